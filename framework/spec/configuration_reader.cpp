@@ -15,7 +15,7 @@
 namespace graphline {
 namespace {
 
-/// Configurations of an experiment, at most.
+/// Configurations of a grid, at most.
 constexpr std::size_t most_configurations = 10'000;
 
 constexpr std::size_t none = static_cast<std::size_t>(-1);
@@ -27,8 +27,8 @@ struct axis {
   std::vector<std::string> words;  ///< the values as text
 };
 
-/// Some of a configuration: per axis the index of a value, or `none` for any of them.
-using partial = std::vector<std::size_t>;
+/// Per axis the index of a value, or `none` where any of them will do.
+using selection = std::vector<std::size_t>;
 
 /// A value as it appears in names.
 std::string word_of(const node& value) {
@@ -38,15 +38,9 @@ std::string word_of(const node& value) {
 axis read_axis(const named& key, const node& values, diagnostics& out) {
   axis a{key, {}, {}};
   if (!check_name(key, "a setting or a parameter", out)) return a;
-  if (!values.is_sequence()) {
-    const std::string proposal = values.is_scalar() && is_name(values.text())
-                                     ? fmt::format("such as [{}]", values.text())
-                                     : "such as [1, 2]";
-    report_mismatch(values, key.text, "a list of values under 'vary', " + proposal, out);
+  if (!values.is_sequence() || values.items().empty()) {
+    report_mismatch(values, key.text, "a list of at least one value, such as [1, 2]", out);
     return a;
-  }
-  if (values.items().empty()) {
-    out.error(values.where(), fmt::format("{} has no values to take", quote(key.text)));
   }
   for (const node& value : values.items()) {
     const std::string word = word_of(value);
@@ -64,191 +58,151 @@ axis read_axis(const named& key, const node& values, diagnostics& out) {
   return a;
 }
 
-/// The axes, spelled out: configurations by their number, in which the last axis counts fastest.
-class grid {
- public:
-  grid(const node& vary, diagnostics& out) : out_(out) {
-    if (!check_mapping(vary, "vary", out)) return;
-    if (vary.members().empty()) {
-      out.error(vary.where(), "'vary' needs at least one key, such as {timing: [none, event]}");
-      return;
-    }
-    size_ = 1;
-    for (const auto& [key, values] : vary.members()) {
-      // Not looked at value by value, which for a list of any length would take long.
-      if (values.is_sequence() && values.items().size() > most_configurations) {
-        size_ = most_configurations + 1;
-        axes_.push_back({key, {}, {}});
-        continue;
-      }
-      axes_.push_back(read_axis(key, values, out));
-      size_ = std::min(size_ * axes_.back().values.size(), most_configurations + 1);
-    }
-    if (size_ <= most_configurations) return;
+/// None where they make too many configurations.
+std::vector<axis> read_axes(const node& vary, diagnostics& out) {
+  std::vector<axis> axes;
+  if (!check_mapping(vary, "vary", out)) return axes;
+  if (vary.members().empty()) {
+    out.error(vary.where(), "'vary' needs at least one key, such as {timing: [none, event]}");
+  }
+  std::size_t count = 1;
+  for (const auto& [key, values] : vary.members()) {
+    const std::size_t more = std::max<std::size_t>(1, values.items().size());
+    count = std::min(count * more, most_configurations + 1);
+  }
+  if (count > most_configurations) {
     out.error(vary.where(),
-              fmt::format("'vary' makes more than 10,000 configurations; vary less, or in "
-                          "experiments of their own"));
-    size_ = 0;
+              "'vary' makes more than 10,000 configurations; vary less, or in "
+              "experiments of their own");
+    return axes;
   }
-
-  /// Configurations before any is excluded; 0 when they cannot be told.
-  std::size_t size() const { return size_; }
-
-  /// Reads some keys with a value each. Nothing after an error, or without keys to hold them to.
-  std::optional<partial> read_partial(const node& n, const std::string& what) {
-    if (axes_.empty()) return std::nullopt;
-    if (!n.is_mapping()) {
-      report_mismatch(n, what, fmt::format("a mapping such as {}", example()), out_);
-      return std::nullopt;
-    }
-    if (n.members().empty()) {
-      out_.error(n.where(), fmt::format("'{}' needs at least one key of 'vary'", what));
-      return std::nullopt;
-    }
-    std::vector<std::string> keys;
-    for (const axis& a : axes_) keys.push_back(a.key.text);
-    partial p(axes_.size(), none);
-    bool sound = true;
-    for (const auto& [key, value] : n.members()) {
-      const auto found = std::ranges::find(keys, key.text);
-      if (found == keys.end()) {
-        out_.error(key.place, fmt::format("{} stands under '{}' but not under 'vary'{}",
-                                          quote(key.text), what, suggestion(key.text, keys)));
-        sound = false;
-        continue;
-      }
-      const auto index = static_cast<std::size_t>(found - keys.begin());
-      p[index] = read_value(axes_[index], value);
-      sound = sound && p[index] != none;
-    }
-    return sound ? std::optional(std::move(p)) : std::nullopt;
-  }
-
-  bool matches(std::size_t configuration, const partial& p) const {
-    for (std::size_t a = axes_.size(); a-- > 0;) {
-      const std::size_t count = axes_[a].values.size();
-      if (p[a] != none && p[a] != configuration % count) return false;
-      configuration /= count;
-    }
-    return true;
-  }
-
-  /// The configuration with the values of `p`, and its own where `p` leaves them open.
-  std::size_t replaced(std::size_t configuration, const partial& p) const {
-    std::size_t result = 0;
-    std::size_t stride = 1;
-    for (std::size_t a = axes_.size(); a-- > 0;) {
-      const std::size_t count = axes_[a].values.size();
-      result += stride * (p[a] != none ? p[a] : configuration % count);
-      configuration /= count;
-      stride *= count;
-    }
-    return result;
-  }
-
-  /// By default: the first value of every key.
-  partial first() const { return partial(axes_.size(), 0); }
-
-  configuration_spec spelled_out(std::size_t configuration) const {
-    configuration_spec c;
-    std::size_t stride = size_;
-    for (const axis& a : axes_) {
-      stride /= a.values.size();
-      const std::size_t value = configuration / stride % a.values.size();
-      c.assignments.push_back({a.key, a.values[value]});
-      c.name.text +=
-          fmt::format("{}{}={}", c.name.text.empty() ? "" : " ", a.key.text, a.words[value]);
-    }
-    c.name.place = c.assignments.back().value.where();
-    return c;
-  }
-
- private:
-  std::string example() const {
-    for (const axis& a : axes_) {
-      if (!a.words.empty()) return fmt::format("{{{}: {}}}", a.key.text, a.words[0]);
-    }
-    return "{timing: none}";
-  }
-
-  /// The index of a value, or `none`; one that a wrong axis would have is let pass.
-  std::size_t read_value(const axis& a, const node& value) {
-    if (a.words.empty()) return none;
-    const std::string word = word_of(value);
-    const auto found = std::ranges::find(a.words, word);
-    if (found != a.words.end()) return static_cast<std::size_t>(found - a.words.begin());
-    out_.error(value.where(), fmt::format("'{}' does not take {} under 'vary'{}", a.key.text,
-                                          value.is_scalar() ? quote(word) : value.describe(),
-                                          suggestion(word, a.words)));
-    return none;
-  }
-
-  diagnostics& out_;
-  std::vector<axis> axes_;
-  std::size_t size_ = 0;
-};
-
-/// For each configuration the member of `exclude:` that leaves it out, or null.
-std::vector<const node*> read_exclusions(grid& all, const node* exclude, diagnostics& out) {
-  std::vector<const node*> excluded(all.size(), nullptr);
-  if (exclude == nullptr) return excluded;
-  if (!exclude->is_sequence()) {
-    report_mismatch(*exclude, "exclude",
-                    "a list of mappings, such as [{timing: sync, in_flight: 2}]", out);
-    return excluded;
-  }
-  for (const node& item : exclude->items()) {
-    const auto p = all.read_partial(item, "exclude");
-    if (!p || all.size() == 0) continue;
-    for (std::size_t c = 0; c < excluded.size(); ++c) {
-      if (all.matches(c, *p)) excluded[c] = &item;
-    }
-  }
-  return excluded;
+  for (const auto& [key, values] : vary.members()) axes.push_back(read_axis(key, values, out));
+  return axes;
 }
 
-/// Refuses a member of `exclude:` that takes away what others are compared with.
-void check_references(const grid& all, const partial& baseline,
-                      const std::vector<const node*>& excluded, diagnostics& out) {
-  std::vector<bool> told(excluded.size());
-  for (std::size_t c = 0; c < excluded.size(); ++c) {
-    const std::size_t reference = all.replaced(c, baseline);
-    if (excluded[c] != nullptr || excluded[reference] == nullptr || told[reference]) continue;
-    told[reference] = true;
-    out.error(excluded[reference]->where(),
-              fmt::format("this excludes {}, with which {} is compared; exclude it too, or choose "
-                          "another 'baseline'",
-                          quote(all.spelled_out(reference).name.text, 100),
-                          quote(all.spelled_out(c).name.text, 100)));
+/// Reads some keys of `vary:` with a value each. Nothing after an error.
+std::optional<selection> read_selection(const std::vector<axis>& axes, const node& n,
+                                        std::string_view what, diagnostics& out) {
+  if (!n.is_mapping() || n.members().empty()) {
+    report_mismatch(n, what, "a mapping of at least one key of 'vary', such as {timing: none}",
+                    out);
+    return std::nullopt;
   }
+  std::vector<std::string> keys;
+  for (const axis& a : axes) keys.push_back(a.key.text);
+  selection chosen(axes.size(), none);
+  bool sound = true;
+  for (const auto& [key, value] : n.members()) {
+    const auto found = std::ranges::find(keys, key.text);
+    if (found == keys.end()) {
+      out.error(key.place, fmt::format("{} stands under '{}' but not under 'vary'{}",
+                                       quote(key.text), what, suggestion(key.text, keys)));
+      sound = false;
+      continue;
+    }
+    const auto index = static_cast<std::size_t>(found - keys.begin());
+    const std::vector<std::string>& words = axes[index].words;
+    const std::string word = word_of(value);
+    if (words.empty()) return std::nullopt;  // which has been reported
+    const auto at = std::ranges::find(words, word);
+    chosen[index] = static_cast<std::size_t>(at - words.begin());
+    if (at != words.end()) continue;
+    sound = false;
+    out.error(value.where(), fmt::format("'{}' does not take {} under 'vary'{}", key.text,
+                                         quote(word), suggestion(word, words)));
+  }
+  return sound ? std::optional(std::move(chosen)) : std::nullopt;
+}
+
+/// One value of each axis by a configuration's number, in which the last axis counts fastest.
+selection numbered(std::size_t configuration, const std::vector<axis>& axes) {
+  selection values(axes.size());
+  for (std::size_t a = axes.size(); a-- > 0;) {
+    values[a] = configuration % axes[a].values.size();
+    configuration /= axes[a].values.size();
+  }
+  return values;
+}
+
+/// The number of the configuration that has `chosen`, and `values` where that leaves them open.
+std::size_t number_of(const selection& values, const selection& chosen,
+                      const std::vector<axis>& axes) {
+  std::size_t configuration = 0;
+  for (std::size_t a = 0; a < axes.size(); ++a) {
+    configuration =
+        configuration * axes[a].values.size() + (chosen[a] == none ? values[a] : chosen[a]);
+  }
+  return configuration;
+}
+
+bool matches(const selection& values, const selection& chosen) {
+  return std::ranges::equal(values, chosen, [](std::size_t value, std::size_t of_chosen) {
+    return of_chosen == none || of_chosen == value;
+  });
+}
+
+configuration_spec spelled_out(const selection& values, const std::vector<axis>& axes) {
+  configuration_spec c;
+  for (std::size_t a = 0; a < axes.size(); ++a) {
+    c.assignments.push_back({axes[a].key, axes[a].values[values[a]]});
+    c.name.text +=
+        fmt::format("{}{}={}", a == 0 ? "" : " ", axes[a].key.text, axes[a].words[values[a]]);
+  }
+  c.name.place = c.assignments.back().value.where();
+  return c;
+}
+
+std::vector<selection> read_exclusions(const std::vector<axis>& axes, const node& exclude,
+                                       diagnostics& out) {
+  std::vector<selection> list;
+  if (!exclude.is_sequence()) {
+    report_mismatch(exclude, "exclude",
+                    "a list of mappings, such as [{timing: sync, in_flight: 2}]", out);
+  }
+  for (const node& item : exclude.items()) {
+    if (auto excluded = read_selection(axes, item, "exclude", out)) {
+      list.push_back(std::move(*excluded));
+    }
+  }
+  return list;
 }
 
 }  // namespace
 
 std::vector<configuration_spec> read_grid(const node& vary, const node* baseline,
                                           const node* exclude, diagnostics& out) {
-  grid all(vary, out);
-  const auto compared_with =
-      baseline == nullptr ? std::optional(all.first()) : all.read_partial(*baseline, "baseline");
-  const std::vector<const node*> excluded = read_exclusions(all, exclude, out);
-
   std::vector<configuration_spec> list;
-  std::vector<std::size_t> position(excluded.size(), none);
-  for (std::size_t c = 0; c < excluded.size(); ++c) {
-    if (excluded[c] != nullptr) continue;
+  const std::vector<axis> axes = read_axes(vary, out);
+  if (axes.empty()) return list;
+  auto compared_with = std::optional(selection(axes.size(), 0));
+  if (baseline != nullptr) compared_with = read_selection(axes, *baseline, "baseline", out);
+  std::vector<selection> excluded;
+  if (exclude != nullptr) excluded = read_exclusions(axes, *exclude, out);
+
+  std::size_t count = 1;
+  for (const axis& a : axes) count *= a.values.size();
+  std::vector<std::size_t> position(count, none);  // in the list, by number
+  for (std::size_t c = 0; c < count; ++c) {
+    const selection values = numbered(c, axes);
+    if (std::ranges::any_of(excluded, [&](const auto& e) { return matches(values, e); })) continue;
     position[c] = list.size();
-    list.push_back(all.spelled_out(c));
+    list.push_back(spelled_out(values, axes));
   }
-  if (list.empty()) {
-    if (all.size() > 0) out.error(exclude->where(), "'exclude' leaves no configuration");
-    return list;
-  }
+  if (list.empty() && count > 0) out.error(exclude->where(), "'exclude' leaves no configuration");
   if (!compared_with) return list;
-  check_references(all, *compared_with, excluded, out);
-  for (std::size_t c = 0; c < excluded.size(); ++c) {
+  for (std::size_t c = 0; c < count; ++c) {
     if (position[c] == none) continue;
-    const std::size_t reference = position[all.replaced(c, *compared_with)];
-    list[position[c]].reference = reference == none ? 0 : reference;
+    const std::size_t reference = number_of(numbered(c, axes), *compared_with, axes);
+    if (position[reference] == none) {
+      out.error(
+          exclude->where(),
+          fmt::format("this excludes {}, with which {} is compared; exclude it too, or choose "
+                      "another 'baseline'",
+                      quote(spelled_out(numbered(reference, axes), axes).name.text, 100),
+                      quote(list[position[c]].name.text, 100)));
+      break;
+    }
+    list[position[c]].reference = position[reference];
   }
   return list;
 }
@@ -315,11 +269,6 @@ std::vector<configuration_spec> read_configurations(const node& section, const n
   if (section.items().empty()) {
     out.error(section.where(), "'configurations' needs at least one configuration");
   }
-  if (section.items().size() > most_configurations) {
-    out.error(section.where(),
-              fmt::format("'configurations' holds {}, more than 10,000", section.items().size()));
-    return list;
-  }
   for (const node& item : section.items()) {
     if (item.is_mapping()) {
       list.push_back(read_configuration(item, out));
@@ -327,7 +276,7 @@ std::vector<configuration_spec> read_configurations(const node& section, const n
       report_mismatch(item, "configurations", "a list of mappings with a 'name'", out);
     }
   }
-  check_distinct(list, "configuration", "", out);
+  check_distinct(list, "configuration", out);
   if (baseline == nullptr || list.empty()) return list;
   const std::size_t reference = read_baseline(*baseline, list, out);
   for (configuration_spec& c : list) c.reference = reference;

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <set>
+#include <span>
 #include <utility>
 
 #include "framework/base/text_file.hpp"
@@ -73,12 +73,11 @@ constexpr const char* not_with_together[] = {"pipeline", "params",         "run"
                                              "frames",   "warmup",         "vary",
                                              "baseline", "configurations", "exclude"};
 
-/// The settings of the run that stand at the top of an experiment on one pipeline.
-constexpr const char* keys_at_top[] = {"frames", "warmup"};
+/// What stands for itself beside a list of configurations.
+constexpr const char* not_with_configurations[] = {"vary", "exclude"};
 
-bool stands_at_top(const std::string& key) {
-  return std::ranges::find(keys_at_top, key) != std::end(keys_at_top);
-}
+/// The settings of the run that may stand at the top of an experiment on one pipeline too.
+constexpr const char* keys_at_top[] = {"frames", "warmup"};
 
 /// The member of a mapping that has this key, with the key's place, or null.
 const node::member* find_member(const node& mapping, std::string_view key) {
@@ -87,42 +86,26 @@ const node::member* find_member(const node& mapping, std::string_view key) {
   return found == mapping.members().end() ? nullptr : &*found;
 }
 
-/// Whether the document is an experiment at all; says what it is if not.
-bool check_document(const node& root, const place& file, diagnostics& out) {
-  if (!check_document(root, file, "an experiment", "'experiment', 'pipeline' and 'vary'", out)) {
-    return false;
+/// Reports each of some keys that stand beside another which excludes them.
+void refuse_beside(const node& root, std::string_view owner, std::span<const char* const> keys,
+                   diagnostics& out) {
+  for (const char* key : keys) {
+    const node::member* found = find_member(root, key);
+    if (found == nullptr) continue;
+    out.error(found->key.place,
+              fmt::format("'{}' cannot stand beside '{}'; take one of the two out", key, owner));
   }
-  if (root.find("experiment") != nullptr) return true;
-  if (!check_no_result(root, "an experiment", out)) return false;
-  const bool compares = root.find("vary") != nullptr || root.find("configurations") != nullptr ||
-                        root.find("together") != nullptr;
-  const node::member* stages = find_member(root, "stages");
-  const node::member* pipeline = find_member(root, "pipeline");
-  if (stages == nullptr && (compares || pipeline == nullptr)) return true;
-  out.error((pipeline != nullptr ? pipeline : stages)->key.place,
-            "this file declares a pipeline, not an experiment; run it with 'graphline run'");
-  return false;
 }
 
-/// Reports every `$name`, once where an alias repeats it.
-void refuse_references(const node& n, std::set<std::pair<std::size_t, std::size_t>>& seen,
-                       diagnostics& out) {
-  for (const node& item : n.items()) refuse_references(item, seen, out);
-  for (const node::member& m : n.members()) refuse_references(m.value, seen, out);
-  if (!parameter_reference(n) || !seen.emplace(n.where().line, n.where().column).second) return;
+/// Reports every `$name`.
+void refuse_references(const node& n, diagnostics& out) {
+  for (const node& item : n.items()) refuse_references(item, out);
+  for (const node::member& m : n.members()) refuse_references(m.value, out);
+  if (!parameter_reference(n)) return;
   out.error(n.where(), fmt::format("{} cannot stand here: an experiment has no parameters of its "
                                    "own, so write the value; put a text that begins with '$' in "
                                    "quotes",
                                    n.describe()));
-}
-
-named read_experiment_name(const node& root, const place& file, diagnostics& out) {
-  const node* value = root.find("experiment");
-  if (value == nullptr) {
-    out.error(file, "the key 'experiment' is missing; it names the experiment");
-    return {};
-  }
-  return read_name(*value, "experiment", "an experiment", check_name, out);
 }
 
 named read_pipeline_path(const node& of, const place& where, const char* missing,
@@ -132,26 +115,16 @@ named read_pipeline_path(const node& of, const place& where, const char* missing
     out.error(where, missing);
     return {"", of.where()};
   }
-  const auto text = read_text(*value, "pipeline", out);
-  if (text && text->empty()) {
-    out.error(value->where(),
-              "'pipeline' must be the path of a pipeline file, found an empty text");
+  if (!value->is_scalar() || value->text().empty()) {
+    report_mismatch(*value, "pipeline", "the path of a pipeline file", out);
   }
-  return {text.value_or(""), value->where()};
+  return {value->text(), value->where()};
 }
 
-/// `run:` with `frames` and `warmup`, which stand beside it.
+/// `run:` with `frames` and `warmup`, which may stand beside it.
 std::vector<assignment> read_common_run(const node& root, diagnostics& out) {
   std::vector<assignment> list;
-  const auto at_top = [](const assignment& a) { return stands_at_top(a.key.text); };
   if (const node* n = root.find("run")) list = read_run_assignments(*n, out);
-  for (const assignment& a : list) {
-    if (!at_top(a)) continue;
-    out.error(a.key.place, fmt::format("'{}' stands at the top of an experiment, beside 'trials'; "
-                                       "move it there",
-                                       a.key.text));
-  }
-  std::erase_if(list, at_top);
   for (const char* key : keys_at_top) {
     const node::member* found = find_member(root, key);
     if (found == nullptr) continue;
@@ -159,19 +132,6 @@ std::vector<assignment> read_common_run(const node& root, diagnostics& out) {
     list.push_back({found->key, found->value});
   }
   return list;
-}
-
-/// What varies cannot be the same for all.
-void check_varied(const node& vary, const experiment_spec& spec, diagnostics& out) {
-  for (const auto& [key, values] : vary.members()) {
-    for (const std::vector<assignment>* common : {&spec.run, &spec.params}) {
-      const assignment* found = find_assignment(*common, key.text);
-      if (found == nullptr) continue;
-      out.error(key.place, fmt::format("{} varies here but is set for all configurations on line "
-                                       "{}; take it out of one of the two",
-                                       quote(key.text), found->key.place.line));
-    }
-  }
 }
 
 void read_one_pipeline(const node& root, experiment_spec& spec, diagnostics& out) {
@@ -185,21 +145,10 @@ void read_one_pipeline(const node& root, experiment_spec& spec, diagnostics& out
 
   const node* vary = root.find("vary");
   const node* baseline = root.find("baseline");
-  const node* exclude = root.find("exclude");
-  if (const node::member* list = find_member(root, "configurations")) {
-    if (vary != nullptr) {
-      out.error(list->key.place,
-                "'configurations' cannot stand beside 'vary': configurations are either a list or "
-                "a grid");
-    } else {
-      spec.configurations = read_configurations(list->value, baseline, out);
-      if (exclude != nullptr) {
-        out.error(find_member(root, "exclude")->key.place,
-                  "'exclude' leaves out parts of the grid of 'vary'; of 'configurations' take off "
-                  "the list what is not to run");
-      }
-      return;
-    }
+  if (const node* list = root.find("configurations")) {
+    refuse_beside(root, "configurations", not_with_configurations, out);
+    spec.configurations = read_configurations(*list, baseline, out);
+    return;
   }
   if (vary == nullptr) {
     out.error({spec.source},
@@ -208,8 +157,7 @@ void read_one_pipeline(const node& root, experiment_spec& spec, diagnostics& out
     return;
   }
   spec.varied = true;
-  spec.configurations = read_grid(*vary, baseline, exclude, out);
-  check_varied(*vary, spec, out);
+  spec.configurations = read_grid(*vary, baseline, root.find("exclude"), out);
 }
 
 /// As given; else after the file; empty where that has been reported.
@@ -222,8 +170,7 @@ named read_member_name(const node& item, const named& pipeline, diagnostics& out
 }
 
 member_spec read_member(const node& item, diagnostics& out) {
-  check_keys_beside_run(item, "a member of 'together'", "write it under 'run' of the member",
-                        names_of(member_keys()), out);
+  check_keys(item, "a member of 'together'", names_of(member_keys()), out);
   member_spec member;
   member.pipeline = read_pipeline_path(
       item, item.where(), "a member of 'together' needs a 'pipeline', the path of its file", out);
@@ -256,21 +203,8 @@ std::vector<member_spec> read_members(const node& section, diagnostics& out) {
       report_mismatch(item, "together", "a list of mappings with 'name' and 'pipeline'", out);
     }
   }
-  check_distinct(members, "member", "; give each a 'name' of its own", out);
+  check_distinct(members, "member", out);
   return members;
-}
-
-void read_together(const node& root, const node& together, experiment_spec& spec,
-                   diagnostics& out) {
-  for (const char* key : not_with_together) {
-    const node::member* found = find_member(root, key);
-    if (found == nullptr) continue;
-    out.error(found->key.place,
-              fmt::format("'{}' cannot stand beside 'together', where each member has its own "
-                          "'pipeline', 'run' and 'params' and is compared with itself alone",
-                          key));
-  }
-  spec.together = read_members(together, out);
 }
 
 }  // namespace
@@ -301,7 +235,7 @@ const std::vector<parameter>& experiment_keys() {
                  "experiment's folder; required unless there is 'together'."},
         structure_key("params", "mapping of parameters",
                       "Values of the pipeline's parameters, for all configurations."),
-        structure_key("run", "mapping of common settings", "Settings of all configurations.")};
+        structure_key("run", "mapping of settings", "Settings of all configurations.")};
     for (const char* key : keys_at_top) {
       list.push_back(*find_parameter(run_keys(), key));
       list.back().default_value.reset();  // as in the pipeline's file
@@ -344,35 +278,27 @@ std::vector<std::string> keys_not_beside_together() {
   return {std::begin(not_with_together), std::end(not_with_together)};
 }
 
-std::vector<parameter> common_run_keys() {
-  std::vector<parameter> keys = run_keys();
-  std::erase_if(keys, [](const parameter& p) { return stands_at_top(p.name); });
-  return keys;
-}
-
 experiment_spec read_experiment(std::shared_ptr<const source_text> source, diagnostics& out) {
   experiment_spec spec;
   spec.source = source;
   spec.directory = folder_of(source->name());
   const place file{source};
 
-  const std::size_t before = out.all().size();
-  const node root = without_own_keys(read_yaml(source, out));
-  const bool unreadable = root.is_null() && out.all().size() > before;
-  if (unreadable || !check_document(root, file, out)) return spec;
+  const node root = read_document(
+      source,
+      {"an experiment", "'experiment', 'pipeline' and 'vary'", "stages", "a pipeline", "run"}, out);
+  if (root.is_null()) return spec;
 
-  std::set<std::pair<std::size_t, std::size_t>> seen;
-  refuse_references(root, seen, out);
-  check_keys_beside_run(root, "an experiment",
-                        "write it under 'run', or under 'vary' with a list of values",
-                        names_of(experiment_keys()), out);
-  spec.name = read_experiment_name(root, file, out);
+  refuse_references(root, out);
+  check_keys(root, "an experiment", names_of(experiment_keys()), out);
+  spec.name = read_document_name(root, file, "experiment", "an experiment", out);
   if (const node* n = root.find("description")) {
     spec.description = read_text(*n, "description", out).value_or("");
   }
   spec.how = read_experiment_settings(root, out);
   if (const node* together = root.find("together")) {
-    read_together(root, *together, spec, out);
+    refuse_beside(root, "together", not_with_together, out);
+    spec.together = read_members(*together, out);
   } else {
     read_one_pipeline(root, spec, out);
   }

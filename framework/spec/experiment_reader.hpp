@@ -17,9 +17,6 @@ const std::vector<parameter>& experiment_keys();
 /// Those of them that an experiment on several pipelines does not take.
 std::vector<std::string> keys_not_beside_together();
 
-/// The keys of its `run:`; the other settings of a run stand at the top.
-std::vector<parameter> common_run_keys();
-
 /// The keys of a member of `together:`.
 const std::vector<parameter>& member_keys();
 

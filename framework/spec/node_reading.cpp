@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "framework/base/units.hpp"
+#include "framework/spec/yaml_reader.hpp"
 
 namespace graphline {
 namespace {
@@ -20,20 +21,6 @@ bool may_stand_in_a_name(char32_t c) noexcept {
   const bool space = c == 0xa0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200b) || c == 0x202f ||
                      c == 0x205f || c == 0x3000;
   return !space && !is_control(c);
-}
-
-/// Why it cannot be the name of `what`: it is empty, or too long, or what `otherwise` says.
-void report_name(const named& name, std::string_view what, bool empty, std::string_view otherwise,
-                 diagnostics& out) {
-  if (empty) {
-    out.error(name.place, fmt::format("the name of {} is empty", what));
-  } else if (name.text.size() > longest_name) {
-    out.error(name.place, fmt::format("the name of {} is longer than {} bytes: {}", what,
-                                      longest_name, quote(name.text)));
-  } else {
-    out.error(name.place,
-              fmt::format("{} cannot be the name of {}: {}", quote(name.text), what, otherwise));
-  }
 }
 
 }  // namespace
@@ -50,15 +37,18 @@ bool is_name(std::string_view text) noexcept {
 
 bool check_name(const named& name, std::string_view what, diagnostics& out) {
   if (is_name(name.text)) return true;
-  report_name(name, what, name.text.empty(), "a name is made of letters, digits, '_', '-' and '.'",
-              out);
+  out.error(name.place, fmt::format("{} cannot be the name of {}: a name is made of letters, "
+                                    "digits, '_', '-' and '.', at most {} bytes",
+                                    quote(name.text), what, longest_name));
   return false;
 }
 
 bool check_label(const named& name, std::string_view what, diagnostics& out) {
   const bool blank = name.text.find_first_not_of(' ') == std::string::npos;
   if (!blank && name.text.size() <= longest_name && printable(name.text) == name.text) return true;
-  report_name(name, what, blank, "it holds a control character", out);
+  out.error(name.place,
+            fmt::format("{} cannot be the name of {}: it takes 1 to {} bytes on one line",
+                        quote(name.text), what, longest_name));
   return false;
 }
 
@@ -119,20 +109,13 @@ std::optional<T> read_decimal(const node& n, std::string_view what, std::string_
 }
 
 /// Reads every item of a list, or a single value as a list of one, and reports every wrong one.
-/// `read` is given an item, `what` and `expected`.
-template <class T, class Read>
+template <class T>
 std::optional<std::vector<T>> read_list(const node& n, std::string_view what,
-                                        std::string_view expected, Read read, diagnostics& out) {
+                                        std::string_view expected, diagnostics& out) {
   std::vector<T> list;
   bool complete = true;
   const auto append = [&](const node& item) {
-    std::optional<T> value;
-    if (n.is_sequence() && item.is_sequence()) {
-      out.error(item.where(),
-                fmt::format("'{}' must be {}, found a list in the list", what, expected));
-    } else {
-      value = read(item, what, expected, out);
-    }
+    const std::optional<T> value = read_decimal<T>(item, what, expected, out);
     if (value) list.push_back(*value);
     complete = complete && value.has_value();
   };
@@ -142,16 +125,6 @@ std::optional<std::vector<T>> read_list(const node& n, std::string_view what,
     append(n);
   }
   return complete ? std::optional(std::move(list)) : std::nullopt;
-}
-
-/// One extent of a shape.
-std::optional<std::int64_t> read_extent(const node& n, std::string_view what,
-                                        std::string_view expected, diagnostics& out) {
-  const auto extent = read_decimal<std::int64_t>(n, what, expected, out);
-  if (!extent || *extent >= 1) return extent;
-  out.error(n.where(),
-            fmt::format("each extent of '{}' must be at least 1, found {}", what, *extent));
-  return std::nullopt;
 }
 
 }  // namespace
@@ -179,66 +152,40 @@ std::optional<std::string> read_text(const node& n, std::string_view what, diagn
   return std::nullopt;
 }
 
-std::optional<nanoseconds> read_duration(const node& n, std::string_view what, diagnostics& out,
-                                         std::string_view unit) {
-  if (n.is_scalar()) {
-    if (const auto duration = parse_duration(n.text())) return duration;
-    // Whether a unit is all that is missing shows when one is added.
-    if (const auto proposal = fmt::format("{}{}", n.text(), unit); parse_duration(proposal)) {
-      out.error(n.where(), fmt::format("'{}' needs a unit, such as {}", what, proposal));
-      return std::nullopt;
-    }
-  }
-  report_mismatch(n, what, "a duration in ns, us, ms, s or min, such as 20ms", out);
-  return std::nullopt;
+std::optional<nanoseconds> read_duration(const node& n, std::string_view what, diagnostics& out) {
+  const auto duration = n.is_scalar() ? parse_duration(n.text()) : std::nullopt;
+  if (!duration) report_mismatch(n, what, "a duration in ns, us, ms, s or min, such as 20ms", out);
+  return duration;
 }
 
 std::optional<double> read_percent(const node& n, std::string_view what, diagnostics& out) {
-  constexpr std::string_view expected = "a percentage, such as 1%";
-  const std::string_view text = n.is_scalar() ? n.text() : std::string_view();
-  if (!text.ends_with('%')) {
-    // Whether the sign is all that is missing shows when the text is read as a number.
-    diagnostics ignored;
-    if (read_decimal<double>(n, what, expected, ignored)) {
-      out.error(n.where(), fmt::format("'{}' needs %, such as 1%", what));
-    } else {
-      report_mismatch(n, what, expected, out);
-    }
-    return std::nullopt;
-  }
-  std::string_view digits = text.substr(0, text.size() - 1);
-  digits = digits.substr(0, digits.find_last_not_of(' ') + 1);
-  diagnostics problems;
-  const node number = node::scalar(std::string(digits), n.quoted(), n.where());
-  const auto percent = read_decimal<double>(number, what, expected, problems);
-  if (!percent) {
-    report_mismatch(n, what, expected, out);
-    return std::nullopt;
-  }
-  if (*percent <= 0 || *percent >= 100) {
-    out.error(n.where(), fmt::format("'{}' must be more than 0% and less than 100%, found {}", what,
-                                     quote(n.text())));
-    return std::nullopt;
-  }
-  return *percent / 100;
+  const auto part = n.is_scalar() ? parse_percent(n.text()) : std::nullopt;
+  if (part && *part > 0 && *part < 1) return part;
+  report_mismatch(n, what, "a percentage more than 0% and less than 100%, such as 1%", out);
+  return std::nullopt;
 }
 
 std::optional<std::vector<std::int64_t>> read_integers(const node& n, std::string_view what,
                                                        diagnostics& out) {
-  return read_list<std::int64_t>(n, what, "a list of whole numbers", read_decimal<std::int64_t>,
-                                 out);
+  return read_list<std::int64_t>(n, what, "a list of whole numbers", out);
 }
 
 std::optional<std::vector<double>> read_numbers(const node& n, std::string_view what,
                                                 diagnostics& out) {
-  return read_list<double>(n, what, "a list of numbers", read_decimal<double>, out);
+  return read_list<double>(n, what, "a list of numbers", out);
 }
 
 std::optional<shape> read_shape(const node& n, std::string_view what, diagnostics& out) {
-  auto extents = read_list<std::int64_t>(
-      n, what, "a list of whole numbers, such as [1, 3, 224, 224]", read_extent, out);
+  auto extents =
+      read_list<std::int64_t>(n, what, "a list of whole numbers, such as [1, 3, 224, 224]", out);
   if (!extents) return std::nullopt;
   shape s(std::move(*extents));
+  for (std::size_t i = 0; i < s.rank(); ++i) {
+    if (s[i] >= 1) continue;
+    out.error(n.is_sequence() ? n.items()[i].where() : n.where(),
+              fmt::format("each extent of '{}' must be at least 1, found {}", what, s[i]));
+    return std::nullopt;
+  }
   // So many elements of any dtype still have a size in bytes that a 64-bit integer holds.
   constexpr std::int64_t most_elements = std::int64_t{1} << 59;
   if (s.checked_elements().value_or(most_elements + 1) > most_elements) {
@@ -289,35 +236,42 @@ bool check_mapping(const node& n, std::string_view what, diagnostics& out) {
   return n.is_mapping();
 }
 
-bool check_document(const node& root, const place& file, std::string_view what,
-                    std::string_view keys, diagnostics& out) {
+node read_document(std::shared_ptr<const source_text> source, const document_form& form,
+                   diagnostics& out) {
+  const std::size_t before = out.all().size();
+  const node root = read_yaml(source, out);
+  if (root.is_null() && out.all().size() > before) return {};
+  const node* schema = root.find("schema");
+  const bool result =
+      schema != nullptr && schema->is_scalar() && schema->text().starts_with("graphline.");
   if (root.is_null()) {
-    out.error(file, fmt::format("there is nothing in this file but comments; {} has at least the "
-                                "keys {}",
-                                what, keys));
+    out.error({source}, fmt::format("there is nothing in this file but comments; {} has at least "
+                                    "the keys {}",
+                                    form.what, form.keys));
   } else if (!root.is_mapping()) {
     out.error(root.where(), fmt::format("{} file must be a mapping with the keys {}, found {}",
-                                        what, keys, root.describe()));
+                                        form.what, form.keys, root.describe()));
+  } else if (result) {
+    out.error(schema->where(), fmt::format("this file holds a result, not {}; show it with "
+                                           "'graphline report'",
+                                           form.what));
+  } else if (const node* foreign = root.find(form.foreign_key)) {
+    out.error(foreign->where(),
+              fmt::format("this file declares {}, not {}; use it with 'graphline {}'", form.foreign,
+                          form.what, form.foreign_command));
+  } else {
+    std::vector<node::member> members = root.members();
+    std::erase_if(members, [](const node::member& m) { return m.key.text.starts_with("x-"); });
+    return node::mapping(std::move(members), root.where());
   }
-  return root.is_mapping();
+  return {};
 }
 
-bool check_no_result(const node& root, std::string_view wanted, diagnostics& out) {
-  const node* schema = root.find("schema");
-  if (schema == nullptr || !schema->is_scalar() || !schema->text().starts_with("graphline.")) {
-    return true;
-  }
-  out.error(
-      schema->where(),
-      fmt::format("this file holds a result, not {}; show it with 'graphline report'", wanted));
-  return false;
-}
-
-node without_own_keys(const node& document) {
-  if (!document.is_mapping()) return document;
-  std::vector<node::member> members = document.members();
-  std::erase_if(members, [](const node::member& m) { return m.key.text.starts_with("x-"); });
-  return node::mapping(std::move(members), document.where());
+named read_document_name(const node& root, const place& file, const std::string& key,
+                         const std::string& what, diagnostics& out) {
+  if (const node* value = root.find(key)) return read_name(*value, key, what, check_name, out);
+  out.error(file, fmt::format("the key '{}' is missing; it names the {}", key, key));
+  return {};
 }
 
 void check_keys(const node& mapping, std::string_view what, const std::vector<std::string>& known,

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,19 +36,19 @@ bool check_label(const named& name, std::string_view what, diagnostics& out);
 named read_name(const node& value, std::string_view key, std::string_view what,
                 bool (*check)(const named&, std::string_view, diagnostics&), diagnostics& out);
 
-/// Reports each of `list` whose name one before it has, as "a stage named 'a' is there already"
-/// where `what` is "stage"; `remedy` follows. Names that could not be read are empty and passed
-/// over.
+/// Reports each of `list` whose name one before it has, as "a member named 'a' is there already"
+/// where `what` is "member". Names that could not be read are empty and passed over.
 template <class Named>
-void check_distinct(const std::vector<Named>& list, std::string_view what, std::string_view remedy,
-                    diagnostics& out) {
+void check_distinct(const std::vector<Named>& list, std::string_view what, diagnostics& out) {
   std::unordered_map<std::string_view, const place*> first;
   for (const Named& entry : list) {
     if (entry.name.text.empty()) continue;
     const auto [earlier, is_new] = first.emplace(entry.name.text, &entry.name.place);
     if (is_new) continue;
-    out.error(entry.name.place, fmt::format("a {} named {} is there already, on line {}{}", what,
-                                            quote(entry.name.text), earlier->second->line, remedy));
+    out.error(
+        entry.name.place,
+        fmt::format("a {} named {} is there already, on line {}; give each a 'name' of its own",
+                    what, quote(entry.name.text), earlier->second->line));
   }
 }
 
@@ -74,9 +75,8 @@ std::optional<double> read_number(const node& n, std::string_view what, diagnost
 std::optional<bool> read_boolean(const node& n, std::string_view what, diagnostics& out);
 std::optional<std::string> read_text(const node& n, std::string_view what, diagnostics& out);
 
-/// A duration with its unit, such as 20ms; without one the message proposes `unit`.
-std::optional<nanoseconds> read_duration(const node& n, std::string_view what, diagnostics& out,
-                                         std::string_view unit = "ms");
+/// A duration with its unit, such as 20ms.
+std::optional<nanoseconds> read_duration(const node& n, std::string_view what, diagnostics& out);
 
 /// A part of a whole as a percentage, more than 0 and less than 100: 0.01 for 1%.
 std::optional<double> read_percent(const node& n, std::string_view what, diagnostics& out);
@@ -116,17 +116,24 @@ std::optional<T> read_word(const node& n, std::string_view what, diagnostics& ou
 /// Whether the node is a mapping; reports it if not.
 bool check_mapping(const node& n, std::string_view what, diagnostics& out);
 
-/// Whether a document, of a `file`, holds keys at all; says what it needs if not. `what`: "a
-/// pipeline". `keys`: those that it has at least.
-bool check_document(const node& root, const place& file, std::string_view what,
-                    std::string_view keys, diagnostics& out);
+/// A kind of file, and one that is easily taken for it.
+struct document_form {
+  const char* what;             ///< "a pipeline"
+  const char* keys;             ///< those that it has at least
+  const char* foreign_key;      ///< only the other one has it
+  const char* foreign;          ///< "an experiment"
+  const char* foreign_command;  ///< that takes it: "compare"
+};
 
-/// Reports a document that is a result of Graphline's, which is YAML too. `wanted`: "a pipeline".
-bool check_no_result(const node& root, std::string_view wanted, diagnostics& out);
+/// Reads a text that is to be of a form. Keys at its top that begin with "x-" are the writer's own
+/// and left out: what stands there is for anchors. Nothing after an error, as where it is of the
+/// other form or a result.
+node read_document(std::shared_ptr<const source_text> source, const document_form& form,
+                   diagnostics& out);
 
-/// A document without the keys at its top that begin with "x-", which are the writer's own: what
-/// stands there is for anchors.
-node without_own_keys(const node& document);
+/// The text of the key at a document's top that names it, as `what`: "a pipeline".
+named read_document_name(const node& root, const place& file, const std::string& key,
+                         const std::string& what, diagnostics& out);
 
 /// Reports every key of a mapping that is not among `known`, with the nearest known one, or all of
 /// them where none is near.

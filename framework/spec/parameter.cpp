@@ -63,7 +63,7 @@ std::optional<value> read_typed(const node& n, const parameter& p, const std::st
     case parameter_type::path:
       return read_path(n, p, directory, out);
     case parameter_type::duration:
-      return as_value(read_duration(n, p.name, out, p.unit.empty() ? "ms" : p.unit));
+      return as_value(read_duration(n, p.name, out));
     case parameter_type::integers:
       return read_integers_or_word(n, p, out);
     case parameter_type::numbers:
@@ -80,47 +80,26 @@ std::optional<value> read_typed(const node& n, const parameter& p, const std::st
   throw std::logic_error(fmt::format("parameter '{}' has no type", p.name));
 }
 
-/// "100,000,000" and "0.000001": with all digits, and commas whatever the locale.
-std::string in_digits(double number) {
-  if (std::abs(number) > 1e15) return fmt::format("{}", number);
-  std::string text = fmt::format("{:.9f}", number);
-  text.erase(text.find_last_not_of('0') + 1);
-  if (text.ends_with('.')) text.pop_back();
-  if (std::stod(text) != number) return fmt::format("{}", number);
-  const std::size_t first = text.starts_with('-') ? 1 : 0;
-  for (std::size_t i = std::min(text.find('.'), text.size()); i > first + 3; i -= 3) {
-    text.insert(i - 3, 1, ',');
-  }
-  return text;
-}
-
-/// A bound or value in the words of the parameter: durations are held in nanoseconds.
+/// A bound or value as the parameter has it: durations are held in nanoseconds.
 std::string show(const parameter& p, double number) {
-  return p.type == parameter_type::duration ? format_duration(number) : in_digits(number);
+  return p.type == parameter_type::duration ? format_duration(number)
+                                            : fmt::format("{:.15g}", number);
 }
 
-/// Whether the range is all durations but none at all: they are held in whole nanoseconds.
-bool is_more_than_zero(const parameter& p) {
-  return p.type == parameter_type::duration && p.minimum == 1.0 && !p.maximum;
+/// "1 to 64", ">= 0"; empty where there are no bounds.
+std::string range_of(const parameter& p) {
+  if (p.minimum && p.maximum) {
+    return fmt::format("{} to {}", show(p, *p.minimum), show(p, *p.maximum));
+  }
+  if (p.minimum) return ">= " + show(p, *p.minimum);
+  return p.maximum ? "<= " + show(p, *p.maximum) : "";
 }
 
 bool in_range(const parameter& p, double number, const place& where, diagnostics& out) {
   const bool high_enough = !p.minimum || number >= *p.minimum;
   const bool low_enough = !p.maximum || number <= *p.maximum;
   if (high_enough && low_enough) return true;  // a NaN is neither
-
-  std::string expected;
-  if (p.minimum && p.maximum) {
-    expected = fmt::format("from {} to {}", show(p, *p.minimum), show(p, *p.maximum));
-  } else if (is_more_than_zero(p)) {
-    expected = "more than zero";
-  } else if (p.minimum) {
-    expected = fmt::format("at least {}", show(p, *p.minimum));
-  } else {
-    expected = fmt::format("at most {}", show(p, *p.maximum));
-  }
-  if (!p.unit.empty() && p.type != parameter_type::duration) expected += " " + p.unit;
-  out.error(where, fmt::format("'{}' must be {}, found {}", p.name, expected, show(p, number)));
+  out.error(where, fmt::format("'{}' must be {}, found {}", p.name, range_of(p), show(p, number)));
   return false;
 }
 
@@ -190,15 +169,7 @@ std::string_view to_string(parameter_type type) noexcept {
 std::string describe_type(const parameter& p) {
   if (p.type == parameter_type::choice) return fmt::format("{}", fmt::join(p.choices, " | "));
   std::string text(p.structure.empty() ? to_string(p.type) : p.structure);
-  if (is_more_than_zero(p)) {
-    text += " > 0";
-  } else if (p.minimum && p.maximum) {
-    text += fmt::format(" {} to {}", show(p, *p.minimum), show(p, *p.maximum));
-  } else if (p.minimum) {
-    text += fmt::format(" >= {}", show(p, *p.minimum));
-  } else if (p.maximum) {
-    text += fmt::format(" <= {}", show(p, *p.maximum));
-  }
+  if (const std::string range = range_of(p); !range.empty()) text += " " + range;
   for (const auto& word : p.choices) text += " or " + word;
   return text;
 }

@@ -1,7 +1,6 @@
 #include "framework/spec/parameter_substitution.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <memory>
@@ -22,15 +21,11 @@ bool is_plain(const node& n, std::string_view name, diagnostics& out) {
     for (const node& item : n.items()) plain = is_plain(item, name, out) && plain;
     return plain;
   }
-  if (parameter_reference(n)) {
-    out.error(n.where(), fmt::format("parameter {} cannot refer to another one ({}); put a text "
-                                     "that begins with '$' in quotes",
-                                     quote(name), n.describe()));
-    return false;
-  }
-  if (n.is_scalar()) return true;
-  out.error(n.where(), fmt::format("the value of parameter {} must be a scalar or a list, found {}",
-                                   quote(name), n.describe()));
+  if (n.is_scalar() && !parameter_reference(n)) return true;
+  out.error(n.where(),
+            fmt::format("the value of parameter {} must be a scalar or a list, found {}; "
+                        "put a text that begins with '$' in quotes",
+                        quote(name), n.describe()));
   return false;
 }
 
@@ -42,36 +37,30 @@ node choose(const node& n, const named& name, const std::string& backend, diagno
   bool plain = true;
   for (const auto& [key, entry] : n.members()) plain = is_plain(entry, name.text, out) && plain;
   if (const node* chosen = n.find(backend)) return plain ? *chosen : node();
-  std::vector<std::string> given;
-  for (const node::member& m : n.members()) given.push_back(m.key.text);
-  out.error(
-      name.place,
-      fmt::format("parameter {} has no value for the backend '{}' (given: {})", quote(name.text),
-                  backend, given.empty() ? "none" : fmt::to_string(fmt::join(given, ", "))));
+  out.error(name.place, fmt::format("parameter {} has no value for the backend '{}'",
+                                    quote(name.text), backend));
   return node();
 }
 
-/// A copy of a parameter's value as if it had been written at `where`.
+/// A value with all of it at one place.
 node placed(const node& n, const place& where) {
+  if (n.is_mapping()) return node::mapping(n.members(), where);
   if (!n.is_sequence()) return node::scalar(n.text(), n.quoted(), where);
   std::vector<node> items;
   for (const node& item : n.items()) items.push_back(placed(item, where));
   return node::sequence(std::move(items), where);
 }
 
-/// The place of a value from the command line that is used at `use`: nobody finds the mistake on
-/// that line of the file.
-place at_option(const std::string& option, const place& use) {
-  const std::string where =
-      use.source ? fmt::format(" (in {}:{})", use.source->name(), use.line) : std::string();
-  return {std::make_shared<source_text>(option + where, "")};
-}
-
-/// Whether the options hold a value for the parameter, whatever the file says.
-bool is_given(const std::string& name, const reading_options& options) {
-  return std::ranges::any_of(options.values,
-                             [&](const node::member& m) { return m.key.text == name; }) ||
-         std::ranges::any_of(options.set, [&](const auto& entry) { return entry.first == name; });
+/// What an option sets, in place of a line at "--set side=3"; nothing after an error.
+std::optional<node::member> read_option(const std::string& name, const std::string& text,
+                                        diagnostics& out) {
+  const place at{std::make_shared<source_text>(fmt::format("--set {}={}", name, text), "")};
+  diagnostics problems;
+  const node content = read_yaml(std::make_shared<source_text>("--set", text), problems);
+  if (!problems.has_errors() && !content.is_null()) return {{{name, at}, placed(content, at)}};
+  out.error(at,
+            "the value must be a word, a number, or a list such as [1, 2]; an empty text is ''");
+  return std::nullopt;
 }
 
 }  // namespace
@@ -83,51 +72,26 @@ const std::vector<std::string>& parameter_backends() {
 
 parameter_values::parameter_values(const node& section, const reading_options& options,
                                    diagnostics& out) {
+  std::vector<node::member> given = options.values;
+  for (const auto& [name, text] : options.set) {
+    if (auto option = read_option(name, text, out)) given.push_back(std::move(*option));
+  }
   if (!section.is_null() && check_mapping(section, "params", out)) {
     for (const auto& [name, content] : section.members()) {
       if (!check_name(name, "a parameter", out)) continue;
       // A value from elsewhere takes the place of every backend's, so none needs to be given here.
-      const bool replaced =
-          is_given(name.text, options) && content.is_mapping() && !content.find(options.backend);
+      const bool replaced = std::ranges::any_of(
+          given, [&](const node::member& m) { return m.key.text == name.text; });
       values_.push_back({name, replaced ? node() : choose(content, name, options.backend, out)});
     }
   }
-  for (const auto& [name, content] : options.values) apply(name, content, options.backend, out);
-  for (const auto& [name, text] : options.set) apply(name, text, out);
-}
-
-void parameter_values::apply(const named& name, const node& content, const std::string& backend,
-                             diagnostics& out) {
-  value* target = find(name.text);
-  if (target == nullptr) {
-    out.error(name.place, fmt::format("the pipeline has no parameter {}{}", quote(name.text),
-                                      values_.empty() ? "" : suggestion(name.text, names())));
-    return;
-  }
-  target->content = choose(content, name, backend, out);
-  target->keeps_place = true;
-}
-
-void parameter_values::apply(const std::string& name, const std::string& text, diagnostics& out) {
-  const std::string written = printable(fmt::format("--set {}={}", name, text));
-  value* target = find(name);
-  if (target == nullptr) {
-    out.error({}, fmt::format("{}: the pipeline has no parameter {}{}", written, quote(name),
-                              values_.empty() ? "" : suggestion(name, names())));
-    return;
-  }
-  diagnostics problems;
-  node content = read_yaml(std::make_shared<source_text>("--set", text), problems);
-  const bool is_block = content.is_sequence() && text.find('[') != text.find_first_not_of(' ');
-  if (!problems.has_errors() && content.is_null()) {
-    out.error({}, written + ": the value is missing (an empty text is written '')");
-  } else if (problems.has_errors() || is_block || !is_plain(content, name, problems)) {
-    out.error({}, fmt::format("{}: the value must be a word, a number, or a list such as [1, 2]",
-                              written));
-  } else {
-    target->content = std::move(content);
-    target->keeps_place = false;
-    target->option = written;
+  for (const auto& [name, content] : given) {
+    if (value* target = find(name.text)) {
+      target->content = choose(content, name, options.backend, out);
+    } else {
+      out.error(name.place, fmt::format("the pipeline has no parameter {}{}", quote(name.text),
+                                        suggestion(name.text, names())));
+    }
   }
 }
 
@@ -156,10 +120,7 @@ node parameter_values::substitute(const node& n, diagnostics& out) {
     return n;
   }
   found->used = true;
-  if (found->content.is_null()) return n;
-  if (found->keeps_place) return found->content;
-  return placed(found->content,
-                found->option.empty() ? n.where() : at_option(found->option, n.where()));
+  return found->content.is_null() ? n : found->content;
 }
 
 void parameter_values::report_unused(diagnostics& out) const {

@@ -21,9 +21,9 @@ class parameter_values {
   /// either; `section` may be null. What is wrong in it or in the options goes to `out`.
   parameter_values(const node& section, const reading_options& options, diagnostics& out);
 
-  /// `n` with every unquoted `$name` replaced by its value, which takes the place of its use; one
-  /// of `options.values` keeps its own, and one of `options.set` is at the option, with its use.
-  /// Unknown names are reported and left as they are.
+  /// `n` with every unquoted `$name` replaced by its value, which keeps the place where it was
+  /// written: in `params:`, in another file or as an option. Unknown names are reported and left as
+  /// they are.
   node substitute(const node& n, diagnostics& out);
 
   /// Warns of parameters that nothing has used so far.
@@ -37,14 +37,10 @@ class parameter_values {
     named name;
     node content;  ///< null if the value was wrong, which has been reported
     bool used = false;
-    bool keeps_place = false;  ///< of another file, where a mistake in it is to be shown
-    std::string option = {};   ///< "--set side=3" for a value from the command line
   };
 
   value* find(std::string_view name) noexcept;
   std::vector<std::string> names() const;
-  void apply(const named& name, const node& content, const std::string& backend, diagnostics& out);
-  void apply(const std::string& name, const std::string& text, diagnostics& out);
 
   std::vector<value> values_;
 };

@@ -16,76 +16,41 @@
 namespace graphline {
 namespace {
 
-/// Reads the `inputs:` section, a mapping from names to inputs. An input whose shape could not be
-/// read is left out.
+/// Reads the `inputs:` section, a mapping from names to inputs. One of which not all can be
+/// understood is kept without a type, so that its readers are not told off.
 std::vector<input_spec> read_inputs(const node& section, diagnostics& out) {
   std::vector<input_spec> inputs;
   if (section.is_null() || !check_mapping(section, "inputs", out)) return inputs;
   for (const auto& [name, value] : section.members()) {
     if (!check_name(name, "an input", out)) continue;
-    const std::string owner = "input " + quote(name.text);
-    // Kept even when nothing else of it can be understood, so that its readers are not told off.
     input_spec& input = inputs.emplace_back();
     input.name = name;
-    input.typed = false;
-    if (value.is_null()) {
-      out.error(name.place, owner + " needs a 'shape', such as {shape: [1, 3, 224, 224]}");
-      continue;
-    }
-    if (!check_mapping(value, name.text, out)) continue;
-    check_keys(value, owner, names_of(input_keys()), out);
-
-    if (const node* n = value.find("shape")) {
-      const auto extents = read_shape(*n, "shape", out);
-      if (extents) input.type.shape = *extents;
-      input.typed = extents.has_value();
-    } else {
-      out.error(name.place, owner + " needs a 'shape'");
-    }
-    if (const node* n = value.find("dtype")) {
-      const auto element = read_dtype(*n, "dtype", out);
-      if (element) input.type.element = *element;
-      input.typed = input.typed && element.has_value();
-    }
-    if (const node* n = value.find("fill")) {
-      input.fill = read_word<fill>(*n, "fill", out).value_or(input.fill);
-    }
-    if (const node* n = value.find("on")) input.on = read_word<side>(*n, "on", out);
+    const std::size_t before = out.all().size();
+    const arguments given =
+        bind_arguments(input_keys(), value, "input " + quote(name.text), name.place, "", out);
+    input.typed = given.has("shape") && out.all().size() == before;
+    if (!given.has("dtype")) continue;  // it is no mapping
+    if (given.has("shape")) input.type.shape = given.extents("shape");
+    input.type.element = given.element("dtype");
+    input.fill = from_word<fill>(given.text("fill")).value();
+    if (given.has("on")) input.on = from_word<side>(given.text("on"));
   }
   return inputs;
-}
-
-bool is_stage_key(const std::string& key) {
-  return find_parameter(stage_keys(), key) != nullptr;
-}
-
-/// The key that was likely meant to be `missing`, one that every stage has: "nmae" is more likely a
-/// slip than a parameter of the stage's kind. Null when `missing` is there or nothing is near.
-const node::member* slip_for(const node& stage, std::string_view missing) {
-  if (stage.find(missing) != nullptr) return nullptr;
-  const auto found = std::ranges::find_if(stage.members(), [&](const node::member& m) {
-    return !is_stage_key(m.key.text) && nearest(m.key.text, names_of(stage_keys())) == missing;
-  });
-  return found == stage.members().end() ? nullptr : &*found;
 }
 
 /// The text of a key that every stage has. Empty, and at the stage's place, when it is not there.
 named read_required(const node& stage, std::string_view key, std::string_view owner,
                     diagnostics& out) {
-  if (const node* value = stage.find(key)) {
-    const auto text = read_text(*value, key, out);
-    if (text && text->empty()) {
-      out.error(value->where(), fmt::format("the '{}' of {} is empty", key, owner));
-    }
-    return {text.value_or(""), value->where()};
-  }
-  if (const node::member* slip = slip_for(stage, key)) {
-    out.error(slip->key.place, fmt::format("{} needs a '{}', found {} (did you mean '{}'?)", owner,
-                                           key, quote(slip->key.text), key));
-  } else {
+  const node* value = stage.find(key);
+  if (value == nullptr) {
     out.error(stage.where(), fmt::format("{} needs a '{}'", owner, key));
+    return {"", stage.where()};
   }
-  return {"", stage.where()};
+  const auto text = read_text(*value, key, out);
+  if (text && text->empty()) {
+    out.error(value->where(), fmt::format("the '{}' of {} is empty", key, owner));
+  }
+  return {text.value_or(""), value->where()};
 }
 
 stage_spec read_stage(const node& item, diagnostics& out) {
@@ -101,19 +66,17 @@ stage_spec read_stage(const node& item, diagnostics& out) {
     stage.priority = read_word<priority>(*n, "priority", out).value_or(stage.priority);
   }
 
-  const node::member* slips[] = {slip_for(item, "name"), slip_for(item, "kind")};
-  std::vector<node::member> parameters;
-  for (const node::member& m : item.members()) {
-    const bool is_slip = std::ranges::find(slips, &m) != std::end(slips);
-    if (!is_stage_key(m.key.text) && !is_slip) parameters.push_back(m);
-  }
+  std::vector<node::member> parameters = item.members();
+  std::erase_if(parameters, [](const node::member& m) {
+    return find_parameter(stage_keys(), m.key.text) != nullptr;
+  });
   stage.parameters = node::mapping(std::move(parameters), item.where());
   return stage;
 }
 
 /// Reads the `stages:` section, a list of mappings. Keys that every stage has are taken out; the
-/// others are the parameters of its kind, which are not looked at here. Reports duplicate names. A
-/// stage whose name or kind could not be read is kept, with that text empty.
+/// others are the parameters of its kind, which are not looked at here. A stage whose name or kind
+/// could not be read is kept, with that text empty.
 std::vector<stage_spec> read_stages(const node& section, diagnostics& out) {
   std::vector<stage_spec> stages;
   if (!section.is_sequence()) {
@@ -128,21 +91,7 @@ std::vector<stage_spec> read_stages(const node& section, diagnostics& out) {
       report_mismatch(item, "stages", "a list of mappings with 'name' and 'kind'", out);
     }
   }
-  check_distinct(stages, "stage", "", out);
   return stages;
-}
-
-/// Whether the document is a pipeline at all; says what it is if not.
-bool check_document(const node& root, const place& file, diagnostics& out) {
-  if (!check_document(root, file, "a pipeline", "'pipeline' and 'stages'", out)) return false;
-  for (const auto& [key, value] : root.members()) {
-    if (key.text != "experiment") continue;
-    out.error(key.place,
-              "this file declares an experiment, not a pipeline; compare its "
-              "configurations with 'graphline compare'");
-    return false;
-  }
-  return check_no_result(root, "a pipeline", out);
 }
 
 /// The document with every `$name` outside of `params` replaced.
@@ -155,25 +104,14 @@ node resolve(const node& root, parameter_values& parameters, diagnostics& out) {
   return node::mapping(std::move(members), root.where());
 }
 
-named read_pipeline_name(const node& root, const place& file, diagnostics& out) {
-  const node* value = root.find("pipeline");
-  if (value == nullptr) {
-    out.error(file, "the key 'pipeline' is missing; it names the pipeline");
-    return {};
-  }
-  return read_name(*value, "pipeline", "a pipeline", check_name, out);
-}
-
 /// A path or a list of paths; nothing is looked for on disk.
 std::vector<named> read_plugins(const node& section, diagnostics& out) {
   std::vector<named> paths;
   const auto read = [&](const node& item) {
-    if (!item.is_scalar() || is_unresolved(item)) {
-      report_mismatch(item, "plugins", "a path or a list of paths", out);
-    } else if (item.text().empty()) {
-      out.error(item.where(), "a member of 'plugins' must be a path, found an empty text");
-    } else {
+    if (item.is_scalar() && !is_unresolved(item)) {
       paths.push_back({item.text(), item.where()});
+    } else {
+      report_mismatch(item, "plugins", "a path or a list of paths", out);
     }
   };
   if (section.is_sequence()) {
@@ -243,10 +181,10 @@ pipeline_spec read_pipeline(std::shared_ptr<const source_text> source,
   spec.directory = folder_of(source->name());
   const place file{source};
 
-  const std::size_t before = out.all().size();
-  const node document = without_own_keys(read_yaml(source, out));
-  const bool unreadable = document.is_null() && out.all().size() > before;
-  if (unreadable || !check_document(document, file, out)) return spec;
+  const node document = read_document(
+      source, {"a pipeline", "'pipeline' and 'stages'", "experiment", "an experiment", "compare"},
+      out);
+  if (document.is_null()) return spec;
 
   const node* params = document.find("params");
   parameter_values parameters(params ? *params : node(), options, out);
@@ -255,7 +193,7 @@ pipeline_spec read_pipeline(std::shared_ptr<const source_text> source,
   spec.parameters = parameters.resolved();
 
   check_keys(document, "a pipeline", names_of(pipeline_keys()), out);
-  spec.name = read_pipeline_name(root, file, out);
+  spec.name = read_document_name(root, file, "pipeline", "a pipeline", out);
   if (const node* n = root.find("description")) {
     spec.description = read_text(*n, "description", out).value_or("");
   }

@@ -66,51 +66,42 @@ void read_setting(settings& run, settings_places& places, const std::string& key
   read_setting(run, key, value, out);
   if (out.all().size() == before) {
     places.each[key] = value.where();
-    places.unread.erase(key);
   } else {
     places.unread.insert(key);
   }
 }
 
-void read_settings(settings& run, settings_places& places, const node& section, diagnostics& out) {
-  places.section = section.where();
-  if (section.is_null()) return;
-  if (!check_mapping(section, "run", out)) return;
-  check_keys(section, "'run'", setting_keys(), out);
-  for (const auto& [key, value] : section.members()) {
-    if (is_setting(key.text)) read_setting(run, places, key.text, value, out);
-  }
-}
+namespace {
 
-std::vector<assignment> read_run_assignments(const node& section, diagnostics& out) {
+/// What a `run:` section sets, without keys that are no settings, which are reported.
+std::vector<assignment> assignments_in(const node& section, diagnostics& out) {
   std::vector<assignment> list;
   if (section.is_null() || !check_mapping(section, "run", out)) return list;
   check_keys(section, "'run'", setting_keys(), out);
   for (const auto& [key, value] : section.members()) {
-    if (!is_setting(key.text)) continue;
-    check_value(key, value, out);
-    list.push_back({key, value});
+    if (is_setting(key.text)) list.push_back({key, value});
   }
+  return list;
+}
+
+}  // namespace
+
+void read_settings(settings& run, settings_places& places, const node& section, diagnostics& out) {
+  places.section = section.where();
+  for (const auto& [key, value] : assignments_in(section, out)) {
+    read_setting(run, places, key.text, value, out);
+  }
+}
+
+std::vector<assignment> read_run_assignments(const node& section, diagnostics& out) {
+  std::vector<assignment> list = assignments_in(section, out);
+  for (const auto& [key, value] : list) check_value(key, value, out);
   return list;
 }
 
 void check_value(const named& key, const node& value, diagnostics& out) {
   settings ignored;
   if (is_setting(key.text)) read_setting(ignored, key.text, value, out);
-}
-
-void check_keys_beside_run(const node& mapping, std::string_view what, std::string_view where,
-                           const std::vector<std::string>& known, diagnostics& out) {
-  std::vector<node::member> others;
-  for (const node::member& m : mapping.members()) {
-    const std::string& key = m.key.text;
-    if (is_setting(key) && std::ranges::find(known, key) == known.end()) {
-      out.error(m.key.place, fmt::format("'{}' is a setting of the run: {}", key, where));
-    } else {
-      others.push_back(m);
-    }
-  }
-  check_keys(node::mapping(std::move(others)), what, known, out);
 }
 
 std::vector<assignment> read_parameter_assignments(const node& section, diagnostics& out) {
@@ -124,12 +115,6 @@ std::vector<assignment> read_parameter_assignments(const node& section, diagnost
     list.push_back({key, value});
   }
   return list;
-}
-
-const assignment* find_assignment(const std::vector<assignment>& list, std::string_view key) {
-  const auto found =
-      std::ranges::find_if(list, [&](const assignment& entry) { return entry.key.text == key; });
-  return found == list.end() ? nullptr : &*found;
 }
 
 }  // namespace graphline

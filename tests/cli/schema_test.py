@@ -210,8 +210,6 @@ IN_A_PIPELINE = {
     "mapping_of_settings": "pipeline: p\nstages: [{name: s, kind: cpu.spin}]\nrun: {%s}\n"}
 IN_AN_EXPERIMENT = {
     "": "experiment: e\nvary: {timing: [none]}\npipeline: p.yaml\n%s\n",
-    "mapping_of_common_settings":
-        "experiment: e\nvary: {timing: [none]}\npipeline: p.yaml\nrun: {%s}\n",
     "member": "experiment: e\ntogether: [{%s}, {pipeline: p.yaml}]\n",
     "mapping_of_settings":
         "experiment: e\ntogether: [{pipeline: p.yaml, run: {%s}}, {pipeline: p.yaml}]\n"}
@@ -227,12 +225,11 @@ class the_reader(Case):
         written = ("\n" if top else ", ").join(f"{k}: 1" for k in keys if k not in there or not top)
         return graphline(command, self.pipeline(template % written)).stderr
 
-    def expect_keys(self, template, keys, command, also=()):
-        """`also`: keys that the reader knows here only to say where they stand."""
+    def expect_keys(self, template, keys, command):
         said = self.asked(template, ["qqqqqqqq"], command)
         known = re.search(r"unknown key 'qqqqqqqq' in [^\n]*?(?: \(known: ([^)]*)\))?\n", said)
         self.assertTrue(known, said)
-        self.assertEqual(set(filter(None, (known[1] or "").split(", "))), {*keys, *also})
+        self.assertEqual(set(filter(None, (known[1] or "").split(", "))), set(keys))
         self.assertNotIn("unknown key", self.asked(template, keys, command))
         said = self.asked(template, [k + "q" for k in keys], command)
         for key in keys:
@@ -245,11 +242,7 @@ class the_reader(Case):
             for name, template in templates.items():
                 with self.subTest(command=command, mapping=name):
                     mapping = schema["definitions"][name] if name else schema
-                    also = {"frames", "warmup"} if "common" in name else ()
-                    self.expect_keys(template, mapping["properties"], command, also)
-        said = self.asked(IN_AN_EXPERIMENT["mapping_of_common_settings"], ["frames", "warmup"],
-                          "compare")
-        self.assertEqual(said.count("stands at the top of an experiment"), 2, said)
+                    self.expect_keys(template, mapping["properties"], command)
 
     def test_takes_the_parameters_of_the_schema_for_each_kind_and_layer(self):
         stage_keys = PIPELINE["definitions"]["stage"]["properties"]

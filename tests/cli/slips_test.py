@@ -31,11 +31,11 @@ class command_line(Case):
         text = SMALL.replace("inputs:", "params: {side: 16}\ninputs:")
         path = self.pipeline(text.replace("[1, 3, 16, 16]", "[1, 3, $side, $side]"))
         done = graphline("check", path, "--set", "side=abc")
-        self.expect(done, 2, f"--set side=abc (in {path}:4): error: 'shape' must be a list of "
+        self.expect(done, 2, f"--set side=abc: error: 'shape' must be a list of "
                     "whole numbers, such as [1, 3, 224, 224], found 'abc'\n")
         self.assertNotIn("$side", done.stderr)  # the line of the file is in order
         self.expect(graphline("check", path, "--set", "side=0"), 2,
-                    "--set side=0 (in ", "must be at least 1, found 0")
+                    "--set side=0: ", "must be at least 1, found 0")
 
     def test_an_unknown_parameter_is_the_only_complaint_where_a_value_is_required(self):
         layers = "\n      - conv2d: {out_channels: 8, kernel: 3}\n      - relu\n"

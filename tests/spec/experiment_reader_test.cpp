@@ -92,16 +92,6 @@ TEST(an_experiment_file, becomes_its_spec) {
   ASSERT_NE(spec.source, nullptr);
 }
 
-TEST(an_experiment_file, needs_little) {
-  const experiment_spec spec = grid("vary: {timing: [none, event]}\n");
-  const experiment_settings by_default;
-  EXPECT_EQ(spec.how.trials, by_default.trials);
-  EXPECT_EQ(spec.how.margin, by_default.margin);
-  EXPECT_FALSE(spec.how.time_limit);
-  EXPECT_FALSE(spec.how.narrow_to);
-  EXPECT_TRUE(spec.run.empty());
-}
-
 TEST(a_grid, is_named_by_its_keys_in_order_the_last_one_varying_fastest) {
   const experiment_spec spec = read_good(every_key);
   EXPECT_EQ(names_of(spec),
@@ -205,19 +195,6 @@ TEST(a_damaged_experiment, cut_off_anywhere_is_read_or_explained) {
     for (std::size_t length = 0; length < text.size(); ++length) {
       SCOPED_TRACE("cut to " + std::to_string(length) + " bytes:\n" + text);
       ASSERT_NO_THROW(read_and_render_experiment(text.substr(0, length)));
-    }
-  }
-}
-
-TEST(a_damaged_experiment, with_a_byte_replaced_anywhere_is_read_or_explained) {
-  for (const std::string text : texts_to_damage) {
-    for (std::size_t at = 0; at < text.size(); ++at) {
-      for (const char byte : {'[', '{', ':', ',', '$', '~', ' '}) {
-        std::string damaged = text;
-        damaged[at] = byte;
-        SCOPED_TRACE(damaged);
-        ASSERT_NO_THROW(read_and_render_experiment(damaged));
-      }
     }
   }
 }

@@ -2,8 +2,14 @@
 
 #include <gtest/gtest.h>
 
-#include <set>
 #include <string>
+#include <vector>
+
+#include "framework/spec/configuration_reader.hpp"
+#include "framework/spec/experiment_reader.hpp"
+#include "framework/spec/key_table.hpp"
+#include "framework/spec/pipeline_reader.hpp"
+#include "framework/spec/settings_table.hpp"
 
 namespace graphline {
 namespace {
@@ -37,28 +43,11 @@ TEST(read_setting, changes_nothing_when_the_value_is_wrong) {
   EXPECT_EQ(run.in_flight, 1);
   EXPECT_EQ(run.strategy, strategy::async);
   EXPECT_FALSE(run.deadline);
-  EXPECT_EQ(out.render(),
-            "error: 'in_flight' must be from 1 to 64, found 65\n"
-            "error: unknown value 'fast' for 'strategy' (known: serial, async, overlap)\n"
-            "error: 'deadline' needs a unit, such as 20ms");
-}
-
-TEST(read_setting, forgets_a_wrong_value_once_a_right_one_was_given) {
-  settings run;
-  settings_places places;
-  diagnostics out;
-  read_setting(run, places, "frames", node::scalar("many", false, {}), out);
-  EXPECT_EQ(places.unread, std::set<std::string>{"frames"});
-  read_setting(run, places, "frames", node::scalar("7", false, {}), out);
-  EXPECT_TRUE(places.unread.empty());
-  EXPECT_EQ(run.frames, 7);
-}
-
-TEST(read_setting, suggests_the_nearest_key) {
-  settings run;
-  diagnostics out;
-  read_setting(run, "in-fligth", "2", out);
-  EXPECT_EQ(out.render(), "error: unknown setting 'in-fligth' (did you mean 'in_flight'?)");
+  EXPECT_EQ(
+      out.render(),
+      "error: 'in_flight' must be 1 to 64, found 65\n"
+      "error: unknown value 'fast' for 'strategy' (known: serial, async, overlap)\n"
+      "error: 'deadline' must be a duration in ns, us, ms, s or min, such as 20ms, found '20'");
 }
 
 TEST(read_setting, takes_the_ends_of_every_range_and_nothing_beyond) {
@@ -90,13 +79,68 @@ TEST(read_setting, takes_the_ends_of_every_range_and_nothing_beyond) {
   }
 }
 
-TEST(setting_keys, can_each_be_read) {
-  for (const std::string& key : setting_keys()) {
-    settings run;
-    diagnostics out;
-    read_setting(run, key, node(), out);
-    ASSERT_EQ(out.all().size(), 1U) << key;
-    EXPECT_EQ(out.render().find("unknown"), std::string::npos) << out.render();
+/// A mapping with the default of every key that has one, as a file would hold it.
+node written_defaults(const std::vector<parameter>& keys) {
+  std::vector<node::member> members;
+  for (const parameter& p : keys) {
+    if (p.default_value) members.push_back({{p.name}, *p.default_value});
+  }
+  return node::mapping(std::move(members));
+}
+
+TEST(run_keys, have_the_defaults_of_a_run_without_them) {
+  const settings untouched;
+  settings run;
+  // Other values first, so that a default that is not stored shows.
+  run.strategy = strategy::overlap;
+  run.graphs = graph_mode::off;
+  run.timing = timing_method::none;
+  run.wait = wait_mode::spin;
+  run.priorities = false;
+  run.in_flight = run.frames = run.warmup = run.threads = run.queue = 60;
+  run.seed = 60;
+  run.arrival = arrival::poisson;
+  run.when_full = queue_policy::drop_newest;
+  settings_places places;
+  diagnostics out;
+  read_settings(run, places, written_defaults(run_keys()), out);
+  EXPECT_EQ(out.render(), "");
+  each_setting([&](auto member, const setting_entry& of) {
+    EXPECT_EQ(run.*member, untouched.*member) << of.key;
+  });
+  EXPECT_EQ(places.each.size(), run_keys().size() - 2);  // deadline and rate have none
+}
+
+TEST(experiment_setting_keys, have_the_defaults_of_an_experiment_without_them) {
+  const experiment_settings untouched;
+  diagnostics out;
+  const node written = written_defaults(experiment_setting_keys());
+  const experiment_settings how = read_experiment_settings(written, out);
+  EXPECT_EQ(out.render(), "");
+  EXPECT_EQ(written.members().size(), experiment_setting_keys().size() - 2);
+  EXPECT_EQ(how.trials, untouched.trials);
+  EXPECT_EQ(how.margin, untouched.margin);
+  EXPECT_EQ(how.tail, untouched.tail);
+  EXPECT_EQ(how.seed, untouched.seed);
+  EXPECT_EQ(how.repeat_affected, untouched.repeat_affected);
+}
+
+TEST(key_tables, state_each_key_once_with_its_help_and_a_default_that_it_takes) {
+  for (const auto& keys : {pipeline_keys(), input_keys(), stage_keys(), run_keys(),
+                           experiment_keys(), member_keys(), configuration_keys()}) {
+    for (const parameter& p : keys) {
+      EXPECT_EQ(find_parameter(keys, p.name), &p) << p.name << " is there twice";
+      EXPECT_TRUE(p.help.ends_with('.')) << p.name;
+      diagnostics out;
+      if (p.default_value) read_value(p, node(*p.default_value), "", out);
+      EXPECT_EQ(out.render(), "") << p.name;
+    }
+  }
+}
+
+TEST(key_tables, state_what_stands_beside_together_among_the_keys_of_an_experiment) {
+  for (const std::string& key : keys_not_beside_together()) {
+    EXPECT_NE(find_parameter(experiment_keys(), key), nullptr) << key;
   }
 }
 

@@ -1,37 +1,22 @@
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
 #include <string>
 
 #include "framework/base/error.hpp"
 #include "framework/spec/pipeline_reader.hpp"
+#include "tests/base/temporary_folder.hpp"
 
 namespace graphline {
 namespace {
 
-namespace fs = std::filesystem;
-
-/// A folder of its own for each test, gone afterwards.
 class read_source_test : public testing::Test {
  protected:
-  read_source_test()
-      : folder_(fs::temp_directory_path() /
-                ("graphline_read_source_" + std::to_string(::getpid()))) {
-    fs::create_directories(folder_);
+  std::string write(const std::string& name, const std::string& text) const {
+    return folder_.write(name, text);
   }
-  ~read_source_test() override {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
-  }
-
-  std::string write(const std::string& name, const std::string& text) {
-    std::ofstream(folder_ / name, std::ios::binary) << text;
-    return path(name);
-  }
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  std::string path(const std::string& name) const { return folder_ / name; }
 
   /// What is said about a file that cannot be read, without its path before it.
   static std::string refusal(const std::string& path) {
@@ -46,7 +31,7 @@ class read_source_test : public testing::Test {
   }
 
  private:
-  fs::path folder_;
+  temporary_folder folder_;
 };
 
 TEST_F(read_source_test, gives_name_and_text) {
@@ -64,13 +49,10 @@ TEST_F(read_source_test, suggests_a_file_of_nearly_that_name) {
   EXPECT_EQ(refusal(path("no_folder/a.yaml")), ": error: there is no such file");
 }
 
-TEST_F(read_source_test, refuses_folders) {
-  EXPECT_EQ(refusal(path("")), ": error: this is a folder; a file is expected");
-}
-
-TEST_F(read_source_test, refuses_empty_files) {
+TEST_F(read_source_test, refuses_empty_files_and_folders) {
   EXPECT_EQ(refusal(write("a.yaml", "")), ": error: the file is empty");
   EXPECT_EQ(refusal("/dev/null"), ": error: the file is empty");
+  EXPECT_EQ(refusal(path("")), ": error: this is a folder; a file is expected");
 }
 
 TEST_F(read_source_test, refuses_binary_files) {
@@ -89,16 +71,13 @@ TEST_F(read_source_test, reads_16_mebibytes_and_no_more) {
   EXPECT_EQ(read_source(write("a.yaml", std::string(limit, '#')))->text().size(), limit);
   EXPECT_EQ(refusal(write("a.yaml", std::string(limit + 1, '#'))),
             ": error: it is larger than 16 MiB, the most that is read");
-}
-
-TEST_F(read_source_test, stops_reading_a_file_without_end) {
   EXPECT_EQ(refusal("/dev/zero"), ": error: it is larger than 16 MiB, the most that is read");
 }
 
 TEST_F(read_source_test, names_a_lack_of_permission) {
   if (::geteuid() == 0) GTEST_SKIP() << "root may read everything";
   const std::string file = write("a.yaml", "pipeline: p");
-  fs::permissions(file, fs::perms::none);
+  std::filesystem::permissions(file, std::filesystem::perms::none);
   EXPECT_EQ(refusal(file), ": error: no permission to read it");
 }
 

@@ -147,7 +147,6 @@ json experiment_schema() {
   json schema = file_schema("An experiment of Graphline", experiment_keys(), references::refused);
   json& all = schema["definitions"];
   all["mapping_of_settings"] = settings_schema(run_keys());
-  all["mapping_of_common_settings"] = settings_schema(common_run_keys());
   all["mapping_of_values"] = values_by_name([](json value) { return value; });
   all["mapping_of_values"]["minProperties"] = 1;
   all["mapping_to_lists_of_values"] = values_by_name([](json value) {
