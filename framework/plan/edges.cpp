@@ -25,30 +25,11 @@ void check_read_count(draft& d, draft_stage& stage) {
                       list_ports(kind.inputs), kind.repeat_last_input ? ", ..." : ""));
 }
 
-/// Whether `name` may be what a stage writes by default whose kind or name is not known, and whose
-/// own error is enough.
-bool may_be_written(const draft& d, const std::string& name) {
-  const std::string_view prefix = std::string_view(name).substr(0, name.find('.'));
-  return std::any_of(d.stages.begin(), d.stages.end(), [&](const draft_stage& stage) {
-    const std::string& known = stage.spec->name.text;
-    return stage.spec->writes.empty() &&
-           (known.empty() || (stage.kind == nullptr && known == prefix));
+/// Whether it is not known of all stages what they write, so that their own errors are enough.
+bool may_be_written(const draft& d) {
+  return std::ranges::any_of(d.stages, [](const draft_stage& stage) {
+    return stage.spec->writes.empty() && (stage.kind == nullptr || stage.spec->name.text.empty());
   });
-}
-
-/// " (did you mean 'features'?)", or what the stage writes if a stage was named.
-std::string tensor_hint(const draft& d, const std::string& name) {
-  const auto stage = d.stage_named.find(name);
-  if (stage != d.stage_named.end()) {
-    std::string list;
-    for (const std::size_t t : d.stages[stage->second].writes) {
-      if (t != none) list += fmt::format("{}'{}'", list.empty() ? "" : ", ", d.tensors[t].name);
-    }
-    if (!list.empty()) return fmt::format(" (stage '{}' writes {})", name, list);
-  }
-  std::vector<std::string> known;
-  for (const draft_tensor& t : d.tensors) known.push_back(t.name);
-  return suggestion(name, known);
 }
 
 void resolve_reads(draft& d, std::size_t index) {
@@ -59,9 +40,11 @@ void resolve_reads(draft& d, std::size_t index) {
     if (found == d.tensor_named.end()) {
       stage.sound = false;
       stage.reads.push_back(none);
-      if (may_be_written(d, read.text)) continue;
+      if (may_be_written(d)) continue;
+      std::vector<std::string> known;
+      for (const draft_tensor& t : d.tensors) known.push_back(t.name);
       d.out.error(read.place, fmt::format("stage '{}' reads '{}', which nothing writes{}", name,
-                                          read.text, tensor_hint(d, read.text)));
+                                          read.text, suggestion(read.text, known)));
       continue;
     }
     draft_tensor& tensor = d.tensors[found->second];
@@ -92,17 +75,11 @@ void resolve_after(draft& d, std::size_t index) {
       stage.links.push_back({found->second, none, after.place});
       continue;
     }
-    const auto tensor = d.tensor_named.find(after.text);
     std::vector<std::string> known;
     for (const draft_stage& s : d.stages) known.push_back(s.spec->name.text);
-    const bool written =
-        tensor != d.tensor_named.end() && d.tensors[tensor->second].producer != none;
     d.error(stage, after.place,
-            fmt::format(
-                "stage '{}' is to run after '{}', which is no stage{}", name, after.text,
-                written ? fmt::format(" (the tensor '{}' is written by stage '{}')", after.text,
-                                      d.stages[d.tensors[tensor->second].producer].spec->name.text)
-                        : suggestion(after.text, known)));
+            fmt::format("stage '{}' is to run after '{}', which is no stage{}", name, after.text,
+                        suggestion(after.text, known)));
   }
 }
 

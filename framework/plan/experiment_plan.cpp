@@ -1,8 +1,15 @@
 #include "framework/plan/experiment_plan.hpp"
 
-#include <algorithm>
-#include <set>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string_view>
+#include <system_error>
+
+#include "framework/base/random.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/plan/experiment_unit.hpp"
 
@@ -13,24 +20,18 @@ namespace {
 /// One unit for each configuration; one with what all have in common where there is none, since its
 /// reader found mistakes in them, so that the pipeline's own are told too.
 std::vector<experiment_unit> configuration_units(const experiment_spec& spec,
-                                                 const pipeline_file& file, telling_once& tell) {
-  const experiment_keys keys(file);
-  diagnostics found;
-  keys.check_parameters(spec.params, found);
+                                                 const pipeline_file& file, diagnostics& out) {
   std::vector<experiment_unit> units(std::max<std::size_t>(1, spec.configurations.size()));
   for (std::size_t c = 0; c < units.size(); ++c) {
     experiment_unit& unit = units[c];
     unit.file = &file;
     unit.index = c;
     for (const assignment& a : spec.run) unit.settings.push_back(&a);
-    keys.add_parameters(spec.params, unit);
-    unit.run_place = run_place_of(spec.run);
-    if (spec.configurations.empty()) continue;
-    // The keys of a grid are the same in each.
-    if (c == 0 || !spec.varied) keys.check(spec.configurations[c].assignments, found);
-    keys.distribute(spec.configurations[c].assignments, unit);
+    add_parameters(spec.params, unit, unit.found);
+    if (!spec.configurations.empty()) {
+      add_assignments(spec.configurations[c].assignments, unit, out);
+    }
   }
-  tell(found);
   return units;
 }
 
@@ -47,21 +48,19 @@ planned_configuration finished(const configuration_spec& spec, experiment_unit& 
 
 /// Adds the configurations of one pipeline.
 void plan_configurations(const experiment_spec& spec, experiment_files& files,
-                         stage_registry& registry, const plan_target& target, telling_once& tell,
+                         stage_registry& registry, const plan_target& target, diagnostics& out,
                          experiment_plan& result) {
   if (spec.pipeline.text.empty()) return;  // the reader has said so
-  diagnostics missing;
-  const pipeline_file* file = files.open(spec.pipeline, missing);
-  tell(missing);
+  const pipeline_file* file = files.open(spec.pipeline, out);
   if (file == nullptr) return;
 
-  std::vector<experiment_unit> units = configuration_units(spec, *file, tell);
+  std::vector<experiment_unit> units = configuration_units(spec, *file, out);
   std::vector<const experiment_unit*> all;
   for (experiment_unit& unit : units) {
     plan_unit(unit, registry, target);
     all.push_back(&unit);
   }
-  attribute_diagnostics(spec, all, tell);
+  attribute_diagnostics(spec, all, out);
 
   for (std::size_t c = 0; c < spec.configurations.size(); ++c) {
     const configuration_spec& declared = spec.configurations[c];
@@ -72,39 +71,21 @@ void plan_configurations(const experiment_spec& spec, experiment_files& files,
 
 /// The members that have a file, as units to plan.
 std::vector<experiment_unit> member_units(const experiment_spec& spec, experiment_files& files,
-                                          telling_once& tell) {
+                                          diagnostics& out) {
   std::vector<experiment_unit> units;
   for (std::size_t m = 0; m < spec.together.size(); ++m) {
     const member_spec& member = spec.together[m];
     if (member.pipeline.text.empty()) continue;  // the reader has said so
-    diagnostics found;
-    if (const pipeline_file* file = files.open(member.pipeline, found)) {
-      experiment_unit& unit = units.emplace_back();
-      unit.file = file;
-      unit.index = m;
-      for (const assignment& a : member.run) unit.settings.push_back(&a);
-      const experiment_keys keys(*file);
-      keys.check_parameters(member.params, found);
-      keys.add_parameters(member.params, unit);
-      unit.priority = member.priority;
-      unit.run_place = run_place_of(member.run);
-    }
-    tell(found);
+    const pipeline_file* file = files.open(member.pipeline, out);
+    if (file == nullptr) continue;
+    experiment_unit& unit = units.emplace_back();
+    unit.file = file;
+    unit.index = m;
+    for (const assignment& a : member.run) unit.settings.push_back(&a);
+    add_parameters(member.params, unit, out);
+    unit.priority = member.priority;
   }
   return units;
-}
-
-void report_members(const experiment_spec& spec, const std::vector<experiment_unit>& units,
-                    telling_once& tell) {
-  std::set<const pipeline_file*> done;
-  for (const experiment_unit& first : units) {
-    if (!done.insert(first.file).second) continue;
-    std::vector<const experiment_unit*> of_file;
-    for (const experiment_unit& unit : units) {
-      if (unit.file == first.file) of_file.push_back(&unit);
-    }
-    attribute_diagnostics(spec, of_file, tell);
-  }
 }
 
 /// Whether there is anything that `priorities: off` would change.
@@ -129,10 +110,12 @@ planned_configuration all_together(const experiment_spec& spec, std::string name
 
 /// Adds the configurations and pairs of pipelines that run at once.
 void plan_together(const experiment_spec& spec, experiment_files& files, stage_registry& registry,
-                   const plan_target& target, telling_once& tell, experiment_plan& result) {
-  std::vector<experiment_unit> units = member_units(spec, files, tell);
+                   const plan_target& target, diagnostics& out, experiment_plan& result) {
+  std::vector<experiment_unit> units = member_units(spec, files, out);
   for (experiment_unit& unit : units) plan_unit(unit, registry, target);
-  report_members(spec, units, tell);
+  std::vector<const experiment_unit*> all;
+  for (const experiment_unit& unit : units) all.push_back(&unit);
+  attribute_diagnostics(spec, all, out);
 
   const std::size_t members = units.size();
   for (const experiment_unit& unit : units) {
@@ -165,16 +148,84 @@ experiment_plan plan_experiment(const experiment_spec& spec, stage_registry& reg
   result.how = spec.how;
 
   planning::experiment_files files(spec);
-  planning::telling_once tell(out);
   if (spec.together.empty()) {
-    planning::plan_configurations(spec, files, registry, target, tell, result);
+    planning::plan_configurations(spec, files, registry, target, out, result);
   } else {
-    planning::plan_together(spec, files, registry, target, tell, result);
+    planning::plan_together(spec, files, registry, target, out, result);
   }
   result.files = files.checksums();
   result.sources = files.sources();
   result.files.emplace_back("device", target.backend);
   return result;
+}
+
+std::set<std::string> data_files(const plan& p) {
+  std::set<std::string> paths;
+  for (const planned_stage& stage : p.stages) {
+    if (!stage.kind->origin.empty()) paths.insert(stage.kind->origin);
+    for (const parameter& of : stage.kind->parameters) {
+      if (of.type != parameter_type::path || !stage.config.arguments.has(of.name)) continue;
+      paths.insert(stage.config.arguments.text(of.name));
+    }
+  }
+  return paths;
+}
+
+std::set<std::string> data_files(const experiment_plan& planned) {
+  std::set<std::string> paths;
+  for (const auto& configuration : planned.configurations) {
+    for (const plan& member : configuration.members) paths.merge(data_files(member));
+  }
+  return paths;
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string in_digits(std::uint64_t checksum) {
+  return fmt::format("{:016x}", checksum);
+}
+
+/// Block by block, since weights may be larger than what should be held of them.
+std::string checksum_of_file(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return "not there";
+  std::uint64_t checksum = 0;
+  std::string block(std::size_t{1} << 20, '\0');
+  do {
+    file.read(block.data(), static_cast<std::streamsize>(block.size()));
+    const auto count = static_cast<std::size_t>(file.gcount());
+    checksum = mix_seed(checksum, seed_from(std::string_view(block).substr(0, count)));
+  } while (file);
+  return in_digits(checksum);
+}
+
+std::string checksum_of_folder(const fs::path& path) {
+  std::set<std::string> entries;
+  std::error_code problem;
+  for (fs::directory_iterator at(path, problem), end; !problem && at != end;
+       at.increment(problem)) {
+    std::error_code no_size;  // of a folder in it
+    const auto size = at->file_size(no_size);
+    entries.insert(fmt::format("{} {}", at->path().filename().string(), no_size ? 0 : size));
+  }
+  if (problem) return "not there";
+  std::uint64_t checksum = 0;
+  for (const auto& entry : entries) checksum = mix_seed(checksum, seed_from(entry));
+  return in_digits(checksum);
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> data_checksums(const experiment_plan& planned) {
+  std::vector<std::pair<std::string, std::string>> checksums;
+  for (const auto& path : data_files(planned)) {
+    std::error_code ignored;
+    checksums.emplace_back(
+        path, fs::is_directory(path, ignored) ? checksum_of_folder(path) : checksum_of_file(path));
+  }
+  return checksums;
 }
 
 }  // namespace graphline

@@ -35,9 +35,7 @@ struct experiment_plan {
 /// each configuration sets, and plans all of them for one machine. Finds everything at once; what
 /// is wrong with some configurations only is reported where they are declared, naming them and how
 /// to leave them out. A key of a configuration is a setting or a parameter of the pipeline. Errors
-/// go to `out`, none that is there already; the plan is usable only if there are none. Throws an
-/// `input_error` for a pipeline file that is there but cannot be read. `registry` must outlive the
-/// plan.
+/// go to `out`; the plan is usable only if there are none. `registry` must outlive the plan.
 ///
 /// Several pipelines at once become these configurations: each alone, all together, and, where
 /// their priorities differ, all together without priorities. Each is compared with itself alone,

@@ -4,12 +4,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <set>
 #include <string_view>
-#include <system_error>
+#include <tuple>
 
 #include "framework/base/error.hpp"
 #include "framework/base/random.hpp"
-#include "framework/base/text_file.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/spec/pipeline_reader.hpp"
 #include "framework/spec/settings_reader.hpp"
@@ -18,8 +19,6 @@
 
 namespace graphline::planning {
 namespace {
-
-namespace fs = std::filesystem;
 
 std::optional<std::vector<std::string>> declared_parameters(
     const std::shared_ptr<const source_text>& source) {
@@ -33,19 +32,6 @@ std::optional<std::vector<std::string>> declared_parameters(
   return names;
 }
 
-/// The file's text, or null after an error where it is named, so that all else is told too.
-std::shared_ptr<const source_text> read(const std::string& full, const named& path,
-                                        diagnostics& out) {
-  try {
-    return read_source(full);
-  } catch (const input_error& problem) {
-    const std::string_view what = problem.what();
-    out.error(path.place, fmt::format("{} cannot be read: {}", quote(path.text, 200),
-                                      what.substr(0, what.find('\n'))));
-    return nullptr;
-  }
-}
-
 }  // namespace
 
 experiment_files::experiment_files(const experiment_spec& spec) : directory_(spec.directory) {
@@ -53,26 +39,19 @@ experiment_files::experiment_files(const experiment_spec& spec) : directory_(spe
 }
 
 const pipeline_file* experiment_files::open(const named& path, diagnostics& out) {
-  const fs::path full = (fs::path(directory_) / path.text).lexically_normal();
-  const auto known = std::ranges::find(files_, full.string(), &pipeline_file::path);
+  const auto full = (std::filesystem::path(directory_) / path.text).lexically_normal().string();
+  const auto known = std::ranges::find(files_, full, &pipeline_file::path);
   if (known != files_.end()) return &*known;
-
-  std::error_code ignored;
-  if (!fs::exists(full, ignored)) {
-    const std::string looked_for =
-        full.string() == path.text ? "" : ", looked for as " + quote(full.string(), 200);
-    out.error(path.place, fmt::format("there is no pipeline file {}{}{}", quote(path.text, 200),
-                                      looked_for, near_file(full.string())));
+  try {
+    const auto source = read_source(full);
+    note(path.text, source);
+    return &files_.emplace_back(pipeline_file{full, source, declared_parameters(source)});
+  } catch (const input_error& problem) {
+    const std::string_view what = problem.what();
+    out.error(path.place, fmt::format("{} cannot be read: {}", quote(path.text, 200),
+                                      what.substr(0, what.find('\n'))));
     return nullptr;
   }
-  auto source = read(full.string(), path, out);
-  if (!source) return nullptr;
-  pipeline_file& file = files_.emplace_back();
-  file.path = full.string();
-  file.source = std::move(source);
-  file.parameters = declared_parameters(file.source);
-  note(path.text, file.source);
-  return &file;
 }
 
 void experiment_files::note(const std::string& path, std::shared_ptr<const source_text> source) {
@@ -92,6 +71,10 @@ std::vector<node::member> last_of_each(const std::vector<const assignment*>& lis
   return values;
 }
 
+bool has_parameter(const pipeline_file& file, const std::string& name) {
+  return std::ranges::find(*file.parameters, name) != file.parameters->end();
+}
+
 }  // namespace
 
 void plan_unit(experiment_unit& unit, stage_registry& registry, const plan_target& target) {
@@ -106,70 +89,106 @@ void plan_unit(experiment_unit& unit, stage_registry& registry, const plan_targe
   if (unit.priority) {
     for (stage_spec& stage : spec.stages) stage.priority = *unit.priority;
   }
-  place& section = spec.run_places.section;
-  if (unit.run_place) section = *unit.run_place;
-  if (!section) section = spec.name.place;
-  unit.shown_run = section;
   // Without a plug-in its kinds are unknown, which is no mistake of the file's.
   if (!load_plugins(spec, registry, unit.found)) return;
   unit.planned = make_plan(spec, registry, target, unit.found);
 }
 
-std::optional<place> run_place_of(const std::vector<assignment>& run) {
-  const auto last = std::find_if(run.rbegin(), run.rend(), [](const assignment& a) {
-    return a.key.text != "frames" && a.key.text != "warmup";
-  });
-  return last == run.rend() ? std::nullopt : std::optional(last->key.place);
-}
-
-bool experiment_keys::is_parameter(const named& key) const {
-  const auto& known = file_.parameters;
-  return known && std::ranges::find(*known, key.text) != known->end();
-}
-
-void experiment_keys::check_parameters(const std::vector<assignment>& params,
-                                       diagnostics& out) const {
-  if (!file_.parameters) return;
+void add_parameters(const std::vector<assignment>& params, experiment_unit& unit,
+                    diagnostics& out) {
+  if (!unit.file->parameters) return;
   for (const assignment& a : params) {
-    if (is_parameter(a.key)) continue;
-    const std::string remedy = is_setting(a.key.text) ? "; it is a setting: write it under 'run'"
-                                                      : suggestion(a.key.text, *file_.parameters);
-    out.error(a.key.place, fmt::format("the pipeline in {} has no parameter {}{}",
-                                       quote(file_.path, 200), quote(a.key.text), remedy));
+    if (has_parameter(*unit.file, a.key.text)) {
+      unit.parameters.push_back(&a);
+    } else {
+      out.error(a.key.place,
+                fmt::format("the pipeline in {} has no parameter {}{}", quote(unit.file->path, 200),
+                            quote(a.key.text), suggestion(a.key.text, *unit.file->parameters)));
+    }
   }
 }
 
-void experiment_keys::check(const std::vector<assignment>& assignments, diagnostics& out) const {
-  if (!file_.parameters) return;
+void add_assignments(const std::vector<assignment>& assignments, experiment_unit& unit,
+                     diagnostics& out) {
+  if (!unit.file->parameters) return;
   std::vector<std::string> known = setting_keys();
-  known.insert(known.end(), file_.parameters->begin(), file_.parameters->end());
+  known.insert(known.end(), unit.file->parameters->begin(), unit.file->parameters->end());
   for (const assignment& a : assignments) {
-    if (is_setting(a.key.text) && is_parameter(a.key)) {
+    const bool setting = is_setting(a.key.text);
+    if (setting != has_parameter(*unit.file, a.key.text)) {
+      (setting ? unit.settings : unit.parameters).push_back(&a);
+    } else if (setting) {
       out.error(a.key.place,
                 fmt::format("{} is a setting, and also a parameter of the pipeline in {}; rename "
                             "the parameter, so that it is clear what varies",
-                            quote(a.key.text), quote(file_.path, 200)));
-    } else if (!is_setting(a.key.text) && !is_parameter(a.key)) {
+                            quote(a.key.text), quote(unit.file->path, 200)));
+    } else {
       out.error(a.key.place,
                 fmt::format("{} is neither a setting nor a parameter of the pipeline in {}{}",
-                            quote(a.key.text), quote(file_.path, 200),
+                            quote(a.key.text), quote(unit.file->path, 200),
                             suggestion(a.key.text, known, known.size())));
     }
   }
 }
 
-void experiment_keys::distribute(const std::vector<assignment>& assignments,
-                                 experiment_unit& unit) const {
-  for (const assignment& a : assignments) {
-    if (is_setting(a.key.text) == is_parameter(a.key)) continue;
-    (is_setting(a.key.text) ? unit.settings : unit.parameters).push_back(&a);
-  }
+namespace {
+
+using told_key = std::tuple<const source_text*, std::size_t, std::size_t, std::string>;
+
+told_key key_of(const diagnostic& d) {
+  return {d.place.source.get(), d.place.line, d.place.column, d.message};
 }
 
-void experiment_keys::add_parameters(const std::vector<assignment>& params,
-                                     experiment_unit& unit) const {
-  for (const assignment& a : params) {
-    if (is_parameter(a.key)) unit.parameters.push_back(&a);
+/// Something that was found, and the units that found it.
+struct told_by {
+  const diagnostic* what = nullptr;
+  std::vector<const experiment_unit*> units;
+};
+
+std::vector<told_by> gather(const std::vector<const experiment_unit*>& units) {
+  std::vector<told_by> list;
+  std::map<told_key, std::size_t> position;
+  for (const experiment_unit* unit : units) {
+    for (const diagnostic& d : unit->found.all()) {
+      const auto [at, is_new] = position.emplace(key_of(d), list.size());
+      if (is_new) list.push_back({&d, {}});
+      std::vector<const experiment_unit*>& found_by = list[at->second].units;
+      if (found_by.empty() || found_by.back() != unit) found_by.push_back(unit);
+    }
+  }
+  return list;
+}
+
+diagnostic attributed(const experiment_spec& spec, const told_by& f) {
+  const bool members = !spec.together.empty();
+  const std::size_t first = f.units.front()->index;
+  const named& name = members ? spec.together[first].name : spec.configurations[first].name;
+  const diagnostic& d = *f.what;
+  std::string message =
+      fmt::format("{} {}", members ? "member" : "configuration", quote(name.text, 200));
+  if (f.units.size() > 1) message += fmt::format(" and {} more", f.units.size() - 1);
+  message += ": " + d.message;
+  const bool here = d.place.source == spec.source;
+  if (!here && d.place.line > 0) {
+    message += fmt::format(" ({}:{})", d.place.source->name(), d.place.line);
+  }
+  // A warning is nothing to leave a configuration out for.
+  if (d.severity == severity::error && !members) {
+    message += spec.varied ? "; or leave such configurations out with 'exclude'"
+                           : "; or take it off the list";
+  }
+  return {d.severity, here ? d.place : name.place, std::move(message)};
+}
+
+}  // namespace
+
+void attribute_diagnostics(const experiment_spec& spec,
+                           const std::vector<const experiment_unit*>& units, diagnostics& out) {
+  std::set<told_key> told;
+  for (const diagnostic& d : out.all()) told.insert(key_of(d));
+  for (const told_by& f : gather(units)) {
+    if (told.contains(key_of(*f.what))) continue;
+    out.add(f.units.size() == units.size() ? *f.what : attributed(spec, f));
   }
 }
 

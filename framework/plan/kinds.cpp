@@ -62,13 +62,6 @@ const stage_kind* find_kind(draft& d, draft_stage& stage) {
   return found;
 }
 
-bool has_error_at(const diagnostics& out, const place& where) {
-  return where && std::any_of(out.all().begin(), out.all().end(), [&](const diagnostic& d) {
-           return d.severity == severity::error && d.place.source == where.source &&
-                  d.place.line == where.line && d.place.column == where.column;
-         });
-}
-
 /// Registers the stage's name; the first of two with the same name keeps it.
 void register_name(draft& d, draft_stage& stage, std::size_t index) {
   const named& name = stage.spec->name;
@@ -77,17 +70,10 @@ void register_name(draft& d, draft_stage& stage, std::size_t index) {
     if (!d.out.has_errors()) d.out.error(name.place, "a stage has no name");
     return;
   }
-  if (name.text.starts_with("copy:")) {
-    d.error(stage, name.place,
-            fmt::format("stage '{}': names that start with 'copy:' are kept for inserted copies",
-                        name.text));
-  }
   const auto [at, added] = d.stage_named.try_emplace(name.text, index);
   if (added) return;
   const named& first = d.stages[at->second].spec->name;
   stage.sound = false;
-  // A reader that reads names may have seen it too.
-  if (has_error_at(d.out, name.place)) return;
   d.error(stage, name.place,
           fmt::format("there is another stage '{}'{}; stage names must differ", name.text,
                       on_line(first.place)));

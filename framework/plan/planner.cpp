@@ -124,14 +124,10 @@ class assembler {
   /// The registry's kind for inserted copies, or null after an error.
   const stage_kind* copy_kind(const draft_tensor& tensor, const draft_stage& reader) {
     const stage_kind* kind = draft_.registry.find("copy");
-    std::string lack;
-    if (kind == nullptr) {
-      lack = "the program's registry has no kind 'copy'; register the built-in kinds";
-    } else if (!kind->moves) {
-      lack = "the registry's kind 'copy' does not say that it moves between the sides";
-    } else {
-      lack = missing_factory(*kind, draft_.target.backend).value_or("");
-    }
+    const bool moves = kind != nullptr && kind->moves;
+    const std::string lack =
+        moves ? missing_factory(*kind, draft_.target.backend).value_or("")
+              : "the program's registry has no kind 'copy' that moves between the sides";
     if (lack.empty()) return kind;
     draft_.out.error(tensor.where,
                      fmt::format("'{}' lives on the {} and stage '{}' reads it on the {}, which "

@@ -22,8 +22,8 @@ plan make_plan(const pipeline_spec& spec, const stage_registry& registry, const 
                diagnostics& out);
 
 /// Checks that settings make sense together (the planner does this itself; programs that change a
-/// plan's settings do it again). What is wrong is shown at the options that were given for it, or
-/// else at the section.
+/// plan's settings do it again). What is wrong is shown at the option or line that gave it, or else
+/// at the section; nothing is checked where one could not be read.
 void check_settings(const settings& run, const settings_places& places, diagnostics& out);
 
 }  // namespace graphline

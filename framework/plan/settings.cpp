@@ -1,13 +1,10 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <algorithm>
-#include <memory>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "framework/plan/planner.hpp"
 #include "framework/spec/settings_table.hpp"
@@ -40,7 +37,7 @@ class settings_check {
     if (run_.arrival == arrival::closed) {
       check_without_schedule();
     } else if (!run_.rate) {
-      error({"arrival", "rate"},
+      error({"rate", "arrival"},
             fmt::format("arrival: {} needs to know how many frames are due in a second; add a "
                         "rate, such as rate: 30",
                         to_word(run_.arrival)));
@@ -53,10 +50,9 @@ class settings_check {
 
   void check_serial() {
     if (run_.strategy != strategy::serial || run_.in_flight <= 1) return;
-    error({"strategy", "in_flight"},
+    error({"in_flight", "strategy"},
           fmt::format("in_flight: {} makes no sense with strategy: serial, which ends each "
-                      "stage before it begins the next and so never has a second frame under "
-                      "way; use in_flight: 1, or strategy: async",
+                      "stage before it begins the next; use in_flight: 1, or strategy: async",
                       run_.in_flight));
   }
 
@@ -64,45 +60,33 @@ class settings_check {
   void check_frame_graph() {
     if (run_.strategy == strategy::serial) {
       error({"strategy", "graphs"},
-            "strategy: serial makes no sense with graphs: frame, which launches the whole frame at "
-            "once, so that the host cannot wait after each stage; use strategy: async, whose "
-            "graph keeps CPU stages in declared order, or graphs: stage");
+            "strategy: serial makes no sense with graphs: frame, which leaves the host no stage "
+            "to wait for; use strategy: async, or graphs: stage");
     }
-    if (run_.timing == timing_method::host) {
+    if (run_.timing == timing_method::host || run_.timing == timing_method::sync) {
       error({"timing", "graphs"},
-            "timing: host makes no sense with graphs: frame, where no stage is launched by itself "
-            "and so none has a launch to time; use timing: event or none, or graphs: stage");
-    }
-    if (run_.timing == timing_method::sync) {
-      error({"timing", "graphs"},
-            "timing: sync makes no sense with graphs: frame, since the host cannot wait for the "
-            "device around a stage inside a graph; use timing: event or none, or graphs: stage");
+            fmt::format("timing: {} makes no sense with graphs: frame, where the host launches no "
+                        "stage by itself; use timing: event or none, or graphs: stage",
+                        to_word(run_.timing)));
     }
   }
 
   /// Allowed, since what this costs may be just what somebody wants to show.
   void warn_of_sync() {
-    if (run_.in_flight > 1) {
-      warning({"timing", "in_flight"},
-              fmt::format("timing: sync with in_flight: {} waits for the whole device around each "
-                          "stage, so its stage times contain other frames' work; for the stage "
-                          "alone use in_flight: 1, or timing: event",
-                          run_.in_flight));
-    }
-    if (run_.strategy == strategy::overlap) {
-      warning({"timing", "strategy"},
-              "timing: sync with strategy: overlap waits for the whole device around each stage, "
-              "so its stage times contain the work of stages beside it; for the stage alone use "
-              "strategy: async or serial, or timing: event");
-    }
+    if (run_.in_flight == 1 && run_.strategy != strategy::overlap) return;
+    const bool several = run_.in_flight > 1;
+    out_.warning(
+        shown_at({"timing", several ? "in_flight" : "strategy"}),
+        fmt::format("timing: sync with {} waits for the whole device around each stage, "
+                    "so its stage times contain other work; for the stage alone use "
+                    "timing: event, or in_flight: 1 with strategy: async or serial",
+                    several ? fmt::format("in_flight: {}", run_.in_flight) : "strategy: overlap"));
   }
 
  private:
-  using keys = std::vector<std::string>;
-
   void check_without_schedule() {
     if (run_.rate) {
-      error({"arrival", "rate"},
+      error({"rate", "arrival"},
             fmt::format("rate: {} makes no sense with arrival: closed, where a frame is due as "
                         "soon as there is room for it; use arrival: constant or poisson, or leave "
                         "out the rate",
@@ -110,67 +94,32 @@ class settings_check {
     }
     each_setting([&](auto member, const setting_entry& of) {
       if (applies(of, run_) || of.key == std::string_view("rate")) return;
-      warn_of_idle_setting(of.key, written(run_.*member));
+      // A default changes nothing either, and nobody minds.
+      const auto given = places_.each.find(of.key);
+      if (given == places_.each.end()) return;
+      out_.warning(given->second,
+                   fmt::format("{}: {} changes nothing with arrival: closed, where no frame waits "
+                               "for room; use arrival: constant or poisson with a rate, or leave "
+                               "out {}",
+                               of.key, written(run_.*member), of.key));
     });
   }
 
-  /// Where it was written: a default changes nothing either, and nobody minds.
-  void warn_of_idle_setting(const char* name, const std::string& value) {
-    const place* at = given(name);
-    if (at == nullptr || rests_on_unread({"arrival"})) return;
-    out_.warning(*at, fmt::format("{}: {} changes nothing with arrival: closed, where no frame "
-                                  "waits for room; use arrival: constant or poisson with a rate, "
-                                  "or leave out {}",
-                                  name, value, name));
+  void error(std::initializer_list<std::string_view> about, std::string message) {
+    out_.error(shown_at(about), std::move(message));
   }
 
-  /// Whether one of them could not be read: what it says instead is anybody's guess.
-  bool rests_on_unread(const keys& about) const {
-    return std::ranges::any_of(
-        about, [&](const std::string& key) { return places_.unread.contains(key); });
-  }
-
-  void error(const keys& about, std::string message) {
-    if (rests_on_unread(about)) return;
-    out_.error(shown_at(about), std::move(message) + set_elsewhere(about));
-  }
-
-  void warning(const keys& about, std::string message) {
-    if (rests_on_unread(about)) return;
-    out_.warning(shown_at(about), std::move(message) + set_elsewhere(about));
-  }
-
-  const place* given(const std::string& key) const {
-    const auto found = places_.each.find(key);
-    return found != places_.each.end() && found->second ? &found->second : nullptr;
-  }
-
-  std::vector<std::string> options_of(const keys& about) const {
-    std::vector<std::string> options;
-    for (const std::string& key : about) {
-      const place* at = given(key);
-      if (at != nullptr && at->line == 0) options.push_back(at->source->name());
+  /// Where one of them was given: as an option, or else in a file, the first of them before others;
+  /// without any, the section.
+  place shown_at(std::initializer_list<std::string_view> about) const {
+    place in_file;
+    for (const std::string_view key : about) {
+      const auto given = places_.each.find(std::string(key));
+      if (given == places_.each.end() || !given->second) continue;
+      if (given->second.line == 0) return given->second;
+      if (!in_file) in_file = given->second;
     }
-    return options;
-  }
-
-  /// The options that set them, as they were given; without any, the section.
-  place shown_at(const keys& about) const {
-    const auto options = options_of(about);
-    if (options.empty()) return places_.section;
-    return {std::make_shared<source_text>(fmt::to_string(fmt::join(options, " ")), "")};
-  }
-
-  /// For a message that names an option: where the file sets the others, which it has no lines of.
-  std::string set_elsewhere(const keys& about) const {
-    std::string text;
-    if (options_of(about).empty()) return text;
-    for (const std::string& key : about) {
-      const place* at = given(key);
-      if (at == nullptr || at->line == 0) continue;
-      text += fmt::format(" ({} is set in {}:{})", key, at->source->name(), at->line);
-    }
-    return text;
+    return in_file ? in_file : places_.section;
   }
 
   const settings& run_;
@@ -181,6 +130,8 @@ class settings_check {
 }  // namespace
 
 void check_settings(const settings& run, const settings_places& places, diagnostics& out) {
+  // What one that could not be read says instead is anybody's guess.
+  if (!places.unread.empty()) return;
   settings_check check(run, places, out);
   check.check_ranges();
   check.check_load();

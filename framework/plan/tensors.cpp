@@ -8,42 +8,21 @@
 namespace graphline::planning {
 namespace {
 
-bool is_kept_name(std::string_view name) {
-  return name.ends_with("@cpu") || name.ends_with("@device");
-}
-
 /// Adds a tensor; none after an error at `where` if the name cannot be had.
 std::size_t add_tensor(draft& d, draft_tensor tensor, std::string_view writer) {
   const std::string who = tensor.input != nullptr ? fmt::format("input '{}'", tensor.name)
                                                   : fmt::format("stage '{}'", writer);
-  if (is_kept_name(tensor.name)) {
-    d.out.error(tensor.where,
-                fmt::format("{}: tensor names that end in '@cpu' or '@device' are kept for "
-                            "inserted copies",
-                            who));
-    return none;
-  }
   const auto [at, added] = d.tensor_named.try_emplace(tensor.name, d.tensors.size());
   if (added) {
     d.tensors.push_back(std::move(tensor));
     return at->second;
   }
   const draft_tensor& first = d.tensors[at->second];
-  if (tensor.input != nullptr) {
-    d.out.error(tensor.where, fmt::format("there is another {}{}; input names must differ", who,
-                                          on_line(first.where)));
-  } else if (first.input != nullptr) {
-    d.out.error(tensor.where,
-                fmt::format("{} writes '{}', which is an input of the pipeline{}; name one of "
-                            "them differently",
-                            who, tensor.name, on_line(first.where)));
-  } else {
-    const std::string& other = d.stages[first.producer].spec->name.text;
-    d.out.error(tensor.where, other == writer
-                                  ? fmt::format("{} writes '{}' twice", who, tensor.name)
-                                  : fmt::format("{} writes '{}', which stage '{}' already writes{}",
-                                                who, tensor.name, other, on_line(first.where)));
-  }
+  const std::string by = first.input != nullptr
+                             ? "an input of the pipeline"
+                             : fmt::format("stage '{}'", d.stages[first.producer].spec->name.text);
+  d.out.error(tensor.where, fmt::format("{}: the name '{}' is taken by {}{}", who, tensor.name, by,
+                                        on_line(first.where)));
   return none;
 }
 

@@ -144,18 +144,17 @@ class usage(Case):
         self.expect(graphline("run", path, "--strategy", "asnyc"), 2, "asnyc", "'async'")
         self.expect(graphline("run", path, "--frames", "-3"), 2, "frames")
         self.expect(graphline("run", path, "--seed", "3", "--seed", "4"), 2, "--seed", "than once")
-        self.expect(graphline("run", path, "--deadline", "20"), 2, "unit", "20ms")
+        self.expect(graphline("run", path, "--deadline", "20"), 2, "duration", "20ms")
         self.expect(graphline("run", path, "--set", "batch"), 2, "name=value")
         self.expect(graphline("run", path, "--set", "batch=3"), 2, "batch")
 
     def test_settings_that_make_no_sense_together_are_refused(self):
         done = graphline("run", self.pipeline(), "--strategy", "serial", "--in-flight", "2")
-        self.expect(done, 2, "--strategy serial --in-flight 2: error: in_flight: 2 makes no sense")
+        self.expect(done, 2, "--in-flight 2: error: in_flight: 2 makes no sense")
         self.assertNotIn("run: {", done.stderr)  # which says nothing of the kind
         path = self.pipeline(SMALL.replace("warmup: 2", "graphs: frame"), "frame.yaml")
         self.expect(graphline("check", path, "--timing", "sync"), 2,
-                    "--timing sync: error: timing: sync makes no sense",
-                    f"(graphs is set in {path}:19)")
+                    "--timing sync: error: timing: sync makes no sense")
 
     def test_devices_and_stages_are_listed(self):
         self.expect(graphline("devices"), 0, "host", stream="stdout")

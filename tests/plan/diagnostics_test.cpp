@@ -1,49 +1,39 @@
-#include <gmock/gmock.h>
-
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-
-#include "framework/spec/pipeline_reader.hpp"
-#include "tests/plan/plan_testing.hpp"
+#include "tests/plan/experiment_testing.hpp"
+#include "tests/spec/bad_files.hpp"
 
 namespace graphline::testing {
 namespace {
 
-namespace fs = std::filesystem;
-
-std::string text_of(const fs::path& file) {
-  std::ifstream in(file);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
-std::vector<std::string> bad_pipelines() {
-  std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(GRAPHLINE_TEST_DIR "/bad")) {
-    if (entry.path().extension() == ".yaml") names.push_back(entry.path().stem().string());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
+const std::filesystem::path bad_pipelines = GRAPHLINE_TEST_DIR "/bad";
+const std::filesystem::path bad_experiments = GRAPHLINE_TEST_DIR "/bad_experiments";
+const plan_target sixteen_gib{.device_memory_bytes = std::uint64_t{16} << 30};
 
 class bad_pipeline : public ::testing::TestWithParam<std::string> {};
 
-/// Each file of bad/ against the whole of what a user sees.
 TEST_P(bad_pipeline, is_refused_as_expected) {
-  const fs::path file = fs::path(GRAPHLINE_TEST_DIR) / "bad" / (GetParam() + ".yaml");
-  const auto source = std::make_shared<const source_text>(file.filename(), text_of(file));
-  diagnostics out;
-  const pipeline_spec spec = read_pipeline(source, {}, out);
-  make_plan(spec, lasting_registry(), {.device_memory_bytes = std::uint64_t{16} << 30}, out);
-  EXPECT_TRUE(out.has_errors());
-  EXPECT_EQ(out.render() + "\n", text_of(fs::path(file).replace_extension(".expected")));
+  const std::string file = GetParam() + ".yaml";
+  reading r = read_pipeline_text(file_text(bad_pipelines / file), {}, file);
+  make_plan(r.spec, lasting_registry(), sixteen_gib, r.said);
+  EXPECT_TRUE(r.said.has_errors());
+  expect_explained(bad_pipelines, GetParam(), r.said.render());
 }
 
-INSTANTIATE_TEST_SUITE_P(planner, bad_pipeline, ::testing::ValuesIn(bad_pipelines()),
-                         [](const auto& file) { return file.param; });
+class bad_experiment : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(bad_experiment, is_refused_as_expected) {
+  const std::string folder = bad_experiments.string() + "/";
+  const std::string file = folder + GetParam() + ".yaml";
+  std::string said = plan_text(file, file_text(file), sixteen_gib).out.render();
+  for (std::size_t at = 0; (at = said.find(folder)) != std::string::npos;) {
+    said.erase(at, folder.size());
+  }
+  expect_explained(bad_experiments, GetParam(), said);
+}
+
+INSTANTIATE_TEST_SUITE_P(planner, bad_pipeline, ::testing::ValuesIn(bad_files_in(bad_pipelines)),
+                         name_of_bad_file);
+INSTANTIATE_TEST_SUITE_P(planner, bad_experiment,
+                         ::testing::ValuesIn(bad_files_in(bad_experiments)), name_of_bad_file);
 
 }  // namespace
 }  // namespace graphline::testing

@@ -31,21 +31,6 @@ inline const char* const small_pipeline =
     "  - {name: b, kind: gpu, shape: $sizes}\n"    // 10
     "  - {name: c, kind: work, reads: [a, b]}\n";  // 11
 
-/// A folder with files in it, gone with this.
-class experiment_folder : public temporary_folder {
- public:
-  std::string path() const { return temporary_folder::path().string(); }
-
-  /// `text` with this folder's path, which is another in each run, taken out.
-  std::string without_path(std::string text) const {
-    const std::string prefix = path() + "/";
-    for (std::size_t at = 0; (at = text.find(prefix)) != std::string::npos;) {
-      text.erase(at, prefix.size());
-    }
-    return text;
-  }
-};
-
 /// An experiment, planned; its registry lives as long as the plan.
 struct planned_experiment {
   std::unique_ptr<stage_registry> registry = std::make_unique<stage_registry>(test_registry());
@@ -53,20 +38,14 @@ struct planned_experiment {
   diagnostics out;
 };
 
-/// Reads and plans an experiment.
-inline planned_experiment plan_text(const experiment_folder& folder, const std::string& text,
+/// Reads and plans an experiment, the text of a file.
+inline planned_experiment plan_text(const std::string& file, const std::string& text,
                                     const plan_target& target = {}) {
   planned_experiment result;
-  const auto source = std::make_shared<const source_text>(folder.path() + "/exp.yaml", text);
+  const auto source = std::make_shared<const source_text>(file, text);
   const experiment_spec spec = read_experiment(source, result.out);
   result.plan = plan_experiment(spec, *result.registry, target, result.out);
   return result;
-}
-
-/// What is said of an experiment, the folder's path left away.
-inline std::string said_of(const experiment_folder& folder, const std::string& text,
-                           const plan_target& target = {}) {
-  return folder.without_path(plan_text(folder, text, target).out.render());
 }
 
 inline std::vector<std::string> names_of(const experiment_plan& plan) {

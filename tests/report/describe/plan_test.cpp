@@ -1,0 +1,51 @@
+#include <gmock/gmock.h>
+
+#include "framework/report/describe/describe.hpp"
+#include "framework/report/render/render.hpp"
+#include "tests/plan/plan_testing.hpp"
+#include "tests/report/golden.hpp"
+
+namespace graphline::testing {
+namespace {
+
+/// Two networks with CPU work between them, in the shapes of a small camera.
+spec_builder two_models() {
+  spec_builder b;
+  b.spec.name.text = "two_models";
+  b.spec.description = "Two networks with CPU work between them.";
+  b.spec.parameters = {{"batch", "1"}, {"side", "112"}};
+  b.spec.run.in_flight = 2;
+  b.input("image", {1, 3, 112, 112}, side::cpu);
+  b.stage("backbone", "gpu", {"image"}, {"features"}).priority(priority::high);
+  b.with("shape", extents({1, 1024, 28, 28})).with("weights", 4735488);
+  b.with("flops", std::int64_t{14'800'000'000});
+  b.stage("noise", "work", {}).with("shape", extents({1, 3, 512, 512}));
+  b.stage("head", "gpu", {"features"}, {"score"}).with("shape", extents({1, 1}));
+  b.stage("post", "work", {"score", "noise"}, {"verdict"}, {"backbone"});
+  return b;
+}
+
+std::string described_plan(const spec_builder& b) {
+  return report::as_text(
+      report::describe(plan_of(b), {.device_memory_bytes = std::uint64_t{16} << 30}));
+}
+
+TEST(plan_report, is_as_expected_for_two_models) {
+  samples::expect_golden("plan.txt", described_plan(two_models()));
+}
+
+TEST(plan_report, is_as_expected_for_two_models_as_one_graph) {
+  spec_builder b = two_models();
+  b.spec.run.graphs = graph_mode::frame;
+  b.spec.run.strategy = strategy::overlap;
+  samples::expect_golden("plan_frame.txt", described_plan(b));
+}
+
+TEST(plan_report, shows_no_zero_for_what_a_kind_does_not_state) {
+  spec_builder b;
+  b.input("x", {4}, side::cpu).stage("unknown", "detect", {"x"}, {"boxes", "scores"});
+  EXPECT_THAT(described_plan(b), ::testing::Not(::testing::ContainsRegex("detect +cpu +0")));
+}
+
+}  // namespace
+}  // namespace graphline::testing
