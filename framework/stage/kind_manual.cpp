@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <sstream>
 #include <string_view>
 #include <vector>
 
@@ -35,23 +34,6 @@ std::string wrapped(std::string_view text, std::size_t indent, std::size_t page_
   return lines;
 }
 
-/// A line in lines of at most `page_width` columns, with its blanks as they are; further ones begin
-/// two columns to the right of the first, or at the left where it does.
-std::string folded(std::string_view line, std::size_t page_width) {
-  const auto indent = std::min(line.find_first_not_of(' '), line.size());
-  const std::string hanging(indent > 0 ? indent + 2 : 0, ' ');
-  std::string lines;
-  std::string rest(line);
-  while (rest.size() > page_width) {
-    const auto blank = rest.rfind(' ', page_width);
-    const auto end = blank == rest.npos ? rest.npos : rest.find_last_not_of(' ', blank);
-    if (end == rest.npos || end < std::max(indent, hanging.size())) break;  // one long word
-    lines.append(rest, 0, end + 1) += '\n';
-    rest = hanging + rest.substr(blank + 1);
-  }
-  return lines + rest;
-}
-
 /// Rows of cells as text: every column as wide as its widest cell, two blanks between columns, no
 /// blanks at the end of a line.
 template <std::size_t Columns>
@@ -72,29 +54,24 @@ std::vector<std::string> aligned(const std::vector<std::array<std::string, Colum
   return lines;
 }
 
-/// "(optional)" or "(optional, may be repeated)" for the inputs that are so.
+/// " (optional)" or " (one or more)" for the inputs that are so.
 std::string input_note(const stage_kind& kind, std::size_t index) {
   const bool optional = index + kind.optional_inputs >= kind.inputs.size();
   const bool repeated = kind.repeat_last_input && index + 1 == kind.inputs.size();
-  if (optional && repeated) return " (optional, any number)";
-  if (optional) return " (optional)";
-  if (repeated) return " (one or more)";
-  return "";
+  if (optional) return repeated ? " (optional, any number)" : " (optional)";
+  return repeated ? " (one or more)" : "";
 }
 
-void append_ports(std::string& page, std::string_view title, const std::vector<port>& ports,
-                  const std::vector<std::string>& notes, std::size_t page_width) {
-  if (ports.empty()) {
-    page += fmt::format("\n{}: nothing\n", title);
-    return;
-  }
-  page += fmt::format("\n{}:\n", title);
+/// `title` with a line for each port.
+std::string ports_text(std::string_view title, const std::vector<port>& ports,
+                       std::size_t page_width) {
+  std::string text = fmt::format("\n{}:{}\n", title, ports.empty() ? " nothing" : "");
   std::size_t width = 0;
   for (const port& p : ports) width = std::max(width, p.name.size());
-  for (std::size_t i = 0; i < ports.size(); ++i) {
-    page += fmt::format("  {:{}}  {}\n", ports[i].name, width,
-                        wrapped(ports[i].help + notes[i], width + 4, page_width));
+  for (const port& p : ports) {
+    text += fmt::format("  {:{}}  {}\n", p.name, width, wrapped(p.help, width + 4, page_width));
   }
+  return text;
 }
 
 std::string default_cell(const parameter& p) {
@@ -119,10 +96,9 @@ void append_parameters(std::string& page, const std::vector<parameter>& paramete
   if (!any_unit) rows.front().back().clear();
 
   const std::vector<std::string> lines = aligned(rows);
-  page += fmt::format("\n{}\n", folded(lines.front(), page_width));
+  page += fmt::format("\n{}\n", lines.front());
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    page += folded(lines[i + 1], page_width) + "\n      " +
-            wrapped(parameters[i].help, 6, page_width) + "\n";
+    page += fmt::format("{}\n      {}\n", lines[i + 1], wrapped(parameters[i].help, 6, page_width));
   }
 }
 
@@ -133,17 +109,13 @@ std::string describe_kind(const stage_kind& kind, std::size_t width) {
   page += fmt::format("Runs on: {}\n", to_word(kind.on));
   if (!kind.origin.empty()) page += fmt::format("From: plug-in {}\n", kind.origin);
 
-  std::vector<std::string> notes;
-  for (std::size_t i = 0; i < kind.inputs.size(); ++i) notes.push_back(input_note(kind, i));
-  append_ports(page, "Reads", kind.inputs, notes, width);
-  append_ports(page, "Writes", kind.outputs, std::vector<std::string>(kind.outputs.size()), width);
+  std::vector<port> inputs = kind.inputs;
+  for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i].help += input_note(kind, i);
+  page += ports_text("Reads", inputs, width) + ports_text("Writes", kind.outputs, width);
   append_parameters(page, kind.parameters, width);
 
-  if (kind.manual) {
-    page += '\n';
-    std::istringstream manual(kind.manual());
-    for (std::string line; std::getline(manual, line);) page += folded(line, width) + '\n';
-  }
+  if (kind.manual) page += '\n' + kind.manual();
+  if (!page.ends_with('\n')) page += '\n';
   return page;
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <string_view>
 
 #include "framework/stage/stage_registry.hpp"
@@ -15,26 +14,7 @@ namespace graphline {
 /// spec/node.hpp, spec/parameter.hpp, device/device.hpp, device/host/host_device.hpp) gets, loses
 /// or moves a member or a virtual function, or something that exists comes to mean something else.
 /// Kinds, layers and everything else that plug-ins do not see leave it as it is.
-inline constexpr std::uint32_t plugin_abi = 4;
-
-/// A number that differs when what plug-ins and programs hand each other is laid out differently in
-/// memory: another compiler option, debug containers, or a change that forgot to raise
-/// `plugin_abi`.
-constexpr std::uint32_t plugin_layout() noexcept {
-  std::uint32_t mixed = 2166136261U;  // FNV-1a, a word at a time
-  for (const std::size_t size :
-       {sizeof(source_text),    sizeof(place),         sizeof(diagnostic),
-        sizeof(diagnostics),    sizeof(shape),         sizeof(tensor_type),
-        sizeof(tensor_view),    sizeof(node),          sizeof(node::member),
-        sizeof(parameter),      sizeof(arguments),     sizeof(cost),
-        sizeof(layer_summary),  sizeof(stage_shape),   sizeof(stage_config),
-        sizeof(cpu_call),       sizeof(stage_tensors), sizeof(stage_part),
-        sizeof(named_tensor),   sizeof(port),          sizeof(stage_kind),
-        sizeof(stage_registry), sizeof(memory),        sizeof(device_properties)}) {
-    mixed = (mixed ^ static_cast<std::uint32_t>(size)) * 16777619U;
-  }
-  return mixed;
-}
+inline constexpr std::uint32_t plugin_abi = 5;
 
 #define GRAPHLINE_TEXT_OF_(word) #word
 #define GRAPHLINE_TEXT_OF(macro) GRAPHLINE_TEXT_OF_(macro)
@@ -65,11 +45,11 @@ inline constexpr std::string_view plugin_compiler =
 /// before it calls anything in it. These members stay as they are in every version; further ones
 /// may follow them.
 struct plugin_description {
-  char magic[16];        ///< `plugin_magic`
-  std::uint32_t abi;     ///< `plugin_abi`
-  std::uint32_t layout;  ///< `plugin_layout()`
-  char graphline[32];    ///< the version of Graphline it was built against: "0.1.0"
-  char compiler[96];     ///< `plugin_compiler`
+  char magic[16];          ///< `plugin_magic`
+  std::uint32_t abi;       ///< `plugin_abi`
+  std::uint32_t reserved;  ///< 0
+  char graphline[32];      ///< the version of Graphline it was built against: "0.1.0"
+  char compiler[96];       ///< `plugin_compiler`
 };
 
 inline constexpr std::string_view plugin_magic = "graphline.plugin";
@@ -82,7 +62,6 @@ constexpr plugin_description describe_plugin(std::string_view graphline_version)
   };
   put(plugin_magic, result.magic, sizeof result.magic);
   result.abi = plugin_abi;
-  result.layout = plugin_layout();
   put(graphline_version, result.graphline, sizeof result.graphline - 1);
   put(plugin_compiler, result.compiler, sizeof result.compiler - 1);
   return result;

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <exception>
 #include <filesystem>
-#include <fstream>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -27,7 +26,7 @@ using register_function = void (*)(stage_registry&);
   throw input_error(fmt::format("plug-in '{}' {}", path, why));
 }
 
-/// The absolute path of a file that begins as a shared library does.
+/// The absolute path.
 std::string checked_file(const std::string& path) {
   std::error_code problem;
   const fs::path file = fs::canonical(path, problem);
@@ -37,16 +36,7 @@ std::string checked_file(const std::string& path) {
   }
   if (problem) refuse(path, "cannot be reached: " + problem.message());
   if (!fs::is_regular_file(file, problem)) {
-    refuse(path, fmt::format("is {}; a shared library is expected",
-                             fs::is_directory(file, problem) ? "a folder" : "no regular file"));
-  }
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) refuse(path, "cannot be read; check its permissions");
-  constexpr std::string_view elf = "\177ELF";
-  char beginning[elf.size()] = {};
-  stream.read(beginning, sizeof beginning);
-  if (std::string_view(beginning, sizeof beginning) != elf) {
-    refuse(path, "is not a shared library; CMake's add_library(NAME MODULE ...) makes one");
+    refuse(path, "is no regular file; a shared library is expected");
   }
   return file.string();
 }
@@ -67,15 +57,12 @@ std::string_view text_in(const char (&field)[N]) {
 /// Refuses a plug-in that was built for another program than this.
 void check_description(const std::string& path, const plugin_description& found) {
   const auto compiler_of_it = text_in(found.compiler);
-  if (found.abi == plugin_abi && compiler_of_it == plugin_compiler &&
-      found.layout == plugin_layout()) {
-    return;
-  }
-  refuse(path, fmt::format("was built for plug-in ABI {} ({}, layout {:08x}) of Graphline {}, this "
-                           "program has plug-in ABI {} ({}, layout {:08x}) of Graphline {}: build "
-                           "it again with this program's compiler and headers",
-                           found.abi, compiler_of_it, found.layout, text_in(found.graphline),
-                           plugin_abi, plugin_compiler, plugin_layout(), version()));
+  if (found.abi == plugin_abi && compiler_of_it == plugin_compiler) return;
+  refuse(path, fmt::format("was built for plug-in ABI {} ({}) of Graphline {}, this program has "
+                           "plug-in ABI {} ({}) of Graphline {}: build it again with this "
+                           "program's compiler and headers",
+                           found.abi, compiler_of_it, text_in(found.graphline), plugin_abi,
+                           plugin_compiler, version()));
 }
 
 constexpr std::string_view no_plugin =
@@ -121,11 +108,6 @@ stage_registry kinds_of(const std::string& path, const std::string& file) {
   return kinds;
 }
 
-std::string origin_in_words(const stage_kind& kind) {
-  return kind.origin.empty() ? "of this program's own"
-                             : fmt::format("of plug-in '{}'", kind.origin);
-}
-
 }  // namespace
 
 void load_plugin(const std::string& path, stage_registry& registry) {
@@ -136,11 +118,10 @@ void load_plugin(const std::string& path, stage_registry& registry) {
 
   const stage_registry kinds = kinds_of(path, file);
   for (const stage_kind* kind : kinds.all()) {
-    const stage_kind* const taken = registry.find(kind->name);
-    if (taken == nullptr) continue;
+    if (registry.find(kind->name) == nullptr) continue;
     refuse(path,
-           fmt::format("brings the kind '{}', a name that a kind {} has; give it another name",
-                       kind->name, origin_in_words(*taken)));
+           fmt::format("brings the kind '{}', a name that another kind has; give it another name",
+                       kind->name));
   }
   for (const stage_kind* kind : kinds.all()) {
     stage_kind added = *kind;

@@ -8,30 +8,29 @@
 
 namespace graphline {
 
+namespace {
+
+/// What a kind cannot be planned or made without; null where nothing lacks.
+const char* lack_of(const stage_kind& kind) {
+  if (kind.name.empty()) return "name";
+  if (!kind.infer) return "'infer' function";
+  if (kind.on == side::cpu && !kind.make_cpu) return "'make_cpu' factory";
+  if (kind.on == side::device && kind.make_device.empty()) return "'make_device' factory";
+  return nullptr;
+}
+
+}  // namespace
+
 void stage_registry::add(stage_kind kind) {
-  if (kind.name.empty()) throw input_error("a stage kind without a name cannot be registered");
-  if (!kind.infer) {
-    throw input_error(fmt::format(
-        "stage kind '{}' cannot be registered: it states no 'infer' function", kind.name));
-  }
-  if (kind.on == side::cpu && !kind.make_cpu) {
-    throw input_error(fmt::format(
-        "stage kind '{}' cannot be registered: it runs on the CPU and states no 'make_cpu' factory",
-        kind.name));
-  }
-  if (kind.on == side::device && kind.make_device.empty()) {
+  const char* const lack = lack_of(kind);
+  if (lack != nullptr) {
     throw input_error(
-        fmt::format("stage kind '{}' cannot be registered: it runs on a device and states no "
-                    "'make_device' factory",
-                    kind.name));
+        fmt::format("stage kind '{}' cannot be registered: it states no {}", kind.name, lack));
   }
   const auto [position, added] = kinds_.try_emplace(kind.name, std::move(kind));
-  if (!added) {
-    throw input_error(
-        fmt::format("stage kind '{}' is already registered; give this one another "
-                    "name",
-                    position->first));
-  }
+  if (added) return;
+  throw input_error(fmt::format("stage kind '{}' is already registered; give this one another name",
+                                position->first));
 }
 
 const stage_kind* stage_registry::find(std::string_view name) const noexcept {

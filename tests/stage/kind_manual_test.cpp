@@ -2,7 +2,8 @@
 
 #include <gmock/gmock.h>
 
-#include <sstream>
+#include "framework/base/error.hpp"
+#include "framework/stage/stage_registry.hpp"
 
 namespace graphline {
 namespace {
@@ -89,33 +90,6 @@ TEST(describe_kind, ends_with_the_manual_of_the_kind) {
   EXPECT_TRUE(describe_kind(kind).ends_with("Stop here.\n\nLayers:\n  conv2d\n"));
 }
 
-TEST(describe_kind, keeps_to_so_many_columns) {
-  stage_kind kind = crop_kind();
-  kind.manual = [] { return "Layers:\n  conv2d   required  Channels of the output, in order\n"; };
-  const std::string page = describe_kind(kind, 40);
-  std::istringstream lines(page);
-  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 40U) << line;
-  EXPECT_TRUE(page.ends_with("  conv2d   required  Channels of the\n    output, in order\n"));
-}
-
-TEST(list_kinds, aligns_a_line_for_each_kind) {
-  stage_registry registry;
-  registry.add(crop_kind());
-  stage_kind other = crop_kind();
-  other.name = "blur";
-  other.headline = "Blur an image";
-  other.on = side::device;
-  other.make_device[""] = [](device&, const stage_config&) {
-    return std::unique_ptr<device_stage>();
-  };
-  registry.add(other);
-  EXPECT_EQ(list_kinds(registry),
-            R"(kind      runs on  what it does
-blur      device   Blur an image
-cpu.crop  cpu      Cut regions out of an image
-)");
-}
-
 TEST(list_kinds, keeps_to_so_many_columns) {
   stage_registry registry;
   registry.add(crop_kind());
@@ -131,16 +105,75 @@ TEST(list_kinds, puts_the_kinds_of_a_plugin_beneath_its_file) {
   stage_kind other = crop_kind();
   other.name = "blur";
   other.headline = "Blur an image";
+  other.on = side::device;
+  other.make_device[""] = [](device&, const stage_config&) {
+    return std::unique_ptr<device_stage>();
+  };
   other.origin = "/opt/blur.so";
   registry.add(other);
   EXPECT_EQ(list_kinds(registry),
             R"(kind      runs on  what it does
 cpu.crop  cpu      Cut regions out of an image
 from plug-in /opt/blur.so:
-blur      cpu      Blur an image
+blur      device   Blur an image
 )");
   EXPECT_THAT(describe_kind(other),
-              testing::HasSubstr("Runs on: cpu\nFrom: plug-in /opt/blur.so\n"));
+              testing::HasSubstr("Runs on: device\nFrom: plug-in /opt/blur.so\n"));
+}
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Property;
+using testing::Throws;
+
+stage_kind cpu_kind(const std::string& name) {
+  stage_kind kind;
+  kind.name = name;
+  kind.infer = [](const arguments&, std::span<const tensor_type>, diagnostics&) {
+    return stage_shape{};
+  };
+  kind.make_cpu = [](const stage_config&) { return std::unique_ptr<cpu_stage>(); };
+  return kind;
+}
+
+auto refused_for(const std::string& words) {
+  return Throws<input_error>(Property(&input_error::what, HasSubstr(words)));
+}
+
+TEST(stage_registry, finds_kinds_by_name_and_lists_them_in_order) {
+  stage_registry registry;
+  registry.add(cpu_kind("zoom"));
+  registry.add(cpu_kind("blur"));
+  ASSERT_NE(registry.find("zoom"), nullptr);
+  EXPECT_EQ(registry.find("zoom")->name, "zoom");
+  EXPECT_EQ(registry.find("crop"), nullptr);
+  EXPECT_THAT(registry.names(), ElementsAre("blur", "zoom"));
+  EXPECT_EQ(registry.all().at(0), registry.find("blur"));
+}
+
+TEST(stage_registry, refuses_a_name_that_is_taken_and_keeps_the_first) {
+  stage_registry registry;
+  stage_kind first = cpu_kind("zoom");
+  first.headline = "first";
+  registry.add(first);
+  EXPECT_THAT([&] { registry.add(cpu_kind("zoom")); }, refused_for("'zoom' is already registered"));
+  EXPECT_EQ(registry.find("zoom")->headline, "first");
+}
+
+TEST(stage_registry, refuses_a_kind_that_cannot_be_planned_or_made) {
+  stage_registry registry;
+  stage_kind kind = cpu_kind("");
+  EXPECT_THAT([&] { registry.add(kind); }, refused_for("no name"));
+  kind = cpu_kind("zoom");
+  kind.infer = nullptr;
+  EXPECT_THAT([&] { registry.add(kind); }, refused_for("no 'infer'"));
+  kind = cpu_kind("zoom");
+  kind.make_cpu = nullptr;
+  EXPECT_THAT([&] { registry.add(kind); }, refused_for("no 'make_cpu'"));
+  kind = cpu_kind("zoom");
+  kind.on = side::device;
+  EXPECT_THAT([&] { registry.add(kind); }, refused_for("no 'make_device'"));
+  EXPECT_THAT(registry.names(), ElementsAre());
 }
 
 }  // namespace

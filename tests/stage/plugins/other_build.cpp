@@ -8,8 +8,6 @@ constinit const graphline::plugin_description graphline_plugin = [] {
   other.abi = graphline::plugin_abi + 1;
 #elif defined(OTHER_COMPILER)
   other.compiler[0] = 'D';
-#elif defined(OTHER_LAYOUT)
-  other.layout = graphline::plugin_layout() + 1;
 #elif defined(OTHER_MAGIC)
   other.magic[0] = 'G';
 #endif
