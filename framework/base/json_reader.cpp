@@ -24,30 +24,11 @@ std::string reason_of(std::string_view what) {
   return std::string(reason);
 }
 
-/// Where a text opens one list or object too many, from 1.
-std::size_t too_deep_at(std::string_view text) {
-  std::size_t depth = 0;
-  bool quoted = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (quoted && c == '\\') {
-      ++i;
-    } else if (c == '"') {
-      quoted = !quoted;
-    } else if (!quoted && (c == '[' || c == '{')) {
-      if (++depth > deepest_json) return i + 1;
-    } else if (!quoted && (c == ']' || c == '}')) {
-      --depth;
-    }
-  }
-  return text.size();
-}
-
 /// Builds the value of what nlohmann's parser comes upon. Its own builder with a callback looks
 /// through all that an object holds after each value in it.
 class builder {
  public:
-  builder(std::string_view text, wanted_key wanted) : text_(text), wanted_(wanted) {}
+  explicit builder(wanted_key wanted) : wanted_(wanted) {}
 
   bool null() { return put(json()); }
   bool boolean(bool value) { return put(value); }
@@ -100,7 +81,7 @@ class builder {
 
   bool open(json value) {
     if (open_.size() == deepest_json) {
-      throw json_error(too_deep_at(text_),
+      throw json_error(1,
                        fmt::format("lists and objects are nested more than {} deep", deepest_json));
     }
     open_.push_back(place(std::move(value)));
@@ -112,7 +93,6 @@ class builder {
     return true;
   }
 
-  std::string_view text_;
   wanted_key wanted_;
   json whole_;
   std::vector<json*> open_;  ///< lists and objects that the next value lies in, the innermost last
@@ -124,7 +104,7 @@ class builder {
 }  // namespace
 
 json read_json(std::string_view text, wanted_key wanted) {
-  builder made(text, wanted);
+  builder made(wanted);
   json::sax_parse(text, &made);
   return made.take();
 }

@@ -43,44 +43,33 @@ TEST(diagnostic, has_a_gutter_that_grows_with_the_line_number) {
             "       |    ^");
 }
 
-TEST(diagnostic, names_only_the_file_where_there_is_no_line) {
-  EXPECT_EQ(rendered({make_source("x")}), "a.yaml: error: wrong");
-}
-
-TEST(diagnostic, without_a_place_is_only_the_message) {
-  EXPECT_EQ(rendered({}), "error: wrong");
-  EXPECT_EQ((diagnostic{severity::warning, {}, "odd"}.render()), "warning: odd");
-}
-
-TEST(diagnostic, counts_and_aligns_characters_and_not_bytes) {
-  EXPECT_EQ(rendered({make_source("größe: ä"), 1, 10, 2}),
-            "a.yaml:1:8: error: wrong\n"
-            "    1 | größe: ä\n"
-            "      |        ^");
-}
-
-TEST(diagnostic, gives_wide_characters_two_columns_and_combining_ones_none) {
-  EXPECT_EQ(rendered({make_source("試験: e\u0301x"), 1, 12, 1}),
-            "a.yaml:1:7: error: wrong\n"
-            "    1 | 試験: e\u0301x\n"
-            "      |        ^");
-  EXPECT_THAT(rendered({make_source("a: 試験"), 1, 4, 6}), EndsWith("|    ^~~~"));
-}
-
-TEST(diagnostic, keeps_tabs_so_that_the_caret_lines_up) {
-  EXPECT_THAT(rendered({make_source("\ta:\tb"), 1, 5, 1}), EndsWith("| \ta:\tb\n      | \t  \t^"));
-}
-
-TEST(diagnostic, shows_control_characters_and_invalid_bytes_as_question_marks) {
-  const auto source = make_source("a: \x1b[31m\xff!", "na\x1bme");
-  EXPECT_EQ(rendered({source, 1, 9, 1}, "a\nb\x07"),
-            "na?me:1:9: error: a?b?\n"
-            "    1 | a: ?[31m?!\n"
-            "      |         ^");
-}
-
-TEST(diagnostic, shows_marks_that_reverse_text_as_question_marks) {
-  EXPECT_THAT(rendered({make_source("a\u202eb"), 1, 1, 1}), HasSubstr("| a?b\n"));
+TEST(diagnostic, shows_as_much_of_the_place_as_there_is) {
+  const struct {
+    place where;
+    const char* text;
+  } cases[] = {
+      {{}, "error: wrong"},
+      {{make_source("x")}, "a.yaml: error: wrong"},
+      {{make_source("a\n  \n"), 2, 1, 1}, "a.yaml:2:1: error: wrong"},  // a blank line
+      {{make_source("a"), 9, 1, 1}, "a.yaml:9:1: error: wrong"},        // beyond the text
+      {{make_source("größe: ä"), 1, 10, 2},
+       "a.yaml:1:8: error: wrong\n    1 | größe: ä\n      |        ^"},
+      // Wide characters take two columns and combining ones none.
+      {{make_source("試験: e\u0301x"), 1, 12, 1},
+       "a.yaml:1:7: error: wrong\n    1 | 試験: e\u0301x\n      |        ^"},
+      {{make_source("a: 試験"), 1, 4, 6},
+       "a.yaml:1:4: error: wrong\n    1 | a: 試験\n      |    ^~~~"},
+      // A tab stays, so that the caret lines up.
+      {{make_source("\ta:\tb"), 1, 5, 1},
+       "a.yaml:1:5: error: wrong\n    1 | \ta:\tb\n      | \t  \t^"},
+      // Marks that reverse text, control characters and invalid bytes are shown as question marks.
+      {{make_source("a\u202eb"), 1, 1, 1}, "a.yaml:1:1: error: wrong\n    1 | a?b\n      | ^"},
+      {{make_source("a: \x1b[31m\xff!", "na\x1bme"), 1, 9, 1},
+       "na?me:1:9: error: wrong\n    1 | a: ?[31m?!\n      |         ^"},
+      // The caret stands behind the line when the place lies beyond it.
+      {{make_source("ab\r\ncd"), 1, 40, 9}, "a.yaml:1:3: error: wrong\n    1 | ab\n      |   ^"}};
+  for (const auto& [where, text] : cases) EXPECT_EQ(rendered(where), text);
+  EXPECT_EQ((diagnostic{severity::warning, {}, "odd\x07"}.render()), "warning: odd?");
 }
 
 TEST(diagnostic, cuts_a_long_line_around_the_place) {
@@ -106,18 +95,6 @@ TEST(diagnostic, cuts_a_long_line_between_characters) {
   const std::string text = rendered({make_source(line), 1, 201, 2});
   EXPECT_THAT(text, StartsWith("a.yaml:1:101: error: wrong\n    1 | ...ä"));
   EXPECT_THAT(text, testing::Not(HasSubstr("?")));
-}
-
-TEST(diagnostic, puts_the_caret_behind_the_line_when_the_place_lies_beyond_it) {
-  EXPECT_EQ(rendered({make_source("ab\r\ncd"), 1, 40, 9}),
-            "a.yaml:1:3: error: wrong\n"
-            "    1 | ab\n"
-            "      |   ^");
-}
-
-TEST(diagnostic, shows_no_line_where_it_is_blank_or_beyond_the_text) {
-  EXPECT_EQ(rendered({make_source("a\n  \n"), 2, 1, 1}), "a.yaml:2:1: error: wrong");
-  EXPECT_EQ(rendered({make_source("a"), 9, 1, 1}), "a.yaml:9:1: error: wrong");
 }
 
 TEST(diagnostics, tells_errors_from_warnings) {
@@ -199,17 +176,10 @@ TEST(nearest, finds_what_is_near_enough_to_be_a_slip) {
            {"", ""}}) {
     EXPECT_EQ(nearest(word, known), meant) << word;
   }
-  EXPECT_EQ(nearest("mast", {"cast", "past"}), "cast") << "the first";
-}
-
-TEST(nearest, allows_no_edits_in_words_of_three_letters) {
-  EXPECT_EQ(nearest("gpu", {"device", "cpu"}), "");
+  EXPECT_EQ(nearest("gpu", {"device", "cpu"}), "") << "too short for a slip";
   EXPECT_EQ(nearest("CPU", {"device", "cpu"}), "cpu");
-  EXPECT_EQ(nearest("", {"cpu", ""}), "");
-}
-
-TEST(nearest, is_quick_with_an_enormous_word) {
-  EXPECT_EQ(nearest(std::string(10'000'000, 'x'), kinds), "");
+  EXPECT_EQ(nearest(std::string(10'000'000, 'x'), known), "") << "soon";
+  EXPECT_EQ(nearest("mast", {"cast", "past"}), "cast") << "the first";
 }
 
 TEST(suggestion, proposes_the_nearest_or_lists_a_few_known_words) {
@@ -220,24 +190,14 @@ TEST(suggestion, proposes_the_nearest_or_lists_a_few_known_words) {
 }
 
 TEST(source_text, gives_lines_without_their_ends) {
-  const source_text source("a", "one\r\ntwo\n\nfour");
+  const source_text source("a", "\xef\xbb\xbfone\r\ntwo\n\nfour\n");
+  EXPECT_EQ(source.line(0), "");
   EXPECT_EQ(source.line(1), "one");
   EXPECT_EQ(source.line(2), "two");
   EXPECT_EQ(source.line(3), "");
   EXPECT_EQ(source.line(4), "four");
-}
-
-TEST(source_text, has_empty_lines_outside_the_text) {
-  const source_text source("a", "one\n");
-  EXPECT_EQ(source.line(0), "");
-  EXPECT_EQ(source.line(2), "");
-  EXPECT_EQ(source.line(3), "");
-}
-
-TEST(source_text, drops_a_byte_order_mark) {
-  const source_text source("a", "\xef\xbb\xbfone");
-  EXPECT_EQ(source.line(1), "one");
-  EXPECT_EQ(source.text(), "one");
+  EXPECT_EQ(source.line(5), "");
+  EXPECT_EQ(source.line(6), "");
 }
 
 TEST(place, is_nowhere_unless_it_has_a_source) {

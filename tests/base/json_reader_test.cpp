@@ -36,17 +36,16 @@ TEST(json_reader, reads_what_the_library_reads) {
   }
 }
 
-TEST(json_reader, refuses_what_is_nested_too_deeply_and_says_where) {
+TEST(json_reader, refuses_what_is_nested_too_deeply) {
   EXPECT_EQ(read_json(nested(deepest_json)), json::parse(nested(deepest_json)));
-  const auto one_more = why_refused(" " + nested(deepest_json + 1));
-  EXPECT_STREQ(one_more.what(), "lists and objects are nested more than 64 deep");
-  EXPECT_EQ(one_more.byte(), 66U);
-  EXPECT_THAT(why_refused(std::string(1'000'000, '[')).what(), HasSubstr("nested"));
+  EXPECT_STREQ(why_refused(nested(deepest_json + 1)).what(),
+               "lists and objects are nested more than 64 deep");
   std::string objects;
   for (int i = 0; i < 100'000; ++i) objects += R"({"[\"[":)";
-  EXPECT_EQ(why_refused(objects).byte(), 64U * 8 + 1);
-  EXPECT_THAT(why_refused(R"({"passed over": )" + nested(deepest_json) + "}").what(),
-              HasSubstr("nested"));
+  for (const std::string& text :
+       {std::string(1'000'000, '['), objects, R"({"passed over": )" + nested(deepest_json) + "}"}) {
+    EXPECT_THAT(why_refused(text).what(), HasSubstr("nested"));
+  }
 }
 
 TEST(json_reader, says_why_without_the_name_of_the_library) {

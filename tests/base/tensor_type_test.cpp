@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 namespace graphline {
 namespace {
@@ -19,37 +20,27 @@ TEST(dtype, has_a_name_that_leads_back_to_it) {
 }
 
 TEST(dtype, knows_its_size) {
-  EXPECT_EQ(size_of(dtype::float64), 8U);
-  EXPECT_EQ(size_of(dtype::float32), 4U);
-  EXPECT_EQ(size_of(dtype::bfloat16), 2U);
-  EXPECT_EQ(size_of(dtype::float16), 2U);
-  EXPECT_EQ(size_of(dtype::int64), 8U);
-  EXPECT_EQ(size_of(dtype::int32), 4U);
-  EXPECT_EQ(size_of(dtype::uint8), 1U);
+  std::vector<std::size_t> sizes;
+  for (const dtype type : {dtype::float64, dtype::int64, dtype::float32, dtype::int32,
+                           dtype::float16, dtype::bfloat16, dtype::uint8}) {
+    sizes.push_back(size_of(type));
+  }
+  EXPECT_EQ(sizes, (std::vector<std::size_t>{8, 8, 4, 4, 2, 2, 1}));
 }
 
-TEST(shape, counts_elements) {
+TEST(shape, counts_elements_up_to_two_to_the_62_of_no_negative_extents) {
+  constexpr std::int64_t half = std::int64_t{1} << 31;
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
   EXPECT_EQ(shape({2, 3, 4}).checked_elements(), 24);
   EXPECT_EQ(shape({2, 3, 4}).elements(), 24);
   EXPECT_EQ(shape().checked_elements(), 1);
   EXPECT_EQ(shape({7, 0}).checked_elements(), 0);
-}
-
-TEST(shape, refuses_negative_extents) {
-  EXPECT_FALSE(shape({2, -3}).checked_elements());
-  EXPECT_FALSE(shape({0, -1}).checked_elements());
-}
-
-TEST(shape, refuses_products_beyond_two_to_the_62) {
-  constexpr std::int64_t half = std::int64_t{1} << 31;
-  EXPECT_EQ(shape({half, half}).checked_elements(), half * half);
-  EXPECT_FALSE(shape({half, half, 2}).checked_elements());
-  EXPECT_FALSE(shape({std::numeric_limits<std::int64_t>::max()}).checked_elements());
-}
-
-TEST(shape, is_empty_with_one_extent_of_zero_however_large_the_others) {
-  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
   EXPECT_EQ(shape({most, most, 0}).checked_elements(), 0);
+  EXPECT_EQ(shape({half, half}).checked_elements(), half * half);
+  for (const shape& none :
+       {shape({half, half, 2}), shape({most}), shape({2, -3}), shape({0, -1})}) {
+    EXPECT_FALSE(none.checked_elements()) << to_string(none);
+  }
 }
 
 TEST(shape, is_written_in_brackets) {

@@ -106,19 +106,10 @@ TEST(quantity, has_three_significant_digits) {
                                                              {0, "0"}}) {
     EXPECT_EQ(three_digits(value), text);
   }
-}
-
-TEST(quantity, is_shown_where_no_number_holds_it) {
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  EXPECT_EQ(three_digits(infinity), "inf");
-  EXPECT_EQ(signed_digits(-infinity), "-inf");
-  EXPECT_EQ(in_unit(infinity, microsecond), "inf");
-}
-
-TEST(quantity, carries_its_sign_where_asked) {
   EXPECT_EQ(signed_digits(16.04), "+16.0");
   EXPECT_EQ(signed_digits(-0.5, 2), "-0.50");
   EXPECT_EQ(signed_digits(-0.004, 2), "0");
+  EXPECT_EQ(signed_digits(-std::numeric_limits<double>::infinity()), "-inf");
 }
 
 TEST(quantity, takes_the_unit_that_suits_the_largest_value) {

@@ -159,8 +159,6 @@ class Workplace:
             came_through = done.stderr + self.innermost_function(done.stderr)
             for library, what in THIRD_PARTY.items():
                 if library in came_through:
-                    for part in self.folder.glob("*.part"):
-                        part.unlink()
                     return what
             raise Trouble(f"status {done.returncode}")
         if done.returncode != 0 and not unheard and not re.search(r"\w+ \w+", done.stderr):
@@ -171,10 +169,6 @@ class Workplace:
             self.check_output(self.folder / OUTPUTS[option])
         if command.store:
             self.check_store()
-        if list(self.folder.glob("*.part")):
-            for part in self.folder.glob("*.part"):
-                part.unlink()
-            raise Trouble("a NAME.part is left")
         return "the signal came before main" if unheard else None
 
     def innermost_function(self, stderr):

@@ -7,7 +7,6 @@
 #include <csignal>
 
 #include "framework/base/error.hpp"
-#include "framework/base/file/unfinished_files.hpp"
 
 namespace graphline {
 namespace {
@@ -17,8 +16,7 @@ std::atomic<bool> signalled{false};
 
 /// Dies of the signal, as a program without a handler does: a shell then knows why it ended.
 void end_by(int signal) {
-  ::signal(signal, SIG_DFL);  // first, so that one more ends it even where a disk hangs
-  remove_unfinished();
+  ::signal(signal, SIG_DFL);
   ::raise(signal);  // waits until the handler has returned
 }
 
@@ -37,9 +35,8 @@ void handle(int signal) {
 }
 
 void end_at_once(int) {
-  constexpr char text[] = "\ngraphline: interrupted; nothing half-written is left\n";
+  constexpr char text[] = "\ngraphline: interrupted\n";
   static_cast<void>(!::write(STDERR_FILENO, text, sizeof text - 1));
-  remove_unfinished();
   ::_exit(static_cast<int>(exit_status::interrupted));
 }
 

@@ -7,12 +7,12 @@
 namespace graphline {
 
 /// Makes Ctrl-C, SIGTERM and a lost terminal, unless they are ignored, end the program at once with
-/// a sentence and status 130, nothing half-written being left: for what has nothing to report yet.
+/// a sentence and status 130: for what has nothing to report yet.
 void end_on_interrupt();
 
 /// Makes Ctrl-C, SIGTERM and a lost terminal (SIGHUP, unless it is ignored) raise a stop request,
 /// so that what was measured is reported and saved; a second one, other than SIGHUP, ends the
-/// program at once, and removes what it has begun to write. Answers the request to poll.
+/// program at once. Answers the request to poll.
 const stop_request& stop_on_interrupt();
 
 /// Throws `interrupted_error` where a command was stopped before `what`, "a frame was done" for

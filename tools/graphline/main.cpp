@@ -20,7 +20,6 @@
 #include "framework/base/diagnostic.hpp"
 #include "framework/base/error.hpp"
 #include "framework/base/file/file_trouble.hpp"
-#include "framework/base/file/unfinished_files.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/base/version.hpp"
 #include "tools/graphline/commands.hpp"
@@ -68,10 +67,8 @@ int report(std::string_view message, exit_status status) noexcept {
 
 constexpr std::string_view out_of_memory = "out of memory; make the tensors or --frames smaller";
 
-/// Where an exception can go no further, as within a library: a message, and no file that is half
-/// written.
+/// Where an exception can go no further, as within a library: a message.
 [[noreturn]] void end_here() noexcept {
-  remove_unfinished();
   try {
     if (const auto problem = std::current_exception()) std::rethrow_exception(problem);
   } catch (const std::bad_alloc&) {
@@ -258,7 +255,6 @@ CLI::App* add_command(CLI::App& program, const std::string& name, const std::str
 int main(int argc, char** argv) {
   graphline::occupy_standard_descriptors();  // before anything is opened
   std::set_terminate(graphline::end_here);
-  std::atexit(graphline::remove_unfinished);  // as where a library ends the program
   // A reader that goes away shows as a failed write and not as a death that leaves files unwritten.
   std::signal(SIGPIPE, SIG_IGN);
   graphline::remember_command_line(argv);

@@ -12,7 +12,6 @@
 #include "framework/base/error.hpp"
 #include "framework/base/file/file_trouble.hpp"
 #include "framework/base/file/locked_file.hpp"
-#include "framework/base/file/unfinished_files.hpp"
 
 namespace graphline {
 
@@ -62,12 +61,8 @@ void output_file::open_beside() {
   if (replaces && ::access(target_.c_str(), W_OK) != 0) refuse_to_write(path_, reason(errno));
 
   const std::string part = target_ + ".part";
-  {
-    const signals_held until_noted;
-    descriptor_ = open_locked(part, O_WRONLY | O_CREAT | O_NOFOLLOW, path_);
-    part_ = part;
-    note_unfinished(part_);
-  }
+  descriptor_ = open_locked(part, O_WRONLY | O_CREAT | O_NOFOLLOW, path_);
+  part_ = part;
   if (replaces) ::fchmod(descriptor_, old.st_mode & 07777);
   if (::ftruncate(descriptor_, 0) != 0) refuse_to_write(path_, reason(errno));
 }
@@ -84,8 +79,6 @@ void output_file::commit(const std::function<void(text_sink&)>& write) {
   if (!part_.empty()) {
     // Some file systems report a failed write only now: before the old result is replaced.
     if (::fsync(descriptor_) != 0) fail(errno);
-    const signals_held until_renamed;
-    note_finished(part_);  // before: once renamed, the name may be another run's
     if (::rename(part_.c_str(), target_.c_str()) != 0) fail(errno);
     part_.clear();
   }
@@ -102,10 +95,7 @@ void output_file::fail(int code) const {
 }
 
 void output_file::discard() noexcept {
-  if (!part_.empty()) {
-    note_finished(part_);
-    ::unlink(part_.c_str());
-  }
+  if (!part_.empty()) ::unlink(part_.c_str());
   if (descriptor_ >= 0) ::close(descriptor_);
   part_.clear();
   descriptor_ = -1;

@@ -12,9 +12,9 @@ namespace graphline {
 /// written is found then and not after it.
 ///
 /// A regular file is written as PATH.part next to it and takes its name in `commit`: a run that
-/// fails leaves the previous result as it was, and one that a signal is about to end can remove
-/// the part (`remove_unfinished`). What cannot be renamed over (standard output, a pipe, a device)
-/// is written in place.
+/// fails leaves the previous result as it was. A run that is killed leaves its part, which the next
+/// one takes over. What cannot be renamed over (standard output, a pipe, a device) is written in
+/// place.
 class output_file {
  public:
   /// `path`: a file, or "-" for standard output.
