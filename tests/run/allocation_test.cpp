@@ -60,12 +60,7 @@ TEST(frame_loop, allocates_nothing_per_frame) {
 
 /// Bytes that `more` frames beyond a thousand take, on all threads.
 long bytes_of_more_frames(const std::vector<stage_spec>& stages, std::int64_t more) {
-  const auto dev = open_host_device(1);
-  const auto registry = make_registry();
-  pipeline_spec spec;
-  spec.name = {"path"};
-  spec.stages = stages;
-  session s(plan_for_host(spec, registry), *dev);
+  host_session s(pipeline_of(stages));
   const auto bytes_of = [&s](std::int64_t frames) {
     const long before = counted_new::bytes;
     const run_record record = s.run({.timing = timing_method::event, .frames = frames});

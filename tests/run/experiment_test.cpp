@@ -13,6 +13,9 @@
 #include <vector>
 
 #include "framework/base/error.hpp"
+#include "framework/device/host/host_device.hpp"
+#include "framework/run/execute/session.hpp"
+#include "tests/run/test_kinds.hpp"
 
 namespace graphline {
 namespace {
@@ -235,13 +238,6 @@ TEST(experiment, ends_with_what_there_is_when_a_runner_throws) {
   }
 }
 
-TEST(experiment, passes_on_what_a_store_throws) {
-  scripted_runner runner;
-  experiment_options options;
-  options.on_trial = [](const trial_record&) { throw run_error("the disk is full"); };
-  EXPECT_THROW(run_experiment(planned(2, 2), runner, options), run_error);
-}
-
 TEST(experiment, tells_which_configuration_is_next_and_how_long_is_left) {
   scripted_runner runner;
   std::vector<experiment_progress> told;
@@ -337,6 +333,53 @@ TEST(try_out, ends_where_a_person_interrupts_it) {
   runner.records[0].frames = {{0, 0, 500}};
   runner.records[0].interrupted = true;
   EXPECT_THROW(try_out(together(), runner, nullptr), interrupted_error);
+}
+
+using namespace testing_kinds;
+
+pipeline_spec small() {
+  return pipeline_of({make_stage("a", "device_mix", {}), make_stage("b", "cpu_mix", {})});
+}
+
+TEST(timing_experiment, runs_each_method_once_in_every_block) {
+  host_session s(small());
+  const auto result = compare_timing_methods(s, {.trials = 6, .frames = 4});
+  ASSERT_EQ(result.trials.size(), 24U);
+  for (std::size_t block = 0; block < 6; ++block) {
+    std::set<timing_method> seen;
+    for (const auto& trial : result.trials) {
+      if (trial.block == block) seen.insert(trial.members.at(0).run.timing);
+      EXPECT_EQ(trial.members.at(0).frames.size(), 4U);
+      EXPECT_EQ(result.configurations.at(trial.configuration).name,
+                "timing=" + std::string(to_word(trial.members[0].run.timing)));
+    }
+    EXPECT_EQ(seen.size(), 4U) << "block " << block;
+  }
+  ASSERT_EQ(result.pairs.size(), 3U);
+  for (const auto& pair : result.pairs) EXPECT_EQ(pair.reference.configuration, 0U);
+}
+
+TEST(timing_experiment, compares_only_what_makes_sense_for_the_plan) {
+  auto spec = small();
+  spec.run.graphs = graph_mode::frame;
+  host_session whole(spec);
+  const auto result = compare_timing_methods(whole, {.trials = 1, .frames = 2});
+  ASSERT_THAT(result.configurations, SizeIs(2));
+  EXPECT_EQ(result.configurations[1].name, "timing=event");
+}
+
+TEST(timing_experiment, ends_with_the_failure_told_when_a_stage_fails) {
+  for (const int call : {1, 40}) {  // while it warms up, and later
+    int calls = 0;
+    host_session s(small(), [&](const std::string&, std::int64_t) {
+      if (++calls == call) throw std::runtime_error("enough");
+    });
+    const auto result = compare_timing_methods(s, {.trials = 50, .frames = 4});
+    EXPECT_FALSE(result.interrupted);
+    const std::string failure = result.failure.value_or("none");
+    EXPECT_NE(failure.find("configuration 'timing="), std::string::npos) << failure;
+    EXPECT_NE(failure.find("enough"), std::string::npos) << failure;
+  }
 }
 
 }  // namespace

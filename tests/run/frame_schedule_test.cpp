@@ -212,16 +212,6 @@ TEST(due_wait, looks_again_and_again_and_ends_when_told) {
   }
 }
 
-TEST(due_wait, looks_once_where_the_moment_has_passed) {
-  const due_wait wait(wait_mode::block);
-  int looks = 0;
-  EXPECT_TRUE(wait.until(now(), [&] {
-    ++looks;
-    return std::optional(glance_at_stop);
-  }));
-  EXPECT_EQ(looks, 1);
-}
-
 TEST(due_wait, makes_the_thread_punctual_only_while_it_exists) {
   ASSERT_EQ(::prctl(PR_SET_TIMERSLACK, 40'000, 0, 0, 0), 0);
   {

@@ -18,7 +18,6 @@ namespace graphline {
 namespace {
 
 using namespace testing_kinds;
-using testing::HasSubstr;
 
 /// device `d` -> CPU `c` -> device `e`, with `per_second` frames due at a constant rate.
 pipeline_spec loaded(const way& w, double per_second) {
@@ -104,21 +103,6 @@ TEST_P(open_load, drops_frames_of_a_rate_that_is_too_high_and_keeps_others_from_
   }
 }
 
-TEST_P(open_load, drops_no_frame_that_may_wait_outside_the_queue) {
-  const hook at_frame = sleep_in_each_frame(1);
-  auto spec = loaded(GetParam(), 100'000);
-  spec.run.queue = 4;
-  host_session s(spec, at_frame);
-  const run_record record = whole_run(s);
-  EXPECT_EQ(record.frames.size(), 40U);
-  EXPECT_TRUE(record.load.dropped.empty());
-  EXPECT_GT(record.load.found_full, 0);
-  EXPECT_GT(record.load.longest_queue, 4);
-  // Due 10 us apart, 1 ms of work each: the last counts what it waited for all the others.
-  const auto& last = record.frames.back();
-  EXPECT_GE(last.end - last.due, 38 * nanoseconds{990'000});
-}
-
 TEST_P(open_load, sees_a_frame_end_and_a_request_to_stop_while_the_next_is_due_in_an_hour) {
   host_session s(loaded(GetParam(), once_an_hour));
   stop_request stop;
@@ -137,22 +121,10 @@ TEST_P(open_load, ends_at_a_failure_and_keeps_the_frames_before) {
   const hook at_frame = [](const std::string& stage, std::int64_t frame) {
     if (stage == "c" && frame == 20) throw std::runtime_error("no more film");
   };
-  for (const double rate : {2'000.0, 1'000'000.0}) {
-    host_session s(loaded(GetParam(), rate), at_frame);
-    const run_record record = s.run();
-    EXPECT_EQ(record.failure, "stage 'c', frame 20: no more film");
-    EXPECT_EQ(record.frames.size(), 18U);  // 20 less 2 of warm-up
-  }
-}
-
-TEST_P(open_load, ends_at_once_when_a_frame_fails_and_the_next_is_due_in_an_hour) {
-  const hook at_frame = [](const std::string&, std::int64_t frame) {
-    if (frame == 2) throw std::runtime_error("no film");
-  };
-  host_session s(loaded(GetParam(), once_an_hour), at_frame);
+  host_session s(loaded(GetParam(), 2'000), at_frame);
   const run_record record = s.run();
-  EXPECT_EQ(record.failure, "stage 'c', frame 2: no film");
-  EXPECT_TRUE(record.frames.empty());
+  EXPECT_EQ(record.failure, "stage 'c', frame 20: no more film");
+  EXPECT_EQ(record.frames.size(), 18U);  // 20 less 2 of warm-up
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -180,17 +152,6 @@ TEST(open_load_session, takes_another_rate_for_a_run_and_none_that_makes_no_sens
   for (const double wrong : {0.0, -1.0, 2e6}) {
     options.rate = wrong;
     EXPECT_THROW(s.run(options), input_error) << wrong;
-  }
-  auto spec = loaded({strategy::async, 1}, 1000);
-  spec.run.arrival = arrival::closed;
-  spec.run.rate.reset();
-  session closed(plan_for_host(spec, registry), *dev);
-  options.rate = 100;
-  try {
-    closed.run(options);
-    ADD_FAILURE() << "not refused";
-  } catch (const input_error& e) {
-    EXPECT_THAT(e.what(), HasSubstr("use arrival: constant or poisson"));
   }
 }
 

@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "framework/base/clock.hpp"
+#include "framework/base/stop_request.hpp"
 #include "framework/device/host/host_device.hpp"
+#include "framework/run/execute/concurrent_runs.hpp"
 #include "framework/run/execute/session.hpp"
 #include "tests/run/test_kinds.hpp"
 #include "tests/run/watched_device.hpp"
@@ -149,6 +151,7 @@ run_record read_stamps() {
 class clock_watch_of_a_device : public testing::Test {
  protected:
   run_record settled(nanoseconds drift) {
+    device_.clock_checks = 0;
     device_.first_check = {.at = epoch, .error = 10, .drift = 77'000};
     device_.later_check = {.at = epoch + 1'000'000, .error = 20, .drift = drift};
     clock_watch watch(device_);
@@ -174,17 +177,8 @@ TEST_F(clock_watch_of_a_device, takes_as_much_drift_out_of_each_stamp_as_had_com
   EXPECT_THAT(record.stages[0].parts[0].device, ElementsAre(stamps(999'900, 1'000'000)));
   EXPECT_EQ(record.clock_drift, 1'000);
   EXPECT_EQ(record.clock_error, 20);
-}
-
-TEST_F(clock_watch_of_a_device, puts_stamps_of_a_slow_clock_later) {
-  const run_record record = settled(-500'000);
-  EXPECT_THAT(record.stages[0].device[1], stamps(1'000'000, 1'000'200));
-}
-
-TEST_F(clock_watch_of_a_device, leaves_what_the_host_stamped) {
-  const run_record record = settled(1'000);
-  EXPECT_THAT(record.stages[0].enqueued, ElementsAre(stamps(500'000, 500'100)));
-  EXPECT_THAT(record.stages[0].cpu, ElementsAre(stamps(500'000, 500'100)));
+  EXPECT_THAT(record.stages[0].cpu, ElementsAre(stamps(500'000, 500'100))) << "by the host";
+  EXPECT_THAT(settled(-500'000).stages[0].device[1], stamps(1'000'000, 1'000'200)) << "slow";
 }
 
 TEST_F(clock_watch_of_a_device, leaves_stamps_as_they_are_where_no_drift_can_be_told) {
@@ -209,6 +203,138 @@ TEST_F(clock_watch_of_a_device, warns_where_the_clock_cannot_be_checked) {
   EXPECT_THAT(record.warnings,
               ElementsAre(HasSubstr("checked before the frames"), HasSubstr("checked after")));
   EXPECT_EQ(record.clock_error, 0);
+}
+
+using testing::Contains;
+using testing::ElementsAreArray;
+using testing::Not;
+
+/// Device stage `d`, then CPU stage `c`, with a copy between them.
+pipeline_spec pair() {
+  auto spec =
+      pipeline_of({make_stage("d", "device_parts", {}), make_stage("c", "cpu_mix", {"d"})}, 2, 0);
+  return spec;
+}
+
+class watched_session : public testing::Test {
+ protected:
+  run_record run(const pipeline_spec& spec) {
+    session s(plan_for_host(spec, registry_), device_);
+    device_.take_log();
+    return s.run();
+  }
+
+  stage_registry registry_ = make_registry();
+  watched_device device_{open_host_device(1)};
+};
+
+TEST_F(watched_session, checks_the_clock_around_the_measured_frames_and_profiles_no_others) {
+  auto spec = pair();
+  spec.run.frames = 1;
+  spec.run.warmup = 1;
+  ASSERT_FALSE(run(spec).failure);
+  const std::vector<std::string> one_frame = {"frame", "d", "end", "copy:d",
+                                              "end",   "c", "end", "end"};
+  std::vector<std::string> expected = {"check"};
+  expected.insert(expected.end(), one_frame.begin(), one_frame.end());
+  expected.emplace_back("profile");
+  expected.insert(expected.end(), one_frame.begin(), one_frame.end());
+  expected.insert(expected.end(), {"no profile", "check"});
+  EXPECT_THAT(device_.take_log(), ElementsAreArray(expected));
+}
+
+TEST_F(watched_session, goes_on_profiling_until_those_that_run_at_once_have_done_their_frames) {
+  session s(plan_for_host(pair(), registry_), device_);
+  run_options options;
+  std::vector<std::string> before;
+  options.after_frames = [&] { before = device_.take_log(); };
+  ASSERT_FALSE(s.run(options).failure);
+  EXPECT_THAT(before, Contains("profile"));
+  EXPECT_THAT(before, Not(Contains("no profile")));
+  EXPECT_THAT(device_.take_log(), ElementsAre("no profile", "check"));
+}
+
+TEST_F(watched_session, shows_ranges_of_frames_and_stages_and_ends_each) {
+  for (const auto graphs : {graph_mode::stage, graph_mode::frame}) {
+    for (const auto how : {strategy::async, strategy::overlap}) {
+      auto spec = pair();
+      spec.run.graphs = graphs;
+      spec.run.strategy = how;
+      ASSERT_FALSE(run(spec).failure);
+      const auto log = device_.take_log();
+      const auto times = [&log](const char* what) {
+        return std::count(log.begin(), log.end(), what);
+      };
+      EXPECT_EQ(times("frame"), 2);
+      EXPECT_EQ(times("c"), 2);
+      // In a frame's graph the host does nothing of its own for a device stage.
+      EXPECT_EQ(times("d"), graphs == graph_mode::frame ? 0 : 2);
+      EXPECT_EQ(times("end"), times("frame") + times("c") + times("d") + times("copy:d"));
+    }
+  }
+}
+
+TEST_F(watched_session, checks_the_clock_of_runs_at_once_around_all_of_them) {
+  device_.first_check = {.error = 700};
+  device_.later_check = {.error = 900, .drift = -200};
+  session one(plan_for_host(pair(), registry_), device_);
+  session other(plan_for_host(pair(), registry_), device_);
+  const auto records = run_at_once({{.name = "one", .session = &one, .foreground = true},
+                                    {.name = "other", .session = &other, .foreground = true}},
+                                   nullptr);
+  EXPECT_EQ(device_.clock_checks, 2);
+  for (const auto& record : records) {
+    EXPECT_EQ(record.clock_error, 900);
+    EXPECT_EQ(record.clock_drift, -200);
+  }
+}
+
+TEST_F(watched_session, traces_the_operations_of_each_device_stage_alone) {
+  for (const auto& [word, graphs] : graph_mode_words) {
+    auto spec = pair();
+    spec.run.graphs = graphs;
+    session s(plan_for_host(spec, registry_), device_);
+    run_record record = s.run();
+    s.trace_operations(record);
+    EXPECT_THAT(record.warnings, IsEmpty());
+    for (const auto& stage : record.stages) {
+      std::vector<std::string> names;
+      for (const auto& operation : stage.operations) {
+        names.push_back(operation.name);
+        EXPECT_EQ(operation.calls.size(), 10U) << word;
+        EXPECT_EQ(operation.together, operation.calls) << word;  // it is called once in a run
+      }
+      EXPECT_EQ(stage.traced_runs, stage.on == side::device ? 10 : 0);
+      if (stage.name == "d") {
+        EXPECT_THAT(names, ElementsAre("mix", "settle"));
+      }
+      if (stage.on == side::cpu) {
+        EXPECT_THAT(names, IsEmpty());
+      }
+    }
+    // The session is as good as before.
+    EXPECT_EQ(s.run().outputs.at(0).checksum.size(), 16U);
+  }
+}
+
+TEST_F(watched_session, says_why_operations_could_not_be_traced) {
+  device_.trace_problem = "the profiling library is missing; install it";
+  session s(plan_for_host(pair(), registry_), device_);
+  run_record record = s.run();
+  s.trace_operations(record);
+  EXPECT_FALSE(record.failure);
+  EXPECT_THAT(record.warnings,
+              ElementsAre("operations were not traced: the profiling library is missing; install "
+                          "it"));
+}
+
+TEST_F(watched_session, traces_no_further_stage_when_asked_to_stop) {
+  session s(plan_for_host(pair(), registry_), device_);
+  run_record record = s.run();
+  stop_request stop;
+  stop.raise();
+  s.trace_operations(record, &stop);
+  EXPECT_THAT(record.warnings, ElementsAre(HasSubstr("before the operations of stage 'd'")));
 }
 
 }  // namespace

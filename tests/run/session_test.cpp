@@ -1,7 +1,9 @@
 #include "framework/run/execute/session.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -99,20 +101,6 @@ TEST(session, tells_the_moment_between_the_warmup_and_the_first_measured_frame) 
   EXPECT_EQ(log, (std::vector<std::string>{"0", "now", "1", "2"}));
 }
 
-TEST(session, tells_no_such_moment_after_a_warmup_that_failed_or_was_stopped) {
-  const auto dev = open_host_device(1);
-  const auto registry =
-      make_registry([](const std::string&, std::int64_t) { throw std::runtime_error("no film"); });
-  session s(plan_for_host(chain(), registry), *dev);
-  run_options options;
-  options.before_frames = [] { ADD_FAILURE() << "there are no frames to come"; };
-  EXPECT_TRUE(s.run(options).failure);
-  stop_request stop;
-  stop.raise();
-  options.stop = &stop;
-  EXPECT_TRUE(s.run(options).interrupted);
-}
-
 TEST(session, counts_the_processor_time_of_the_measured_frames) {
   const hook at_frame = [](const std::string&, std::int64_t frame) {
     // By the processor time of this thread, so that it holds however busy the machine is.
@@ -193,6 +181,112 @@ TEST(session, saves_inputs_and_outputs_as_numpy_files) {
   EXPECT_EQ(std::filesystem::file_size(folder / "deep" / "input.x.npy"), 128U + 64U * 8U);
   EXPECT_EQ(std::filesystem::file_size(folder / "deep" / "output.b.npy"), 128U + 64U * 8U);
   std::filesystem::remove_all(folder);
+}
+
+// What a record says of how a run was carried out, beside its samples.
+
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+run_record run_of(const pipeline_spec& spec) {
+  host_session s(spec);
+  return s.run();
+}
+
+/// By name, the thread of each frame.
+std::vector<std::string> threads_of(const run_record& record, std::size_t stage) {
+  std::vector<std::string> names;
+  for (const auto thread : record.stages.at(stage).threads) {
+    names.push_back(record.threads.at(thread));
+  }
+  return names;
+}
+
+TEST(recording, says_that_one_thread_does_it_all_under_async) {
+  auto spec = chain();
+  spec.run.strategy = strategy::async;
+  for (const auto method : {timing_method::host, timing_method::sync, timing_method::event}) {
+    spec.run.timing = method;
+    const auto record = run_of(spec);
+    EXPECT_THAT(record.threads, ElementsAre("main"));
+    for (std::size_t s = 0; s < record.stages.size(); ++s) {
+      EXPECT_EQ(threads_of(record, s).size(), 6U);
+    }
+  }
+}
+
+TEST(recording, has_the_time_that_the_device_was_at_work_within_each_span) {
+  auto spec = chain();
+  for (const auto method : {timing_method::event, timing_method::layers}) {
+    for (const auto graphs : {graph_mode::off, graph_mode::stage, graph_mode::frame}) {
+      spec.run.timing = method;
+      spec.run.graphs = graphs;
+      const auto record = run_of(spec);
+      EXPECT_TRUE(record.device.one_at_a_time);
+      EXPECT_GE(record.cpu_cores, 1);
+      for (const auto& stage : record.stages) {
+        ASSERT_EQ(stage.busy.size(), stage.device.size());
+        for (std::size_t f = 0; f < stage.busy.size(); ++f) {
+          EXPECT_GT(stage.busy[f], 0);
+          EXPECT_LE(stage.busy[f], stage.device[f].length());
+        }
+      }
+    }
+  }
+  spec.run.timing = timing_method::sync;
+  spec.run.graphs = graph_mode::stage;
+  for (const auto& stage : run_of(spec).stages) EXPECT_THAT(stage.busy, IsEmpty());
+}
+
+TEST(recording, says_which_workers_ran_cpu_stages_under_overlap) {
+  auto spec = chain();
+  spec.run.strategy = strategy::overlap;
+  const auto record = run_of(spec);
+  const auto cpu = std::ranges::find(record.stages, "b", &stage_record::name);
+  const auto names = threads_of(record, static_cast<std::size_t>(cpu - record.stages.begin()));
+  EXPECT_EQ(names.size(), 6U);
+  EXPECT_THAT(names, Each(::testing::AnyOf(StartsWith("worker "), StartsWith("thread "))));
+}
+
+TEST(recording, has_the_launch_of_each_frames_graph_and_no_launches_of_stages) {
+  auto spec = chain();
+  spec.run.graphs = graph_mode::frame;
+  const auto record = run_of(spec);
+  ASSERT_EQ(record.launches.size(), record.frames.size());
+  for (std::size_t f = 0; f < record.frames.size(); ++f) {
+    EXPECT_EQ(record.launches[f].begin, record.frames[f].begin);
+    EXPECT_GE(record.launches[f].end, record.launches[f].begin);
+    EXPECT_LE(record.launches[f].end, record.frames[f].end);
+  }
+  for (std::size_t s = 0; s < record.stages.size(); ++s) {
+    const bool cpu = record.stages[s].on == side::cpu;
+    EXPECT_EQ(record.stages[s].threads.size(), cpu ? 6U : 0U);
+    EXPECT_THAT(threads_of(record, s), Each("host functions"));
+  }
+}
+
+TEST(recording, says_what_each_stage_waits_for_and_what_hands_over_what) {
+  const auto record = run_of(chain());
+  ASSERT_EQ(record.stages.size(), 3U) << "the planner puts a copy in";
+  EXPECT_THAT(record.stages[0].waits, IsEmpty());
+  EXPECT_THAT(record.stages[1].waits, ElementsAre(wait_record{0, record.stages[1].waits[0].how}));
+  EXPECT_THAT(record.stages[2].waits, ElementsAre(wait_record{1, satisfied_by::completion}));
+  EXPECT_TRUE(record.stages[1].copy);
+
+  ASSERT_GE(record.tensors.size(), 3U);
+  for (const auto& tensor : record.tensors) {
+    if (tensor.writer) {
+      for (const auto reader : tensor.readers) EXPECT_LT(*tensor.writer, reader);
+    }
+  }
+  const auto input = std::ranges::find(record.tensors, "x", &tensor_record::name);
+  ASSERT_NE(input, record.tensors.end());
+  EXPECT_EQ(input->writer, std::nullopt);
+  EXPECT_THAT(input->readers, ElementsAre(0U));
+  EXPECT_EQ(input->type.shape, shape({64}));
+  EXPECT_EQ(record.source, std::nullopt) << "the pipeline was made in C++";
 }
 
 }  // namespace

@@ -4,13 +4,16 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "framework/analysis/roofline/ceilings.hpp"
 #include "framework/base/error.hpp"
+#include "framework/base/units.hpp"
 #include "framework/run/execute/environment.hpp"
+#include "framework/run/execute/tensor_data.hpp"
 
 namespace graphline {
 namespace {
@@ -181,6 +184,169 @@ class calibrating {
 calibration_record calibrate(const stage_registry& kinds, device& d,
                              const calibration_options& options) {
   return calibrating(kinds, d, options).run();
+}
+
+namespace {
+
+constexpr std::size_t mebibyte = std::size_t{1} << 20;
+
+/// For one tensor that is read there are to be so many of its size: all are there at a time, on
+/// `host` in one memory, what is read, its copy and what is written, three tensors of the transfers
+/// from pinned memory and two of those from other memory, each of these half as large; and that is
+/// a quarter.
+constexpr std::size_t tensors_in_memory = 22;
+
+/// What it costs the host to hand over and to wait, by its own clock. What takes less than a
+/// microsecond is measured many calls at a time.
+class driver_costs final : public ceiling_measurement {
+ public:
+  driver_costs(const calibration_sizes& sizes, device& d)
+      : ceiling_measurement("costs of the host"),
+        sizes_(sizes),
+        device_(d),
+        stream_(d.make_stream("costs of the host", priority::normal)),
+        touched_(d.allocate(small_bytes)),
+        seen_(d.make_event("end of a round trip", wait_mode::spin)),
+        recorded_(d.make_timed_event("recorded")) {
+    const auto fill = [&] { stream_->fill(touched_.data(), std::byte{1}, small_bytes); };
+    small_ = d.capture(*stream_, fill)->instantiate();
+    const auto calls = static_cast<double>(sizes.calls);
+    const std::string graph = fmt::format("a graph that fills {} bytes", small_bytes);
+    const std::string many = fmt::format("{} at a time", sizes.calls);
+    ceilings_ = {
+        {ceiling::launch, precision::float32, graph + ", " + many, calls, {}},
+        {ceiling::event, precision::float32, "a timed event, " + many, calls, {}},
+        {ceiling::synchronize, precision::float32, "an idle device, " + many, calls, {}},
+        {ceiling::round_trip, precision::float32, graph + ", its end awaited by spin", 1, {}}};
+  }
+
+  void add_samples(const stop_request* stop) override {
+    round_trip();
+    const auto launch = [&] { stream_->launch(*small_); };
+    const auto record = [&] { stream_->record(*recorded_); };
+    const auto synchronize = [&] { device_.synchronize(wait_mode::spin); };
+    for (std::int64_t i = 0; i < sizes_.most_samples; ++i) {
+      if (stop != nullptr && stop->raised()) return;
+      ceilings_[0].times.push_back(time_of(sizes_.calls, launch));
+      ceilings_[1].times.push_back(time_of(sizes_.calls, record));
+      ceilings_[2].times.push_back(time_of(sizes_.calls, synchronize));
+      ceilings_[3].times.push_back(time_of(1, [&] { round_trip(); }));
+    }
+  }
+
+ private:
+  /// Of so many calls, with the device idle before and after.
+  nanoseconds time_of(std::int64_t calls, const std::function<void()>& call) {
+    const nanoseconds begin = now();
+    for (std::int64_t i = 0; i < calls; ++i) call();
+    const nanoseconds time = now() - begin;
+    device_.synchronize(wait_mode::block);
+    return time;
+  }
+
+  void round_trip() {
+    stream_->launch(*small_);
+    stream_->record(*seen_);
+    seen_->wait(wait_mode::spin);
+  }
+
+  static constexpr std::size_t small_bytes = 256;
+
+  calibration_sizes sizes_;
+  device& device_;
+  std::unique_ptr<stream> stream_;
+  memory touched_;
+  std::unique_ptr<event> seen_;
+  std::unique_ptr<timed_event> recorded_;
+  std::unique_ptr<graph_exec> small_;
+};
+
+/// Bandwidths between a device and ordinary memory, which a graph cannot have in it: by the host's
+/// clock, from the call until the host has seen the copy done.
+class pageable_transfers final : public ceiling_measurement {
+ public:
+  pageable_transfers(const calibration_sizes& sizes, device& d)
+      : ceiling_measurement("transfers of ordinary memory"),
+        sizes_(sizes),
+        device_(d),
+        stream_(d.make_stream("ordinary memory", priority::normal)),
+        there_(d.allocate(std::max(sizes.transfer_bytes / sizeof(float), std::size_t{1}) *
+                          sizeof(float))),
+        here_(there_.bytes() / sizeof(float)) {
+    const shape all{static_cast<std::int64_t>(here_.size())};
+    fill_input({here_.data(), {all, dtype::float32}}, fill::uniform, 1);
+    const auto how = fmt::format("{} at a time, by the host's clock", format_bytes(there_.bytes()));
+    for (const ceiling what :
+         {ceiling::host_to_device_pageable, ceiling::device_to_host_pageable}) {
+      ceilings_.push_back({what, precision::float32, how, static_cast<double>(there_.bytes()), {}});
+    }
+  }
+
+  void add_samples(const stop_request* stop) override {
+    copy(there_.data(), here_.data());
+    nanoseconds together = 0;
+    for (std::int64_t i = 0; i < sizes_.most_samples; ++i) {
+      if (stop != nullptr && stop->raised()) return;
+      if (i >= 3 && together >= sizes_.time_each) return;
+      const nanoseconds sent = copy(there_.data(), here_.data());
+      const nanoseconds returned = copy(here_.data(), there_.data());
+      ceilings_[0].times.push_back(sent);
+      ceilings_[1].times.push_back(returned);
+      together += sent + returned;
+    }
+  }
+
+ private:
+  nanoseconds copy(void* to, const void* from) {
+    const nanoseconds begin = now();
+    stream_->copy(to, from, there_.bytes());
+    device_.synchronize(wait_mode::block);
+    return now() - begin;
+  }
+
+  calibration_sizes sizes_;
+  device& device_;
+  std::unique_ptr<stream> stream_;
+  memory there_;
+  std::vector<float> here_;
+};
+
+}  // namespace
+
+calibration_sizes sizes_for(const device_properties& device) {
+  const bool gpu = device.backend != "host";
+  calibration_sizes sizes;
+  sizes.memory_bytes = (gpu ? 1024 : 512) * mebibyte;
+  sizes.transfer_bytes = 256 * mebibyte;
+  if (device.memory_bytes > 0) {
+    const auto most = static_cast<std::size_t>(device.memory_bytes / tensors_in_memory);
+    sizes.memory_bytes = std::min(sizes.memory_bytes, most);
+    sizes.transfer_bytes = std::min(sizes.transfer_bytes, most / 2);
+  }
+  sizes.side = gpu ? 256 : 32;
+  sizes.matrix = gpu ? 8192 : 2048;
+  sizes.time_each = gpu ? 100'000'000 : 500'000'000;
+  return sizes;
+}
+
+std::string doubt_of_caches(std::size_t bytes, const device_properties& device) {
+  constexpr std::size_t enough = 128 * mebibyte;
+  if (bytes >= enough) return {};
+  return fmt::format(
+      "for lack of memory ({} in all) bandwidths were measured on {}, which caches may hold: they "
+      "can be too high; calibrate again where {} are free",
+      format_bytes(device.memory_bytes), format_bytes(bytes),
+      format_bytes(tensors_in_memory * enough));
+}
+
+std::unique_ptr<ceiling_measurement> measure_driver_costs(const calibration_sizes& sizes,
+                                                          device& d) {
+  return std::make_unique<driver_costs>(sizes, d);
+}
+
+std::unique_ptr<ceiling_measurement> measure_pageable_transfers(const calibration_sizes& sizes,
+                                                                device& d) {
+  return std::make_unique<pageable_transfers>(sizes, d);
 }
 
 }  // namespace graphline

@@ -1,14 +1,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <stdexcept>
 
 #include "framework/base/diagnostic.hpp"
 #include "framework/base/error.hpp"
 #include "framework/base/units.hpp"
 #include "framework/plan/planner.hpp"
-#include "framework/run/calibrate/ceiling_measurement.hpp"
+#include "framework/run/calibrate/calibration.hpp"
 #include "framework/run/execute/session.hpp"
+#include "framework/spec/pipeline_reader.hpp"
 
 namespace graphline {
 namespace {
@@ -20,120 +22,103 @@ std::int64_t floats_in(std::size_t bytes) {
   return std::max<std::int64_t>(static_cast<std::int64_t>(bytes / sizeof(float)), 1);
 }
 
-/// One stage after the other, each by itself.
-pipeline_spec empty_pipeline(const char* name, timing_method timing) {
-  pipeline_spec spec;
-  spec.name = {name};
-  spec.run.strategy = strategy::serial;
-  spec.run.timing = timing;
-  spec.run.warmup = 1;
+pipeline_spec spec_of(const std::string& name, std::string text) {
+  diagnostics found;
+  auto spec = read_pipeline(std::make_shared<source_text>(name, std::move(text)), {}, found);
+  found.throw_if_errors();
   return spec;
 }
 
-stage_spec stage_of(const char* name, const char* kind, const char* reads, const char* writes) {
-  return {.name = {name}, .kind = {kind}, .reads = {{reads}}, .writes = {{writes}}};
-}
-
-stage_spec traffic(const char* name, const char* method, const char* reads, const char* writes) {
-  stage_spec stage = stage_of(name, "traffic", reads, writes);
-  stage.parameters = node::mapping({{{"method"}, method}});
-  return stage;
-}
-
-using members = std::vector<node::member>;
-
-node layer(const char* kind, members parameters) {
-  return node::mapping({{{kind}, node::mapping(std::move(parameters))}});
-}
-
-ceiling_pipeline network_pipeline(const char* name, ceiling what, precision p, const shape& input,
-                                  std::vector<node> layers, std::string how) {
-  ceiling_pipeline made;
-  made.name = fmt::format("{} in {}", name, to_word(p));
-  made.arithmetic = p;
-  made.spec = empty_pipeline(name, timing_method::layers);
-  made.spec.inputs = {{.name = {"input"}, .type = {input, dtype::float32}}};
-  stage_spec stage = stage_of(name, "network", "input", "output");
-  stage.parameters = node::mapping({{{"layers"}, node::sequence(std::move(layers))},
-                                    {{"precision"}, std::string(to_word(p))},
-                                    {{"tune"}, true}});
-  made.spec.stages = {std::move(stage)};
-  made.measured = {{what, name, measured_layer, std::move(how)}};
-  return made;
+/// `layers`: a line for each.
+ceiling_pipeline network_pipeline(const char* name, ceiling what, precision p, std::string how,
+                                  const std::string& input, const std::string& layers) {
+  constexpr auto text = R"(pipeline: {0}
+inputs: {{input: {{shape: {2}}}}}
+stages:
+  - name: {0}
+    kind: network
+    reads: input
+    writes: output
+    precision: {1}
+    tune: true
+    layers:
+{3}
+run: {{strategy: serial, timing: layers, warmup: 1}}
+)";
+  const std::string full_name = fmt::format("{} in {}", name, to_word(p));
+  return {full_name,
+          p,
+          spec_of(full_name, fmt::format(text, name, to_word(p), input, layers)),
+          {{what, name, measured_layer, std::move(how)}}};
 }
 
 }  // namespace
 
 ceiling_pipeline memory_pipeline(const calibration_sizes& sizes) {
-  ceiling_pipeline made;
-  made.name = "memory";
-  made.spec = empty_pipeline("memory", timing_method::event);
-  const std::int64_t count = floats_in(sizes.memory_bytes);
-  made.spec.inputs = {
-      {.name = {"input"}, .type = {shape{count}, dtype::float32}, .fill = fill::uniform}};
-  // The last one reads what was written, since what nobody reads is an output, which is checked
+  // The last stage reads what was written, since what nobody reads is an output, which is checked
   // after each run.
-  made.spec.stages = {
-      traffic("copy", "copy", "input", "copied"), traffic("read", "read", "copied", "sum"),
-      traffic("write", "write", "copied", "written"), traffic("reader", "read", "written", "zero")};
+  constexpr auto text = R"(pipeline: memory
+inputs: {{input: {{shape: {}, fill: uniform}}}}
+stages:
+  - {{name: copy, kind: traffic, method: copy, reads: input, writes: copied}}
+  - {{name: read, kind: traffic, method: read, reads: copied, writes: sum}}
+  - {{name: write, kind: traffic, method: write, reads: copied, writes: written}}
+  - {{name: reader, kind: traffic, method: read, reads: written, writes: zero}}
+run: {{strategy: serial, timing: event, warmup: 1}}
+)";
+  const std::int64_t count = floats_in(sizes.memory_bytes);
   const std::string amount = format_bytes(static_cast<std::uint64_t>(count) * sizeof(float));
-  made.measured = {{ceiling::read, "read", {}, amount + " read"},
-                   {ceiling::write, "write", {}, amount + " written"},
-                   {ceiling::copy, "copy", {}, amount + " read and written"}};
-  return made;
+  return {"memory",
+          precision::float32,
+          spec_of("memory", fmt::format(text, count)),
+          {{ceiling::read, "read", {}, amount + " read"},
+           {ceiling::write, "write", {}, amount + " written"},
+           {ceiling::copy, "copy", {}, amount + " read and written"}}};
 }
 
 ceiling_pipeline transfer_pipeline(const calibration_sizes& sizes) {
-  ceiling_pipeline made;
-  made.name = "transfers of pinned memory";
-  made.spec = empty_pipeline("transfers", timing_method::event);
-  const std::int64_t count = floats_in(sizes.transfer_bytes);
-  made.spec.inputs = {{.name = {"input"},
-                       .type = {shape{count}, dtype::float32},
-                       .fill = fill::uniform,
-                       .on = side::cpu}};
   // Read in the end, since what nobody reads is an output, which is checked after each run.
-  stage_spec reader{.name = {"reader"}, .kind = {"cpu.spin"}, .reads = {{"returned"}}};
-  reader.parameters = node::mapping({{{"duration"}, "0ms"}});
-  made.spec.stages = {stage_of("to_device", "copy", "input", "there"),
-                      stage_of("to_host", "copy", "there", "returned"), std::move(reader)};
+  constexpr auto text = R"(pipeline: transfers
+inputs: {{input: {{shape: {}, fill: uniform, on: cpu}}}}
+stages:
+  - {{name: to_device, kind: copy, reads: input, writes: there}}
+  - {{name: to_host, kind: copy, reads: there, writes: returned}}
+  - {{name: reader, kind: cpu.spin, reads: returned, duration: 0ms}}
+run: {{strategy: serial, timing: event, warmup: 1}}
+)";
+  const std::int64_t count = floats_in(sizes.transfer_bytes);
   const std::string how = format_bytes(static_cast<std::uint64_t>(count) * sizeof(float)) +
                           " by the stage that moves tensors";
-  made.measured = {{ceiling::host_to_device_pinned, "to_device", {}, how},
-                   {ceiling::device_to_host_pinned, "to_host", {}, how}};
-  return made;
+  return {"transfers of pinned memory",
+          precision::float32,
+          spec_of("transfers", fmt::format(text, count)),
+          {{ceiling::host_to_device_pinned, "to_device", {}, how},
+           {ceiling::device_to_host_pinned, "to_host", {}, how}}};
 }
 
 ceiling_pipeline convolution_pipeline(const calibration_sizes& sizes, precision p) {
-  constexpr std::int64_t few = 8;  // channels: a multiple that every library takes
-  const auto small = [](std::int64_t channels) {
-    return layer("conv2d", {{{"out_channels"}, channels}, {{"kernel"}, 1}, {{"bias"}, false}});
-  };
+  constexpr int few = 8;  // channels: a multiple that every library takes
+  constexpr auto layers =
+      R"(      - conv2d: {{out_channels: {0}, kernel: 1, bias: false}}
+      - conv2d: {{name: {1}, out_channels: {0}, kernel: 5, padding: 2, bias: false}}
+      - conv2d: {{out_channels: {2}, kernel: 1, bias: false}})";
   const std::int64_t side = std::max<std::int64_t>(sizes.side, 1);
   return network_pipeline(
-      "convolution", ceiling::convolution, p, {1, few, side, side},
-      {small(sizes.channels),
-       layer("conv2d", {{{"name"}, measured_layer},
-                        {{"out_channels"}, sizes.channels},
-                        {{"kernel"}, 5},
-                        {{"padding"}, 2},
-                        {{"bias"}, false}}),
-       small(few)},
-      fmt::format("{0} to {0} channels, 5x5, on [1, {0}, {1}, {1}]", sizes.channels, side));
+      "convolution", ceiling::convolution, p,
+      fmt::format("{0} to {0} channels, 5x5, on [1, {0}, {1}, {1}]", sizes.channels, side),
+      fmt::format("[1, {0}, {1}, {1}]", few, side),
+      fmt::format(layers, sizes.channels, measured_layer, few));
 }
 
 ceiling_pipeline matmul_pipeline(const calibration_sizes& sizes, precision p) {
-  constexpr std::int64_t few = 64;
-  const auto product = [](std::int64_t features, members more) {
-    more.push_back({{"out_features"}, features});
-    more.push_back({{"bias"}, false});
-    return layer("linear", std::move(more));
-  };
+  constexpr int few = 64;
+  constexpr auto layers = R"(      - linear: {{out_features: {0}, bias: false}}
+      - linear: {{name: {1}, out_features: {0}, bias: false}}
+      - linear: {{out_features: {2}, bias: false}})";
   const std::int64_t n = std::max<std::int64_t>(sizes.matrix, 1);
   return network_pipeline(
-      "matmul", ceiling::matmul, p, {n, few},
-      {product(n, {}), product(n, {{{"name"}, measured_layer}}), product(few, {})},
-      fmt::format("[{0}, {0}] times [{0}, {0}]", n));
+      "matmul", ceiling::matmul, p, fmt::format("[{0}, {0}] times [{0}, {0}]", n),
+      fmt::format("[{}, {}]", n, few), fmt::format(layers, n, measured_layer, few));
 }
 
 namespace {

@@ -4,8 +4,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
 #include <exception>
 #include <limits>
+#include <memory>
+#include <mutex>
+#include <optional>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -54,19 +58,96 @@ bool failed(const run_record& record) {
   return record.failure.has_value();
 }
 
-bool has_device_stages(const run_record& record) {
-  return std::ranges::any_of(record.stages,
-                             [](const auto& stage) { return stage.on == side::device; });
-}
+/// Why runs that go on at once were told to stop.
+enum class stop_reason {
+  foreground,  ///< the foreground runs have done their frames
+  failure,     ///< one of them failed
+  person,      ///< the stop request of the whole was raised
+};
+
+/// Keeps runs together that go on at once, each in a thread of its own: they begin together, end
+/// when the foreground ones have ended, and none goes on where another fails or a person stops
+/// them. Nobody waits for a run that has left.
+class start_barrier {
+ public:
+  explicit start_barrier(const std::vector<concurrent_run>& runs)
+      : runs_(runs),
+        stops_(std::make_unique<stop_request[]>(runs.size())),
+        standings_(runs.size(), standing::preparing) {}
+
+  // Of a run, from its thread.
+
+  /// To be polled by it.
+  const stop_request* stop_of(std::size_t run) const noexcept { return &stops_[run]; }
+
+  /// Before its first measured frame: returns when all are as far, or have been told to stop.
+  void begin(std::size_t run) {
+    std::unique_lock lock(mutex_);
+    move(run, standing::ready);
+    changed_.wait(lock, [this] { return why_ || all_at_least(standing::ready); });
+  }
+
+  /// After its last one: returns when all have ended theirs or left.
+  void end(std::size_t run) {
+    std::unique_lock lock(mutex_);
+    move(run, standing::ended);
+    changed_.wait(lock, [this] { return all_at_least(standing::ended); });
+  }
+
+  /// It is over, well or not, and takes no further part.
+  void leave(std::size_t run, bool failed) {
+    const std::scoped_lock lock(mutex_);
+    if (failed) halt(stop_reason::failure);
+    move(run, standing::left);
+  }
+
+  /// From the thread that began them: returns when all have left, the first reason why they were
+  /// told to stop. Hands `stop`, which may be null, on to the runs within milliseconds.
+  stop_reason see_through(const stop_request* stop) {
+    constexpr auto look_every = std::chrono::milliseconds(10);
+    std::unique_lock lock(mutex_);
+    while (!changed_.wait_for(lock, look_every, [this] { return all_at_least(standing::left); })) {
+      if (stop != nullptr && stop->raised()) halt(stop_reason::person);
+    }
+    return *why_;
+  }
+
+ private:
+  enum class standing { preparing, ready, ended, left };
+
+  bool all_at_least(standing s) const noexcept {
+    return std::ranges::all_of(standings_, [s](standing found) { return found >= s; });
+  }
+
+  void move(std::size_t run, standing to) {
+    standings_[run] = to;
+    bool running = false;
+    for (std::size_t i = 0; i < runs_.size(); ++i) {
+      running |= runs_[i].foreground && standings_[i] < standing::ended;
+    }
+    if (!running) halt(stop_reason::foreground);
+    changed_.notify_all();
+  }
+
+  void halt(stop_reason reason) noexcept {
+    if (why_) return;
+    why_ = reason;
+    for (std::size_t i = 0; i < runs_.size(); ++i) stops_[i].raise();
+    changed_.notify_all();
+  }
+
+  const std::vector<concurrent_run>& runs_;
+  std::unique_ptr<stop_request[]> stops_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<standing> standings_;
+  std::optional<stop_reason> why_;
+};
 
 class concurrent_group {
  public:
   concurrent_group(const std::vector<concurrent_run>& runs, const stop_request* stop)
-      : runs_(runs),
-        stop_(stop),
-        barrier_(foreground_of(runs)),
-        records_(runs.size()),
-        thrown_(runs.size()) {
+      : runs_(runs), stop_(stop), barrier_(runs), records_(runs.size()), thrown_(runs.size()) {
     for (const auto& r : runs) clocks_.try_emplace(&r.session->device(), r.session->device());
   }
 
@@ -85,25 +166,19 @@ class concurrent_group {
         barrier_.leave(i, true);
       }
     }
-    barrier_.see_through(stop_);
+    const stop_reason why = barrier_.see_through(stop_);
     for (auto& t : threads) t.join();
     for (const auto& problem : thrown_) {
       if (problem) std::rethrow_exception(problem);
     }
-    tell_why_stopped();
+    tell_why_stopped(why);
     settle_clocks();
     warn_of_waits();
-    warn_of_frames_without_others();
+    if (why == stop_reason::foreground) warn_of_frames_without_others();
     return std::move(records_);
   }
 
  private:
-  static std::vector<bool> foreground_of(const std::vector<concurrent_run>& runs) {
-    std::vector<bool> foreground;
-    for (const auto& r : runs) foreground.push_back(r.foreground);
-    return foreground;
-  }
-
   void run_one(std::size_t i) noexcept {
     try {
       run_options options;
@@ -122,8 +197,7 @@ class concurrent_group {
   }
 
   /// A stop that came from the others is no interruption by a person.
-  void tell_why_stopped() {
-    const auto why = barrier_.why();
+  void tell_why_stopped(stop_reason why) {
     if (why == stop_reason::person) return;
     for (std::size_t i = 0; i < runs_.size(); ++i) {
       run_record& record = records_[i];
@@ -151,23 +225,17 @@ class concurrent_group {
   }
 
   void warn_of_waits() {
-    for (std::size_t i = 0; i < runs_.size(); ++i) {
-      if (records_[i].run.timing != timing_method::sync) continue;
-      for (std::size_t other = 0; other < runs_.size(); ++other) {
-        const bool shared =
-            other != i && &runs_[i].session->device() == &runs_[other].session->device();
-        if (!shared || !has_device_stages(records_[other])) continue;
-        records_[i].warnings.push_back(fmt::format(
-            "timing: sync waits for the whole device, and so for the stages of '{}' too: stage "
-            "times hold these waits; timing: event has no part in them",
-            runs_[other].name));
-      }
+    for (run_record& record : records_) {
+      if (record.run.timing != timing_method::sync) continue;
+      record.warnings.push_back(
+          "timing: sync waits for the whole device, and so for the stages of pipelines beside this "
+          "one: stage times hold these waits; timing: event has no part in them");
     }
   }
 
   /// A few frames at either end are a matter of when threads wake up.
   void warn_of_frames_without_others() {
-    if (barrier_.why() != stop_reason::foreground || std::ranges::any_of(records_, failed)) return;
+    if (std::ranges::any_of(records_, failed)) return;
     for (std::size_t i = 0; i < runs_.size(); ++i) {
       if (!runs_[i].foreground) continue;
       const auto all = static_cast<std::int64_t>(records_[i].frames.size());
@@ -201,52 +269,22 @@ std::vector<run_record> run_at_once(const std::vector<concurrent_run>& runs,
 
 namespace {
 
-/// Nanoseconds from frame to frame when a run is alone and as fast as it can be; 0 when no frame
-/// came through, of which the trial itself will then tell.
-double alone_frame_time(session& s, const stop_request* stop) {
-  const settings& run = s.planned().run;
-  run_options options;
-  options.timing = timing_method::none;
-  options.frames = 4 * (run.in_flight + 1);
-  if (run.arrival != arrival::closed) options.rate = 1e6;
-  options.stop = stop;
-  const run_record record = s.run(options);
-  if (record.frames.empty()) return 0;
-  const nanoseconds took = record.frames.back().end - record.frames.front().begin;
-  return static_cast<double>(took) / static_cast<double>(record.frames.size());
-}
-
-/// How long the foreground runs take, each alone: by their rate, or their own time if that is more.
-double foreground_time(const std::vector<concurrent_run>& runs, const stop_request* stop) {
-  double longest = 0;
-  for (const auto& r : runs) {
-    if (!r.foreground) continue;
-    const settings& run = r.session->planned().run;
-    const double gap = run.rate ? 1e9 / *run.rate : 0;
-    const double frame = std::max(gap, alone_frame_time(*r.session, stop));
-    longest = std::max(longest, frame * static_cast<double>(run.frames));
-  }
-  return longest;
+/// Nanoseconds from frame to frame; nothing without a frame.
+std::optional<double> frame_period(const run_record& record) {
+  if (record.frames.empty()) return std::nullopt;
+  const frame_record& first = record.frames.front();
+  const frame_record& last = record.frames.back();
+  if (record.frames.size() == 1) return static_cast<double>(last.end - first.begin);
+  return static_cast<double>(last.begin - first.begin) /
+         static_cast<double>(record.frames.size() - 1);
 }
 
 }  // namespace
 
-void frame_allowance::give(std::size_t configuration, std::vector<concurrent_run>& runs,
-                           const stop_request* stop) {
+void frame_allowance::give(std::size_t configuration, std::vector<concurrent_run>& runs) {
+  constexpr std::int64_t at_first = 4096;
   auto& enough = enough_[configuration];
-  if (enough.empty()) {
-    // Each slows the others down, so that all take that many times as long; more for what else may
-    // come in between. What is too many costs memory for one trial only.
-    const double length = foreground_time(runs, stop) * 3 * static_cast<double>(runs.size());
-    for (const auto& r : runs) {
-      // Of a run without a frame nothing is guessed, since room for too many would be taken again
-      // and again.
-      const double frame = r.foreground ? 0 : alone_frame_time(*r.session, stop);
-      const double frames = frame > 0 ? length / frame + 16 : 16;
-      enough.push_back(
-          static_cast<std::int64_t>(std::min(frames, static_cast<double>(most_frames))));
-    }
-  }
+  enough.resize(runs.size(), at_first);
   for (std::size_t i = 0; i < runs.size(); ++i) {
     if (!runs[i].foreground) runs[i].frames = enough[i];
   }
@@ -254,72 +292,20 @@ void frame_allowance::give(std::size_t configuration, std::vector<concurrent_run
 
 void frame_allowance::learn(std::size_t configuration, const std::vector<concurrent_run>& runs,
                             const std::vector<run_record>& records) {
-  auto& enough = enough_[configuration];
+  double length = 0;  // of a whole trial
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    if (runs[i].foreground) continue;
-    const auto done = static_cast<std::int64_t>(records[i].frames.size());
-    const std::int64_t next = done < enough[i] ? 2 * done + 16 : 4 * enough[i];
-    enough[i] = std::min(next, most_frames);
+    if (!runs[i].foreground) continue;
+    const auto frames = static_cast<double>(runs[i].session->planned().run.frames);
+    length = std::max(length, frames * frame_period(records[i]).value_or(0));
   }
-}
-
-start_barrier::start_barrier(std::vector<bool> foreground)
-    : foreground_(std::move(foreground)),
-      stops_(std::make_unique<stop_request[]>(foreground_.size())),
-      standings_(foreground_.size(), standing::preparing) {}
-
-void start_barrier::begin(std::size_t run) {
-  std::unique_lock lock(mutex_);
-  move(run, standing::ready);
-  changed_.wait(lock, [this] { return why_ || all_at_least(standing::ready); });
-}
-
-void start_barrier::end(std::size_t run) {
-  std::unique_lock lock(mutex_);
-  move(run, standing::ended);
-  changed_.wait(lock, [this] { return all_at_least(standing::ended); });
-}
-
-void start_barrier::leave(std::size_t run, bool failed) {
-  const std::scoped_lock lock(mutex_);
-  if (failed) halt(stop_reason::failure);
-  move(run, standing::left);
-}
-
-void start_barrier::see_through(const stop_request* stop) {
-  constexpr auto look_every = std::chrono::milliseconds(10);
-  std::unique_lock lock(mutex_);
-  while (!changed_.wait_for(lock, look_every, [this] { return all_at_least(standing::left); })) {
-    if (stop != nullptr && stop->raised()) halt(stop_reason::person);
+  // Three times as many as it took, for what may come in between.
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const auto period = frame_period(records[i]);
+    if (!period) continue;
+    const double frames = 3 * length / std::max(*period, 1.0) + 16;
+    enough_[configuration][i] =
+        static_cast<std::int64_t>(std::min(frames, static_cast<double>(most_frames)));
   }
-}
-
-std::optional<stop_reason> start_barrier::why() const {
-  const std::scoped_lock lock(mutex_);
-  return why_;
-}
-
-bool start_barrier::all_at_least(standing s) const noexcept {
-  return std::ranges::all_of(standings_, [s](standing found) { return found >= s; });
-}
-
-/// With the mutex held.
-void start_barrier::move(std::size_t run, standing to) {
-  standings_[run] = to;
-  bool running = false;
-  for (std::size_t i = 0; i < foreground_.size(); ++i) {
-    running |= foreground_[i] && standings_[i] < standing::ended;
-  }
-  if (!running) halt(stop_reason::foreground);
-  changed_.notify_all();
-}
-
-/// With the mutex held.
-void start_barrier::halt(stop_reason reason) noexcept {
-  if (why_) return;
-  why_ = reason;
-  for (std::size_t i = 0; i < foreground_.size(); ++i) stops_[i].raise();
-  changed_.notify_all();
 }
 
 }  // namespace graphline

@@ -16,28 +16,21 @@
 namespace graphline {
 namespace {
 
-/// The sessions of an experiment, kept from trial to trial as far as they fit into a budget of
-/// device memory. A plan's own need stands for what is not prepared yet; after that, what preparing
-/// it took.
+/// The sessions of an experiment, kept from trial to trial as long as they fit into a budget of
+/// device memory.
 class session_pool {
  public:
-  /// `budget` in bytes, of all devices together. `planned` must outlive the pool.
+  /// `budget` in bytes, of a device. `planned` must outlive the pool.
   session_pool(const experiment_plan& planned, device_source devices, std::uint64_t budget)
       : planned_(planned), devices_(std::move(devices)), budget_(budget) {}
 
   /// The sessions of a configuration, one per member, prepared where they are not; good until the
-  /// next call. Gives up those used least recently when all would not fit, and all others when a
-  /// session cannot be prepared beside them. Throws what `session` throws.
+  /// next call. Gives up those of other configurations when a further one does not fit beside them
+  /// or cannot be prepared. Throws what `session` throws.
   std::vector<session*> take(std::size_t configuration, const stop_request* stop) {
-    ++calls_;
-    const auto members = planned_.configurations.at(configuration).members.size();
-    // Those that are there count as used before any other is prepared.
-    for (auto& [k, e] : entries_) {
-      if (k.first == configuration) e.used = calls_;
-    }
     std::vector<session*> sessions;
-    for (std::size_t member = 0; member < members; ++member) {
-      sessions.push_back(&ready({configuration, member}, stop));
+    for (std::size_t m = 0; m < planned_.configurations.at(configuration).members.size(); ++m) {
+      sessions.push_back(&ready({configuration, m}, stop));
     }
     return sessions;
   }
@@ -45,62 +38,31 @@ class session_pool {
  private:
   using key = std::pair<std::size_t, std::size_t>;  // configuration and member
 
-  struct entry {
-    graphline::session session;
-    std::uint64_t bytes;
-    std::uint64_t used;  ///< the call of `take` that used it last
-  };
-
   session& ready(key k, const stop_request* stop) {
-    if (const auto there = entries_.find(k); there != entries_.end()) return there->second.session;
+    if (const auto there = sessions_.find(k); there != sessions_.end()) return there->second;
     const plan& p = planned_.configurations[k.first].members[k.second];
-    const auto known = known_bytes_.find(k);
-    const std::uint64_t need = known != known_bytes_.end()
-                                   ? known->second
-                                   : need_of(p, place_buffers(p, {})).device.total();
-    while (saturating_add(held(), need) > budget_ && give_up_oldest()) {
-    }
+    device& on = devices_(p);
+    const std::uint64_t need = need_of(p, place_buffers(p, {})).device.total();
+    if (saturating_add(on.usage().device_bytes, need) > budget_) give_up_others(k.first);
     try {
-      return prepare(k, p, stop);
+      return sessions_.emplace(k, session(p, on, stop)).first->second;
     } catch (const error& e) {
       // What a device has room for beside memory (streams, a library's own buffers) shows only now.
-      if (e.status() != exit_status::run_failed || !give_up_oldest()) throw;
-      while (give_up_oldest()) {
-      }
-      return prepare(k, p, stop);
+      if (e.status() != exit_status::run_failed || !give_up_others(k.first)) throw;
+      return sessions_.emplace(k, session(p, on, stop)).first->second;
     }
   }
 
-  session& prepare(key k, const plan& p, const stop_request* stop) {
-    device& on = devices_(p);
-    const auto before = on.usage().device_bytes;
-    session made(p, on, stop);
-    const std::uint64_t bytes = on.usage().device_bytes - before;
-    known_bytes_[k] = bytes;
-    return entries_.emplace(k, entry{std::move(made), bytes, calls_}).first->second.session;
-  }
-
-  /// Of those that the call under way does not use; false when there is none.
-  bool give_up_oldest() {
-    const auto oldest =
-        std::ranges::min_element(entries_, {}, [](const auto& e) { return e.second.used; });
-    if (oldest == entries_.end() || oldest->second.used == calls_) return false;
-    entries_.erase(oldest);
-    return true;
-  }
-
-  std::uint64_t held() const noexcept {
-    std::uint64_t sum = 0;
-    for (const auto& [k, e] : entries_) sum = saturating_add(sum, e.bytes);
-    return sum;
+  /// False when there is none.
+  bool give_up_others(std::size_t configuration) {
+    return std::erase_if(sessions_,
+                         [&](const auto& entry) { return entry.first.first != configuration; }) > 0;
   }
 
   const experiment_plan& planned_;
   device_source devices_;
   std::uint64_t budget_;
-  std::uint64_t calls_ = 0;
-  std::map<key, entry> entries_;
-  std::map<key, std::uint64_t> known_bytes_;  ///< of those prepared at some time
+  std::map<key, session> sessions_;
 };
 
 class local_trial_runner final : public trial_runner {
@@ -138,16 +100,13 @@ class local_trial_runner final : public trial_runner {
       records.push_back(runs.front().session->run(options));
       return records;
     }
-    allowance_.give(configuration, runs, stop);
+    allowance_.give(configuration, runs);
     for (auto& run : runs) {
       if (run.foreground && request.frames) run.frames = request.frames;
       run.warmup = request.warmup;
     }
     records = run_at_once(runs, stop);
-    const bool whole = std::ranges::none_of(
-        records, [](const auto& record) { return record.interrupted || record.failure; });
-    // A shorter trial says little about how many frames a whole one takes.
-    if (whole && !request.frames) allowance_.learn(configuration, runs, records);
+    allowance_.learn(configuration, runs, records);
     return records;
   }
 

@@ -40,8 +40,8 @@ class trial_runner {
 using device_source = std::function<device&(const plan&)>;
 
 /// Runs trials in this process. Pipelines stay prepared from trial to trial as long as all of them
-/// together fit into `memory_budget` bytes of device memory; otherwise those not used for longest
-/// are given up and prepared anew. `planned` must outlive the runner.
+/// together fit into `memory_budget` bytes of device memory; otherwise those of other
+/// configurations are given up and prepared anew. `planned` must outlive the runner.
 ///
 /// Several members of a configuration run at once. Those with an arrival other than `closed` decide
 /// how long that takes, or the first where none has one; the others go on until they have ended,
