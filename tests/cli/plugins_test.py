@@ -96,7 +96,7 @@ run: {{frames: 4, warmup: 1}}
                     f"From: plug-in {good.resolve()}", "Adds two to each element", stream="stdout")
         self.expect(graphline("stages", "test.add"), 2, "unknown kind 'test.add'")
         self.expect(graphline("stages", "--plugin", good, "--plugin", PLUGINS / "taken.so"), 2,
-                    "taken.so' brings the kind 'test.fail'", "of plug-in", "good.so")
+                    "taken.so' brings the kind 'test.fail'", "give it another name")
         self.expect(graphline("stages", "--plugin", PLUGINS / "throws_error.so"), 2,
                     "failed to register its kinds: the table of weights is not there")
 

@@ -132,7 +132,8 @@ class shipped_files(Case):
                     continue  # the schema lets a file that names plug-ins use any kind
                 self.assertNotEqual(refused(mutant, schema), [], f"{path}: {what}")
                 copy.write_text(mutant)
-                self.expect(graphline(command, copy), 2, word)
+                missing = word in ("namex", "kindx")  # of a stage, which needs it
+                self.expect(graphline(command, copy), 2, word[:-1] if missing else word)
                 tried += 1
             copy.write_text(text)
         self.assertGreater(tried, 200)
