@@ -46,7 +46,6 @@ const std::vector<setting<experiment_settings>>& all_settings() {
       setting_of(&how::time_limit, {.name = "time_limit",
                                     .type = parameter_type::duration,
                                     .help = "No block of trials begins after this time.",
-                                    .unit = "s",
                                     .minimum = 1}),
       setting_of(&how::narrow_to,
                  {.name = "narrow_to",

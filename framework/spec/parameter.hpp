@@ -42,7 +42,7 @@ struct parameter {
   std::string help;                               ///< one sentence
   std::optional<std::string> default_value = {};  ///< as YAML text; unset, not required: absent
   bool required = false;
-  std::string unit = {};  ///< "px"; of a duration the one that messages propose; empty for none
+  std::string unit = {};               ///< "px"; empty for none
   std::optional<double> minimum = {};  ///< of a number, or of each in a list
   std::optional<double> maximum = {};
   /// Of a `choice`; of `integers` the words that may stand in their place, kept as a text.
