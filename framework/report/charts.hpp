@@ -52,15 +52,13 @@ struct frames_chart {
   std::optional<nanoseconds> deadline;
 };
 
-/// How times are spread: a histogram of all, and the cumulative distribution, its tail least
-/// thinned.
+/// How times are spread: a histogram of all.
 struct distributions_chart {
   struct sample {
     std::string name;
     std::string what;   ///< a stage's measure; empty for the frame's own times
     std::string color;  ///< "frame", "device", "launch" or "cpu"
     histogram bins;
-    std::vector<cumulative_point> steps;
     std::vector<std::pair<std::string, nanoseconds>> marks;  ///< min, percentiles and max
   };
   std::vector<sample> list;  ///< end to end first
@@ -72,7 +70,6 @@ struct timeline_chart {
   struct stage {
     std::string name;
     std::vector<std::string> parts;
-    std::vector<std::size_t> waits;  ///< for which stages
   };
   std::vector<stage> stages;
   std::vector<timeline_lane> lanes;

@@ -48,30 +48,5 @@ TEST(evenly_spread, has_the_first_and_the_last) {
   EXPECT_THAT(evenly_spread(0, 4), ElementsAre());
 }
 
-TEST(cumulative_steps, say_how_many_are_no_longer) {
-  const auto steps = cumulative_steps({5, 3, 3, 8}, 16);
-  ASSERT_EQ(steps.size(), 3u);
-  EXPECT_EQ(steps[0].time, 3);
-  EXPECT_EQ(steps[0].count, 2u);
-  EXPECT_EQ(steps[1].count, 3u);
-  EXPECT_EQ(steps[2].time, 8);
-  EXPECT_EQ(steps[2].count, 4u);
-  EXPECT_TRUE(cumulative_steps({}, 16).empty());
-}
-
-TEST(cumulative_steps, thin_the_body_and_keep_the_tail) {
-  std::vector<nanoseconds> sample(100'000);
-  std::iota(sample.begin(), sample.end(), 1);
-  const auto steps = cumulative_steps(sample, 400);
-  EXPECT_LE(steps.size(), 400u);
-  EXPECT_GE(steps.size(), 300u);
-  EXPECT_EQ(steps.front().time, 1);
-  for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(steps[steps.size() - 1 - i].time, 100'000 - i);
-  for (const auto& step : steps) EXPECT_EQ(step.count, static_cast<std::size_t>(step.time));
-  for (std::size_t i = 1; i < steps.size(); ++i) {
-    EXPECT_LE(steps[i].count - steps[i - 1].count, 510u);
-  }
-}
-
 }  // namespace
 }  // namespace graphline

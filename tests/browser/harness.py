@@ -80,17 +80,6 @@ const all = document.documentElement.scrollWidth;
 return all > width ? [...found, `the page ${all}`] : found;
 """
 
-# The element that has the keyboard, in words.
-FOCUSED = """
-const e = document.activeElement;
-if (!e || e === document.body) return null;
-const name = e.getAttribute("aria-label") || e.labels?.[0]?.textContent || e.textContent;
-const style = getComputedStyle(e);
-return {tag: e.tagName.toLowerCase(), id: e.id, name: name.trim().slice(0, 80),
-        section: e.closest("section")?.id ?? null,
-        visible: style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0};
-"""
-
 
 def missing():
     """Why no browser can be started, or None."""
@@ -165,14 +154,6 @@ class Browser:
                         "for (const script of copy.querySelectorAll('script')) script.remove();"
                         "return copy.textContent", selector)
 
-    def press(self, *keys):
-        """Keys to whatever has the keyboard: browser.press("tab", "enter")."""
-        chain = ActionChains(self.driver)
-        for key in keys:
-            chain.send_keys(getattr(Keys, key.upper(), key))
-        chain.perform()
-        self.settle()
-
     def hover(self, element, x, y):
         """The pointer over a place of an element, in pixels from its upper left corner."""
         ActionChains(self.driver).scroll_to_element(element).perform()
@@ -211,19 +192,6 @@ class Browser:
         """What is wider than the window, in words; empty where all fits."""
         return self.run(OVERFLOWING)
 
-    def tab_stops(self, most=400):
-        """What the Tab key reaches from the top of the page, in order: see FOCUSED."""
-        self.run("window.scrollTo(0, 0); document.activeElement?.blur();")
-        self.command("Page.bringToFront")
-        stops = []
-        for _ in range(most):
-            ActionChains(self.driver).send_keys(Keys.TAB).perform()
-            stop = self.run(FOCUSED)
-            if stop is None:
-                return stops
-            stops.append(stop)
-        raise AssertionError(f"the Tab key has not come to an end after {most} stops")
-
     def screenshot(self, path, selector=None, margin=0):
         """The whole page, or an element of it with `margin` pixels around it, as a PNG file; at the
         top, where nothing sticks."""
@@ -240,12 +208,6 @@ class Browser:
         picture = self.command("Page.captureScreenshot", format="png", captureBeyondViewport=True,
                                clip=clip)
         pathlib.Path(path).write_bytes(base64.b64decode(picture["data"]))
-
-    def pdf(self, **settings):
-        """The page as it prints: the bytes of a PDF."""
-        printed = self.command("Page.printToPDF", printBackground=True, **settings)
-        return base64.b64decode(printed["data"])
-
 
 class PageCase(unittest.TestCase):
     """Tests that share one browser, `self.browser`."""
@@ -290,7 +252,9 @@ class PageCase(unittest.TestCase):
 
 
 class SampleCase(PageCase):
-    """Tests of the pages that a program writes into a folder, the test's first argument."""
+    """Tests of the pages of one kind that a program, the test's first argument, writes."""
+
+    kind = None
 
     @classmethod
     def setUpClass(cls):
@@ -298,7 +262,24 @@ class SampleCase(PageCase):
         subprocess.run([sys.argv[1], cls.folder], check=True, timeout=120)
 
     def page(self, name):
-        return self.folder / f"{name}.html"
+        return self.folder / self.kind / f"{name}.html"
+
+    def sections(self):
+        return self.browser.run(
+            "return [...document.querySelectorAll('main section')].map((s) => s.id)")
+
+    def check_every_page(self):
+        """Quiet, readable and no wider than the window, in light, in dark and on a phone."""
+        for path in sorted((self.folder / self.kind).glob("*.html")):
+            for look in ({}, {"dark": True}, {"width": 360, "height": 740}):
+                with self.subTest(path.stem, **look):
+                    self.show(path, **look)
+                    self.browser.run("for (const fold of document.querySelectorAll('details'))"
+                                     "  fold.open = true;")
+                    self.browser.settle()
+                    self.assert_quiet(path)
+                    self.assert_readable()
+                    self.assert_fits()
 
 
 def main(arguments):

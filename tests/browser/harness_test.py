@@ -57,14 +57,6 @@ class harness_test(harness.PageCase):
         self.made("<div><p>wide</p></div>", "p { width: 500px; } div { overflow: auto; }")
         self.assert_fits()
 
-    def test_follows_the_keyboard(self):
-        self.made("<section id='s'><button>One</button><button>Two</button></section>"
-                  "<input type='checkbox' aria-label='Three'>", "input { outline: none; }")
-        stops = self.browser.tab_stops()
-        self.assertEqual([stop["name"] for stop in stops], ["One", "Two", "Three"])
-        self.assertEqual([stop["section"] for stop in stops], ["s", "s", None])
-        self.assertEqual([stop["visible"] for stop in stops], [True, True, False])
-
 
 if __name__ == "__main__":
     harness.main(["-v", *sys.argv[1:]])

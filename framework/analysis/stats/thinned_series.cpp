@@ -1,7 +1,6 @@
 #include "framework/analysis/stats/thinned_series.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 namespace graphline {
@@ -17,19 +16,6 @@ std::vector<std::size_t> all_below(std::size_t count) {
 void keep_each_once(std::vector<std::size_t>& indices) {
   std::sort(indices.begin(), indices.end());
   indices.erase(std::unique(indices.begin(), indices.end()), indices.end());
-}
-
-/// Ranks, from 0, that `cumulative_steps` keeps.
-std::vector<std::size_t> kept_ranks(std::size_t count, std::size_t most) {
-  auto ranks = evenly_spread(count, most / 2);
-  const std::size_t close = most - most / 2;
-  for (std::size_t i = 0; i < close; ++i) {
-    const double power = static_cast<double>(i) / static_cast<double>(close - 1);
-    const double left = std::pow(static_cast<double>(count), power);  // 1 ... count
-    ranks.push_back(count - static_cast<std::size_t>(std::llround(left)));
-  }
-  keep_each_once(ranks);
-  return ranks;
 }
 
 }  // namespace
@@ -55,19 +41,6 @@ std::vector<std::size_t> evenly_spread(std::size_t count, std::size_t most) {
   std::vector<std::size_t> kept(most);
   for (std::size_t i = 0; i < most; ++i) kept[i] = (count - 1) * i / (most - 1);
   return kept;
-}
-
-std::vector<cumulative_point> cumulative_steps(std::vector<nanoseconds> sample, std::size_t most) {
-  std::vector<cumulative_point> steps;
-  if (sample.empty()) return steps;
-  std::sort(sample.begin(), sample.end());
-  for (const auto rank : kept_ranks(sample.size(), most)) {
-    const auto time = sample[rank];
-    if (!steps.empty() && steps.back().time == time) continue;
-    const auto above = std::upper_bound(sample.begin(), sample.end(), time);
-    steps.push_back({time, static_cast<std::size_t>(above - sample.begin())});
-  }
-  return steps;
 }
 
 }  // namespace graphline

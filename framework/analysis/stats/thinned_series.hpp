@@ -18,16 +18,5 @@ std::vector<std::size_t> thinned_series(std::span<const nanoseconds> values, std
 /// `most` or fewer of the indices below `count`, evenly spread, the first and the last among them.
 std::vector<std::size_t> evenly_spread(std::size_t count, std::size_t most);
 
-/// A point of a cumulative distribution: `count` values are no longer than `time`.
-struct cumulative_point {
-  nanoseconds time = 0;
-  std::size_t count = 0;
-};
-
-/// The steps of the cumulative distribution of a sample, by time, at most `most` (at least 16):
-/// half of them evenly over the ranks, half closer and closer to the longest times, down to single
-/// values, so that the tail keeps its shape. The shortest and the longest are always there. Empty
-/// for an empty sample.
-std::vector<cumulative_point> cumulative_steps(std::vector<nanoseconds> sample, std::size_t most);
 
 }  // namespace graphline

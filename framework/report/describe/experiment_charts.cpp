@@ -122,8 +122,8 @@ void add_comparisons_chart(document& to, const experiment_view& of) {
   to.parts.push_back(chart{
       "comparisons_chart", "Comparisons",
       fmt::format("Changes against the baseline with their 95 % intervals, by bootstrap over {} "
-                  "blocks; all hold together. Shaded: within {:g} %, where a whole interval means "
-                  "the same.",
+                  "blocks; all hold together. An interval between the dashed lines, within {:g} %, "
+                  "means the same.",
                   of.summary.counted_blocks, 100 * of.record.how.margin),
       std::move(drawn)});
 }
@@ -146,7 +146,6 @@ void add_trials_chart(document& to, const experiment_view& of) {
   to.parts.push_back(
       chart{"trials_chart", "Trials over time",
             "A mark is the median of a trial's frames against that of all trials of its "
-            "configuration; lines part the blocks, each of which holds a trial of every "
             "configuration. Shaded: disturbed blocks (machine noise).",
             std::move(drawn)});
 }

@@ -66,34 +66,21 @@ std::vector<std::pair<std::string, nanoseconds>> marks_of(const distribution& ti
 }
 
 chart distribution_of(const run_record& record, const run_summary& summary) {
-  constexpr std::size_t most_points = 12'000;  ///< of all cumulative distributions together
-  constexpr std::size_t most_of_one = 400;
-  constexpr std::size_t least_of_one = 40;
   distributions_chart made;
   const auto add = [&](std::string name, std::string what, std::string color,
-                       std::vector<nanoseconds> sample, const distribution& times,
-                       std::size_t points) {
-    made.list.push_back({std::move(name),
-                         std::move(what),
-                         std::move(color),
-                         *histogram_of(sample),
-                         {},
-                         marks_of(times)});
-    made.list.back().steps = cumulative_steps(std::move(sample), points);
+                       std::vector<nanoseconds> sample, const distribution& times) {
+    made.list.push_back({std::move(name), std::move(what), std::move(color),
+                         *histogram_of(std::move(sample)), marks_of(times)});
   };
-  add("end to end", "", "frame", end_to_end_times(record), *summary.end_to_end, most_of_one);
+  add("end to end", "", "frame", end_to_end_times(record), *summary.end_to_end);
   if (summary.load && summary.load->queue_wait) {
-    add("queue wait", "", "frame", queue_wait_times(record), *summary.load->queue_wait,
-        most_of_one);
+    add("queue wait", "", "frame", queue_wait_times(record), *summary.load->queue_wait);
   }
-  std::size_t curves = 2;
-  for (const auto& stage : summary.stages) curves += stage.columns.size();
-  const auto points = std::clamp(most_points / curves, least_of_one, most_of_one);
   for (std::size_t i = 0; i < record.stages.size(); ++i) {
     for (const auto& [what, times] : summary.stages[i].columns) {
       if (!times) continue;
       add(record.stages[i].name, std::string(short_name(what)), color_of(what),
-          times_of(record.stages[i], what), *times, points);
+          times_of(record.stages[i], what), *times);
     }
   }
   made.deadline = record.run.deadline;

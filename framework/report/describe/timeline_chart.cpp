@@ -113,9 +113,8 @@ timeline_chart timeline_of(const run_record& record, std::size_t median, std::si
 
   timeline_chart made;
   for (const auto& stage : record.stages) {
-    made.stages.push_back({stage.name, {}, {}});
+    made.stages.push_back({stage.name, {}});
     for (const auto& part : stage.parts) made.stages.back().parts.push_back(part.name);
-    for (const auto& wait : stage.waits) made.stages.back().waits.push_back(wait.stage);
   }
   made.total = record.frames.size();
   made.median = median;

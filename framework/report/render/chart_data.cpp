@@ -20,9 +20,8 @@ namespace graphline {
 
 GRAPHLINE_MEMBERS(histogram, begin, width, counts, below, beyond)
 
-// There are many of these.
-static void to_json(nlohmann::ordered_json& to, const cumulative_point& of) {
-  to = nlohmann::ordered_json::array({of.time, of.count});
+static void to_json(nlohmann::ordered_json& to, const verdict& of) {
+  to = to_word(of);
 }
 
 static void to_json(nlohmann::ordered_json& to, const timeline_lane& of) {
@@ -43,9 +42,9 @@ static void to_json(json& to, const roofline_chart::ceiling& of) {
 GRAPHLINE_MEMBERS(roofline_chart::point, stage, part, group, intensity, rate, share, words)
 GRAPHLINE_MEMBERS(frames_chart::series, name, what, frames, times)
 GRAPHLINE_MEMBERS(frames_chart, frames, list, deadline)
-GRAPHLINE_MEMBERS(distributions_chart::sample, name, what, color, bins, steps, marks)
+GRAPHLINE_MEMBERS(distributions_chart::sample, name, what, color, bins, marks)
 GRAPHLINE_MEMBERS(distributions_chart, list, deadline)
-GRAPHLINE_MEMBERS(timeline_chart::stage, name, parts, waits)
+GRAPHLINE_MEMBERS(timeline_chart::stage, name, parts)
 GRAPHLINE_MEMBERS(timeline_chart, stages, lanes, total, median, deadline, clock_error, frames)
 GRAPHLINE_MEMBERS(critical_path_chart::bar, title, frames, whole, pieces)
 GRAPHLINE_MEMBERS(critical_path_chart, bars)
@@ -55,17 +54,8 @@ GRAPHLINE_MEMBERS(sweep_chart, parameter, at, texts, panels)
 GRAPHLINE_MEMBERS(trials_chart::trial, of, block, begun, median)
 GRAPHLINE_MEMBERS(trials_chart, names, trials, disturbed)
 
-static void to_json(json& to, const comparisons_chart::comparison& of) {
-  to = {{"metric", of.metric},
-        {"name", of.name},
-        {"reference", of.reference},
-        {"change", of.change},
-        {"low", or_null(of.low)},
-        {"high", or_null(of.high)},
-        {"verdict", of.verdict ? to_word(*of.verdict) : ""},
-        {"words", of.words}};
-}
-
+GRAPHLINE_MEMBERS(comparisons_chart::comparison, metric, name, reference, change, low, high,
+                  verdict, words)
 GRAPHLINE_MEMBERS(comparisons_chart, list, margin)
 
 static void to_json(json& to, const roofline_chart& of) {

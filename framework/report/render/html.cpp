@@ -15,7 +15,7 @@ namespace graphline::report {
 namespace {
 
 /// Text as text in HTML, in an attribute too. Line breaks stay.
-std::string escaped(std::string_view text) {
+std::string html_text(std::string_view text) {
   std::string result;
   for (const char c : as_utf8(text)) {
     switch (c) {
@@ -38,7 +38,7 @@ std::string escaped(std::string_view text) {
 /// Text that may hold a name, kept apart from what is around it: one written from right to left
 /// turns nothing else around.
 std::string named(std::string_view text) {
-  return fmt::format("<bdi class=\"name\">{}</bdi>", escaped(text));
+  return fmt::format("<bdi class=\"name\">{}</bdi>", html_text(text));
 }
 
 /// As a sentence that stands by itself.
@@ -85,12 +85,12 @@ std::string html_of(const table& of) {
   std::string text = fmt::format(
       "<div class=\"scroll\" role=\"region\" aria-label=\"{0}\"><table class=\"sorted\">"
       "<caption class=\"unseen\">{0}</caption><thead><tr>",
-      escaped(of.title));
+      html_text(of.title));
   for (std::size_t i = 0; i < shown.columns.size(); ++i) {
     const auto& column = of.columns[shown.columns[i]];
     if (stands_below(column)) continue;
     text += fmt::format("<th scope=\"col\"{}>{}</th>", column.in ? " class=\"number\"" : "",
-                        escaped(shown.titles[i]));
+                        html_text(shown.titles[i]));
   }
   text += "</tr></thead><tbody>\n";
   for (std::size_t r = 0; r < shown.rows.size(); ++r) {
@@ -103,7 +103,7 @@ std::string html_of(const table& of) {
       const auto& cell = row.cells[shown.columns[i]];
       if (!stands_below(column)) {
         cells += fmt::format("<td{}{}>{}</td>", class_of(column, cell), sort_value(cell),
-                             column.in ? escaped(shown.rows[r][i]) : named(shown.rows[r][i]));
+                             column.in ? html_text(shown.rows[r][i]) : named(shown.rows[r][i]));
       } else if (cell.known()) {
         below += (below.empty() ? "" : " · ") + shown.rows[r][i];
       }
@@ -121,34 +121,24 @@ std::string html_of(const table& of) {
   for (const auto c : shown.columns) {
     const auto& column = of.columns[c];
     if (!column.help.empty())
-      notes += fmt::format("<li>{}: {}</li>", escaped(column.title), escaped(column.help));
+      notes += fmt::format("<li>{}: {}</li>", html_text(column.title), html_text(column.help));
   }
   return notes.empty() ? text : text + fmt::format("<ul class=\"notes\">{}</ul>\n", notes);
 }
 
 // ---- Facts --------------------------------------------------------------------------------------
 
-/// "50.6 ms" with its unit apart.
-std::string figure_value(const cell& of) {
-  const auto number = of.number();
-  const auto text = number ? to_text(*number) : shown_value(of);
-  const auto space = text.find(' ');
-  if (!number || space == text.npos) return named(text);
-  return fmt::format("{} <span class=\"unit\">{}</span>", escaped(text.substr(0, space)),
-                     escaped(text.substr(space + 1)));
-}
-
 std::string figures_of(const facts& of) {
   std::string text = "<dl class=\"figures\">";
   for (const auto& one : of.list) {
     if (!is_shown(one)) continue;
     const bool number = one.value.number().has_value();
-    text += fmt::format("<div><dt>{}</dt><dd class=\"{}\">{}</dd>", escaped(one.title),
-                        number ? "value" : "words", figure_value(one.value));
+    text += fmt::format("<div><dt>{}</dt><dd class=\"{}\">{}</dd>", html_text(one.title),
+                        number ? "value" : "words", named(shown_value(one.value)));
     if (const auto* some = std::get_if<estimate>(&one.value.value)) {
-      text += fmt::format("<dd class=\"note\">{}</dd>", escaped(interval_text(*some)));
+      text += fmt::format("<dd class=\"note\">{}</dd>", html_text(interval_text(*some)));
     }
-    if (!one.note.empty()) text += fmt::format("<dd class=\"note\">{}</dd>", escaped(one.note));
+    if (!one.note.empty()) text += fmt::format("<dd class=\"note\">{}</dd>", html_text(one.note));
     text += "</div>";
   }
   return text + "</dl>\n";
@@ -172,32 +162,22 @@ std::string rows_of(const std::vector<fact>& list) {
   return rows;
 }
 
-/// The text of a file, each line by itself, so that a style can number it.
-std::string listing(const std::string& text) {
-  std::string lines;
-  for (std::size_t at = 0; at < text.size();) {
-    const auto end = std::min(text.find('\n', at), text.size());
-    lines += fmt::format("<span class=\"line\">{}\n</span>", escaped(text.substr(at, end - at)));
-    at = end + 1;
-  }
-  return fmt::format("<pre class=\"listing\" tabindex=\"0\" dir=\"ltr\"><code>{}</code></pre>",
-                     lines);
-}
-
 std::string folded(const facts& of) {
   if (of.list.empty()) return {};
   if (of.key == "sources") {
     std::string text;
     for (const auto& file : of.list) {
-      text += fmt::format("<details class=\"facts\" open><summary>{}</summary>{}</details>\n",
-                          named(file.title), listing(std::get<std::string>(file.value.value)));
+      text += fmt::format(
+          "<details class=\"facts\" open><summary>{}</summary><pre tabindex=\"0\" dir=\"ltr\">{}"
+          "</pre></details>\n",
+          named(file.title), html_text(std::get<std::string>(file.value.value)));
     }
     return text;
   }
   return fmt::format(
       "<details class=\"facts\"><summary>{0}</summary><div class=\"scroll\" role=\"region\" "
       "aria-label=\"{0}\"><table><tbody>{1}</tbody></table></div></details>\n",
-      escaped(of.title), rows_of(of.list));
+      html_text(of.title), rows_of(of.list));
 }
 
 // ---- The page -----------------------------------------------------------------------------------
@@ -221,18 +201,8 @@ std::string html_of(const chart& of) {
   auto text = fmt::format(
       "<figure class=\"drawn\"><script type=\"application/json\">{}</script></figure>\n",
       in_script(chart_data(of)));
-  if (!of.help.empty()) text += fmt::format("<p class=\"note\">{}</p>\n", escaped(of.help));
+  if (!of.help.empty()) text += fmt::format("<p class=\"note\">{}</p>\n", html_text(of.help));
   return text;
-}
-
-/// Whether Chart.js draws it.
-bool is_on_canvas(const document::part& part) {
-  const auto* some = std::get_if<chart>(&part);
-  return some != nullptr && (std::holds_alternative<roofline_chart>(some->drawn) ||
-                             std::holds_alternative<frames_chart>(some->drawn) ||
-                             std::holds_alternative<distributions_chart>(some->drawn) ||
-                             std::holds_alternative<sweep_chart>(some->drawn) ||
-                             std::holds_alternative<trials_chart>(some->drawn));
 }
 
 std::string html_of(const facts& of) {
@@ -240,7 +210,7 @@ std::string html_of(const facts& of) {
 }
 
 std::string html_of(const note& of) {
-  return fmt::format("<p class=\"note\">{}</p>\n", escaped(of.text));
+  return fmt::format("<p class=\"note\">{}</p>\n", html_text(of.text));
 }
 
 struct section {
@@ -313,11 +283,11 @@ std::string as_html(const document& of) {
   std::string links;
   std::string main;
   for (const auto& one : sections_of(of)) {
-    links += fmt::format("<li><a href=\"#{}\">{}</a></li>", one.id, escaped(one.title));
+    links += fmt::format("<li><a href=\"#{}\">{}</a></li>", one.id, html_text(one.title));
     main += fmt::format(
         "<section id=\"{0}\" aria-labelledby=\"{0}-title\"><h2 "
         "id=\"{0}-title\">{1}</h2>\n{2}</section>\n",
-        one.id, escaped(one.title), one.body);
+        one.id, html_text(one.title), one.body);
   }
   std::string page = "<!doctype html>\n";
   page += fmt::format(
@@ -326,13 +296,14 @@ std::string as_html(const document& of) {
       "script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n",
-      escaped(printable(of.title)), document_style);
+      html_text(printable(of.title)), document_style);
   page += fmt::format("<header>\n{}</header>\n<nav aria-label=\"Sections\"><ul>{}</ul></nav>\n",
                       header_of(of), links);
   page += fmt::format("<main>\n{}</main>\n<footer><p>Made by graphline {}.</p></footer>\n", main,
                       version());
   page += fmt::format("<script>{}</script>\n", document_script);
-  if (std::any_of(of.parts.begin(), of.parts.end(), is_on_canvas)) {
+  if (std::any_of(of.parts.begin(), of.parts.end(),
+                  [](const auto& part) { return std::holds_alternative<chart>(part); })) {
     page += fmt::format("<script>{}</script>\n<script>{}</script>\n", chart_library, canvas_script);
   }
   return page + "</body>\n</html>\n";

@@ -79,12 +79,9 @@ TEST(distributions_chart, counts_every_frame_however_many) {
     const auto& bins = one.bins;
     EXPECT_EQ(std::accumulate(bins.counts.begin(), bins.counts.end(), bins.below + bins.beyond),
               100'000u);
-    EXPECT_EQ(one.steps.back().count, 100'000u);
-    EXPECT_LE(one.steps.size(), 400u);
   }
   const auto& frames = drawn.list[0];
   EXPECT_GE(frames.bins.beyond, 11u);  // what takes 60 ms longer
-  EXPECT_EQ(frames.steps.back().time, frames.marks.back().second);
 }
 
 TEST(distributions_chart, names_whose_times_they_are) {

@@ -30,35 +30,47 @@ const spanColors = {
   cpu: "cpu", launch: "launch", synced: "device", device: "device", copy: "copy", part: "device",
 };
 
+// What style.css colors by `--time`: with the color of a kind.
+const timeStyle = (kind) => `--time: var(--${kind})`;
+
 // Little squares with what their colors stand for, of kinds of time.
 function timeLegend(kinds) {
   const { element } = page;
   return element("ul", { class: "legend", "aria-label": "Colors" }, kinds.map((kind) =>
     element("li", { title: timeWords[kind][1] },
-      element("span", { class: `patch time time-${kind}`, "aria-hidden": "true" }),
+      element("span", { class: "patch time", style: timeStyle(kind), "aria-hidden": "true" }),
       timeTitle(kind))));
 }
 
 // A bar for each group of frames, of what their time goes to.
 page.chart("critical_path", ({ bars }, figure) => {
-  const { element, counted, duration, percent } = page;
-  const longest = Math.max(...bars.map(({ whole }) => whole));
-  const drawn = bars.flatMap(({ title, frames, whole, pieces }) => {
-    const words = ([kind, time]) =>
-      `${timeTitle(kind)}: ${duration(time)}, ${percent(time / whole)}`;
-    return [
-      element("span", { class: "of" }, title, element("br"),
-        element("span", { class: "note" }, counted(frames, "frame"))),
-      element("span", {
-        class: "track", role: "img", "aria-label": `${title}: ${pieces.map(words).join("; ")}`,
-      }, pieces.map(([kind, time]) => element("span", {
-        class: `time time-${kind}`, title: words([kind, time]),
-        style: `flex: 0 1 ${100 * time / longest}%`,
-      }, element("b", {}, percent(time / whole))))),
-      element("span", { class: "amount" }, duration(whole, 4)),
-    ];
-  });
+  const { counted, duration, percent } = page;
+  const unit = page.unitFor(Math.max(...bars.map(({ whole }) => whole)));
   const kinds = Object.keys(timeWords).filter((kind) =>
     bars.some(({ pieces }) => pieces.some(([what]) => what === kind)));
-  figure.append(element("div", { class: "bars" }, drawn), timeLegend(kinds));
+  const timeOf = ({ pieces }, kind) => pieces.find(([what]) => what === kind)?.[1] ?? 0;
+  page.canvas(figure, "What the time of frames goes to", () => ({
+    type: "bar",
+    data: {
+      labels: bars.map(({ title, frames }) => [title, counted(frames, "frame")]),
+      datasets: kinds.map((kind) => ({
+        label: timeTitle(kind), backgroundColor: page.color(kind),
+        data: bars.map((bar) => timeOf(bar, kind) / unit.ns),
+      })),
+    },
+    options: {
+      indexAxis: "y", interaction: { axis: "y" },
+      scales: { x: { stacked: true, title: { text: unit.name } },
+                y: { stacked: true, title: { display: false }, grid: { display: false } } },
+      plugins: { tooltip: { callbacks: {
+        title: ([{ dataIndex }]) => `${bars[dataIndex].title}: ${duration(bars[dataIndex].whole)}`,
+        label: ({ datasetIndex, dataIndex }) => {
+          const time = timeOf(bars[dataIndex], kinds[datasetIndex]);
+          const share = percent(time / bars[dataIndex].whole);
+          return `${timeTitle(kinds[datasetIndex])}: ${duration(time)}, ${share}`;
+        },
+      } } },
+    },
+  }), 60 + 44 * bars.length);
+  figure.append(timeLegend(kinds));
 });

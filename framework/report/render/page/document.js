@@ -79,67 +79,15 @@ const page = (() => {
     return element("bdi", { class: "name" }, text);
   }
 
-  // The same within a text that has no elements.
-  function isolated(text) {
-    return /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/.test(text) ? `\u2068${text}\u2069` : text;
-  }
-
-  // `text` in at most `most` characters, cut in its middle.
-  function brief(text, most = 40) {
-    const characters = [...text.replace(/\s+/g, " ")];
-    if (characters.length <= most) return characters.join("");
-    const kept = (most - 1) / 2;
-    const first = characters.slice(0, Math.ceil(kept)).join("");
-    return `${first}…${characters.slice(-Math.floor(kept)).join("")}`;
-  }
-
-  // Texts of a list that can be told apart: those that are alike are numbered by their places.
-  function distinct(texts) {
-    const seen = new Map();
-    for (const text of texts) seen.set(text, (seen.get(text) ?? 0) + 1);
-    return texts.map((text, i) => (seen.get(text) > 1 ? `${i + 1}. ${text}` : text));
-  }
-
-  // Controls with their words, which may be elements. `options`: [[value, text]...]; `change` is
-  // called with the value that is chosen, as a text, or with whether the box is ticked.
+  // A control with its words. `options`: [[value, text]...]; `change` is called with the value that
+  // is chosen, as a text.
   function choice(words, options, change) {
     const select = element("select", { onchange: () => change(select.value) },
       options.map(([value, text]) => element("option", { value }, text)));
     return element("label", { class: "control" }, words, select);
   }
-  function toggle(words, change, on = false) {
-    const box = element("input", { type: "checkbox", checked: on,
-                                   onchange: () => change(box.checked) });
-    return element("label", { class: "control" }, box, words);
-  }
-
-  // Tells people who listen to the page rather than see it.
-  const said =
-    element("div", { id: "said", class: "unseen", role: "status", "aria-live": "polite" });
-  function say(text) {
-    said.textContent = text;
-  }
 
   // ---- Tables -----------------------------------------------------------------------------------
-
-  // `columns`: [{title, number: true}]; `rows`: lists of texts or elements, as many as there are
-  // columns. The first column names the row.
-  function table(caption, columns, rows) {
-    const style = (column) => (column.number ? "number" : null);
-    return element("div", { class: "scroll", role: "region", "aria-label": caption },
-      element("table", {},
-        element("caption", {}, caption),
-        element("thead", {}, element("tr", {}, columns.map((column) =>
-          element("th", { scope: "col", class: style(column) }, column.title)))),
-        element("tbody", {}, rows.map((row) => element("tr", {}, row.map((cell, i) =>
-          element(i === 0 ? "th" : "td",
-            { class: style(columns[i]), scope: i === 0 ? "row" : null }, cell)))))));
-  }
-
-  // What a picture shows in words, and folded away as a table.
-  function tabled(...tables) {
-    return element("details", { class: "tabled" }, element("summary", {}, "As a table"), tables);
-  }
 
   // Rows of parts stay below the row they belong to.
   function groupsOf(body) {
@@ -190,7 +138,6 @@ const page = (() => {
 
   function start() {
     document.querySelectorAll("table.sorted").forEach(makeSortable);
-    document.body.append(said);
     for (const figure of document.querySelectorAll("figure.drawn")) {
       const data = JSON.parse(figure.querySelector("script").textContent);
       charts.get(data.kind)(data, figure);
@@ -198,29 +145,7 @@ const page = (() => {
     document.documentElement.dataset.ready = "true";
   }
 
-  // Paper has its own width, and nothing is folded on it but tables beside pictures.
-  const opened = [];
-  addEventListener("beforeprint", () => {
-    for (const folded of document.querySelectorAll("details:not([open], .tabled)")) {
-      folded.open = true;
-      opened.push(folded);
-    }
-    document.documentElement.dataset.printing = "true";
-    // What scrolls on a screen is made smaller.
-    for (const box of document.querySelectorAll(".scroll")) {
-      const table = box.querySelector("table");
-      const part = box.clientWidth / table.scrollWidth;
-      if (part < 1) table.style.zoom = part;
-    }
-  });
-  addEventListener("afterprint", () => {
-    for (const table of document.querySelectorAll(".scroll > table")) table.style.zoom = "";
-    for (const folded of opened.splice(0)) folded.open = false;
-    delete document.documentElement.dataset.printing;
-  });
-
   addEventListener("DOMContentLoaded", start);
 
-  return { chart, units, unitFor, digits, duration, percent, whole, counted, element, svg, name,
-           isolated, brief, distinct, choice, toggle, say, table, tabled };
+  return { chart, unitFor, digits, duration, percent, whole, counted, element, svg, name, choice };
 })();

@@ -1,83 +1,114 @@
-// What Chart.js draws of an experiment: a parameter that is swept, and trials over time.
+// What Chart.js draws of an experiment: comparisons, a parameter that is swept, trials over time.
 "use strict";
 
 (() => {
-  const { element, isolated, digits } = page;
-  const shapes = ["circle", "triangle", "rect", "rectRot", "crossRot", "star", "cross"];
-  const dashes = [[], [6, 3], [2, 2], [8, 3, 2, 3], [12, 4], [1, 3], [4, 6]];
-  const tones = 6;
-  // As many configurations as there are tones differ by color, further ones by dashes and shapes.
-  const toneName = (i) => `series-${(i % tones) + 1}`;
-  const looks = (i) => ({
-    borderColor: page.color(toneName(i)), backgroundColor: page.color(toneName(i)),
-    borderDash: dashes[Math.floor(i / tones) % dashes.length], borderWidth: 2,
-    pointStyle: shapes[(i + Math.floor(i / tones)) % shapes.length],
+  const { element, digits } = page;
+
+  // ---- Comparisons ------------------------------------------------------------------------------
+
+  // Each configuration against what it is compared with: changes with their intervals, in rows.
+  page.chart("comparisons", (data, figure) => {
+    const metrics = [...new Set(data.list.map(({ metric }) => metric))];
+    const rowsOf = (metric) => data.list.filter((one) => one.metric === metric);
+    const several = new Set(data.list.map(({ reference }) => reference)).size > 1;
+    const margin = 100 * data.margin;
+    let rows = rowsOf(metrics[0]);
+
+    const box = element("div", {});
+    figure.append(box);
+    const entry = page.canvas(box, "Changes against the baseline with their intervals", () => {
+      const tones = rows.map(({ verdict }) =>
+        page.color({ faster: "good", slower: "bad" }[verdict] ?? "faint"));
+      return {
+        type: "bar",
+        data: {
+          labels: rows.map(({ name, reference }) =>
+            (several ? [name, `against ${reference}`] : [name])),
+          datasets: [
+            { type: "line", data: rows.map(({ change }) => 100 * change), showLine: false,
+              pointRadius: 4.5, pointBackgroundColor: tones, pointBorderColor: tones },
+            { data: rows.map(({ low, high }) =>
+              (low === null || high === null ? null : [100 * low, 100 * high])),
+            backgroundColor: tones, barThickness: 3 },
+          ],
+        },
+        plugins: [page.marks([{ axis: "x", at: -margin, label: `-${digits(margin)} %`,
+                                tone: "faint" },
+                              { axis: "x", at: 0, label: "0", tone: "ink" },
+                              { axis: "x", at: margin, label: `+${digits(margin)} %`,
+                                tone: "faint" }])],
+        options: {
+          indexAxis: "y", layout: { padding: { top: 30 } }, interaction: { axis: "y" },
+          scales: {
+            x: { title: { text: "change, %" }, suggestedMin: -1.5 * margin,
+                 suggestedMax: 1.5 * margin },
+            y: { title: { display: false }, grid: { display: false },
+                 ticks: { autoSkip: false, color: page.color("ink"), callback(index) {
+                   return this.getLabelForValue(index).map((line) => line.slice(0, 28));
+                 } } },
+          },
+          plugins: { tooltip: {
+            displayColors: false, filter: ({ datasetIndex }) => datasetIndex === 0,
+            callbacks: {
+              title: ([first]) => (first ? rows[first.dataIndex].name : ""),
+              label: ({ dataIndex }) => rows[dataIndex].words.split(", "),
+            },
+          } },
+        },
+      };
+    }, 28 * Math.max(...metrics.map((metric) => rowsOf(metric).length)) + 90);
+
+    if (metrics.length < 2) return;
+    figure.prepend(element("div", { class: "controls" }, page.choice("Metric",
+      metrics.map((one) => [one, one]), (metric) => {
+        rows = rowsOf(metric);
+        entry.redraw();
+      })));
   });
 
-  // A list of switches, one for each name; `redraw` is called when one changes. Returns the set of
-  // indices that are switched off.
-  function switches(names, figure, redraw) {
-    const hidden = new Set();
-    if (names.length < 2) return hidden;
-    figure.append(element("div", { class: "controls switches" }, names.map((name, i) => {
-      const button = element("button", { type: "button", "aria-pressed": "true", onclick() {
-        hidden.has(i) ? hidden.delete(i) : hidden.add(i);
-        button.setAttribute("aria-pressed", String(!hidden.has(i)));
-        redraw();
-      } }, element("span", { class: "swatch", style: `--swatch: var(--${toneName(i)})`,
-                             "aria-hidden": "true" }), page.name(name));
-      return button;
-    })));
-    return hidden;
-  }
+  // ---- A sweep ----------------------------------------------------------------------------------
 
   // Positive values that span more than a decade are drawn over decades.
   function axisType(values) {
     const least = Math.min(...values);
     return least > 0 && Math.max(...values) > 10 * least ? "logarithmic" : "linear";
   }
-  const plain = (value) => String(Number(value.toPrecision(6)));
-
-  // ---- A sweep ----------------------------------------------------------------------------------
 
   page.chart("sweep", (data, figure) => {
     const pair = element("div", { class: "pair" });
     figure.append(pair);
     const x = axisType(data.at);
     const scaled = (type) => (type === "logarithmic" ? ", logarithmic" : "");
-    const parameter = isolated(data.parameter);
     for (const { title, lines } of data.panels) {
       const box = element("div", {});
       pair.append(box);
       const y = axisType(lines.flatMap(({ values }) => values.filter((value) => value !== null)));
-      const tone = (i) => (i === 0 ? "series-1" : "ink");
-      box.append(page.legend(lines.map(({ name }, i) =>
-        ({ name, color: tone(i), dash: i > 0 }))));
       page.canvas(box, `${title} against ${data.parameter}`, () => ({
         type: "line",
         data: { datasets: lines.map(({ name, values }, i) => ({
           label: name,
           data: values.map((value, at) => ({ x: data.at[at], y: value, text: data.texts[at] }))
             .filter((point) => point.y !== null),
-          borderColor: page.color(tone(i)), backgroundColor: page.color(tone(i)),
-          borderDash: i > 0 ? [5, 4] : [], radius: i > 0 ? 2.5 : 4, hoverRadius: 6, borderWidth: 2,
-          clip: 8,
+          borderColor: page.color(i > 0 ? "ink" : "series-1"), borderWidth: 2,
+          borderDash: i > 0 ? [5, 4] : [], radius: 3, clip: 8,
         })) },
         options: {
-          interaction: { mode: "read" },
           scales: {
             // A figure at each value of the sweep: what lies between was not measured.
             x: { type: x, min: data.at[0], max: data.at.at(-1), grid: { display: false },
-                 title: { text: `${parameter}${scaled(x)}` },
+                 title: { text: `${data.parameter}${scaled(x)}` },
                  afterBuildTicks: (axis) => { axis.ticks = data.at.map((value) => ({ value })); },
                  ticks: { callback: (_, i) => data.texts[i], autoSkip: true } },
             y: { type: y, beginAtZero: y === "linear", title: { text: `${title}${scaled(y)}` },
-                 ticks: { callback: plain } },
+                 ticks: { callback: (value) => String(Number(value.toPrecision(6))) } },
           },
-          plugins: { tooltip: { callbacks: {
-            title: ([first]) => (first ? `${parameter} ${first.raw.text}` : ""),
-            label: ({ dataset, raw }) => `${dataset.label} ${digits(raw.y)}`,
-          } } },
+          plugins: {
+            legend: { display: true },
+            tooltip: { callbacks: {
+              title: ([first]) => (first ? `${data.parameter} ${first.raw.text}` : ""),
+              label: ({ dataset, raw }) => `${dataset.label} ${digits(raw.y)}`,
+            } },
+          },
         },
       }), 280);
     }
@@ -85,24 +116,15 @@
 
   // ---- Trials over time -------------------------------------------------------------------------
 
-  // A line where each block begins, and a ground behind those that were disturbed.
-  function drawBlocks({ ctx, chartArea: area, scales: { x } }, trials, disturbed) {
-    const begins = new Map();
-    for (const { block, at } of trials) {
-      begins.set(block, Math.min(at, begins.get(block) ?? Infinity));
+  // A ground behind the blocks that were disturbed, from the first of its trials to the last.
+  function drawDisturbed({ ctx, chartArea: area, scales: { x } }, trials, disturbed) {
+    ctx.fillStyle = page.faded("warning", 0.16);
+    for (const block of disturbed) {
+      const places = trials.filter((trial) => trial.block === block)
+        .map(({ at }) => x.getPixelForValue(at));
+      const begin = Math.min(...places) - 7;
+      ctx.fillRect(begin, area.top, Math.max(...places) + 7 - begin, area.bottom - area.top);
     }
-    const blocks = [...begins].sort((a, b) => a[1] - b[1]);
-    const place = (i) => (i < blocks.length ? x.getPixelForValue(blocks[i][1]) - 7 : area.right);
-    const apart = (area.right - area.left) / blocks.length >= 6;
-    blocks.forEach(([block], i) => {
-      if (disturbed.includes(block)) {
-        ctx.fillStyle = page.faded("warning", 0.16);
-        ctx.fillRect(place(i), area.top, place(i + 1) - place(i), area.bottom - area.top);
-      }
-      if (!apart || i === 0) return;
-      ctx.fillStyle = page.color("line");
-      ctx.fillRect(Math.round(place(i)), area.top, 1, area.bottom - area.top);
-    });
   }
 
   page.chart("trials", (data, figure) => {
@@ -111,39 +133,44 @@
         .sort((a, b) => a - b);
       return own[(own.length - 1) >> 1];
     });
-    const last = Math.max(...data.trials.map(({ begun }) => begun));
-    const timed = data.trials.some(({ begun }) => begun < last);
-    const unit = [{ name: "h", ns: 3600e9 }, { name: "min", ns: 60e9 }, { name: "s", ns: 1e9 }]
-      .find(({ ns }) => last >= 2 * ns) ?? { name: "ms", ns: 1e6 };
-    const trials = data.trials.map(({ of, block, begun, median }, i) => ({
-      of, block, median, at: timed ? begun / unit.ns : i + 1,
+    const trials = data.trials.map(({ of, block, begun, median }) => ({
+      of, block, median, at: begun / 1e9,
       change: middle[of] > 0 ? 100 * (median / middle[of] - 1) : 0,
     }));
-    let entry = null;
-    const hidden = switches(data.names, figure, () => entry.redraw());
-    entry = page.canvas(figure, "Medians of trials in the order they ran", () => ({
+    const shapes = ["circle", "triangle", "rect", "rectRot", "crossRot", "star", "cross"];
+    page.canvas(figure, "Medians of trials in the order they ran", () => ({
       type: "scatter",
-      data: { datasets: data.names.map((label, i) => ({
-        label, hidden: hidden.has(i), ...looks(i), radius: 4, hoverRadius: 6, clip: 8,
-        data: trials.filter(({ of }) => of === i)
-          .map((trial) => ({ x: trial.at, y: trial.change, trial })),
-      })) },
+      data: { datasets: data.names.map((label, i) => {
+        const tone = page.color(`series-${(i % 6) + 1}`);
+        return {
+          label, borderColor: tone, backgroundColor: tone, borderWidth: 2, radius: 4, clip: 8,
+          pointStyle: shapes[i % shapes.length],
+          data: trials.filter(({ of }) => of === i)
+            .map((trial) => ({ x: trial.at, y: trial.change, trial })),
+        };
+      }) },
       options: {
+        interaction: { axis: "xy" },
         scales: {
           x: { type: "linear", min: 0, grid: { display: false },
-               title: { text: timed ? `began after, ${unit.name}` : "trial" } },
+               title: { text: "began after, s" } },
           y: { title: { text: "median, against its median trial, %" },
                suggestedMin: -1, suggestedMax: 1 },
         },
-        plugins: { tooltip: { callbacks: {
-          title: () => [],
-          label: ({ raw: { trial } }) => `${isolated(data.names[trial.of])}, block ` +
-            `${trial.block + 1}: ${page.duration(trial.median)} (${trial.change > 0 ? "+" : ""}` +
-            `${digits(trial.change, 2)} %)`,
-        } } },
+        plugins: {
+          // A click on a name hides its trials.
+          legend: { display: data.names.length > 1, maxHeight: 120,
+                    labels: { usePointStyle: true } },
+          tooltip: { callbacks: {
+            title: () => [],
+            label: ({ raw: { trial } }) => `${data.names[trial.of]}, block ${trial.block + 1}: ` +
+              `${page.duration(trial.median)} (${trial.change > 0 ? "+" : ""}` +
+              `${digits(trial.change, 2)} %)`,
+          } },
+        },
       },
-      plugins: [{ id: "blocks",
-                  beforeDatasetsDraw: (chart) => drawBlocks(chart, trials, data.disturbed) }],
-    }), 300);
+      plugins: [{ id: "blocks", beforeDatasetsDraw: (chart) =>
+        drawDisturbed(chart, trials, data.disturbed) }],
+    }), 380);
   });
 })();

@@ -2,14 +2,14 @@
 "use strict";
 
 page.chart("roofline", (data, figure) => {
-  const { element, isolated } = page;
+  const { element } = page;
   const { bandwidth, ceilings, points } = data;
   const ridges = ceilings.map(({ ridge_point: ridge }) => ridge);
   const across = [...ridges, Math.min(...ridges) / 8, ...points.map(({ intensity }) => intensity)];
   const [low, high] = [Math.min(...across) / 3, Math.max(...across) * 3];
   const top = ceilings.at(-1);
   const toneOf = ({ group }) => `series-${(group % 6) + 1}`;
-  const nameOf = ({ stage, part }) => (part ? `${isolated(stage)}, ${isolated(part)}` : stage);
+  const nameOf = ({ stage, part }) => (part ? `${stage}, ${part}` : stage);
   // Only powers of ten, as "10 G".
   const decade = (value) => {
     const power = Math.round(Math.log10(value));
@@ -19,29 +19,27 @@ page.chart("roofline", (data, figure) => {
     return `${10 ** (power - 3 * prefix)} ${"kMGTP"[prefix - 1]}`;
   };
   const line = (from, to) => ({
-    keys: false, data: [from, to], borderColor: page.color("ink"), borderWidth: 2, radius: 0,
+    data: [from, to], borderColor: page.color("ink"), borderWidth: 2, radius: 0,
     hitRadius: 0, hoverRadius: 0 });
-  let withParts = true;
 
   function configure() {
-    const shown = points.filter(({ part }) => withParts || !part);
-    const tones = shown.map((point) => page.color(toneOf(point)));
+    const tones = points.map((point) => page.color(toneOf(point)));
     // The area is the share of the critical path.
-    const radius = shown.map(({ part, share }) => 4 + (part ? 9 : 13) * Math.sqrt(share ?? 0));
+    const radius = points.map(({ part, share }) => 4 + (part ? 9 : 13) * Math.sqrt(share ?? 0));
     return {
       type: "line",
       data: { datasets: [
-        { data: shown.map((point) => ({ x: point.intensity, y: point.rate, of: point })),
+        { data: points.map((point) => ({ x: point.intensity, y: point.rate, of: point })),
           showLine: false, radius, hoverRadius: radius, borderColor: tones,
-          backgroundColor: shown.map((point, i) =>
+          backgroundColor: points.map((point, i) =>
             (point.part ? page.faded(toneOf(point), 0.45) : tones[i])),
-          pointStyle: shown.map(({ part }) => (part ? "rectRot" : "circle")), clip: 8 },
+          pointStyle: points.map(({ part }) => (part ? "rectRot" : "circle")), clip: 8 },
         line({ x: low, y: low * bandwidth }, { x: top.ridge_point, y: top.rate }),
         ...ceilings.map(({ ridge_point: ridge, rate }) =>
           line({ x: ridge, y: rate }, { x: high, y: rate })),
       ] },
       options: {
-        interaction: { mode: "nearest", intersect: true },
+        interaction: { axis: "xy", intersect: true },
         scales: {
           x: { type: "logarithmic", min: low, max: high,
                title: { text: "FLOPs for each byte moved (FLOP/B)" }, ticks: { callback: decade } },
@@ -62,16 +60,9 @@ page.chart("roofline", (data, figure) => {
     { name: `memory ${data.memory}`, color: "ink" },
     ...ceilings.map(({ name, text, ridge_point: ridge }) => ({
       name: `${name} ${text}, ridge ${Number(ridge.toPrecision(3))}`, color: "ink" }))]));
-  const chart = page.canvas(figure, "Stages and their parts below the ceilings of the device",
-    configure, 460);
-  if (points.some(({ part }) => part)) {
-    figure.prepend(element("div", { class: "controls" }, page.toggle("parts of stages", (on) => {
-      withParts = on;
-      chart.redraw();
-    }, true)));
-  }
+  page.canvas(figure, "Stages and their parts below the ceilings of the device", configure, 460);
   if (data.without.length) {
     figure.append(element("figcaption", {},
-      `Without FLOPs or a time: ${data.without.map(isolated).join(", ")}.`));
+      `Without FLOPs or a time: ${data.without.join(", ")}.`));
   }
 });

@@ -2,18 +2,19 @@
 // stream, over one axis of time. Drawn anew for each change of what is seen.
 "use strict";
 
-const timelineSizes = {
-  axis: 24, strip: 24, lane: 30, gap: 10, name: 17, narrow: 620, gutter: 132,
-};
+const timelineSizes = { axis: 24, strip: 24, lane: 30, gap: 10, gutter: 132 };
 const leastSeen = 20; // ns
 
-// A time in a unit with all its nanoseconds: "12.345678" for ms.
-function exactIn(ns, unit) {
-  return (ns / unit.ns).toFixed(Math.round(Math.log10(unit.ns)));
-}
+// A time with all its nanoseconds: "12.345678 ms".
 function exactly(ns) {
   const unit = page.unitFor(ns);
-  return `${exactIn(ns, unit)} ${unit.name}`;
+  return `${(ns / unit.ns).toFixed(Math.round(Math.log10(unit.ns)))} ${unit.name}`;
+}
+
+// A text in the middle of a box's height that ends where the box does: an element svg within cuts
+// off what reaches beyond it.
+function cutText(text, box) {
+  return page.svg("svg", box, page.svg("text", { y: box.height / 2 + 4 }, text));
 }
 
 page.chart("timeline", (data, figure) => {
@@ -29,19 +30,15 @@ class Timeline {
     this.frames = data.frames.map((row) => this.decode(row));
     this.median = this.frames.find(({ number }) => number === data.median);
     this.headline = element("p", { class: "headline", role: "status" });
-    this.missing = element("p", { class: "missing warning", hidden: true });
     this.told = element("p", { class: "told", "aria-live": "polite" });
-    this.tables = element("div", {});
-    this.picture = svg("svg", {
-      class: "timeline", tabindex: "0", role: "group", "aria-describedby": "timeline-keys",
-    });
+    this.picture = svg("svg", { class: "timeline", role: "group" });
     this.takeInput();
     new ResizeObserver(() => this.draw()).observe(this.picture);
     const kinds = new Set(this.frames.flatMap(({ spans, pieces }) =>
       [...pieces.map(({ kind }) => kind), ...spans.map(({ kind }) => spanColors[kind])]));
-    figure.append(this.controls(), this.missing, this.headline, this.picture, this.told,
+    figure.append(this.controls(), this.headline, this.picture, this.told,
       timeLegend(Object.keys(timeWords).filter((kind) => kinds.has(kind))),
-      element("figcaption", {}, this.caption()), page.tabled(this.tables));
+      element("figcaption", {}, this.caption()));
   }
 
   // ---- Frames -----------------------------------------------------------------------------------
@@ -80,27 +77,17 @@ class Timeline {
   // Shows a frame, or the nearest that is kept.
   choose(wanted) {
     if (!Number.isFinite(wanted)) return;
-    const { whole } = page;
-    const { total } = this.data;
-    const number = Math.min(Math.max(Math.round(wanted), 0), total - 1);
+    const number = Math.min(Math.max(Math.round(wanted), 0), this.data.total - 1);
     const away = (frame) => Math.abs(frame.number - number);
     const frame = this.frames.reduce((best, other) => (away(other) < away(best) ? other : best));
     this.frame = frame;
     this.at = this.frames.indexOf(frame);
-    this.missing.hidden = number === frame.number;
-    this.missing.textContent = `Frame ${number} is not kept in this file, which has ` +
-      `${whole.format(this.frames.length)} of ${whole.format(total)} frames; the nearest is ` +
-      "shown. A trace (--trace FILE) holds every frame.";
     this.list.value = String(frame.number);
-    this.input.value = frame.number;
-    this.earlier.disabled = this.at === 0;
-    this.later.disabled = this.at === this.frames.length - 1;
-    this.headline.replaceChildren(...this.describe(frame));
+    this.input.value = number;
+    this.headline.replaceChildren(number === frame.number ? "" :
+      `Frame ${number} is not kept in this file; the nearest that is: `, ...this.describe(frame));
     this.picture.setAttribute("aria-label",
       `Timeline of frame ${frame.number}, ${page.duration(frame.end)}`);
-    this.tables.replaceChildren(this.table(`Critical path of frame ${frame.number}; residual ` +
-      exactly(frame.residual), frame.pieces), this.table(`All spans of frame ${frame.number}`,
-      frame.spans));
     this.told.textContent = "Point at a span to see what it is.";
     this.fit();
   }
@@ -120,18 +107,9 @@ class Timeline {
     ];
   }
 
-  table(caption, spans) {
-    const unit = page.unitFor(this.frame.end);
-    const times = ["begin", "end", "length"].map((title) =>
-      ({ title: `${title}, ${unit.name}`, number: true }));
-    return page.table(caption, [{ title: "of" }, { title: "what" }, ...times], spans.map((span) => [
-      page.name(this.nameOf(span)), this.whatOf(span),
-      ...[span.begin, span.end, span.end - span.begin].map((ns) => exactIn(ns, unit))]));
-  }
-
   whatOf(span) {
     if (span.lane === undefined) return timeTitle(span.kind);
-    return `${spanWords[span.kind]}, ${page.isolated(this.whereOf(span.lane))}`;
+    return `${spanWords[span.kind]}, ${this.whereOf(span.lane)}`;
   }
 
   // ---- Controls ---------------------------------------------------------------------------------
@@ -153,11 +131,8 @@ class Timeline {
     });
     const button = (sign, title, act) =>
       element("button", { type: "button", "aria-label": title, title, onclick: act }, sign);
-    const step = (by) => () => this.choose(this.frames[this.at + by].number);
-    this.earlier = button("‹", "Previous frame", step(-1));
-    this.later = button("›", "Next frame", step(1));
     return element("div", { class: "controls near", role: "group", "aria-label": "Frame and view" },
-      this.list, element("span", { class: "stepper" }, this.earlier, this.input, this.later),
+      this.list, this.input,
       element("span", { class: "note" }, `of ${whole.format(total)}, counted from 0`),
       button("−", "Zoom out", () => this.zoom(1 / 1.5)),
       button("+", "Zoom in", () => this.zoom(1.5)),
@@ -165,17 +140,13 @@ class Timeline {
   }
 
   caption() {
-    const { element, duration } = page;
     const error = this.data.clock_error;
-    return [
-      "Time counts from when the frame was due. On the critical path at the top, each " +
+    return "Time counts from when the frame was due. On the critical path at the top, each " +
       "piece waited for the one before it; what is on it is outlined in its lane. Faint spans " +
-      "belong to frames before and after. ",
-      error > 0 ? `What ran on a stream stands within ${duration(error)} of where it is drawn, ` +
-        "by the alignment of the clocks. " : "",
-      element("span", { id: "timeline-keys" },
-        "Keys: + − and 0 zoom, ← → move. The wheel zooms with Ctrl; dragging moves."),
-    ];
+      "belong to frames before and after. " +
+      (error > 0 ? `What ran on a stream stands within ${page.duration(error)} of where it is ` +
+        "drawn, by the alignment of the clocks. " : "") +
+      "The wheel zooms with Ctrl; dragging moves.";
   }
 
   takeInput() {
@@ -198,16 +169,6 @@ class Timeline {
       last = across(event);
     });
     picture.addEventListener("lostpointercapture", () => { last = null; });
-    const keys = {
-      "+": () => this.zoom(1.5), "=": () => this.zoom(1.5), "-": () => this.zoom(1 / 1.5),
-      0: () => this.fit(), ArrowLeft: () => this.pan(-0.15), ArrowRight: () => this.pan(0.15),
-    };
-    picture.addEventListener("keydown", (event) => {
-      const key = keys[event.key];
-      if (!key || event.ctrlKey || event.metaKey || event.altKey) return;
-      event.preventDefault();
-      key();
-    });
   }
 
   // ---- What is seen -----------------------------------------------------------------------------
@@ -242,23 +203,20 @@ class Timeline {
 
   // ---- The picture ------------------------------------------------------------------------------
 
-  // Names of lanes stand to the left of them, or above where there is little room.
+  // Names of lanes stand to the left of them.
   draw() {
     const { svg } = page;
     const size = timelineSizes;
     const width = this.picture.getBoundingClientRect().width;
     if (!this.frame || width === 0) return;
-    const narrow = width < size.narrow;
-    this.left = narrow ? 1 : size.gutter;
+    this.left = size.gutter;
     this.width = width - this.left - 1;
     this.tops = [];
     const names = [];
     const bands = [];
     let y = size.axis;
     const row = (title, height) => {
-      if (narrow) y += size.name;
-      names.push(svg("text", { x: 1, y: narrow ? y - 5 : y + height / 2 + 5 },
-        fittedText(title, narrow ? width : size.gutter - 14, 13), svg("title", {}, title)));
+      names.push(cutText(title, { x: 1, y, width: size.gutter - 14, height }));
       bands.push(svg("rect", { x: this.left, y, width: this.width, height, rx: 2 }));
       this.tops.push(y);
       y += height + size.gap;
@@ -269,17 +227,11 @@ class Timeline {
     this.picture.style.aspectRatio = `${width} / ${y}`;
     Object.assign(this.picture.dataset, { from: Math.round(this.from), to: Math.round(this.to) });
     this.picture.replaceChildren(
-      svg("defs", {}, svg("marker", {
-        id: "timeline-arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 6, markerHeight: 6,
-        orient: "auto",
-      }, svg("path", { d: "M0 .5 8 4 0 7.5z" }))),
       svg("g", { class: "bands" }, bands), svg("g", { class: "names" }, names),
-      // An element svg within cuts off what reaches beyond it.
       svg("svg", { x: this.left, width: this.width, height: y },
         svg("g", { class: "grid" }, this.axis(y)),
         svg("g", { class: "beside" }, this.beside()),
-        svg("g", { class: "spans" }, this.spans()),
-        svg("g", { class: "edges" }, this.edges())));
+        svg("g", { class: "spans" }, this.spans())));
   }
 
   // Round times, about one per 110 pixels; the frame's ends and its deadline.
@@ -328,29 +280,29 @@ class Timeline {
 
   // `wraps`: it leaves room at its bottom for its parts.
   span(span, mark, wraps) {
-    const { svg, isolated, percent } = page;
+    const { svg, percent } = page;
     const part = span.kind === "part";
     const top = this.tops[(span.lane ?? -1) + 1];
     const whole = span.lane === undefined ? timelineSizes.strip : timelineSizes.lane;
     const box = this.box(span.begin, span.end, part ? 0.5 : 1);
     const [left, right] = [Math.max(box.x, 0), Math.min(box.x + box.width, this.width)];
     const name = this.nameOf(span);
-    const label = part ? "" : fittedText(span.stage < 0 ? this.whatOf(span).split(",")[0] : name,
-      right - left - 10);
-    const words = `${isolated(name)}, ${this.whatOf(span)}, ${exactly(span.begin)} to ` +
+    const label = span.stage < 0 ? this.whatOf(span).split(",")[0] : name;
+    const words = `${name}, ${this.whatOf(span)}, ${exactly(span.begin)} to ` +
       `${exactly(span.end)}: ${exactly(span.end - span.begin)}, ` +
       `${percent((span.end - span.begin) / this.frame.end, 3)} of the frame`;
+    const color = spanColors[span.kind] ?? span.kind;
     const thin = right - left < 6 ? "thin" : "";
     return svg("g", {
-      class: `span time time-${spanColors[span.kind] ?? span.kind} ${part ? "part" : ""} ${mark} ` +
-        thin,
-      role: "img", "aria-label": words, onpointerenter: () => {
+      class: `span time time-${color} ${part ? "part" : ""} ${mark} ${thin}`,
+      style: timeStyle(color), role: "img", "aria-label": words, onpointerenter: () => {
         this.told.textContent = words;
       },
     },
     svg("rect", { ...box, y: part ? top + whole - 10 : top, height: part ? 10 : whole,
                   rx: part ? 0 : 2 }),
-    svg("text", { x: left + 5, y: top + (wraps ? (whole - 10) / 2 : whole / 2) + 4 }, label));
+    part || right - left < 20 ? null : cutText(label, { x: left + 5, y: top,
+      width: right - left - 8, height: wraps ? whole - 10 : whole }));
   }
 
   // What up to three kept frames on either side did in the time that is seen.
@@ -364,36 +316,12 @@ class Timeline {
       for (const { kind, lane, begin, end } of frame.spans) {
         if (kind === "part" || end + shift < this.from || begin + shift > this.to) continue;
         drawn.push(svg("rect", {
-          class: `time time-${spanColors[kind]}`, rx: 2, ...this.box(begin + shift, end + shift, 2),
+          class: "time", style: timeStyle(spanColors[kind]), rx: 2,
+          ...this.box(begin + shift, end + shift, 2),
           y: this.tops[lane + 1], height: timelineSizes.lane,
         }));
       }
     }
-    return drawn;
-  }
-
-  // From the end of what was waited for to the begin of what waited for it.
-  edges() {
-    const { svg } = page;
-    const works = new Map();
-    for (const span of this.frame.spans) {
-      if (span.kind === "part" || (span.kind === "launch" && works.has(span.stage))) continue;
-      works.set(span.stage, span);
-    }
-    const middle = ({ lane }) => this.tops[lane + 1] + timelineSizes.lane / 2;
-    const drawn = [];
-    this.data.stages.forEach(({ waits }, stage) => {
-      for (const earlier of waits) {
-        const [from, to] = [works.get(earlier), works.get(stage)];
-        if (!from || !to) continue;
-        const [x1, x2] = [this.x(from.end), this.x(to.begin)];
-        const [y1, y2] = [middle(from), middle(to)];
-        const bend = Math.min(Math.max(Math.abs(x2 - x1) / 2, 10), 40);
-        drawn.push(svg("path", {
-          d: `M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`,
-        }));
-      }
-    });
     return drawn;
   }
 }

@@ -1,22 +1,15 @@
 """The timeline of a frame, as a browser shows it.
 
-usage: timeline_test.py SAMPLE_PAGES [CLASS ...]
+usage: timeline_page_test.py SAMPLE_PAGES [CLASS ...]
 """
 
 import sys
 
 import harness
 
-# Spans whose text is wider than the span.
-OVERFULL = """
-return [...document.querySelectorAll("svg.timeline .span")].filter((span) => {
-  const text = span.querySelector("text");
-  return text.textContent && text.getBBox().width > span.querySelector("rect").getBBox().width;
-}).map((span) => span.textContent);
-"""
-
-
 class timeline(harness.SampleCase):
+    kind = "run"
+
     def shown(self):
         """The frame that is shown, by its headline."""
         return self.browser.text("#timeline .headline strong")
@@ -73,13 +66,6 @@ class timeline(harness.SampleCase):
         for (_, end), (begin, _) in zip(pieces, pieces[1:]):
             self.assertAlmostEqual(end, begin, delta=1.1)
 
-    def test_labels_stay_within_their_spans(self):
-        self.assertEqual(self.browser.run(OVERFULL), [])
-        for _ in range(6):
-            self.button("Zoom in").click()
-            self.browser.settle()
-            self.assertEqual(self.browser.run(OVERFULL), [])
-
     def test_buttons_zoom_and_fit(self):
         whole, axis = self.view(), self.axis()
         self.button("Zoom in").click()
@@ -103,7 +89,7 @@ class timeline(harness.SampleCase):
     def test_the_wheel_zooms_with_ctrl_and_keeps_what_is_under_the_pointer(self):
         at = ("const plot = document.querySelector('svg.timeline');"
               "const [from, to] = [Number(plot.dataset.from), Number(plot.dataset.to)];"
-              "const within = plot.querySelector('svg');"
+              "const within = plot.querySelector('.spans').parentNode;"
               "return from + (600 - within.getAttribute('x')) / within.getAttribute('width') *"
               "  (to - from)")
         wheel = ("const plot = document.querySelector('svg.timeline');"
@@ -129,19 +115,6 @@ class timeline(harness.SampleCase):
         self.assertGreater(after[0], before[0])
         self.assertAlmostEqual(after[1] - after[0], before[1] - before[0], delta=2)
 
-    def test_keys_zoom_and_move(self):
-        self.browser.run("document.querySelector('svg.timeline').focus()")
-        whole = self.view()
-        self.browser.press("+", "+")
-        near = self.view()
-        self.assertLess(near[1] - near[0], whole[1] - whole[0])
-        self.browser.press("arrow_right")
-        self.assertGreater(self.view()[0], near[0])
-        self.browser.press("arrow_left")
-        self.assertAlmostEqual(self.view()[0], near[0], delta=2)
-        self.browser.press("0")
-        self.assertEqual(self.view(), whole)
-
     def test_tells_what_the_pointer_is_on_to_the_nanosecond(self):
         span = self.browser.one("svg.timeline .span.time-cpu:not(.piece) > rect")
         self.browser.hover(span, 20, 10)
@@ -149,7 +122,7 @@ class timeline(harness.SampleCase):
         self.assertRegex(told, r"noise.*CPU stage, thread main")
         self.assertRegex(told, r"\d+\.\d{3} us to \d+\.\d{6} ms")
 
-    def test_median_slowest_number_and_steps_choose_a_frame(self):
+    def test_median_slowest_and_number_choose_a_frame(self):
         median = self.shown()
         choose = ("const list = document.querySelector('#timeline select');"
                   "list.selectedIndex = arguments[0]; list.dispatchEvent(new Event('change'));"
@@ -162,12 +135,6 @@ class timeline(harness.SampleCase):
         field.clear()
         field.send_keys("41", harness.Keys.ENTER)
         self.assertEqual(self.shown(), "Frame 41")
-        self.button("Next frame").click()
-        self.assertEqual(self.shown(), "Frame 42")
-        self.button("Previous frame").click()
-        self.assertEqual(self.shown(), "Frame 41")
-        self.choose(0)
-        self.assertFalse(self.button("Previous frame").is_enabled())
         self.choose(99999)
         self.assertEqual(self.shown(), "Frame 299")
 
@@ -175,22 +142,12 @@ class timeline(harness.SampleCase):
         self.choose(17)
         self.assertEqual(self.shown(), "Frame 17")
         self.assertIn("frame 17,", self.browser.one("svg.timeline").get_attribute("aria-label"))
-        self.assertIn("frame 17", self.browser.text("#timeline caption"))
 
-    def test_draws_edges_and_the_frames_beside(self):
-        self.assertGreater(len(self.browser.all("svg.timeline .edges path")), 0)
+    def test_draws_the_frames_beside(self):
         self.assertGreater(len(self.browser.all("svg.timeline .beside rect")), 0)
 
     def test_states_the_error_of_the_clocks(self):
         self.assertIn("80 ns", self.browser.text("#timeline figcaption"))
-
-    def test_has_a_table_of_the_path_and_one_of_all_spans(self):
-        captions = self.browser.run(
-            "return [...document.querySelectorAll('#timeline caption')].map((c) => c.textContent)")
-        self.assertEqual(len(captions), 2)
-        rows = self.browser.all("#timeline table:last-of-type tbody tr")
-        spans = self.browser.all("svg.timeline .span")
-        self.assertEqual(len(rows), len(spans))
 
     def test_says_when_a_frame_is_late(self):
         self.show(self.page("schedule"))
@@ -222,54 +179,7 @@ class timeline(harness.SampleCase):
         self.choose(wanted)
         self.assertNotEqual(self.shown(), f"Frame {wanted}")
         self.assertIn(f"Frame {wanted} is not kept in this file",
-                      self.browser.text("#timeline .missing"))
-        self.choose(min(kept))
-        self.assertFalse(self.browser.one("#timeline .missing").is_displayed())
-
-
-class looks(harness.SampleCase):
-    def test_names_come_out_as_they_are(self):
-        self.show(self.page("odd"))
-        self.assert_quiet(self.page("odd"))
-        for name in ("<img src=x onerror=alert(1)>", "quote\" 'and'\nnew line",
-                     "שלב אחרון 最后 \ufffd("):
-            self.assertIn(name, self.browser.text("#timeline"))
-        self.assertEqual(self.browser.run(OVERFULL), [])
-
-    def test_fits_a_phone_and_can_be_read_in_light_and_dark(self):
-        for page in ("event", "odd", "schedule", "detail"):
-            for dark in (False, True):
-                with self.subTest(page, dark=dark):
-                    self.show(self.page(page), width=360, height=740, dark=dark)
-                    self.assert_fits()
-                    self.assert_readable()
-                    self.assertEqual(self.browser.run(OVERFULL), [])
-
-    def test_widening_the_window_draws_anew(self):
-        self.show(self.page("event"), width=360, height=740)
-        narrow = self.browser.one("svg.timeline").size
-        self.browser.look(width=1280)
-        self.browser.settle()
-        wide = self.browser.one("svg.timeline").size
-        self.assertGreater(wide["width"], 2 * narrow["width"])
-        self.assertLess(wide["height"], narrow["height"])
-        self.assert_fits()
-
-
-class critical_path(harness.SampleCase):
-    def test_has_a_bar_for_all_typical_and_slowest_frames_that_their_pieces_fill(self):
-        self.show(self.page("event"))
-        tracks = self.browser.run(
-            "return [...document.querySelectorAll('#critical_path .track')].map((t) =>"
-            "  [...t.children].reduce((sum, c) => sum + c.getBoundingClientRect().width, 0) /"
-            "  t.getBoundingClientRect().width)")
-        self.assertEqual(len(tracks), 3)
-        self.assertGreater(max(tracks), 0.97)
-        self.assertTrue(all(0.5 < part <= 1.001 for part in tracks), tracks)
-
-    def test_sets_nothing_beside_the_only_frame(self):
-        self.show(self.page("single"))
-        self.assertEqual(len(self.browser.all("#critical_path .track")), 1)
+                      self.browser.text("#timeline .headline"))
 
 
 if __name__ == "__main__":
