@@ -130,13 +130,6 @@ class terminal(Case):
             for columns in (50, 70):
                 self.assertLessEqual(widest(on_terminal(*words, columns=columns)), columns, words)
 
-    def test_histograms_are_of_ascii_where_the_locale_has_no_blocks(self):
-        path = self.pipeline(SLOW.replace("300", "40").replace("10ms", "1ms"))
-        self.assertRegex(graphline("run", path, env=environment()).stdout, "[▁▂▃▄▅▆▇█]")
-        plain = graphline("run", path, env=environment(LC_ALL="C")).stdout
-        self.assertTrue(plain.isascii())
-        self.assertIn("histogram", plain)
-
     def test_quiet_runs_print_nothing_and_write_their_files(self):
         path = self.pipeline()
         result = self.folder / "r.json"

@@ -1,8 +1,6 @@
 #include "tools/graphline/terminal.hpp"
 
 #include <fmt/format.h>
-#include <langinfo.h>
-#include <locale.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -53,16 +51,6 @@ std::optional<std::size_t> width_of_terminal(std::FILE* stream) {
   return size.ws_col > 0 ? std::optional<std::size_t>(size.ws_col) : std::nullopt;
 }
 
-/// Asked of the environment without making its locale the program's own.
-bool is_utf8() {
-  const locale_t users = ::newlocale(LC_CTYPE_MASK, "", nullptr);
-  if (users == nullptr) return false;
-  const std::string_view codeset = ::nl_langinfo_l(CODESET, users);
-  const bool result = codeset == "UTF-8";
-  ::freelocale(users);
-  return result;
-}
-
 }  // namespace
 
 void add_color_option(CLI::App& program) {
@@ -106,8 +94,7 @@ bool is_terminal(std::FILE* stream) {
 terminal_style style_of(std::FILE* stream) {
   auto width = width_in_environment();
   if (!width) width = width_of_terminal(stream);
-  static const bool blocks = is_utf8();  // reads files, and does not change
-  return {has_color(stream), std::clamp(width.value_or(80), narrowest, widest), blocks};
+  return {has_color(stream), std::clamp(width.value_or(80), narrowest, widest)};
 }
 
 }  // namespace graphline

@@ -32,7 +32,6 @@ bool is_terminal(std::FILE* stream);
 /// - color: as --color says, else on a terminal, unless NO_COLOR is set and not empty or TERM is
 ///   missing or "dumb"
 /// - width: COLUMNS, else the terminal's, else 80; between 40 and 200
-/// - block characters: where the locale is one of UTF-8
 terminal_style style_of(std::FILE* stream);
 
 }  // namespace graphline

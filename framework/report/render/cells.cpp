@@ -67,8 +67,7 @@ std::string text_in(const cell& of, const column& in, const time_unit& time) {
 }
 
 /// The histograms of a column; none where it holds no samples or too few values.
-std::vector<std::string> histograms_in(const shown_table& shown, std::size_t column,
-                                       const terminal_style& as) {
+std::vector<std::string> histograms_in(const shown_table& shown, std::size_t column) {
   std::vector<const distribution*> all;
   bool any = false;
   for (const auto* row : shown.lines) {
@@ -77,8 +76,7 @@ std::vector<std::string> histograms_in(const shown_table& shown, std::size_t col
     any = any || some != nullptr;
   }
   if (!any) return {};
-  auto texts =
-      shapes_of(all, shown.of.columns[column].shared_scale ? scale::shared : scale::own, as);
+  auto texts = shapes_of(all, shown.of.columns[column].shared_scale ? scale::shared : scale::own);
   texts.resize(all.size());
   return texts;
 }
@@ -113,7 +111,7 @@ std::vector<std::size_t> shown_columns(const table& of, place where) {
   return columns;
 }
 
-shown_table::shown_table(const table& shown, place where, const terminal_style& as)
+shown_table::shown_table(const table& shown, place where)
     : of(shown), columns(shown_columns(shown, where)) {
   for (const auto& row : of.rows) {
     if ((row.where & where) != 0) lines.push_back(&row);
@@ -138,7 +136,7 @@ shown_table::shown_table(const table& shown, place where, const terminal_style& 
       if (own.name != time.name) title += fmt::format(" {}", own.name);
       time = own;
     }
-    const auto histograms = histograms_in(*this, c, as);
+    const auto histograms = histograms_in(*this, c);
     for (std::size_t i = 0; i < lines.size(); ++i) {
       const auto& cell = lines[i]->cells[c];
       const bool no_words = is_total(i) && !column.in && !cell.known();

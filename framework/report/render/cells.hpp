@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "framework/report/document.hpp"
-#include "framework/report/render/terminal_style.hpp"
 
 namespace graphline::report {
 
@@ -23,8 +22,8 @@ std::vector<std::size_t> shown_columns(const table& of, place where);
 /// that would be far too small or too large in it have their own. Other units stand in the cells,
 /// unless a heading is the unit itself. "-" is what is not known.
 struct shown_table {
-  /// `where`: in_text or in_page. `as`: how histograms are drawn.
-  shown_table(const table& of, place where, const terminal_style& as = {});
+  /// `where`: in_text or in_page.
+  shown_table(const table& of, place where);
 
   bool is_total(std::size_t line) const { return of.total && line + 1 == lines.size(); }
 

@@ -160,7 +160,7 @@ void add_part(json& to, const table& of) {
 
 }  // namespace
 
-void write_json(text_sink& to, const document& of, const last_entry* last) {
+void write_json(text_sink& to, const document& of, json record) {
   json made = {{"schema", "graphline." + of.kind + "/1"}};
   if (!of.title_key.empty()) {
     made[of.title_key] = of.title;
@@ -180,7 +180,8 @@ void write_json(text_sink& to, const document& of, const last_entry* last) {
   }
   made["warnings"] = std::move(warnings);
   made["findings"] = std::move(findings);
-  graphline::write_json(to, made, last);
+  if (!record.is_null()) made["record"] = std::move(record);
+  graphline::write_json(to, made);
 }
 
 }  // namespace graphline::report

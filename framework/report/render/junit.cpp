@@ -11,20 +11,14 @@ namespace graphline::report {
 namespace {
 
 /// Text as text in XML 1.0, in an attribute too. Control characters, which it cannot hold at all,
-/// and the two code points that are no characters stand as "?".
-std::string escaped(std::string_view text) {
+/// stand as "?".
+std::string xml_text(std::string_view text) {
   std::string result;
-  const auto clean = printable(text);
-  for (std::size_t at = 0; at < clean.size();) {
-    const auto [code, bytes] = utf8_at(clean, at);
-    const auto character = std::string_view(clean).substr(at, bytes);
-    at += bytes;
-    if (code == U'\ufffe' || code == U'\uffff') {
-      result += '?';
-    } else if (std::string_view("<>&\"'").find(character) != std::string_view::npos) {
-      result += fmt::format("&#{};", static_cast<int>(character.front()));
+  for (const char c : printable(text)) {
+    if (std::string_view("<>&\"'").find(c) != std::string_view::npos) {
+      result += fmt::format("&#{};", static_cast<int>(c));
     } else {
-      result += character;
+      result += c;
     }
   }
   return result;
@@ -35,7 +29,7 @@ std::string escaped(std::string_view text) {
 std::string as_junit(const gate_suite& of) {
   const auto failures = std::ranges::count_if(
       of.results, [](const gate_result& one) { return one.outcome != gate_outcome::passed; });
-  const auto suite = escaped(of.name);
+  const auto suite = xml_text(of.name);
   auto text = fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"{}\" tests=\"{}\" "
       "failures=\"{}\" errors=\"0\">\n",
@@ -43,16 +37,16 @@ std::string as_junit(const gate_suite& of) {
   text += "  <properties>\n";
   for (const auto& [name, value] : of.properties) {
     text +=
-        fmt::format("    <property name=\"{}\" value=\"{}\"/>\n", escaped(name), escaped(value));
+        fmt::format("    <property name=\"{}\" value=\"{}\"/>\n", xml_text(name), xml_text(value));
   }
   text += "  </properties>\n";
   for (const auto& one : of.results) {
     const auto passed = one.outcome == gate_outcome::passed;
     text += fmt::format("  <testcase classname=\"{}\" name=\"{}\">\n    ", suite,
-                        escaped(one.condition.text));
-    text += passed ? fmt::format("<system-out>{}</system-out>\n", escaped(sentence(one)))
+                        xml_text(one.condition.text));
+    text += passed ? fmt::format("<system-out>{}</system-out>\n", xml_text(sentence(one)))
                    : fmt::format("<failure type=\"{}\" message=\"{}\"/>\n",
-                                 escaped(to_word(one.outcome)), escaped(sentence(one)));
+                                 xml_text(to_word(one.outcome)), xml_text(sentence(one)));
     text += "  </testcase>\n";
   }
   return text + "</testsuite>\n";

@@ -10,7 +10,7 @@ namespace graphline::report {
 namespace {
 
 /// Text that Markdown and HTML within it take as text.
-std::string escaped(std::string_view text) {
+std::string markdown_text(std::string_view text) {
   std::string result;
   for (const char c : printable(text)) {
     if (std::string_view("\\`*_[]<>|~").find(c) != std::string_view::npos) result += '\\';
@@ -25,13 +25,13 @@ std::string text_of(const table& of) {
   std::string rule = "|";
   text += '|';
   for (std::size_t i = 0; i < shown.columns.size(); ++i) {
-    text += fmt::format(" {} |", escaped(shown.titles[i]));
+    text += fmt::format(" {} |", markdown_text(shown.titles[i]));
     rule += of.columns[shown.columns[i]].in ? " ---: |" : " --- |";
   }
   text += '\n' + rule + '\n';
   for (std::size_t r = 0; r < shown.rows.size(); ++r) {
     text += shown.lines[r]->level > 0 ? "| &nbsp;&nbsp;" : "| ";
-    for (const auto& value : shown.rows[r]) text += fmt::format("{} | ", escaped(value));
+    for (const auto& value : shown.rows[r]) text += fmt::format("{} | ", markdown_text(value));
     text.back() = '\n';
   }
   return text;
@@ -41,8 +41,9 @@ std::string text_of(const facts& of) {
   std::string text = fmt::format("### {}\n\n", of.title);
   for (const auto& one : of.list) {
     if (!is_shown(one)) continue;
-    text += fmt::format("- {}: **{}**{}{}\n", escaped(one.title), escaped(shown_value(one.value)),
-                        one.note.empty() ? "" : ", ", escaped(one.note));
+    text += fmt::format("- {}: **{}**{}{}\n", markdown_text(one.title),
+                        markdown_text(shown_value(one.value)), one.note.empty() ? "" : ", ",
+                        markdown_text(one.note));
   }
   return text;
 }
@@ -50,8 +51,8 @@ std::string text_of(const facts& of) {
 }  // namespace
 
 std::string as_markdown(const document& of) {
-  std::string text = fmt::format("## {}\n", escaped(of.title));
-  for (const auto& line : of.lines) text += fmt::format("\n{}  ", escaped(line));
+  std::string text = fmt::format("## {}\n", markdown_text(of.title));
+  for (const auto& line : of.lines) text += fmt::format("\n{}  ", markdown_text(line));
   text += '\n';
   for (const auto how :
        {finding_severity::failure, finding_severity::warning, finding_severity::note}) {
@@ -61,7 +62,7 @@ std::string as_markdown(const document& of) {
       const auto* before = how == finding_severity::note      ? "- "
                            : how == finding_severity::warning ? "- ⚠ "
                                                               : "- ❌ ";
-      list += before + escaped(sentence(found)) + '\n';
+      list += before + markdown_text(sentence(found)) + '\n';
     }
     if (!list.empty()) text += '\n' + list;
   }

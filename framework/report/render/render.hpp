@@ -23,8 +23,8 @@ std::string as_markdown(const document& of);
 /// were measured so. Only the header where the document lacks it.
 std::string as_csv(const document& of);
 
-/// One object: what the document says under its keys, times in ms, then `last`, if there is one.
-void write_json(text_sink& to, const document& of, const last_entry* last = nullptr);
+/// One object: what the document says under its keys, times in ms, then `record`, if there is one.
+void write_json(text_sink& to, const document& of, nlohmann::ordered_json record = nullptr);
 
 /// The gates of a command, for CI.
 struct gate_suite {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <optional>
 #include <string_view>
 
 #include "framework/analysis/stats/histogram.hpp"
@@ -20,11 +19,9 @@ std::vector<nanoseconds> values_of(const distribution& times) {
 
 }  // namespace
 
-std::string bars_of(std::span<const std::size_t> counts, const terminal_style& as) {
+std::string bars_of(std::span<const std::size_t> counts) {
   constexpr std::string_view blocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-  constexpr std::string_view ascii[] = {".", ":", "-", "=", "+", "*", "#", "@"};
   constexpr std::size_t levels = std::size(blocks);
-  static_assert(std::size(ascii) == levels);
   const auto most = counts.empty() ? 0 : *std::max_element(counts.begin(), counts.end());
   std::string text;
   for (const auto count : counts) {
@@ -33,13 +30,12 @@ std::string bars_of(std::span<const std::size_t> counts, const terminal_style& a
       continue;
     }
     const auto level = (count * levels + most - 1) / most;  // 1 to 8
-    text += as.blocks ? blocks[level - 1] : ascii[level - 1];
+    text += blocks[level - 1];
   }
   return text;
 }
 
-std::vector<std::string> shapes_of(const std::vector<const distribution*>& samples, scale on,
-                                   const terminal_style& as) {
+std::vector<std::string> shapes_of(const std::vector<const distribution*>& samples, scale on) {
   const auto enough = [](const distribution* sample) {
     return sample != nullptr && sample->count() >= least_for_shape;
   };
@@ -51,24 +47,15 @@ std::vector<std::string> shapes_of(const std::vector<const distribution*>& sampl
   }
   const auto bins = histogram_of(std::move(all), most_shared_bars);
 
-  std::vector<std::optional<histogram>> found(samples.size());
-  bool any_below = false;
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    if (!enough(samples[i])) continue;
-    found[i] = bins ? counted_like(*bins, samples[i]->sorted())
-                    : histogram_of(values_of(*samples[i]), most_own_bars);
-    any_below = any_below || found[i]->below > 0;
-  }
-  std::vector<std::string> shapes(samples.size());
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    if (!found[i]) continue;
-    if (any_below) shapes[i] = found[i]->below > 0 ? "<" : " ";
-    shapes[i] += bars_of(found[i]->counts, as);
-    if (found[i]->beyond > 0) {
-      shapes[i] += '>';
-    } else {
-      shapes[i].erase(shapes[i].find_last_not_of(' ') + 1);
-    }
+  std::vector<std::string> shapes;
+  for (const auto* sample : samples) {
+    auto& shape = shapes.emplace_back();
+    if (!enough(sample)) continue;
+    const auto found = bins ? counted_like(*bins, sample->sorted())
+                            : *histogram_of(values_of(*sample), most_own_bars);
+    shape = bars_of(found.counts);
+    shape.erase(shape.find_last_not_of(' ') + 1);
+    if (found.beyond > 0) shape += '>';
   }
   return shapes;
 }

@@ -6,13 +6,12 @@
 #include <vector>
 
 #include "framework/analysis/stats/distribution.hpp"
-#include "framework/report/render/terminal_style.hpp"
 
 namespace graphline {
 
 /// A bar for each count, as high as its part of the largest one in eights, in one line of block
-/// characters (or of ASCII ones that fill their cell more and more). Nothing is a space.
-std::string bars_of(std::span<const std::size_t> counts, const terminal_style& as);
+/// characters. Nothing is a space.
+std::string bars_of(std::span<const std::size_t> counts);
 
 /// Below so many values a histogram would show where they happened to lie, and is left empty.
 inline constexpr std::size_t least_for_shape = 20;
@@ -24,9 +23,8 @@ enum class scale {
 };
 
 /// Histograms for the cells of a column, one a sample: a bar for each of a few ranges of time, the
-/// shortest times left; "<" and ">" where a few values lie far out, beyond the bars. Empty for null
+/// shortest times left; ">" where a few values lie far beyond the bars. Empty for null
 /// and for too small a sample; no cells at all where that holds for every one.
-std::vector<std::string> shapes_of(const std::vector<const distribution*>& samples, scale on,
-                                   const terminal_style& as);
+std::vector<std::string> shapes_of(const std::vector<const distribution*>& samples, scale on);
 
 }  // namespace graphline

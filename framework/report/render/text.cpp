@@ -64,19 +64,19 @@ std::string colored_cell(const cell& of, const std::string& text, const terminal
 }
 
 std::string text_of(const table& of, const terminal_style& as) {
-  shown_table shown(of, in_text, as);
+  const shown_table shown(of, in_text);
   std::vector<text_table::column> columns;
   for (std::size_t i = 0; i < shown.columns.size(); ++i) {
     const auto& from = of.columns[shown.columns[i]];
     columns.push_back({shown.titles[i], align_of(from, of, shown.columns[i]),
-                       is_cut(of, shown.columns[i]) ? least_name : 0, from.rank, from.rank >= 10});
+                       is_cut(of, shown.columns[i]) ? least_name : 0, from.rank});
   }
   text_table made(std::move(columns));
   const auto notes = column_notes(shown, as);
   for (std::size_t r = 0; r < shown.rows.size(); ++r) {
-    auto& texts = shown.rows[r];
+    auto texts = shown.rows[r];
     const auto indent = 2 * static_cast<std::size_t>(shown.lines[r]->level);
-    texts.front() = std::string(indent, ' ') + table_name(texts.front(), as.room(28) - indent);
+    texts.front() = std::string(indent, ' ') + printable(texts.front());
     for (std::size_t i = 1; i < texts.size(); ++i) {
       texts[i] = colored_cell(shown.lines[r]->cells[shown.columns[i]], printable(texts[i]), as);
     }

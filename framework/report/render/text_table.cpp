@@ -1,7 +1,9 @@
 #include "framework/report/render/text_table.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <iterator>
+#include <numeric>
 
 #include "framework/base/utf8.hpp"
 
@@ -13,18 +15,124 @@ bool has_digit(std::string_view cell) {
   return std::any_of(cell.begin(), cell.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// Where the first word of `text` ends. A number and its unit are one word: a line that begins with
-// "us" is hard to read.
-std::size_t end_of_word(std::string_view text) {
-  constexpr std::string_view units[] = {"ns",  "us",  "ms",  "s",   "B",
-                                        "KiB", "MiB", "GiB", "TiB", "%"};
-  const auto end = std::min(text.find(' '), text.size());
-  if (end == text.size() || !has_digit(text.substr(0, end))) return end;
-  const auto next = text.substr(end + 1, text.find(' ', end + 1) - end - 1);
-  const auto unit = next.substr(0, next.find_first_of(",;:)"));
-  const bool belongs = std::find(std::begin(units), std::end(units), unit) != std::end(units);
-  return belongs ? end + 1 + next.size() : end;
+/// Columns from the decimal point on; 0 without one.
+std::size_t width_of_decimals(std::string_view cell) {
+  const auto point = cell.find('.');
+  return point == std::string_view::npos ? 0 : cell.size() - point;
 }
+
+/// Pads the numbers of a column so that, set to the right, their points stand under each other.
+void align_points(std::vector<std::string*>& cells) {
+  std::size_t widest = 0;
+  for (const auto* cell : cells) {
+    if (has_digit(*cell)) widest = std::max(widest, width_of_decimals(*cell));
+  }
+  for (auto* cell : cells) {
+    if (has_digit(*cell)) cell->append(widest - width_of_decimals(*cell), ' ');
+  }
+}
+
+void pad(std::string& cell, text_table::align align, std::size_t width) {
+  const std::size_t missing = width - std::min(width, text_width(cell));
+  cell.insert(align == text_table::align::left ? cell.size() : 0, missing, ' ');
+}
+
+/// A table on its way to a width: which columns it still has, and how wide they are.
+class table_layout {
+ public:
+  /// `lines`: the heading, then the rows.
+  table_layout(const std::vector<text_table::column>& columns,
+               std::vector<std::vector<std::string>> lines)
+      : columns_(columns), lines_(std::move(lines)), shown_(columns.size()) {
+    std::iota(shown_.begin(), shown_.end(), std::size_t{0});
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      std::vector<std::string*> body;
+      for (std::size_t row = 1; row < lines_.size(); ++row) body.push_back(&lines_[row][i]);
+      if (columns_[i].align == text_table::align::number) align_points(body);
+      std::size_t width = 0;
+      for (const auto& line : lines_) width = std::max(width, text_width(line[i]));
+      widths_.push_back(width);
+    }
+  }
+
+  /// Leaves columns out and cuts names, the longest first, as far as it takes.
+  void fit(std::size_t room) {
+    while (width() > room && leave_one_out(extra_column)) continue;
+    const auto whole = widths_;
+    while (!cut_names(room) && leave_one_out(0)) widths_ = whole;  // names have the more room
+  }
+
+  std::string text(const terminal_style& as) const {
+    std::string result;
+    for (std::size_t row = 0; row < lines_.size(); ++row) {
+      std::string joined;
+      for (const auto i : shown_) {
+        auto cell = lines_[row][i];
+        if (text_width(cell) > widths_[i]) cell = table_name(cell, widths_[i]);
+        if (row == 0) cell = colored(cell, color::heading, as);
+        pad(cell, columns_[i].align, widths_[i]);
+        joined += (i == shown_.front() ? "" : "  ") + cell;
+      }
+      joined.erase(joined.find_last_not_of(' ') + 1);
+      result += joined + '\n';
+    }
+    if (left_out_.empty()) return result;
+    return result + paragraph("too narrow to show: " + left_out_, 2, as, color::faint);
+  }
+
+ private:
+  std::size_t width() const {
+    std::size_t width = 2 * (shown_.size() - 1);
+    for (const auto i : shown_) width += widths_[i];
+    return width;
+  }
+
+  /// What a column of names can do with: its heading stands whole.
+  std::size_t least_of(std::size_t i) const {
+    if (columns_[i].least == 0) return widths_[i];
+    return std::max(columns_[i].least, text_width(lines_.front()[i]));
+  }
+
+  bool cut_names(std::size_t room) {
+    while (width() > room) {
+      const auto spare = [this](std::size_t i) {
+        return widths_[i] - std::min(widths_[i], least_of(i));
+      };
+      const auto widest =
+          *std::max_element(shown_.begin(), shown_.end(), [&](std::size_t a, std::size_t b) {
+            return std::pair(spare(a) > 0, widths_[a]) < std::pair(spare(b) > 0, widths_[b]);
+          });
+      if (spare(widest) == 0) return false;
+      --widths_[widest];
+    }
+    return true;
+  }
+
+  /// The most expendable column but the first, the last of those that are alike; false where none
+  /// is that expendable.
+  bool leave_one_out(int least_expendable) {
+    if (shown_.size() < 2) return false;
+    const auto found =
+        std::max_element(shown_.begin() + 1, shown_.end(), [this](std::size_t a, std::size_t b) {
+          return std::pair(columns_[a].expendable, a) < std::pair(columns_[b].expendable, b);
+        });
+    const auto& column = columns_[*found];
+    if (column.expendable < least_expendable) return false;
+    if (column.expendable < extra_column) {
+      left_out_ += (left_out_.empty() ? "" : ", ") + lines_.front()[*found];
+    }
+    shown_.erase(found);
+    return true;
+  }
+
+  static constexpr int extra_column = 10;  ///< expendable before a name is cut, and without a word
+
+  const std::vector<text_table::column>& columns_;
+  std::vector<std::vector<std::string>> lines_;
+  std::vector<std::size_t> shown_;
+  std::vector<std::size_t> widths_;
+  std::string left_out_;
+};
 
 }  // namespace
 
@@ -57,7 +165,7 @@ std::string wrapped(std::string_view text, std::size_t indent, std::size_t width
   std::size_t used = 0;
   bool at_start = true;
   while (true) {
-    const auto end = end_of_word(text);
+    const auto end = std::min(text.find(' '), text.size());
     const auto word = text.substr(0, end);
     const auto taken = text_width(word);
     if (!at_start && used + 1 + taken > width) {
@@ -102,6 +210,15 @@ std::string table_name(std::string_view name, std::size_t width) {
     total -= head > characters - tail ? width_of(--head) : width_of(tail++);
   }
   return shown.substr(0, starts[head]).append(mark).append(shown, starts[tail]);
+}
+
+std::string text_table::text(const terminal_style& as) const {
+  std::vector<std::vector<std::string>> lines(1);
+  for (const auto& c : columns_) lines.front().push_back(c.heading);
+  lines.insert(lines.end(), rows_.begin(), rows_.end());
+  table_layout made(columns_, std::move(lines));
+  made.fit(as.width);
+  return made.text(as);
 }
 
 }  // namespace graphline

@@ -17,8 +17,7 @@ std::size_t text_width(std::string_view text);
 std::size_t widest_line(std::string_view text);
 
 /// `text` on lines of at most `width` columns, broken at spaces; lines after the first are indented
-/// by `indent`. A longer word stands on a line of its own;
-/// a number and its unit, "1.20 us", are one word. No newline at the end.
+/// by `indent`. A longer word stands on a line of its own. No newline at the end.
 std::string wrapped(std::string_view text, std::size_t indent = 0, std::size_t width = 80);
 
 /// The same in a color, as wide as the terminal but for what is too wide to read, with a newline at
@@ -28,7 +27,7 @@ std::string paragraph(std::string_view text, std::size_t indent = 0, const termi
 
 /// A name fit for a table: control characters and invalid bytes as "?", a long one cut in its
 /// middle, since names tend to differ at either end.
-std::string table_name(std::string_view name, std::size_t width = 28);
+std::string table_name(std::string_view name, std::size_t width);
 
 /// What the names of stages in a table are cut to where there is no room.
 inline constexpr std::size_t least_name = 10;
@@ -44,10 +43,9 @@ class text_table {
     text_table::align align = text_table::align::number;
     /// What its cells may be cut to where there is no room, as names: 0 for not at all.
     std::size_t least = 0;
-    /// Left out where there is no room; the greatest first, 0 never.
+    /// The greatest is left out first where there is no room; from 10 on before a name is cut for
+    /// it, and without a word.
     int expendable = 0;
-    /// Left out before a name is cut for it, and without a word.
-    bool extra = false;
   };
 
   explicit text_table(std::vector<column> columns) : columns_(std::move(columns)) {}
@@ -55,10 +53,8 @@ class text_table {
   /// As many cells as there are columns. Cells of columns of words may be colored.
   void add_row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
 
-  /// Heading and rows, each ending in a newline. Where they do not fit into the width, extra
-  /// columns are left out, then names are cut, then expendable columns are left out and named in a
-  /// line below, then the table goes on below itself, its first columns (all those of names)
-  /// repeated.
+  /// Heading and rows, each ending in a newline. Where they do not fit into the width, names are
+  /// cut, then columns are left out, all but the first, and named in a line below.
   std::string text(const terminal_style& as = {}) const;
 
  private:

@@ -79,9 +79,8 @@ TEST(as_text, shows_tables_facts_charts_and_findings) {
   expect_golden("roofline.txt", as_text(describe(two_models_roofline(20))));
 }
 
-TEST(as_text, keeps_to_a_narrow_terminal_without_block_characters) {
-  expect_golden("roofline_narrow.txt",
-                as_text(describe(two_models_roofline(20)), {.width = 40, .blocks = false}));
+TEST(as_text, keeps_to_a_narrow_terminal) {
+  expect_golden("roofline_narrow.txt", as_text(describe(two_models_roofline(20)), {.width = 40}));
 }
 
 TEST(as_text, has_one_unit_of_time_in_a_table) {

@@ -15,40 +15,32 @@ distribution evenly(nanoseconds from, nanoseconds to, nanoseconds step) {
 
 TEST(shape, has_a_bar_for_each_count_by_its_part_of_the_largest) {
   const std::size_t counts[] = {0, 1, 50, 51, 100, 799, 800};
-  EXPECT_EQ(bars_of(counts, {}), " ▁▁▁▁██");
-  EXPECT_EQ(bars_of(counts, {.blocks = false}), " ....@@");
+  EXPECT_EQ(bars_of(counts), " ▁▁▁▁██");
   const std::size_t each[] = {1, 2, 3, 4, 5, 6, 7, 8};
-  EXPECT_EQ(bars_of(each, {}), "▁▂▃▄▅▆▇█");
-  EXPECT_EQ(bars_of(each, {.blocks = false}), ".:-=+*#@");
-  EXPECT_EQ(bars_of({}, {}), "");
+  EXPECT_EQ(bars_of(each), "▁▂▃▄▅▆▇█");
+  EXPECT_EQ(bars_of({}), "");
 }
 
 TEST(shape, of_times_that_are_spread_evenly_is_even) {
   const auto even = evenly(1'000, 9'000, 10);
-  const auto shapes = shapes_of({&even}, scale::own, {});
+  const auto shapes = shapes_of({&even}, scale::own);
   ASSERT_EQ(shapes.size(), 1U);
   EXPECT_EQ(shapes.front(), "████████");
 }
 
-TEST(shape, marks_what_lies_far_beyond_the_bars_and_keeps_them_under_each_other) {
+TEST(shape, marks_what_lies_far_beyond_the_bars) {
   std::vector<nanoseconds> sample;
   for (int i = 0; i < 999; ++i) sample.push_back(1'000 + i);
-  auto early = sample;
   sample.push_back(1'000'000);
-  early.push_back(-1'000'000);
   const auto late = *distribution::of(sample);
-  const auto soon = *distribution::of(early);
-  const auto shapes = shapes_of({&late, &soon}, scale::own, {});
-  ASSERT_EQ(shapes.size(), 2U);
-  EXPECT_TRUE(shapes[0].starts_with(' ') && shapes[0].ends_with('>')) << shapes[0];
-  EXPECT_TRUE(shapes[1].starts_with('<') && !shapes[1].ends_with('>')) << shapes[1];
+  EXPECT_TRUE(shapes_of({&late}, scale::own).front().ends_with('>'));
 }
 
 TEST(shape, on_a_shared_scale_stands_where_the_times_are) {
   const auto fast = evenly(1'000, 2'000, 10);
   const auto slow = evenly(7'000, 8'000, 10);
   const auto few = evenly(0, 10, 1);
-  const auto shapes = shapes_of({&fast, &slow, nullptr, &few}, scale::shared, {});
+  const auto shapes = shapes_of({&fast, &slow, nullptr, &few}, scale::shared);
   ASSERT_EQ(shapes.size(), 4U);
   EXPECT_NE(shapes[0].front(), ' ');
   // Between the two lie times that neither took.
@@ -60,9 +52,9 @@ TEST(shape, on_a_shared_scale_stands_where_the_times_are) {
 TEST(shape, is_not_shown_of_few_values) {
   const auto few = evenly(0, static_cast<nanoseconds>(least_for_shape) - 1, 1);
   const auto enough = evenly(0, static_cast<nanoseconds>(least_for_shape), 1);
-  EXPECT_TRUE(shapes_of({&few, nullptr}, scale::own, {}).empty());
-  EXPECT_FALSE(shapes_of({&enough, nullptr}, scale::own, {}).empty());
-  EXPECT_TRUE(shapes_of({}, scale::shared, {}).empty());
+  EXPECT_TRUE(shapes_of({&few, nullptr}, scale::own).empty());
+  EXPECT_FALSE(shapes_of({&enough, nullptr}, scale::own).empty());
+  EXPECT_TRUE(shapes_of({}, scale::shared).empty());
 }
 
 }  // namespace

@@ -23,10 +23,8 @@ TEST(terminal_style, without_color_leaves_a_text_as_it_is) {
   EXPECT_EQ(paragraph("FAILED", 0, {}, color::bad), "FAILED\n");
 }
 
-TEST(terminal_style, sets_each_line_in_its_tone_and_no_spaces_around_it) {
-  EXPECT_EQ(colored("  a b \n\nc", color::bad, in_color),
-            "  \x1b[31ma b\x1b[0m \n\n\x1b[31mc\x1b[0m");
-  EXPECT_EQ(colored("   ", color::bad, in_color), "   ");
+TEST(terminal_style, sets_a_text_in_its_color) {
+  EXPECT_EQ(colored("a b", color::bad, in_color), "\x1b[31ma b\x1b[0m");
   EXPECT_EQ(colored("", color::bad, in_color), "");
   EXPECT_EQ(colored("plain", color::plain, in_color), "plain");
 }
@@ -51,12 +49,6 @@ TEST(terminal_style, shows_text_up_to_what_a_terminal_would_act_on) {
     EXPECT_EQ(shown_bytes(text, true), text.size());
     EXPECT_EQ(shown_bytes(text, false), 0U);
   }
-}
-
-TEST(terminal_style, gives_names_more_room_where_there_is_more) {
-  EXPECT_EQ((terminal_style{.width = 60}.room(28)), 28U);
-  EXPECT_EQ((terminal_style{.width = 80}.room(28)), 28U);
-  EXPECT_EQ((terminal_style{.width = 120}.room(28)), 48U);
 }
 
 TEST(terminal_style, of_a_run_in_color) {

@@ -9,20 +9,37 @@
 #include "framework/report/render/text_table.hpp"
 #include "tests/analysis/made_experiments.hpp"
 #include "tests/analysis/sample_records.hpp"
-#include "tests/analysis/simulated_queue.hpp"
-#include "tests/report/render/fit.hpp"
 #include "tests/report/sample_calibrations.hpp"
+#include "tests/report/sample_capacity.hpp"
 #include "tests/report/sample_roofline.hpp"
 
 namespace graphline {
 namespace {
 
-constexpr std::size_t widths[] = {40, 60, 80, 120, 200};
+std::string without_escapes(const std::string& text) {
+  std::string plain;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto escape = escape_at(std::string_view(text).substr(at));
+    if (escape == 0) plain += text[at];
+    at += std::max<std::size_t>(1, escape);
+  }
+  return plain;
+}
 
-/// At every width.
-void expect_to_fit(const std::string& what,
-                   const std::function<std::string(const terminal_style&)>& text_of) {
-  for (const auto width : widths) samples::expect_to_fit(what, width, text_of);
+/// Expects of a document at every width lines no longer than that and without spaces at their
+/// ends, and the same text in color but for the color.
+void expect_to_fit(const report::document& says, std::uint64_t seed) {
+  for (const std::size_t width : {40, 60, 80, 120, 200}) {
+    const auto text = as_text(says, {.width = width});
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+      EXPECT_LE(text_width(line), width) << "seed " << seed << '\n' << line;
+      EXPECT_FALSE(line.ends_with(' ')) << "seed " << seed << '\n' << line;
+    }
+    const auto colored = as_text(says, {.colors = true, .width = width});
+    EXPECT_NE(colored, text);
+    EXPECT_EQ(without_escapes(colored), text) << "seed " << seed;
+  }
 }
 
 /// Names of several lengths and scripts, with spaces at which prose may break.
@@ -67,9 +84,7 @@ TEST(widths, are_kept_by_runs_of_any_stages) {
     record.clock_error = 1'200;
     record.warnings = {name() + name()};
     record.interrupted = name.below(2) == 0;
-    expect_to_fit("seed " + std::to_string(seed), [&](const terminal_style& as) {
-      return report::as_text(report::describe(record), as);
-    });
+    expect_to_fit(report::describe(record), seed);
   }
 }
 
@@ -101,9 +116,7 @@ TEST(widths, are_kept_by_experiments_of_any_configurations) {
              kind == verdict::inconclusive ? std::optional<std::int64_t>(40) : std::nullopt});
       }
     }
-    expect_to_fit("seed " + std::to_string(seed), [&](const terminal_style& as) {
-      return report::as_text(report::describe(record, analyze(record, summary)), as);
-    });
+    expect_to_fit(report::describe(record, analyze(record, summary)), seed);
   }
 }
 
@@ -125,31 +138,14 @@ TEST(widths, are_kept_by_rooflines) {
     record.stages.calibration->stale = {name()};
     record.stages.warnings = {name() + name()};
     record.layers.failure = name();
-    expect_to_fit("seed " + std::to_string(seed), [&](const terminal_style& as) {
-      return report::as_text(report::describe(record), as);
-    });
+    expect_to_fit(report::describe(record), seed);
   }
 }
 
 TEST(widths, are_kept_by_rates_that_were_tried) {
-  const samples::simulated_queue queue{arrival::poisson, 30e6, false};
-  capacity_record record;
-  record.how = {0.95, 60'000'000, arrival::poisson, 0.02, 240, 1};
-  const auto make = [&](std::optional<double> rate) {
-    run_record run = samples::two_models(timing_method::none, 1);
-    run.frames = queue.run(rate, 240, 1).frames;
-    run.run.frames = 240;
-    return run;
-  };
-  record.closed_loop = make({});
-  for (std::size_t i = 0; i < 4; ++i) {
-    const double rate = 6 + 9 * static_cast<double>(i);
-    record.runs.push_back({i, rate, i == 0, i == 3, 0, make(rate)});
-  }
+  auto record = samples::two_models_capacity({6, 15, 24, 33});
   record.closed_loop.failure = "stage 'noise' failed in frame 3";
-  expect_to_fit("capacity", [&](const terminal_style& as) {
-    return report::as_text(report::describe(record), as);
-  });
+  expect_to_fit(report::describe(record), 0);
 }
 
 TEST(widths, are_kept_by_calibrations) {
@@ -161,9 +157,7 @@ TEST(widths, are_kept_by_calibrations) {
     record.warnings = {name()};
     for (auto& ceiling : record.ceilings) ceiling.how = name() + " " + name();
     const report::calibration_notes notes{{}, {name()}, name()};
-    expect_to_fit("seed " + std::to_string(seed), [&](const terminal_style& as) {
-      return report::as_text(report::describe(record, notes), as);
-    });
+    expect_to_fit(report::describe(record, notes), seed);
   }
 }
 
