@@ -28,8 +28,6 @@ std::string reason_of(std::string_view what) {
 /// through all that an object holds after each value in it.
 class builder {
  public:
-  explicit builder(wanted_key wanted) : wanted_(wanted) {}
-
   bool null() { return put(json()); }
   bool boolean(bool value) { return put(value); }
   bool number_integer(json::number_integer_t value) { return put(value); }
@@ -43,9 +41,6 @@ class builder {
   bool end_array() { return close(); }
 
   bool key(std::string& name) {
-    if (open_.size() == 1) section_ = name;
-    passed_over_ =
-        open_.back() == nullptr || (wanted_ != nullptr && !wanted_(open_.size(), section_, name));
     key_ = std::move(name);
     return true;
   }
@@ -60,15 +55,13 @@ class builder {
   json take() { return std::move(whole_); }
 
  private:
-  /// Where the value now stands; null within what is passed over.
+  /// Where the value now stands.
   json* place(json&& value) {
     if (open_.empty()) return &(whole_ = std::move(value));
     json* const in = open_.back();
-    if (in == nullptr) return nullptr;
     if (in->is_array()) {
       return &in->get_ref<json::array_t&>().emplace_back(std::move(value));
     }
-    if (passed_over_) return nullptr;
     auto& members = in->get_ref<json::object_t&>();
     std::vector<json::object_t::value_type>& all = members;  // without a search for its key
     return &all.emplace_back(std::move(key_), std::move(value)).second;
@@ -93,18 +86,15 @@ class builder {
     return true;
   }
 
-  wanted_key wanted_;
   json whole_;
   std::vector<json*> open_;  ///< lists and objects that the next value lies in, the innermost last
-  std::string section_;
   std::string key_;
-  bool passed_over_ = false;  ///< the value of `key_`
 };
 
 }  // namespace
 
-json read_json(std::string_view text, wanted_key wanted) {
-  builder made(wanted);
+json read_json(std::string_view text) {
+  builder made;
   json::sax_parse(text, &made);
   return made.take();
 }

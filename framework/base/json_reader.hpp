@@ -25,14 +25,10 @@ class json_error : public std::runtime_error {
   std::size_t byte_;
 };
 
-/// Which keys of a text are wanted, told as it is read: what a reader passes over costs no memory.
-/// `depth` is 1 for a key of the whole, which `section` repeats for the keys within.
-using wanted_key = bool (*)(std::size_t depth, std::string_view section, std::string_view key);
-
 /// Reads JSON that may come from anywhere, in time and memory that grow with its size: every file
 /// of JSON is read by this. Of equal keys of an object `find` answers the first, and all are kept.
 /// Throws `json_error`.
-nlohmann::ordered_json read_json(std::string_view text, wanted_key wanted = nullptr);
+nlohmann::ordered_json read_json(std::string_view text);
 
 /// The same; nothing where `read_json` throws `json_error`.
 std::optional<nlohmann::ordered_json> find_json(std::string_view text);

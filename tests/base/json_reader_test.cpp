@@ -59,17 +59,6 @@ TEST(json_reader, says_why_without_the_name_of_the_library) {
   EXPECT_STREQ(why_refused("1e999").what(), "a number in it is larger than any that can be held");
 }
 
-TEST(json_reader, passes_over_what_is_not_wanted) {
-  const auto wanted = [](std::size_t depth, std::string_view section, std::string_view key) {
-    return key != "no" && !(depth == 2 && section == "b" && key == "x");
-  };
-  EXPECT_EQ(read_json(R"({"no": [1, {"a": [2]}], "a": {"x": 1, "no": {"q": {"r": 3}}, "z": 2},
-                          "b": {"x": {"y": [1]}, "z": [{"no": 1, "x": 4}]}, "no": 5})",
-                      wanted)
-                .dump(),
-            R"({"a":{"x":1,"z":2},"b":{"z":[{"x":4}]}})");
-}
-
 TEST(json_reader, takes_time_that_grows_with_the_text) {
   std::string entries = "{";
   std::string objects = "[";

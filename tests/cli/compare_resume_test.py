@@ -125,11 +125,11 @@ class resumed(StoreCase):
         before = self.store.read_bytes()
         self.pipeline(SPINS + "# more\n", "spins.yaml")
         refused = self.compare("--resume", status=2).stderr
-        self.assertIn("files.spins.yaml was '", refused)
+        self.assertIn("files/spins.yaml was '", refused)
         self.assertIn("--overwrite", refused)
         self.pipeline(SPINS, "spins.yaml")
         refused = self.compare("--resume", text=LENGTHS + "margin: 2%\n", status=2).stderr
-        self.assertIn("files.lengths.yaml was '", refused)
+        self.assertIn("files/lengths.yaml was '", refused)
         self.assertEqual(self.store.read_bytes(), before)
 
     def test_changed_data_is_named_and_refused(self):

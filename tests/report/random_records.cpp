@@ -3,39 +3,129 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
 #include <random>
-#include <type_traits>
 
+#include "framework/report/json/json_text.hpp"
+#include "framework/report/json/record_fields.hpp"
 #include "framework/report/json/record_json.hpp"
-#include "framework/spec/settings_table.hpp"
 
 namespace graphline::samples {
 
 namespace {
 
+/// Where a reader has no range.
+constexpr number_range any_number{0, 0x1p62, ""};
+
+/// Fills what `fields` names, within the ranges that a reader takes.
 class drawing {
  public:
-  explicit drawing(std::uint64_t seed) : generator_(seed) {}
+  drawing(std::uint64_t seed, std::size_t members, std::size_t frames_of_each)
+      : frames(frames_of_each), generator_(seed), members_(members) {}
 
+  std::size_t frames;
+  std::size_t threads = 0;
+  std::size_t stages = 0;
+  std::size_t nodes = 0;
+
+  template <class T>
+  void value(std::string_view, T& item, const number_range& in = any_number) {
+    draw(item, in);
+  }
+  template <class T>
+  void value(std::string_view, std::optional<T>& item, const number_range& in = any_number) {
+    if (coin() && in.least <= in.most) draw(item.emplace(), in);
+  }
+  template <class T>
+  void newer(std::string_view key, T& item) {
+    value(key, item);
+  }
+  template <class T>
+  void column(std::string_view, std::vector<T>& list, const number_range& in = any_number) {
+    if (coin() || in.least > in.most) return;
+    list.resize(frames);
+    for (auto& item : list) draw(item, in);
+  }
+  void busy(std::string_view, std::vector<nanoseconds>& list,
+            const std::vector<stamp_pair>& device) {
+    if (coin()) return;
+    for (const auto& stamps : device) list.push_back(whole(0, stamps.length()));
+  }
+  void type(tensor_type& of) {
+    std::vector<std::int64_t> extents(below(4));
+    for (auto& extent : extents) extent = whole(0, 1000);
+    of = {shape(extents), static_cast<dtype>(below(7))};
+  }
+
+  template <class T>
+  void draw(T& item, const number_range& in) {
+    if constexpr (part_of_a_record<T>) {
+      fields(*this, item);
+    } else if constexpr (std::is_enum_v<T>) {
+      item = words_of<T>::table[below(std::size(words_of<T>::table))].second;
+    } else if constexpr (std::same_as<T, bool>) {
+      item = coin();
+    } else if constexpr (std::integral<T>) {
+      const auto most = std::min({in.most, 0x1p62, sizeof(T) < 8 ? 500 : 0x1p62});
+      item = static_cast<T>(
+          whole(static_cast<std::int64_t>(in.least), static_cast<std::int64_t>(most)));
+    } else if constexpr (std::same_as<T, double>) {
+      item = in.most == any_number.most ? number() : std::clamp(number(), in.least, in.most);
+    } else {
+      item = text();
+    }
+  }
+  void draw(std::pair<std::string, std::string>& item, const number_range&) {
+    item = {text(), text()};
+  }
+  void draw(stamp_pair& item, const number_range&) {
+    item.begin = time();
+    item.end = whole(item.begin, 1LL << 52);
+  }
+  void draw(std::vector<frame_record>& list, const number_range&) {
+    for (std::size_t i = 0; i < frames; ++i) {
+      nanoseconds at[] = {time(), time(), time()};
+      std::sort(std::begin(at), std::end(at));
+      list.push_back({at[0], at[1], at[2]});
+    }
+  }
+  template <class T>
+  void draw(std::vector<T>& list, const number_range& in) {
+    if (in.least > in.most) return;
+    if constexpr (std::same_as<T, graph_node>) nodes = 0;
+    const auto count = std::same_as<T, run_record> ? members_ : below(4);
+    for (std::size_t i = 0; i < count; ++i) {
+      if (std::same_as<T, wait_record> && stages == 0) return;
+      T item{};
+      draw(item, in);
+      list.push_back(std::move(item));
+      if constexpr (std::same_as<T, stage_record>) stages = list.size();
+      if constexpr (std::same_as<T, graph_node>) nodes = list.size();
+    }
+  }
+  void draw(run_record& item, const number_range&) {
+    stages = nodes = 0;
+    fields(*this, item);
+    if (!item.outputs.empty()) item.outputs[0].values = unusual_;
+  }
+
+ private:
   std::size_t below(std::size_t n) { return static_cast<std::size_t>(generator_() % n); }
   bool coin() { return below(2) == 0; }
+  nanoseconds time() { return whole(-(1LL << 52), 1LL << 52); }
 
-  /// Of every magnitude, negative ones too.
-  std::int64_t whole() { return static_cast<std::int64_t>(generator_()) >> below(64); }
-  std::uint64_t natural() { return generator_() >> below(64); }
-  std::int64_t count() { return static_cast<std::int64_t>(natural() >> 1); }
-
+  /// Of every magnitude.
+  std::int64_t whole(std::int64_t least, std::int64_t most) {
+    const auto range = static_cast<std::uint64_t>(most) - static_cast<std::uint64_t>(least);
+    const auto drawn = generator_() >> below(64);
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(least) + drawn % (range + 1));
+  }
   double number() {
-    constexpr double unusual[] = {0.0, -0.0, 1e22, 5e-324, std::numeric_limits<double>::max(), 0.1};
-    if (below(4) == 0) return unusual[below(std::size(unusual))];
     const auto value = std::bit_cast<double>(generator_());
     return std::isfinite(value) ? value : 0.5;
   }
-
   std::string text() {
     constexpr const char* pieces[] = {"a",    "\"", "\\",   "\n",   "\t",
                                       "\x01", "ü",  "画像", "🙂", ": ["};
@@ -44,232 +134,29 @@ class drawing {
     return result;
   }
 
-  template <class T, std::size_t N>
-  T word(const word<T> (&table)[N]) {
-    return table[below(N)].second;
-  }
-
-  /// Up to three of what `make` makes.
-  template <class Make>
-  auto list(Make make) {
-    std::vector<decltype(make())> result;
-    for (std::size_t n = below(4); n > 0; --n) result.push_back(make());
-    return result;
-  }
-
-  /// A time that a run can hold, of every magnitude.
-  nanoseconds time() { return whole() / 2048; }
-  std::vector<nanoseconds> times() {
-    return list([&] { return time(); });
-  }
-  tensor_type type() {
-    return {shape(list([&] { return static_cast<std::int64_t>(below(1000)); })),
-            static_cast<dtype>(below(7))};
-  }
-  std::vector<std::pair<std::string, std::string>> texts() {
-    return list([&] { return std::pair(text(), text()); });
-  }
-  std::vector<stamp_pair> stamps(std::size_t frames) {
-    std::vector<stamp_pair> result;
-    for (std::size_t i = 0; i < frames; ++i) {
-      const auto [begin, end] = std::minmax({time(), time()});
-      result.push_back({begin, end});
-    }
-    return coin() ? result : std::vector<stamp_pair>();
-  }
-
-  settings how_to_run() {
-    settings run;
-    each_setting([&]<class Held>(Held settings::*member, const setting_entry&) {
-      if constexpr (std::is_enum_v<Held>) {
-        run.*member = word(words_of<Held>::table);
-      } else if constexpr (std::is_same_v<Held, bool>) {
-        run.*member = coin();
-      } else if constexpr (std::is_same_v<Held, std::optional<nanoseconds>>) {
-        if (coin()) run.*member = time();
-      } else if constexpr (std::is_same_v<Held, std::optional<double>>) {
-        if (coin()) run.*member = std::clamp(std::abs(number()), 1e-3, 1e6);
-      } else {
-        run.*member = static_cast<Held>(std::is_signed_v<Held> ? natural() >> 1 : natural());
-      }
-    });
-    return run;
-  }
-
-  cost_record cost() {
-    cost_record result;
-    for (auto* count : {&result.flops, &result.bytes_read, &result.bytes_written}) {
-      if (coin()) *count = static_cast<std::int64_t>(natural() >> 8);
-    }
-    result.arithmetic = word(precision_words);
-    return result;
-  }
-
-  /// A bandwidth, rate or duration of every magnitude that one can have.
-  double ceiling_value() { return std::clamp(std::abs(number()), 1e-3, 1e18); }
-  ceiling_figure figure() {
-    ceiling_figure result;
-    result.what = word(ceiling_words);
-    if (unit_of(result.what) == ceiling_unit::rate) result.arithmetic = word(precision_words);
-    result.value = ceiling_value();
-    result.worst = ceiling_value();
-    result.best = ceiling_value();
-    return result;
-  }
-
-  stage_record stage(std::size_t number, std::size_t frames, std::size_t threads) {
-    stage_record result;
-    result.name = text();
-    result.kind = text();
-    result.on = word(side_words);
-    result.copy = coin();
-    result.stream = text();
-    result.priority = word(priority_words);
-    for (std::size_t i = 0; i < number; ++i) {
-      if (coin()) result.waits.push_back({i, word(satisfied_by_words)});
-    }
-    if (threads > 0 && coin()) {
-      for (std::size_t i = 0; i < frames; ++i) {
-        result.threads.push_back(static_cast<std::uint32_t>(below(threads)));
-      }
-    }
-    result.cost = cost();
-    for (auto* column : {&result.enqueued, &result.device, &result.synced, &result.cpu}) {
-      *column = stamps(frames);
-    }
-    if (coin()) result.busy = busy(result.device);
-    result.parts = list([&] { return part_record{text(), text(), stamps(frames), cost()}; });
-    for (auto& part : result.parts) part.busy = busy(part.device);
-    result.operations = list([&] { return operation_record{text(), times(), times()}; });
-    result.traced_runs = 1 + count() / 2;
-    return result;
-  }
-
-  std::vector<nanoseconds> busy(const std::vector<stamp_pair>& device) {
-    auto times = lengths(device);
-    for (auto& t : times) t = static_cast<nanoseconds>(below(static_cast<std::size_t>(t) + 1));
-    return times;
-  }
-
-  tensor_record tensor(std::size_t stages) {
-    tensor_record result;
-    result.name = text();
-    result.type = type();
-    result.on = word(side_words);
-    if (stages > 0 && coin()) result.writer = below(stages);
-    for (std::size_t i = below(2); i < stages; i += 1 + below(2)) result.readers.push_back(i);
-    return result;
-  }
-
-  graph_record graph() {
-    graph_record result;
-    result.name = text();
-    result.operations = natural();
-    result.executables = below(64);
-    result.capture = time();
-    result.instantiate = time();
-    result.first_launch = time();
-    result.later_launch = times();
-    result.launch = times();
-    result.eager = times();
-    return result;
-  }
-
-  output_record output() {
-    output_record result;
-    result.tensor = text();
-    result.type = type();
-    result.checksum = text();
-    result.finite = coin();
-    result.values = list([&] { return number(); });
-    if (coin()) result.values.push_back(std::numeric_limits<double>::infinity());
-    if (coin()) result.values.push_back(-std::numeric_limits<double>::infinity());
-    if (coin()) result.values.push_back(std::numeric_limits<double>::quiet_NaN());
-    return result;
-  }
-
-  template <class Make>
-  auto maybe(Make make) {
-    return coin() ? std::optional(make()) : std::nullopt;
-  }
-
-  device_state state() {
-    return {maybe([&] { return number(); }), maybe([&] { return number(); }),
-            list([&] { return text(); }), maybe([&] { return static_cast<int>(below(9)); })};
-  }
-
-  conditions_record conditions() {
-    return {.lasted = time(),
-            .cores = static_cast<int>(below(1000)),
-            .load_before = maybe([&] { return number(); }),
-            .load_after = maybe([&] { return number(); }),
-            .steal = maybe([&] { return time(); }),
-            .others = maybe([&] { return time(); }),
-            .clock_before = maybe([&] { return number(); }),
-            .clock_after = maybe([&] { return number(); }),
-            .device_before = maybe([&] { return state(); }),
-            .device_after = maybe([&] { return state(); }),
-            .threads = {{text(), time(), time()}}};
-  }
-
-  run_record run(std::size_t frames) {
-    run_record record;
-    record.pipeline = text();
-    record.description = text();
-    record.parameters = texts();
-    record.run = how_to_run();
-    record.device = {text(), text(), natural(), static_cast<int>(below(100)), 3, coin(),
-                     coin(), {},     texts()};
-    record.cpu_cores = static_cast<int>(below(100));
-    record.environment = texts();
-    record.memory = {natural(), natural(), natural(), natural(), natural()};
-    record.clock_error = time();
-    record.clock_drift = time();
-    record.processor_time = time();
-    if (coin()) record.conditions = conditions();
-    for (std::size_t i = 0; i < frames; ++i) {
-      std::array<nanoseconds, 3> at = {time(), time(), time()};
-      std::sort(at.begin(), at.end());
-      record.frames.push_back({at[0], at[1], at[2]});
-    }
-    if (coin()) record.source = {text(), text()};
-    record.launches = stamps(frames);
-    record.threads = list([&] { return text(); });
-    record.load = {times(), count(), count()};
-    record.calibration = {text(), list([&] { return figure(); }), list([&] { return text(); })};
-    if (coin()) record.calibration.reset();
-    for (std::size_t n = below(4); n > 0; --n) {
-      record.stages.push_back(stage(record.stages.size(), frames, record.threads.size()));
-    }
-    const std::size_t stages = record.stages.size();
-    record.tensors = list([&] { return tensor(stages); });
-    record.graphs = list([&] { return graph(); });
-    record.outputs = list([&] { return output(); });
-    record.warnings = list([&] { return text(); });
-    record.interrupted = coin();
-    if (coin()) record.failure = text();
-    return record;
-  }
-
- private:
+  static constexpr double infinite_ = std::numeric_limits<double>::infinity();
+  const std::vector<double> unusual_ = {0.0,
+                                        1e22,
+                                        5e-324,
+                                        std::numeric_limits<double>::max(),
+                                        infinite_,
+                                        -infinite_,
+                                        std::numeric_limits<double>::quiet_NaN()};
   std::mt19937_64 generator_;
+  std::size_t members_;
 };
 
 std::string text_of(const trial_record& trial) {
-  compact_json text;
-  write_record(text, trial);
-  return text.take();
+  return json_line(record_json(trial));
 }
 
 }  // namespace
 
 trial_record random_trial(std::uint64_t seed, std::size_t members, std::size_t frames) {
-  drawing draw(seed);
   trial_record trial;
-  trial.configuration = draw.below(100);
-  trial.block = draw.below(100);
-  trial.begun = draw.time();
-  for (std::size_t i = 0; i < members; ++i) trial.members.push_back(draw.run(frames));
+  drawing(seed, members, frames).draw(trial, any_number);
+  trial.configuration %= 100;
+  trial.block %= 100;
   return trial;
 }
 

@@ -6,9 +6,9 @@
 
 namespace graphline::samples {
 
-/// A trial whose every member is drawn from the seed: names with quotes, line breaks and other
-/// scripts, numbers up to the ends of their ranges, columns that are filled or not. Its graphs have
-/// no nodes. `members` pipelines of `frames` frames.
+/// A trial whose every member is drawn from the seed within what a reader takes: names with quotes,
+/// line breaks and other scripts, numbers of every magnitude, columns that are filled or not.
+/// `members` pipelines of `frames` frames.
 trial_record random_trial(std::uint64_t seed, std::size_t members, std::size_t frames);
 
 /// Fails the test where two trials differ as they are written, which is without loss.

@@ -51,13 +51,7 @@ json device_json(const device_properties& device) {
 
 json settings_json(const settings& run,
                    const std::vector<std::pair<std::string, std::string>>& parameters) {
-  // What results have begun with since their first version; what came later stands behind it.
-  json result;
-  for (const char* key : {"strategy", "graphs", "timing", "in_flight", "wait", "frames", "warmup",
-                          "seed", "params"}) {
-    result[key] = json::object();
-  }
-  for (const auto& [name, value] : parameters) result["params"][name] = typed(value);
+  json result = json::object();
   each_setting([&]<class Held>(Held settings::*member, const setting_entry& of) {
     const auto& value = run.*member;
     if (!applies(of, run)) return;
@@ -71,6 +65,8 @@ json settings_json(const settings& run,
       result[of.key] = value;
     }
   });
+  result["params"] = json::object();
+  for (const auto& [name, value] : parameters) result["params"][name] = typed(value);
   return result;
 }
 

@@ -14,62 +14,52 @@ namespace {
 using json = nlohmann::ordered_json;
 
 std::string in_one_line(const json& v) {
+  if (v.is_number_unsigned()) return fmt::to_string(v.get<std::uint64_t>());
+  if (v.is_number_integer()) return fmt::to_string(v.get<std::int64_t>());
   if (!v.is_number_float()) return v.dump(-1, ' ', false, json::error_handler_t::replace);
   const double number = v.get<double>();
   return std::isfinite(number) ? fmt::to_string(number) : "null";
 }
 
-void write_value(text_sink& to, const json& v, const std::string& indent, const last_entry* last);
+void write_value(text_sink& to, const json& v, const std::string& indent);
 
-void write_plain_list(text_sink& to, const json& v) {
-  to.append("[");
-  for (std::size_t i = 0; i < v.size(); ++i) {
-    if (i > 0) to.append(", ");
-    to.append(in_one_line(v[i]));
-  }
-  to.append("]");
-}
-
-/// One entry a line; `last`: one more at the end.
-void write_entries(text_sink& to, const json& v, const std::string& indent,
-                   const last_entry* last) {
+/// One entry a line; of a list of plain values all in one.
+void write_entries(text_sink& to, const json& v, const std::string& indent, bool plain) {
   const auto within = indent + "  ";
-  auto before = "\n" + within;
+  const auto line = plain ? "" : "\n" + within;
+  const auto next = plain ? ", " : "," + line;
   to.append(v.is_object() ? "{" : "[");
   for (auto item = v.begin(); item != v.end(); ++item) {
-    to.append(before);
+    to.append(item == v.begin() ? line : next);
     if (v.is_object()) to.append(in_one_line(item.key())).append(": ");
-    write_value(to, *item, within, nullptr);
-    before = ",\n" + within;
+    write_value(to, *item, within);
   }
-  if (last != nullptr) {
-    to.append(before).append(in_one_line(std::string(last->key))).append(": ");
-    last->write(to);
-  }
-  if (!v.empty() || last != nullptr) to.append("\n").append(indent);
+  if (!v.empty() && !plain) to.append("\n").append(indent);
   to.append(v.is_object() ? "}" : "]");
 }
 
-void write_value(text_sink& to, const json& v, const std::string& indent, const last_entry* last) {
+void write_value(text_sink& to, const json& v, const std::string& indent) {
   const auto is_plain = [](const json& item) { return item.is_primitive(); };
   if (v.is_primitive()) {
     to.append(in_one_line(v));
-  } else if (v.is_array() && std::all_of(v.begin(), v.end(), is_plain)) {
-    write_plain_list(to, v);
   } else {
-    write_entries(to, v, indent, last);
+    write_entries(to, v, indent, v.is_array() && std::all_of(v.begin(), v.end(), is_plain));
   }
 }
 
 }  // namespace
 
-void write_json(text_sink& to, const json& value, const last_entry* last) {
-  write_value(to, value, "", last);
+void write_json(text_sink& to, const json& value) {
+  write_value(to, value, "");
   to.append("\n");
 }
 
+std::string json_line(const json& value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace) + '\n';
+}
+
 std::string json_text(const json& value) {
-  return text_by([](text_sink& to, const json& v) { write_json(to, v); }, value);
+  return text_by(write_json, value);
 }
 
 double milliseconds(nanoseconds ns) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -11,19 +10,15 @@
 
 namespace graphline {
 
-/// One more entry of an object, its value written by other means: JSON without an end of line.
-struct last_entry {
-  std::string_view key;
-  std::function<void(text_sink&)> write;
-};
-
 /// JSON for programs that a person can also read: objects and arrays of objects one entry a line,
 /// indented by two; arrays of plain values on one line, however long. Bytes that are not UTF-8
 /// become U+FFFD. Numbers are the shortest that read back as the same double; what is not finite
-/// becomes null. Ends with a newline. `last` may be null; it needs an object.
-void write_json(text_sink& to, const nlohmann::ordered_json& value,
-                const last_entry* last = nullptr);
+/// becomes null. Ends with a newline.
+void write_json(text_sink& to, const nlohmann::ordered_json& value);
 std::string json_text(const nlohmann::ordered_json& value);
+
+/// The same on one line, with a newline at its end.
+std::string json_line(const nlohmann::ordered_json& value);
 
 /// A time that was taken, as milliseconds.
 double milliseconds(nanoseconds ns);

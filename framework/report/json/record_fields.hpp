@@ -19,11 +19,10 @@ namespace graphline {
 //
 // An archive has for a field, of whatever type,
 //   value     an optional one is null where there is nothing; left out where it would be a struct
-//   newer     a value that results of earlier versions do not have
-//   where     one that is written under a condition, and need not be there
-//   column    a list with an entry for each frame, or none at all; stamps are a list for each
-//   column busy      a time of each of some stamps, of which it is a part type      of a tensor, by
-//   the keys "shape" and "dtype"
+//   newer     a value that results of earlier versions do not have, or not of everything
+//   column    a list with an entry for each frame, or none at all; stamps are two lists
+//   busy      a time of each of some stamps, of which it is a part
+//   type      of a tensor, by the keys "shape" and "dtype"
 // and knows `frames`, `threads`, `stages` and `nodes`: how many of these the run has; of stages and
 // nodes, while a list of them is being read, those before.
 
@@ -78,8 +77,7 @@ void fields(Archive& a, part_of_record<cost_record> auto& of) {
 template <class Archive>
 void fields(Archive& a, part_of_record<ceiling_figure> auto& of) {
   a.value("what", of.what);
-  // Of what computes nothing it says nothing.
-  a.where(unit_of(of.what) == ceiling_unit::rate, "precision", of.arithmetic);
+  a.newer("precision", of.arithmetic);
   a.value("value", of.value, any_ceiling);
   a.value("worst", of.worst, any_ceiling);
   a.value("best", of.best, any_ceiling);
@@ -88,7 +86,7 @@ void fields(Archive& a, part_of_record<ceiling_figure> auto& of) {
 template <class Archive>
 void fields(Archive& a, part_of_record<ceiling_record> auto& of) {
   a.value("what", of.what);
-  a.where(unit_of(of.what) == ceiling_unit::rate, "precision", of.arithmetic);
+  a.newer("precision", of.arithmetic);
   a.value("how", of.how);
   a.value("amount", of.amount, any_ceiling);
   a.value("times_ns", of.times, time_above_0);
@@ -189,7 +187,7 @@ template <class Archive>
 void fields(Archive& a, part_of_record<part_record> auto& of) {
   a.value("name", of.name);
   a.value("choice", of.choice);
-  a.where(of.cost != cost_record(), "cost", of.cost);
+  a.newer("cost", of.cost);
   a.column("device", of.device);
   a.busy("busy", of.busy, of.device);
 }
@@ -210,7 +208,7 @@ void fields(Archive& a, part_of_record<stage_record> auto& of) {
   a.value("stream", of.stream);
   a.newer("priority", of.priority);
   a.newer("waits", of.waits);
-  a.where(of.cost != cost_record(), "cost", of.cost);
+  a.newer("cost", of.cost);
   a.column("enqueued", of.enqueued);
   a.column("device", of.device);
   a.busy("busy", of.busy, of.device);

@@ -88,10 +88,6 @@ class record_reader {
   void newer(std::string_view key, T& item) {
     if (const auto part = from_.find(key)) read(*part, item, {});
   }
-  template <class T>
-  void where(bool, std::string_view key, T& item) {
-    newer(key, item);
-  }
   /// One that is missing was not filled.
   template <class T>
   void column(std::string_view key, std::vector<T>& list, const range& allowed = {}) {

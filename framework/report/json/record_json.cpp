@@ -1,16 +1,63 @@
 #include "framework/report/json/record_json.hpp"
 
+#include <cmath>
+
 #include "framework/report/json/record_fields.hpp"
 
 namespace graphline {
 
 namespace {
 
+using json = nlohmann::ordered_json;
+
+template <class T>
+json value_json(const T& item);
+
+/// What JSON has no number for is a text; zero has no sign.
+json value_json(double number) {
+  if (std::isnan(number)) return "nan";
+  if (std::isinf(number)) return number > 0 ? "inf" : "-inf";
+  return number == 0 ? json(0) : json(number);
+}
+
+template <class T>
+json value_json(const std::optional<T>& item) {
+  return item ? value_json(*item) : json();
+}
+
+/// A list of [name, text], in which names may come twice.
+json value_json(const std::pair<std::string, std::string>& text) {
+  return json::array({text.first, text.second});
+}
+
+template <class Row>
+json times_json(const std::vector<Row>& rows, nanoseconds Row::*time) {
+  json list = json::array();
+  for (const auto& row : rows) list.push_back(row.*time);
+  return list;
+}
+
+json value_json(const std::vector<stamp_pair>& stamps) {
+  return {{"begin", times_json(stamps, &stamp_pair::begin)},
+          {"end", times_json(stamps, &stamp_pair::end)}};
+}
+
+json value_json(const std::vector<frame_record>& frames) {
+  return {{"due", times_json(frames, &frame_record::due)},
+          {"begin", times_json(frames, &frame_record::begin)},
+          {"end", times_json(frames, &frame_record::end)}};
+}
+
+template <class T>
+json value_json(const std::vector<T>& items) {
+  json list = json::array();
+  for (const auto& item : items) list.push_back(value_json(item));
+  return list;
+}
+
 /// Writes what `fields` names.
 class record_writer {
  public:
-  explicit record_writer(compact_json& to) : to_(to) {}
-
   // How many there are matters to whoever reads.
   std::size_t frames = 0;
   std::size_t threads = 0;
@@ -19,8 +66,7 @@ class record_writer {
 
   template <class T>
   void value(std::string_view key, const T& item, const number_range& = {}) {
-    to_.key(key);
-    write(item);
+    made_[std::string(key)] = value_json(item);
   }
   template <part_of_a_record T>
   void value(std::string_view key, const std::optional<T>& item) {
@@ -31,10 +77,6 @@ class record_writer {
     value(key, item);
   }
   template <class T>
-  void where(bool holds, std::string_view key, const T& item) {
-    if (holds) value(key, item);
-  }
-  template <class T>
   void column(std::string_view key, const std::vector<T>& list, const number_range& = {}) {
     if (!list.empty()) value(key, list);
   }
@@ -43,67 +85,42 @@ class record_writer {
     column(key, list);
   }
   void type(const tensor_type& of) {
-    to_.member("shape", of.shape.extents()).member("dtype", to_string(of.element));
+    made_["shape"] = of.shape.extents();
+    made_["dtype"] = to_string(of.element);
   }
 
-  void write(const std::vector<stamp_pair>& stamps) {
-    to_.open('{');
-    columns(stamps, {{"begin", &stamp_pair::begin}, {"end", &stamp_pair::end}});
-    to_.close('}');
-  }
-  void write(const std::vector<frame_record>& frames_of_run) {
-    to_.open('{');
-    columns(frames_of_run, {{"due", &frame_record::due},
-                            {"begin", &frame_record::begin},
-                            {"end", &frame_record::end}});
-    to_.close('}');
-  }
-  template <part_of_a_record T>
-  void write(const std::vector<T>& items) {
-    to_.open('[');
-    for (const auto& item : items) write(item);
-    to_.close(']');
-  }
-  template <class T>
-  void write(const T& item) {
-    if constexpr (part_of_a_record<T>) {
-      to_.open('{');
-      fields(*this, item);
-      to_.close('}');
-    } else if constexpr (std::is_enum_v<T>) {
-      to_.value(to_word(item));
-    } else {
-      to_.value(item);
-    }
-  }
+  json take() { return std::move(made_); }
 
  private:
-  template <class Row>
-  void columns(const std::vector<Row>& rows,
-               std::initializer_list<std::pair<const char*, nanoseconds Row::*>> all) {
-    for (const auto& [key, of_row] : all) {
-      to_.key(key).open('[');
-      for (const auto& row : rows) to_.value(row.*of_row);
-      to_.close(']');
-    }
-  }
-
-  compact_json& to_;
+  json made_ = json::object();
 };
+
+template <class T>
+json value_json(const T& item) {
+  if constexpr (part_of_a_record<T>) {
+    record_writer writer;
+    fields(writer, item);
+    return writer.take();
+  } else if constexpr (std::is_enum_v<T>) {
+    return to_word(item);
+  } else {
+    return item;
+  }
+}
 
 }  // namespace
 
 template <class Record>
-void write_record(compact_json& to, const Record& record) {
-  record_writer(to).write(record);
+json record_json(const Record& record) {
+  return value_json(record);
 }
-template void write_record(compact_json&, const run_record&);
-template void write_record(compact_json&, const trial_record&);
-template void write_record(compact_json&, const roofline_record&);
-template void write_record(compact_json&, const capacity_record&);
-template void write_record(compact_json&, const experiment_record&);
-template void write_record(compact_json&, const settings&);
-template void write_record(compact_json&, const experiment_settings&);
-template void write_record(compact_json&, const std::vector<compared_pair>&);
+template json record_json(const run_record&);
+template json record_json(const trial_record&);
+template json record_json(const roofline_record&);
+template json record_json(const capacity_record&);
+template json record_json(const experiment_record&);
+template json record_json(const settings&);
+template json record_json(const experiment_settings&);
+template json record_json(const std::vector<compared_pair>&);
 
 }  // namespace graphline

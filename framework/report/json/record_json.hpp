@@ -6,17 +6,16 @@
 #include "framework/record/calibration_record.hpp"
 #include "framework/record/capacity_record.hpp"
 #include "framework/record/experiment_record.hpp"
-#include "framework/report/json/compact_json.hpp"
 #include "framework/report/json/json_part.hpp"
 
 namespace graphline {
 
 /// A record without loss, every stamp in whole nanoseconds. The columns of a stage are lists in the
-/// order of the frames; names, and texts that come as pairs, are in their order. Bytes that are not
-/// UTF-8 become U+FFFD. Of a run, a trial, an experiment, a roofline, a search for the highest
-/// rate; of how a pipeline is run (`settings`), how an experiment is, and what it compares.
+/// order of the frames; names, and texts that come as pairs, are in their order. Of a run, a trial,
+/// an experiment, a roofline, a search for the highest rate; of how a pipeline is run (`settings`),
+/// how an experiment is, and what it compares.
 template <class Record>
-void write_record(compact_json& to, const Record& record);
+nlohmann::ordered_json record_json(const Record& record);
 
 /// The way back. Throws an `input_error` that says what is missing or holds something else than it
 /// should: a time of years, one before that at which it began, an index of what there is not.

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <span>
 #include <string_view>
 #include <vector>
 
@@ -27,11 +26,8 @@ struct result_kind {
   std::string_view name;     ///< of the schema, before the version
   std::string_view words;    ///< "a run"
   std::string_view command;  ///< of graphline, that writes it
-  std::string_view part;     ///< what the whole is called in messages
   any_record (*record_of)(const json_part& result);
 };
-
-using kinds = std::span<const result_kind>;
 
 json_part raw_of(const json_part& result) {
   if (auto from = result.find("record")) return *from;
@@ -42,15 +38,15 @@ json_part raw_of(const json_part& result) {
 
 /// In the order of `any_record`.
 constexpr result_kind all_kinds[] = {
-    {"graphline.run", "a run", "run", "result",
+    {"graphline.run", "a run", "run",
      [](const json_part& result) -> any_record { return run_from(raw_of(result)); }},
-    {"graphline.experiment", "an experiment", "compare", "result",
+    {"graphline.experiment", "an experiment", "compare",
      [](const json_part& result) -> any_record { return experiment_from(raw_of(result)); }},
-    {"graphline.roofline", "a roofline", "roofline", "result",
+    {"graphline.roofline", "a roofline", "roofline",
      [](const json_part& result) -> any_record { return roofline_from(raw_of(result)); }},
-    {"graphline.calibration", "a calibration of a device", "calibrate", "result",
+    {"graphline.calibration", "a calibration of a device", "calibrate",
      [](const json_part& result) -> any_record { return calibration_record_from(result); }},
-    {"graphline.capacity", "a search for the highest rate", "capacity", "result",
+    {"graphline.capacity", "a search for the highest rate", "capacity",
      [](const json_part& result) -> any_record { return capacity_from(raw_of(result)); }}};
 
 /// Everything that is wrong with a file as a whole reads alike.
@@ -61,10 +57,12 @@ constexpr result_kind all_kinds[] = {
 constexpr std::size_t largest_result = std::size_t{1} << 30;
 constexpr std::string_view version_read = "1";
 
-std::string schemas_read(kinds read) {
+std::string schemas_read() {
   std::vector<std::string> schemas;
-  for (const auto& kind : read) schemas.push_back(fmt::format("{}/{}", kind.name, version_read));
-  return fmt::format("graphline {} reads {}", version(), listed(schemas, read.size()));
+  for (const auto& kind : all_kinds) {
+    schemas.push_back(fmt::format("{}/{}", kind.name, version_read));
+  }
+  return fmt::format("graphline {} reads {}", version(), listed(schemas, schemas.size()));
 }
 
 /// The schema that a result says it has; empty where it says nothing.
@@ -74,18 +72,18 @@ std::string schema_of(const json& value) {
   return found != value.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-/// The kind among `read`. Throws where `schema` is of none of them.
-const result_kind& checked_kind(const std::string& path, const std::string& schema, kinds read) {
-  for (const auto& kind : read) {
+/// Throws where `schema` is of no kind.
+const result_kind& checked_kind(const std::string& path, const std::string& schema) {
+  for (const auto& kind : all_kinds) {
     if (schema == fmt::format("{}/{}", kind.name, version_read)) return kind;
   }
   refuse_result(path, fmt::format("{}; {}, as --json writes them",
                                   schema.empty() ? "this is no result: it does not say its 'schema'"
                                                  : "this is " + quote(schema),
-                                  schemas_read(read)));
+                                  schemas_read()));
 }
 
-[[noreturn]] void refuse_broken(const std::shared_ptr<const source_text>& source, kinds read,
+[[noreturn]] void refuse_broken(const std::shared_ptr<const source_text>& source,
                                 const json_error& problem) {
   const std::string_view text = source->text();
   // The place is that of the last byte read, counted from 1.
@@ -95,51 +93,34 @@ const result_kind& checked_kind(const std::string& path, const std::string& sche
   const auto column = at - (before.rfind('\n') + 1) + 1;  // npos + 1 is 0: the first line
   diagnostic broken;
   broken.place = {source, line, column, 1};
-  broken.message = fmt::format("this is not JSON as 'graphline {} --json' writes it: {}",
-                               read.front().command, problem.what());
+  broken.message = fmt::format("this is not JSON as --json writes it: {}", problem.what());
   throw input_error(broken.render());
-}
-
-/// Reads a result file of one of the kinds.
-any_record read_result(const std::string& path, kinds read, wanted_key wanted) {
-  const auto source = read_text_file(path, largest_result);
-  json content;
-  try {
-    content = read_json(source->text(), wanted);
-  } catch (const json_error& problem) {
-    refuse_broken(source, read, problem);
-  }
-  const auto& kind = checked_kind(path, schema_of(content), read);
-  try {
-    return kind.record_of(json_part(content, std::string(kind.part)));
-  } catch (const input_error& problem) {
-    refuse_result(path, problem.what());
-  }
-}
-
-/// Figures made of the record are made again.
-bool raw(std::size_t depth, std::string_view, std::string_view key) {
-  constexpr std::string_view made[] = {
-      "end_to_end",        "stages",     "load",     "attribution",   "comparisons", "outputs",
-      "stage_comparisons", "steadiness", "findings", "configurations"};
-  return depth != 1 || std::find(std::begin(made), std::end(made), key) == std::end(made);
-}
-
-/// Of results of other kinds a little is enough to tell what they are.
-bool of_a_calibration(std::size_t depth, std::string_view, std::string_view key) {
-  return depth != 1 || (key != "record" && key != "trials");
 }
 
 }  // namespace
 
 any_record read_record(const std::string& path) {
-  return read_result(path, all_kinds, raw);
+  const auto source = read_text_file(path, largest_result);
+  json content;
+  try {
+    content = read_json(source->text());
+  } catch (const json_error& problem) {
+    refuse_broken(source, problem);
+  }
+  const auto& kind = checked_kind(path, schema_of(content));
+  try {
+    return kind.record_of(json_part(content, "result"));
+  } catch (const input_error& problem) {
+    refuse_result(path, problem.what());
+  }
 }
 
 calibration_record read_calibration(const std::string& path) {
-  auto kind = all_kinds[3];
-  kind.part = "calibration";
-  return std::get<calibration_record>(read_result(path, {&kind, 1}, of_a_calibration));
+  auto read = read_record(path);
+  if (auto* calibration = std::get_if<calibration_record>(&read)) return std::move(*calibration);
+  refuse_result(path, fmt::format("this is {}, not a calibration; make one with 'graphline "
+                                  "calibrate'",
+                                  all_kinds[read.index()].words));
 }
 
 std::pair<any_record, any_record> read_records(const std::string& before,

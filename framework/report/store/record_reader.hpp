@@ -21,9 +21,8 @@ using any_record = std::variant<run_record, experiment_record, roofline_record, 
 /// was written before it held all that reports take, or is damaged.
 any_record read_record(const std::string& path);
 
-/// Reads a file `graphline.calibration/1` of at most 1 GiB. Throws an `input_error` that names the
-/// file and says what is wrong with it: line and column where it is no JSON, what it is where it is
-/// something else or of another version, which key is missing or holds what cannot be.
+/// The same of a file that must hold a calibration; throws an `input_error` where it holds
+/// something else.
 calibration_record read_calibration(const std::string& path);
 
 /// Two that can be compared. Throws an `input_error` also where they are of different kinds.

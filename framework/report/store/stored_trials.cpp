@@ -10,7 +10,8 @@
 #include "framework/base/json_reader.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/base/version.hpp"
-#include "framework/report/json/compact_json.hpp"
+#include "framework/report/json/common_json.hpp"
+#include "framework/report/json/json_text.hpp"
 #include "framework/report/json/record_json.hpp"
 
 namespace graphline {
@@ -25,61 +26,23 @@ constexpr std::string_view store_schema = "graphline.trials/1";
 
 using json = nlohmann::ordered_json;
 
-void write_configuration(compact_json& to, const planned_configuration& configuration) {
+json configuration_json(const planned_configuration& configuration) {
   const auto& what = configuration.what;
-  to.open('{').member("name", what.name).member("assignments", what.assignments);
-  to.key("members").open('[');
+  json members = json::array();
   for (std::size_t i = 0; i < configuration.members.size(); ++i) {
     const auto& member = configuration.members[i];
-    to.open('{').member("name", what.members[i]).member("pipeline", member.pipeline);
-    to.member("parameters", member.parameters);
-    write_record(to.key("settings"), member.run);
-    to.close('}');
+    members.push_back({{"name", what.members[i]},
+                       {"pipeline", member.pipeline},
+                       {"parameters", texts_json(member.parameters)},
+                       {"settings", record_json(member.run)}});
   }
-  to.close(']').close('}');
-}
-
-/// Lists of names with a value each, as `pairs` of a record are written, by these names.
-json by_name(const json& list) {
-  json result = json::object();
-  for (const auto& item : list) {
-    if (!item.is_array() || item.size() != 2 || !item[0].is_string()) return list;
-    result[item[0].get<std::string>()] = item[1];
-  }
-  return result;
-}
-
-/// Where two values differ first, and what is there; empty where they are the same.
-std::string first_difference(const std::string& where, const json& stored, const json& now) {
-  if (stored == now) return "";
-  if (stored.is_array() && now.is_array()) {
-    const auto before = by_name(stored);
-    const auto after = by_name(now);
-    if (before.is_object() && after.is_object()) return first_difference(where, before, after);
-    for (std::size_t i = 0; stored.size() == now.size() && i < now.size(); ++i) {
-      const auto found = first_difference(fmt::format("{}[{}]", where, i), stored[i], now[i]);
-      if (!found.empty()) return found;
-    }
-  } else if (stored.is_object() && now.is_object()) {
-    for (const auto* side : {&stored, &now}) {
-      for (const auto& [key, value] : side->items()) {
-        const auto found = first_difference(where + (where.empty() ? "" : ".") + key,
-                                            stored.value(key, json()), now.value(key, json()));
-        if (!found.empty()) return found;
-      }
-    }
-  }
-  const auto shown = [](const json& value) {
-    return value.is_string() ? quote(value.get<std::string>()) : quote(value.dump(), 60);
-  };
-  return fmt::format("{} was {} when these trials were made and is {} now", printable(where),
-                     shown(stored), shown(now));
+  return {{"name", what.name}, {"assignments", texts_json(what.assignments)}, {"members", members}};
 }
 
 /// What trials must have in common to go on.
 json identity_of(const json_part& header) {
   json result;
-  for (const char* key : {"name", "files", "configurations", "graphline"}) {
+  for (const char* key : {"name", "files", "graphline", "configurations"}) {
     result[key] = header.at(key).json();
   }
   result["seed"] = header.at("settings").at("seed").json();
@@ -156,22 +119,41 @@ json header_of(const std::string& line, const std::string& path) {
 
 std::string store_header(const experiment_plan& planned) {
   const auto count = static_cast<std::int64_t>(planned.configurations.size());
-  compact_json to;
-  to.open('{').member("schema", store_schema).member("name", planned.name);
-  to.member("description", planned.description).member("graphline", version());
-  to.member("date", fmt::format("{:%FT%TZ}", fmt::gmtime(std::time(nullptr))));
-  to.member("planned_trials", planned.how.trials * count).member("files", planned.files);
-  write_record(to.key("settings"), planned.how);
-  to.key("configurations").open('[');
-  for (const auto& configuration : planned.configurations) write_configuration(to, configuration);
-  write_record(to.close(']').key("pairs"), planned.pairs);
-  to.close('}');
-  return to.take();
+  json header = {{"schema", store_schema},
+                 {"name", planned.name},
+                 {"description", planned.description},
+                 {"graphline", version()},
+                 {"date", fmt::format("{:%FT%TZ}", fmt::gmtime(std::time(nullptr)))},
+                 {"planned_trials", planned.how.trials * count},
+                 {"files", texts_json(planned.files)},
+                 {"settings", record_json(planned.how)},
+                 {"configurations", json::array()},
+                 {"pairs", record_json(planned.pairs)}};
+  for (const auto& one : planned.configurations) {
+    header["configurations"].push_back(configuration_json(one));
+  }
+  return json_line(header);
 }
 
 std::string why_not_resumed(const json_part& stored, const json_part& now) {
-  const auto difference = first_difference("", identity_of(stored), identity_of(now));
-  return difference.empty() ? "" : difference + "; set it back, or start over with --overwrite";
+  const auto before = identity_of(stored);
+  const auto after = identity_of(now);
+  const auto differences = json::diff(before, after);
+  if (differences.empty()) return "";
+  const auto& place = differences[0]["path"].get_ref<const std::string&>();
+  const auto value_in = [&](const json& identity) {
+    const json::json_pointer at(place);
+    if (!identity.contains(at)) return std::string("absent");
+    return quote(identity[at].is_string() ? identity[at].get<std::string>() : identity[at].dump());
+  };
+  auto where = place.substr(1);
+  for (auto at = where.find("~1"); at != where.npos; at = where.find("~1")) {
+    where.replace(at, 2, "/");  // as a JSON pointer has it, such as in a file's name
+  }
+  return fmt::format(
+      "{} was {} when these trials were made and is {} now; set it back, or start over with "
+      "--overwrite",
+      printable(where), value_in(before), value_in(after));
 }
 
 bool is_trial_store(const std::string& path) {

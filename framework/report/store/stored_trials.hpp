@@ -10,7 +10,7 @@
 
 namespace graphline {
 
-/// The first line of a trial store, without its end: what the experiment is, down to the settings
+/// The first line of a trial store: what the experiment is, down to the settings
 /// of every pipeline that runs in it.
 std::string store_header(const experiment_plan& planned);
 

@@ -15,7 +15,7 @@
 #include "framework/base/file/locked_file.hpp"
 #include "framework/base/json_reader.hpp"
 #include "framework/base/utf8.hpp"
-#include "framework/report/json/compact_json.hpp"
+#include "framework/report/json/json_text.hpp"
 #include "framework/report/json/record_json.hpp"
 #include "framework/report/render/heading.hpp"
 #include "framework/report/store/stored_trials.hpp"
@@ -23,15 +23,6 @@
 namespace graphline {
 
 namespace {
-
-/// A descriptor that closes itself, and with it gives back the lock on its file.
-struct owned_descriptor {
-  explicit owned_descriptor(int opened) : number(opened) {}
-  ~owned_descriptor() { ::close(number); }
-  owned_descriptor(const owned_descriptor&) = delete;
-  owned_descriptor& operator=(const owned_descriptor&) = delete;
-  const int number;
-};
 
 void refuse_one_that_has_not_ended(const std::string& path, const store_outline& outline) {
   if (outline.ended) return;
@@ -89,122 +80,98 @@ std::optional<std::string> device_of(const trial_record& trial) {
 
 }  // namespace
 
-class trial_store::implementation {
- public:
-  implementation(const std::string& path, const experiment_plan& planned, store_opening how)
-      : path_(path), file_(open_store(path, how)) {
-    const bool empty = ::lseek(file_.number, 0, SEEK_END) == 0;
-    if (!empty && !is_trial_store(path)) {
-      refuse_to_write(path, "it is there already and is no trial store; name another file");
-    }
-    if (how == store_opening::resume) {
-      go_on(planned);
-    } else {
-      begin(planned);
-    }
-  }
-
-  ~implementation() { ::fdatasync(file_.number); }
-
-  std::vector<trial_record> take_trials() { return std::exchange(trials_, {}); }
-
-  void add(const trial_record& trial) {
-    const auto device = device_of(trial);
-    if (!device_) device_ = device;
-    if (device != device_) {
-      throw run_error(
-          fmt::format("cannot add a trial on {} to {}, whose trials ran on {}; go on "
-                      "there, or name another file",
-                      printable(device.value_or("nothing")), quote(path_, 200),
-                      printable(device_.value_or("nothing"))));
-    }
-    compact_json line;
-    write_record(line.open('{').key("trial"), trial);
-    bytes_ += append(line.close('}').take() + "\n");
-    followed_ = false;
-    ++count_;
-  }
-
-  void end(std::string_view why) {
-    if (ended_) return;
-    compact_json line;
-    append(line.open('{').member("ended", why).close('}').take() + "\n");
-    if (::fdatasync(file_.number) != 0) fail(errno);
-    ended_ = true;
-  }
-
- private:
-  void begin(const experiment_plan& planned) {
-    if (::ftruncate(file_.number, 0) != 0) refuse_to_write(path_, reason(errno));
-    const auto header = store_header(planned) + "\n";
-    if (const int code = write_fully(file_.number, header)) refuse_to_write(path_, reason(code));
-    if (::fsync(file_.number) != 0) refuse_to_write(path_, reason(errno));
-    bytes_ = header.size();
-  }
-
-  void go_on(const experiment_plan& planned) {
-    const auto outline = outline_of(path_);
-    const auto now = read_json(store_header(planned));
-    const auto why =
-        why_not_resumed(json_part(outline.header, quote(path_, 200)), json_part(now, "header"));
-    if (!why.empty()) {
-      throw input_error(fmt::format("cannot go on with {}: {}", quote(path_, 200), why));
-    }
-    std::vector<std::size_t> members;
-    for (const auto& each : planned.configurations) members.push_back(each.members.size());
-    auto stored = read_trials(path_, members);
-    trials_ = std::move(stored.trials);
-    count_ = static_cast<std::int64_t>(trials_.size());
-    if (!trials_.empty()) device_ = device_of(trials_.front());
-    bytes_ = stored.bytes;
-    ended_ = stored.ended;
-    followed_ = stored.followed;
-  }
-
-  /// Puts a line after the last trial, in place of what follows it there. Returns its length.
-  std::uint64_t append(const std::string& line) {
-    if (followed_ && !cut()) fail(errno);
-    followed_ = true;
-    ended_ = false;
-    if (const int code = write_fully(file_.number, line)) fail(code);
-    return line.size();
-  }
-
-  bool cut() noexcept { return ::ftruncate(file_.number, static_cast<off_t>(bytes_)) == 0; }
-
-  [[noreturn]] void fail(int code) {
-    if (cut()) followed_ = false;
-    throw run_error(
-        fmt::format("writing {} failed: {}; what was added before ({}) is kept in it, "
-                    "and --resume goes on from there",
-                    quote(path_, 200), reason(code), counted(count_, "trial")));
-  }
-
-  std::string path_;
-  owned_descriptor file_;
-  std::vector<trial_record> trials_;
-  std::optional<std::string> device_;
-  std::int64_t count_ = 0;
-  std::uint64_t bytes_ = 0;  ///< up to the end of the last trial
-  bool followed_ = false;    ///< there is something after the last trial
-  bool ended_ = false;
-};
+owned_descriptor::~owned_descriptor() {
+  ::close(number);
+}
 
 trial_store::trial_store(const std::string& path, const experiment_plan& planned, store_opening how)
-    : impl_(std::make_unique<implementation>(path, planned, how)) {}
+    : path_(path), file_(open_store(path, how)) {
+  const bool empty = ::lseek(file_.number, 0, SEEK_END) == 0;
+  if (!empty && !is_trial_store(path)) {
+    refuse_to_write(path, "it is there already and is no trial store; name another file");
+  }
+  if (how == store_opening::resume) {
+    go_on(planned);
+  } else {
+    begin(planned);
+  }
+}
 
-trial_store::~trial_store() = default;
+trial_store::~trial_store() {
+  ::fdatasync(file_.number);
+}
+
+void trial_store::begin(const experiment_plan& planned) {
+  if (::ftruncate(file_.number, 0) != 0) refuse_to_write(path_, reason(errno));
+  const auto header = store_header(planned);
+  if (const int code = write_fully(file_.number, header)) refuse_to_write(path_, reason(code));
+  if (::fsync(file_.number) != 0) refuse_to_write(path_, reason(errno));
+  bytes_ = header.size();
+}
+
+void trial_store::go_on(const experiment_plan& planned) {
+  const auto outline = outline_of(path_);
+  const auto now = read_json(store_header(planned));
+  const auto why =
+      why_not_resumed(json_part(outline.header, quote(path_, 200)), json_part(now, "header"));
+  if (!why.empty()) {
+    throw input_error(fmt::format("cannot go on with {}: {}", quote(path_, 200), why));
+  }
+  std::vector<std::size_t> members;
+  for (const auto& each : planned.configurations) members.push_back(each.members.size());
+  auto stored = read_trials(path_, members);
+  trials_ = std::move(stored.trials);
+  count_ = static_cast<std::int64_t>(trials_.size());
+  if (!trials_.empty()) device_ = device_of(trials_.front());
+  bytes_ = stored.bytes;
+  ended_ = stored.ended;
+  followed_ = stored.followed;
+}
 
 std::vector<trial_record> trial_store::take_trials() {
-  return impl_->take_trials();
+  return std::exchange(trials_, {});
 }
 
 void trial_store::add(const trial_record& trial) {
-  impl_->add(trial);
+  const auto device = device_of(trial);
+  if (!device_) device_ = device;
+  if (device != device_) {
+    throw run_error(
+        fmt::format("cannot add a trial on {} to {}, whose trials ran on {}; go on "
+                    "there, or name another file",
+                    printable(device.value_or("nothing")), quote(path_, 200),
+                    printable(device_.value_or("nothing"))));
+  }
+  bytes_ += append(json_line({{"trial", record_json(trial)}}));
+  followed_ = false;
+  ++count_;
 }
 
 void trial_store::end(std::string_view why) {
-  impl_->end(why);
+  if (ended_) return;
+  append(json_line({{"ended", why}}));
+  if (::fdatasync(file_.number) != 0) fail(errno);
+  ended_ = true;
+}
+
+std::uint64_t trial_store::append(const std::string& line) {
+  if (followed_ && !cut()) fail(errno);
+  followed_ = true;
+  ended_ = false;
+  if (const int code = write_fully(file_.number, line)) fail(code);
+  return line.size();
+}
+
+bool trial_store::cut() noexcept {
+  return ::ftruncate(file_.number, static_cast<off_t>(bytes_)) == 0;
+}
+
+void trial_store::fail(int code) {
+  if (cut()) followed_ = false;
+  throw run_error(
+      fmt::format("writing {} failed: {}; what was added before ({}) is kept in it, "
+                  "and --resume goes on from there",
+                  quote(path_, 200), reason(code), counted(count_, "trial")));
 }
 
 }  // namespace graphline

@@ -1,6 +1,7 @@
 #pragma once
 
-#include <memory>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,15 @@
 #include "framework/record/experiment_record.hpp"
 
 namespace graphline {
+
+/// A descriptor that closes itself, and with it gives back the lock on its file.
+struct owned_descriptor {
+  explicit owned_descriptor(int opened) : number(opened) {}
+  ~owned_descriptor();
+  owned_descriptor(const owned_descriptor&) = delete;
+  owned_descriptor& operator=(const owned_descriptor&) = delete;
+  const int number;
+};
 
 /// How a trial store that exists already is dealt with.
 enum class store_opening {
@@ -42,8 +52,21 @@ class trial_store {
   void end(std::string_view why = {});
 
  private:
-  class implementation;
-  std::unique_ptr<implementation> impl_;
+  void begin(const experiment_plan& planned);
+  void go_on(const experiment_plan& planned);
+  /// Puts a line after the last trial, in place of what follows it there. Returns its length.
+  std::uint64_t append(const std::string& line);
+  bool cut() noexcept;
+  [[noreturn]] void fail(int code);
+
+  std::string path_;
+  owned_descriptor file_;
+  std::vector<trial_record> trials_;
+  std::optional<std::string> device_;  ///< that the trials ran on
+  std::int64_t count_ = 0;
+  std::uint64_t bytes_ = 0;  ///< up to the end of the last trial
+  bool followed_ = false;    ///< there is something after the last trial
+  bool ended_ = false;
 };
 
 }  // namespace graphline

@@ -184,13 +184,20 @@ void write_frames(event_writer& to, const run_record& record,
   }
 }
 
-/// What all slices of a stage and kind have in common, up to the number of the frame.
-std::string head_of(const stage_record& stage, kind what) {
-  const bool launch = what == kind::launch;
-  const std::string_view is = launch                 ? "launch"
-                              : what == kind::copy   ? "copy"
-                              : what == kind::synced ? "synchronized"
-                                                     : "stage";
+/// What a slice is beside its place and time, up to the number of its frame.
+std::string head_of(const run_record& record, const timeline_span& span) {
+  if (!span.stage) return "\"cat\":\"launch\",\"name\":\"launch frame\",\"args\":{\"frame\":";
+  const auto& stage = record.stages[*span.stage];
+  if (span.what == kind::part) {
+    const auto& part = stage.parts[span.part];
+    return fmt::format("\"cat\":\"part\",\"name\":{},\"args\":{{\"choice\":{},\"frame\":",
+                       json_string(part.name), json_string(part.choice));
+  }
+  const bool launch = span.what == kind::launch;
+  const std::string_view is = launch                      ? "launch"
+                              : span.what == kind::copy   ? "copy"
+                              : span.what == kind::synced ? "synchronized"
+                                                          : "stage";
   auto head =
       fmt::format("\"cat\":\"{}\",\"name\":{},\"args\":{{\"kind\":{},", is,
                   json_string((launch ? "launch " : "") + stage.name), json_string(stage.kind));
@@ -200,39 +207,10 @@ std::string head_of(const stage_record& stage, kind what) {
   return head + "\"frame\":";
 }
 
-std::string head_of(const part_record& part) {
-  return fmt::format("\"cat\":\"part\",\"name\":{},\"args\":{{\"choice\":{},\"frame\":",
-                     json_string(part.name), json_string(part.choice));
-}
-
-/// The beginnings of slices, made once each.
-class slice_heads {
- public:
-  explicit slice_heads(const run_record& record) {
-    for (const auto& stage : record.stages) {
-      auto& heads = stages_.emplace_back();
-      for (const auto& [word, what] : timeline_span_words) heads.push_back(head_of(stage, what));
-      heads.pop_back();  // that of parts, which have their own
-      for (const auto& part : stage.parts) heads.push_back(head_of(part));
-    }
-  }
-
-  std::string_view operator()(const timeline_span& span) const {
-    if (!span.stage) return "\"cat\":\"launch\",\"name\":\"launch frame\",\"args\":{\"frame\":";
-    const auto& heads = stages_[*span.stage];
-    return heads[static_cast<std::size_t>(span.what) + span.part];
-  }
-
- private:
-  std::vector<std::vector<std::string>> stages_;  ///< by kind, and then by part
-};
-
 void write_slices(event_writer& to, const run_record& record, const trace_slices& slices,
                   const std::vector<track>& tracks) {
-  const slice_heads heads(record);
   for (const auto& [span, frame, measured] : slices.all) {
-    std::string members(heads(span));
-    members += fmt::to_string(frame);
+    auto members = head_of(record, span) + fmt::to_string(frame);
     if (measured != span.end - span.begin) {
       const bool host = tracks[span.lane].process == host_process;
       members += fmt::format(",\"{}\":{}", host ? "host_ns" : "device_ns", measured);

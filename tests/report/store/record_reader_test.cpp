@@ -218,7 +218,7 @@ TEST_F(record_reader, says_what_it_reads_where_a_file_is_no_such_result) {
 
 TEST_F(record_reader, shows_where_json_is_broken_or_cut_off) {
   EXPECT_THAT(refusal("{\"schema\": \"graphline.run/1\",\n two_models}\n"),
-              StartsWith(":2:3: error: this is not JSON"));
+              StartsWith(":2:3: error: this is not JSON as --json writes it"));
   const auto whole = result_json(sample_run());
   for (std::size_t length = 1; length + 1 < whole.size(); length += 41) {
     EXPECT_NE(refusal(whole.substr(0, length)), "none") << length;

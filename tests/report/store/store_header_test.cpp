@@ -52,24 +52,15 @@ TEST_F(changed_experiment_test, names_what_is_another) {
            "' now; set it back, or start over with --overwrite";
   };
   EXPECT_EQ(said([](auto& planned) { planned.files[1].second = "3"; }),
-            was("files.two_models.yaml", sample_plan().files[1].second, "3"));
-  EXPECT_EQ(said([](auto& planned) { planned.files[2].second = "cuda"; }),
-            was("files.device", "host", "cuda"));
+            was("files/two_models.yaml", sample_plan().files[1].second, "3"));
   EXPECT_EQ(
       said([](auto& planned) { planned.configurations[1].members[0].parameters[0].second = "8"; }),
-      was("configurations[1].members[0].parameters.batch", "1", "8"));
-  EXPECT_EQ(
-      said([](auto& planned) { planned.configurations[0].members[0].run.wait = wait_mode::spin; }),
-      was("configurations[0].members[0].settings.wait", "block", "spin"));
+      was("configurations/1/members/0/parameters/batch", "1", "8"));
   EXPECT_EQ(said([](auto& planned) { planned.configurations[0].members[0].run.deadline = 5; }),
-            was("configurations[0].members[0].settings.deadline_ns", "null", "5"));
+            was("configurations/0/members/0/settings/deadline_ns", "null", "5"));
   EXPECT_EQ(said([](auto& planned) { planned.how.seed = 2; }), was("seed", "1", "2"));
-  EXPECT_EQ(said([](auto& planned) { planned.name = "another"; }),
-            was("name", "sync_vs_event", "another"));
-  EXPECT_EQ(said([](auto& planned) { planned.configurations[1].what.name = "renamed"; }),
-            was("configurations[1].name", "timing=event", "renamed"));
   EXPECT_THAT(said([](auto& planned) { planned.configurations.pop_back(); }),
-              HasSubstr("configurations was '[{"));
+              AllOf(HasSubstr("configurations/1 was '{"), HasSubstr("is absent now")));
 }
 
 TEST_F(changed_experiment_test, may_be_judged_otherwise) {

@@ -75,17 +75,6 @@ TEST(trace_json, keeps_every_nanosecond) {
   EXPECT_EQ(ns_of(slices[0]["dur"]), 123'456'789'012'337);
 }
 
-TEST(trace_json, shows_every_frame_and_what_it_took) {
-  const auto record = two_models(timing_method::event, 40);
-  const auto trace = read_trace(record);
-  for (std::size_t i = 0; i < 40; ++i) {
-    const auto slices = slices_named(trace, "frame " + std::to_string(i));
-    ASSERT_EQ(slices.size(), 1u) << i;
-    EXPECT_EQ(ns_of(slices[0]["dur"]), record.frames[i].end - record.frames[i].begin);
-    EXPECT_EQ(slices[0]["args"]["end_to_end_ns"], record.frames[i].end - record.frames[i].due);
-  }
-}
-
 TEST(trace_json, shows_waits_late_and_dropped_frames) {
   const auto record = samples::two_models_on_schedule(30);
   const auto trace = read_trace(record);
@@ -117,13 +106,6 @@ TEST(trace_json, has_no_negative_times) {
     if (event.contains("ts")) earliest = std::min(earliest, ns_of(event["ts"]));
   }
   EXPECT_EQ(earliest, 0);
-}
-
-TEST(trace_json, shortens_nothing_that_its_stamps_do_not_contradict) {
-  for (const auto& event : events_of(read_trace(overlapping()), "X")) {
-    EXPECT_FALSE(event["args"].contains("device_ns")) << event;
-    EXPECT_FALSE(event["args"].contains("host_ns")) << event;
-  }
 }
 
 TEST(trace_json, draws_arrows_along_edges_and_from_launches) {
@@ -254,11 +236,6 @@ TEST(trace_json, shows_the_launch_of_a_frames_graph_and_what_it_began) {
   std::size_t arrows = 0;
   for (const auto& event : events_of(trace, "f")) arrows += event["cat"] == "launch" ? 1 : 0;
   EXPECT_EQ(arrows, 4u) << "to backbone and noise, which wait for nothing";
-}
-
-TEST(trace_json, of_no_frames_has_no_events_but_names) {
-  const auto trace = read_trace(two_models(timing_method::event, 0));
-  for (const auto& event : trace["traceEvents"]) EXPECT_EQ(event["ph"], "M");
 }
 
 }  // namespace

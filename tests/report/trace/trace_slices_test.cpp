@@ -111,21 +111,5 @@ TEST(trace_slices, begin_when_they_were_stamped_unless_they_are_parts) {
   }
 }
 
-TEST(trace_slices, have_arrows_that_go_forward_between_slices_that_were_stamped_so) {
-  std::size_t drawn = 0;
-  for (std::uint64_t seed = 0; seed < 100; ++seed) {
-    const auto trace = samples::read_trace(random_run(seed));
-    const auto starts = samples::events_of(trace, "s");
-    const auto ends = samples::events_of(trace, "f");
-    ASSERT_EQ(starts.size(), ends.size());
-    for (std::size_t i = 0; i < starts.size(); ++i) {
-      EXPECT_EQ(starts[i]["id"], ends[i]["id"]);
-      EXPECT_LE(samples::ns_of(starts[i]["ts"]), samples::ns_of(ends[i]["ts"])) << "seed " << seed;
-    }
-    drawn += starts.size();
-  }
-  EXPECT_GT(drawn, 100u);
-}
-
 }  // namespace
 }  // namespace graphline
