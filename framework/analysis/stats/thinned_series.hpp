@@ -18,5 +18,4 @@ std::vector<std::size_t> thinned_series(std::span<const nanoseconds> values, std
 /// `most` or fewer of the indices below `count`, evenly spread, the first and the last among them.
 std::vector<std::size_t> evenly_spread(std::size_t count, std::size_t most);
 
-
 }  // namespace graphline

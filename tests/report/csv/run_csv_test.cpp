@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 
 #include "tests/analysis/sample_records.hpp"
 #include "tests/report/golden.hpp"
@@ -23,18 +22,6 @@ TEST(run_csv, is_written_as_ever) {
 
 TEST(run_csv, of_no_frames_is_its_header) {
   EXPECT_EQ(run_csv(two_models(timing_method::event, 0)), csv_header);
-}
-
-TEST(run_csv, has_only_whole_frames_without_stage_times) {
-  const auto text = run_csv(two_models(timing_method::none, 2));
-  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3);
-  EXPECT_NE(text.find("\n1,,,end_to_end,"), std::string::npos);
-}
-
-TEST(run_csv, begins_a_frame_when_it_was_due) {
-  run_record record;
-  record.frames = {{.due = 100, .begin = 130, .end = 150}};
-  EXPECT_EQ(run_csv(record), std::string(csv_header) + "0,,,end_to_end,100,150,50\n");
 }
 
 TEST(run_csv, has_a_row_for_the_wait_of_a_frame_that_was_due_on_a_schedule) {

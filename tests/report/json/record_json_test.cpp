@@ -60,15 +60,6 @@ TEST(record_json, has_columns_of_whole_nanoseconds) {
   EXPECT_FALSE(run["stages"][0].contains("cpu"));
 }
 
-TEST(record_json, has_all_of_graphs_and_operations) {
-  auto trial = sample_trial();
-  samples::add_graphs(trial.members[0]);
-  samples::add_operations(trial.members[0]);
-  const auto back = read_back(value_of(trial));
-  EXPECT_EQ(back.members[0].graphs[0].nodes.size(), trial.members[0].graphs[0].nodes.size());
-  expect_same(trial, back);
-}
-
 TEST(record_json, names_what_is_missing) {
   EXPECT_EQ(trouble_of_a_trial([](json& trial) { trial["members"][0]["stages"][1].erase("kind"); }),
             "trial.members[0].stages[1] lacks 'kind'");

@@ -100,18 +100,6 @@ TEST(calibration_store, makes_a_safe_file_name_of_any_name) {
   }
 }
 
-TEST(calibration_store, replaces_what_was_kept_before_and_leaves_no_parts) {
-  const temporary_folder folder;
-  const calibration_store store(folder.path());
-  auto record = host_calibration();
-  write(store.path_of(record.device), "broken");
-  keep_in(store, record);
-  record.ceilings.pop_back();
-  keep_in(store, record);
-  EXPECT_EQ(store.find(record.device)->ceilings.size(), record.ceilings.size());
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path() / "calibrations"), {}), 1);
-}
-
 TEST(calibration_store, leaves_what_was_kept_where_nothing_comes_of_a_calibration) {
   const temporary_folder folder;
   const calibration_store store(folder.path());

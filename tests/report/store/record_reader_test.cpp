@@ -188,17 +188,10 @@ TEST_F(record_reader, makes_the_same_reports_of_a_capacity_search) {
 }
 
 TEST_F(record_reader, names_what_a_roofline_and_a_search_lack) {
-  const auto without = [this](auto change) {
-    auto cut = json::parse(result_json(samples::two_models_roofline(5)));
-    change(cut);
-    return refusal(cut.dump());
-  };
-  EXPECT_THAT(without([](json& r) { r.erase("record"); }), HasSubstr("('record')"));
-  EXPECT_THAT(without([](json& r) { r["record"].erase("layers"); }),
-              HasSubstr("result.record lacks 'layers'"));
-  EXPECT_THAT(
-      without([](json& r) { r["record"]["stages"]["stages"][0]["parts"][0].erase("name"); }),
-      HasSubstr("result.record.stages.stages[0].parts[0] lacks 'name'"));
+  auto cut = json::parse(result_json(samples::two_models_roofline(5)));
+  cut["record"]["stages"]["stages"][0]["parts"][0].erase("name");
+  EXPECT_THAT(refusal(cut.dump()),
+              HasSubstr("result.record.stages.stages[0].parts[0] lacks 'name'"));
   auto search = json::parse(result_json(samples::two_models_capacity({6})));
   search["record"]["how"]["percentile"] = 1.0;
   EXPECT_THAT(refusal(search.dump()), HasSubstr("result.record.how.percentile is 1"));

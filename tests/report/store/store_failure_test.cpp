@@ -61,13 +61,6 @@ TEST_F(trial_store_test, refuses_places_where_no_file_can_be) {
   EXPECT_EQ(files(), before);
 }
 
-TEST_F(trial_store_test, refuses_a_store_that_it_must_not_write) {
-  if (::geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
-  make(1);
-  ASSERT_EQ(::chmod(path_.c_str(), 0400), 0);
-  EXPECT_THAT(refusal(store_opening::resume), HasSubstr("permission denied"));
-}
-
 TEST_F(trial_store_test, is_written_by_one_process_at_a_time) {
   for (const auto held : {store_opening::fresh, store_opening::resume}) {
     const trial_store store(path_, sample_plan(), held);

@@ -124,17 +124,6 @@ TEST_F(trial_store_test, refuses_to_resume_what_is_not_there) {
   EXPECT_EQ(files(), 0u);
 }
 
-TEST_F(trial_store_test, has_all_trials_of_an_experiment_that_ended) {
-  make(6, true);
-  const auto before = read(path_);
-  {
-    trial_store store(path_, sample_plan(), store_opening::resume);
-    EXPECT_EQ(store.take_trials().size(), 6u);
-    store.end();
-  }
-  EXPECT_EQ(read(path_), before);
-}
-
 TEST_F(trial_store_test, takes_further_trials_of_an_experiment_that_ended) {
   make(6, true);
   auto planned = sample_plan();

@@ -104,14 +104,13 @@ const page = (() => {
     return dataset.value === undefined ? textContent : Number(dataset.value);
   }
 
-  // Largest first, what is not known last; a second time the other way, a third as it was.
-  function sortBy(table, column, planned) {
+  // Largest first, what is not known last; a second time the other way.
+  function sortBy(table, column, groups) {
     const heads = [...table.tHead.rows[0].cells];
     const before = heads[column].getAttribute("aria-sort");
-    const next = { descending: "ascending", ascending: null }[before] ?? "descending";
-    const order = before === "ascending" ? null : next;
+    const order = before === "descending" ? "ascending" : "descending";
     for (const head of heads) head.removeAttribute("aria-sort");
-    if (order) heads[column].setAttribute("aria-sort", order);
+    heads[column].setAttribute("aria-sort", order);
     const sign = order === "ascending" ? 1 : -1;
     const compare = ([a], [b]) => {
       const [one, other] = [valueOf(a, column), valueOf(b, column)];
@@ -119,16 +118,15 @@ const page = (() => {
       if (typeof one === "number") return sign * (one - other);
       return -sign * one.localeCompare(other);
     };
-    const groups = order ? [...planned].sort(compare) : planned;
-    table.tBodies[0].append(...groups.flat());
+    table.tBodies[0].append(...groups.sort(compare).flat());
   }
 
   function makeSortable(table) {
-    const planned = groupsOf(table.tBodies[0]);
-    if (planned.length < 2) return;
+    const groups = groupsOf(table.tBodies[0]);
+    if (groups.length < 2) return;
     [...table.tHead.rows[0].cells].forEach((head, column) => {
       const button = element("button", {
-        type: "button", class: "sort", onclick: () => sortBy(table, column, planned),
+        type: "button", class: "sort", onclick: () => sortBy(table, column, groups),
       }, ...head.childNodes);
       head.append(button);
     });
