@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-
 #include "tests/analysis/sample_records.hpp"
 #include "tests/report/golden.hpp"
 #include "tests/report/result_texts.hpp"
