@@ -165,28 +165,9 @@ class terminal(Case):
         self.assertRegex(on_terminal("compare", experiment, "--store", self.folder / "e.trials"),
                          r"comparing, in_flight=[12] +\d+ of 80 trials, about")
 
-    def test_watching_draws_one_line_again_and_erases_it(self):
-        shown = on_terminal("run", self.pipeline(SLOW), "--watch", "--quiet", columns=80)
-        shown = shown.split("warning: disturbed")[0]  # on a busy machine
-        lines = shown.split("\r")
-        self.assertGreater(len(lines), 5)
-        self.assertRegex(shown, r"\d+ of 300 frames  p50 \d[\d.]* p90 ")
-        for line in lines:
-            self.assertLess(widest(line + " "), 82, line)
-        self.assertTrue(shown.endswith("\r" + ESCAPE + "[K"), repr(shown[-80:]))
-        self.assertNotIn("\n", shown)
-
-    def test_watching_where_there_is_no_terminal_writes_plain_lines(self):
-        done = graphline("run", self.pipeline(SLOW), "--watch", "--json", "-", "-q",
-                         env=environment())
-        self.assertRegex(done.stderr, r"(?m)^\d+ of 300 frames  p50 \d")
-        self.assertNotIn(ESCAPE, done.stderr)
-        self.assertNotIn("\r", done.stderr)
-        self.assertEqual(len(json.loads(done.stdout)["end_to_end"]["samples"]), 300)
-
-    def test_ctrl_c_while_watching_leaves_the_terminal_as_it_was(self):
-        watched = Terminal("run", self.pipeline(SLOW.replace("300", "30000")), "--watch")
-        watched.read_until(" of 30000 frames  p50")
+    def test_ctrl_c_leaves_the_terminal_as_it_was(self):
+        watched = Terminal("run", self.pipeline(SLOW.replace("300", "30000")))
+        watched.read_until(" of 30000 frames")
         watched.process.send_signal(signal.SIGINT)
         text = watched.read_until()
         self.assertEqual(watched.process.wait(timeout=60), 130)

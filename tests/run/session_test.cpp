@@ -143,35 +143,6 @@ TEST(session, tells_progress_of_both_batches) {
   EXPECT_TRUE(measured);
 }
 
-TEST(session, tells_the_times_of_frames_while_they_run_where_that_is_wanted) {
-  for (const auto how : {strategy::serial, strategy::async, strategy::overlap}) {
-    auto spec = chain();
-    spec.run.strategy = how;
-    spec.run.in_flight = how == strategy::serial ? 1 : 3;
-    spec.run.frames = 1'000'000;  // stopped before
-    spec.run.timing = timing_method::none;
-    host_session s(spec);
-    std::vector<nanoseconds> told;
-    stop_request stop;
-    run_options options;
-    options.tell_latest = true;
-    options.stop = &stop;
-    options.on_progress = [&](const progress& p) {
-      EXPECT_TRUE(p.latest.empty() || !p.warmup);
-      told.insert(told.end(), p.latest.begin(), p.latest.end());
-      EXPECT_LE(static_cast<std::int64_t>(told.size()), p.total);
-      if (told.size() > 1) stop.raise();
-    };
-    const auto record = whole_run(s, options);
-    // The first frames, without a gap: as many as had ended when it was last told.
-    ASSERT_GT(told.size(), 1U) << to_word(how);
-    ASSERT_LE(told.size(), record.frames.size());
-    for (std::size_t i = 0; i < told.size(); ++i) {
-      ASSERT_EQ(told[i], record.frames[i].end - record.frames[i].due) << to_word(how) << ' ' << i;
-    }
-  }
-}
-
 TEST(session, saves_inputs_and_outputs_as_numpy_files) {
   const auto folder =
       std::filesystem::temp_directory_path() / ("graphline_session_" + std::to_string(::getpid()));

@@ -39,7 +39,6 @@ struct run_arguments {
   std::string tensors;
   bool kernels = false;
   bool quiet = false;
-  bool watch = false;
 };
 
 void make_folder(const std::string& tensors) {
@@ -75,17 +74,13 @@ exit_status run_pipeline(run_arguments& given) {
 
   session s(std::move(p), *device, &stop);
   progress_line line(given.quiet);
-  watch_line watched;
   run_options options;
   options.stop = &stop;
-  options.tell_latest = given.watch;
   options.on_progress = [&](const progress& at) {
-    if (given.watch) return watched.show(at);
     line.show(at.warmup ? "warming up" : "measuring", at.done, at.total, "frames");
   };
   run_record record = s.run(options);
   line.erase();
-  watched.erase();
   end_before_first("a frame was done",
                    record.interrupted && record.frames.empty() && record.load.dropped.empty());
   record.calibration = calibration_for(record.device, record.environment, record.warnings);
@@ -142,15 +137,9 @@ void add_run_command(CLI::App& program, action& chosen) {
       ->type_name("DIR");
   command->add_flag("--kernels", given->kernels,
                     "Trace the operations of each device stage, after the measured frames");
-  command->add_flag("--watch", given->watch,
-                    "Show percentiles so far, on standard error, while it runs");
   given->gates.add_to(*command, gated::run, given->files);
   add_quiet_option(*command, given->quiet);
-  command->footer(
-      "FILE may be - for standard output.\n"
-      "--watch takes some tens of microseconds ten times a second, from the thread that drives\n"
-      "the frames: a frame in which that falls is longer by it. Where standard error is no\n"
-      "terminal it writes a line every two seconds.");
+  command->footer("FILE may be - for standard output.");
   command->callback([&chosen, given] { chosen = [given] { return run_pipeline(*given); }; });
 }
 

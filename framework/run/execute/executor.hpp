@@ -1,11 +1,9 @@
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "framework/base/stop_request.hpp"
 #include "framework/run/execute/frame_schedule.hpp"
@@ -24,7 +22,6 @@ struct batch {
   progress_function on_progress;  ///< may be empty
   bool warmup = false;
   frame_schedule* schedule = nullptr;  ///< when frames are due; null: each when it can begin
-  bool tell_latest = false;            ///< with progress, the times of the frames that ended
 };
 
 /// How a batch went.
@@ -58,8 +55,6 @@ std::unique_ptr<executor> make_frame_executor(prepared_pipeline& pipeline);
 std::string describe_failure(const plan& p, std::optional<std::size_t> stage, std::int64_t frame);
 
 /// Tells progress to a function at most ten times a second, from stamps the caller has anyway.
-/// Where the times of frames are wanted too, it looks for them no further than frames have ended
-/// one after another, since under `overlap` a later one may be ahead.
 class progress_meter {
  public:
   explicit progress_meter(const batch& b) : batch_(b) {}
@@ -67,24 +62,12 @@ class progress_meter {
   void frame_done(std::int64_t done, nanoseconds at) {
     if (!batch_.on_progress || at - last_ < 100'000'000) return;
     last_ = at;
-    if (batch_.tell_latest) look_for_ends();
-    batch_.on_progress({batch_.warmup, done, batch_.frames, latest_});
+    batch_.on_progress({batch_.warmup, done, batch_.frames});
   }
 
  private:
-  void look_for_ends() {
-    latest_.clear();
-    for (; told_ < batch_.into->capacity(); ++told_) {
-      const auto time = batch_.into->end_to_end(told_);
-      if (!time) return;
-      latest_.push_back(*time);
-    }
-  }
-
   const batch& batch_;
   nanoseconds last_ = 0;
-  std::int64_t told_ = 0;            ///< frames whose times were told
-  std::vector<nanoseconds> latest_;  ///< of those since the last call
 };
 
 }  // namespace graphline

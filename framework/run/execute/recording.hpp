@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -24,7 +23,6 @@ class recording {
             nanoseconds epoch);
 
   timing_method method() const noexcept { return method_; }
-  std::int64_t capacity() const noexcept { return static_cast<std::int64_t>(frames_.size()); }
 
   /// A frame without a time to be due at is due when it begins.
   void frame_begun(std::int64_t frame, std::optional<nanoseconds> due, nanoseconds at) noexcept {
@@ -32,16 +30,8 @@ class recording {
     f.due = due.value_or(at) - epoch_;
     f.begin = at - epoch_;
   }
-  /// Everything of the frame that was noted before is there for whoever sees the end.
   void frame_ended(std::int64_t frame, nanoseconds at) noexcept {
-    auto& f = frames_[static_cast<std::size_t>(frame)];
-    std::atomic_ref(f.end).store(at - epoch_, std::memory_order_release);
-  }
-  /// From due to end of a frame, while frames run, from any thread; nothing before its end.
-  std::optional<nanoseconds> end_to_end(std::int64_t frame) noexcept {
-    auto& f = frames_[static_cast<std::size_t>(frame)];
-    const auto end = std::atomic_ref(f.end).load(std::memory_order_acquire);
-    return end == 0 ? std::nullopt : std::optional(end - f.due);
+    frames_[static_cast<std::size_t>(frame)].end = at - epoch_;
   }
   /// The launch of a frame's graph.
   void frame_launched(std::int64_t frame, nanoseconds begin, nanoseconds end) noexcept {

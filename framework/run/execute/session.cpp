@@ -231,7 +231,6 @@ run_record session::run(const run_options& options) {
     auto schedule =
         make_schedule(planned(), record.run, options.arrival_seed.value_or(record.run.seed));
     if (schedule) measured.schedule = &*schedule;
-    measured.tell_latest = options.tell_latest;
     machine_watch machine(device(), options.at_machine);
     if (options.before_frames) options.before_frames();
     device().profile(true);

@@ -3,7 +3,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -23,9 +22,6 @@ struct progress {
   bool warmup = false;
   std::int64_t done = 0;
   std::int64_t total = 0;
-  /// With `run_options::tell_latest`: from due to end of the measured frames that have ended since
-  /// the last call, in order of the frames. Valid during the call.
-  std::span<const nanoseconds> latest = {};
 };
 using progress_function = std::function<void(const progress&)>;
 
@@ -50,7 +46,6 @@ struct run_options {
   std::function<machine_state()> at_machine = look_at_machine;
   const stop_request* stop = nullptr;
   progress_function on_progress = {};
-  bool tell_latest = false;  ///< fills `progress::latest`: some nanoseconds for each of them
 };
 
 /// A plan made ready on a device: stages prepared, memory placed, graphs captured. Runs it any
