@@ -1,30 +1,32 @@
 // What Graphline itself costs per frame: six empty CPU stages, a chain with one diamond
 // (a -> b -> {c, d} -> e -> f), one frame at a time, beside a hand-written oneTBB flow graph of the
-// same shape in the same process. The ratios are of medians of interleaved repetitions.
+// same shape in the same process. All take turns in random order; figures are medians.
 //
-//   frame_cost_bench [--frames=N] [--benchmark_... as Google Benchmark has them]
+//   frame_cost_bench [--frames N] [--repetitions N]
 
-#include <benchmark/benchmark.h>
 #include <fmt/format.h>
 #include <oneapi/tbb/flow_graph.h>
 
-#include <cstdlib>
+#include <algorithm>
 #include <functional>
+#include <map>
 #include <memory>
+#include <random>
 #include <string>
 #include <vector>
 
 #include "framework/base/clock.hpp"
 #include "framework/device/host/host_device.hpp"
-#include "framework/plan/planner.hpp"
-#include "framework/run/execute/session.hpp"
 #include "stages/builtin.hpp"
-#include "tests/bench/command_line.hpp"
+#include "tests/bench/program.hpp"
 
 namespace graphline {
 namespace {
 
-std::int64_t frames_per_run = 100'000;
+struct settings_given {
+  std::int64_t frames = 100'000;
+  int repetitions = 15;
+};
 
 stage_spec empty_stage(const std::string& name, const std::vector<std::string>& after) {
   stage_spec stage;
@@ -35,13 +37,13 @@ stage_spec empty_stage(const std::string& name, const std::vector<std::string>& 
   return stage;
 }
 
-session make_session(device& d, const stage_registry& registry, strategy how) {
+session make_session(device& d, const stage_registry& registry, strategy how, std::int64_t frames) {
   pipeline_spec spec;
   spec.name = {"six_empty_stages"};
   spec.stages = {empty_stage("a", {}),    empty_stage("b", {"a"}),      empty_stage("c", {"b"}),
                  empty_stage("d", {"b"}), empty_stage("e", {"c", "d"}), empty_stage("f", {"e"})};
   spec.run.strategy = how;
-  spec.run.frames = frames_per_run;
+  spec.run.frames = frames;
   spec.run.warmup = 100;
   diagnostics found;
   plan p = make_plan(spec, registry, {}, found);
@@ -49,27 +51,15 @@ session make_session(device& d, const stage_registry& registry, strategy how) {
   return session(std::move(p), d);
 }
 
-/// Seconds per frame of one run, from its first frame's begin to its last one's end.
+/// Nanoseconds a frame of one run, from its first frame's begin to its last one's end.
 double run_once(session& s, timing_method method) {
-  run_options options;
-  options.timing = method;
-  const run_record record = s.run(options);
-  if (record.failure) {
-    fmt::print(stderr, "error: {}\n", *record.failure);
-    std::exit(1);
-  }
-  return static_cast<double>(record.frames.back().end - record.frames.front().begin) * 1e-9 /
+  const run_record record = record_of(s, {.timing = method});
+  return static_cast<double>(record.frames.back().end - record.frames.front().begin) /
          static_cast<double>(record.frames.size());
 }
 
-void graphline_frame(benchmark::State& state, strategy how, timing_method method) {
-  const auto dev = open_host_device(1);
-  const auto registry = builtin_stages();
-  session s = make_session(*dev, registry, how);
-  for (auto _ : state) state.SetIterationTime(run_once(s, method));
-}
-
-void flow_graph_frame(benchmark::State& state) {
+/// Nanoseconds a frame of the flow graph.
+double run_flow_graph(std::int64_t frames) {
   namespace flow = oneapi::tbb::flow;
   using node_type = flow::continue_node<flow::continue_msg>;
   flow::graph g;
@@ -81,84 +71,77 @@ void flow_graph_frame(benchmark::State& state) {
   flow::make_edge(c, e);
   flow::make_edge(d, e);
   flow::make_edge(e, f);
-  const auto frame = [&] {
-    a.try_put(flow::continue_msg());
-    g.wait_for_all();
-  };
-  for (int i = 0; i < 100; ++i) frame();
-  for (auto _ : state) {
+  const auto run = [&](std::int64_t count) {
     const nanoseconds begin = now();
-    for (std::int64_t i = 0; i < frames_per_run; ++i) frame();
-    state.SetIterationTime(static_cast<double>(now() - begin) * 1e-9 /
-                           static_cast<double>(frames_per_run));
-  }
-}
-
-void clock_read(benchmark::State& state) {
-  for (auto _ : state) {
-    const nanoseconds begin = now();
-    nanoseconds last = begin;
-    for (std::int64_t i = 0; i < frames_per_run; ++i) benchmark::DoNotOptimize(last = now());
-    state.SetIterationTime(static_cast<double>(last - begin) * 1e-9 /
-                           static_cast<double>(frames_per_run));
-  }
-}
-
-class cost_reporter final : public sample_reporter {
-  void print() const override {
-    fmt::print("{:<16}{:>10}{:>10}{:>10}\n", "ns a frame", "median", "min", "max");
-    for (const auto& [name, seconds] : samples()) {
-      fmt::print("{:<16}{:>10.1f}{:>10.1f}{:>10.1f}\n", name, median(name), seconds.front() * 1e9,
-                 seconds.back() * 1e9);
+    for (std::int64_t i = 0; i < count; ++i) {
+      a.try_put(flow::continue_msg());
+      g.wait_for_all();
     }
-    const double flow = median("flow_graph");
-    const double clock = median("clock_read");
-    const auto per_stage = [&](const char* name, int clock_reads) {
-      return (median(name) - clock_reads * clock) / 6.0;
-    };
-    fmt::print("\noverlap, timing none,  to the flow graph             {:8.2f}\n",
-               median("overlap_none") / flow);
-    fmt::print("overlap, timing event, to the flow graph             {:8.2f}\n",
-               median("overlap_event") / flow);
-    fmt::print("async, timing none,  a stage beyond the clock reads  {:8.1f} ns\n",
-               per_stage("async_none", 2));
-    fmt::print("async, timing event, a stage beyond the clock reads  {:8.1f} ns\n",
-               per_stage("async_event", 2 + 2 * 6));
-  }
+    return static_cast<double>(now() - begin) / static_cast<double>(count);
+  };
+  run(100);
+  return run(frames);
+}
 
-  /// Nanoseconds.
-  double median(const std::string& name) const {
-    const std::vector<double>& seconds = samples().at(name);
-    return seconds[seconds.size() / 2] * 1e9;
-  }
-};
+double read_clock(std::int64_t times) {
+  const nanoseconds begin = now();
+  nanoseconds last = begin;
+  for (std::int64_t i = 0; i < times; ++i) last = now();
+  return static_cast<double>(last - begin) / static_cast<double>(times);
+}
 
-void add(const char* name, const std::function<void(benchmark::State&)>& body) {
-  benchmark::RegisterBenchmark(name, body)
-      ->UseManualTime()
-      ->Iterations(1)
-      ->Repetitions(15)
-      ->Unit(benchmark::kNanosecond);
+void print(const std::map<std::string, std::vector<double>>& samples) {
+  const auto median = [&](const std::string& name) {
+    const auto& sorted = samples.at(name);
+    return sorted[sorted.size() / 2];
+  };
+  fmt::print("{:<16}{:>10}{:>10}{:>10}\n", "ns a frame", "median", "min", "max");
+  for (const auto& [name, sorted] : samples) {
+    fmt::print("{:<16}{:>10.1f}{:>10.1f}{:>10.1f}\n", name, median(name), sorted.front(),
+               sorted.back());
+  }
+  for (const char* timing : {"none", "event"}) {
+    fmt::print("overlap, timing {:<5}, to the flow graph {:.2f}\n", timing,
+               median(std::string("overlap_") + timing) / median("flow_graph"));
+  }
+}
+
+void measure(const settings_given& given) {
+  const auto on = open_host_device(1);
+  const auto registry = builtin_stages();
+  session overlap = make_session(*on, registry, strategy::overlap, given.frames);
+  session async = make_session(*on, registry, strategy::async, given.frames);
+  const std::vector<std::pair<std::string, std::function<double()>>> variants = {
+      {"clock_read", [&] { return read_clock(given.frames); }},
+      {"flow_graph", [&] { return run_flow_graph(given.frames); }},
+      {"overlap_none", [&] { return run_once(overlap, timing_method::none); }},
+      {"overlap_event", [&] { return run_once(overlap, timing_method::event); }},
+      {"async_none", [&] { return run_once(async, timing_method::none); }},
+      {"async_event", [&] { return run_once(async, timing_method::event); }}};
+  std::vector<std::size_t> turns;
+  for (int i = 0; i < given.repetitions; ++i) {
+    for (std::size_t each = 0; each < variants.size(); ++each) turns.push_back(each);
+  }
+  std::shuffle(turns.begin(), turns.end(), std::mt19937(1));
+  std::map<std::string, std::vector<double>> samples;
+  for (const std::size_t turn : turns) {
+    const auto& [name, run] = variants[turn];
+    samples[name].push_back(run());
+  }
+  for (auto& [name, all] : samples) std::ranges::sort(all);
+  print(samples);
 }
 
 }  // namespace
 }  // namespace graphline
 
 int main(int argc, char** argv) {
-  using namespace graphline;
-  if (!read_command_line(argc, argv, "--frames=", frames_per_run)) return 2;
-
-  add("clock_read", clock_read);
-  add("flow_graph", flow_graph_frame);
-  const auto graphline = [](strategy how, timing_method method) {
-    return [how, method](benchmark::State& state) { graphline_frame(state, how, method); };
-  };
-  add("overlap_none", graphline(strategy::overlap, timing_method::none));
-  add("overlap_event", graphline(strategy::overlap, timing_method::event));
-  add("async_none", graphline(strategy::async, timing_method::none));
-  add("async_event", graphline(strategy::async, timing_method::event));
-
-  cost_reporter reporter;
-  benchmark::RunSpecifiedBenchmarks(&reporter);
-  return 0;
+  CLI::App program("What Graphline itself costs per frame");
+  graphline::settings_given given;
+  program.add_option("--frames", given.frames, "Of a repetition")->check(CLI::PositiveNumber);
+  program.add_option("--repetitions", given.repetitions, "Of each")->check(CLI::PositiveNumber);
+  return graphline::run_program(program, argc, argv, [&] {
+    graphline::measure(given);
+    return 0;
+  });
 }

@@ -25,21 +25,11 @@ constexpr std::array probes = {
     probe{"drift", "the device's clock against the host's", gpu_probe::probe_drift},
     probe{"record_nodes", "record nodes mixed with records", gpu_probe::probe_record_nodes},
     probe{"negative_times", "elapsed times backwards", gpu_probe::probe_negative_times},
-    probe{"unjoined_capture", "captures that end with a fork", gpu_probe::probe_unjoined_capture},
     probe{"disturbed_capture", "captures beside another thread's calls",
           gpu_probe::probe_disturbed_capture},
-    probe{"node_parameters", "parameters of captured copies, fills, calls",
-          gpu_probe::probe_node_parameters},
-    probe{"library_nodes", "parameters of libraries' captured kernels",
-          gpu_probe::probe_library_nodes},
     probe{"host_functions", "host functions against streams and branches",
           gpu_probe::probe_host_functions},
     probe{"callback_stack", "the stack of a host function", gpu_probe::probe_callback_stack},
-    probe{"waits", "ways to wait, their time and their core", gpu_probe::probe_waits},
-    probe{"launches", "the host's cost of calls, graphs by nodes", gpu_probe::probe_launches},
-    probe{"event_nodes", "what record nodes cost between kernels", gpu_probe::probe_event_nodes},
-    probe{"priorities", "a short kernel behind a long grid", gpu_probe::probe_priorities},
-    probe{"properties", "the device as cuDNN describes it", gpu_probe::probe_properties},
 };
 
 }  // namespace

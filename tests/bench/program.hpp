@@ -5,7 +5,6 @@
 #include <functional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "framework/base/error.hpp"
 #include "framework/device/builtin/builtin_devices.hpp"
@@ -33,17 +32,6 @@ inline run_record record_of(session& s, const run_options& options) {
   run_record record = s.run(options);
   if (record.failure) throw run_error(*record.failure);
   return record;
-}
-
-/// End-to-end milliseconds of frames without timing, after some that do not count.
-inline std::vector<double> block_of_frames(session& s, std::int64_t frames, std::int64_t warmup) {
-  const run_record record =
-      record_of(s, {.timing = timing_method::none, .frames = frames, .warmup = warmup});
-  std::vector<double> milliseconds;
-  for (const frame_record& frame : record.frames) {
-    milliseconds.push_back(static_cast<double>(frame.end - frame.begin) * 1e-6);
-  }
-  return milliseconds;
 }
 
 /// A program's `main`: reads the command line and returns the status of `body`, or that of an

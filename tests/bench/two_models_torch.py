@@ -2,8 +2,7 @@
 `graphline run --save-tensors` wrote. Every mode's score is compared with Graphline's.
 
 Prints a JSON object a line, as soon as it is known, so that nothing is lost when it is stopped:
-what it runs on, how each mode was set up, then the end-to-end times of each block of frames, with
-the CPU work between the networks and without it.
+what it runs on, how each mode was set up, then the end-to-end times of each block of frames.
 """
 
 import argparse
@@ -16,12 +15,8 @@ import struct
 import sys
 import time
 
+import numpy
 import torch
-
-try:
-    import numpy
-except ImportError:
-    numpy = None
 
 DTYPES = {"float32": torch.float32, "tf32": torch.float32, "float16": torch.float16,
           "bfloat16": torch.bfloat16}
@@ -143,14 +138,13 @@ def normal_numbers():
     return numpy.random.normal(size=(1, 3, 512, 512)).astype(numpy.float32) * 32
 
 
-def block(mode, options, cpu_work):
+def block(mode, options):
     """End-to-end milliseconds of each frame after the warm-up, and the last score."""
     times = []
     for frame in range(options.warmup + options.frames):
         begin = time.perf_counter_ns()
         features = mode.start()
-        if cpu_work:
-            normal_numbers()
+        normal_numbers()
         score = mode.head(features)
         synchronize(options)
         end = time.perf_counter_ns()
@@ -182,7 +176,7 @@ def set_up(name, options, expected):
     started = time.monotonic()
     try:
         mode = Mode(name, options)
-        _, score = block(mode, options, False)
+        _, score = block(mode, options)
         error = relative_error(score, expected)
     except Exception as reason:  # whatever a compiler throws: the other modes go on
         # A compiler's first line may only say that what follows was raised.
@@ -195,15 +189,6 @@ def set_up(name, options, expected):
     return mode
 
 
-def rounds(options):
-    """The numbers of the rounds to run, each when it is asked for."""
-    if not options.step:
-        yield from range(options.rounds)
-        return
-    for number, _ in enumerate(sys.stdin):
-        yield number
-
-
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--tensors", required=True,
@@ -213,9 +198,6 @@ def arguments():
     parser.add_argument("--frames", type=int, default=25, help="of a block")
     parser.add_argument("--warmup", type=int, default=5, help="frames before each block")
     parser.add_argument("--rounds", type=int, default=5, help="blocks of each mode, in turns")
-    parser.add_argument("--step", action="store_true",
-                        help="run a round for each line of standard input, until it ends")
-    parser.add_argument("--modes", nargs="*", default=list(MODES), choices=MODES)
     parser.add_argument("--limit", type=int, default=60, help="seconds to set a mode up in")
     return parser.parse_args()
 
@@ -232,24 +214,15 @@ def main():
     torch.backends.cudnn.allow_tf32 = options.precision == "tf32"
     torch.backends.cuda.matmul.allow_tf32 = options.precision == "tf32"
     expected = read_tensor(options.tensors, "output.score")
-    tell(torch=torch.__version__, numpy=numpy.__version__ if numpy else None,
-         cudnn=torch.backends.cudnn.version(), precision=options.precision, device=options.device,
-         batch=read_tensor(options.tensors, "input.image").shape[0])
+    tell(torch=torch.__version__, cudnn=torch.backends.cudnn.version(), precision=options.precision,
+         device=options.device, batch=read_tensor(options.tensors, "input.image").shape[0])
     with torch.no_grad():
-        modes = [set_up(name, options, expected) for name in options.modes]
-        modes = [mode for mode in modes if mode]
-        tell(ready=[mode.name for mode in modes])
-        for number in rounds(options) if modes else ():
-            first = number % len(modes)
+        modes = [mode for mode in (set_up(name, options, expected) for name in MODES) if mode]
+        for number in range(options.rounds):
+            first = number % max(len(modes), 1)
             for mode in modes[first:] + modes[:first]:
-                for cpu_work in (False, True) if numpy else (False,):
-                    times, _ = block(mode, options, cpu_work)
-                    tell(round=number, mode=mode.name, cpu_work=cpu_work, ms=times)
-            if numpy:
-                begin = time.perf_counter_ns()
-                normal_numbers()
-                tell(round=number, cpu_work_alone_ms=(time.perf_counter_ns() - begin) * 1e-6)
-            tell(round_done=number)
+                times, _ = block(mode, options)
+                tell(mode=mode.name, round=number, ms=times)
     return 0
 
 

@@ -29,8 +29,6 @@ class Context:
         self.seed = options.seed if options.seed is not None else random.SystemRandom().randrange(
             1, 1 << 31)
         self.graphline = places.program("graphline")
-        self.two_models_tensors = {}  # folders that several steps start from, by precision
-        self._help = {}
         # After those of an earlier check, which were kept.
         self._numbers = itertools.count(1 + max(
             (int(path.name[:4]) for path in self.work.glob("[0-9][0-9][0-9][0-9]*")), default=0))
@@ -51,15 +49,9 @@ class Context:
                                 "--seed", self.seed, "--json", result, *words], most)
         return done, read_json(result) if done.status == 0 else None
 
-    def has_parameter(self, name, kind="network"):
-        """Whether a kind of stage has such a parameter in this build."""
-        if kind not in self._help:
-            self._help[kind] = self.runner.run([self.graphline, "stages", kind]).out
-        return re.search(rf"^ +{name} ", self._help[kind], re.MULTILINE) is not None
-
     def precisions(self):
-        """Those that the device can be asked for."""
-        return list(TOLERANCES) if self.on_gpu and self.has_parameter("precision") else ["float32"]
+        """Those that the device can be asked for: `host` computes in float32."""
+        return list(TOLERANCES) if self.on_gpu else ["float32"]
 
     def pipeline_files(self):
         return sorted(self.places.pipelines.glob("*.yaml"))
@@ -72,13 +64,12 @@ class Context:
         text = text.replace("folder: images", f"folder: {json.dumps(str(folder))}")
         for stage in without:
             text = re.sub(rf"^  - name: {stage}\n(?:    .*\n)*", "", text, flags=re.MULTILINE)
-        added = {"precision": precision, "tune": None if tune else "off"}
+        added = [f"precision: {precision}"] * bool(precision) + ["tune: off"] * (not tune)
         for kind in ("network", "matmul"):
-            for name, value in added.items():
-                if value and self.has_parameter(name, kind):
-                    text = re.sub(rf"^    kind: {kind}$", rf"\g<0>\n    {name}: {value}", text,
-                                  flags=re.MULTILINE)
-                    text = text.replace(f"kind: {kind},", f"kind: {kind}, {name}: {value},")
+            for line in added:
+                text = re.sub(rf"^    kind: {kind}$", rf"\g<0>\n    {line}", text,
+                              flags=re.MULTILINE)
+                text = text.replace(f"kind: {kind},", f"kind: {kind}, {line},")
         return text
 
     def variant(self, pipeline, precision=None, without=(), tune=True):

@@ -9,33 +9,11 @@ from .outcome import FAIL, PASS, SHOWN
 # What of compute-sanitizer is used, each tool with its own options. Libraries provoke errors of the
 # API on purpose, to learn what a driver can do: only what kernels do is counted.
 TOOLS = {"memcheck": ["--report-api-errors", "no"], "racecheck": []}
-NO_SANITIZER = "there is no compute-sanitizer on PATH or in /usr/local/cuda/bin"
-
-
-def sanitizer(context):
-    """compute-sanitizer, or None: on PATH, or where the CUDA toolkit is when PATH does not say."""
-    folders = context.runner.environment.get("PATH", "") + os.pathsep + "/usr/local/cuda/bin"
-    return shutil.which("compute-sanitizer", path=folders)
-
-
-def under(program, tool, words):
-    """A command under a tool of compute-sanitizer, with status 9 where that finds something."""
-    return [program, "--tool", tool, *TOOLS[tool], "--error-exitcode", 9, *words]
 
 
 def check_allocations(context):
-    """On the host by operator new, in tests and in pipelines; on the device and of pinned memory by
-    Graphline's own count."""
+    """On the host by operator new; on the device and of pinned memory by Graphline's own count."""
     outcome = context.outcome
-    program = context.places.program("run_allocation_test")
-    if program is None:
-        outcome.not_run("operator new, on host", f"run_allocation_test is not in "
-                                                 f"{context.places.root}")
-    else:
-        with outcome.or_not_run("operator new, on host"):
-            done = context.runner.run([program, "--gtest_filter=frame_loop.*"], most=60)
-            outcome.add("operator new, on host", PASS if done.status == 0 else FAIL,
-                        bound="0 a frame", note="" if done.status == 0 else done.out[-1000:])
     for name in ["six_small"] if context.quick else ["six_small", "two_models"]:
         with outcome.or_not_run(f"{name}, operator new"):
             count_new(context, name)
@@ -80,20 +58,21 @@ def check_memory(context):
     if not context.on_gpu:
         outcome.not_run("compute-sanitizer", "it is for a GPU")
         return
-    program = sanitizer(context)
+    # On PATH, or where the CUDA toolkit is when PATH does not say.
+    folders = context.runner.environment.get("PATH", "") + os.pathsep + "/usr/local/cuda/bin"
+    program = shutil.which("compute-sanitizer", path=folders)
     if not program:
-        outcome.not_run("compute-sanitizer", NO_SANITIZER)
+        outcome.not_run("compute-sanitizer", "it is neither on PATH nor in /usr/local/cuda/bin")
         return
-    for name, words in (("six_small", []), ("two_models", ["--set", "batch=2", "--set",
-                                                             "side=32"])):
-        with outcome.or_not_run(f"{name}, memcheck"):
-            # Trying plans out would take most of the time, so slow are kernels here.
-            pipeline = context.variant(context.places.pipelines / f"{name}.yaml", tune=False)
+    # Trying plans out would take most of the time, so slow are kernels here.
+    pipeline = context.variant(context.places.pipelines / "two_models.yaml", tune=False)
+    for tool, options in TOOLS.items():
+        with outcome.or_not_run(tool):
             done = context.runner.run(
-                under(program, "memcheck", [
-                    context.graphline, "run", pipeline, "--device", context.device, "--frames", 2,
-                    "--warmup", 1, *words]), most=60)
+                [program, "--tool", tool, *options, "--error-exitcode", 9, context.graphline, "run",
+                 pipeline, "--device", context.device, "--frames", 2, "--warmup", 1, "--set",
+                 "batch=2", "--set", "side=32"], most=60)
             found = [line for line in done.out.splitlines() if "ERROR SUMMARY" in line]
-            outcome.add(f"{name}, memcheck", PASS if done.status == 0 else FAIL,
+            outcome.add(tool, PASS if done.status == 0 else FAIL,
                         found[-1].strip("= ") if found else "",
                         note="" if done.status == 0 else done.out[-1500:] + done.err[-500:])

@@ -1,5 +1,5 @@
-"""Whether the device computes what `host` computes in float32, layer by layer and pipeline by
-pipeline, and the same bits whatever the strategy and the graph mode."""
+"""Whether the device computes what `host` computes in float32, pipeline by pipeline, and the same
+bits whatever the strategy and the graph mode."""
 
 import array
 import ast
@@ -7,13 +7,10 @@ import math
 import operator
 import os
 import pathlib
-import re
 import struct
 
-from . import layer_cases
 from .context import TOLERANCES
 from .outcome import FAIL, NOT_RUN, PASS
-from .processes import OutOfTime
 
 # Networks of so many convolutions and linear layers that plans for them take long: they come last,
 # and are not tuned.
@@ -87,71 +84,8 @@ def report(outcome, name, bound, errors, note=""):
     """A row for the worst of several errors."""
     worst = max(errors, key=lambda key: math.inf if math.isnan(errors[key]) else errors[key],
                 default=None)
-    value = errors.get(worst)
-    if len(errors) > 1:
-        which = f"worst of {len(errors)}: {worst}" if value else f"{len(errors)} tensors"
-        note = which + (f"; {note}" if note else "")
-    wrong = [key for key, error in errors.items() if not error <= bound]
-    if wrong:
-        note = "off: " + ", ".join(f"{key} {errors[key]:.1e}" for key in wrong)
-    outcome.judge(name, value, bound, "{:.1e}", note)
-
-
-def layer_errors(context, group, precision):
-    """The error of each case of a group, and the reasons of those that could not be run."""
-    kind = layer_cases.kind_of(group)
-    parameters = f"    precision: {precision}\n" * context.has_parameter("precision", kind)
-    # Whole pipelines are tuned; here that would only take time.
-    parameters += "    tune: off\n" * context.has_parameter("tune", kind)
-    errors, reasons = {}, []
-    cases = layer_cases.CASES[group]
-    # When the whole group fails, each case alone tells which one it is.
-    for attempt in [cases, *[[case] for case in cases]]:
-        path, reference_path = context.name("-layers.yaml"), context.name("-reference.yaml")
-        path.write_text(layer_cases.pipeline_text(kind, attempt, parameters), encoding="utf-8")
-        reference_path.write_text(layer_cases.pipeline_text(kind, attempt), encoding="utf-8")
-        reference, why = saved(context, reference_path, *SERIAL, device="host")
-        folder, why = saved(context, path) if reference else (None, why)
-        if folder:
-            errors.update(compare(folder, reference))
-            if attempt is cases:
-                break
-        elif attempt is not cases:
-            errors[attempt[0][0]] = math.nan
-            reasons.append(f"{attempt[0][0]}: {why}")
-    return {name[:-2] if name.endswith("_y") else name: error for name, error in errors.items()
-            }, reasons
-
-
-def check_layers(context):
-    groups = list(layer_cases.CASES)[:2] if context.quick else list(layer_cases.CASES)
-    wanted = [(group, precision) for precision in context.precisions() for group in groups
-              if precision == "float32"
-              or context.has_parameter("precision", layer_cases.kind_of(group))]
-
-    def run(item):
-        return layer_errors(context, *item)
-
-    at_once = min(6, os.cpu_count() or 1)
-    for (group, precision), found in zip(wanted, context.runner.all(run, wanted, at_once)):
-        name = f"{group}, {precision}"
-        if isinstance(found, OutOfTime):
-            context.outcome.not_run(name, str(found))
-            continue
-        errors, reasons = found
-        context.outcome.data.setdefault("layers", {}).setdefault(precision, {})[group] = errors
-        report(context.outcome, name, TOLERANCES[precision], errors)
-        for reason in reasons:
-            context.outcome.add(reason.split(":")[0], FAIL, note=reason)
-    explain_precisions(context)
-
-
-def explain_precisions(context):
-    missing = [word for word in TOLERANCES if word not in context.precisions()]
-    if missing:
-        why = ("host computes in float32" if not context.on_gpu else
-               "this build's network has no parameter precision")
-        context.outcome.not_run(", ".join(missing), why)
+    outcome.judge(name, errors.get(worst), bound, "{:.1e}",
+                  f"worst of {len(errors)} tensors: {worst}; {note}")
 
 
 def chosen(context):
@@ -165,81 +99,66 @@ def assignments(parameters):
 
 
 def check_pipelines(context):
-    """Each with the device's own parameters; `host` computes it once, with the same. Tuned is what
-    other steps run too: trying plans out for this one alone would take most of its time."""
     for path in chosen(context):
-        name = path.stem
-        smaller = assignments(SMALLER.get(name, {}) if context.on_gpu else {})
-        few = ["--frames", 2, "--warmup", 1]
-        reference = parameters = None
-        for precision in context.precisions():
-            if precision != "float32" and context.text_of(path, precision) == context.text_of(path):
-                continue  # no stage of it has a precision
-            label = f"{name}, {precision}"
-            try:
-                variant = context.variant(path, precision if context.on_gpu else None,
-                                          WITHOUT.get(name, ()),
-                                          tune=precision == "float32" and name not in SMALLER)
-                folder, result = saved(context, variant, *few, *smaller, most=90)
-                if folder and reference is None:
-                    parameters = result["settings"]["params"]
-                    plain = context.variant(path, None, WITHOUT.get(name, ()))
-                    # Its frames are few but large: all cores.
-                    reference, why = saved(
-                        context, plain, *few, *assignments(parameters), *SERIAL, "--threads",
-                        os.cpu_count() or 1, device="host", most=120)
-                    if reference is None:
-                        context.outcome.not_run(label, f"host did not compute it: {why}")
-                        break
-            except OutOfTime as late:
-                context.outcome.not_run(label, str(late))
-                if parameters and reference is None:
-                    break  # `host` would take as long for the next precision
-                continue
-            if folder is None:
-                context.outcome.add(label, FAIL, note=result)
-                continue
-            errors = compare(folder, reference)
-            errors.update({output["tensor"]: math.nan for output in result["outputs"]
-                           if not output["finite"]})
-            context.outcome.data.setdefault("pipelines", {}).setdefault(name, {})[
-                precision] = errors
-            size = ", ".join(f"{k}={v}" for k, v in parameters.items() if not isinstance(v, str))
-            report(context.outcome, label, bound_for(precision, name), errors, size)
+        with context.outcome.or_not_run(path.stem):
+            check_pipeline(context, path)
+
+
+def check_pipeline(context, path):
+    """In each precision with the device's own parameters; `host` computes it once, with the same.
+    Tuned is what other steps run too: trying plans out for this one alone would take most of its
+    time."""
+    name, without = path.stem, WITHOUT.get(path.stem, ())
+    few = ["--frames", 2, "--warmup", 1]
+    smaller = assignments(SMALLER.get(name, {}) if context.on_gpu else {})
+    reference = None
+    for precision in context.precisions():
+        if precision != "float32" and context.text_of(path, precision) == context.text_of(path):
+            continue  # no stage of it has a precision
+        label = f"{name}, {precision}"
+        variant = context.variant(path, precision if context.on_gpu else None, without,
+                                  tune=precision == "float32" and name not in SMALLER)
+        folder, result = saved(context, variant, *few, *smaller, most=90)
+        if folder is None:
+            context.outcome.add(label, FAIL, note=result)
+            continue
+        parameters = assignments(result["settings"]["params"])
+        if reference is None:
+            # Its frames are few but large: all cores.
+            reference, why = saved(
+                context, context.variant(path, None, without), *few, *parameters, *SERIAL,
+                "--threads", os.cpu_count() or 1, device="host", most=120)
+            if reference is None:
+                context.outcome.not_run(label, f"host did not compute it: {why}")
+                return
+        errors = compare(folder, reference)
+        errors.update({output["tensor"]: math.nan for output in result["outputs"]
+                       if not output["finite"]})
+        context.outcome.data.setdefault("pipelines", {}).setdefault(name, {})[precision] = errors
+        report(context.outcome, label, bound_for(precision, name), errors,
+               " ".join(word for word in parameters if word != "--set"))
 
 
 def combinations(context):
-    """The words for every strategy with every graph mode that this build has."""
-    words = context.runner.run([context.graphline, "run", "--help"]).out
-    graphs = re.search(r"--graphs +(\S+)", words)[1].split("|")
-    found = [["--strategy", strategy, "--graphs", mode, *ALONE[strategy]] for mode in graphs
-             for strategy in ("async", "serial", "overlap")]
+    """The words for every strategy with every graph mode."""
+    found = [["--strategy", strategy, "--graphs", mode, *ALONE[strategy]]
+             for mode in ("off", "stage", "frame") for strategy in ("async", "serial", "overlap")]
     found.append(["--strategy", "overlap", "--graphs", "stage", "--in-flight", "3"])
     return found[:1] + found[3:5] if context.quick else found
 
 
 def check_same_bits(context):
-    """The first run also chooses the libraries' plans, which the others find in the cache."""
-    every = combinations(context)
     for path in chosen(context):
-        few = ["--frames", 4, "--warmup", 1]
-        without = context.variant(path, None, WITHOUT.get(path.stem, ()),
-                                  tune=path.stem not in DEEP)
-
-        def run(words, few=few, without=without):
-            return words, context.run(without, *few, *words)
-
-        try:
-            found = [run(["--strategy", "async", "--graphs", "stage"])]
-            found += context.runner.all(run, every, 1 if context.quick else 4)
-        except OutOfTime as late:
-            context.outcome.not_run(path.stem, str(late))
-            continue
-        report_bits(context, path.stem, [item for item in found if not isinstance(item, OutOfTime)],
-                    sum(isinstance(item, OutOfTime) for item in found))
+        pipeline = context.variant(path, None, WITHOUT.get(path.stem, ()),
+                                   tune=path.stem not in DEEP)
+        with context.outcome.or_not_run(path.stem):
+            # The first run also chooses the libraries' plans, which the others find in the cache.
+            found = [(words, context.run(pipeline, "--frames", 4, "--warmup", 1, *words))
+                     for words in combinations(context)]
+            report_bits(context, path.stem, found)
 
 
-def report_bits(context, name, found, late):
+def report_bits(context, name, found):
     checksums, refused, failed = {}, [], []
     for words, (done, result) in found:
         label = " ".join(word.replace("--", "") for word in words)
@@ -253,7 +172,7 @@ def report_bits(context, name, found, late):
     context.outcome.data.setdefault("checksums", {})[name] = checksums
     ran = sum(map(len, checksums.values()))
     notes = [f"refused as meaningless: {', '.join(refused)}"] * bool(refused)
-    notes += [f"{late} not run for the time"] * bool(late) + failed
+    notes += failed
     if len(checksums) > 1:
         notes += ["alike: " + "; ".join(labels) for labels in checksums.values()]
     status = PASS if len(checksums) == 1 and ran > 1 and not failed else FAIL

@@ -2,7 +2,7 @@
 
 import contextlib
 import math
-import statistics
+import textwrap
 
 from .processes import OutOfTime
 
@@ -82,25 +82,11 @@ class Outcome:
                 step = row["step"]
                 lines += ["", step]
             lines.append(line(row))
-            indent = "    "
-            if row["note"]:
-                lines += [indent + part for part in wrapped(row["note"], WIDTH - len(indent))]
+            for paragraph in row["note"].splitlines():
+                lines += textwrap.wrap(paragraph, WIDTH, initial_indent="    ",
+                                       subsequent_indent="    ", break_long_words=False,
+                                       break_on_hyphens=False)
         return "\n".join(lines + ["", self.counts()])
-
-
-def wrapped(text, width):
-    """Lines of words; what has no blanks stays whole."""
-    lines = []
-    for paragraph in text.splitlines():
-        current = ""
-        for word in paragraph.split():
-            if current and len(current) + 1 + len(word) > width:
-                lines.append(current)
-                current = word
-            else:
-                current = f"{current} {word}".strip()
-        lines.append(current)
-    return [line for line in lines if line]
 
 
 def median_interval(values):
@@ -114,8 +100,3 @@ def median_interval(values):
             break
         rank += 1
     return (ordered[rank - 1], ordered[count - rank]) if rank > 0 else None
-
-
-def block_ratios(first, second):
-    """Median of a block of the one over that of the other's block beside it."""
-    return [statistics.median(a) / statistics.median(b) for a, b in zip(first, second)]

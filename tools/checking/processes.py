@@ -1,7 +1,6 @@
-"""Runs programs within the time there is, several at once or asked for one thing after another."""
+"""Runs programs within the time there is, several at once."""
 
 import concurrent.futures
-import json
 import os
 import pathlib
 import signal
@@ -70,8 +69,14 @@ class Runner:
         words = [str(word) for word in words]
         begin = time.monotonic()
         with open(log or os.devnull, "wb") as file:
-            process = self.start(words, environment, **(
-                {"stdout": file, "stderr": subprocess.STDOUT} if log else {}))
+            pipes = {"stdout": file, "stderr": subprocess.STDOUT} if log else {
+                "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+            # Of a process group of its own: Ctrl-C reaches it through `stop_all` only.
+            process = subprocess.Popen(words, stdin=subprocess.DEVNULL, **pipes, text=True,
+                                       errors="replace", start_new_session=True,
+                                       env={**self.environment, **(environment or {})})
+        with self._lock:
+            self._running.add(process)
         try:
             out, err = process.communicate(timeout=limit)
             status = process.returncode
@@ -83,25 +88,11 @@ class Runner:
             self.end(process)
             raise
         finally:
-            self.forget(process)
+            with self._lock:
+                self._running.discard(process)
         if log:
             out, err = pathlib.Path(log).read_text(encoding="utf-8", errors="replace"), ""
         return Done(words, status, out, err, time.monotonic() - begin)
-
-    def start(self, words, environment=None, **pipes):
-        """A program of a process group of its own: Ctrl-C reaches it through `stop_all` only."""
-        pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE,
-                 **pipes}
-        process = subprocess.Popen([str(word) for word in words], text=True, errors="replace",
-                                   env={**self.environment, **(environment or {})},
-                                   start_new_session=True, **pipes)
-        with self._lock:
-            self._running.add(process)
-        return process
-
-    def forget(self, process):
-        with self._lock:
-            self._running.discard(process)
 
     def all(self, function, items, at_once):
         """function(item) for each, in their order; OutOfTime stands for a result not had."""
@@ -132,75 +123,3 @@ class Runner:
             os.killpg(process.pid, signal.SIGKILL)
         except ProcessLookupError:
             pass
-
-
-class Lines:
-    """A program that prints an object of JSON a line, and does more when it is asked to."""
-
-    def __init__(self, runner, words):
-        self._runner, self._words, self._begun = runner, words, time.monotonic()
-        self.process = runner.start(words, stdin=subprocess.PIPE)
-        self._lines, self._more = [], threading.Condition()
-        self._errors = []
-        self._error_reader = threading.Thread(target=self._read_errors, daemon=True)
-        self._error_reader.start()
-        threading.Thread(target=self._read, daemon=True).start()
-
-    def _read(self):
-        for line in self.process.stdout:
-            try:
-                found = json.loads(line)
-            except ValueError:
-                continue  # what a compiler prints
-            if isinstance(found, dict):
-                self._add(found)
-        self._add(None)
-
-    def _add(self, found):
-        with self._more:
-            self._lines.append(found)
-            self._more.notify()
-
-    def _read_errors(self):
-        for line in self.process.stderr:
-            self._errors.append(line)
-
-    def _why_ended(self):
-        self._error_reader.join(timeout=5)
-        return Done(self._words, self.process.wait(), "", "".join(self._errors),
-                    time.monotonic() - self._begun).reason()
-
-    def until(self, key, seconds):
-        """The objects up to the first that has `key`, and None; or, where the program ends or the
-        seconds do, those until then, and the reason."""
-        found, end = [], time.monotonic() + seconds
-        while True:
-            with self._more:
-                while not self._lines:
-                    if not self._more.wait(max(0.0, end - time.monotonic())):
-                        return found, "time"
-                line = self._lines.pop(0)
-            if line is None:
-                return found, self._why_ended()
-            found.append(line)
-            if key in line:
-                return found, None
-
-    def ask(self, key, seconds):
-        """As `until`, after a line to the program."""
-        try:
-            self.process.stdin.write("\n")
-            self.process.stdin.flush()
-        except BrokenPipeError:
-            pass  # it has ended, and `until` tells why
-        return self.until(key, seconds)
-
-    def ended(self):
-        """Whether it did so by itself."""
-        return self.process.poll() is not None
-
-    def end(self):
-        """Ends it, with the processes it started."""
-        self._runner.end(self.process)
-        self.process.wait()
-        self._runner.forget(self.process)

@@ -9,8 +9,7 @@ endif()
 
 set(programs graphline)
 foreach(program IN ITEMS host_conformance_test cuda_gpu_conformance_test cuda_libraries_test
-        cuda_gpu_stages_test run_allocation_test frame_allocations frames_on_request
-        launch_cost_bench two_models_cuda gpu_probe)
+        cuda_gpu_stages_test frame_allocations launch_cost_bench gpu_probe)
   if(TARGET ${program})
     list(APPEND programs ${program})
   endif()

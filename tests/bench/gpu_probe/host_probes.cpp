@@ -1,11 +1,10 @@
-// What host functions and waits cost, and whom they hold up.
+// Whom host functions hold up, what stack they have, and what captures stand.
 
 #include <pthread.h>
 
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <ctime>
 #include <thread>
 
 #include "tests/bench/gpu_probe/probe.hpp"
@@ -81,40 +80,6 @@ void tell_stack(const std::string& fact, const stack_of_thread& found) {
   tell(fact + ", stack left", static_cast<double>(found.left) / 1024, "KiB");
 }
 
-double thread_cpu_us() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) * 1e6 + static_cast<double>(time.tv_nsec) * 1e-3;
-}
-
-/// From launching an empty kernel until the host has seen its end, and the share of a longer wait
-/// for which the thread kept its core.
-void tell_wait(const std::string& fact, unsigned flags,
-               const std::function<void(cudaEvent_t)>& wait) {
-  const cudaStream_t stream = make_stream();
-  const cudaEvent_t event = make_event(flags | cudaEventDisableTiming);
-  std::vector<double> times;
-  for (int i = 0; i < 200; ++i) {
-    const double begin = now_us();
-    enqueue_empty(stream);
-    record(event, stream);
-    wait(event);
-    times.push_back(now_us() - begin);
-  }
-  tell("launch to seen, " + fact, median(times), "us");
-  enqueue_busy(stream, 20'000'000);
-  record(event, stream);
-  const double begin = now_us();
-  const double cpu_begin = thread_cpu_us();
-  wait(event);
-  tell("core kept while waiting, " + fact, 100 * (thread_cpu_us() - cpu_begin) / (now_us() - begin),
-       "%");
-}
-
-void synchronize(cudaEvent_t event) {
-  check(cudaEventSynchronize(event), "cudaEventSynchronize");
-}
-
 }  // namespace
 
 void probe_host_functions() {
@@ -161,46 +126,42 @@ void probe_callback_stack() {
   tell_stack("call of a graph", found);
 }
 
-void probe_waits() {
-  tell_wait("query loop", 0, [](cudaEvent_t event) {
-    while (!is_done(event)) {
-    }
-  });
-  tell_wait("blocking event", cudaEventBlockingSync, synchronize);
-  tell_wait("event", 0, synchronize);
-  constexpr std::array<std::pair<const char*, unsigned>, 3> device_flags = {
-      {{"event, device set to spin", cudaDeviceScheduleSpin},
-       {"event, device set to yield", cudaDeviceScheduleYield},
-       {"event, device set to block", cudaDeviceScheduleBlockingSync}}};
-  for (const auto& [fact, flag] : device_flags) {
-    const cudaError_t status = cudaSetDeviceFlags(flag);
-    if (status == cudaSuccess) {
-      tell_wait(fact, 0, synchronize);
-    } else {
-      tell(fact, status_text(status));
-      static_cast<void>(cudaGetLastError());  // a status that was told stands in no later way
-    }
-  }
+void probe_disturbed_capture() {
   const cudaStream_t stream = make_stream();
-  std::atomic<bool> called = false;
-  std::vector<double> times;
-  for (int i = 0; i < 200; ++i) {
-    called = false;
-    const double begin = now_us();
-    enqueue_empty(stream);
-    call(
-        stream, [](void* flag) { *static_cast<std::atomic<bool>*>(flag) = true; }, &called);
-    while (!called) {
-    }
-    times.push_back(now_us() - begin);
-  }
-  tell("launch to seen, host function", median(times), "us");
+  const cudaStream_t other_stream = make_stream();
   const cudaEvent_t event = make_event(cudaEventDisableTiming);
-  record(event, stream);
-  captured(stream, [&] {
-    tell("a wait node for an event of outside",
-         status_text(cudaStreamWaitEvent(stream, event, cudaEventWaitExternal)));
-  });
+  record(event, other_stream);
+  constexpr std::array names = {"event query", "stream synchronize", "device synchronize"};
+  for (std::size_t how = 0; how < names.size(); ++how) {
+    std::atomic<bool> stop = false;
+    std::thread other([&] {
+      while (!stop) {
+        if (how == 0) static_cast<void>(cudaEventQuery(event));
+        if (how == 1) static_cast<void>(cudaStreamSynchronize(other_stream));
+        if (how == 2) static_cast<void>(cudaDeviceSynchronize());
+      }
+    });
+    int broken = 0;
+    for (int i = 0; i < 200; ++i) {
+      try {
+        captured(stream, [&] {
+          for (int k = 0; k < 20; ++k) enqueue_empty(stream);
+        });
+      } catch (const std::exception&) {
+        ++broken;
+        cudaStreamCaptureStatus status{};
+        cudaGraph_t graph = nullptr;
+        static_cast<void>(cudaStreamIsCapturing(stream, &status));
+        if (status != cudaStreamCaptureStatusNone) {
+          static_cast<void>(cudaStreamEndCapture(stream, &graph));
+        }
+        static_cast<void>(cudaGetLastError());
+      }
+    }
+    stop = true;
+    other.join();
+    tell(std::string("captures broken by another thread's ") + names[how], broken, "of 200");
+  }
 }
 
 }  // namespace gpu_probe

@@ -1,4 +1,4 @@
-// Which libraries there are, and what cuDNN says of the device.
+// Which libraries there are.
 
 #include <cudnn.h>
 #include <cupti.h>
@@ -56,35 +56,6 @@ void probe_libraries() {
     library.function<decltype(cuptiGetVersion)>("cuptiGetVersion")(&version);
     return fmt::format("{}, built for {}, {}", version, CUPTI_API_VERSION, library.path());
   });
-}
-
-void probe_properties() {
-  const gl::shared_library& library = gl::cudnn_library_file();
-  const auto step = [](cudnnStatus_t status, const char* call) {
-    if (status != CUDNN_STATUS_SUCCESS) {
-      throw gl::run_error(fmt::format("{} failed: {}", call, static_cast<int>(status)));
-    }
-  };
-  auto* const create =
-      library.function<decltype(cudnnBackendCreateDescriptor)>("cudnnBackendCreateDescriptor");
-  auto* const set =
-      library.function<decltype(cudnnBackendSetAttribute)>("cudnnBackendSetAttribute");
-  auto* const finalize = library.function<decltype(cudnnBackendFinalize)>("cudnnBackendFinalize");
-  auto* const get =
-      library.function<decltype(cudnnBackendGetAttribute)>("cudnnBackendGetAttribute");
-  cudnnBackendDescriptor_t described = nullptr;
-  std::int32_t number = 0;
-  std::int64_t length = 0;
-  step(create(CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR, &described), "cudnnBackendCreateDescriptor");
-  step(set(described, CUDNN_ATTR_DEVICEPROP_DEVICE_ID, CUDNN_TYPE_INT32, 1, &number),
-       "cudnnBackendSetAttribute");
-  step(finalize(described), "cudnnBackendFinalize");
-  const auto attribute = CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION;
-  step(get(described, attribute, CUDNN_TYPE_CHAR, 0, &length, nullptr), "cudnnBackendGetAttribute");
-  std::string text(static_cast<std::size_t>(length), '\0');
-  step(get(described, attribute, CUDNN_TYPE_CHAR, length, &length, text.data()),
-       "cudnnBackendGetAttribute");
-  tell("device properties of cuDNN", text.c_str());
 }
 
 }  // namespace gpu_probe

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -37,10 +36,9 @@ std::string status_text(cudaError_t status) {
   return fmt::format("{} ({})", cudaGetErrorName(status), static_cast<int>(status));
 }
 
-cudaStream_t make_stream(int priority) {
+cudaStream_t make_stream() {
   cudaStream_t stream = nullptr;
-  check(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, priority),
-        "cudaStreamCreateWithPriority");
+  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
   return stream;
 }
 
@@ -99,23 +97,6 @@ cudaGraphExec_t executable(cudaGraph_t graph, cudaStream_t stream) {
 double now_us() {
   const auto since = std::chrono::steady_clock::now().time_since_epoch();
   return std::chrono::duration<double, std::micro>(since).count();
-}
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values.at(values.size() / 2);
-}
-
-double host_us(cudaStream_t stream, int calls, const std::function<void()>& call) {
-  std::vector<double> times;
-  for (int block = 0; block < 30; ++block) {
-    check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
-    const double begin = now_us();
-    for (int i = 0; i < calls; ++i) call();
-    times.push_back((now_us() - begin) / calls);
-  }
-  check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
-  return median(times);
 }
 
 }  // namespace gpu_probe

@@ -7,7 +7,6 @@
 
 #include <functional>
 #include <string>
-#include <vector>
 
 namespace gpu_probe {
 
@@ -21,7 +20,7 @@ void check(cudaError_t status, const char* call);
 /// "cudaSuccess", "cudaErrorStreamCaptureUnjoined (904)".
 std::string status_text(cudaError_t status);
 
-cudaStream_t make_stream(int priority = 0);
+cudaStream_t make_stream();
 cudaEvent_t make_event(unsigned flags = cudaEventDefault);
 void record(cudaEvent_t event, cudaStream_t stream);
 /// As a node of the graph that is being captured, which stamps at every launch.
@@ -40,31 +39,20 @@ cudaGraphExec_t executable(cudaGraph_t graph, cudaStream_t stream);
 
 /// Of the host's steady clock.
 double now_us();
-double median(std::vector<double> values);
-/// Median microseconds of the host for one call, over blocks of `calls`.
-double host_us(cudaStream_t stream, int calls, const std::function<void()>& call);
 
-/// Enqueue one kernel each: one that does nothing; one that is busy for so long on every block;
+/// Enqueue one kernel each: one that does nothing; one that is busy for so long;
 /// one that writes the first `count` changes of %globaltimer.
 void enqueue_empty(cudaStream_t stream);
-void enqueue_busy(cudaStream_t stream, long long nanoseconds, unsigned blocks = 1);
+void enqueue_busy(cudaStream_t stream, long long nanoseconds);
 void enqueue_timer_changes(cudaStream_t stream, long long* to, int count);
 
 void probe_ticks();
 void probe_drift();
 void probe_record_nodes();
 void probe_negative_times();
-void probe_unjoined_capture();
 void probe_disturbed_capture();
-void probe_node_parameters();
-void probe_library_nodes();
 void probe_host_functions();
 void probe_callback_stack();
-void probe_waits();
-void probe_launches();
-void probe_event_nodes();
-void probe_priorities();
 void probe_libraries();
-void probe_properties();
 
 }  // namespace gpu_probe
