@@ -273,10 +273,6 @@ const std::vector<parameter>& member_keys() {
   return keys;
 }
 
-std::vector<std::string> keys_not_beside_together() {
-  return {std::begin(not_with_together), std::end(not_with_together)};
-}
-
 experiment_spec read_experiment(std::shared_ptr<const source_text> source, diagnostics& out) {
   experiment_spec spec;
   spec.source = source;

@@ -14,9 +14,6 @@ namespace graphline {
 /// The keys at the top of an experiment file. Those that begin with "x-" are the writer's own.
 const std::vector<parameter>& experiment_keys();
 
-/// Those of them that an experiment on several pipelines does not take.
-std::vector<std::string> keys_not_beside_together();
-
 /// The keys of a member of `together:`.
 const std::vector<parameter>& member_keys();
 

@@ -1,27 +1,19 @@
-#include <fmt/format.h>
-
 #include <CLI/App.hpp>
-#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "framework/analysis/roofline/ceilings.hpp"
 #include "framework/base/machine.hpp"
 #include "framework/report/describe/describe.hpp"
-#include "framework/report/render/heading.hpp"
 #include "framework/report/render/render.hpp"
 #include "framework/report/store/calibration_store.hpp"
 #include "framework/run/calibrate/calibration.hpp"
-#include "framework/run/execute/environment.hpp"
 #include "stages/builtin.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/common_options.hpp"
 #include "tools/graphline/interrupt.hpp"
-#include "tools/graphline/known_calibration.hpp"
 #include "tools/graphline/machine.hpp"
 #include "tools/graphline/progress_line.hpp"
 #include "tools/graphline/result_outputs.hpp"
@@ -35,52 +27,12 @@ struct calibrate_arguments {
   int threads = 0;
   std::optional<double> clock_mhz;
   result_files files;
-  bool show = false;
   bool quiet = false;
 };
 
-std::unique_ptr<device> open(const calibrate_arguments& given) {
-  auto opened = open_device(given.device, given.threads);
-  if (given.clock_mhz && opened->properties().backend == "host") {
-    throw input_error(
-        fmt::format("--clock {:g} applies to GPU theoretical peaks; omit it with --device host",
-                    *given.clock_mhz));
-  }
-  return opened;
-}
-
-/// The environment as a run of all kinds would describe it.
-std::vector<std::pair<std::string, std::string>> environment_on(const std::string& backend) {
-  auto result = describe_environment();
-  const auto stages = builtin_stages();
-  for (const auto* kind : stages.all()) {
-    const auto of = kind->libraries.find(backend);
-    if (of == kind->libraries.end()) continue;
-    for (auto& library : of->second()) {
-      if (std::ranges::find(result, library) == result.end()) result.push_back(std::move(library));
-    }
-  }
-  return result;
-}
-
 std::string json_of(const calibration_record& record, const calibrate_arguments& given) {
   return text_by([](text_sink& to, const report::document& of) { report::write_json(to, of); },
-                 report::describe(record, {given.clock_mhz, {}, {}}));
-}
-
-exit_status show_kept(const calibrate_arguments& given) {
-  const auto device = open(given)->properties();
-  const auto record = kept_calibration(device);
-  result_outputs outputs(given.files, {});
-  if (!given.quiet) {
-    const report::calibration_notes notes{
-        given.clock_mhz, stale_reasons(record, device, environment_on(device.backend)),
-        calibration_store(cache_folder()).path_of(device)};
-    outputs.show(report::describe(record, notes));
-  }
-  outputs.write("--json", [&](text_sink& to) { to.append(json_of(record, given)); });
-  outputs.finish();
-  return exit_status::done;
+                 report::describe(record, {given.clock_mhz, {}}));
 }
 
 calibration_record measure(device& d, const stop_request& stop, bool quiet) {
@@ -96,7 +48,10 @@ calibration_record measure(device& d, const stop_request& stop, bool quiet) {
 
 exit_status measure_and_keep(const calibrate_arguments& given) {
   const stop_request& stop = stop_on_interrupt();
-  const auto device = open(given);
+  const auto device = open_device(given.device, given.threads);
+  if (given.clock_mhz && device->properties().backend == "host") {
+    throw input_error("--clock applies to GPU theoretical peaks; omit it with --device host");
+  }
   result_outputs outputs(given.files, {});
   auto kept = calibration_store(cache_folder()).open(device->properties());
   const auto record = measure(*device, stop, given.quiet);
@@ -114,7 +69,7 @@ exit_status measure_and_keep(const calibrate_arguments& given) {
     add_warnings(warnings, record.warnings);
     print_findings(warnings);
   } else {
-    outputs.show(report::describe(record, {given.clock_mhz, {}, kept_in}));
+    outputs.show(report::describe(record, {given.clock_mhz, kept_in}));
   }
   outputs.write("--json", [&](text_sink& to) { to.append(json_of(record, given)); });
   outputs.finish();
@@ -132,23 +87,20 @@ void add_calibrate_command(CLI::App& program, action& chosen) {
       ->add_option("--threads", given->threads,
                    "Compute threads of the host device (0: half the cores)")
       ->type_name("N")
-      ->check(whole_number_from(0, 1024));
+      ->check(in_range(0, 1024));
   command
       ->add_option("--clock", given->clock_mhz,
                    "Clock of a GPU's cores for its theoretical peaks (default: its highest)")
       ->type_name("MHZ")
-      ->check(number_from(1, 100000));
+      ->check(CLI::Range(1.0, 100'000.0).description(""));
   given->files.add_json(*command);
-  command->add_flag("--show", given->show, "Show what is kept of the device, without measuring");
   add_quiet_option(*command, given->quiet);
   command->footer(
       "It takes about a minute, in which the machine should have nothing else to do. What it\n"
       "finds is kept in the folder 'calibrations' of GRAPHLINE_CACHE, else of ~/.cache/graphline;\n"
       "'run' and 'compare' take it into their results. FILE may be - for standard output.\n"
       "Ctrl-C shows what is known by then, and keeps nothing.");
-  command->callback([&chosen, given] {
-    chosen = [given] { return given->show ? show_kept(*given) : measure_and_keep(*given); };
-  });
+  command->callback([&chosen, given] { chosen = [given] { return measure_and_keep(*given); }; });
 }
 
 }  // namespace graphline

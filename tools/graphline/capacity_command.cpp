@@ -2,13 +2,12 @@
 
 #include <CLI/App.hpp>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "framework/analysis/analyze.hpp"
-#include "framework/base/diagnostic.hpp"
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/describe/describe.hpp"
@@ -25,6 +24,9 @@
 namespace graphline {
 namespace {
 
+const std::map<std::string, double> percentiles = {
+    {"p50", 0.5}, {"p90", 0.9}, {"p95", 0.95}, {"p99", 0.99}, {"p99.9", 0.999}};
+
 struct capacity_arguments {
   pipeline_options pipeline;
   std::string percentile = "p95";
@@ -35,17 +37,6 @@ struct capacity_arguments {
   result_files files;
   bool quiet = false;
 };
-
-double read_percentile(const std::string& text) {
-  constexpr double known[] = {0.5, 0.9, 0.95, 0.99, 0.999};
-  std::vector<std::string> names;
-  for (const double p : known) {
-    if (percentile_name(p) == text) return p;
-    names.push_back(percentile_name(p));
-  }
-  throw input_error(
-      fmt::format("--percentile: unknown percentile '{}'{}", text, suggestion(text, names)));
-}
 
 /// The bound: what was given, or else the file's deadline.
 nanoseconds read_bound(const std::string& text, const std::optional<nanoseconds>& deadline) {
@@ -72,35 +63,19 @@ double read_within(const std::string& text) {
   return *part;
 }
 
-arrival read_arrivals(const std::string& text) {
-  const auto found = from_word<arrival>(text);
-  if (found && *found != arrival::closed) return *found;
-  if (found) {
-    throw input_error(
-        "--arrival closed: such frames have no rate; capacity takes constant or poisson");
-  }
-  throw input_error(fmt::format("--arrival: unknown arrival '{}'{}", text,
-                                suggestion(text, {"constant", "poisson"})));
-}
-
 std::string rate_text(double frames_a_second) {
   return to_text(quantity{frames_a_second, unit::frames_per_second});
 }
 
-/// Makes frames arrive: as the file says or the option, else at a constant rate.
+/// Makes frames arrive: as the option or the file says, else at a constant rate, which each run has
+/// one of its own of.
 void set_load(settings& run, const std::string& arrivals) {
   if (!arrivals.empty()) {
-    run.arrival = read_arrivals(arrivals);
+    run.arrival = *from_word<arrival>(arrivals);
   } else if (run.arrival == arrival::closed) {
     run.arrival = arrival::constant;
   }
-  if (run.rate) {
-    print(
-        stderr,
-        fmt::format("note: the pipeline's rate of {} is not used: the rate is what is looked for\n",
-                    rate_text(*run.rate)));
-  }
-  run.rate = 1;  // each run has one of its own
+  run.rate = 1;
 }
 
 /// 0 where the search is to decide.
@@ -112,54 +87,10 @@ std::int64_t read_frames(std::int64_t given, double percentile) {
                                 given, percentile_name(percentile), least));
 }
 
-/// A progress line for each rate, since the time left is known of one run only.
-class capacity_line {
- public:
-  explicit capacity_line(bool quiet) : quiet_(quiet) {}
-
-  void show(const capacity_progress& at) {
-    auto text = at.rate ? rate_text(*at.rate) : std::string("closed loop");
-    if (at.pooled > 0) text = fmt::format("run {} at {}", at.pooled, text);
-    if (at.low && at.high) {
-      text += fmt::format("; between {} and {}", rate_text(*at.low), rate_text(*at.high));
-    } else if (at.low) {
-      text += fmt::format("; above {}", rate_text(*at.low));
-    } else if (at.high) {
-      text += fmt::format("; below {}", rate_text(*at.high));
-    }
-    if (!line_ || text != shown_) {
-      line_.emplace(quiet_);
-      shown_ = text;
-    }
-    line_->show(text, at.run.done, at.run.total, at.run.warmup ? "warm-up frames" : "frames");
-  }
-  void erase() { line_.reset(); }
-
- private:
-  bool quiet_;
-  std::optional<progress_line> line_;
-  std::string shown_;
-};
-
-bool failed(const capacity_record& record) {
-  return record.closed_loop.failure || (!record.runs.empty() && record.runs.back().record.failure);
-}
-
-/// On standard error, whatever becomes of the table: the run that failed and ended the search; and
-/// warnings where no table has them.
-void tell_trouble(const capacity_record& record, const std::optional<finding>& warning) {
-  const auto tell = [](const run_record& run) {
-    if (run.failure) print(stderr, fmt::format("error: {}\n", printable(*run.failure)));
-  };
-  tell(record.closed_loop);
-  for (const auto& run : record.runs) tell(run.record);
-  if (warning) print_findings({*warning});
-}
-
 exit_status measure_capacity(capacity_arguments& given) {
   const stop_request& stop = stop_on_interrupt();
   capacity_settings how;
-  how.percentile = read_percentile(given.percentile);
+  how.percentile = percentiles.at(given.percentile);
   how.within = read_within(given.within);
   how.frames = read_frames(given.frames, how.percentile);
   plan p = given.pipeline.make_plan([&](settings& run) { set_load(run, given.arrivals); });
@@ -170,10 +101,12 @@ exit_status measure_capacity(capacity_arguments& given) {
   result_outputs outputs(given.files, given.pipeline.files_of(p));
 
   session s(std::move(p), *device, &stop);
-  capacity_line line(given.quiet);
+  progress_line line(given.quiet);
   capacity_options options;
   options.stop = &stop;
-  options.on_progress = [&line](const capacity_progress& at) { line.show(at); };
+  options.on_progress = [&line](const capacity_progress& at) {
+    line.show(at.rate ? rate_text(*at.rate) : "closed loop", at.run.done, at.run.total, "frames");
+  };
   options.watch_machine = [&s] { return machine_watch(s.device()); };
   const auto record = find_capacity(how, make_session_probe(s, how, &stop), options);
   line.erase();
@@ -183,10 +116,13 @@ exit_status measure_capacity(capacity_arguments& given) {
   const auto analysis = analyze(record);
   const auto says = report::describe(record, analysis);
   if (!given.quiet) outputs.show(says);
-  tell_trouble(record, given.quiet ? analysis.summary.warning : std::nullopt);
+  if (given.quiet && analysis.summary.warning) print_findings({*analysis.summary.warning});
+  // A run that fails ends the search.
+  const auto& last = record.runs.empty() ? record.closed_loop : record.runs.back().record;
+  if (last.failure) print(stderr, fmt::format("error: {}\n", printable(*last.failure)));
   outputs.write("--json", [&](text_sink& to) { report::write_result(to, says, record); });
   outputs.finish();
-  if (failed(record)) return exit_status::run_failed;
+  if (last.failure) return exit_status::run_failed;
   return record.interrupted ? exit_status::interrupted : exit_status::done;
 }
 
@@ -199,6 +135,7 @@ void add_capacity_command(CLI::App& program, action& chosen) {
   given->pipeline.add_to(*command, settings_but({"frames", "deadline", "arrival", "rate"}));
   command->add_option("--percentile", given->percentile, "Of the time from due to end of a frame")
       ->type_name("p50|p90|p95|p99|p99.9")
+      ->check(one_of({"p50", "p90", "p95", "p99", "p99.9"}))
       ->capture_default_str();
   command
       ->add_option("--under", given->under,
@@ -207,12 +144,13 @@ void add_capacity_command(CLI::App& program, action& chosen) {
   command
       ->add_option("--arrival", given->arrivals,
                    "How frames arrive (default: as in the pipeline, else constant)")
-      ->type_name("constant|poisson");
+      ->type_name("constant|poisson")
+      ->check(one_of({"constant", "poisson"}));
   command
       ->add_option("-n,--frames", given->frames,
                    "Frames of a run (default: at least 240 for p95, and for a second)")
       ->type_name("N")
-      ->check(whole_number_from(1, 10'000'000));
+      ->check(in_range(1, 10'000'000));
   command
       ->add_option("--within", given->within,
                    "How wide the 95 % interval of the rate may be, as a part of the rate")

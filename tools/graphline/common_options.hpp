@@ -11,9 +11,10 @@ namespace graphline {
 
 // Options that several commands take.
 
-/// For an option that takes a number of this range; adds nothing to what --help says of it.
-CLI::Validator whole_number_from(std::int64_t least, std::int64_t most);
-CLI::Validator number_from(double least, double most);
+// For an option that takes a number of this range, or one of these words; they add nothing to what
+// --help says of it.
+CLI::Validator in_range(std::int64_t least, std::int64_t most);
+CLI::Validator one_of(const std::vector<std::string>& words);
 
 /// Adds --device.
 void add_device_option(CLI::App& command, std::string& device);

@@ -2,12 +2,9 @@
 
 #include <CLI/App.hpp>
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -19,7 +16,6 @@
 #include "framework/report/render/heading.hpp"
 #include "framework/report/render/render.hpp"
 #include "framework/report/render/text_table.hpp"
-#include "framework/report/store/stored_trials.hpp"
 #include "framework/report/store/trial_store.hpp"
 #include "framework/report/store/write_result.hpp"
 #include "framework/run/experiment/experiment.hpp"
@@ -65,24 +61,11 @@ store_opening opening_of(const compare_arguments& given) {
   return given.overwrite ? store_opening::overwrite : store_opening::fresh;
 }
 
-/// Trials that a result took the place of would be lost.
-void refuse_to_replace_trials(std::string_view option, const std::string& path,
-                              const std::string& store) {
-  namespace fs = std::filesystem;
-  std::error_code none;
-  const bool is_store = fs::weakly_canonical(path, none) == fs::weakly_canonical(store, none);
-  if (!is_store && (!fs::is_regular_file(path, none) || !is_trial_store(path))) return;
-  throw input_error(fmt::format("{} {}: it holds the trials of an experiment; name another file",
-                                option, quote(path, 200)));
-}
-
 result_outputs open_outputs(compare_arguments& given, const experiment_plan& planned,
                             const std::string& store) {
-  for (const auto& file : given.files.all()) {
-    refuse_to_replace_trials(file.option, file.path, store);
-  }
   const auto data = data_files(planned);
   std::vector<std::string> read(data.begin(), data.end());
+  read.push_back(store);
   for (const auto& source : planned.sources) read.push_back(source->name());
   return result_outputs(given.files, read);
 }
@@ -186,7 +169,7 @@ void add_compare_command(CLI::App& program, action& chosen) {
                     "Show every configuration and about how long it would take, then stop");
   command->add_option("--trials", given->trials, "Trials of each configuration, at most")
       ->type_name("N")
-      ->check(whole_number_from(1, 10000));
+      ->check(in_range(1, 10000));
   command
       ->add_option("--time-limit", given->time_limit, "Begin no further block of trials after it")
       ->type_name("TIME");

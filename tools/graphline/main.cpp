@@ -5,7 +5,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -14,7 +13,6 @@
 #include <new>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "framework/base/diagnostic.hpp"
@@ -109,48 +107,17 @@ int delivered(int status) {
   return report("cannot write to standard output: " + why, exit_status::run_failed);
 }
 
-/// Whether a word is an option, "--frames" or "-n", and not "-", a number or a value.
-bool is_option(const std::string& word) {
-  return word.starts_with("--") ||
-         (word.size() > 1 && word[0] == '-' && std::isalpha(static_cast<unsigned char>(word[1])));
-}
-
-/// The names a word of the command line may have been meant as.
-std::vector<std::string> known_words(const CLI::App& command, bool options) {
+/// The options, "--frames", and commands that a word of the command line may have been meant as.
+std::vector<std::string> known_words(const CLI::App& command) {
   std::vector<std::string> words;
-  if (options) {
-    for (const auto* option : command.get_options()) {
-      for (const auto& name : option->get_lnames()) words.push_back("--" + name);
-      for (const auto& name : option->get_snames()) words.push_back("-" + name);
-    }
-  } else {
-    for (const auto* sub :
-         command.get_subcommands([](const CLI::App* c) { return !c->get_group().empty(); })) {
-      words.push_back(sub->get_name());
-    }
+  for (const auto* option : command.get_options()) {
+    for (const auto& name : option->get_lnames()) words.push_back("--" + name);
+  }
+  for (const auto* sub :
+       command.get_subcommands([](const CLI::App* c) { return !c->get_group().empty(); })) {
+    words.push_back(sub->get_name());
   }
   return words;
-}
-
-/// What CLI11 says of a command line, in our words.
-std::string reworded(const std::string& message) {
-  if (const auto twice = message.find(": At Most 1 required"); twice != message.npos) {
-    return message.substr(0, twice) + " was given more than once";
-  }
-  constexpr std::string_view lacking = ": 1 required ";
-  constexpr std::string_view ending = " missing";
-  if (const auto none = message.find(lacking); none != message.npos && message.ends_with(ending)) {
-    const auto value = message.substr(none + lacking.size());
-    return fmt::format("{} needs a value: {}", message.substr(0, none),
-                       value.substr(0, value.size() - ending.size()));
-  }
-  if (message.starts_with("The following argument")) {
-    auto words = message.substr(message.find(": ") + 2);
-    // Of an option before the command CLI11 puts its value first.
-    if (const auto option = words.find(" -"); option != words.npos) words.erase(0, option + 1);
-    return quote(words, 200) + " was not expected";
-  }
-  return message;
 }
 
 /// A variable of a script that is not set looks like this: neither an option that was left out nor
@@ -164,29 +131,28 @@ void refuse_empty_values(const CLI::App& command) {
   for (const auto* chosen : command.get_subcommands()) refuse_empty_values(*chosen);
 }
 
-/// A command line that CLI11 refused: its message, with the nearest known word.
+/// A command line that CLI11 refused: its message, or the first unknown word with the nearest known
+/// one.
 int report_usage(const CLI::App& program, const CLI::ParseError& problem, int argc, char** argv) {
-  const CLI::App* command = &program;
-  if (!program.get_subcommands().empty()) command = program.get_subcommands().front();
-  std::string message = reworded(problem.what());
+  const bool chosen = !program.get_subcommands().empty();
+  const CLI::App* command = chosen ? program.get_subcommands().front() : &program;
+  auto known = known_words(*command);
+  if (chosen) {
+    for (const auto& word : known_words(program)) known.push_back(word);
+  }
+  std::string message = problem.what();
   for (int i = 1; i < argc; ++i) {
     const std::string word(argv[i]);
-    const bool option = is_option(word);
-    const bool letter = option && !word.starts_with("--");
-    const std::string name = letter ? word.substr(0, 2) : word.substr(0, word.find('='));
-    if (!option && (command != &program || i != 1)) continue;
-    auto words = known_words(*command, option);
-    if (option && command != &program) {
-      for (auto& known : known_words(program, option)) words.push_back(std::move(known));
-    }
-    if (std::find(words.begin(), words.end(), name) != words.end()) continue;
+    const std::string name = word.substr(0, word.find('='));
+    const bool option = word.starts_with("--");
+    if (!option && (chosen || i > 1)) continue;
+    if (std::ranges::find(known, name) != known.end()) continue;
     message = fmt::format("unknown {} '{}'{}", option ? "option" : "command", name,
-                          suggestion(name, words));
+                          suggestion(name, known));
     break;
   }
-  print(stderr,
-        fmt::format("error: {}\nRun '{} --help' for the list.\n", message,
-                    command == &program ? "graphline" : "graphline " + command->get_name()));
+  print(stderr, fmt::format("error: {}\nRun '{} --help' for the list.\n", message,
+                            chosen ? "graphline " + command->get_name() : "graphline"));
   return static_cast<int>(exit_status::bad_input);
 }
 

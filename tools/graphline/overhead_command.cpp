@@ -58,13 +58,13 @@ void add_overhead_command(CLI::App& program, action& chosen) {
   given->pipeline.add_to(*command, settings_but({"timing", "frames", "deadline"}));
   command->add_option("--trials", given->how.trials, "Trials of each method, in random order")
       ->type_name("N")
-      ->check(whole_number_from(1, 10000))
+      ->check(in_range(1, 10000))
       ->capture_default_str();
   command
       ->add_option("-n,--frames", given->how.frames,
                    "Frames of a trial (default: about a quarter of a second of them, 3 to 45)")
       ->type_name("N")
-      ->check(whole_number_from(1, 1'000'000));
+      ->check(in_range(1, 1'000'000));
   add_experiment_files(*command, given->files);
   add_quiet_option(*command, given->quiet);
   command->footer("It is an experiment, as of compare. FILE may be - for standard output.");

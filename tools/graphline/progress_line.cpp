@@ -9,14 +9,17 @@
 
 namespace graphline {
 
-progress_line::progress_line(bool quiet) : shown_(!quiet && is_terminal(stderr)), started_(now()) {}
+progress_line::progress_line(bool quiet)
+    : shown_(!quiet && is_terminal(stderr)), started_(now()), begun_(started_) {}
 
 void progress_line::show(std::string_view activity, std::int64_t done, std::int64_t total,
                          std::string_view what, std::optional<nanoseconds> left) {
-  const nanoseconds elapsed = now() - started_;
-  if (!shown_ || elapsed < 2'000'000'000) return;
+  const nanoseconds time = now();
+  if (done < done_) begun_ = time;
+  done_ = done;
+  if (!shown_ || time - started_ < 2'000'000'000) return;
   if (!left && done > 0) {
-    left = static_cast<nanoseconds>(static_cast<double>(elapsed) *
+    left = static_cast<nanoseconds>(static_cast<double>(time - begun_) *
                                     static_cast<double>(total - done) / static_cast<double>(done));
   }
   const auto rest =

@@ -28,6 +28,8 @@ class progress_line {
   bool shown_;  ///< where it may be
   bool drawn_ = false;
   nanoseconds started_;
+  nanoseconds begun_;  ///< when what is counted now began, from 0
+  std::int64_t done_ = 0;
 };
 
 }  // namespace graphline

@@ -1,12 +1,9 @@
 #include <fmt/format.h>
 
 #include <CLI/App.hpp>
-#include <algorithm>
-#include <functional>
 #include <memory>
 #include <string>
 #include <variant>
-#include <vector>
 
 #include "framework/base/utf8.hpp"
 #include "framework/report/csv/experiment_csv.hpp"
@@ -27,52 +24,27 @@ struct report_arguments {
   result_files files;
 };
 
-void make_reports(report_arguments& given, const run_record& record) {
-  result_outputs outputs(given.files, {given.result});
-  const auto says = report::describe(record);
-  if (outputs.empty()) outputs.show(says);
-  outputs.write("--trace", [&](text_sink& to) { write_trace(to, record); });
-  outputs.write("--csv", [&](text_sink& to) { write_run_csv(to, record); });
-  outputs.write(says);
-  outputs.finish();
-}
-
-/// Of what is no single run. `what`: "a roofline". `csv`: where its CSV is not a table of
-/// the document.
-void make_reports(report_arguments& given, const report::document& says, std::string_view what,
-                  const std::function<void(text_sink&)>& csv = {}) {
-  if (!given.files.path("--trace").empty()) {
+exit_status make_reports(const report_arguments& given) {
+  const auto record = read_record(given.result);
+  const auto* run = std::get_if<run_record>(&record);
+  const auto& trace = given.files.path("--trace");
+  if (run == nullptr && !trace.empty()) {
     throw input_error(fmt::format(
-        "--trace {}: {} holds {}, and a trace shows one run; make it by 'graphline run' with "
-        "--trace FILE",
-        quote(given.files.path("--trace"), 200), quote(given.result, 200), what));
+        "--trace {}: {} is no result of one run; 'graphline run' with --trace FILE makes a trace",
+        quote(trace, 200), quote(given.result, 200)));
   }
+  const auto says = std::visit([](const auto& of) { return report::describe(of); }, record);
   result_outputs outputs(given.files, {given.result});
   if (outputs.empty()) outputs.show(says);
-  if (csv) outputs.write("--csv", csv);
-  outputs.write(says);
+  if (run != nullptr) {
+    outputs.write("--trace", [&](text_sink& to) { write_trace(to, *run); });
+    outputs.write("--csv", [&](text_sink& to) { write_run_csv(to, *run); });
+  }
+  if (const auto* experiment = std::get_if<experiment_record>(&record)) {
+    outputs.write("--csv", [&](text_sink& to) { write_experiment_csv(to, *experiment); });
+  }
+  outputs.write(says);  // what is not written by then
   outputs.finish();
-}
-
-void make_reports(report_arguments& given, const experiment_record& record) {
-  make_reports(given, report::describe(record), "an experiment",
-               [&](text_sink& to) { write_experiment_csv(to, record); });
-}
-
-void make_reports(report_arguments& given, const roofline_record& record) {
-  make_reports(given, report::describe(record), "a roofline");
-}
-
-void make_reports(report_arguments& given, const calibration_record& record) {
-  make_reports(given, report::describe(record), "a calibration");
-}
-
-void make_reports(report_arguments& given, const capacity_record& record) {
-  make_reports(given, report::describe(record), "a search for the highest rate");
-}
-
-exit_status make_reports(report_arguments& given) {
-  std::visit([&](const auto& record) { make_reports(given, record); }, read_record(given.result));
   return exit_status::done;
 }
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
-#include <iterator>
+#include <set>
 #include <system_error>
 
 #include "framework/base/error.hpp"
@@ -23,41 +23,15 @@ bool is_standard_output(const std::string& path) {
   return path == "-" || path == "/dev/stdout";
 }
 
-/// Whether two results at these paths would take each other's place. What is no regular file takes
-/// any number of texts.
-bool same_file(const std::string& one, const std::string& other) {
+/// The place that a result takes; empty where that takes any number of texts.
+std::string place_of(const std::string& path) {
   namespace fs = std::filesystem;
-  if (is_standard_output(one) || is_standard_output(other)) return false;
+  if (is_standard_output(path)) return "-";
   std::error_code unknown;
-  const auto first = fs::weakly_canonical(one, unknown);
-  if (unknown) return one == other;
-  const auto second = fs::weakly_canonical(other, unknown);
-  if (unknown || first != second) return false;
-  return !fs::exists(first, unknown) || fs::is_regular_file(first, unknown);
-}
-
-void refuse_same_place(const requested_output& one, const requested_output& other) {
-  if (is_standard_output(one.path) && is_standard_output(other.path)) {
-    throw input_error(fmt::format("{} {} and {} {}: only one result can go to standard output",
-                                  one.option, one.path, other.option, other.path));
-  }
-  if (same_file(one.path, other.path)) {
-    throw input_error(
-        fmt::format("{} {} and {} {}: only one result can go to a file; name another one",
-                    one.option, quote(one.path, 200), other.option, quote(other.path, 200)));
-  }
-}
-
-/// What somebody wrote, or measured, and a slip on the command line must not cost.
-void refuse_to_replace(const std::vector<std::string>& read, const requested_output& one) {
-  namespace fs = std::filesystem;
-  std::error_code unknown;
-  if (is_standard_output(one.path) || !fs::is_regular_file(one.path, unknown)) return;
-  for (const auto& path : read) {
-    if (!fs::equivalent(one.path, path, unknown)) continue;
-    throw input_error(fmt::format("{} {}: this command reads it; name another file", one.option,
-                                  quote(one.path, 200)));
-  }
+  const auto place = fs::weakly_canonical(path, unknown);
+  if (unknown) return path;
+  const bool holds_one = !fs::exists(place, unknown) || fs::is_regular_file(place, unknown);
+  return holds_one ? place.string() : "";
 }
 
 }  // namespace
@@ -86,16 +60,20 @@ const std::string& result_files::path(std::string_view option) const {
 
 result_outputs::result_outputs(const result_files& requested,
                                const std::vector<std::string>& read) {
-  const auto& all = requested.all();
-  for (auto one = all.begin(); one != all.end(); ++one) {
-    if (!one->path.empty()) refuse_to_replace(read, *one);
-    for (auto other = std::next(one); other != all.end(); ++other) {
-      if (!one->path.empty() && !other->path.empty()) refuse_same_place(*one, *other);
+  std::set<std::string> taken;
+  for (const auto& path : read) taken.insert(place_of(path));
+  taken.erase("");
+  for (const auto& [option, path] : requested.all()) {
+    if (path.empty()) continue;
+    const auto place = place_of(path);
+    if (!place.empty() && !taken.insert(place).second) {
+      throw input_error(fmt::format(
+          "{} {}: another result goes there, or this command reads it; name another file", option,
+          quote(path, 200)));
     }
   }
-  for (const auto& [option, path] : all) {
-    if (path.empty()) continue;
-    results_.push_back({std::string(option), output_file(path)});
+  for (const auto& [option, path] : requested.all()) {
+    if (!path.empty()) results_.push_back({std::string(option), output_file(path)});
   }
 }
 

@@ -53,10 +53,9 @@ class result_files {
 /// output any more only where there is no other.
 class result_outputs {
  public:
-  /// Opens what is asked for. `read`: the files that the command reads, and folders whose files it
-  /// may. Throws an `input_error` where a result would take the place of one of them, an earlier
-  /// result in such a folder aside, where two would go to the same place, before anything is
-  /// written there, or a place cannot be written.
+  /// Opens what is asked for. `read`: the files that the command reads. Throws an `input_error`
+  /// where a result would take the place of one of them or of another result, or its place cannot
+  /// be written, before anything is written.
   result_outputs(const result_files& requested, const std::vector<std::string>& read);
 
   bool empty() const noexcept { return results_.empty(); }

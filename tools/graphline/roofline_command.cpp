@@ -8,10 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "framework/analysis/roofline/ceilings.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/describe/describe.hpp"
-#include "framework/report/store/calibration_store.hpp"
 #include "framework/report/store/write_result.hpp"
 #include "framework/run/execute/session.hpp"
 #include "tools/graphline/commands.hpp"
@@ -31,18 +29,6 @@ struct roofline_arguments {
   result_files files;
   bool quiet = false;
 };
-
-/// Without a calibration nothing need be run.
-calibration_record calibration_of(const device_properties& device) {
-  auto kept = kept_calibration(device);
-  if (device_ceilings(figures_of(kept)).compute.empty()) {
-    throw input_error(
-        fmt::format("the calibration of this device has no bandwidth of its memory or no rate of "
-                    "arithmetic to hold a pipeline against; run '{}' again",
-                    calibrate_command(device)));
-  }
-  return kept;
-}
 
 /// On standard error, what ended a run, and the warnings where no table has them.
 void tell_trouble(const roofline_record& record, const roofline_analysis& analysis, bool quiet) {
@@ -99,7 +85,7 @@ exit_status hold_pipeline(roofline_arguments& given) {
     run.deadline.reset();
   });
   const auto device = given.pipeline.open_device(p);
-  const auto kept = calibration_of(device->properties());
+  const auto kept = kept_calibration(device->properties());  // without one nothing need be run
   result_outputs outputs(given.files, given.pipeline.files_of(p));
 
   session s(std::move(p), *device, &stop);

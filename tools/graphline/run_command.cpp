@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <string>
 #include <system_error>
 
@@ -60,12 +59,6 @@ result_outputs open_outputs(run_arguments& given, const plan& p) {
   return outputs;
 }
 
-/// On standard error, what ended the run, and findings and warnings where no table has them.
-void tell_trouble(const run_record& record, bool quiet) {
-  if (quiet) print_findings(summarize(record).findings);
-  if (record.failure) print(stderr, fmt::format("error: {}\n", printable(*record.failure)));
-}
-
 exit_status run_pipeline(run_arguments& given) {
   const stop_request& stop = stop_on_interrupt();
   plan p = given.pipeline.make_plan();
@@ -91,31 +84,22 @@ exit_status run_pipeline(run_arguments& given) {
   const bool kernels = given.kernels && !record.failure && !record.interrupted;
   if (kernels) s.trace_operations(record, &stop);
   const bool interrupted = record.interrupted || (kernels && stop.raised());
-  // Once, and only where something is shown that takes it.
-  std::optional<run_analysis> worked_out;
-  const auto analysis = [&]() -> const run_analysis& {
-    if (!worked_out) worked_out = analyze(record);
-    return *worked_out;
-  };
-  std::optional<report::document> described;
-  const auto says = [&]() -> const report::document& {
-    if (!described) described = report::describe(record, analysis());
-    return *described;
-  };
-  if (!given.quiet) outputs.show(says());
-  tell_trouble(record, given.quiet);
+  const auto analysis = analyze(record);
+  const auto says = report::describe(record, analysis);
+  if (!given.quiet) outputs.show(says);
+  if (given.quiet) print_findings(analysis.summary.findings);
+  if (record.failure) print(stderr, fmt::format("error: {}\n", printable(*record.failure)));
   const auto ended = record.failure ? exit_status::run_failed
                      : interrupted  ? exit_status::interrupted
                                     : exit_status::done;
   const auto status = given.gates.judge(
-      [&](const gate& of) { return judge(of, record, analysis().summary); },
+      [&](const gate& of) { return judge(of, record, analysis.summary); },
       {"graphline run " + record.pipeline, {{"device", device_of(record.device)}}, {}}, outputs,
       given.quiet, ended);
-  outputs.write("--json", [&](text_sink& to) { report::write_result(to, says(), record); });
-  outputs.write("--html", [&](text_sink& to) { to.append(report::as_html(says())); });
-  outputs.write("--markdown", [&](text_sink& to) { to.append(report::as_markdown(says())); });
+  outputs.write("--json", [&](text_sink& to) { report::write_result(to, says, record); });
   outputs.write("--trace", [&](text_sink& to) { write_trace(to, record); });
   outputs.write("--csv", [&](text_sink& to) { write_run_csv(to, record); });
+  outputs.write(says);
   outputs.finish();
   return status;
 }

@@ -10,9 +10,9 @@
 #include <cstdlib>
 #include <optional>
 
-#include "framework/base/diagnostic.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/sentences.hpp"
+#include "tools/graphline/common_options.hpp"
 
 namespace graphline {
 namespace {
@@ -58,11 +58,7 @@ void add_color_option(CLI::App& program) {
       .add_option("--color", color_wanted(),
                   "Colors in tables: auto is on a terminal, unless NO_COLOR is set")
       ->type_name("auto|always|never")
-      ->check([](const std::string& text) -> std::string {
-        const std::vector<std::string> known = {"auto", "always", "never"};
-        if (std::find(known.begin(), known.end(), text) != known.end()) return {};
-        return fmt::format("unknown value {}{}", quote(text), suggestion(text, known));
-      })
+      ->check(one_of({"auto", "always", "never"}))
       ->capture_default_str();
   program.fallthrough();  // so that it may stand behind the command too
 }

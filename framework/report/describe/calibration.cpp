@@ -140,10 +140,6 @@ document describe(const calibration_record& record, const calibration_notes& not
   if (record.interrupted) {
     made.findings.push_back({"calibration_interrupted", finding_severity::failure});
   }
-  if (!notes.stale.empty()) {
-    made.findings.push_back(
-        finding{"stale_calibration", finding_severity::warning}.with("why", notes.stale));
-  }
   add_machine(made, record.device, record.environment);
   const auto figures = figures_of(record);
   const auto peaks = theoretical_peaks(record.device, notes.clock_mhz);

@@ -51,7 +51,6 @@ std::string in_brief(const experiment_plan& planned, const std::vector<nanosecon
 /// What a calibration's document says beside what was measured.
 struct calibration_notes {
   std::optional<double> clock_mhz = {};  ///< of the theoretical peaks, where it was given
-  std::vector<std::string> stale = {};   ///< why it may no longer hold
   std::string kept_in = {};              ///< the file; empty where it is not kept
 };
 document describe(const calibration_record& record, const calibration_notes& notes = {});

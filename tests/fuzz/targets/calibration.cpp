@@ -1,4 +1,4 @@
-// A calibration, as commands find it in the cache and `graphline calibrate --show` shows it.
+// A calibration, as commands find it in the cache and `graphline report` shows it.
 
 #include "framework/analysis/roofline/ceilings.hpp"
 #include "framework/base/error.hpp"
@@ -22,9 +22,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   fuzz::read_or_refuse<input_error>([&] {
     const auto found = store.find(sample.device);
     figures_of(*found);
-    report::calibration_notes notes;
-    notes.stale = stale_reasons(*found, sample.device, sample.environment);
-    report::as_text(report::describe(*found, notes));
+    stale_reasons(*found, sample.device, sample.environment);
+    report::as_text(report::describe(*found));
   });
   return 0;
 }

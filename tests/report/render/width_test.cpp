@@ -156,7 +156,7 @@ TEST(widths, are_kept_by_calibrations) {
     record.interrupted = seed % 3 == 0;
     record.warnings = {name()};
     for (auto& ceiling : record.ceilings) ceiling.how = name() + " " + name();
-    const report::calibration_notes notes{{}, {name()}, name()};
+    const report::calibration_notes notes{{}, name()};
     expect_to_fit(report::describe(record, notes), seed);
   }
 }
