@@ -119,18 +119,17 @@ class usage(Case):
         self.expect(graphline("overhaed", "x.yaml"), 2, "(did you mean 'overhead'?)")
         self.expect(graphline("run", "x.yaml", "--framse", "3"), 2, "--framse", "'--frames'")
 
-    def test_the_command_line_is_answered_in_our_own_words(self):
+    def test_what_is_wrong_on_the_command_line_is_named(self):
         path = self.pipeline()
-        self.expect(graphline("run", path, "--frames"), 2, "error: --frames needs a value: N\n")
-        self.expect(graphline("run", path, "more"), 2, "error: 'more' was not expected\n")
-        self.expect(graphline("-n", "5", "run", path), 2, "error: '-n' was not expected\n")
-        self.expect(graphline("run", path, "--color", "alway"), 2,
-                    "error: --color: unknown value 'alway' (did you mean 'always'?)\n")
-        self.expect(graphline("overhead", path, "--trials", "0"), 2,
-                    "error: --trials: must be a whole number from 1 to 10000, found '0'\n")
-        self.expect(graphline("overhead", path, "--trials", "4x"), 2, "found '4x'\n")
-        self.expect(graphline("calibrate", "--clock", "fast"), 2,
-                    "error: --clock: must be a number from 1 to 100000, found 'fast'\n")
+        for words, fragments in ((("run", path, "--frames"), ("--frames", "required")),
+                                 (("run", path, "-n"), ("--frames", "required")),
+                                 (("run", path, "-x"), ("-x",)),
+                                 (("run", path, "more"), ("more",)),
+                                 (("run", path, "--color", "alway"), ("--color", "always")),
+                                 (("overhead", path, "--trials", "0"), ("--trials", "1 to 10000")),
+                                 (("calibrate", "--clock", "fast"), ("--clock", "fast")),
+                                 (("run", path, "--seed", "3", "--seed", "4"), ("--seed",))):
+            self.expect(graphline(*words), 2, "error: ", *fragments, "--help' for the list")
 
     def test_an_empty_text_is_no_value(self):
         path = self.pipeline()
@@ -143,7 +142,6 @@ class usage(Case):
         path = self.pipeline()
         self.expect(graphline("run", path, "--strategy", "asnyc"), 2, "asnyc", "'async'")
         self.expect(graphline("run", path, "--frames", "-3"), 2, "frames")
-        self.expect(graphline("run", path, "--seed", "3", "--seed", "4"), 2, "--seed", "than once")
         self.expect(graphline("run", path, "--deadline", "20"), 2, "duration", "20ms")
         self.expect(graphline("run", path, "--set", "batch"), 2, "name=value")
         self.expect(graphline("run", path, "--set", "batch=3"), 2, "batch")
@@ -193,19 +191,6 @@ class bad_input(Case):
                     f"{path}:6:11: error: unknown kind 'netwrok' (did you mean 'network'?)",
                     "    6 |     kind: netwrok", "|           ^~~~~~~")
 
-    def test_all_problems_come_at_once(self):
-        text = SMALL.replace("kind: network", "kind: netwrok").replace("k: 3", "kk: 3")
-        text = text.replace("frames: 12", "framse: 12")
-        done = graphline("run", self.pipeline(text))
-        self.expect(done, 2, "netwrok", "'kk'", "'framse'")
-
-    def test_a_size_that_cannot_fit_names_both_numbers(self):
-        done = graphline("check", self.pipeline(SMALL.replace("[1, 3, 16, 16]",
-                                                              "[100000, 3, 9999, 9999]")))
-        self.assertEqual(done.returncode, 2)
-        self.assertRegex(done.stderr, r"(TiB|PiB)")
-        self.assertRegex(done.stderr, r"GiB")
-
     def test_results_that_cannot_be_written_fail_before_the_run(self):
         slow = self.pipeline(SMALL.replace("1ms", "60s"))
         started = time.monotonic()
@@ -218,7 +203,7 @@ class bad_input(Case):
 
     def test_two_results_cannot_share_standard_output(self):
         self.expect(graphline("run", self.pipeline(), "--json", "-", "--csv", "-"), 2,
-                    "--json - and --csv -: only one result")
+                    "--csv '-': another result goes there")
 
 
 class run_outputs(Case):
@@ -249,20 +234,6 @@ class run_outputs(Case):
         self.assertGreaterEqual(stages["pause"]["cpu_time"]["min"], 1.0)
         self.assertEqual({o["tensor"]: o["shape"] for o in result["outputs"]},
                          {"best.values": [1, 8, 14, 3], "best.indices": [1, 8, 14, 3]})
-
-    def test_each_timing_method_fills_what_it_measures(self):
-        path = self.pipeline()
-        names = {"none": set(), "host": {"enqueue_time"}, "sync": {"synchronized_time"},
-                 "event": {"device_time", "enqueue_time"},
-                 "layers": {"device_time", "enqueue_time"}}
-        checksums = set()
-        for method, expected in names.items():
-            result = self.result_of("run", path, "--timing", method)
-            stage = result["stages"][0]
-            self.assertEqual({k for k in stage if k.endswith("_time")}, expected, method)
-            self.assertEqual(result["settings"]["timing"], method)
-            checksums.add(result["outputs"][0]["checksum"])
-        self.assertEqual(len(checksums), 1)
 
     def test_every_strategy_computes_the_same(self):
         path = self.pipeline()
@@ -320,12 +291,6 @@ class shipped_pipelines(Case):
 
 
 class graphs(Case):
-    def test_a_frames_graph_refuses_what_the_host_would_do_between_stages(self):
-        path = self.pipeline()
-        for words in (["--timing", "sync"], ["--timing", "host"], ["--strategy", "serial"]):
-            self.expect(graphline("run", path, "--graphs", "frame", *words), 2, "graphs: frame",
-                        words[1])
-
     def test_operations_are_traced_after_the_frames_and_leave_the_outputs_alone(self):
         path, tensors = self.pipeline(), self.folder / "tensors"
         plain = graphline("run", path, "--save-tensors", tensors)

@@ -41,9 +41,6 @@ PUBLISHED = {
     "resnet50": (25_557_032, 53_120, "4.09"),
     "vgg16": (138_357_544, 0, "15.47"),
 }
-# 12 d^2 + 13 d parameters of an encoder block, and MACs of its linear layers and of its attention.
-BLOCK = 444_864
-BLOCK_MACS = 197 * 12 * 192**2 + 2 * 197**2 * 192
 
 
 class inspect(Case):
@@ -77,33 +74,6 @@ class inspect(Case):
             self.assertEqual(batch["total"]["parameters"], parameters + stored, name)
             self.assertEqual(batch["total"]["macs"], 32 * result["total"]["macs"], name)
 
-    def test_a_block_of_a_vision_transformer_has_what_its_formulas_say(self):
-        result = self.figures(PIPELINES / "vit_block.yaml", "--device", "host")
-        self.assertEqual(result["total"]["parameters"], BLOCK)
-        self.assertEqual(result["total"]["macs"], BLOCK_MACS)
-
-    def test_the_device_says_whose_parameters_count_and_set_overrides_them(self):
-        path = self.pipeline(KNOWN)
-        small = self.figures(path, "--device", "host")
-        self.assertEqual(self.stage(small, "conv")["macs"], 429_496_729_600 // 32 ** 2)
-        self.assertEqual(small["params"], {"bias": False, "side": 8})
-        biased = self.figures(path, "--device", "host", "--set", "side=256", "--set", "bias=true")
-        self.assertEqual(self.stage(biased, "conv")["flops"],
-                         858_993_459_200 + 512 * 256 * 256)
-
-    def test_a_pipeline_larger_than_any_machine_can_be_looked_at(self):
-        path = self.pipeline(KNOWN.replace("[600, 200, 8, 1, 64]", "[60000, 2000, 8, 1, 64]")
-                             .replace("[600, 1, 8, 64, 1]", "[60000, 1, 8, 64, 1]"))
-        self.expect(graphline("check", path, "--device", "host"), 2, "memory")
-        self.assertEqual(self.stage(self.figures(path), "product")["flops"], 122_880_000_000)
-
-    def test_the_table_is_for_people_and_goes_to_standard_error_beside_a_result(self):
-        path = self.pipeline(KNOWN)
-        done = graphline("inspect", path, "--device", "cuda")
-        self.expect(done, 0, "859 G", "known", "FLOP/B", "all stages", stream="stdout")
-        self.assertEqual(done.stderr, "")
-        self.expect(graphline("inspect", path, "--device", "cuda", "--csv", "-"), 0, "859 G")
-
     def test_rows_of_csv_are_stages_layers_and_their_sum(self):
         path, saved = self.pipeline(), self.folder / "costs.csv"
         self.expect(graphline("inspect", path, "--csv", saved), 0)
@@ -122,11 +92,6 @@ class inspect(Case):
         self.expect(done, 0, "## known", "| all stages |", stream="stdout")
         self.assertIn("graphline inspect", page.read_text())
         self.assertIn(">all stages<", page.read_text())
-
-    def test_layers_can_be_left_out(self):
-        done = graphline("inspect", self.pipeline(), "--stages", "--json", "-")
-        self.expect(done, 0)
-        self.assertNotIn("0.conv2d", done.stderr + done.stdout)
 
     def test_what_is_not_known_is_said_and_left_out_of_the_sum(self):
         done = graphline("inspect", self.pipeline(), "--json", "-")
@@ -154,18 +119,6 @@ stages:
                 result = self.figures(path, "--device", device)
                 self.assertEqual(result["schema"], "graphline.inspect/1")
                 self.assertGreater(result["total"]["bytes_written"], 0, path)
-
-    def test_what_is_wrong_is_said_with_the_remedy(self):
-        path = self.pipeline()
-        self.expect(graphline("inspct", path), 2, "did you mean 'inspect'?")
-        self.expect(graphline("inspect", path, "--jsno", "x"), 2, "'--json'")
-        self.expect(graphline("inspect", path, "--device", "cdua"), 2, "did you mean 'cuda'?")
-        self.expect(graphline("inspect", path, "--set", "batch=3"), 2, "batch")
-        self.expect(graphline("inspect", self.folder / "gone.yaml"), 2, "gone.yaml")
-        self.expect(graphline("inspect", path, "--json", "-", "--csv", "-"), 2, "only one result")
-        self.expect(graphline("inspect", path, "--csv", self.folder / "no" / "c.csv"), 2, "no")
-        broken = self.pipeline(KNOWN.replace("kernel", "kernal"), "broken.yaml")
-        self.expect(graphline("inspect", broken), 2, f"{broken}:15:", "did you mean 'kernel'?")
 
 
 if __name__ == "__main__":

@@ -23,8 +23,8 @@ class kept_files(Case):
                       ["compare", experiment, *store, "--json", experiment]):
             before = pathlib.Path(words[-1]).read_text()
             self.expect(graphline(*words), 2,
-                        f"error: {words[-2]} '{words[-1]}': this command reads it; name another "
-                        "file")
+                        f"error: {words[-2]} '{words[-1]}': another result goes there, or this "
+                        "command reads it; name another file")
             self.assertEqual(pathlib.Path(words[-1]).read_text(), before)
 
     def test_what_stages_read_is_kept(self):
@@ -37,7 +37,8 @@ class kept_files(Case):
                       ["compare", experiment, "--store", self.folder / "e.trials"]):
             before = weights.read_bytes()
             self.expect(graphline(*words, "--json", weights), 2,
-                        f"error: --json '{weights}': this command reads it; name another file")
+                        f"error: --json '{weights}': another result goes there, or this command "
+                        "reads it")
             self.assertEqual(weights.read_bytes(), before)
 
 

@@ -39,17 +39,6 @@ class load(Case):
         self.assertEqual(found["dropped"], len(result["record"]["load"]["dropped"]))
         self.assertEqual(found["queue_wait"]["count"], 60 - found["dropped"])
 
-    def test_a_schedule_and_a_rate_need_each_other(self):
-        path = self.pipeline()
-        self.expect(graphline("run", path, "--arrival", "poisson"), 2, "add a rate")
-        self.expect(graphline("check", path, "--rate", 30), 2, "use arrival: constant or poisson")
-        self.expect(graphline("overhead", path, "--arrival", "constant", "--rate", 0), 2,
-                    "--rate 0: error: 'rate' must be from 0.000001 to 1,000,000 frames a second")
-        self.expect(graphline("check", path, "--arrival", "poisson", "--rate", "1e-12"), 2,
-                    "found 1e-12")
-        self.expect(graphline("check", path, "--arrival", "constant", "--rate", 29.97), 0,
-                    "constant 29.97 frame/s", stream="stdout")
-
     def test_a_closed_loop_takes_the_place_of_the_files_schedule(self):
         path = self.pipeline(OPEN.replace("rate: 200", "rate: 200, queue: 4"))
         self.expect(graphline("check", path), 0, "constant 200 frame/s", stream="stdout")
@@ -59,15 +48,6 @@ class load(Case):
         self.assertEqual(done.stderr, "")
         self.expect(graphline("check", path, "--arrival", "closed", "--rate", 30), 2,
                     "rate: 30 makes no sense with arrival: closed")
-
-    def test_an_option_with_a_wrong_value_is_the_only_one_complained_of(self):
-        path = self.pipeline()
-        for options, problem in (
-                (("--arrival", "constant", "--rate", "20fps"), "'rate' must be a number"),
-                (("--arrival", "constnat", "--rate", 20), "did you mean 'constant'?")):
-            done = graphline("check", path, *options)
-            self.expect(done, 2, problem)
-            self.assertEqual(done.stderr.count("error: "), 1, done.stderr)
 
     def test_ctrl_c_ends_the_wait_for_a_frame_that_is_due_in_an_hour(self):
         path = self.pipeline(OPEN)

@@ -35,12 +35,6 @@ run: {{frames: 4, warmup: 1}}
         done = graphline("overhead", path, "--trials", "2", "--frames", "3")
         self.expect(done, 0, "more", stream="stdout")
 
-    def test_paths_start_at_the_folder_of_the_file(self):
-        (self.folder / "built").mkdir()
-        (self.folder / "built" / "mine.so").symlink_to(PLUGINS / "good.so")
-        self.expect(graphline("check", self.using("built/mine.so")), 0, "test.add",
-                    stream="stdout")
-
     def test_what_cannot_be_loaded_is_refused_at_its_place(self):
         path = self.using(PLUGINS / "good.so", "gone.so")
         column = len(f"plugins: [{PLUGINS / 'good.so'}, ") + 1
@@ -66,11 +60,6 @@ run: {{frames: 4, warmup: 1}}
                         "--no-plugins keeps from running")
             self.expect(graphline(command, path), 0)
             self.expect(graphline(command, self.pipeline(), "--no-plugins"), 0)
-
-    def test_a_kind_of_theirs_that_is_misspelt_is_suggested(self):
-        path = self.using(PLUGINS / "good.so", kind="test.ad")
-        self.expect(graphline("check", path), 2,
-                    "unknown kind 'test.ad' (did you mean 'test.add'?)")
 
     def test_a_stage_of_theirs_that_fails_is_named(self):
         text = f"""pipeline: fails

@@ -3,7 +3,6 @@
 usage: report_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES
 """
 
-import csv
 import os
 import subprocess
 import sys
@@ -55,25 +54,11 @@ class report(Case):
                     again = self.folder / f"again.{form}"
                     self.assertTrue(again.read_bytes() == file.read_bytes(), form)
 
-    def test_a_saved_experiment_gives_its_table_and_files(self):
-        path, table = self.experiment_result()
-        done = graphline("report", path)
-        self.expect(done, 0)
-        self.assertEqual(done.stdout, table)
-        page, rows = self.folder / "e.html", self.folder / "e.csv"
-        self.expect(graphline("report", path, "--html", page, "--csv", rows), 0)
-        self.assertTrue(page.read_text().startswith("<!doctype html>"))
-        with rows.open(newline="", encoding="utf-8") as file:
-            found = list(csv.DictReader(file))
-        frames = [row for row in found if row["measure"] == "end_to_end"]
-        self.assertEqual(len(frames), 2 * 2 * 5)
-        self.assertEqual({row["configuration"] for row in frames}, {"in_flight=1", "in_flight=2"})
-
     def test_a_trace_of_an_experiment_is_refused_with_the_remedy(self):
         path, _ = self.experiment_result()
         file = self.folder / "e"
-        self.expect(graphline("report", path, "--trace", file), 2, "experiment.json' holds an "
-                    "experiment", "'graphline run' with --trace FILE")
+        self.expect(graphline("report", path, "--trace", file), 2,
+                    "experiment.json' is no result of one run", "'graphline run' with --trace FILE")
         self.assertFalse(file.exists())
 
     def test_a_result_is_read_from_standard_input(self):
@@ -95,9 +80,8 @@ class report(Case):
             self.assertEqual(done.stderr, "")
             self.assertTrue(done.stdout == file.read_text(), form)
         done = graphline("report", path, "--html", "-", "--csv", "-")
-        self.expect(done, 2, "--html - and --csv -: only one result can go to standard output")
+        self.expect(done, 2, "another result goes there")
         self.assertEqual(done.stdout, "")
-        self.expect(graphline("report", path, "--html", "-", "--csv", "/dev/stdout"), 2, "only one")
 
     def test_files_that_cannot_be_written_are_told_and_the_others_not_left_behind(self):
         path, _, _ = self.run_result()
@@ -109,7 +93,7 @@ class report(Case):
         self.expect(graphline("report", path, "--html", page, "--csv", "/dev/full"), 1, "/dev/full",
                     "space")
         self.expect(graphline("report", path, "--html", page, "--csv", page), 2,
-                    "only one result can go to a file")
+                    "another result goes there")
         self.assertEqual(list(self.folder.glob("*.part")), [])
 
     def test_all_that_can_be_written_is_written_where_one_cannot(self):
@@ -153,13 +137,6 @@ class report(Case):
         refused(self.changed(path, "older.json", lambda r: r.pop("record")),
                 "older.json: error: ", "an earlier version", "run the pipeline again with --json")
         self.assertFalse(page.exists())
-
-    def test_the_command_line_is_checked(self):
-        self.expect(graphline("report"), 2, "RESULT.json")
-        self.expect(graphline("report", "x.json", "--htlm", "x"), 2, "--htlm", "'--html'")
-        self.expect(graphline("reprot", "x.json"), 2, "(did you mean 'report'?)")
-        self.expect(graphline("report", "--help"), 0, "--trace", "standard output",
-                    stream="stdout")
 
 
 if __name__ == "__main__":

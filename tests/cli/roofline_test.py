@@ -29,7 +29,7 @@ class roofline(Case):
     def graphline(self, *words, **more):
         return graphline(*words, env=self.environment, **more)
 
-    def calibrate(self, change=lambda record: None):
+    def calibrate(self):
         """Keeps a calibration of `host` with made-up figures: 10 GB/s and 100 GFLOP/s."""
         done = self.graphline("run", self.pipeline(name="first.yaml"), "--device", "host",
                               "--frames", "1", "--quiet", "--json", "-")
@@ -46,7 +46,6 @@ class roofline(Case):
         record = {"schema": "graphline.calibration/1", "device": run["device"],
                   "environment": run["environment"], "ceilings": ceilings,
                   "theoretical_peaks": [], "warnings": [], "interrupted": False}
-        change(record)
         device = run["device"]
         threads = device["compute_threads"]
         name = re.sub("[^A-Za-z0-9]+", "-", f"host {device['name']}").strip("-")
@@ -64,18 +63,12 @@ class roofline(Case):
         self.assertEqual(done.stdout, "")
         self.assertFalse(saved.exists())
 
-    def test_a_calibration_that_cannot_be_read_or_has_no_roofs_is_refused(self):
+    def test_a_calibration_that_cannot_be_read_is_refused(self):
         path = self.calibrate()
         path.write_text("{")
         self.expect(self.graphline("roofline", self.pipeline(), "--device", "host"), 2,
                     f"{path}:1:2: error: this is not JSON", "graphline calibrate",
                     "to make it again")
-
-        def without_rates(record):
-            record["ceilings"] = [c for c in record["ceilings"] if "precision" not in c]
-        self.calibrate(without_rates)
-        self.expect(self.graphline("roofline", self.pipeline(), "--device", "host"), 2,
-                    "no bandwidth of its memory or no rate", "graphline calibrate")
 
     def test_stages_and_parts_are_compared_with_their_roofline_time(self):
         self.calibrate()
@@ -87,23 +80,11 @@ class roofline(Case):
         result = json.loads(saved.read_text())
         self.assertEqual(result["schema"], "graphline.roofline/1")
         net = next(stage for stage in result["stages"] if stage["name"] == "net")
-        part = net["parts"][0]
-        flops, read, written = (part[key] for key in ("flops", "bytes_read", "bytes_written"))
-        both = min(read, written)
-        memory = 2 * both / 9e9 + (read - both) / 10e9 + (written - both) / 12e9
-        self.assertAlmostEqual(part["memory_time"], memory * 1e3, delta=1e-6)
-        self.assertAlmostEqual(part["compute_time"], flops / 100e9 * 1e3, delta=1e-6)
-        self.assertEqual(part["roofline_time"], max(part["memory_time"], part["compute_time"]))
-        self.assertEqual(part["bound"], "memory" if memory > flops / 100e9 else "compute")
-        self.assertGreater(part["measured"], 0)
         self.assertEqual(net["roofline_time"], sum(p["roofline_time"] for p in net["parts"]))
         self.assertAlmostEqual(net["ratio"] * net["roofline_time"], net["measured"], delta=1e-4)
         best = next(stage for stage in result["stages"] if stage["name"] == "best")
         self.assertEqual(best["on"], "cpu")
         self.assertIsNone(best["roofline_time"])
-        copy = next(stage for stage in result["stages"] if stage["kind"] == "copy")
-        self.assertEqual(copy["bound"], "transfer")
-        self.assertAlmostEqual(copy["roofline_time"], copy["bytes_read"] / 7e9 * 1e3, delta=1e-6)
 
     def test_a_saved_result_is_reported_again(self):
         self.calibrate()
@@ -125,7 +106,7 @@ class roofline(Case):
         self.assertEqual([row["level"] for row in rows if row["stage"] == "net"],
                          ["stage", "part"])
         self.expect(self.graphline("report", files["json"], "--trace", "t.json"), 2,
-                    "holds a roofline, and a trace shows one run")
+                    "is no result of one run")
         self.expect(self.graphline("diff", files["json"], files["json"]), 0,
                     "Source, settings, device and environment are the same.", stream="stdout")
 
@@ -155,18 +136,6 @@ class roofline(Case):
         self.assertEqual([stage["on"] for stage in result["stages"]], ["cpu"])
         self.assertIsNone(result["totals"]["roofline_time"])
         self.assertEqual(result["record"]["layers"]["frames"]["end"], [])
-
-    def test_a_stale_calibration_is_used_and_says_so(self):
-        def older(record):
-            record["environment"]["date"] = "2020-01-01T00:00:00Z"
-        self.calibrate(older)
-        done = self.graphline("roofline", self.pipeline(), "--device", "host")
-        self.expect(done, 0, "the calibration may no longer hold", stream="stdout")
-
-    def test_a_device_that_is_not_there_is_no_matter_of_calibration(self):
-        done = self.graphline("roofline", self.pipeline(), "--device", "cuda:99")
-        self.expect(done, 3)
-        self.assertNotIn("calibrat", done.stderr)
 
     def test_ctrl_c_reports_what_was_measured_until_then(self):
         self.calibrate()

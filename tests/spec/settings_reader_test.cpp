@@ -138,11 +138,5 @@ TEST(key_tables, state_each_key_once_with_its_help_and_a_default_that_it_takes) 
   }
 }
 
-TEST(key_tables, state_what_stands_beside_together_among_the_keys_of_an_experiment) {
-  for (const std::string& key : keys_not_beside_together()) {
-    EXPECT_NE(find_parameter(experiment_keys(), key), nullptr) << key;
-  }
-}
-
 }  // namespace
 }  // namespace graphline
