@@ -92,8 +92,9 @@ class schema_command(Case):
                     look(definition, name)
 
     def test_refuses_a_misspelt_key_or_word_where_it_stands(self):
-        text = ("pipeline: p\ninputs: {x: {shape: [1, 8]}}\nstages:\n  - {name: net, kind: network, "
-                "reads: x, layers: [linear: {out_features: 2}]}\nrun: {strategy: async}\n")
+        text = ("pipeline: p\ninputs: {x: {shape: [1, 8]}}\nstages:\n  - {name: net, "
+                "kind: network, reads: x, layers: [linear: {out_features: 2}]}\n"
+                "run: {strategy: async}\n")
         self.assertEqual(refused(text, PIPELINE), [])
         for word in ("inputs", "shape", "reads", "linear", "out_features", "strategy", "async"):
             self.assertNotEqual(refused(text.replace(word, word + "x", 1), PIPELINE), [], word)

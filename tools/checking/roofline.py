@@ -9,8 +9,8 @@ UNITS = {"float32": "float32 cores", "tf32": "tf32 tensor cores",
 # Of the peak on the cores; of the measured product on tensor cores, whose peak no program comes
 # near enough to: the best product known takes 75 % of it on an H200.
 LEAST_SHARE = 0.8
-# Fused gemv's time over its roofline time: between the stamps of a stage is its launch too, which is
-# a tenth of that on the fastest memory.
+# Fused gemv's time over its roofline time: between the stamps of a stage is its launch too, which
+# is a tenth of that on the fastest memory.
 MOST_OF_ROOFLINE = 1.25
 
 
