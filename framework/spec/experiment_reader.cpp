@@ -36,7 +36,7 @@ setting<experiment_settings> tail_setting() {
           }};
 }
 
-const std::vector<setting<experiment_settings>>& all_settings() {
+const std::vector<setting<experiment_settings>>& all_experiment_settings() {
   using how = experiment_settings;
   static const std::vector<setting<how>> table = {
       setting_of(&how::trials, {.name = "trials",
@@ -209,13 +209,13 @@ std::vector<member_spec> read_members(const node& section, diagnostics& out) {
 }  // namespace
 
 const std::vector<parameter>& experiment_setting_keys() {
-  static const std::vector<parameter> keys = keys_of(all_settings());
+  static const std::vector<parameter> keys = keys_of(all_experiment_settings());
   return keys;
 }
 
 experiment_settings read_experiment_settings(const node& root, diagnostics& out) {
   experiment_settings how;
-  for (const setting<experiment_settings>& s : all_settings()) {
+  for (const setting<experiment_settings>& s : all_experiment_settings()) {
     const node* given = root.find(s.key.name);
     if (given == nullptr) continue;
     if (const auto read = read_value(s.key, *given, "", out)) s.store(how, *read);

@@ -51,7 +51,7 @@ run_record not_run(const run_record& other, timing_method timing) {
 
 /// Runs the pipeline under `event`, then under `layers` where there are parts to tell apart and the
 /// first run came to its end.
-roofline_record measure(session& s, const stop_request& stop, progress_line& line) {
+roofline_record measure_roofline(session& s, const stop_request& stop, progress_line& line) {
   roofline_record record;
   const auto run = [&](timing_method timing) {
     run_options options;
@@ -90,7 +90,7 @@ exit_status hold_pipeline(roofline_arguments& given) {
 
   session s(std::move(p), *device, &stop);
   progress_line line(given.quiet);
-  auto record = measure(s, stop, line);
+  auto record = measure_roofline(s, stop, line);
   line.erase();
   end_before_first("a frame was done", record.stages.interrupted && record.stages.frames.empty());
   // Held against the environment of the run, which knows the libraries that its stages use.

@@ -8,7 +8,7 @@ namespace graphline::report {
 namespace {
 
 /// A stage, a layer of one, or all stages together.
-struct piece {
+struct cost_row {
   const std::string& name;
   const cost_figures& of;
   const stage_figures* stage = nullptr;
@@ -17,7 +17,7 @@ struct piece {
 
 /// The shape, with the element type where that is not the usual float32; of several outputs the
 /// first.
-cell shape_of(const piece& x) {
+cell shape_of(const cost_row& x) {
   if (x.stage == nullptr) return {};
   const auto& outputs = x.stage->outputs;
   if (x.layer == nullptr && outputs.empty()) return "";
@@ -28,7 +28,7 @@ cell shape_of(const piece& x) {
 }
 
 /// Of a stage by the names of its tensors.
-cell output_of(const piece& x) {
+cell output_of(const cost_row& x) {
   if (x.stage == nullptr) return {};
   if (x.layer != nullptr) return to_string(x.layer->output);
   std::vector<named_value> outputs;
@@ -36,10 +36,10 @@ cell output_of(const piece& x) {
   return outputs;
 }
 
-const std::vector<column_of<piece>>& piece_columns() {
+const std::vector<column_of<cost_row>>& cost_columns() {
   using enum unit;
-  using p = const piece&;
-  static const std::vector<column_of<piece>> columns = {
+  using p = const cost_row&;
+  static const std::vector<column_of<cost_row>> columns = {
       {{"name", "stage"}, [](p x) { return x.name; }},
       {{"kind", "kind", {}, 11},
        [](p x) {
@@ -65,15 +65,15 @@ const std::vector<column_of<piece>>& piece_columns() {
 }
 
 table stage_table(const cost_summary& summary) {
-  const auto& columns = piece_columns();
+  const auto& columns = cost_columns();
   table made{"stages", "Stages and layers", "stage", "layer", columns_of(columns), {}};
   for (const auto& stage : summary.stages) {
-    made.rows.push_back(row_of(piece{stage.name, stage.figures, &stage}, columns));
+    made.rows.push_back(row_of(cost_row{stage.name, stage.figures, &stage}, columns));
     for (const auto& layer : stage.layers) {
-      made.rows.push_back(row_of(piece{layer.name, layer.figures, &stage, &layer}, columns, 1));
+      made.rows.push_back(row_of(cost_row{layer.name, layer.figures, &stage, &layer}, columns, 1));
     }
   }
-  made.total = row_of(piece{"all stages", summary.total}, columns);
+  made.total = row_of(cost_row{"all stages", summary.total}, columns);
   return made;
 }
 

@@ -18,7 +18,7 @@ std::optional<double> rate_over(const cost_record& cost, const std::optional<dou
 // ---- Stages and parts ---------------------------------------------------------------------------
 
 /// A stage or a part of one. Of a CPU stage, for which no ceiling stands, only a time is known.
-struct piece {
+struct roofline_row {
   const std::string& name;
   const stage_record& stage;
   const part_record* part = nullptr;
@@ -26,10 +26,10 @@ struct piece {
   std::optional<double> share = {};
 };
 
-const std::vector<column_of<piece>>& piece_columns() {
+const std::vector<column_of<roofline_row>>& roofline_columns() {
   using enum unit;
-  using p = const piece&;
-  static const std::vector<column_of<piece>> columns = {
+  using p = const roofline_row&;
+  static const std::vector<column_of<roofline_row>> columns = {
       {{"name", "stage"}, [](p x) { return x.name; }},
       {{"kind", "kind", {}, 0, "", not_in_text},
        [](p x) { return x.part == nullptr ? cell(x.stage.kind) : cell(); }},
@@ -78,21 +78,22 @@ roofline_metrics cpu_metrics(const stage_record& stage) {
 }
 
 table stage_table(const run_record& run, const roofline_summary& summary) {
-  const auto& columns = piece_columns();
+  const auto& columns = roofline_columns();
   table made{"stages", "Stages and parts", "stage", "part", columns_of(columns), {}};
   auto next = summary.stages.begin();
   for (std::size_t s = 0; s < run.stages.size(); ++s) {
     const auto& stage = run.stages[s];
     if (next == summary.stages.end() || next->stage != s) {
-      made.rows.push_back(row_of(piece{stage.name, stage, nullptr, cpu_metrics(stage)}, columns));
+      made.rows.push_back(
+          row_of(roofline_row{stage.name, stage, nullptr, cpu_metrics(stage)}, columns));
       continue;
     }
     const auto& held = *next++;
-    made.rows.push_back(
-        row_of(piece{stage.name, stage, nullptr, held.figures, held.share_of_path}, columns));
+    made.rows.push_back(row_of(
+        roofline_row{stage.name, stage, nullptr, held.figures, held.share_of_path}, columns));
     for (std::size_t p = 0; p < held.parts.size(); ++p) {
       const auto& part = stage.parts[p];
-      made.rows.push_back(row_of(piece{part.name, stage, &part, held.parts[p]}, columns, 1));
+      made.rows.push_back(row_of(roofline_row{part.name, stage, &part, held.parts[p]}, columns, 1));
     }
   }
   return made;
