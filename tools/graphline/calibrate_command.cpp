@@ -35,7 +35,7 @@ std::string json_of(const calibration_record& record, const calibrate_arguments&
                  report::describe(record, {given.clock_mhz, {}}));
 }
 
-calibration_record measure(device& d, const stop_request& stop, bool quiet) {
+calibration_record measure_ceilings(device& d, const stop_request& stop, bool quiet) {
   const auto stages = builtin_stages();
   progress_line line(quiet);
   calibration_options options;
@@ -54,7 +54,7 @@ exit_status measure_and_keep(const calibrate_arguments& given) {
   }
   result_outputs outputs(given.files, {});
   auto kept = calibration_store(cache_folder()).open(device->properties());
-  const auto record = measure(*device, stop, given.quiet);
+  const auto record = measure_ceilings(*device, stop, given.quiet);
   end_before_first("a ceiling was known", record.interrupted && record.ceilings.empty());
   std::string kept_in;
   // Half of a calibration would be worse than the one before.
