@@ -77,12 +77,14 @@ parameter_values::parameter_values(const node& section, const reading_options& o
     if (auto option = read_option(name, text, out)) given.push_back(std::move(*option));
   }
   if (!section.is_null() && check_mapping(section, "params", out)) {
-    for (const auto& [name, content] : section.members()) {
+    for (const node::member& declared : section.members()) {
+      const auto& name = declared.key;
       if (!check_name(name, "a parameter", out)) continue;
       // A value from elsewhere takes the place of every backend's, so none needs to be given here.
       const bool replaced = std::ranges::any_of(
           given, [&](const node::member& m) { return m.key.text == name.text; });
-      values_.push_back({name, replaced ? node() : choose(content, name, options.backend, out)});
+      values_.push_back(
+          {name, replaced ? node() : choose(declared.value, name, options.backend, out)});
     }
   }
   for (const auto& [name, content] : given) {

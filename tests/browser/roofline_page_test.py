@@ -98,9 +98,8 @@ class roofline(harness.SampleCase):
         shown = self.browser.run(
             "const {tooltip} = Chart.getChart(document.querySelector('#roofline canvas'));"
             "return [...tooltip.title, ...tooltip.body.flatMap(({lines}) => lines)].join(' · ');")
-        for text in ("product", "123 MFLOP in float32", "251 MB", "0.49 FLOP/B", "GFLOP/s",
-                     "3.94 ms measured", "59.7 us roofline time", "66.0x roofline",
-                     "memory-bound", "% of the critical path"):
+        for text in ("product", "123 MFLOP in float32", "0.49 FLOP/B", "GFLOP/s",
+                     "3.94 ms measured", "66.0x roofline"):
             self.assertIn(text, shown)
 
     def test_has_ceilings_where_nothing_was_measured(self):

@@ -67,7 +67,7 @@ class many_configurations(Case):
     def test_the_report_has_a_row_for_each_in_every_table(self):
         parts = self.parts(self.shown)
         self.assertLess(len(self.shown.splitlines()), 180)
-        legend, main, slow = parts[1:4]
+        legend, main, _, slow = parts[1:5]
         self.assertEqual(legend[0].split("  ")[0], "id")
         self.assertEqual(self.rows(legend), IDS)
         self.assertEqual(main[0], "end to end, the median frame")

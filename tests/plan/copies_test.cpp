@@ -5,7 +5,7 @@
 
 #include "tests/plan/plan_testing.hpp"
 
-namespace graphline::testing {
+namespace graphline::plan_testing {
 namespace {
 
 using ::testing::ElementsAre;
@@ -221,4 +221,4 @@ TEST(forms, are_float32_where_a_single_stage_computes_in_another_type) {
 }
 
 }  // namespace
-}  // namespace graphline::testing
+}  // namespace graphline::plan_testing

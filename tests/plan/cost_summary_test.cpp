@@ -6,7 +6,7 @@
 
 #include "tests/plan/plan_testing.hpp"
 
-namespace graphline::testing {
+namespace graphline::plan_testing {
 namespace {
 
 using ::testing::ElementsAre;
@@ -109,4 +109,4 @@ TEST(cost_summary, can_be_had_without_a_device_for_kinds_of_any_backend) {
 }
 
 }  // namespace
-}  // namespace graphline::testing
+}  // namespace graphline::plan_testing

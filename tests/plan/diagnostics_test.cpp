@@ -1,7 +1,7 @@
 #include "tests/plan/experiment_testing.hpp"
 #include "tests/spec/bad_files.hpp"
 
-namespace graphline::testing {
+namespace graphline::plan_testing {
 namespace {
 
 const std::filesystem::path bad_pipelines = GRAPHLINE_TEST_DIR "/bad";
@@ -36,4 +36,4 @@ INSTANTIATE_TEST_SUITE_P(planner, bad_experiment,
                          ::testing::ValuesIn(bad_files_in(bad_experiments)), name_of_bad_file);
 
 }  // namespace
-}  // namespace graphline::testing
+}  // namespace graphline::plan_testing

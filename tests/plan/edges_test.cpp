@@ -5,7 +5,7 @@
 
 #include "tests/plan/plan_testing.hpp"
 
-namespace graphline::testing {
+namespace graphline::plan_testing {
 namespace {
 
 using ::testing::ElementsAre;
@@ -261,4 +261,4 @@ TEST(frame_graph_plan, leaves_other_graph_modes_without_streams_for_cpu_stages) 
 }
 
 }  // namespace
-}  // namespace graphline::testing
+}  // namespace graphline::plan_testing

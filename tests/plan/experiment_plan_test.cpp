@@ -4,7 +4,7 @@
 
 #include "tests/plan/experiment_testing.hpp"
 
-namespace graphline::testing {
+namespace graphline::plan_testing {
 namespace {
 
 using ::testing::ElementsAre;
@@ -204,4 +204,4 @@ TEST(pipelines_together, need_no_run_without_priorities_where_all_have_the_same)
 }
 
 }  // namespace
-}  // namespace graphline::testing
+}  // namespace graphline::plan_testing

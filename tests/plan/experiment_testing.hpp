@@ -15,7 +15,7 @@
 #include "tests/base/temporary_folder.hpp"
 #include "tests/plan/plan_testing.hpp"
 
-namespace graphline::testing {
+namespace graphline::plan_testing {
 
 /// A pipeline of two device stages and CPU work, with parameters.
 inline const char* const small_pipeline =
@@ -64,4 +64,4 @@ inline std::vector<std::string> pairs_of(const experiment_plan& plan) {
   return list;
 }
 
-}  // namespace graphline::testing
+}  // namespace graphline::plan_testing

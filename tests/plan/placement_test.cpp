@@ -5,7 +5,7 @@
 #include "tests/plan/plan_testing.hpp"
 #include "tests/plan/random_plans.hpp"
 
-namespace graphline::testing {
+namespace graphline::plan_testing {
 namespace {
 
 /// A tensor or scratch with its bytes, and the stages that touch it.
@@ -267,4 +267,4 @@ TEST(memory_need, tells_slots_inputs_and_weights_apart) {
 }
 
 }  // namespace
-}  // namespace graphline::testing
+}  // namespace graphline::plan_testing

@@ -14,7 +14,7 @@
 
 #include "framework/plan/planner.hpp"
 
-namespace graphline::testing {
+namespace graphline::plan_testing {
 
 class no_cpu_work : public cpu_stage {
  public:
@@ -255,4 +255,4 @@ inline const planned_tensor& tensor_of(const plan& p, const std::string& name) {
   return p.tensors.front();
 }
 
-}  // namespace graphline::testing
+}  // namespace graphline::plan_testing

@@ -5,7 +5,7 @@
 
 #include "tests/plan/plan_testing.hpp"
 
-namespace graphline::testing {
+namespace graphline::plan_testing {
 
 using random_source = std::mt19937_64;
 
@@ -45,4 +45,4 @@ inline pipeline_spec random_spec(random_source& random, std::size_t most) {
   return b.spec;
 }
 
-}  // namespace graphline::testing
+}  // namespace graphline::plan_testing

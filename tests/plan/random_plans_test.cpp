@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-namespace graphline::testing {
+namespace graphline::plan_testing {
 namespace {
 
 constexpr int pipelines = 400;
@@ -206,4 +206,4 @@ TEST(random_plans, use_at_most_eight_streams_each_of_one_priority) {
 }
 
 }  // namespace
-}  // namespace graphline::testing
+}  // namespace graphline::plan_testing

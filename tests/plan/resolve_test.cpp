@@ -3,7 +3,7 @@
 #include "framework/base/random.hpp"
 #include "tests/plan/plan_testing.hpp"
 
-namespace graphline::testing {
+namespace graphline::plan_testing {
 namespace {
 
 using ::testing::ElementsAre;
@@ -91,4 +91,4 @@ TEST(stage_order, follows_after) {
 }
 
 }  // namespace
-}  // namespace graphline::testing
+}  // namespace graphline::plan_testing

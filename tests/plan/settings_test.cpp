@@ -5,7 +5,7 @@
 
 #include "tests/plan/plan_testing.hpp"
 
-namespace graphline::testing {
+namespace graphline::plan_testing {
 namespace {
 
 using ::testing::ElementsAre;
@@ -137,4 +137,4 @@ TEST(planner, checks_settings_too) {
 }
 
 }  // namespace
-}  // namespace graphline::testing
+}  // namespace graphline::plan_testing

@@ -25,14 +25,13 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 TEST(describe_calibration, has_the_ceilings_of_a_processor) {
-  expect_golden(
-      "calibration_host.txt",
-      as_text(describe(host_calibration(),
-                       {{}, {}, "/home/someone/.cache/graphline/calibrations/host.json"})));
+  expect_golden("calibration_host.txt",
+                as_text(describe(host_calibration(),
+                                 {{}, "/home/someone/.cache/graphline/calibrations/host.json"})));
 }
 
 TEST(describe_calibration, compares_a_gpu_with_what_its_architecture_could_do) {
-  const auto says = describe(gpu_calibration(), {{}, {}, "gpu.json"});
+  const auto says = describe(gpu_calibration(), {{}, "gpu.json"});
   expect_golden("calibration_gpu.txt", as_text(says));
   const auto& ceilings = part_of<table>(says, "ceilings");
   // 132 SMs x 128 x 2 x 1.98 GHz.
@@ -62,7 +61,7 @@ TEST(describe_calibration, has_a_ridge_point_whichever_ceiling_had_the_best_time
 }
 
 TEST(describe_calibration, takes_the_clock_that_was_given) {
-  const auto says = describe(gpu_calibration(), {1000.0, {}, ""});
+  const auto says = describe(gpu_calibration(), {1000.0, ""});
   EXPECT_EQ(text(cell_of(part_of<table>(says, "theoretical_peaks"), "float32 cores", "formula")),
             "132 SMs x 128 x 2 x 1 GHz");
 }

@@ -5,7 +5,7 @@
 #include "tests/plan/plan_testing.hpp"
 #include "tests/report/golden.hpp"
 
-namespace graphline::testing {
+namespace graphline::plan_testing {
 namespace {
 
 /// Two networks with CPU work between them, in the shapes of a small camera.
@@ -48,4 +48,4 @@ TEST(plan_report, shows_no_zero_for_what_a_kind_does_not_state) {
 }
 
 }  // namespace
-}  // namespace graphline::testing
+}  // namespace graphline::plan_testing
