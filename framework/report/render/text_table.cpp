@@ -94,10 +94,14 @@ class table_layout {
   }
 
   bool cut_names(std::size_t room) {
+    std::vector<std::size_t> least;
+    for (std::size_t i = 0; i < widths_.size(); ++i) {
+      least.push_back(least_of(i));
+      // What is wider than the room is cut in any case, however long it is.
+      widths_[i] = std::min(widths_[i], std::max(least[i], room));
+    }
     while (width() > room) {
-      const auto spare = [this](std::size_t i) {
-        return widths_[i] - std::min(widths_[i], least_of(i));
-      };
+      const auto spare = [&](std::size_t i) { return widths_[i] - std::min(widths_[i], least[i]); };
       const auto widest =
           *std::max_element(shown_.begin(), shown_.end(), [&](std::size_t a, std::size_t b) {
             return std::pair(spare(a) > 0, widths_[a]) < std::pair(spare(b) > 0, widths_[b]);
