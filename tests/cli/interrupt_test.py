@@ -91,7 +91,7 @@ class interrupted(Case):
             process = self.start("report", "-", stdin=subprocess.PIPE)
             wait_until_caught(process)
             out, err = self.interrupt(process, number)
-            self.assertEqual(err, "\ngraphline: interrupted\n")
+            self.assertEqual(err, "\ngraphline: interrupted, ended at once\n")
             self.assertEqual(out, "")
 
     def test_overhead_reports_what_it_has(self):

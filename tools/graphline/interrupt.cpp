@@ -35,7 +35,7 @@ void handle(int signal) {
 }
 
 void end_at_once(int) {
-  constexpr char text[] = "\ngraphline: interrupted; a half-written NAME.part may be left\n";
+  constexpr char text[] = "\ngraphline: interrupted, ended at once\n";
   static_cast<void>(!::write(STDERR_FILENO, text, sizeof text - 1));
   ::_exit(static_cast<int>(exit_status::interrupted));
 }
