@@ -64,7 +64,10 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
     {"overloaded_in", "overloaded: completed {cases}"},
     {"rates_of", "{rates} in {configurations}"},
     {"timing_adds_time",
-     "{method} adds {cost} to a frame ({change})[, 95 % interval {low} to {high}]"},
+     "{method} adds {cost} to a frame ({change}), 95 % interval {low} to {high}"},
+    {"timing_cost_of_few_blocks",
+     "{method}: {cost} ({change}); no interval and no verdict from {blocks} of at least {needed} "
+     "complete blocks"},
     {"timing_cost_not_visible",
      "{method}: {cost} ({change}), 95 % interval {low} to {high} includes zero: no cost visible; "
      "more than {high} ({largest_change}) would show"},

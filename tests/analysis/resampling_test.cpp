@@ -71,7 +71,7 @@ TEST(resampled_percentile, is_exact_for_a_sample_that_is_looked_at_whole) {
 }
 
 TEST(resampled_percentile, is_off_by_little_against_its_spread_for_a_large_sample) {
-  const auto blocks = blocks_of(12, 4000);  // some 48,000: outlined and looked up in a grid
+  const auto blocks = blocks_of(12, 40'000);  // more than are looked at
   const block_draws draws(12, 100, 3);
   for (const double p : {0.5, 0.95, 0.999}) {
     const auto figure = resample_percentile(pooled_times(blocks), p, draws);

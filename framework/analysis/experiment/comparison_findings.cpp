@@ -23,16 +23,17 @@ struct timed_configuration {
 };
 
 /// What a method adds to a frame's median time.
-finding cost_of(const timed_configuration& of) {
+finding cost_of(const timed_configuration& of, std::size_t blocks) {
   const auto& cost = of.cost;
   const auto& range = cost.difference_range;
-  finding made{"timing_adds_time"};
+  finding made{"timing_cost_of_few_blocks"};
   made.with("method", std::string(to_word(of.method)))
       .with("cost", cost.difference, unit::duration)
       .with("change", cost.difference / cost.reference, unit::change);
-  if (!range) return made;
-  if (cost.difference < 0) made.key = "timing_shortens_frame";
-  if (range->contains(0)) made.key = "timing_cost_not_visible";
+  if (!range) return made.with("blocks", blocks).with("needed", least_blocks);
+  made.key = range->contains(0)    ? "timing_cost_not_visible"
+             : cost.difference < 0 ? "timing_shortens_frame"
+                                   : "timing_adds_time";
   return made.with("low", range->low, unit::duration)
       .with("high", range->high, unit::duration)
       .with("largest_change", range->high / cost.reference, unit::change);
@@ -141,7 +142,7 @@ finding effect_of(const comparison& of, bool with, double tail) {
 void add_timing_findings(const finding_source& from, std::vector<finding>& to) {
   const auto all = timed_configurations(from);
   for (const auto& one : all) {
-    to.push_back(cost_of(one));
+    to.push_back(cost_of(one, from.summary.counted_blocks));
     if (one.method != timing_method::sync) continue;
     if (auto reason = lost_overlap(one)) to.push_back(std::move(*reason));
   }

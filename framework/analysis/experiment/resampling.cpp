@@ -29,13 +29,18 @@ std::vector<std::uint32_t> counts_up_to(const std::vector<nanoseconds>& values,
   return counts;
 }
 
-/// Values a draw's percentile is looked for among, ascending: all there are, of very many some that
-/// are evenly spread.
-std::vector<nanoseconds> candidates(const pooled_times& times, nanoseconds percentile) {
-  constexpr std::size_t most = 16'384;
+/// Values a draw's percentile is looked for among, ascending: those whose ranks are nearest to its
+/// own, where nearly all draws fall, and some of all there are, evenly spread, since draws without
+/// a block that makes up a tail fall far away.
+std::vector<nanoseconds> candidates(const pooled_times& times, double p) {
+  constexpr std::size_t most = 8'192;
   const auto& all = times.sorted();
-  std::vector<nanoseconds> values = {percentile};
-  for (const auto rank : evenly_spread(all.size(), most)) values.push_back(all[rank]);
+  const std::size_t rank = rank_of(p, all.size());
+  const std::size_t begin = rank - std::min(rank, most);
+  const std::size_t end = std::min(all.size(), rank + most);
+  std::vector<nanoseconds> values(all.begin() + static_cast<std::ptrdiff_t>(begin),
+                                  all.begin() + static_cast<std::ptrdiff_t>(end));
+  for (const auto i : evenly_spread(all.size(), most)) values.push_back(all[i]);
   std::sort(values.begin(), values.end());
   values.erase(std::unique(values.begin(), values.end()), values.end());
   return values;
@@ -90,7 +95,7 @@ resampled_figure resample_percentile(const pooled_times& times, double p,
   const nanoseconds percentile = times.percentile(p);
   resampled_figure result{static_cast<double>(percentile), {}};
   if (draws.count() == 0) return result;
-  const auto values = candidates(times, percentile);
+  const auto values = candidates(times, p);
   const auto below = counts_up_to(values, times);
   const std::size_t blocks = times.blocks().size();
   result.draws.reserve(draws.count());

@@ -58,8 +58,8 @@ struct resampled_figure {
 };
 
 /// The percentile by nearest rank of all durations of the blocks drawn. Of very many durations what
-/// a draw yields is one of some thousand that are evenly spread, so that the cost depends on the
-/// number of blocks. `times` is not empty.
+/// a draw yields is one of some thousand, most of them around the percentile, so that the cost
+/// depends on the number of blocks. `times` is not empty.
 resampled_figure resample_percentile(const pooled_times& times, double p, const block_draws& draws);
 
 /// The sum of `above` over the sum of `below`, of the blocks drawn; one value of each per block,
