@@ -20,15 +20,10 @@ namespace {
 constexpr number_range any_number{0, 0x1p62, ""};
 
 /// Fills what `fields` names, within the ranges that a reader takes.
-class drawing {
+class drawing : public record_counts {
  public:
   drawing(std::uint64_t seed, std::size_t members, std::size_t frames_of_each)
-      : frames(frames_of_each), generator_(seed), members_(members) {}
-
-  std::size_t frames;
-  std::size_t threads = 0;
-  std::size_t stages = 0;
-  std::size_t nodes = 0;
+      : record_counts{frames_of_each}, generator_(seed), members_(members) {}
 
   template <class T>
   void value(std::string_view, T& item, const number_range& in = any_number) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "framework/analysis/run/frame_period.hpp"
 #include "framework/analysis/run/graph_cost.hpp"
 #include "framework/analysis/run/summary.hpp"
 #include "framework/analysis/stats/distribution.hpp"
@@ -22,12 +23,17 @@ std::string in_words(nanoseconds ns) {
 
 // ---- All frames together ------------------------------------------------------------------------
 
-fact throughput_fact(const run_summary& summary) {
+fact throughput_fact(const run_record& record, const run_summary& summary) {
   std::string offered;
   if (summary.load && summary.load->offered) {
     offered = fmt::format("of {} offered", to_text({*summary.load->offered, frames_per_second}));
   }
-  return {"throughput", "throughput", cell(summary.throughput, frames_per_second), offered};
+  const bool few = record.frames.size() < least_scheduled_frames && is_scheduled(record.run);
+  if (record.frames.empty() || !few) {
+    return {"throughput", "throughput", cell(summary.throughput, frames_per_second), offered};
+  }
+  const auto why = fmt::format("too few frames: on a schedule it needs {}", least_scheduled_frames);
+  return {"throughput", "throughput", cell("-"), why + (offered.empty() ? "" : "; ") + offered};
 }
 
 fact deadline_fact(const deadline_summary& deadline, std::size_t frames, std::size_t dropped) {
@@ -72,7 +78,7 @@ fact graph_fact(const graph_cost_summary& cost) {
 
 facts summary_facts(const run_record& record, const run_summary& summary) {
   facts made{"summary", "Summary", {}, shown};
-  made.list.push_back(throughput_fact(summary));
+  made.list.push_back(throughput_fact(record, summary));
   const auto dropped = record.load.dropped.size();
   if (summary.end_to_end && summary.deadline) {
     made.list.push_back(deadline_fact(*summary.deadline, record.frames.size(), dropped));

@@ -23,8 +23,16 @@ namespace graphline {
 //   column    a list with an entry for each frame, or none at all; stamps are two lists
 //   busy      a time of each of some stamps, of which it is a part
 //   type      of a tensor, by the keys "shape" and "dtype"
-// and knows `frames`, `threads`, `stages` and `nodes`: how many of these the run has; of stages and
-// nodes, while a list of them is being read, those before.
+// and is a `record_counts`.
+
+/// How many of these the run has; of stages and nodes, while a list of them is being read, those
+/// before.
+struct record_counts {
+  std::size_t frames = 0;
+  std::size_t threads = 0;
+  std::size_t stages = 0;
+  std::size_t nodes = 0;
+};
 
 /// What numbers are taken by a reader; `words` names them in a message.
 struct number_range {

@@ -60,20 +60,11 @@ void expect_entries(const json_part& column, std::size_t entries, std::size_t fr
 }
 
 /// Reads what `fields` names, and checks all that reports rely on.
-class record_reader {
+class record_reader : public record_counts {
  public:
   explicit record_reader(const json_part& from) : from_(from) {}
   record_reader(const json_part& from, const record_reader& above)
-      : frames(above.frames),
-        threads(above.threads),
-        stages(above.stages),
-        nodes(above.nodes),
-        from_(from) {}
-
-  std::size_t frames = 0;
-  std::size_t threads = 0;
-  std::size_t stages = 0;  ///< those before it, of a stage
-  std::size_t nodes = 0;   ///< those before it, of a node
+      : record_counts(above), from_(from) {}
 
   template <class T>
   void value(std::string_view key, T& item, const range& allowed = {}) {

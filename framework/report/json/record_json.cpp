@@ -56,14 +56,8 @@ json value_json(const std::vector<T>& items) {
 }
 
 /// Writes what `fields` names.
-class record_writer {
+class record_writer : public record_counts {
  public:
-  // How many there are matters to whoever reads.
-  std::size_t frames = 0;
-  std::size_t threads = 0;
-  std::size_t stages = 0;
-  std::size_t nodes = 0;
-
   template <class T>
   void value(std::string_view key, const T& item, const number_range& = {}) {
     made_[std::string(key)] = value_json(item);

@@ -146,9 +146,9 @@ std::string why_not_resumed(const json_part& stored, const json_part& now) {
     if (!identity.contains(at)) return std::string("absent");
     return quote(identity[at].is_string() ? identity[at].get<std::string>() : identity[at].dump());
   };
-  auto where = place.substr(1);
-  for (auto at = where.find("~1"); at != where.npos; at = where.find("~1")) {
-    where.replace(at, 2, "/");  // as a JSON pointer has it, such as in a file's name
+  std::string where;  // without the escapes of a JSON pointer, such as in a file's name
+  for (json::json_pointer at(place); !at.empty(); at.pop_back()) {
+    where = at.back() + (where.empty() ? "" : "/") + where;
   }
   return fmt::format(
       "{} was {} when these trials were made and is {} now; set it back, or start over with "

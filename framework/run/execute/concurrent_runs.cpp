@@ -269,8 +269,9 @@ std::vector<run_record> run_at_once(const std::vector<concurrent_run>& runs,
 
 namespace {
 
-/// Nanoseconds from frame to frame; nothing without a frame.
-std::optional<double> frame_period(const run_record& record) {
+/// Nanoseconds from one frame's begin to the next; nothing without a frame. Rougher than the frame
+/// period of reports, and known of the few frames too from which that says nothing.
+std::optional<double> rough_period(const run_record& record) {
   if (record.frames.empty()) return std::nullopt;
   const frame_record& first = record.frames.front();
   const frame_record& last = record.frames.back();
@@ -296,11 +297,11 @@ void frame_allowance::learn(std::size_t configuration, const std::vector<concurr
   for (std::size_t i = 0; i < runs.size(); ++i) {
     if (!runs[i].foreground) continue;
     const auto frames = static_cast<double>(runs[i].session->planned().run.frames);
-    length = std::max(length, frames * frame_period(records[i]).value_or(0));
+    length = std::max(length, frames * rough_period(records[i]).value_or(0));
   }
   // Three times as many as it took, for what may come in between.
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    const auto period = frame_period(records[i]);
+    const auto period = rough_period(records[i]);
     if (!period) continue;
     const double frames = 3 * length / std::max(*period, 1.0) + 16;
     enough_[configuration][i] =

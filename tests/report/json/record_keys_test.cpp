@@ -85,17 +85,12 @@ template <>
 constexpr auto heading<trial_record> = "trial";
 
 /// Lists the keys and types that `fields` names.
-class key_lister {
+class key_lister : public record_counts {
  public:
   struct entry {
     std::string key;
     std::string type;
   };
-
-  std::size_t frames = 0;
-  std::size_t threads = 0;
-  std::size_t stages = 0;
-  std::size_t nodes = 0;
 
   template <class T>
   void value(std::string_view key, const T& item, const number_range& = {}) {
