@@ -33,6 +33,14 @@ std::string shown(const run_record& record, const terminal_style& as = {}) {
   return as_text(describe(record), as);
 }
 
+TEST(describe_run, says_why_a_schedule_of_few_frames_has_no_throughput) {
+  auto record = two_models(timing_method::event, 4);
+  EXPECT_THAT(shown(record), Not(HasSubstr("too few frames: on a schedule")));
+  record.run.arrival = arrival::constant;
+  record.run.rate = 10;
+  EXPECT_THAT(shown(record), HasSubstr("too few frames: on a schedule it needs 5"));
+}
+
 TEST(describe_run, shows_stages_parts_operations_graphs_and_where_time_goes) {
   auto record = samples::calibrated_two_models().layers;
   samples::add_graphs(record);
