@@ -15,7 +15,7 @@ class copy_stage final : public device_stage {
   }
 };
 
-stage_shape infer(const arguments&, std::span<const tensor_type> inputs, diagnostics&) {
+stage_shape infer_copy(const arguments&, std::span<const tensor_type> inputs, diagnostics&) {
   const auto bytes = static_cast<std::int64_t>(inputs.front().bytes());
   return {.outputs = {inputs.front()},
           .cost = {.bytes_read = bytes, .bytes_written = bytes},
@@ -33,7 +33,7 @@ stage_kind copy_kind() {
   kind.moves = true;
   kind.inputs = {{"input", "Any tensor."}};
   kind.outputs = {{"output", "The same tensor on the other side."}};
-  kind.infer = infer;
+  kind.infer = infer_copy;
   kind.make_device[""] = [](device&, const stage_config&) -> std::unique_ptr<device_stage> {
     return std::make_unique<copy_stage>();
   };

@@ -55,7 +55,8 @@ std::optional<matmul_form> matmul_of(const arguments& values, std::span<const te
   return product_of(wanted, inputs, values.where(), out);
 }
 
-stage_shape infer(const arguments& values, std::span<const tensor_type> inputs, diagnostics& out) {
+stage_shape infer_matmul(const arguments& values, std::span<const tensor_type> inputs,
+                         diagnostics& out) {
   const auto form = matmul_of(values, inputs, out);
   return form ? shape_of(*form, "matmul", values.where(), out) : stage_shape{};
 }
@@ -145,7 +146,7 @@ stage_kind matmul_kind() {
                       .help = "Swap the last two dimensions of 'b'.",
                       .default_value = "false"}};
   for (parameter& p : precision_parameters()) kind.parameters.push_back(std::move(p));
-  kind.infer = infer;
+  kind.infer = infer_matmul;
   kind.make_device["host"] = [](device& d, const stage_config& config) {
     return make_product_host(d, matmul_of(config), "matmul", config);
   };

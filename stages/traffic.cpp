@@ -8,7 +8,8 @@ namespace graphline {
 
 namespace {
 
-stage_shape infer(const arguments& values, std::span<const tensor_type> inputs, diagnostics& out) {
+stage_shape infer_traffic(const arguments& values, std::span<const tensor_type> inputs,
+                          diagnostics& out) {
   const tensor_type& input = inputs.front();
   if (input.element != dtype::float32) {
     out.error(values.where(), fmt::format("traffic reads float32, but its input is {}; declare "
@@ -56,7 +57,7 @@ stage_kind traffic_kind() {
                       .help = "Whether every element is only read, only written, or both.",
                       .default_value = "copy",
                       .choices = {"read", "write", "copy"}}};
-  kind.infer = infer;
+  kind.infer = infer_traffic;
   kind.make_device["host"] = make_traffic_host;
   return kind;
 }

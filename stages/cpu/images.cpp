@@ -171,7 +171,7 @@ class images final : public cpu_stage {
 
 /// The bytes of the files are no tensor and are not counted. Most of the work is entropy decoding
 /// in whole numbers: no FLOPs are stated.
-stage_shape infer(const arguments& given, std::span<const tensor_type>, diagnostics& out) {
+stage_shape infer_images(const arguments& given, std::span<const tensor_type>, diagnostics& out) {
   const std::size_t errors_before = out.all().size();
   const auto need_count = [&](const char* name, std::size_t found, std::size_t count,
                               const char* meaning) {
@@ -243,7 +243,7 @@ stage_kind images_kind() {
        .default_value = "[0.229, 0.224, 0.225]",
        .minimum = 0},
   };
-  kind.infer = infer;
+  kind.infer = infer_images;
   kind.make_cpu = make_cpu_stage<images>;
   return kind;
 }

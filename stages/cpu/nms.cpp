@@ -128,7 +128,8 @@ bool one_each(const shape& boxes, const shape& scores) {
 }
 
 /// How many pairs are compared depends on the boxes: no FLOPs are stated.
-stage_shape infer(const arguments& given, std::span<const tensor_type> inputs, diagnostics& out) {
+stage_shape infer_nms(const arguments& given, std::span<const tensor_type> inputs,
+                      diagnostics& out) {
   const tensor_type& boxes = inputs[0];
   const tensor_type& scores = inputs[1];
   const bool sound = boxes.element == dtype::float32 && scores.element == dtype::float32 &&
@@ -204,7 +205,7 @@ stage_kind nms_kind() {
        .default_value = "corners",
        .choices = {"corners", "center"}},
   };
-  kind.infer = infer;
+  kind.infer = infer_nms;
   kind.make_cpu = make_cpu_stage<nms>;
   return kind;
 }

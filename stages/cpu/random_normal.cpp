@@ -44,7 +44,8 @@ class random_normal final : public cpu_stage {
 
 /// Operations per number depend on how often a pair is rejected and on the logarithm: no FLOPs are
 /// stated.
-stage_shape infer(const arguments& given, std::span<const tensor_type>, diagnostics&) {
+stage_shape infer_random_normal(const arguments& given, std::span<const tensor_type>,
+                                diagnostics&) {
   stage_shape result;
   const dtype element =
       given.text("dtype") == to_string(dtype::float64) ? dtype::float64 : dtype::float32;
@@ -78,7 +79,7 @@ stage_kind random_normal_kind() {
        .default_value = "float32",
        .choices = {"float32", "float64"}},
   };
-  kind.infer = infer;
+  kind.infer = infer_random_normal;
   kind.make_cpu = make_cpu_stage<random_normal>;
   return kind;
 }

@@ -35,7 +35,7 @@ class spin final : public cpu_stage {
 };
 
 /// Reads and writes nothing, whatever it waits for: no cost.
-stage_shape infer(const arguments& given, std::span<const tensor_type>, diagnostics& out) {
+stage_shape infer_spin(const arguments& given, std::span<const tensor_type>, diagnostics& out) {
   if (given.duration("stall") > 0 && !given.has("stall_at")) {
     out.error(given.where("stall"),
               "'stall' needs to know which frame it falls on; add stall_at, such as stall_at: 20");
@@ -67,7 +67,7 @@ stage_kind spin_kind() {
                       .type = parameter_type::integer,
                       .help = "The frame that stalls, from 0, with those of the warm-up counted.",
                       .minimum = 0}};
-  kind.infer = infer;
+  kind.infer = infer_spin;
   kind.make_cpu = make_cpu_stage<spin>;
   return kind;
 }

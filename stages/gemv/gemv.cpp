@@ -24,7 +24,8 @@ std::optional<matmul_form> gemv_of(const arguments& values, std::span<const tens
   return form;
 }
 
-stage_shape infer(const arguments& values, std::span<const tensor_type> inputs, diagnostics& out) {
+stage_shape infer_gemv(const arguments& values, std::span<const tensor_type> inputs,
+                       diagnostics& out) {
   const auto form = gemv_of(values, inputs, out);
   return form ? shape_of(*form, "gemv", values.where(), out) : stage_shape{};
 }
@@ -118,7 +119,7 @@ stage_kind gemv_kind() {
                       .default_value = "library",
                       .choices = {"library", "fused"}},
                      tune_parameter()};
-  kind.infer = infer;
+  kind.infer = infer_gemv;
   kind.make_device["host"] = make_gemv_host;
   return kind;
 }

@@ -28,7 +28,8 @@ std::string layer_manual() {
   return page;
 }
 
-stage_shape infer(const arguments& values, std::span<const tensor_type> inputs, diagnostics& out) {
+stage_shape infer_network(const arguments& values, std::span<const tensor_type> inputs,
+                          diagnostics& out) {
   const tensor_type& input = inputs.front();
   if (input.element != dtype::float32) {
     out.error(values.where(), "a network reads float32, but its input is " + to_string(input));
@@ -73,7 +74,7 @@ stage_kind network_kind() {
        .help = "Safetensors file with PyTorch's names (0.weight, stem.bias); drawn from the seed "
                "when left out, so that values keep their size through all layers."}};
   for (parameter& p : precision_parameters()) kind.parameters.push_back(std::move(p));
-  kind.infer = infer;
+  kind.infer = infer_network;
   kind.make_device["host"] = make_network_host;
   kind.weights = weights;
   kind.manual = layer_manual;

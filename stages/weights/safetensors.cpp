@@ -31,7 +31,7 @@ constexpr std::uint64_t largest_header = 100'000'000;
 constexpr std::size_t most_extents = 64;
 
 /// Bytes per element of each type the format knows.
-const std::map<std::string, std::uint64_t, std::less<>> element_sizes = {
+const std::map<std::string, std::uint64_t, std::less<>> bytes_per_element = {
     {"BOOL", 1}, {"U8", 1},  {"I8", 1},  {"F8_E5M2", 1}, {"F8_E4M3", 1},
     {"I16", 2},  {"U16", 2}, {"F16", 2}, {"BF16", 2},    {"I32", 4},
     {"U32", 4},  {"F32", 4}, {"F64", 8}, {"I64", 8},     {"U64", 8}};
@@ -59,8 +59,8 @@ bool read_entry(const json& value, safetensors_file::entry& tensor) {
   const auto extents = sizes_in(value.value("shape", json()));
   const auto offsets = sizes_in(value.value("data_offsets", json()));
   if (!element.is_string() || !extents || !offsets || offsets->size() != 2) return false;
-  const auto bytes = element_sizes.find(element.get<std::string>());
-  if (bytes == element_sizes.end()) return false;
+  const auto bytes = bytes_per_element.find(element.get<std::string>());
+  if (bytes == bytes_per_element.end()) return false;
   tensor.element = bytes->first;
   tensor.shape = shape(*extents);
   tensor.begin = static_cast<std::uint64_t>((*offsets)[0]);

@@ -1,10 +1,10 @@
-# graphline_library(NAME [ARITHMETIC] SOURCES ... USES ... PRIVATE_USES ...)
-#   One folder of the framework as a static library, graphline::NAME. USES: libraries its headers
-#   need; PRIVATE_USES: those that only its sources need, beside fmt. ARITHMETIC: its loops are
-#   worth the time that -O3 takes to compile.
+# graphline_library(NAME SOURCES ... [ARITHMETIC ...] USES ... PRIVATE_USES ...)
+#   One folder of the framework as a static library, graphline::NAME. ARITHMETIC: sources whose
+#   loops OpenMP shares among threads or are worth the time that -O3 takes to compile. USES:
+#   libraries its headers need; PRIVATE_USES: those that only its sources need, beside fmt.
 function(graphline_library name)
-  cmake_parse_arguments(ARG "ARITHMETIC" "" "SOURCES;USES;PRIVATE_USES" ${ARGN})
-  add_library(graphline_${name} STATIC ${ARG_SOURCES})
+  cmake_parse_arguments(ARG "" "" "SOURCES;ARITHMETIC;USES;PRIVATE_USES" ${ARGN})
+  add_library(graphline_${name} STATIC ${ARG_SOURCES} ${ARG_ARITHMETIC})
   add_library(graphline::${name} ALIAS graphline_${name})
   set_target_properties(graphline_${name} PROPERTIES EXPORT_NAME ${name})
   target_compile_features(graphline_${name} PUBLIC cxx_std_20)
@@ -15,12 +15,14 @@ function(graphline_library name)
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/graphline/framework>)
   target_link_libraries(graphline_${name} PUBLIC ${ARG_USES}
     PRIVATE ${ARG_PRIVATE_USES} fmt::fmt $<BUILD_INTERFACE:graphline_warnings>)
-  if(NOT ARG_ARITHMETIC)
-    target_compile_options(graphline_${name} PRIVATE
-      $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O2>)
-    graphline_precompile(graphline_${name})
-    graphline_compile_together(graphline_${name})
-  endif()
+  target_compile_options(graphline_${name} PRIVATE
+    $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O2>)
+  # A source with options of its own is compiled by itself. OpenMP defines a macro that keeps gcc
+  # from using the precompiled headers.
+  set_source_files_properties(${ARG_ARITHMETIC} PROPERTIES
+    COMPILE_OPTIONS "${OpenMP_CXX_FLAGS};$<$<CONFIG:Release>:-O3>" SKIP_PRECOMPILE_HEADERS ON)
+  graphline_precompile(graphline_${name})
+  graphline_compile_together(graphline_${name})
   set_property(GLOBAL APPEND PROPERTY GRAPHLINE_LIBRARIES graphline_${name})
 endfunction()
 
