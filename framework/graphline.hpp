@@ -57,8 +57,7 @@
 #include "framework/report/document.hpp"           // facts, tables, charts and findings
 #include "framework/report/render/render.hpp"      // a document as text, HTML, CSV, JSON, Markdown
 
-#include "framework/report/csv/experiment_csv.hpp"       // an experiment as CSV
-#include "framework/report/csv/run_csv.hpp"              // a run as CSV, a row for each stamp
+#include "framework/report/csv/stamps_csv.hpp"  // runs and experiments as CSV, a row for each stamp
 #include "framework/report/store/calibration_store.hpp"  // calibrations kept on disk, by device
 #include "framework/report/store/record_reader.hpp"  // a saved result as the record it was made of
 #include "framework/report/store/trial_store.hpp"    // trials kept on disk as they end

@@ -7,6 +7,7 @@
 
 #include "framework/base/clock.hpp"
 #include "framework/base/precision.hpp"
+#include "framework/base/units.hpp"
 #include "framework/base/words.hpp"
 #include "framework/device/device.hpp"
 
@@ -48,14 +49,9 @@ struct words_of<ceiling> {
 };
 
 /// What a ceiling is stated in.
-enum class ceiling_unit {
-  bandwidth,  ///< bytes a second
-  rate,       ///< FLOPs a second
-  duration,   ///< nanoseconds
-};
-constexpr ceiling_unit unit_of(ceiling what) noexcept {
-  if (what >= ceiling::launch) return ceiling_unit::duration;
-  return what >= ceiling::convolution ? ceiling_unit::rate : ceiling_unit::bandwidth;
+constexpr unit unit_of(ceiling what) noexcept {
+  if (what >= ceiling::launch) return unit::duration;
+  return what >= ceiling::convolution ? unit::flops_per_second : unit::bytes_per_second;
 }
 
 /// The raw samples of one ceiling.

@@ -11,7 +11,6 @@
 #include "framework/analysis/experiment/experiment_summary.hpp"
 #include "framework/analysis/run/timeline.hpp"
 #include "framework/analysis/stats/histogram.hpp"
-#include "framework/analysis/stats/thinned_series.hpp"
 #include "framework/base/clock.hpp"
 
 // What charts draw, as data: pages and terminals draw the same.

@@ -38,9 +38,9 @@ TEST(roofline, says_nothing_without_a_calibration_that_has_both_roofs) {
   const auto whole = *made.record.calibration;
   made.record.calibration.reset();
   EXPECT_FALSE(evaluate_roofline(made.record));
-  for (const auto unit : {ceiling_unit::bandwidth, ceiling_unit::rate}) {
+  for (const auto in : {unit::bytes_per_second, unit::flops_per_second}) {
     auto cut = whole;
-    std::erase_if(cut.ceilings, [&](const auto& figure) { return unit_of(figure.what) == unit; });
+    std::erase_if(cut.ceilings, [&](const auto& figure) { return unit_of(figure.what) == in; });
     made.record.calibration = cut;
     EXPECT_FALSE(evaluate_roofline(made.record));
   }

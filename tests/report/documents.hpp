@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "framework/report/document.hpp"
+#include "framework/report/render/text_table.hpp"
 #include "framework/report/sentences.hpp"
 
 namespace graphline::samples {
@@ -60,6 +61,17 @@ inline std::vector<std::string> sentences_of(const report::document& of, finding
     if (found.how == how) list.push_back(report::sentence(found));
   }
   return list;
+}
+
+/// Columns that the widest line of a text takes.
+inline std::size_t widest_line(std::string_view text) {
+  std::size_t widest = 0;
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size());
+    widest = std::max(widest, text_width(text.substr(0, end)));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return widest;
 }
 
 }  // namespace graphline::samples

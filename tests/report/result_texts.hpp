@@ -3,8 +3,7 @@
 #include <string>
 
 #include "framework/base/file/text_sink.hpp"
-#include "framework/report/csv/experiment_csv.hpp"
-#include "framework/report/csv/run_csv.hpp"
+#include "framework/report/csv/stamps_csv.hpp"
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/render/render.hpp"
 #include "framework/report/store/write_result.hpp"

@@ -13,7 +13,7 @@ namespace graphline::samples {
 namespace {
 
 ceiling_figure figure(ceiling what, double value, precision arithmetic = precision::float32) {
-  const bool duration = unit_of(what) == ceiling_unit::duration;
+  const bool duration = unit_of(what) == unit::duration;
   return {what, arithmetic, value, value * (duration ? 1.1 : 0.97),
           value * (duration ? 0.95 : 1.02)};
 }

@@ -16,7 +16,7 @@ ceiling_record around(ceiling what, precision arithmetic, std::string how, doubl
   ceiling_record record{what, arithmetic, std::move(how), amount, {}};
   for (const double off : {0.1, -0.5, 0.0, 0.5, -0.2}) {
     const double at = value * (1 + off * spread);
-    const double ns = unit_of(what) == ceiling_unit::duration ? at * amount : amount * 1e9 / at;
+    const double ns = unit_of(what) == unit::duration ? at * amount : amount * 1e9 / at;
     record.times.push_back(std::llround(ns));
   }
   return record;

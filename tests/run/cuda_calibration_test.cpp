@@ -46,7 +46,7 @@ std::string names_of(const calibration_record& record) {
   for (const ceiling_record& c : record.ceilings) {
     EXPECT_EQ(c.times.size(), 3U) << to_word(c.what);
     names.append(names.empty() ? "" : ", ").append(to_word(c.what));
-    if (unit_of(c.what) == ceiling_unit::rate) names.append(" ").append(to_word(c.arithmetic));
+    if (unit_of(c.what) == unit::flops_per_second) names.append(" ").append(to_word(c.arithmetic));
   }
   return names;
 }
@@ -62,7 +62,7 @@ TEST_F(cuda_calibration, measures_products_in_every_precision_and_no_conversion_
             "launch, event, synchronize, round_trip");
   EXPECT_THAT(record.ceilings.front().how, HasSubstr("sum kernel"));
   for (const ceiling_record& c : record.ceilings) {
-    if (unit_of(c.what) != ceiling_unit::rate) continue;
+    if (unit_of(c.what) != unit::flops_per_second) continue;
     EXPECT_THAT(c.how, testing::Not(HasSubstr("conversion"))) << to_word(c.arithmetic);
     EXPECT_EQ(c.amount, c.what == ceiling::matmul ? 2 * 16 * 16 * 16 : 2 * 8 * 8 * 25 * 36);
   }

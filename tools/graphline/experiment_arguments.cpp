@@ -9,7 +9,7 @@
 
 #include "framework/base/diagnostic.hpp"
 #include "framework/device/builtin/builtin_devices.hpp"
-#include "framework/report/csv/experiment_csv.hpp"
+#include "framework/report/csv/stamps_csv.hpp"
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/store/write_result.hpp"
 #include "framework/spec/experiment_reader.hpp"

@@ -6,8 +6,7 @@
 #include <variant>
 
 #include "framework/base/utf8.hpp"
-#include "framework/report/csv/experiment_csv.hpp"
-#include "framework/report/csv/run_csv.hpp"
+#include "framework/report/csv/stamps_csv.hpp"
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/render/render.hpp"
 #include "framework/report/store/record_reader.hpp"

@@ -11,7 +11,7 @@
 #include "framework/analysis/analyze.hpp"
 #include "framework/analysis/run/summary.hpp"
 #include "framework/base/utf8.hpp"
-#include "framework/report/csv/run_csv.hpp"
+#include "framework/report/csv/stamps_csv.hpp"
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/render/heading.hpp"
 #include "framework/report/render/render.hpp"

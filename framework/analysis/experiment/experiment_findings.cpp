@@ -1,6 +1,7 @@
 #include "framework/analysis/experiment/experiment_findings.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -129,12 +130,20 @@ void add_machine_findings(const finding_source& from, std::vector<finding>& to) 
                   ? "left out"
                   : "counted all the same ('repeat_affected: on' would repeat them)");
   }
-  const auto disturbed = disturbed_trials_of(record);
-  if (disturbed.count > 0) {
+  std::size_t disturbed = 0;
+  std::string first;
+  for (const auto& trial : record.trials) {
+    std::vector<std::string> by;
+    for (const auto& run : trial.members) {
+      if (by.empty() && run.conditions) by = disturbances_of(*run.conditions);
+    }
+    if (!by.empty() && ++disturbed == 1) first = fmt::format("{}", fmt::join(by, "; "));
+  }
+  if (disturbed > 0) {
     add("disturbed_trials")
-        .with("disturbed", disturbed.count)
+        .with("disturbed", disturbed)
         .with("trials", record.trials.size())
-        .with("by", disturbed.first);
+        .with("by", first);
   }
 }
 

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "framework/analysis/stats/distribution.hpp"
-#include "framework/analysis/stats/thinned_series.hpp"
 #include "framework/base/random.hpp"
 
 namespace graphline {
@@ -40,7 +39,9 @@ std::vector<nanoseconds> candidates(const pooled_times& times, double p) {
   const std::size_t end = std::min(all.size(), rank + most);
   std::vector<nanoseconds> values(all.begin() + static_cast<std::ptrdiff_t>(begin),
                                   all.begin() + static_cast<std::ptrdiff_t>(end));
-  for (const auto i : evenly_spread(all.size(), most)) values.push_back(all[i]);
+  if (values.size() < all.size()) {
+    for (std::size_t i = 0; i < most; ++i) values.push_back(all[(all.size() - 1) * i / (most - 1)]);
+  }
   std::sort(values.begin(), values.end());
   values.erase(std::unique(values.begin(), values.end()), values.end());
   return values;

@@ -47,7 +47,7 @@ std::optional<std::int64_t> seconds_of(const std::string* date) {
 }
 
 ceiling_figure figure_of(const ceiling_record& c, const distribution& times) {
-  const bool duration = unit_of(c.what) == ceiling_unit::duration;
+  const bool duration = unit_of(c.what) == unit::duration;
   const auto at = [&](double p) {
     const auto time = times.sorted()[rank_of(p, times.count())];
     const auto ns = static_cast<double>(std::max<nanoseconds>(time, 1));
@@ -72,7 +72,7 @@ constexpr word<ceiling> labels[] = {{"memory, read", ceiling::read},
 
 const ceiling_figure* find(const std::vector<ceiling_figure>& in, ceiling what,
                            precision arithmetic = precision::float32) {
-  const bool by_precision = unit_of(what) == ceiling_unit::rate;
+  const bool by_precision = unit_of(what) == unit::flops_per_second;
   for (const auto& figure : in) {
     if (figure.what != what || figure.value <= 0 || figure.best <= 0) continue;
     if (!by_precision || figure.arithmetic == arithmetic) return &figure;
@@ -96,7 +96,7 @@ std::optional<ceiling_figure> higher(const ceiling_figure* a, const ceiling_figu
 
 std::string label_of(ceiling what, precision arithmetic) {
   const auto words = std::ranges::find(labels, what, &word<ceiling>::second)->first;
-  if (unit_of(what) != ceiling_unit::rate) return std::string(words);
+  if (unit_of(what) != unit::flops_per_second) return std::string(words);
   return fmt::format("{}, {}", words, to_word(arithmetic));
 }
 
@@ -110,7 +110,7 @@ std::vector<ceiling_figure> figures_of(const calibration_record& record) {
 }
 
 double spread_of(const ceiling_figure& figure) {
-  if (unit_of(figure.what) == ceiling_unit::duration) {
+  if (unit_of(figure.what) == unit::duration) {
     return (figure.worst - figure.best) / figure.value;
   }
   return figure.value / figure.worst - figure.value / figure.best;
@@ -119,7 +119,7 @@ double spread_of(const ceiling_figure& figure) {
 std::vector<std::string> wide_spreads(const std::vector<ceiling_figure>& figures) {
   std::vector<std::string> wide;
   for (const auto& figure : figures) {
-    if (unit_of(figure.what) == ceiling_unit::duration) continue;
+    if (unit_of(figure.what) == unit::duration) continue;
     const double spread = spread_of(figure);
     if (spread <= wide_spread) continue;
     wide.push_back(

@@ -136,18 +136,4 @@ std::optional<finding> disturbance_finding(const std::optional<conditions_record
   return finding{"disturbed", finding_severity::warning}.with("by", std::move(found));
 }
 
-disturbed_trials disturbed_trials_of(const experiment_record& record) {
-  disturbed_trials result;
-  for (const auto& trial : record.trials) {
-    for (const auto& member : trial.members) {
-      const auto found =
-          member.conditions ? disturbances_of(*member.conditions) : std::vector<std::string>();
-      if (found.empty()) continue;
-      if (++result.count == 1) result.first = fmt::format("{}", fmt::join(found, "; "));
-      break;
-    }
-  }
-  return result;
-}
-
 }  // namespace graphline

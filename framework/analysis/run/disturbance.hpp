@@ -1,13 +1,10 @@
 #pragma once
 
-#include <cstddef>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "framework/analysis/finding.hpp"
-#include "framework/record/experiment_record.hpp"
 #include "framework/record/run_record.hpp"
 
 namespace graphline {
@@ -23,13 +20,5 @@ std::vector<std::string> disturbances_of(const conditions_record& conditions);
 /// stages.
 std::optional<finding> disturbance_finding(const std::optional<conditions_record>& over,
                                            const run_record& one);
-
-/// Trials of an experiment with anything else at work beside them.
-struct disturbed_trials {
-  std::size_t count = 0;
-  std::string first;  ///< what it was in the first of them
-};
-
-disturbed_trials disturbed_trials_of(const experiment_record& record);
 
 }  // namespace graphline

@@ -86,15 +86,11 @@ std::optional<overload> overload_of(const run_record& record) {
   return result;
 }
 
-std::string rates_text(double completed, double offered) {
-  return fmt::format("{:.4g} of {:.4g} offered frame/s", completed, offered);
-}
-
 finding overload_finding(const overload& what) {
   finding made{"overloaded", finding_severity::failure};
   made.with("offered", what.offered, unit::frames_per_second)
       .with("completed", what.completed, unit::frames_per_second)
-      .with("rates", rates_text(what.completed, what.offered));
+      .with("rates", fmt::format("{:.4g} of {:.4g} offered frame/s", what.completed, what.offered));
   if (what.dropped > 0) made.with("dropped", what.dropped);
   return made.with("growth", what.growth, unit::duration);
 }

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <optional>
-#include <string>
 
 #include "framework/analysis/finding.hpp"
 #include "framework/record/run_record.hpp"
@@ -31,8 +30,5 @@ std::optional<overload> overload_of(const run_record& record);
 
 /// "overloaded", with its rates and by how much latency grows per second of load.
 finding overload_finding(const overload& what);
-
-/// "12 of 30 offered frame/s".
-std::string rates_text(double completed, double offered);
 
 }  // namespace graphline

@@ -104,20 +104,6 @@ std::optional<finding> launch_warning(const run_record& record,
 
 }  // namespace
 
-std::string_view key_of(measure what) noexcept {
-  switch (what) {
-    case measure::device_time:
-      return "device_time";
-    case measure::synchronized_time:
-      return "synchronized_time";
-    case measure::enqueue_time:
-      return "enqueue_time";
-    case measure::cpu_time:
-      return "cpu_time";
-  }
-  return "?";
-}
-
 const std::vector<stamp_pair>& stamps_of(const stage_record& stage, measure what) noexcept {
   switch (what) {
     case measure::device_time:

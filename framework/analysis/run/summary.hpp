@@ -3,12 +3,12 @@
 #include <cstddef>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "framework/analysis/finding.hpp"
 #include "framework/analysis/run/overload.hpp"
 #include "framework/analysis/stats/distribution.hpp"
+#include "framework/base/words.hpp"
 #include "framework/record/run_record.hpp"
 
 namespace graphline {
@@ -16,8 +16,14 @@ namespace graphline {
 /// What the time of a stage is the time of; decided by the timing method and by where it runs.
 enum class measure { device_time, synchronized_time, enqueue_time, cpu_time };
 
-/// The key of a measure in result files: "device_time".
-std::string_view key_of(measure what) noexcept;
+inline constexpr word<measure> measure_words[] = {{"device_time", measure::device_time},
+                                                  {"synchronized_time", measure::synchronized_time},
+                                                  {"enqueue_time", measure::enqueue_time},
+                                                  {"cpu_time", measure::cpu_time}};
+template <>
+struct words_of<measure> {
+  static constexpr const auto& table = measure_words;
+};
 
 /// The stamps a stage holds for a measure.
 const std::vector<stamp_pair>& stamps_of(const stage_record& stage, measure what) noexcept;

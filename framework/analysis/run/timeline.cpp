@@ -95,25 +95,18 @@ std::vector<timeline_span> timeline::spans_of(std::size_t frame) const {
   std::stable_sort(spans.begin(), spans.end(), [](const timeline_span& a, const timeline_span& b) {
     return a.begin < b.begin;
   });
-  const bool in_parts = std::any_of(record_.stages.begin(), record_.stages.end(),
-                                    [](const stage_record& stage) { return !stage.parts.empty(); });
-  return in_parts ? with_parts(spans, frame) : spans;
-}
-
-std::vector<timeline_span> timeline::with_parts(const std::vector<timeline_span>& spans,
-                                                std::size_t frame) const {
-  std::vector<timeline_span> result;
+  std::vector<timeline_span> with_parts;
   for (const auto& span : spans) {
-    result.push_back(span);
-    if (span.what != timeline_span::kind::device) continue;
+    with_parts.push_back(span);
+    if (span.what != kind::device) continue;
     const auto& parts = record_.stages[*span.stage].parts;
     for (std::size_t i = 0; i < parts.size(); ++i) {
       if (frame >= parts[i].device.size()) continue;
       const auto [begin, end] = parts[i].device[frame];
-      result.push_back({timeline_span::kind::part, span.lane, span.stage, i, begin, end});
+      with_parts.push_back({kind::part, span.lane, span.stage, i, begin, end});
     }
   }
-  return result;
+  return with_parts;
 }
 
 }  // namespace graphline

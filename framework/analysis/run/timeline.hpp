@@ -76,8 +76,6 @@ class timeline {
   /// Index into the record's threads; their count for one that is not known.
   std::size_t thread_of(const stage_record& stage, std::size_t frame) const noexcept;
   void add_streams(timeline_lane::kind what);
-  std::vector<timeline_span> with_parts(const std::vector<timeline_span>& spans,
-                                        std::size_t frame) const;
 
   const run_record& record_;
   std::vector<timeline_lane> lanes_;

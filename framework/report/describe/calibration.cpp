@@ -22,18 +22,6 @@ std::string origin_of(const calibration_record& record) {
   return "measured " + date + by;
 }
 
-unit unit_in(ceiling what) {
-  switch (unit_of(what)) {
-    case ceiling_unit::bandwidth:
-      return unit::bytes_per_second;
-    case ceiling_unit::rate:
-      return unit::flops_per_second;
-    case ceiling_unit::duration:
-      break;
-  }
-  return unit::duration;
-}
-
 /// Of a ceiling that counts in its precision. Its best time may be another ceiling's there.
 cell ridge_point_of(const ceiling_figure& figure, const device_ceilings& all) {
   for (const auto& of : all.compute) {
@@ -49,7 +37,7 @@ const theoretical_peak* peak_of(const ceiling_figure& figure,
   std::string name;
   if (figure.what <= ceiling::copy) {
     name = "memory";
-  } else if (unit_of(figure.what) == ceiling_unit::rate) {
+  } else if (unit_of(figure.what) == unit::flops_per_second) {
     const bool cores = figure.arithmetic == precision::float32;
     name = fmt::format("{} {}", to_word(figure.arithmetic), cores ? "cores" : "tensor cores");
   }
@@ -129,7 +117,7 @@ table ceiling_table(const std::vector<ceiling_figure>& figures,
       });
     }
     rows.push_back(
-        {figure, unit_in(figure.what), from, peak_of(figure, peaks), ridge_point_of(figure, all)});
+        {figure, unit_of(figure.what), from, peak_of(figure, peaks), ridge_point_of(figure, all)});
   }
   return table_of({"ceilings", "Ceilings of the device", "ceiling"}, ceiling_columns(), rows);
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "framework/analysis/run/disturbance.hpp"
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/render/heading.hpp"
 

@@ -94,7 +94,7 @@ void add_sweep(document& to, const experiment_view& of) {
   to.parts.push_back(facts{"swept",
                            "",
                            {{"parameter", "", swept.key},
-                            {"time_is", "", swept.what ? key_of(*swept.what) : "end_to_end"}},
+                            {"time_is", "", swept.what ? to_word(*swept.what) : "end_to_end"}},
                            in_data});
   to.parts.push_back(sweep_table(swept, of.record));
   to.parts.push_back(chart_of(swept));

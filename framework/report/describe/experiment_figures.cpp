@@ -93,8 +93,7 @@ table stage_times(const experiment_view& of) {
     for (const auto& stage : of.of(who).stages) {
       made.rows.push_back(
           {{stage.name, of.record.configurations[who.configuration].name, of.of(who).name, stage.on,
-            stage.what ? cell(key_of(*stage.what)) : cell(),
-            stage.what ? cell(samples_of(stage.times)) : cell()}});
+            stage.what, stage.what ? cell(samples_of(stage.times)) : cell()}});
     }
   }
   return made;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "framework/analysis/stats/distribution.hpp"
 #include "framework/base/units.hpp"
@@ -15,9 +16,22 @@ namespace {
 
 constexpr std::size_t most_frames = 2000;  ///< of the end-to-end times
 
+/// All times of few frames; of more than `most` the first, the last, and the shortest and longest
+/// of equal stretches, so that every spike shows.
 frames_chart::series series_of(std::string name, const std::vector<nanoseconds>& times,
                                std::size_t most) {
-  frames_chart::series made{std::move(name), "", thinned_series(times, most)};
+  const auto count = times.size();
+  const auto stretches = count <= most ? count : (most - 2) / 2;
+  std::set<std::size_t> frames = {0, count - 1};
+  for (std::size_t i = 0; i < stretches; ++i) {
+    const auto at = [&](std::size_t stretch) {
+      return times.begin() + static_cast<std::ptrdiff_t>(count * stretch / stretches);
+    };
+    const auto [low, high] = std::minmax_element(at(i), at(i + 1));
+    frames.insert(static_cast<std::size_t>(low - times.begin()));
+    frames.insert(static_cast<std::size_t>(high - times.begin()));
+  }
+  frames_chart::series made{std::move(name), "", {frames.begin(), frames.end()}, {}};
   for (const auto frame : made.frames) made.times.push_back(times[frame]);
   return made;
 }

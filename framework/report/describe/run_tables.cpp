@@ -171,10 +171,9 @@ std::vector<column_of<stage_row>> stage_columns(const run_record& record,
        }},
       {{"histogram", "histogram", {}, 11, "", shown}, [](r x) { return samples_of(x.times); }}};
   list.insert(list.end(), rest.begin(), rest.end());
-  for (const auto what : {measure::device_time, measure::synchronized_time, measure::enqueue_time,
-                          measure::cpu_time}) {
+  for (const auto& [word, what] : measure_words) {
     list.push_back(
-        {data_column(std::string(key_of(what))), [what](r x) { return measured_times(x, what); }});
+        {data_column(std::string(word)), [what = what](r x) { return measured_times(x, what); }});
   }
   list.push_back({data_column("device_span"), spans_of});
   for (auto& one : list) one.is.optional = one.is.key != "name";

@@ -106,10 +106,8 @@ timeline_chart timeline_of(const run_record& record, std::size_t median, std::si
   for (const auto frame : slowest_frames(end_to_end_times(record))) {
     frames.keep_around(frame, static_cast<std::size_t>(in_flight));
   }
-  for (const auto frame :
-       evenly_spread(record.frames.size(), std::max<std::size_t>(frames.room(), 2))) {
-    frames.keep(frame);
-  }
+  const auto gaps = std::max<std::size_t>(frames.room(), 2) - 1;
+  for (std::size_t i = 0; i <= gaps; ++i) frames.keep((record.frames.size() - 1) * i / gaps);
 
   timeline_chart made;
   for (const auto& stage : record.stages) {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "framework/report/csv/run_csv.hpp"
+#include "framework/report/csv/stamps_csv.hpp"
 #include "framework/report/render/cells.hpp"
 #include "framework/report/render/render.hpp"
 

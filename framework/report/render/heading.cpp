@@ -56,17 +56,8 @@ std::string most_waited(const run_record& record) {
 }
 
 std::string_view short_name(measure what) noexcept {
-  switch (what) {
-    case measure::device_time:
-      return "device";
-    case measure::synchronized_time:
-      return "synchronized";
-    case measure::enqueue_time:
-      return "enqueue";
-    case measure::cpu_time:
-      return "cpu";
-  }
-  return "?";
+  const auto word = to_word(what);
+  return word.substr(0, word.rfind('_'));
 }
 
 }  // namespace graphline

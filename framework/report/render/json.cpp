@@ -57,15 +57,6 @@ void add_time_unit(json& to, bool is_time) {
   if (is_time && !to.contains("unit")) to["unit"] = "ms";
 }
 
-/// An end that is not known is null.
-json interval_of(const estimate& of) {
-  json ends = json::array();
-  for (const auto& end : {of.low, of.high}) {
-    ends.push_back(end ? json_of(quantity{*end, of.value.in}) : json());
-  }
-  return ends;
-}
-
 /// An estimate "value" has its interval beside it as "interval", any other as "NAME_interval".
 json json_of(const std::vector<fact>& list) {
   json made = json::object();
@@ -75,7 +66,8 @@ json json_of(const std::vector<fact>& list) {
     made[one.key] = json_of(one.value);
     const auto* some = std::get_if<estimate>(&one.value.value);
     if (some == nullptr) continue;
-    made[one.key == "value" ? "interval" : one.key + "_interval"] = interval_of(*some);
+    made[one.key == "value" ? "interval" : one.key + "_interval"] =
+        json_of(cell(span_of{some->low, some->high, some->value.in}));
   }
   return made;
 }

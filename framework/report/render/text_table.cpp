@@ -154,16 +154,6 @@ std::size_t text_width(std::string_view text) {
   return width;
 }
 
-std::size_t widest_line(std::string_view text) {
-  std::size_t widest = 0;
-  while (!text.empty()) {
-    const auto end = std::min(text.find('\n'), text.size());
-    widest = std::max(widest, text_width(text.substr(0, end)));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return widest;
-}
-
 std::string wrapped(std::string_view text, std::size_t indent, std::size_t width) {
   std::string result;
   std::size_t used = 0;

@@ -13,9 +13,6 @@ namespace graphline {
 /// Columns a terminal takes to show a text of printable characters and escape sequences.
 std::size_t text_width(std::string_view text);
 
-/// That of the widest line of a text.
-std::size_t widest_line(std::string_view text);
-
 /// `text` on lines of at most `width` columns, broken at spaces; lines after the first are indented
 /// by `indent`. A longer word stands on a line of its own. No newline at the end.
 std::string wrapped(std::string_view text, std::size_t indent = 0, std::size_t width = 80);

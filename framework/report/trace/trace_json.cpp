@@ -9,7 +9,6 @@
 #include "framework/analysis/run/timeline.hpp"
 #include "framework/base/words.hpp"
 #include "framework/report/json/common_json.hpp"
-#include "framework/report/trace/trace_slices.hpp"
 
 namespace graphline {
 
@@ -17,6 +16,95 @@ namespace {
 
 using json = nlohmann::ordered_json;
 using kind = timeline_span::kind;
+
+// ---- Slices that nest ---------------------------------------------------------------------------
+
+/// A span of a timeline as a trace shows it.
+struct trace_slice {
+  timeline_span span;  ///< its begin and end as shown: within its track, slices nest
+  std::size_t frame = 0;
+  nanoseconds measured = 0;  ///< its length as stamped
+};
+
+/// All slices of a run.
+struct trace_slices {
+  std::vector<trace_slice> all;    ///< frame by frame, parts after their stage
+  std::vector<std::size_t> first;  ///< by frame: index of its first slice; one more at the end
+};
+
+bool is_part(const trace_slice& slice) {
+  return slice.span.what == timeline_span::kind::part;
+}
+
+/// A stream does one thing at a time: what comes later ends what was before.
+void follow_each_other(std::vector<trace_slice>& all, const std::vector<std::size_t>& lane) {
+  for (std::size_t i = 1; i < lane.size(); ++i) {
+    auto& before = all[lane[i - 1]].span;
+    before.end = std::min(before.end, all[lane[i]].span.begin);
+  }
+}
+
+/// A thread may take up something within something else, and ends it before it goes on.
+void nest(std::vector<trace_slice>& all, const std::vector<std::size_t>& lane) {
+  std::vector<std::size_t> open;
+  for (const std::size_t at : lane) {
+    const auto& span = all[at].span;
+    while (!open.empty() && all[open.back()].span.end < span.end) {
+      auto& around = all[open.back()].span;
+      around.end = std::min(around.end, span.begin);
+      open.pop_back();
+    }
+    open.push_back(at);
+  }
+}
+
+/// Parts follow each other within their stage.
+void fit_parts(std::vector<trace_slice>& all) {
+  nanoseconds from = 0;
+  nanoseconds to = 0;
+  for (auto& slice : all) {
+    auto& span = slice.span;
+    if (is_part(slice)) {
+      span.begin = std::clamp(span.begin, from, to);
+      span.end = std::clamp(span.end, span.begin, to);
+      from = span.end;
+    } else {
+      from = span.begin;
+      to = span.end;
+    }
+  }
+}
+
+trace_slices slices_of(const timeline& picture, std::size_t frames) {
+  trace_slices result;
+  std::vector<std::vector<std::size_t>> lanes(picture.lanes().size());  // without parts
+  for (std::size_t frame = 0; frame < frames; ++frame) {
+    result.first.push_back(result.all.size());
+    for (auto span : picture.spans_of(frame)) {
+      span.end = std::max(span.begin, span.end);
+      trace_slice slice{span, frame, span.end - span.begin};
+      if (!is_part(slice)) lanes[span.lane].push_back(result.all.size());
+      result.all.push_back(slice);
+    }
+  }
+  result.first.push_back(result.all.size());
+  for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
+    const bool thread = picture.lanes()[lane].what == timeline_lane::kind::thread;
+    // Of two that begin at once the longer one holds the other on a thread and follows it on a
+    // stream.
+    std::stable_sort(lanes[lane].begin(), lanes[lane].end(), [&](std::size_t a, std::size_t b) {
+      const auto& x = result.all[a].span;
+      const auto& y = result.all[b].span;
+      if (x.begin != y.begin) return x.begin < y.begin;
+      return thread ? x.end > y.end : x.end < y.end;
+    });
+    (thread ? nest : follow_each_other)(result.all, lanes[lane]);
+  }
+  fit_parts(result.all);
+  return result;
+}
+
+// ---- Events -------------------------------------------------------------------------------------
 
 // The processes of a trace, from the top.
 constexpr int frames_process = 1;
@@ -160,7 +248,7 @@ void name_everything(event_writer& to, const run_record& record,
   }
 }
 
-// ---- Slices -------------------------------------------------------------------------------------
+// ---- What is written ----------------------------------------------------------------------------
 
 /// What they waited before they began, themselves, and those that were dropped.
 void write_frames(event_writer& to, const run_record& record,

@@ -151,7 +151,7 @@ const part_record& part_named(const stage_record& stage, const std::string& name
 
 /// What one frame of it amounts to, by the ceiling's unit.
 std::optional<double> amount_of(ceiling what, const cost_record& cost) {
-  if (unit_of(what) == ceiling_unit::rate) return cost.flops;
+  if (unit_of(what) == unit::flops_per_second) return cost.flops;
   if (!cost.bytes_read || !cost.bytes_written) return std::nullopt;
   const bool in_memory = what <= ceiling::copy;  // a transfer counts each byte once
   return static_cast<double>(*cost.bytes_read + (in_memory ? *cost.bytes_written : 0));

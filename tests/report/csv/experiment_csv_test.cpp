@@ -1,10 +1,9 @@
-#include "framework/report/csv/experiment_csv.hpp"
+#include "framework/report/csv/stamps_csv.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "framework/report/csv/run_csv.hpp"
 #include "tests/analysis/made_experiments.hpp"
 #include "tests/report/result_texts.hpp"
 
@@ -22,8 +21,8 @@ std::string rows_after(const std::string& fields, const run_record& run) {
 
 /// With columns for what varies.
 std::string header(const std::string& varied = "") {
-  return std::string(experiment_csv_beginning) + varied +
-         "block,trial,counted,failed,affected,disturbed," + std::string(csv_header);
+  return "id,configuration,member," + varied + "block,trial,counted,failed,affected,disturbed," +
+         std::string(csv_header);
 }
 
 TEST(experiment_csv, has_the_rows_of_every_run_in_the_order_they_ran) {

@@ -1,4 +1,4 @@
-#include "framework/report/csv/run_csv.hpp"
+#include "framework/report/csv/stamps_csv.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,6 @@
 
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/render/render.hpp"
-#include "framework/report/render/text_table.hpp"
 #include "tests/analysis/sample_records.hpp"
 #include "tests/report/documents.hpp"
 #include "tests/report/golden.hpp"
@@ -47,7 +46,7 @@ TEST(diff, shows_rows_of_both_and_what_changed) {
   const auto says = diff_of(two_models_roofline(45), later_roofline());
   samples::expect_golden("diff_roofline.txt", as_text(says));
   for (const std::size_t width : {40U, 60U, 80U, 120U}) {
-    EXPECT_LE(widest_line(as_text(says, {.width = width})), width);
+    EXPECT_LE(samples::widest_line(as_text(says, {.width = width})), width);
   }
 }
 

@@ -7,7 +7,6 @@
 #include "framework/analysis/diff/experiment_diff.hpp"
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/render/render.hpp"
-#include "framework/report/render/text_table.hpp"
 #include "tests/analysis/made_experiments.hpp"
 #include "tests/analysis/time_units.hpp"
 #include "tests/report/documents.hpp"
@@ -49,7 +48,7 @@ TEST(diff_of_experiments, shows_each_figure_of_each_configuration) {
   const auto made = diff_of(methods(74 * ms, 90 * ms), after);
   expect_golden("diff_experiment.txt", as_text(made));
   for (const std::size_t width : {40, 60, 80, 120}) {
-    EXPECT_LE(widest_line(as_text(made, {.width = width})), width);
+    EXPECT_LE(samples::widest_line(as_text(made, {.width = width})), width);
   }
 }
 

@@ -5,7 +5,6 @@
 
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/render/render.hpp"
-#include "framework/report/render/text_table.hpp"
 #include "tests/analysis/made_experiments.hpp"
 #include "tests/analysis/time_units.hpp"
 #include "tests/report/documents.hpp"
@@ -92,7 +91,7 @@ TEST(describe_experiment, of_strategies_gives_the_answer_first) {
   summary.comparisons[4].verdict = verdict::inconclusive;
   summary.comparisons[4].ratio_range = interval{0.68, 1.02};
   const auto text = text_of(record, summary);
-  EXPECT_LE(widest_line(text), 80U) << text;
+  EXPECT_LE(samples::widest_line(text), 80U) << text;
   expect_golden("experiment_strategies.txt", text);
 }
 
@@ -120,7 +119,7 @@ TEST(describe_experiment, shows_verdicts_of_all_kinds) {
   summary.machine.drift = 0.031;
   summary.machine.affected_blocks = {3, 7};
   const auto text = text_of(record, summary);
-  EXPECT_LE(widest_line(text), 80U) << text;
+  EXPECT_LE(samples::widest_line(text), 80U) << text;
   expect_golden("experiment_timing.txt", text);
 }
 
@@ -145,7 +144,7 @@ TEST(describe_experiment, groups_configurations_under_what_they_are_compared_wit
         {record.pairs[pair], 0, 16e6, 1.25, interval{1.2, 1.3}, verdict::slower});
   }
   const auto text = text_of(record, summary);
-  EXPECT_LE(widest_line(text), 80U) << text;
+  EXPECT_LE(samples::widest_line(text), 80U) << text;
   expect_golden("experiment_groups.txt", text);
 }
 
@@ -187,7 +186,7 @@ TEST(describe_experiment, has_a_row_for_each_of_several_pipelines) {
   compare(summary, record, 2, verdict::faster);
   compare(summary, record, 3, verdict::same);
   const auto text = text_of(record, summary);
-  EXPECT_LE(widest_line(text), 80U) << text;
+  EXPECT_LE(samples::widest_line(text), 80U) << text;
   expect_golden("experiment_together.txt", text);
 }
 
@@ -211,7 +210,7 @@ TEST(describe_experiment, names_the_trial_that_failed) {
   auto summary = figures_of(record);
   compare(summary, record, 0, verdict::faster);
   const auto text = text_of(record, summary);
-  EXPECT_LE(widest_line(text), 80U) << text;
+  EXPECT_LE(samples::widest_line(text), 80U) << text;
   expect_golden("experiment_failed.txt", text);
 }
 
@@ -246,7 +245,7 @@ TEST(describe_experiment, gives_many_configurations_a_row_each) {
     compare(summary, record, pair, verdict::inconclusive, 30);
   }
   const auto text = text_of(record, summary);
-  EXPECT_LE(widest_line(text), 80U) << text;
+  EXPECT_LE(samples::widest_line(text), 80U) << text;
   expect_golden("experiment_many.txt", text);
 }
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 #include "framework/report/describe/describe.hpp"
@@ -61,10 +62,17 @@ TEST(frames_chart, has_every_frame_of_few) {
 }
 
 TEST(frames_chart, draws_every_spike_of_many) {
-  const auto drawn = chart_of<frames_chart>(samples::long_run(100'000));
+  auto record = samples::long_run(100'000);
+  record.frames[31'415].end = record.frames[31'415].due + 1;
+  const auto drawn = chart_of<frames_chart>(record);
   const auto& [name, what, frames, times] = drawn.list[0];
   EXPECT_LE(frames.size(), 2000u);
+  EXPECT_GE(frames.size(), 1900u);
+  EXPECT_EQ(frames.front(), 0u);
+  EXPECT_EQ(frames.back(), 99'999u);
+  EXPECT_EQ(std::ranges::adjacent_find(frames, std::greater_equal<>()), frames.end());
   EXPECT_EQ(std::count_if(times.begin(), times.end(), [](auto t) { return t > 120'000'000; }), 11);
+  EXPECT_EQ(std::ranges::count(times, 1), 1);
   for (std::size_t i = 0; i < 100'000; i += 9973) {
     EXPECT_TRUE(std::binary_search(frames.begin(), frames.end(), i)) << i;
   }

@@ -8,8 +8,7 @@
 #include <variant>
 
 #include "framework/base/error.hpp"
-#include "framework/report/csv/experiment_csv.hpp"
-#include "framework/report/csv/run_csv.hpp"
+#include "framework/report/csv/stamps_csv.hpp"
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/render/render.hpp"
 #include "framework/report/trace/trace_json.hpp"

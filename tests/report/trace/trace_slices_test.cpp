@@ -1,5 +1,3 @@
-#include "framework/report/trace/trace_slices.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,10 +5,14 @@
 #include <string>
 #include <utility>
 
+#include "framework/analysis/run/timeline.hpp"
+#include "framework/report/trace/trace_json.hpp"
 #include "tests/report/trace/read_trace.hpp"
 
 namespace graphline {
 namespace {
+
+using samples::ns_of;
 
 /// Stages, threads, streams and stamps at random, so that most of them contradict each other.
 run_record random_run(std::uint64_t seed) {
@@ -59,6 +61,20 @@ TEST(trace_slices, nest_whatever_the_stamps_say) {
   }
 }
 
+/// What a trace shows beside frames, frame by frame in the order of the timeline.
+std::vector<nlohmann::ordered_json> slices_of(const run_record& record) {
+  auto slices = samples::events_of(samples::read_trace(record), "X");
+  std::erase_if(slices, [](const auto& slice) { return slice["cat"] == "frame"; });
+  return slices;
+}
+
+nanoseconds measured_length(const nlohmann::ordered_json& slice) {
+  for (const char* key : {"device_ns", "host_ns"}) {
+    if (slice["args"].contains(key)) return slice["args"][key].get<nanoseconds>();
+  }
+  return ns_of(slice["dur"]);
+}
+
 /// Two stages that begin at once, the one declared first for longer, and how long both are shown.
 std::pair<nanoseconds, nanoseconds> shown_lengths(side on) {
   run_record record;
@@ -76,13 +92,11 @@ std::pair<nanoseconds, nanoseconds> shown_lengths(side on) {
     (on == side::cpu ? stage.cpu : stage.device) = stamps;
     if (on == side::device) stage.enqueued = {{10, 20}};
   }
-  const timeline picture(record);
-  const auto slices = slices_of(picture, 1);
   std::pair<nanoseconds, nanoseconds> lengths;
-  for (const trace_slice& slice : slices.all) {
-    if (slice.span.begin != 100) continue;
-    auto& length = slice.measured == 200 ? lengths.first : lengths.second;
-    length = slice.span.end - slice.span.begin;
+  for (const auto& slice : slices_of(record)) {
+    if (ns_of(slice["ts"]) != 100) continue;
+    auto& length = measured_length(slice) == 200 ? lengths.first : lengths.second;
+    length = ns_of(slice["dur"]);
   }
   return lengths;
 }
@@ -96,18 +110,20 @@ TEST(trace_slices, begin_when_they_were_stamped_unless_they_are_parts) {
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     const auto record = random_run(seed);
     const timeline picture(record);
-    const auto slices = slices_of(picture, record.frames.size());
+    const auto slices = slices_of(record);
+    std::size_t next = 0;
     for (std::size_t frame = 0; frame < record.frames.size(); ++frame) {
-      const auto stamped = picture.spans_of(frame);
-      ASSERT_EQ(stamped.size(), slices.first[frame + 1] - slices.first[frame]);
-      for (std::size_t i = 0; i < stamped.size(); ++i) {
-        const auto& shown = slices.all[slices.first[frame] + i];
-        EXPECT_EQ(shown.measured, stamped[i].end - stamped[i].begin);
-        if (stamped[i].what == timeline_span::kind::part) continue;
-        EXPECT_EQ(shown.span.begin, stamped[i].begin);
-        EXPECT_LE(shown.span.end, stamped[i].end);
+      for (const auto& stamped : picture.spans_of(frame)) {
+        ASSERT_LT(next, slices.size());
+        const auto& shown = slices[next++];
+        EXPECT_EQ(shown["args"]["frame"], frame);
+        EXPECT_EQ(measured_length(shown), stamped.end - stamped.begin);
+        if (stamped.what == timeline_span::kind::part) continue;
+        EXPECT_EQ(ns_of(shown["ts"]), stamped.begin);
+        EXPECT_LE(ns_of(shown["dur"]), stamped.end - stamped.begin);
       }
     }
+    EXPECT_EQ(next, slices.size());
   }
 }
 

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <string_view>
 
 #include "framework/base/file/text_sink.hpp"
+#include "framework/record/experiment_record.hpp"
 #include "framework/record/run_record.hpp"
 
 namespace graphline {
@@ -25,8 +25,12 @@ std::string csv_field(std::string_view name);
 /// that are not.
 void write_run_csv(text_sink& to, const run_record& record);
 
-/// The same without the first line. `before`: fields that each row begins with, with the comma that
-/// follows them, or nothing.
-void write_csv_rows(text_sink& to, const run_record& record, std::string_view before = {});
+/// The stamps of every trial, in the order in which trials ran: the rows of `write_run_csv`, each
+/// after the id and the name of the configuration, that of the pipeline in it, a column for each
+/// setting or parameter that varies (as the experiment names it, with "params." before the name of
+/// a column that is there anyway; empty where a configuration does not set it), the block and the
+/// trial (both from 0), and whether the trial counts in figures, failed, was in a block in which
+/// the machine was disturbed, and had something else at work beside it.
+void write_experiment_csv(text_sink& to, const experiment_record& record);
 
 }  // namespace graphline

@@ -1,0 +1,129 @@
+#include "framework/report/csv/stamps_csv.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "framework/analysis/experiment/counted_trials.hpp"
+#include "framework/analysis/experiment/experiment_labels.hpp"
+#include "framework/analysis/experiment/experiment_summary.hpp"
+#include "framework/analysis/run/disturbance.hpp"
+#include "framework/analysis/run/summary.hpp"
+#include "framework/base/utf8.hpp"
+
+namespace graphline {
+
+namespace {
+
+/// The stamps of one stage under one measure, with the middle of its rows made once.
+struct column {
+  std::string fields;
+  const std::vector<stamp_pair>* stamps;
+  const std::vector<nanoseconds>* busy = nullptr;  ///< where the device tells, its time between
+};
+
+std::vector<column> columns_of(const run_record& record) {
+  std::vector<column> result;
+  for (const auto& stage : record.stages) {
+    for (const auto what : measures_of(stage.on, record.run)) {
+      result.push_back(
+          {fmt::format("{},{},{}", csv_field(stage.name), to_word(stage.on), to_word(what)),
+           &stamps_of(stage, what), what == measure::device_time ? &stage.busy : nullptr});
+    }
+    for (const auto& part : stage.parts) {
+      result.push_back({fmt::format("{},{},part_time", csv_field(stage.name + "/" + part.name),
+                                    to_word(stage.on)),
+                        &part.device, &part.busy});
+    }
+  }
+  return result;
+}
+
+/// `before`: fields that each row begins with, with the comma that follows them.
+void write_csv_rows(text_sink& to, const run_record& record, std::string_view before = {}) {
+  const auto columns = columns_of(record);
+  fmt::memory_buffer text;
+  const auto row = [&](std::size_t frame, std::string_view fields, stamp_pair stamps,
+                       std::optional<nanoseconds> busy = {}) {
+    text.clear();
+    fmt::format_to(std::back_inserter(text), "{}{},{},{},{},{}\n", before, frame, fields,
+                   stamps.begin, stamps.end, busy.value_or(stamps.length()));
+    to.append({text.data(), text.size()});
+  };
+  const bool scheduled = record.run.arrival != arrival::closed;
+  for (std::size_t frame = 0; frame < record.frames.size(); ++frame) {
+    const frame_record& at = record.frames[frame];
+    row(frame, ",,end_to_end", {at.due, at.end});
+    if (scheduled) row(frame, ",,queue_wait", {at.due, at.begin});
+    for (const auto& c : columns) {
+      if (frame >= c.stamps->size()) continue;
+      const bool told = c.busy != nullptr && frame < c.busy->size();
+      row(frame, c.fields, (*c.stamps)[frame],
+          told ? std::optional((*c.busy)[frame]) : std::nullopt);
+    }
+  }
+}
+
+constexpr std::string_view configuration_columns = "id,configuration,member,";
+constexpr std::string_view trial_columns = "block,trial,counted,failed,affected,disturbed,";
+
+/// A parameter may be called like a column that is always there.
+std::string column_of(const std::string& key) {
+  const auto fixed = fmt::format(",{}{}{}", configuration_columns, trial_columns, csv_header);
+  const bool taken = fixed.find("," + key + ",") != fixed.npos || key == "duration_ns";
+  return csv_field(taken ? "params." + key : key);
+}
+
+}  // namespace
+
+std::string csv_field(std::string_view name) {
+  auto text = as_utf8(name);
+  if (text.find_first_of(",\"\r\n") == text.npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
+void write_run_csv(text_sink& to, const run_record& record) {
+  to.append(csv_header);
+  write_csv_rows(to, record);
+}
+
+void write_experiment_csv(text_sink& to, const experiment_record& record) {
+  const experiment_labels labels(record.configurations);
+  to.append(configuration_columns);
+  for (const auto& key : labels.keys()) to.append(column_of(key)).append(",");
+  to.append(trial_columns).append(csv_header);
+  const auto affected = steadiness_of(record).affected_blocks;
+  const counted_trials trials(record, affected);
+  std::set<const run_record*> counted;  // in figures, as in the summary
+  for (const auto& who : labels.all()) {
+    const auto own = trials.of(who);
+    counted.insert(own.begin(), own.end());
+  }
+  for (std::size_t t = 0; t < record.trials.size(); ++t) {
+    const auto& trial = record.trials[t];
+    const auto& configuration = record.configurations[trial.configuration];
+    std::string values;
+    for (const auto& value : labels.values(trial.configuration)) values += csv_field(value) + ",";
+    for (std::size_t m = 0; m < trial.members.size(); ++m) {
+      const auto& run = trial.members[m];
+      write_csv_rows(
+          to, run,
+          fmt::format("{},{},{},{}{},{},{},{},{},{},", labels.id(trial.configuration),
+                      csv_field(configuration.name), csv_field(configuration.members[m]), values,
+                      trial.block, t, counted.contains(&run), run.failure.has_value(),
+                      std::ranges::find(affected, trial.block) != affected.end(),
+                      run.conditions && !disturbances_of(*run.conditions).empty()));
+    }
+  }
+}
+
+}  // namespace graphline
