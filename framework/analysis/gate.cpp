@@ -240,13 +240,12 @@ gate_result judge(const gate& of, const analyzed_run& before, const analyzed_run
     }
     const auto& list = analysis.intervals;
     const auto p50 = std::ranges::find(list, 0.5, &percentile_interval::p);
-    const auto& times = analysis.summary.end_to_end;
-    const auto median = times ? times->percentile(0.5) : std::nullopt;
+    const auto median = p50_of(analysis.summary.end_to_end);
     if (p50 == list.end() || !p50->low || !p50->high || median.value_or(0) <= 0) {
       return not_judged(of, fmt::format("the frames of {} carry no interval of p50", file));
     }
     ranges[run == &after] = {static_cast<double>(*p50->low), static_cast<double>(*p50->high)};
-    medians[run == &after] = static_cast<double>(*median);
+    medians[run == &after] = *median;
   }
   const bool slower = ranges[1]->low > ranges[0]->high * (1 + of.limit);
   return {of, slower ? gate_outcome::failed : gate_outcome::passed,

@@ -1,10 +1,8 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -80,17 +78,6 @@ struct timeline_chart {
   /// stage, part, begin, length), then to the end (time_category, stage, begin, length)]. `due` is
   /// since the run's epoch, all other times since `due`; -1 is no stage or part.
   std::vector<std::vector<nanoseconds>> frames;
-};
-
-/// What the time of groups of frames goes to along their critical paths.
-struct critical_path_chart {
-  struct bar {
-    std::string title;
-    std::size_t frames = 0;
-    double whole = 0;                                         ///< ns, the mean of the group
-    std::vector<std::pair<std::string_view, double>> pieces;  ///< word of `time_category`, and ns
-  };
-  std::vector<bar> bars;
 };
 
 /// Configurations against what each is compared with, as changes with their intervals.

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <concepts>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -210,7 +209,7 @@ table table_of(table made, const std::vector<column_of<Item>>& list,
 
 struct chart {
   using content = std::variant<roofline_chart, frames_chart, distributions_chart, timeline_chart,
-                               critical_path_chart, comparisons_chart, sweep_chart, trials_chart>;
+                               comparisons_chart, sweep_chart, trials_chart>;
 
   std::string key;
   std::string title;

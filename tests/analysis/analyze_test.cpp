@@ -12,7 +12,6 @@ namespace {
 
 using samples::ms;
 using samples::one_after_another;
-using ::testing::Optional;
 
 TEST(run_analysis, holds_the_run_against_its_roofline_by_the_path_of_its_frames) {
   auto made = one_after_another({{"net", 1 * ms}, {"head", 3 * ms}});
@@ -45,15 +44,6 @@ TEST(run_analysis, attributes_the_time_from_begin_to_end_where_latency_grows_wit
   const auto kept = *analyze(samples::two_models_on_schedule(45)).attribution;
   EXPECT_EQ(kept.why_no_queue, "");
   EXPECT_EQ(kept.rows.front().what, time_category::queue_wait);
-}
-
-TEST(median_cpu_time, is_absent_where_there_are_too_few_times_for_it) {
-  stage_record stage;
-  EXPECT_EQ(median_cpu_time(stage), std::nullopt);
-  stage.cpu = {{0, 3}, {10, 11}, {20, 22}, {30, 34}};
-  EXPECT_EQ(median_cpu_time(stage), std::nullopt);
-  stage.cpu.push_back({40, 41});
-  EXPECT_THAT(median_cpu_time(stage), Optional(2));
 }
 
 }  // namespace

@@ -71,6 +71,9 @@ TEST(distribution, withholds_a_percentile_until_the_sample_carries_it) {
   EXPECT_FALSE(one_to(45).percentile(0.99));
   EXPECT_FALSE(one_to(58).percentile(0.95));
   EXPECT_EQ(one_to(59).percentile(0.95), 57);
+  EXPECT_FALSE(p50_of(std::nullopt));
+  EXPECT_FALSE(p50_of(one_to(4)));
+  EXPECT_EQ(p50_of(one_to(5)), 3.0);
 }
 
 TEST(distribution, has_a_lower_median_for_even_counts) {

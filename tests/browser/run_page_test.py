@@ -81,16 +81,6 @@ class run(harness.SampleCase):
             self.browser.text("#distribution figcaption"),
             r"^100,000 frames in bins of.* right: \d+ frames from [\d.]+ ms, 135 ms at most")
 
-    def test_the_critical_path_has_a_bar_for_all_typical_and_slowest_frames(self):
-        bars = ("return Chart.getChart(document.querySelector('#critical_path canvas'))"
-                ".data.datasets.map(({data}) => data)")
-        self.show(self.page("event"))
-        sums = [sum(parts) for parts in zip(*self.browser.run(bars))]
-        self.assertEqual(len(sums), 3)
-        self.assertTrue(all(70 < whole < 90 for whole in sums), sums)
-        self.show(self.page("single"))
-        self.assertEqual({len(parts) for parts in self.browser.run(bars)}, {1})
-
     def test_has_a_row_for_each_stage_part_operation_and_output(self):
         self.show(self.page("detail"))
         words = self.browser.text("main")

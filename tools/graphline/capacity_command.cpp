@@ -105,7 +105,9 @@ exit_status measure_capacity(capacity_arguments& given) {
   capacity_options options;
   options.stop = &stop;
   options.on_progress = [&line](const capacity_progress& at) {
-    line.show(at.rate ? rate_text(*at.rate) : "closed loop", at.run.done, at.run.total, "frames");
+    auto activity = at.rate ? rate_text(*at.rate) : "closed loop";
+    if (at.low && at.high) activity += fmt::format(", so far {:.4g} to {:.4g}", *at.low, *at.high);
+    line.show(activity, at.run.done, at.run.total, "frames");
   };
   options.watch_machine = [&s] { return machine_watch(s.device()); };
   const auto record = find_capacity(how, make_session_probe(s, how, &stop), options);

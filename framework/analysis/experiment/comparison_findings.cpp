@@ -18,7 +18,7 @@ finding found(std::string_view key, std::string subject) {
 /// A configuration that differs from the untimed one by its timing method alone.
 struct timed_configuration {
   timing_method method;
-  const member_summary* with;
+  const member_summary& with;
   const comparison& cost;  ///< of the p50 of the end-to-end time, against none
 };
 
@@ -48,7 +48,7 @@ std::optional<finding> lost_overlap(const timed_configuration& sync) {
   const auto& cost = sync.cost;
   if (!cost.difference_range || cost.difference_range->low <= 0) return std::nullopt;
   double sum = 0;
-  for (const auto& stage : sync.with->stages) {
+  for (const auto& stage : sync.with.stages) {
     if (!stage.times) return std::nullopt;
     sum += p50_of(stage);
   }
@@ -61,7 +61,7 @@ std::optional<finding> lost_overlap(const timed_configuration& sync) {
 
 const member_summary::stage* find_stage(const timed_configuration* in, const std::string& name) {
   if (in == nullptr) return nullptr;
-  for (const auto& stage : in->with->stages) {
+  for (const auto& stage : in->with.stages) {
     if (stage.name == name && stage.times) return &stage;
   }
   return nullptr;
@@ -80,7 +80,7 @@ void add_launches(const std::vector<timed_configuration>& all, std::vector<findi
   if (host == nullptr) return;
   const auto* event = find_by(all, timing_method::event);
   const auto* by = event == nullptr ? find_by(all, timing_method::sync) : event;
-  for (const auto& stage : host->with->stages) {
+  for (const auto& stage : host->with.stages) {
     if (stage.what != measure::enqueue_time || !stage.times) continue;
     const auto* real = find_stage(by, stage.name);
     if (real == nullptr || p50_of(*real) < 2 * p50_of(stage)) continue;
@@ -103,7 +103,9 @@ std::vector<timed_configuration> timed_configurations(const finding_source& from
     if (runs.empty() || untimed.empty()) continue;
     if (untimed.front()->run.timing != timing_method::none) return {};
     if (one.figure != figure::p50) continue;
-    list.push_back({runs.front()->run.timing, from.summary_of(one.pair.what), one});
+    const auto& [configuration, member] = one.pair.what;
+    list.push_back({runs.front()->run.timing,
+                    from.summary.configurations[configuration].members[member], one});
   }
   return list;
 }

@@ -25,12 +25,6 @@ std::vector<const run_record*> finding_source::runs_of(const configuration_membe
   return runs;
 }
 
-const member_summary* finding_source::summary_of(const configuration_member& what) const {
-  if (what.configuration >= summary.configurations.size()) return nullptr;
-  const auto& members = summary.configurations[what.configuration].members;
-  return what.member < members.size() ? &members[what.member] : nullptr;
-}
-
 bool finding_source::differ_only_in(const compared_pair& pair, std::string_view key) const {
   const auto as_map = [&](std::size_t configuration) {
     const auto& assignments = record.configurations[configuration].assignments;

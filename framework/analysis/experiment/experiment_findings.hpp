@@ -34,9 +34,6 @@ struct finding_source {
   /// The runs of a pipeline that ran to their end, in the order they ran.
   std::vector<const run_record*> runs_of(const configuration_member& what) const;
 
-  /// Null where the summary knows nothing of it.
-  const member_summary* summary_of(const configuration_member& what) const;
-
   bool several_at_once(std::size_t configuration) const {
     return record.configurations[configuration].members.size() > 1;
   }

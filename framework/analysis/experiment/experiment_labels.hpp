@@ -8,10 +8,6 @@
 
 namespace graphline {
 
-/// From more configurations than these on, reports show each in one row, and details only where
-/// something changed.
-inline constexpr std::size_t few_configurations = 6;
-
 /// What the configurations of an experiment are called in reports: by name, one that is made of
 /// assignments without those that all configurations share; or by id, "c1", "c2" in declared order.
 /// Ids stand for names where one is longer than 26 bytes, with which tables fit into 80 columns,
@@ -23,7 +19,9 @@ class experiment_labels {
 
   /// Whether ids stand for names.
   bool by_id() const noexcept { return by_id_; }
-  bool many() const noexcept { return configurations_.size() > few_configurations; }
+
+  /// Too many for reports to show more of each than one row, and details only where one changed.
+  bool many() const noexcept { return configurations_.size() > 6; }
 
   std::size_t size() const noexcept { return configurations_.size(); }
   const std::string& name(std::size_t configuration) const {

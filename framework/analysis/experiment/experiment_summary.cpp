@@ -103,7 +103,6 @@ experiment_summary summarize(const experiment_record& record) {
   for (std::size_t c = 0; c < record.configurations.size(); ++c) {
     const auto& configuration = record.configurations[c];
     auto& summary = result.configurations.emplace_back();
-    summary.name = configuration.name;
     for (std::size_t m = 0; m < configuration.members.size(); ++m) {
       summary.members.push_back(
           summarize_member(configuration.members[m], trials.of({c, m}), record.how.tail));

@@ -98,7 +98,6 @@ struct member_summary {
 };
 
 struct configuration_summary {
-  std::string name;
   std::vector<member_summary> members;
 };
 

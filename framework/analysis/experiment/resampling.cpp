@@ -76,10 +76,6 @@ pooled_times::pooled_times(std::vector<std::vector<nanoseconds>> blocks)
   std::sort(sorted_.begin(), sorted_.end());
 }
 
-nanoseconds pooled_times::percentile(double p) const {
-  return sorted_[rank_of(p, sorted_.size())];
-}
-
 block_draws::block_draws(std::size_t blocks, std::size_t count, std::uint64_t seed)
     : blocks_(blocks), times_(blocks * count) {
   std::mt19937_64 generator(seed);
@@ -93,8 +89,7 @@ block_draws::block_draws(std::size_t blocks, std::size_t count, std::uint64_t se
 
 resampled_figure resample_percentile(const pooled_times& times, double p,
                                      const block_draws& draws) {
-  const nanoseconds percentile = times.percentile(p);
-  resampled_figure result{static_cast<double>(percentile), {}};
+  resampled_figure result{static_cast<double>(times.sorted()[rank_of(p, times.count())]), {}};
   if (draws.count() == 0) return result;
   const auto values = candidates(times, p);
   const auto below = counts_up_to(values, times);

@@ -23,9 +23,6 @@ class pooled_times {
   const std::vector<nanoseconds>& sorted() const noexcept { return sorted_; }
   std::size_t count() const noexcept { return sorted_.size(); }
 
-  /// Nearest rank among all of them, 0 < p < 1, whatever the sample carries.
-  nanoseconds percentile(double p) const;
-
  private:
   std::vector<std::vector<nanoseconds>> blocks_;
   std::vector<nanoseconds> sorted_;

@@ -60,11 +60,6 @@ std::optional<measure> measure_of_work(const std::vector<run_list>& all) {
   return std::nullopt;
 }
 
-std::optional<double> p50_of(const std::optional<distribution>& times) {
-  const auto p50 = times ? times->percentile(0.5) : std::nullopt;
-  return p50 ? std::optional(static_cast<double>(*p50)) : std::nullopt;
-}
-
 /// The median frame's time in all device stages together.
 std::optional<double> time_in_stages(const run_list& runs, measure what) {
   std::vector<nanoseconds> all;
@@ -83,7 +78,7 @@ std::optional<double> time_in_stages(const run_list& runs, measure what) {
 void add_least(sweep_point& to, const run_record& run, const calibration& known) {
   auto held = run;
   held.calibration = known;
-  const auto roofline = evaluate_roofline(held);
+  const auto roofline = evaluate_roofline(held, nullptr, {});
   if (!roofline) return;
   double sum = 0;
   std::map<bound, double> by;
@@ -96,8 +91,8 @@ void add_least(sweep_point& to, const run_record& run, const calibration& known)
   }
   if (sum <= 0) return;
   to.least = sum;
-  if (!by.empty())
-    to.by = std::ranges::max_element(by, {}, [](auto& b) { return b.second; })->first;
+  if (by.empty()) return;
+  to.by = std::ranges::max_element(by, {}, [](auto& b) { return b.second; })->first;
 }
 
 /// The one parameter that varies, where each configuration is a pipeline with another number in its

@@ -114,11 +114,8 @@ roofline_metrics sum_of(const cost_record& whole, const std::vector<roofline_met
 }
 
 void hold(roofline_metrics& figures, std::vector<nanoseconds> times) {
-  const auto all = distribution::of(std::move(times));
-  const auto p50 = all ? all->percentile(0.5) : std::nullopt;
-  if (!p50) return;
-  figures.measured = static_cast<double>(*p50);
-  if (!figures.roofline_time) return;
+  figures.measured = p50_of(distribution::of(std::move(times)));
+  if (!figures.measured || !figures.roofline_time) return;
   if (*figures.roofline_time > 0) figures.ratio = *figures.measured / *figures.roofline_time;
   figures.below_roofline = *figures.measured < *figures.best_roofline_time;
 }
@@ -192,11 +189,6 @@ std::vector<std::size_t> order_by_gain(const std::vector<roofline_stage>& stages
 }  // namespace
 
 std::optional<roofline_summary> evaluate_roofline(const run_record& record,
-                                                  const run_record* layers) {
-  return evaluate_roofline(record, layers, attribute(record));
-}
-
-std::optional<roofline_summary> evaluate_roofline(const run_record& record,
                                                   const run_record* layers,
                                                   const std::optional<attribution_summary>& path) {
   if (!record.calibration) return std::nullopt;
@@ -213,8 +205,11 @@ std::optional<roofline_summary> evaluate_roofline(const run_record& record,
       stage.share_of_path = path->stages[s].on_path / path->end_to_end.all;
     }
   }
-  if (!result.stages.empty()) result.roofline_time = 0;
-  for (const auto& stage : result.stages) add_to(result.roofline_time, stage.figures.roofline_time);
+  if (!result.stages.empty()) result.measured = result.roofline_time = 0;
+  for (const auto& stage : result.stages) {
+    add_to(result.measured, stage.figures.measured);
+    add_to(result.roofline_time, stage.figures.roofline_time);
+  }
   if (path && !path->stages.empty()) result.by_gain = order_by_gain(result.stages, path->stages);
   return result;
 }

@@ -52,21 +52,22 @@ struct roofline_summary {
   ceiling_figure bandwidth;              ///< the higher of `read` and `copy`: the slope of a plot
   std::vector<compute_ceiling> compute;  ///< those that were measured, in the order of `precision`
   std::vector<roofline_stage> stages;    ///< device stages, copies among them, in planned order
-  std::optional<double> roofline_time;   ///< of all of them
+  std::optional<double> measured;        ///< of all of them; nothing where one was not measured
+  std::optional<double> roofline_time;   ///< likewise
   std::vector<std::size_t> by_gain;  ///< indices into `stages`: most time above its roofline on the
                                      ///< critical path first; only those that have both
 };
 
 /// Compares what a run measured with its calibration. `layers`: a run of the same pipeline under
-/// `timing: layers` for the times of parts, null where `record` is all there is. Nothing without a
-/// calibration that has a bandwidth and a rate.
-std::optional<roofline_summary> evaluate_roofline(const run_record& record,
-                                                  const run_record* layers = nullptr);
-
-/// The same where it is known already where the time of the run's frames went.
+/// `timing: layers` for the times of parts, null where `record` is all there is. `path`: where the
+/// time of the run's frames went. Nothing without a calibration that has a bandwidth and a rate.
 std::optional<roofline_summary> evaluate_roofline(const run_record& record,
                                                   const run_record* layers,
                                                   const std::optional<attribution_summary>& path);
+inline std::optional<roofline_summary> evaluate_roofline(const run_record& record,
+                                                         const run_record* layers = nullptr) {
+  return evaluate_roofline(record, layers, attribute(record));
+}
 
 /// What to look at first and why, and where a measured time says that the cost or the calibration
 /// is wrong.

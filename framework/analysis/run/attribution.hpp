@@ -71,10 +71,9 @@ struct frame_attribution {
 /// What lies between two such things is a wait of the later one:
 /// - of a device stage, and of every stage in a frame's graph, `stream_wait`;
 /// - of a CPU stage or a launch, first `previous_frame_wait` up to the end of the same stage in the
-/// frame
-///   before, then `worker_wait` up to the end of what its thread did for another frame; what is
-///   left is `completion_delay` where the device ended last and no turn had to be waited for, else
-///   `worker_wait`;
+///   frame before, then `worker_wait` up to the end of what its thread did for another frame; what
+///   is left is `completion_delay` where the device ended last and no turn had to be waited for,
+///   else `worker_wait`;
 /// - `untimed` where the host waits for a device stage of which only the launch is timed.
 class attributor {
  public:

@@ -16,7 +16,6 @@ constexpr std::size_t none = static_cast<std::size_t>(-1);
 
 /// A stage as its resource sees it.
 struct job {
-  std::size_t stage = 0;
   nanoseconds ready = 0;  ///< at the earliest
   nanoseconds work = 0;
   nanoseconds after = 0;  ///< what follows it at least
@@ -193,7 +192,7 @@ class frame_stages {
       for (const auto& r : resources_) {
         std::vector<job> jobs;
         for (const std::size_t e : r.stages) {
-          if (stage.before[e]) jobs.push_back({e, stages_[e].ready, stages_[e].work()});
+          if (stage.before[e]) jobs.push_back({stages_[e].ready, stages_[e].work()});
         }
         stage.ready = std::max(stage.ready, all_done(jobs, r.cores));
       }
@@ -207,7 +206,7 @@ class frame_stages {
       for (const auto& r : resources_) {
         std::vector<job> jobs;
         for (const std::size_t l : r.stages) {
-          if (stages_[l].before[*at]) jobs.push_back({l, stages_[l].after, stages_[l].work()});
+          if (stages_[l].before[*at]) jobs.push_back({stages_[l].after, stages_[l].work()});
         }
         stage.after = std::max(stage.after, all_done(jobs, r.cores));
       }
@@ -243,7 +242,7 @@ class frame_stages {
   void each_set(const resource& r, Visit visit) const {
     std::vector<job> jobs;
     for (const std::size_t s : r.stages) {
-      jobs.push_back({s, stages_[s].ready, stages_[s].work(), stages_[s].after});
+      jobs.push_back({stages_[s].ready, stages_[s].work(), stages_[s].after});
     }
     std::stable_sort(jobs.begin(), jobs.end(),
                      [](const job& a, const job& b) { return a.after > b.after; });

@@ -185,11 +185,6 @@ std::vector<nanoseconds> queue_wait_times(const run_record& record) {
   return times;
 }
 
-std::optional<nanoseconds> median_cpu_time(const stage_record& stage) {
-  const auto times = distribution::of(lengths(stage.cpu));
-  return times ? times->percentile(0.5) : std::nullopt;
-}
-
 run_summary summarize(const run_record& record) {
   run_summary result;
   auto times = end_to_end_times(record);

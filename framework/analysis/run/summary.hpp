@@ -100,9 +100,6 @@ std::vector<nanoseconds> end_to_end_times(const run_record& record);
 /// From due to begin of each frame, in order.
 std::vector<nanoseconds> queue_wait_times(const run_record& record);
 
-/// The p50 of a CPU stage; nothing where too few frames were measured for one.
-std::optional<nanoseconds> median_cpu_time(const stage_record& stage);
-
 /// What the traced runs of a stage tell of one of its operations.
 struct operation_summary {
   std::string name;

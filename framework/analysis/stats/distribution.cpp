@@ -83,6 +83,11 @@ std::string why_absent(const distribution& of) {
   return missing;
 }
 
+std::optional<double> p50_of(const std::optional<distribution>& times) {
+  const auto p50 = times ? times->percentile(0.5) : std::nullopt;
+  return p50 ? std::optional(static_cast<double>(*p50)) : std::nullopt;
+}
+
 nanoseconds lower_median(std::vector<nanoseconds> sample) {
   const auto middle = sample.begin() + static_cast<std::ptrdiff_t>((sample.size() - 1) / 2);
   std::nth_element(sample.begin(), middle, sample.end());

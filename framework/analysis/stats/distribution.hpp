@@ -80,6 +80,9 @@ std::span<const std::pair<std::string_view, double>> percentiles_of_table(const 
 /// why the sample is unsettled. Empty where all have one.
 std::string why_absent(const distribution& of);
 
+/// The p50 in nanoseconds; nothing where the sample does not carry it.
+std::optional<double> p50_of(const std::optional<distribution>& times);
+
 /// The median of a sample that is not empty, the lower of two, without putting it in order.
 nanoseconds lower_median(std::vector<nanoseconds> sample);
 

@@ -12,13 +12,11 @@ namespace graphline {
 /// How a sample of durations is spread: counts in bins of one width, and of what lies outside them.
 /// All counts together are the sample's.
 struct histogram {
-  nanoseconds begin = 0;  ///< of the first bin, a multiple of `width`
-  nanoseconds width = 1;  ///< 1, 2 or 5 times a power of ten
-  std::vector<std::size_t>
-      counts;  ///< bin i holds begin + i * width <= time < begin + (i+1) * width
-
-  std::size_t below = 0;   ///< shorter than `begin`
-  std::size_t beyond = 0;  ///< from `end()` on
+  nanoseconds begin = 0;            ///< of the first bin, a multiple of `width`
+  nanoseconds width = 1;            ///< 1, 2 or 5 times a power of ten
+  std::vector<std::size_t> counts;  ///< bin i goes from begin_of(i) to below begin_of(i + 1)
+  std::size_t below = 0;            ///< shorter than `begin`
+  std::size_t beyond = 0;           ///< from `end()` on
 
   nanoseconds begin_of(std::size_t bin) const noexcept {
     return begin + static_cast<nanoseconds>(bin) * width;

@@ -106,7 +106,7 @@ document describe(const capacity_record& record, const capacity_analysis& analys
   settings way = first.run;
   way.arrival = arrival::closed;  // the rate is what is looked for, not how the pipeline runs
   made.lines = {subject_of(first), fmt::format("{}, timing={}", way_of(way), to_word(way.timing)),
-                parameters_of(first),
+                parameters_of(first.parameters),
                 fmt::format("highest rate with {} within {}; arrivals {}, {} per run of the search",
                             percentile_name(how.percentile),
                             to_text({static_cast<double>(how.bound), unit::duration}),
@@ -135,7 +135,7 @@ document describe(const capacity_record& record, const capacity_analysis& analys
   run.arrival = how.arrival;
   run.frames = how.frames;
   run.rate.reset();  // each run has one of its own
-  add_origin(made, {run, first.parameters, first.device, first.environment, first.source});
+  add_origin(made, first, run);
   return made;
 }
 

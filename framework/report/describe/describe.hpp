@@ -22,22 +22,13 @@ namespace graphline::report {
 // A document of each kind of result.
 
 document describe(const run_record& record, const run_analysis& analysis);
-inline document describe(const run_record& record) {
-  return describe(record, analyze(record));
-}
-
 document describe(const roofline_record& record, const roofline_analysis& analysis);
-inline document describe(const roofline_record& record) {
-  return describe(record, analyze(record));
-}
-
 document describe(const capacity_record& record, const capacity_analysis& analysis);
-inline document describe(const capacity_record& record) {
-  return describe(record, analyze(record));
-}
-
 document describe(const experiment_record& record, const experiment_analysis& analysis);
-inline document describe(const experiment_record& record) {
+
+/// The same of any of these records by itself.
+template <class Record>
+document describe(const Record& record) {
   return describe(record, analyze(record));
 }
 
@@ -103,16 +94,8 @@ void add_failures(document& to, const run_record& record, const std::string& whi
 /// The device and its environment.
 void add_machine(document& to, const device_properties& device, const name_texts& environment);
 
-/// Settings, device, environment and files that made a run.
-struct origin {
-  const settings& run;
-  const name_texts& parameters;
-  const device_properties& device;
-  const name_texts& environment;
-  const std::optional<source_record>& source;
-};
-void add_origin(document& to, const origin& of);
-void add_origin(document& to, const run_record& record);
+/// Settings, device, environment and files that made a run. `run`: its settings, as they are shown.
+void add_origin(document& to, const run_record& record, const settings& run);
 
 /// How a pipeline is run, its parameters as one fact "params".
 std::vector<fact> settings_facts(const settings& run, const name_texts& parameters);

@@ -2,11 +2,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include "framework/analysis/run/frame_period.hpp"
-#include "framework/base/utf8.hpp"
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/describe/experiment_view.hpp"
 #include "framework/report/render/heading.hpp"

@@ -4,7 +4,6 @@
 
 #include "framework/analysis/run/summary.hpp"
 #include "framework/report/describe/experiment_view.hpp"
-#include "framework/report/json/json_text.hpp"
 
 namespace graphline::report {
 

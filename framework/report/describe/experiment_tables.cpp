@@ -5,17 +5,12 @@
 
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/describe/experiment_view.hpp"
-#include "framework/report/json/json_text.hpp"
 
 namespace graphline::report {
 
 namespace {
 
 using enum unit;
-
-cell median_cell(const std::optional<distribution>& times) {
-  return times ? cell(times->percentile(0.5), duration) : cell();
-}
 
 /// A table for people with these columns of each pipeline of each configuration.
 table member_table(const experiment_view& of, std::string key, std::string title,
@@ -33,7 +28,7 @@ table member_table(const experiment_view& of, std::string key, std::string title
 
 cell value_of(figure what, const member_summary& of) {
   if (what == figure::throughput) return {of.throughput, frames_per_second};
-  return what == figure::p50 ? median_cell(of.end_to_end) : cell(of.tail, duration);
+  return what == figure::p50 ? cell(p50_of(of.end_to_end), duration) : cell(of.tail, duration);
 }
 
 const comparison* comparison_of(const experiment_view& of, const compared_member& member,
@@ -131,14 +126,14 @@ table stage_table(const experiment_view& of, const std::string& pipeline, std::s
   std::vector<std::string> stages;  // a parameter may give a configuration some that others lack
   for (const auto& who : of.labels.all()) {
     const auto& member = of.of(who);
-    const auto is_timed = [](const auto& stage) { return median_cell(stage.times).known(); };
+    const auto is_timed = [](const auto& stage) { return p50_of(stage.times).has_value(); };
     if (member.name != pipeline || std::ranges::none_of(member.stages, is_timed)) continue;
-    columns.push_back({{fmt::format("{}", columns.size()), of.short_name(who)},
-                       [&member](const std::string& name) {
-                         const auto found =
-                             std::ranges::find(member.stages, name, &member_summary::stage::name);
-                         return found == member.stages.end() ? cell() : median_cell(found->times);
-                       }});
+    columns.push_back(
+        {{fmt::format("{}", columns.size()), of.short_name(who)},
+         [&member](const std::string& name) {
+           const auto found = std::ranges::find(member.stages, name, &member_summary::stage::name);
+           return found == member.stages.end() ? cell() : cell(p50_of(found->times), duration);
+         }});
     for (const auto& stage : member.stages) {
       if (is_timed(stage) && std::ranges::find(stages, stage.name) == stages.end()) {
         stages.push_back(stage.name);
@@ -190,7 +185,8 @@ table stage_comparisons(const experiment_view& of) {
        [&of](c x) { return of.labels.of(x.pair.what); }},
       {{"against", "against", {}, 0, "", shown},
        [&of](c x) { return of.labels.of(x.pair.reference); }},
-      {{"p50", "p50", duration, 0, "", shown}, [=](c x) { return median_cell(stage_of(x).times); }},
+      {{"p50", "p50", duration, 0, "", shown},
+       [=](c x) { return cell(p50_of(stage_of(x).times), duration); }},
       {{"change", "change %", change, 0, "", shown}, [](c x) { return cell(x.ratio - 1, change); }},
       {{"interval", "95 % interval", change, 0, "", shown},
        [](c x) { return change_cell(x.ratio_range); }},

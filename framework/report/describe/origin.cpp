@@ -51,7 +51,7 @@ fact parameters_fact(const name_texts& given) {
 }
 
 std::vector<std::string> heading_of(const run_record& record, std::string_view timing) {
-  const auto parameters = parameters_of(record);
+  const auto parameters = parameters_of(record.parameters);
   return {subject_of(record), way_of(record.run),
           fmt::format("{}{}{} after {} warm-up; {}", parameters, parameters.empty() ? "" : "; ",
                       counted(record.run.frames, "frame"), record.run.warmup, timing)};
@@ -73,18 +73,14 @@ void add_machine(document& to, const device_properties& device, const name_texts
   to.parts.push_back(facts{"environment", "Environment", facts_of(environment), not_in_text, true});
 }
 
-void add_origin(document& to, const origin& of) {
+void add_origin(document& to, const run_record& record, const settings& run) {
   to.parts.push_back(
-      facts{"settings", "Settings", settings_facts(of.run, of.parameters), not_in_text, true});
-  add_machine(to, of.device, of.environment);
-  if (of.source) {
-    to.parts.push_back(facts{
-        "sources", "Files", {{of.source->file, of.source->file, of.source->text}}, in_page, true});
+      facts{"settings", "Settings", settings_facts(run, record.parameters), not_in_text, true});
+  add_machine(to, record.device, record.environment);
+  if (const auto& source = record.source) {
+    to.parts.push_back(
+        facts{"sources", "Files", {{source->file, source->file, source->text}}, in_page, true});
   }
-}
-
-void add_origin(document& to, const run_record& record) {
-  add_origin(to, {record.run, record.parameters, record.device, record.environment, record.source});
 }
 
 }  // namespace graphline::report

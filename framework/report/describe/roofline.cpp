@@ -71,9 +71,7 @@ const std::vector<column_of<roofline_row>>& roofline_columns() {
 
 roofline_metrics cpu_metrics(const stage_record& stage) {
   roofline_metrics only_measured;
-  if (const auto median = median_cpu_time(stage)) {
-    only_measured.measured = static_cast<double>(*median);
-  }
+  only_measured.measured = p50_of(distribution::of(lengths(stage.cpu)));
   return only_measured;
 }
 
@@ -101,21 +99,10 @@ table stage_table(const run_record& run, const roofline_summary& summary) {
 
 // ---- What it comes to ---------------------------------------------------------------------------
 
-/// Of all device stages; nothing where one was not measured.
-std::optional<double> sum_of_measured(const roofline_summary& summary) {
-  std::optional<double> sum;
-  for (const auto& stage : summary.stages) {
-    if (!stage.figures.measured) return std::nullopt;
-    sum = sum.value_or(0) + *stage.figures.measured;
-  }
-  return sum;
-}
-
 facts totals(const roofline_analysis& analysis) {
   const auto& summary = *analysis.roofline;
-  const auto& whole = analysis.stages.end_to_end;
-  const auto p50 = whole ? whole->percentile(0.5) : std::nullopt;
-  const auto measured = sum_of_measured(summary);
+  const auto p50 = p50_of(analysis.stages.end_to_end);
+  const auto& measured = summary.measured;
   const auto& roofline = summary.roofline_time;
   std::optional<double> times;
   if (measured && roofline && *measured > 0 && *roofline > 0) times = *measured / *roofline;
@@ -231,7 +218,7 @@ document describe(const roofline_record& record, const roofline_analysis& analys
       "",
       {{"interrupted", "", run.interrupted || record.layers.interrupted}, {"failure", "", failure}},
       in_data});
-  add_origin(made, run);
+  add_origin(made, run, run.run);
   return made;
 }
 

@@ -250,7 +250,7 @@ document describe(const run_record& record, const run_analysis& analysis) {
   if (summary.end_to_end) add_notes(made, record, analysis);
   made.parts.push_back(graph_table(record));
   add_data(made, record, analysis);
-  add_origin(made, record);
+  add_origin(made, record, record.run);
   return made;
 }
 

@@ -1,10 +1,7 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <set>
 
 #include "framework/analysis/stats/distribution.hpp"
-#include "framework/base/units.hpp"
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/render/heading.hpp"
 
@@ -101,39 +98,6 @@ chart distribution_of(const run_record& record, const run_summary& summary) {
   return {"distribution", "Distribution", "", std::move(made)};
 }
 
-// ---- Critical paths -----------------------------------------------------------------------------
-
-chart critical_path(const run_record& record, const attribution_summary& summary) {
-  critical_path_chart made;
-  const auto add = [&](const char* title, std::size_t frames, auto column) {
-    critical_path_chart::bar bar{title, frames, summary.end_to_end.*column.whole, {}};
-    for (const auto& [word, what] : time_category_words) {
-      double sum = 0;
-      for (const auto& row : summary.rows) {
-        if (row.what == what) sum += row.*column.of_row;
-      }
-      if (sum > 0) bar.pieces.emplace_back(word, sum);
-    }
-    made.bars.push_back(std::move(bar));
-  };
-  struct column {
-    double attribution_summary::per_group::*whole;
-    double attribution_row::*of_row;
-  };
-  using whole = attribution_summary::per_group;
-  using piece = attribution_row;
-  const bool groups = record.frames.size() > 1;
-  add(groups ? "mean" : "the frame", record.frames.size(), column{&whole::all, &piece::all});
-  if (groups) {
-    add("typical", summary.typical_frames.size(), column{&whole::typical, &piece::typical});
-    add("slowest", summary.slowest_frames.size(), column{&whole::slowest, &piece::slowest});
-  }
-  return {"critical_path", "Critical path",
-          "The critical path of a frame, by what its time goes to: means over all frames, those "
-          "around the median and the slowest 1 %.",
-          std::move(made)};
-}
-
 }  // namespace
 
 void add_run_charts(document& to, const run_record& record, const run_analysis& analysis) {
@@ -145,7 +109,6 @@ void add_run_charts(document& to, const run_record& record, const run_analysis& 
   if (const auto& attribution = analysis.attribution) {
     to.parts.push_back(chart{"timeline", "Timeline of a frame", "",
                              timeline_of(record, attribution->median_frame)});
-    to.parts.push_back(critical_path(record, *attribution));
   }
 }
 

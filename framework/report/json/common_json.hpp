@@ -27,9 +27,6 @@ nlohmann::ordered_json device_json(const device_properties& device);
 /// How a run was set, with the parameters of its pipeline.
 nlohmann::ordered_json settings_json(
     const settings& run, const std::vector<std::pair<std::string, std::string>>& parameters);
-inline nlohmann::ordered_json settings_json(const run_record& record) {
-  return settings_json(record.run, record.parameters);
-}
 
 /// Pairs of names and texts as an object of strings.
 nlohmann::ordered_json texts_json(const std::vector<std::pair<std::string, std::string>>& pairs);

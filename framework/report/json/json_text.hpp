@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "framework/base/clock.hpp"
 #include "framework/base/file/text_sink.hpp"

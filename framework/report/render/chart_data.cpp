@@ -46,8 +46,6 @@ GRAPHLINE_MEMBERS(distributions_chart::sample, name, what, color, bins, marks)
 GRAPHLINE_MEMBERS(distributions_chart, list, deadline)
 GRAPHLINE_MEMBERS(timeline_chart::stage, name, parts)
 GRAPHLINE_MEMBERS(timeline_chart, stages, lanes, total, median, deadline, clock_error, frames)
-GRAPHLINE_MEMBERS(critical_path_chart::bar, title, frames, whole, pieces)
-GRAPHLINE_MEMBERS(critical_path_chart, bars)
 GRAPHLINE_MEMBERS(sweep_chart::line, name, values)
 GRAPHLINE_MEMBERS(sweep_chart::panel, title, lines)
 GRAPHLINE_MEMBERS(sweep_chart, parameter, at, texts, panels)
@@ -70,8 +68,8 @@ static void to_json(json& to, const roofline_chart& of) {
 
 nlohmann::ordered_json report::chart_data(const chart& of) {
   // In the order of the variant: by these a page's script finds how to draw one.
-  constexpr const char* kinds[] = {"roofline",      "frames",      "distributions", "timeline",
-                                   "critical_path", "comparisons", "sweep",         "trials"};
+  constexpr const char* kinds[] = {"roofline",    "frames", "distributions", "timeline",
+                                   "comparisons", "sweep",  "trials"};
   static_assert(std::size(kinds) == std::variant_size_v<decltype(chart::drawn)>);
   auto data = std::visit([](const auto& drawn) { return nlohmann::ordered_json(drawn); }, of.drawn);
   data["kind"] = kinds[of.drawn.index()];

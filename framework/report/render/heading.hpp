@@ -28,9 +28,6 @@ std::string arrival_of(const settings& run);
 
 /// "batch=1, side=112"; empty without parameters.
 std::string parameters_of(const std::vector<std::pair<std::string, std::string>>& parameters);
-inline std::string parameters_of(const run_record& record) {
-  return parameters_of(record.parameters);
-}
 
 /// "1 frame", "45 frames".
 std::string counted(std::int64_t count, std::string_view noun);

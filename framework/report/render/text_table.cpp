@@ -1,7 +1,5 @@
 #include "framework/report/render/text_table.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <numeric>
 

@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "framework/base/file/output_file.hpp"
 #include "framework/record/calibration_record.hpp"

@@ -186,7 +186,7 @@ std::string origin(const run_record& record, nanoseconds zero) {
       {"clock_drift_ns", record.clock_drift},
       {"clock_error_is", "of stamps of the device on the host's clock, at most; drift taken out"},
       {"stage_time_is", meaning_of(record.run.timing)},
-      {"settings", settings_json(record)},
+      {"settings", settings_json(record.run, record.parameters)},
       {"device", device_json(record.device)},
       {"environment", texts_json(record.environment)},
       {"warnings", record.warnings}};

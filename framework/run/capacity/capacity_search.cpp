@@ -143,9 +143,8 @@ class capacity_search {
     // pool would raise the estimate.
     request.may_cut_off = !pooled || how().arrival == arrival::constant;
     if (options_.on_progress) {
-      if (pooled) ++pooled_;
       request.on_progress = [this, rate](const progress& at) {
-        options_.on_progress({rate, pooled_, low_, high_, at});
+        options_.on_progress({rate, low_, high_, at});
       };
     }
     return probe_(request);
@@ -162,7 +161,6 @@ class capacity_search {
   capacity_record record_;
   std::uint64_t made_ = 0;
   std::size_t probes_ = 0;
-  std::size_t pooled_ = 0;
   std::vector<capacity_run_summary> summaries_;  // of the record's runs
   double closed_rate_ = 0;                       // frames a second
   double ceiling_ = 0;                           // no rate above it was tried yet

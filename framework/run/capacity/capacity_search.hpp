@@ -27,7 +27,6 @@ using probe_function = std::function<capacity_run(const probe_request&)>;
 /// How far a search is.
 struct capacity_progress {
   std::optional<double> rate;  ///< that runs now; nothing: the closed loop
-  std::size_t pooled = 0;      ///< of the pooled runs, counting from 1; 0 before these
   /// The estimate's ends so far; before it, the highest rate that held and the lowest that did not.
   std::optional<double> low;
   std::optional<double> high;

@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "framework/report/describe/describe.hpp"
-#include "framework/report/render/page_parts.hpp"
 #include "tests/analysis/sample_records.hpp"
 #include "tests/report/page_records.hpp"
 
@@ -16,7 +15,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-/// The charts of a run: "frame_times", "distribution", "timeline", "critical_path".
+/// The charts of a run: "frame_times", "distribution", "timeline".
 std::vector<chart> charts_of(const run_record& record) {
   document page;
   add_run_charts(page, record, analyze(record));
@@ -42,7 +41,7 @@ std::vector<std::string> keys_of(const run_record& record) {
 
 TEST(run_charts, are_those_of_which_there_is_something_to_draw) {
   EXPECT_THAT(keys_of(samples::two_models(timing_method::event, 60)),
-              ElementsAre("frame_times", "distribution", "timeline", "critical_path"));
+              ElementsAre("frame_times", "distribution", "timeline"));
   EXPECT_THAT(keys_of(samples::two_models(timing_method::none, 60)),
               ElementsAre("frame_times", "distribution"));
   EXPECT_THAT(keys_of(samples::without_frames()), IsEmpty());
@@ -112,16 +111,6 @@ TEST(distributions_chart, has_the_wait_and_the_deadline_of_a_schedule) {
   const auto drawn = chart_of<distributions_chart>(samples::two_models_on_schedule(60));
   EXPECT_EQ(drawn.list[1].name, "queue wait");
   EXPECT_EQ(drawn.deadline, 80'000'000);
-}
-
-// ---- Critical paths -----------------------------------------------------------------------------
-
-TEST(critical_path_chart, has_a_word_and_a_color_for_all_that_time_goes_to) {
-  for (const auto& [word, what] : time_category_words) {
-    EXPECT_NE(document_script.find("\n  " + std::string(word) + ": ["), document_script.npos)
-        << word;
-    EXPECT_NE(document_style.find("--" + std::string(word) + ":"), document_style.npos) << word;
-  }
 }
 
 }  // namespace

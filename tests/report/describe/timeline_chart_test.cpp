@@ -63,7 +63,7 @@ TEST(timeline_chart, keeps_every_stamp_to_the_nanosecond) {
   }
 }
 
-TEST(timeline_chart, names_kinds_by_their_values_in_words_that_the_page_knows) {
+TEST(timeline_chart, names_kinds_by_their_values_in_words_and_colors_that_the_page_knows) {
   const auto data =
       chart_data({"", "", "", drawn_of(samples::two_models(timing_method::event, 20))});
   for (const auto& [word, what] : timeline_span_words) {
@@ -77,6 +77,9 @@ TEST(timeline_chart, names_kinds_by_their_values_in_words_that_the_page_knows) {
   }
   for (const auto& [word, what] : time_category_words) {
     EXPECT_EQ(data["categories"][static_cast<std::size_t>(what)], word);
+    EXPECT_NE(document_script.find("\n  " + std::string(word) + ": ["), document_script.npos)
+        << word;
+    EXPECT_NE(document_style.find("--" + std::string(word) + ":"), document_style.npos) << word;
   }
 }
 

@@ -85,12 +85,14 @@ Object.assign(page, (() => {
     return entry;
   }
 
-  // What the lines and dots of a chart stand for: [{name, color, dot}], beside it in words.
-  function legend(list) {
-    return element("ul", { class: "legend" }, list.map(({ name, color, dot }) =>
-      element("li", {}, element("span", {
-        class: `swatch${dot ? " dot" : ""}`, style: `--swatch: var(--${color})`,
-        "aria-hidden": "true" }), name)));
+  // A control above a chart that can show several things, called by `titles`; `change` is called
+  // with the index of the one that is chosen.
+  function choice(figure, words, titles, change) {
+    if (titles.length < 2) return;
+    const select = element("select", { onchange: () => change(select.selectedIndex) },
+      titles.map((title) => element("option", {}, title)));
+    figure.prepend(element("div", { class: "controls" },
+      element("label", { class: "control" }, words, select)));
   }
 
   applyColors();
@@ -100,5 +102,5 @@ Object.assign(page, (() => {
   });
   document.querySelector("footer p").append(` Charts by Chart.js ${Chart.version} (MIT license).`);
 
-  return { color, faded, marks, canvas, legend };
+  return { color, faded, marks, canvas, choice };
 })());

@@ -81,15 +81,12 @@ page.chart("distributions", (data, figure) => {
     return texts.join(" ");
   }
 
+  const entry = page.canvas(figure, "Histogram", configure);
   const caption = element("figcaption", {}, words());
-  const picture = element("div", {});
-  figure.append(picture, caption);
-  const entry = page.canvas(picture, "Histogram", configure);
-  if (all.length < 2) return;
-  figure.prepend(element("div", { class: "controls" }, page.choice("Times of",
-    all.map((one, i) => [i, titleOf(one)]), (i) => {
-      chosen = all[i];
-      entry.redraw();
-      caption.textContent = words();
-    })));
+  figure.append(caption);
+  page.choice(figure, "Times of", all.map(titleOf), (i) => {
+    chosen = all[i];
+    entry.redraw();
+    caption.textContent = words();
+  });
 });

@@ -79,12 +79,13 @@ const page = (() => {
     return element("bdi", { class: "name" }, text);
   }
 
-  // A control with its words. `options`: [[value, text]...]; `change` is called with the value that
-  // is chosen, as a text.
-  function choice(words, options, change) {
-    const select = element("select", { onchange: () => change(select.value) },
-      options.map(([value, text]) => element("option", { value }, text)));
-    return element("label", { class: "control" }, words, select);
+  // What the colors of a picture stand for: [{name, color, shape, title}], `shape` "dot", "patch"
+  // or none for a line.
+  function legend(list) {
+    return element("ul", { class: "legend" }, list.map(({ name, color, shape, title }) =>
+      element("li", { title }, element("span", {
+        class: `swatch ${shape ?? ""}`, style: `--swatch: var(--${color})`, "aria-hidden": "true",
+      }), name)));
   }
 
   // ---- Tables -----------------------------------------------------------------------------------
@@ -145,5 +146,5 @@ const page = (() => {
 
   addEventListener("DOMContentLoaded", start);
 
-  return { chart, unitFor, digits, duration, percent, whole, counted, element, svg, name, choice };
+  return { chart, unitFor, digits, duration, percent, whole, counted, element, svg, name, legend };
 })();

@@ -14,9 +14,7 @@
     const margin = 100 * data.margin;
     let rows = rowsOf(metrics[0]);
 
-    const box = element("div", {});
-    figure.append(box);
-    const entry = page.canvas(box, "Changes against the baseline with their intervals", () => {
+    const entry = page.canvas(figure, "Changes against the baseline with their intervals", () => {
       const tones = rows.map(({ verdict }) =>
         page.color({ faster: "good", slower: "bad" }[verdict] ?? "faint"));
       return {
@@ -58,12 +56,10 @@
       };
     }, 28 * Math.max(...metrics.map((metric) => rowsOf(metric).length)) + 90);
 
-    if (metrics.length < 2) return;
-    figure.prepend(element("div", { class: "controls" }, page.choice("Metric",
-      metrics.map((one) => [one, one]), (metric) => {
-        rows = rowsOf(metric);
-        entry.redraw();
-      })));
+    page.choice(figure, "Metric", metrics, (i) => {
+      rows = rowsOf(metrics[i]);
+      entry.redraw();
+    });
   });
 
   // ---- A sweep ----------------------------------------------------------------------------------

@@ -72,15 +72,12 @@ page.chart("frames", (data, figure) => {
     return texts.join(" ");
   }
 
-  const picture = element("div", {});
+  const entry = page.canvas(figure, "Times by frame", configure, 300);
   const caption = element("figcaption", {}, words());
-  figure.append(picture, caption);
-  const entry = page.canvas(picture, "Times by frame", configure, 300);
-  if (data.list.length < 2) return;
-  figure.prepend(element("div", { class: "controls" }, page.choice("Times of",
-    data.list.map((one, i) => [i, titleOf(one)]), (i) => {
-      chosen = data.list[i];
-      entry.redraw();
-      caption.textContent = words();
-    })));
+  figure.append(caption);
+  page.choice(figure, "Times of", data.list.map(titleOf), (i) => {
+    chosen = data.list[i];
+    entry.redraw();
+    caption.textContent = words();
+  });
 });

@@ -56,7 +56,8 @@ page.chart("roofline", (data, figure) => {
 
   const stages = points.filter((point, i) => point.group !== points[i - 1]?.group);
   figure.append(page.legend([
-    ...stages.map((point) => ({ name: page.name(point.stage), color: toneOf(point), dot: true })),
+    ...stages.map((point) => (
+      { name: page.name(point.stage), color: toneOf(point), shape: "dot" })),
     { name: `memory ${data.memory}`, color: "ink" },
     ...ceilings.map(({ name, text, ridge_point: ridge }) => ({
       name: `${name} ${text}, ridge ${Number(ridge.toPrecision(3))}`, color: "ink" }))]));

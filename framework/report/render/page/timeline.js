@@ -2,6 +2,37 @@
 // stream, over one axis of time. Drawn anew for each change of what is seen.
 "use strict";
 
+// By the words of the record: what people call it, and what it is.
+const timeWords = {
+  queue_wait: ["queue wait", "due, and not yet begun"],
+  cpu: ["cpu", "a CPU stage at work"],
+  launch: ["enqueue", "the host enqueueing a device stage or launching the frame's graph"],
+  device: ["device", "a device stage at work"],
+  copy: ["copy", "a copy on the device"],
+  stream_wait: ["stream wait",
+    "enqueued, and its stream or the device was busy or had not started it"],
+  worker_wait: ["worker wait", "everything was there, and no host thread had taken it up; at a " +
+    "frame's end: all was done, and the one host thread was at work on other frames"],
+  previous_frame_wait: ["previous-frame wait",
+    "the same stage was still at work on the frame before"],
+  completion_delay: ["completion delay", "the device was done, and the host had not yet seen it"],
+  untimed: ["untimed", "what the timing method does not see"],
+};
+
+// By the kinds of spans of a timeline.
+const spanWords = {
+  cpu: "CPU stage", launch: "enqueue", synced: "device stage between two waits of the host",
+  device: "device stage", copy: "copy", part: "part of a device stage",
+};
+
+// The color of a span by its kind.
+const spanColors = {
+  cpu: "cpu", launch: "launch", synced: "device", device: "device", copy: "copy", part: "device",
+};
+
+// What style.css colors by `--time`: with the color of a kind.
+const timeStyle = (kind) => `--time: var(--${kind})`;
+
 const timelineSizes = { axis: 24, strip: 24, lane: 30, gap: 10, gutter: 132 };
 const leastSeen = 20; // ns
 
@@ -37,7 +68,8 @@ class Timeline {
     const kinds = new Set(this.frames.flatMap(({ spans, pieces }) =>
       [...pieces.map(({ kind }) => kind), ...spans.map(({ kind }) => spanColors[kind])]));
     figure.append(this.controls(), this.headline, this.picture, this.told,
-      timeLegend(Object.keys(timeWords).filter((kind) => kinds.has(kind))),
+      page.legend(Object.entries(timeWords).filter(([kind]) => kinds.has(kind))
+        .map(([color, [name, title]]) => ({ name, title, color, shape: "patch" }))),
       element("figcaption", {}, this.caption()));
   }
 
@@ -108,7 +140,7 @@ class Timeline {
   }
 
   whatOf(span) {
-    if (span.lane === undefined) return timeTitle(span.kind);
+    if (span.lane === undefined) return timeWords[span.kind][0];
     return `${spanWords[span.kind]}, ${this.whereOf(span.lane)}`;
   }
 
