@@ -42,11 +42,10 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
     {"experiment_interrupted", "INTERRUPTED"},
     {"ended_early", "ended early: {why}"},
     {"no_trials", "no trial was measured"},
-    {"trials_left_out", "left out: {trials}, of blocks that are not complete or were disturbed"},
+    {"trials_left_out", "left out: {trials} of incomplete or disturbed blocks"},
     {"no_complete_block",
-     "no block is complete: the figures are those of the trials there are, and nothing is "
-     "compared"},
-    {"too_few_blocks", "{blocks}: too few for intervals and verdicts, which take {needed}"},
+     "no block is complete: tables show the trials that were measured, and nothing is compared"},
+    {"too_few_blocks", "{blocks}: too few for intervals and verdicts, which need {needed}"},
     {"no_roofline",
      "no roofline: this result has no calibration with a bandwidth and a rate; run 'graphline "
      "calibrate' on the device, then 'graphline roofline' again"},
@@ -111,11 +110,10 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
      "{period}])"},
     {"machine_drifted",
      "the machine drifted: from the first block to the last, the p50 of the baseline changed by "
-     "{change}; each block holds a trial of every configuration, so that all share it"},
+     "{change}; each block holds a trial of every configuration, so the drift affects all alike"},
     {"disturbed_blocks",
-     "disturbed blocks (machine noise): {blocks}, where the baseline was far from the blocks "
-     "around; "
-     "{consequence}"},
+     "disturbed blocks (machine noise): {blocks}, where the baseline was far from the neighboring "
+     "blocks; {consequence}"},
     {"disturbed_trials",
      "disturbed trials (machine noise): {disturbed} of {trials}; the first by: {by}"},
     {"trial_warning", "{text} ({configurations})"},
@@ -128,19 +126,18 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
      "the interval is {width} wide, not {within}[; --frames {frames} would make it about that "
      "narrow]"},
     {"runs_unsteady",
-     "in more than two fifths of the runs, frames took longer for themselves: all count, but the "
-     "machine may have been disturbed"},
+     "in more than two fifths of the runs, frames took longer, queueing aside: all runs count, but "
+     "the machine may have been disturbed"},
     {"runs_disturbed",
-     "disturbed runs left out and repeated: {runs}; frames took longer for themselves in them than "
-     "in the others (machine noise)"},
-    {"share_of_closed_loop",
-     "this is {share} of the {closed_loop} of frames that are all due at once"},
+     "disturbed runs left out and repeated: {runs}; their frames took longer than those of other "
+     "runs, queueing aside (machine noise)"},
+    {"share_of_closed_loop", "this is {share} of the {closed_loop} of the closed loop"},
     {"runs_too_short",
      "the rate may be too high: under a bound that is long compared with a frame, a queue takes "
      "longer than {frames} frames to build up; --frames {needed} would show it"},
     {"no_rate_possible",
      "no rate keeps {percentile} within {bound}: for frames with no other beside them and no queue "
-     "before them, {late} of {frames} are late[ and it is {alone}]"},
+     "before them, {late} of {frames} are late[, and {percentile} is {alone}]"},
     {"no_rate_judged", "no rate was judged"},
     {"no_rate_held",
      "no rate was found at which {percentile} is within {bound}; the lowest that was judged is "
@@ -152,7 +149,7 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
      "held is {held}"},
     {"flops_not_known", "the total leaves out the MACs and FLOPs of {subjects}: not known"},
     {"bytes_not_known", "the total leaves out the parameters and bytes of {subjects}: not known"},
-    {"calibration_interrupted", "INTERRUPTED: not all was measured, and nothing is kept of it"},
+    {"calibration_interrupted", "INTERRUPTED: the calibration is incomplete and is not kept"},
     {"stale_calibration",
      "the calibration may no longer hold: {why}; 'graphline calibrate' measures again"},
     {"noisy_calibration",

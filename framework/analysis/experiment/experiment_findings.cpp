@@ -119,10 +119,9 @@ void add_machine_findings(const finding_source& from, std::vector<finding>& to) 
     for (const auto block : machine.affected_blocks) numbers.push_back(fmt::to_string(block + 1));
     add("disturbed_blocks")
         .with("blocks", listed(numbers, 8))
-        .with("consequence",
-              record.how.repeat_affected
-                  ? "left out"
-                  : "counted all the same ('repeat_affected: on' would repeat them)");
+        .with("consequence", record.how.repeat_affected
+                                 ? "left out"
+                                 : "still counted ('repeat_affected: on' would repeat them)");
   }
   std::size_t disturbed = 0;
   std::string first;

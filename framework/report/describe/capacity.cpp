@@ -61,8 +61,8 @@ table probe_table(const capacity_summary& summary, const capacity_settings& how)
          "verdict",
          {},
          0,
-         "a run holds when no more of its frames are late than may be; the first tenth of each "
-         "run is not counted; *: only to find about where, the estimate rests on the other runs",
+         "a run holds if no more of its frames are late than the percentile allows; the first "
+         "tenth of each run is not counted; *: exploratory runs, which the estimate leaves out",
          shown},
         outcome_of}},
       probes);

@@ -117,9 +117,9 @@ struct memory_row {
 table memory_table(const plan& p, const placement& placed) {
   const memory_need need = need_of(p, placed);
   const std::vector<memory_row> rows = {
-      {"a frame, each tensor apart", placed.device_bytes_without_reuse,
+      {"a frame, without reuse", placed.device_bytes_without_reuse,
        placed.pinned_bytes_without_reuse},
-      {"a frame, shared by lifetime", need.device.slot, need.host.slot},
+      {"a frame, buffers reused", need.device.slot, need.host.slot},
       {fmt::format("{} in flight", counted(p.run.in_flight, "frame")), need.device.slots,
        need.host.slots},
       {"inputs", need.device.inputs, need.host.inputs},

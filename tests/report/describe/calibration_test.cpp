@@ -81,7 +81,7 @@ TEST(describe_calibration, reports_an_interruption_and_what_is_missing) {
   record.interrupted = true;
   record.ceilings.resize(1);
   EXPECT_THAT(sentences_of(describe(record), finding_severity::failure),
-              ElementsAre(HasSubstr("INTERRUPTED: not all was measured")));
+              ElementsAre(HasSubstr("INTERRUPTED: the calibration is incomplete")));
   EXPECT_EQ(part_of<table>(describe(record), "ceilings").rows.size(), 1u);
   record.ceilings.clear();
   EXPECT_THAT(as_text(describe(record)), HasSubstr("Nothing was measured."));

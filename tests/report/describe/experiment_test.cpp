@@ -255,7 +255,7 @@ TEST(describe_experiment, of_too_few_blocks_gives_no_interval) {
   auto summary = figures_of(record);
   add_comparison(summary, record, {0, figure::p50, 0, 0, verdict::inconclusive, 2});
   EXPECT_THAT(text_of(record, summary),
-              AllOf(HasSubstr("3 blocks: too few for intervals and verdicts, which take 5"),
+              AllOf(HasSubstr("3 blocks: too few for intervals and verdicts, which need 5"),
                     HasSubstr("async          74.0     -14.9"), Not(HasSubstr("inconclusive")),
                     Not(HasSubstr("more trials")), Not(HasSubstr("bootstrap"))));
 }
@@ -271,7 +271,7 @@ TEST(describe_experiment, says_what_was_left_out_and_why_it_ended) {
   EXPECT_THAT(
       samples::sentences_of(describe(record, analyze(record, summary)), finding_severity::warning),
       AllOf(Contains("ended early: the time limit of 90 s was reached"),
-            Contains("left out: 2 trials, of blocks that are not complete or were disturbed")));
+            Contains("left out: 2 trials of incomplete or disturbed blocks")));
 }
 
 TEST(describe_experiment, counts_the_blocks_that_are_left) {

@@ -4,19 +4,17 @@
 
 // By the words of the record: what people call it, and what it is.
 const timeWords = {
-  queue_wait: ["queue wait", "due, and not yet begun"],
-  cpu: ["cpu", "a CPU stage at work"],
-  launch: ["enqueue", "the host enqueueing a device stage or launching the frame's graph"],
-  device: ["device", "a device stage at work"],
-  copy: ["copy", "a copy on the device"],
-  stream_wait: ["stream wait",
-    "enqueued, and its stream or the device was busy or had not started it"],
-  worker_wait: ["worker wait", "everything was there, and no host thread had taken it up; at a " +
-    "frame's end: all was done, and the one host thread was at work on other frames"],
-  previous_frame_wait: ["previous-frame wait",
-    "the same stage was still at work on the frame before"],
-  completion_delay: ["completion delay", "the device was done, and the host had not yet seen it"],
-  untimed: ["untimed", "what the timing method does not see"],
+  queue_wait: ["queue wait", "due, not yet begun"],
+  cpu: ["cpu", "a CPU stage runs"],
+  launch: ["enqueue", "the host enqueues a device stage or launches the frame's graph"],
+  device: ["device", "a device stage runs"],
+  copy: ["copy", "a copy runs on the device"],
+  stream_wait: ["stream wait", "enqueued; the stream or the device is busy or has not started it"],
+  worker_wait: ["worker wait", "inputs are ready, and no host thread has taken it up; at a " +
+    "frame's end: all work is done, and the host thread is busy with other frames"],
+  previous_frame_wait: ["previous-frame wait", "the same stage still works on the previous frame"],
+  completion_delay: ["completion delay", "the device is done, and the host is not yet aware of it"],
+  untimed: ["untimed", "what the timing method does not measure"],
 };
 
 // By the kinds of spans of a timeline.
