@@ -59,6 +59,22 @@ std::shared_ptr<const source_text> read_text_file(const std::string& path, std::
   return source;
 }
 
+binary_file open_binary_file(const std::string& path, std::string_view what) {
+  const auto fail = [&](const std::string& message) {
+    throw input_error(fmt::format("{} '{}' {}", what, path, message));
+  };
+  std::error_code problem;
+  const auto found = fs::status(path, problem);
+  if (found.type() == fs::file_type::not_found) fail("does not exist" + near_file(path));
+  if (fs::exists(found) && !fs::is_regular_file(found)) fail("is not a regular file");
+  errno = 0;
+  binary_file file{std::ifstream(path, std::ios::binary)};
+  if (!file.stream) fail("cannot be opened: " + std::generic_category().message(errno));
+  file.size = fs::file_size(path, problem);
+  if (problem) fail("cannot be read: " + problem.message());
+  return file;
+}
+
 std::string folder_of(const std::string& path) {
   const std::string folder = fs::path(path).parent_path().string();
   return folder.empty() ? "." : folder;

@@ -1,8 +1,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <fstream>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "framework/base/place.hpp"
 
@@ -12,6 +15,17 @@ namespace graphline {
 /// form of a diagnostic when it is not there (with the name that was meant, where one is near), is
 /// a folder, empty or larger, or cannot be read.
 std::shared_ptr<const source_text> read_text_file(const std::string& path, std::size_t largest);
+
+/// A file opened for reading its bytes, which stand at its beginning.
+struct binary_file {
+  std::ifstream stream;
+  std::uint64_t size = 0;
+};
+
+/// Opens a regular file; of anything else the size is not known, and a pipe would be waited for.
+/// Throws an `input_error` that begins with `what` ("weights file") and the path when it is not
+/// there (with the name that was meant, where one is near) or cannot be opened.
+binary_file open_binary_file(const std::string& path, std::string_view what);
 
 /// The folder that a file lies in, at which relative paths in it start; "." where the path names
 /// none.

@@ -3,13 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstddef>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "framework/base/diagnostic.hpp"
@@ -74,28 +71,16 @@ bool read_entry(const json& value, safetensors_file::entry& tensor) {
 }  // namespace
 
 safetensors_file::safetensors_file(std::string path) : path_(std::move(path)) {
-  namespace fs = std::filesystem;
-  std::error_code problem;
-  const auto found = fs::status(path_, problem);
-  if (found.type() == fs::file_type::not_found) fail("does not exist" + near_file(path_));
-  // Opening a pipe would wait for somebody to write to it.
-  if (fs::exists(found) && !fs::is_regular_file(found)) fail("is not a regular file");
-  errno = 0;
-  file_.open(path_, std::ios::binary);
-  if (!file_) fail("cannot be opened: " + std::generic_category().message(errno));
-  read_header();
+  auto opened = open_binary_file(path_, "weights file");
+  file_ = std::move(opened.stream);
+  read_header(opened.size);
 }
 
 void safetensors_file::fail(const std::string& message) const {
   throw input_error(fmt::format("weights file '{}' {}", path_, message));
 }
 
-void safetensors_file::read_header() {
-  file_.seekg(0, std::ios::end);
-  const std::streamoff end = file_.tellg();
-  file_.seekg(0);
-  if (!file_ || end < 0) fail("cannot be read");
-  const auto size = static_cast<std::uint64_t>(end);
+void safetensors_file::read_header(std::uint64_t size) {
   // The header begins with a brace, which a file of another format has not in its place.
   std::string beginning(9, '\0');
   std::uint64_t length = 0;

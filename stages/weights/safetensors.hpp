@@ -42,7 +42,7 @@ class safetensors_file {
 
  private:
   [[noreturn]] void fail(const std::string& message) const;
-  void read_header();
+  void read_header(std::uint64_t size);
 
   std::string path_;
   std::ifstream file_;
