@@ -83,6 +83,10 @@ inline constexpr word<fill> fill_words[] = {{"normal", fill::normal},
                                             {"zeros", fill::zeros},
                                             {"ones", fill::ones}};
 
+/// The percentiles of every report, ascending: what can be compared, searched by and gated too.
+inline constexpr word<double> shown_percentiles[] = {
+    {"p50", 0.5}, {"p90", 0.9}, {"p95", 0.95}, {"p99", 0.99}, {"p99.9", 0.999}};
+
 template <class T>
 struct words_of;
 // clang-format off

@@ -18,21 +18,18 @@
 namespace graphline {
 namespace {
 
-constexpr std::pair<const char*, double> tails[] = {
-    {"p90", 0.9}, {"p95", 0.95}, {"p99", 0.99}, {"p99.9", 0.999}};
-
 setting<experiment_settings> tail_setting() {
   parameter key{.name = "tail",
                 .type = parameter_type::choice,
                 .help = "The percentile of end-to-end times that is compared beside p50."};
-  for (const auto& [name, quantile] : tails) {
-    key.choices.emplace_back(name);
+  for (const auto& [name, quantile] : shown_percentiles) {
+    if (quantile > 0.5) key.choices.emplace_back(name);
     if (quantile == experiment_settings{}.tail) key.default_value = name;
   }
   return {std::move(key), [](experiment_settings& how, const arguments::value& v) {
-            how.tail = std::ranges::find(tails, std::get<std::string>(v),
-                                         &std::pair<const char*, double>::first)
-                           ->second;
+            how.tail =
+                std::ranges::find(shown_percentiles, std::get<std::string>(v), &word<double>::first)
+                    ->second;
           }};
 }
 

@@ -1,11 +1,13 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/App.hpp>
+#include <algorithm>
 #include <cstdio>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "framework/analysis/analyze.hpp"
 #include "framework/base/units.hpp"
@@ -23,9 +25,6 @@
 
 namespace graphline {
 namespace {
-
-const std::map<std::string, double> percentiles = {
-    {"p50", 0.5}, {"p90", 0.9}, {"p95", 0.95}, {"p99", 0.99}, {"p99.9", 0.999}};
 
 struct capacity_arguments {
   pipeline_options pipeline;
@@ -90,7 +89,8 @@ std::int64_t read_frames(std::int64_t given, double percentile) {
 exit_status measure_capacity(capacity_arguments& given) {
   const stop_request& stop = stop_on_interrupt();
   capacity_settings how;
-  how.percentile = percentiles.at(given.percentile);
+  how.percentile =
+      std::ranges::find(shown_percentiles, given.percentile, &word<double>::first)->second;
   how.within = read_within(given.within);
   how.frames = read_frames(given.frames, how.percentile);
   plan p = given.pipeline.make_plan([&](settings& run) { set_load(run, given.arrivals); });
@@ -135,9 +135,11 @@ void add_capacity_command(CLI::App& program, action& chosen) {
       add_command(program, "capacity", "Find the highest rate of frames that it keeps up with");
   auto given = std::make_shared<capacity_arguments>();
   given->pipeline.add_to(*command, settings_but({"frames", "deadline", "arrival", "rate"}));
+  std::vector<std::string> percentiles;
+  for (const auto& [name, p] : shown_percentiles) percentiles.emplace_back(name);
   command->add_option("--percentile", given->percentile, "Of the time from due to end of a frame")
-      ->type_name("p50|p90|p95|p99|p99.9")
-      ->check(one_of({"p50", "p90", "p95", "p99", "p99.9"}))
+      ->type_name(fmt::format("{}", fmt::join(percentiles, "|")))
+      ->check(one_of(percentiles))
       ->capture_default_str();
   command
       ->add_option("--under", given->under,

@@ -67,9 +67,12 @@ distribution distribution::unsettled(std::string why) && {
   return std::move(*this);
 }
 
-std::span<const std::pair<std::string_view, double>> percentiles_of_table(const distribution& of) {
-  const std::span all(shown_percentiles);
-  return of.percentile(all.back().second) ? all : all.first(all.size() - 1);
+std::span<const word<double>> percentiles_of_table(const distribution& of) {
+  constexpr std::size_t many = 1000;
+  const auto left_out = std::ranges::find_if(shown_percentiles, [&](const auto& one) {
+    return samples_needed(one.second) > many && !of.percentile(one.second);
+  });
+  return {std::begin(shown_percentiles), left_out};
 }
 
 std::string why_absent(const distribution& of) {

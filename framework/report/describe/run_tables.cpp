@@ -30,13 +30,13 @@ std::vector<statistic> statistics(const std::optional<distribution>& end_to_end)
       {"mean", 0, settled([](const distribution& d) { return std::optional(d.mean()); })},
       {"stddev", 6, settled([](const distribution& d) { return d.stddev(); })},
       {"min", 15, [](const distribution& d) { return static_cast<double>(d.min()); }}};
-  constexpr int ranks[] = {0, 5, 13, 12, 14};
-  static_assert(std::size(ranks) == std::size(shown_percentiles));
-  const auto shown = end_to_end ? percentiles_of_table(*end_to_end).size() : 0;
-  for (std::size_t i = 0; i < shown; ++i) {
+  const auto shown = end_to_end ? std::ssize(percentiles_of_table(*end_to_end)) : 0;
+  for (int i = 0; i < shown; ++i) {
     const auto& [name, p] = shown_percentiles[i];
+    // The two common ones stay; of the others those farther out, which say more of the tail.
+    const int rank = i < 2 ? 5 * i : 16 - i;
     list.push_back(
-        {std::string(name), ranks[i], [p = p](const distribution& d) -> std::optional<double> {
+        {std::string(name), rank, [p = p](const distribution& d) -> std::optional<double> {
            const auto value = d.percentile(p);
            return value ? std::optional(static_cast<double>(*value)) : std::nullopt;
          }});
