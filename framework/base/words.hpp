@@ -85,7 +85,7 @@ inline constexpr word<fill> fill_words[] = {{"normal", fill::normal},
 
 /// The percentiles of every report, ascending: what can be compared, searched by and gated too.
 inline constexpr word<double> shown_percentiles[] = {
-    {"p50", 0.5}, {"p90", 0.9}, {"p95", 0.95}, {"p99", 0.99}, {"p99.9", 0.999}};
+    {"p50", 0.5}, {"p90", 0.9}, {"p95", 0.95}, {"p99", 0.99}, {"p99.9", 0.999}, {"p99.99", 0.9999}};
 
 template <class T>
 struct words_of;

@@ -27,7 +27,7 @@ std::string refusal(std::string_view text, gated what = gated::run) {
 }
 
 TEST(parse_gate, takes_every_metric_of_a_run) {
-  for (const char* metric : {"p50", "p90", "p95", "p99", "p99.9", "mean", "max"}) {
+  for (const char* metric : {"p50", "p90", "p95", "p99", "p99.9", "p99.99", "mean", "max"}) {
     const auto made = parse_gate(std::string(" ") + metric + " > 1.5us ", gated::run);
     EXPECT_EQ(made.text, std::string(metric) + ">1.5us");
     EXPECT_EQ(made.metric, metric);
@@ -40,8 +40,8 @@ TEST(parse_gate, takes_every_metric_of_a_run) {
 
 TEST(parse_gate, names_the_option_and_what_would_be_right) {
   EXPECT_EQ(refusal("p98>20ms"),
-            "--fail-if 'p98>20ms': unknown metric 'p98' (known: p50, p90, p95, p99, p99.9, mean, "
-            "max, late)");
+            "--fail-if 'p98>20ms': unknown metric 'p98' (known: p50, p90, p95, p99, p99.9, p99.99, "
+            "mean, max, late)");
   EXPECT_EQ(refusal("p99"),  // all that a shell leaves of p99>20ms
             "--fail-if 'p99': expected METRIC > LIMIT, in quotes for the shell: 'p99>20ms'");
   EXPECT_THAT(refusal("slower<5%", gated::comparison), HasSubstr("'slower>5%'"));

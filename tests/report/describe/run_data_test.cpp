@@ -48,7 +48,7 @@ TEST(describe_run, has_the_keys_of_the_contract) {
   }
   EXPECT_THAT(keys(result["end_to_end"]),
               ElementsAre("unit", "count", "mean", "stddev", "min", "p50", "p90", "p95", "p99",
-                          "p99.9", "max", "samples", "needs", "intervals"));
+                          "p99.9", "p99.99", "max", "samples", "needs", "intervals"));
   EXPECT_THAT(keys(stage_of(result, 0)),
               AllOf(Contains("device_time"), Contains("enqueue_time"), Contains("kind")));
   EXPECT_THAT(keys(stage_of(result, 1)), AllOf(Contains("cpu_time"), Not(Contains("device_time"))));
@@ -60,7 +60,7 @@ TEST(describe_run, has_null_and_what_it_needs_for_a_percentile_the_sample_does_n
   const auto times = of(two_models(timing_method::event, 45))["end_to_end"];
   EXPECT_TRUE(times["p90"].is_number());
   EXPECT_TRUE(times["p95"].is_null());
-  EXPECT_EQ(times["needs"], (json{{"p95", 59}, {"p99", 299}, {"p99.9", 2995}}));
+  EXPECT_EQ(times["needs"], (json{{"p95", 59}, {"p99", 299}, {"p99.9", 2995}, {"p99.99", 29956}}));
   const auto none = of(two_models(timing_method::event, 0));
   EXPECT_EQ(none["end_to_end"]["count"], 0);
   EXPECT_TRUE(none["end_to_end"]["mean"].is_null());

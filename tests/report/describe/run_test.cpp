@@ -109,9 +109,11 @@ TEST(describe_run, shows_the_intervals_of_percentiles_below_them) {
   EXPECT_THAT(as_text(says), HasSubstr("95 % from, to: confidence interval"));
 }
 
-TEST(describe_run, has_p99_9_where_it_is_carried) {
+TEST(describe_run, has_rare_percentiles_where_they_are_carried) {
   EXPECT_THAT(shown(two_models(timing_method::none, 2994)), Not(HasSubstr("p99.9")));
   EXPECT_THAT(shown(two_models(timing_method::none, 2995)), HasSubstr("  p99.9  "));
+  EXPECT_THAT(shown(two_models(timing_method::none, 29'955)), Not(HasSubstr("p99.99")));
+  EXPECT_THAT(shown(two_models(timing_method::none, 29'956)), HasSubstr("  p99.9  p99.99  "));
 }
 
 TEST(describe_run, shows_no_parts_where_they_were_not_timed) {
