@@ -25,7 +25,7 @@ enum class strategy { serial, async, overlap };
 /// frame is one graph, with its CPU stages as host nodes.
 enum class graph_mode { off, stage, frame };
 
-/// How stages are measured; what a stage's time then means is said by `meaning_of`.
+/// How stages are measured; what a stage's time then means is said by `traits_of`.
 enum class timing_method { none, host, sync, event, layers };
 
 /// When frames are due: each as soon as there is room for it, at a constant rate, or at random

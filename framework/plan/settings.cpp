@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "framework/plan/planner.hpp"
+#include "framework/record/timing_protocol.hpp"
 #include "framework/spec/settings_table.hpp"
 
 namespace graphline {
@@ -63,7 +64,7 @@ class settings_check {
             "strategy: serial makes no sense with graphs: frame, which leaves the host no stage "
             "to wait for; use strategy: async, or graphs: stage");
     }
-    if (run_.timing == timing_method::host || run_.timing == timing_method::sync) {
+    if (traits_of(run_.timing).needs_launches) {
       error({"timing", "graphs"},
             fmt::format("timing: {} makes no sense with graphs: frame, where the host launches no "
                         "stage by itself; use timing: event or none, or graphs: stage",

@@ -213,9 +213,6 @@ std::vector<nanoseconds> lengths(const std::vector<stamp_pair>& stamps);
 std::vector<nanoseconds> device_times(const stage_record& stage);
 std::vector<nanoseconds> device_times(const part_record& part);
 
-/// In a few words, what a device stage's time means under a method, for tables and help.
-std::string_view meaning_of(timing_method method) noexcept;
-
 /// One pipeline run twice in a process, to be held against the roofline of its device.
 struct roofline_record {
   run_record stages;  ///< under `timing: event`, with the calibration

@@ -1,8 +1,42 @@
 #pragma once
 
+#include <string_view>
+
 #include "framework/base/words.hpp"
 
 namespace graphline {
+
+/// What is to be known of a timing method, beside the order in which it does things.
+struct timing_traits {
+  std::string_view meaning;     ///< in a few words, of a device stage's time, for tables and help
+  bool tells_spans = false;     ///< when the device began and ended each of its stages
+  bool by_events = false;       ///< tells them by timed events, on the device's clock
+  bool needs_launches = false;  ///< the host must launch each stage by itself
+};
+
+constexpr timing_traits traits_of(timing_method method) noexcept {
+  switch (method) {
+    case timing_method::none:
+      return {.meaning = "stages are not timed, only each frame as a whole"};
+    case timing_method::host:
+      return {.meaning = "host clock around the launch: time to enqueue, not to compute",
+              .needs_launches = true};
+    case timing_method::sync:
+      return {.meaning = "host clock between two waits for the device, which prevent overlap",
+              .needs_launches = true};
+    case timing_method::event:
+      return {.meaning = "device time between an event before the stage and one after it",
+              .tells_spans = true,
+              .by_events = true};
+    case timing_method::layers:
+      return {.meaning =
+                  "device time as under event, with further events between the parts of a "
+                  "stage, which keep them apart and so lengthen it",
+              .tells_spans = true,
+              .by_events = true};
+  }
+  return {};
+}
 
 /// Carries out one device stage under a timing method: the order of launches, waits, events and
 /// clock reads, apart from what they are. `Operations` offers

@@ -3,6 +3,7 @@
 
 #include "framework/analysis/experiment/experiment_findings.hpp"
 #include "framework/analysis/run/frame_period.hpp"
+#include "framework/record/timing_protocol.hpp"
 
 namespace graphline {
 
@@ -91,9 +92,7 @@ void add_overlap_findings(const finding_source& from, std::vector<finding>& to) 
     const auto runs = from.runs_of(who);
     if (runs.empty()) continue;
     const auto& run = runs.front()->run;
-    const bool on_one_clock =
-        run.timing == timing_method::event || run.timing == timing_method::layers;
-    if (!on_one_clock || run.strategy == strategy::serial) continue;
+    if (!traits_of(run.timing).tells_spans || run.strategy == strategy::serial) continue;
     const auto found = side_by_side_of(runs);
     if (found.frame <= 0) continue;
     const char* const frame = run.in_flight > 1 ? "period" : "frame";

@@ -10,6 +10,7 @@
 #include "framework/analysis/run/lower_bound.hpp"
 #include "framework/analysis/run/summary.hpp"
 #include "framework/analysis/stats/distribution.hpp"
+#include "framework/record/timing_protocol.hpp"
 
 namespace graphline {
 
@@ -68,8 +69,7 @@ attribution_row& row_of(placed_rows& rows, const path_piece& piece, std::size_t 
 }
 
 bool are_stages_timed(const settings& run) {
-  return run.timing == timing_method::sync || run.timing == timing_method::event ||
-         run.timing == timing_method::layers;
+  return run.timing == timing_method::sync || traits_of(run.timing).tells_spans;
 }
 
 /// What stages took on the path and beside it, gathered frame by frame.

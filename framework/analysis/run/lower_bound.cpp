@@ -176,8 +176,10 @@ class frame_stages {
       (record_.stages[s].on == side::cpu ? cpu : device).stages.push_back(s);
     }
     if (cores > 0) resources_.push_back(std::move(cpu));
-    // Spans between events may cross, where one stage waits for the other.
-    const bool apart = record_.device.tells_busy_time || record_.run.timing == timing_method::sync;
+    // Spans may cross, where one stage waits for the other.
+    const auto is_told = [](const stage_record& s) { return !s.busy.empty(); };
+    const bool apart = record_.run.timing == timing_method::sync ||
+                       std::any_of(record_.stages.begin(), record_.stages.end(), is_told);
     if (record_.device.one_at_a_time && apart) resources_.push_back(std::move(device));
   }
 

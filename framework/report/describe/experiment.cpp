@@ -5,6 +5,7 @@
 #include <set>
 
 #include "framework/analysis/run/frame_period.hpp"
+#include "framework/record/timing_protocol.hpp"
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/describe/experiment_view.hpp"
 #include "framework/report/render/heading.hpp"
@@ -224,7 +225,7 @@ void add_notes(document& to, const experiment_view& of) {
     for (const auto& run : trial.members) methods.insert(run.run.timing);
   }
   for (const auto method : methods) {
-    text += fmt::format("\ntiming {}: {}", to_word(method), meaning_of(method));
+    text += fmt::format("\ntiming {}: {}", to_word(method), traits_of(method).meaning);
   }
   to.parts.push_back(note{std::move(text)});
 }

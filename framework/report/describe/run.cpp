@@ -8,6 +8,7 @@
 #include "framework/analysis/run/summary.hpp"
 #include "framework/analysis/stats/distribution.hpp"
 #include "framework/base/units.hpp"
+#include "framework/record/timing_protocol.hpp"
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/render/heading.hpp"
 
@@ -201,7 +202,7 @@ void add_data(document& to, const run_record& record, const run_analysis& analys
                  {"queue_wait", "", samples_of(load->queue_wait, queue_wait_times(record))}});
   }
   add("clock", {{"error_ns", "", record.clock_error}, {"drift_ns", "", record.clock_drift}});
-  add("", {{"stage_time_is", "", meaning_of(record.run.timing)},
+  add("", {{"stage_time_is", "", traits_of(record.run.timing).meaning},
            {"processor_time_ms", "", static_cast<double>(record.processor_time) / 1e6},
            {"interrupted", "", record.interrupted},
            {"failure", "", record.failure}});
@@ -217,9 +218,8 @@ void add_notes(document& to, const run_record& record, const run_analysis& analy
         "frames measured");
   }
   const auto timing = record.run.timing;
-  add(fmt::format("timing {}: {}", to_word(timing), meaning_of(timing)));
-  const bool device_times = timing == timing_method::event || timing == timing_method::layers;
-  if (device_times && record.clock_error > 0) {
+  add(fmt::format("timing {}: {}", to_word(timing), traits_of(timing).meaning));
+  if (traits_of(timing).by_events && record.clock_error > 0) {
     add(fmt::format(
         "clock: device times are on the host's clock to within {}{}", in_words(record.clock_error),
         record.clock_drift == 0 ? ""

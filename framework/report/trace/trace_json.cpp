@@ -8,6 +8,7 @@
 
 #include "framework/analysis/run/timeline.hpp"
 #include "framework/base/words.hpp"
+#include "framework/record/timing_protocol.hpp"
 #include "framework/report/json/common_json.hpp"
 
 namespace graphline {
@@ -185,7 +186,7 @@ std::string origin(const run_record& record, nanoseconds zero) {
       {"clock_error_ns", record.clock_error},
       {"clock_drift_ns", record.clock_drift},
       {"clock_error_is", "of stamps of the device on the host's clock, at most; drift taken out"},
-      {"stage_time_is", meaning_of(record.run.timing)},
+      {"stage_time_is", traits_of(record.run.timing).meaning},
       {"settings", settings_json(record.run, record.parameters)},
       {"device", device_json(record.device)},
       {"environment", texts_json(record.environment)},

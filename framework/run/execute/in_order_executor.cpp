@@ -134,7 +134,7 @@ class in_order_executor : public executor {
     const nanoseconds end = now();
     runner_->into().frame_ended(frame.index, end);
     at_stage_.reset();
-    runner_->read_events(s, frame);
+    runner_->read_stamps(s, frame);
     ++result_.completed;
     meter_->frame_done(result_.completed, end);
   }

@@ -7,6 +7,7 @@
 
 #include "framework/base/error.hpp"
 #include "framework/base/random.hpp"
+#include "framework/record/timing_protocol.hpp"
 #include "framework/run/execute/frame_graph.hpp"
 #include "framework/run/execute/tensor_data.hpp"
 
@@ -306,7 +307,7 @@ void prepared_pipeline::prepare(timing_method method) {
     }
   }
   if (plan_.run.graphs != graph_mode::frame) return;
-  if (method != timing_method::event && method != timing_method::layers) return;
+  if (!traits_of(method).by_events) return;
   for (auto& s : slots_) s.frame->instrument(method);
 }
 

@@ -6,6 +6,8 @@
 #include <map>
 #include <string>
 
+#include "framework/record/timing_protocol.hpp"
+
 namespace graphline {
 
 namespace {
@@ -49,10 +51,10 @@ recording::recording(const plan& p, const std::vector<std::vector<stage_part>>& 
     : method_(method), epoch_(epoch), frames_(static_cast<std::size_t>(frames)) {
   const auto count = static_cast<std::size_t>(frames);
   const bool layers = method == timing_method::layers;
-  const bool events = layers || method == timing_method::event;
+  const auto traits = traits_of(method);
   // In a frame's graph no stage is launched by itself.
-  const bool launches =
-      (events || method == timing_method::host) && p.run.graphs != graph_mode::frame;
+  const bool launches = method != timing_method::none && method != timing_method::sync &&
+                        p.run.graphs != graph_mode::frame;
   if (p.run.graphs == graph_mode::frame && method != timing_method::none) launches_.resize(count);
   stages_.reserve(p.stages.size());
   for (const auto& stage : p.stages) {
@@ -68,8 +70,8 @@ recording::recording(const plan& p, const std::vector<std::vector<stage_part>>& 
       r.stream = p.streams[stage.stream].name;
       if (launches) r.enqueued.resize(count);
       if (method == timing_method::sync) r.synced.resize(count);
-      if (events) r.device.resize(count);
-      if (events && on.tells_busy_time) r.busy.resize(count);
+      if (traits.tells_spans) r.device.resize(count);
+      if (traits.by_events && on.tells_busy_time) r.busy.resize(count);
       if (launches || method == timing_method::sync) r.threads.resize(count);
       for (const auto& part : parts[stages_.size()]) {
         r.parts.push_back({part.name, part.choice, {}, cost_of(part)});

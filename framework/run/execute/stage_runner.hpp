@@ -57,12 +57,12 @@ class stage_runner {
     if (s.complete != nullptr) s.on->record(*s.complete);
   }
 
-  /// Reads the events of a frame whose stages are all complete. Only the first stands on the host's
+  /// Reads the stamps of a frame whose stages are all complete. Only the first stands on the host's
   /// clock by itself: a device tells short times more finely than long ones, so the others are told
   /// from there, and a long run blurs no gap within a frame.
-  void read_events(const slot& s, frame_position frame) const {
+  void read_stamps(const slot& s, frame_position frame) const {
+    if (!traits_of(into_.method()).by_events) return;
     const bool layers = into_.method() == timing_method::layers;
-    if (into_.method() != timing_method::event && !layers) return;
     const timed_event* first = nullptr;
     nanoseconds first_at = 0;
     for (const auto& stage : s.stages) {

@@ -301,7 +301,7 @@ void task_graph::end_of_branch(std::uint32_t slot, pile& into) {
   const frame_position frame = live.frame;
   runner_->into().frame_ended(frame.index, now());
   try {
-    runner_->read_events(pipeline_.slots()[slot], frame);
+    runner_->read_stamps(pipeline_.slots()[slot], frame);
   } catch (...) {
     state_.fail(pipeline_.planned(), std::nullopt, frame.number);
     return;
