@@ -26,7 +26,7 @@ enum class strategy { serial, async, overlap };
 enum class graph_mode { off, stage, frame };
 
 /// How stages are measured; what a stage's time then means is said by `traits_of`.
-enum class timing_method { none, host, sync, event, layers };
+enum class timing_method { none, host, sync, callback, event, layers };
 
 /// When frames are due: each as soon as there is room for it, at a constant rate, or at random
 /// moments that follow a Poisson process.
@@ -62,11 +62,10 @@ inline constexpr word<strategy> strategy_words[] = {
     {"serial", strategy::serial}, {"async", strategy::async}, {"overlap", strategy::overlap}};
 inline constexpr word<graph_mode> graph_mode_words[] = {
     {"off", graph_mode::off}, {"stage", graph_mode::stage}, {"frame", graph_mode::frame}};
-inline constexpr word<timing_method> timing_method_words[] = {{"none", timing_method::none},
-                                                              {"host", timing_method::host},
-                                                              {"sync", timing_method::sync},
-                                                              {"event", timing_method::event},
-                                                              {"layers", timing_method::layers}};
+inline constexpr word<timing_method> timing_method_words[] = {
+    {"none", timing_method::none},   {"host", timing_method::host},
+    {"sync", timing_method::sync},   {"callback", timing_method::callback},
+    {"event", timing_method::event}, {"layers", timing_method::layers}};
 inline constexpr word<arrival> arrival_words[] = {
     {"closed", arrival::closed}, {"constant", arrival::constant}, {"poisson", arrival::poisson}};
 inline constexpr word<queue_policy> queue_policy_words[] = {

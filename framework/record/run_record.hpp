@@ -109,9 +109,10 @@ struct stage_record {
   std::string stream;                                          ///< name; empty for a CPU stage
   cost_record cost;                ///< the sum of its parts' where it has any
   std::vector<wait_record> waits;  ///< by earlier stage, ascending, each once
-  std::vector<stamp_pair>
-      enqueued;  ///< device stage, host clock around the launch: host, event, layers
-  std::vector<stamp_pair> device;  ///< device stage, between its two events: event, layers
+  /// Device stage, host clock around the launch: host, callback, event, layers.
+  std::vector<stamp_pair> enqueued;
+  /// Device stage, between its two events: event, layers; or calls of the host: callback.
+  std::vector<stamp_pair> device;
   /// Of each `device`, how long the device was at work on the stage; where it tells.
   std::vector<nanoseconds> busy;
   std::vector<stamp_pair> synced;  ///< device stage, host clock between two waits: sync

@@ -24,6 +24,12 @@ constexpr timing_traits traits_of(timing_method method) noexcept {
     case timing_method::sync:
       return {.meaning = "host clock between two waits for the device, which prevent overlap",
               .needs_launches = true};
+    case timing_method::callback:
+      return {.meaning =
+                  "host clock between two host functions that the device calls in the "
+                  "stream, before the stage and after it: with the way to the host and back",
+              .tells_spans = true,
+              .needs_launches = true};
     case timing_method::event:
       return {.meaning = "device time between an event before the stage and one after it",
               .tells_spans = true,
@@ -46,6 +52,8 @@ constexpr timing_traits traits_of(timing_method method) noexcept {
 ///   void launch_in_parts();       the same, with timed events between its parts
 ///   void record_begin();          timed event before the work
 ///   void record_end();            timed event after it
+///   void call_begin();            host function before the work that keeps the host's time
+///   void call_end();              host function after it
 ///   void synchronize();           wait until the device is idle
 ///   void keep_enqueued(nanoseconds begin, nanoseconds end);
 ///   void keep_synced(nanoseconds begin, nanoseconds end);
@@ -71,6 +79,15 @@ void time_device_stage(timing_method method, Operations& ops) {
       ops.synchronize();
       const auto end = ops.now();
       ops.keep_synced(begin, end);
+      return;
+    }
+    case timing_method::callback: {
+      const auto begin = ops.now();
+      ops.call_begin();
+      ops.launch();
+      ops.call_end();
+      const auto end = ops.now();
+      ops.keep_enqueued(begin, end);
       return;
     }
     case timing_method::event:

@@ -235,6 +235,11 @@ class run_outputs(Case):
         self.assertEqual({o["tensor"]: o["shape"] for o in result["outputs"]},
                          {"best.values": [1, 8, 14, 3], "best.indices": [1, 8, 14, 3]})
 
+    def test_host_functions_in_the_stream_time_device_stages(self):
+        net = self.result_of("run", self.pipeline(), "--timing", "callback")["stages"][0]
+        self.assertEqual(len(net["device_time"]["samples"]), 12)
+        self.assertGreater(net["device_time"]["min"], 0)
+
     def test_every_strategy_computes_the_same(self):
         path = self.pipeline()
         checksums = set()

@@ -48,6 +48,8 @@ TEST(settings, are_refused_with_a_remedy_where_they_make_no_sense_together) {
          run.graphs = graph_mode::frame, run.timing = timing_method::sync, run.in_flight = 2;
        },
        "error: timing: sync makes no sense with graphs: frame", "or graphs: stage"},
+      {[](settings& run) { run.graphs = graph_mode::frame, run.timing = timing_method::callback; },
+       "error: timing: callback makes no sense with graphs: frame", "or graphs: stage"},
       {[](settings& run) { run.graphs = graph_mode::frame, run.strategy = strategy::serial; },
        "error: strategy: serial makes no sense with graphs: frame", "use strategy: async"},
       {[](settings& run) { run.arrival = arrival::poisson; },

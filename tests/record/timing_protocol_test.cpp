@@ -31,6 +31,8 @@ struct fake_operations {
   void launch_in_parts() { step("launch in parts"); }
   void record_begin() { step("record begin"); }
   void record_end() { step("record end"); }
+  void call_begin() { step("call begin"); }
+  void call_end() { step("call end"); }
   void synchronize() { step("synchronize"); }
   void keep_enqueued(nanoseconds begin, nanoseconds end) { enqueued.emplace_back(begin, end); }
   void keep_synced(nanoseconds begin, nanoseconds end) { synced.emplace_back(begin, end); }
@@ -42,6 +44,7 @@ TEST(timing_protocol, puts_clock_reads_events_and_waits_around_the_launch) {
       {timing_method::none, {"launch"}},
       {timing_method::host, {"now", "launch", "now"}},
       {timing_method::sync, {"synchronize", "now", "launch", "synchronize", "now"}},
+      {timing_method::callback, {"now", "call begin", "launch", "call end", "now"}},
       {timing_method::event, {"now", "record begin", "launch", "record end", "now"}},
       {timing_method::layers, {"now", "record begin", "launch in parts", "record end", "now"}}};
   const std::vector<std::pair<nanoseconds, nanoseconds>> nothing;
@@ -73,8 +76,8 @@ TEST_P(failing_step, passes_the_exception_on_at_once_and_keeps_no_sample) {
 
 INSTANTIATE_TEST_SUITE_P(every_method, failing_step,
                          testing::Values(timing_method::none, timing_method::host,
-                                         timing_method::sync, timing_method::event,
-                                         timing_method::layers),
+                                         timing_method::sync, timing_method::callback,
+                                         timing_method::event, timing_method::layers),
                          [](const auto& tested) { return std::string(to_word(tested.param)); });
 
 }  // namespace

@@ -344,7 +344,7 @@ pipeline_spec small() {
 TEST(timing_experiment, runs_each_method_once_in_every_block) {
   host_session s(small());
   const auto result = compare_timing_methods(s, {.trials = 6, .frames = 4});
-  ASSERT_EQ(result.trials.size(), 24U);
+  ASSERT_EQ(result.trials.size(), 30U);
   for (std::size_t block = 0; block < 6; ++block) {
     std::set<timing_method> seen;
     for (const auto& trial : result.trials) {
@@ -353,9 +353,9 @@ TEST(timing_experiment, runs_each_method_once_in_every_block) {
       EXPECT_EQ(result.configurations.at(trial.configuration).name,
                 "timing=" + std::string(to_word(trial.members[0].run.timing)));
     }
-    EXPECT_EQ(seen.size(), 4U) << "block " << block;
+    EXPECT_EQ(seen.size(), 5U) << "block " << block;
   }
-  ASSERT_EQ(result.pairs.size(), 3U);
+  ASSERT_EQ(result.pairs.size(), 4U);
   for (const auto& pair : result.pairs) EXPECT_EQ(pair.reference.configuration, 0U);
 }
 

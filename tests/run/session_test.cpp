@@ -28,9 +28,11 @@ TEST(session, fills_only_the_columns_that_the_timing_method_has) {
     const auto& device_stage = stage_named(record, "a");
     const auto& cpu_stage = stage_named(record, "b");
     const bool event = method == timing_method::event || method == timing_method::layers;
+    const bool spans = event || method == timing_method::callback;
     const bool host = method == timing_method::host;
-    EXPECT_EQ(device_stage.device.size(), event ? 6U : 0U) << word;
-    EXPECT_EQ(device_stage.enqueued.size(), event || host ? 6U : 0U) << word;
+    EXPECT_EQ(device_stage.device.size(), spans ? 6U : 0U) << word;
+    EXPECT_EQ(device_stage.busy.size(), event ? 6U : 0U) << word;
+    EXPECT_EQ(device_stage.enqueued.size(), spans || host ? 6U : 0U) << word;
     EXPECT_EQ(device_stage.synced.size(), method == timing_method::sync ? 6U : 0U) << word;
     EXPECT_EQ(device_stage.cpu.size(), 0U) << word;
     EXPECT_EQ(cpu_stage.cpu.size(), method == timing_method::none ? 0U : 6U) << word;

@@ -6,9 +6,11 @@
 #include <exception>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "framework/base/clock.hpp"
 #include "framework/base/error.hpp"
 #include "framework/device/device.hpp"
 #include "framework/plan/plan.hpp"
@@ -39,6 +41,19 @@ class part_stamps final : public part_marker {
   std::size_t next_ = 0;  ///< the boundary that comes next
 };
 
+/// Keeps when the device last came to it in a stream, by the host's clock.
+class host_stamp final : public host_function {
+ public:
+  std::string_view name() const noexcept override { return "host stamp"; }
+  void call() noexcept override { at_ = now(); }
+
+  /// Once something after it in the stream is seen complete.
+  nanoseconds at() const noexcept { return at_; }
+
+ private:
+  nanoseconds at_ = 0;
+};
+
 class frame_graph;
 
 /// A stage bound to the memory, events and graph of one slot: all that carrying it out once needs.
@@ -62,6 +77,8 @@ struct bound_stage {
   std::unique_ptr<device_work> work;
   std::unique_ptr<timed_event> begin;  ///< both for the methods `event` and `layers`
   std::unique_ptr<timed_event> end;
+  std::unique_ptr<host_stamp> called_begin = std::make_unique<host_stamp>();  ///< for `callback`
+  std::unique_ptr<host_stamp> called_end = std::make_unique<host_stamp>();
   std::unique_ptr<part_stamps> parts;               ///< null before `layers`, and without parts
   std::unique_ptr<graph_exec> executable;           ///< with `graphs: stage`
   std::unique_ptr<graph_exec> executable_in_parts;  ///< the same that stamps `parts`

@@ -57,10 +57,11 @@ class stage_runner {
     if (s.complete != nullptr) s.on->record(*s.complete);
   }
 
-  /// Reads the stamps of a frame whose stages are all complete. Only the first stands on the host's
-  /// clock by itself: a device tells short times more finely than long ones, so the others are told
-  /// from there, and a long run blurs no gap within a frame.
+  /// Reads the stamps of a frame whose stages are all complete. Of events only the first stands on
+  /// the host's clock by itself: a device tells short times more finely than long ones, so the
+  /// others are told from there, and a long run blurs no gap within a frame.
   void read_stamps(const slot& s, frame_position frame) const {
+    if (into_.method() == timing_method::callback) read_host_stamps(s, frame);
     if (!traits_of(into_.method()).by_events) return;
     const bool layers = into_.method() == timing_method::layers;
     const timed_event* first = nullptr;
@@ -83,6 +84,14 @@ class stage_runner {
   wait_mode how() const noexcept { return how_; }
 
  private:
+  void read_host_stamps(const slot& s, frame_position frame) const {
+    for (const auto& stage : s.stages) {
+      if (stage.cpu != nullptr) continue;
+      into_.on_device(stage.index, frame.index, stage.called_begin->at(), stage.called_end->at(),
+                      {});
+    }
+  }
+
   void read_parts(const bound_stage& stage, frame_position frame, nanoseconds stage_begin) const {
     const auto& boundaries = stage.parts->boundaries();
     nanoseconds begin = stage_begin + boundaries[0]->since(*stage.begin);
@@ -105,6 +114,8 @@ class stage_runner {
     void launch_in_parts() { s.launch_in_parts(); }
     void record_begin() { s.on->record(*s.begin); }
     void record_end() { s.on->record(*s.end); }
+    void call_begin() { s.on->call(*s.called_begin); }
+    void call_end() { s.on->call(*s.called_end); }
     void synchronize() { runner.device_.synchronize(runner.how_); }
     void keep_enqueued(nanoseconds begin, nanoseconds end) {
       runner.into_.enqueued(s.index, frame, begin, end);
