@@ -1,6 +1,9 @@
 #pragma once
 
 #include <atomic>
+#include <limits>
+
+#include "framework/base/clock.hpp"
 
 namespace graphline {
 
@@ -14,14 +17,21 @@ class stop_request {
   /// `outer` may be null; it must outlive this one.
   explicit stop_request(const stop_request* outer) noexcept : outer_(outer) {}
 
+  /// Also raised from the moment `at` of the host's clock on. Before anybody polls it.
+  void raise_at(nanoseconds at) noexcept { at_ = at; }
+
   void raise() noexcept { raised_.store(true, std::memory_order_relaxed); }
   bool raised() const noexcept {
-    return raised_.load(std::memory_order_relaxed) || (outer_ != nullptr && outer_->raised());
+    return raised_.load(std::memory_order_relaxed) || (outer_ != nullptr && outer_->raised()) ||
+           (at_ != never && now() >= at_);
   }
 
  private:
+  static constexpr nanoseconds never = std::numeric_limits<nanoseconds>::max();
+
   std::atomic<bool> raised_{false};
   const stop_request* outer_ = nullptr;
+  nanoseconds at_ = never;
   static_assert(std::atomic<bool>::is_always_lock_free);
 };
 

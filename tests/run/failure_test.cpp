@@ -118,6 +118,16 @@ INSTANTIATE_TEST_SUITE_P(run, failing_run,
                                          way{strategy::overlap, 2, graph_mode::frame}),
                          [](const auto& tested) { return name_of(tested.param); });
 
+TEST(stop_request, is_raised_from_a_moment_on_for_a_part_of_the_work) {
+  stop_request whole;
+  stop_request part(&whole);
+  part.raise_at(now() + 3'600'000'000'000);
+  EXPECT_FALSE(part.raised());
+  part.raise_at(now());
+  EXPECT_TRUE(part.raised());
+  EXPECT_FALSE(whole.raised());
+}
+
 TEST(session, stops_while_preparing_when_asked) {
   const auto dev = open_host_device(1);
   const auto registry = make_registry();
