@@ -37,6 +37,7 @@ struct settings {
   std::int64_t in_flight = 1;           ///< frames begun and not yet complete, at most
   std::int64_t frames = 45;             ///< measured frames
   std::int64_t warmup = 5;              ///< frames before them that are not reported
+  std::optional<nanoseconds> max_time;  ///< no measured frame begins after it
   std::uint64_t seed = 1;               ///< of weights, inputs, random stages and arrivals
   std::int64_t threads = 0;             ///< compute threads of the `host` device; 0: half the cores
   std::optional<nanoseconds> deadline;  ///< a frame that takes longer has missed it

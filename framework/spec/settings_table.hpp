@@ -58,6 +58,10 @@ void each_setting(Take take) {
         "Frames before the measured ones that are not reported. Unless it is 0, a GPU works for "
         "300 ms before them.",
         0, 1'000'000});
+  take(&settings::max_time,
+       {"max_time", "Ends the run early: no measured frame begins after it: 10s",
+        "No measured frame begins after this time; the run then has fewer of them.", 1,
+        std::nullopt, "TIME"});
   take(&settings::seed, {"seed", "Seed of weights, inputs, random stages and random arrivals",
                          "Seed of weights, inputs, random stages and random arrivals.", 0});
   take(&settings::threads,

@@ -235,6 +235,12 @@ class run_outputs(Case):
         self.assertEqual({o["tensor"]: o["shape"] for o in result["outputs"]},
                          {"best.values": [1, 8, 14, 3], "best.indices": [1, 8, 14, 3]})
 
+    def test_a_run_ends_at_its_max_time_with_the_frames_it_has(self):
+        result = self.result_of("run", self.pipeline(ENDLESS), "--max-time", "1s")
+        self.assertEqual(result["settings"]["frames"], result["end_to_end"]["count"])
+        self.assertLess(result["end_to_end"]["count"], 1000)
+        self.assertFalse(result["interrupted"])
+
     def test_host_functions_in_the_stream_time_device_stages(self):
         net = self.result_of("run", self.pipeline(), "--timing", "callback")["stages"][0]
         self.assertEqual(len(net["device_time"]["samples"]), 12)

@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
 #include "framework/base/error.hpp"
 #include "framework/base/stop_request.hpp"
@@ -107,6 +109,33 @@ TEST_P(failing_run, stops_before_the_first_frame_when_already_asked) {
   const run_record record = s.run({.stop = &stop});
   EXPECT_TRUE(record.interrupted);
   EXPECT_TRUE(record.frames.empty());
+}
+
+TEST_P(failing_run, has_the_frames_that_there_was_time_for) {
+  const hook at_frame = [](const std::string& stage, std::int64_t) {
+    if (stage == "c") std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  };
+  auto spec = diamond(GetParam());
+  spec.run.frames = 100'000;
+  spec.run.max_time = 300'000'000;
+  host_session s(spec, at_frame);
+  const run_record record = s.run();
+  EXPECT_FALSE(record.interrupted);
+  EXPECT_FALSE(record.failure);
+  EXPECT_FALSE(record.frames.empty());
+  EXPECT_LT(record.frames.size(), 100'000U);
+  EXPECT_EQ(record.run.frames, static_cast<std::int64_t>(record.frames.size()));
+}
+
+TEST_P(failing_run, says_that_there_was_no_time_for_a_frame) {
+  auto spec = diamond(GetParam());
+  spec.run.max_time = 1'000'000;
+  spec.run.arrival = arrival::poisson;
+  spec.run.rate = lowest_rate;
+  host_session s(spec);
+  const run_record record = s.run();
+  EXPECT_FALSE(record.interrupted);
+  EXPECT_EQ(record.failure, "max_time passed before a frame was done");
 }
 
 INSTANTIATE_TEST_SUITE_P(run, failing_run,

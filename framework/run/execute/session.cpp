@@ -153,6 +153,18 @@ run_record begin_record(const prepared_pipeline& pipeline, const run_options& op
   return record;
 }
 
+bool is_raised(const stop_request* stop) {
+  return stop != nullptr && stop->raised();
+}
+
+/// A run that is out of time is whole, with the frames that it had time for.
+void end_at_max_time(run_record& record) {
+  record.interrupted = false;
+  record.run.frames = static_cast<std::int64_t>(record.frames.size() + record.load.dropped.size());
+  if (record.run.frames > 0 || record.failure) return;
+  record.failure = "max_time passed before a frame was done";
+}
+
 /// Describes what a slot holds of the outputs. A device that fails only now must not take with it
 /// what was measured.
 void read_outputs(prepared_pipeline& pipeline, std::size_t slot, run_record& record) {
@@ -226,8 +238,8 @@ run_record session::run(const run_options& options) {
   batch_result result = warm;
   result.completed = 0;
   if (!warm.interrupted && !warm.failure) {
-    batch measured{record.run.frames, record.run.warmup,   &kept,
-                   options.stop,      options.on_progress, false};
+    stop_request stop(options.stop);
+    batch measured{record.run.frames, record.run.warmup, &kept, &stop, options.on_progress, false};
     auto schedule =
         make_schedule(planned(), record.run, options.arrival_seed.value_or(record.run.seed));
     if (schedule) measured.schedule = &*schedule;
@@ -235,6 +247,7 @@ run_record session::run(const run_options& options) {
     if (options.before_frames) options.before_frames();
     device().profile(true);
     const nanoseconds used_before = processor_time();
+    if (record.run.max_time) stop.raise_at(now() + *record.run.max_time);
     result = executor_->run(measured);
     record.processor_time = processor_time() - used_before;
     if (!result.failure && options.after_frames) options.after_frames();
@@ -251,6 +264,7 @@ run_record session::run(const run_options& options) {
   if (clock) clock->settle(record, epoch);
   record.interrupted = result.interrupted;
   record.failure = result.failure;
+  if (result.interrupted && !is_raised(options.stop)) end_at_max_time(record);
   if (!record.failure && last_slot_) read_outputs(*pipeline_, *last_slot_, record);
   return record;
 }
