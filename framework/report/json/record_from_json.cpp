@@ -161,49 +161,15 @@ class record_reader : public record_counts {
   const json_part& from_;
 };
 
-template <class T>
-T record_from(const json_part& from) {
-  T record;
-  record_reader(from).read(from, record, {});
-  return record;
-}
+/// What holds of a whole record beyond its fields.
+template <class Record>
+void check_whole(const json_part&, const Record&) {}
 
-}  // namespace
-
-run_record run_from(const json_part& from) {
-  return record_from<run_record>(from);
-}
-
-roofline_record roofline_from(const json_part& from) {
-  return record_from<roofline_record>(from);
-}
-
-capacity_record capacity_from(const json_part& from) {
-  return record_from<capacity_record>(from);
-}
-
-trial_record trial_from(const json_part& from) {
-  return record_from<trial_record>(from);
-}
-
-void check_trial(const json_part& from, const trial_record& trial,
-                 const std::vector<std::size_t>& members) {
-  if (trial.configuration >= members.size()) {
-    from.at("configuration").fail("one of the configurations");
-  }
-  const auto wanted = members[trial.configuration];
-  if (trial.members.size() == wanted) return;
-  throw input_error(fmt::format("{}.members has {} entries, where the configuration has {}",
-                                from.where(), trial.members.size(), wanted));
-}
-
-calibration_record calibration_record_from(const json_part& from) {
+void check_whole(const json_part& from, const calibration_record&) {
   from.at("environment").at("date");  // what is kept of it says when it was made
-  return record_from<calibration_record>(from);
 }
 
-experiment_record experiment_from(const json_part& from) {
-  auto record = record_from<experiment_record>(from);
+void check_whole(const json_part& from, const experiment_record& record) {
   std::vector<std::size_t> members;
   for (const auto& configuration : record.configurations) {
     members.push_back(configuration.members.size());
@@ -225,7 +191,33 @@ experiment_record experiment_from(const json_part& from) {
   for (std::size_t i = 0; i < trials.size(); ++i) {
     check_trial(trials[i], record.trials[i], members);
   }
+}
+
+}  // namespace
+
+void check_trial(const json_part& from, const trial_record& trial,
+                 const std::vector<std::size_t>& members) {
+  if (trial.configuration >= members.size()) {
+    from.at("configuration").fail("one of the configurations");
+  }
+  const auto wanted = members[trial.configuration];
+  if (trial.members.size() == wanted) return;
+  throw input_error(fmt::format("{}.members has {} entries, where the configuration has {}",
+                                from.where(), trial.members.size(), wanted));
+}
+
+template <class Record>
+Record record_from(const json_part& from) {
+  Record record;
+  record_reader(from).read(from, record, {});
+  check_whole(from, record);
   return record;
 }
+template run_record record_from(const json_part&);
+template trial_record record_from(const json_part&);
+template roofline_record record_from(const json_part&);
+template capacity_record record_from(const json_part&);
+template experiment_record record_from(const json_part&);
+template calibration_record record_from(const json_part&);
 
 }  // namespace graphline

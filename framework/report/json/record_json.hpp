@@ -17,18 +17,12 @@ namespace graphline {
 template <class Record>
 nlohmann::ordered_json record_json(const Record& record);
 
-/// The way back. Throws an `input_error` that says what is missing or holds something else than it
-/// should: a time of years, one before that at which it began, an index of what there is not.
-run_record run_from(const json_part& from);
-experiment_record experiment_from(const json_part& from);
-trial_record trial_from(const json_part& from);
-roofline_record roofline_from(const json_part& from);
-capacity_record capacity_from(const json_part& from);
-
-/// What a result file `graphline.calibration/1` holds, but for the theoretical peaks, which are
-/// made again. Throws an `input_error` that says which key is missing or holds something else than
-/// it should.
-calibration_record calibration_record_from(const json_part& from);
+/// The way back, of each kind of result and of a trial. Throws an `input_error` that says what is
+/// missing or holds something else than it should: a time of years, one before that at which it
+/// began, an index of what there is not. A calibration is the result file itself, of which the
+/// theoretical peaks are made again.
+template <class Record>
+Record record_from(const json_part& from);
 
 /// Refuses a trial that is of none of the configurations, which have so many pipelines each.
 void check_trial(const json_part& from, const trial_record& trial,

@@ -36,18 +36,23 @@ json_part raw_of(const json_part& result) {
       "graphline wrote it, or another program; run the pipeline again with --json");
 }
 
+template <class Record>
+any_record record_in(const json_part& result) {
+  return record_from<Record>(raw_of(result));
+}
+
+any_record calibration_in(const json_part& result) {
+  return record_from<calibration_record>(result);
+}
+
 /// In the order of `any_record`.
 constexpr result_kind all_kinds[] = {
-    {"graphline.run", "a run", "run",
-     [](const json_part& result) -> any_record { return run_from(raw_of(result)); }},
-    {"graphline.experiment", "an experiment", "compare",
-     [](const json_part& result) -> any_record { return experiment_from(raw_of(result)); }},
-    {"graphline.roofline", "a roofline", "roofline",
-     [](const json_part& result) -> any_record { return roofline_from(raw_of(result)); }},
-    {"graphline.calibration", "a calibration of a device", "calibrate",
-     [](const json_part& result) -> any_record { return calibration_record_from(result); }},
+    {"graphline.run", "a run", "run", record_in<run_record>},
+    {"graphline.experiment", "an experiment", "compare", record_in<experiment_record>},
+    {"graphline.roofline", "a roofline", "roofline", record_in<roofline_record>},
+    {"graphline.calibration", "a calibration of a device", "calibrate", calibration_in},
     {"graphline.capacity", "a search for the highest rate", "capacity",
-     [](const json_part& result) -> any_record { return capacity_from(raw_of(result)); }}};
+     record_in<capacity_record>}};
 
 /// Everything that is wrong with a file as a whole reads alike.
 [[noreturn]] void refuse_result(const std::string& path, std::string_view message) {

@@ -224,7 +224,7 @@ stored_trials read_trials(const std::string& path, const std::vector<std::size_t
       }
       const auto trial = json_part(value, "the line").at("trial");
       const json_part from(trial.json(), "trial");
-      stored.trials.push_back(trial_from(from));
+      stored.trials.push_back(record_from<trial_record>(from));
       check_trial(from, stored.trials.back(), members);
       stored.ended = stored.followed = false;
       stored.bytes = lines.bytes();

@@ -29,7 +29,7 @@ json value_of(const trial_record& trial) {
 }
 
 trial_record read_back(const json& value) {
-  return trial_from(json_part(value, "trial"));
+  return record_from<trial_record>(json_part(value, "trial"));
 }
 
 /// The message of reading a sample trial after `change` was made to it.

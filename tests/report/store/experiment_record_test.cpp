@@ -43,7 +43,7 @@ std::string trouble(Change change) {
   auto value = json::parse(result_json(sample_experiment()))["record"];
   change(value);
   try {
-    experiment_from(json_part(value, "record"));
+    record_from<experiment_record>(json_part(value, "record"));
   } catch (const input_error& e) {
     return e.what();
   }
@@ -62,7 +62,7 @@ TEST(saved_experiment, reads_back_as_it_was) {
   }
   record.configurations[1].assignments.emplace_back("rate", "0.10");
   const auto saved = json::parse(result_json(record));
-  const auto back = experiment_from(json_part(saved["record"], "record"));
+  const auto back = record_from<experiment_record>(json_part(saved["record"], "record"));
   EXPECT_EQ(record_json(back), record_json(record));
 }
 
