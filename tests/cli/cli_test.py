@@ -166,6 +166,17 @@ class usage(Case):
         done = graphline("check", self.pipeline(), "--graphs", "frame")
         self.expect(done, 0, "the whole frame is one graph", "host node", stream="stdout")
 
+    def test_check_writes_the_plan_for_programs(self):
+        plan = self.result_of("check", self.pipeline(), "--device", "host", "--in-flight", 2)
+        self.assertEqual((plan["schema"], plan["pipeline"], plan["device"]),
+                         ("graphline.plan/1", "small", "host"))
+        self.assertEqual(plan["settings"]["in_flight"], 2)
+        self.assertEqual([(s["name"], s["on"], s["inserted"]) for s in plan["stages"]],
+                         [("net", "device", False), ("copy:y", "device", True),
+                          ("pause", "cpu", False), ("best", "cpu", False)])
+        best = [wait for wait in plan["waits"] if wait["stage"] == "best"]
+        self.assertEqual([(w["for"], w["how"]) for w in best], [("copy:y", "completion")])
+
     @unittest.skipIf(os.path.exists("/dev/nvidia0"), "this machine has a GPU")
     def test_a_device_that_cannot_be_had_is_status_3(self):
         self.expect(graphline("run", self.pipeline(), "--device", "cuda"), 3, "cuda", "host")

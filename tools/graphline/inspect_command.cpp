@@ -1,5 +1,4 @@
 #include <CLI/App.hpp>
-#include <cstdio>
 #include <memory>
 
 #include "framework/plan/cost_summary.hpp"
@@ -8,7 +7,6 @@
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/pipeline_options.hpp"
 #include "tools/graphline/result_outputs.hpp"
-#include "tools/graphline/terminal.hpp"
 
 namespace graphline {
 namespace {
@@ -34,6 +32,21 @@ exit_status inspect(inspect_arguments& given) {
   return exit_status::done;
 }
 
+struct check_arguments {
+  pipeline_options pipeline;
+  result_files files;
+};
+
+exit_status check(check_arguments& given) {
+  const plan p = given.pipeline.make_plan();
+  const auto says = report::describe(p, given.pipeline.target());
+  result_outputs outputs(given.files, given.pipeline.files_of(p));
+  outputs.show(says);
+  outputs.write("--json", [&](text_sink& to) { report::write_json(to, says); });
+  outputs.finish();
+  return exit_status::done;
+}
+
 }  // namespace
 
 void add_inspect_command(CLI::App& program, action& chosen) {
@@ -55,16 +68,11 @@ void add_inspect_command(CLI::App& program, action& chosen) {
 
 void add_check_command(CLI::App& program, action& chosen) {
   auto* command = add_command(program, "check", "Show what will happen, without running it");
-  auto options = std::make_shared<pipeline_options>();
-  options->add_to(*command, settings_but({}));
-  options->add_no_plugins_option(*command);
-  command->callback([&chosen, options] {
-    chosen = [options] {
-      const auto says = report::describe(options->make_plan(), options->target());
-      print(stdout, report::as_text(says, style_of(stdout)));
-      return exit_status::done;
-    };
-  });
+  auto given = std::make_shared<check_arguments>();
+  given->pipeline.add_to(*command, settings_but({}));
+  given->pipeline.add_no_plugins_option(*command);
+  given->files.add_json(*command, "Write the plan (- for standard output)");
+  command->callback([&chosen, given] { chosen = [given] { return check(*given); }; });
 }
 
 }  // namespace graphline

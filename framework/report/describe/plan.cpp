@@ -23,7 +23,11 @@ table stage_table(const plan& p) {
   auto made = table_of<planned_stage>(
       {"stages", "Stages, in order", "stage"},
       {{{"name", "stage"}, [](s x) { return x.name; }},
-       {{"kind", "kind"}, [](s x) { return x.inserted ? "inserted copy" : x.kind->name; }},
+       {data_column("kind"), [](s x) { return x.kind->name; }},
+       {data_column("inserted"), [](s x) { return x.inserted; }},
+       {{"", "kind", {}, 0, "", shown},
+        [](s x) { return x.inserted ? "inserted copy" : x.kind->name; }},
+       {data_column("on"), [](s x) { return x.on; }},
        {{"where", "runs on"}, [&](s x) { return where_it_runs(p, x); }},
        {{"flops", "FLOPs", flops},
         [](s x) { return x.shape.cost.flops == 0 ? cell() : cell(x.shape.cost.flops, flops); }},
@@ -52,16 +56,21 @@ table edge_table(const plan& p) {
     for (const auto& wait : stage.waits) edges.push_back({stage, wait});
   }
   using e = const edge&;
+  const auto names_of = [&](e x) {
+    std::vector<std::string> names;
+    for (const auto t : x.wait.tensors) names.push_back(p.tensors[t].name);
+    return names;
+  };
   auto made = table_of<edge>(
       {"waits", "What stages wait for", "stage"},
       {{{"stage", "stage"}, [](e x) { return x.stage.name; }},
        {{"for", "waits for"}, [&](e x) { return p.stages[x.wait.stage].name; }},
        {{"how", "by"}, [](e x) { return x.wait.how; }},
-       {{"tensors", "to read"},
+       {data_column("tensors"), names_of},
+       {{"", "to read", {}, 0, "", shown},
         [&](e x) {
-          std::vector<std::string> names;
-          for (const auto t : x.wait.tensors) names.push_back(p.tensors[t].name);
-          return names.empty() ? cell("(after)") : cell(fmt::format("{}", fmt::join(names, ", ")));
+          const auto names = names_of(x);
+          return names.empty() ? "(after)" : fmt::format("{}", fmt::join(names, ", "));
         }}},
       edges);
   made.titled = true;
@@ -148,6 +157,8 @@ document describe(const plan& p, const plan_target& target) {
                 fmt::format("{}; {} after {} warm-up; timing={}", way_of(p.run),
                             counted(p.run.frames, "frame"), p.run.warmup, to_word(p.run.timing))};
   std::erase(made.lines, "");
+  made.parts.push_back(facts{"", "", {{"device", "", target.backend}}, in_data});
+  made.parts.push_back(facts{"settings", "", settings_facts(p.run, p.parameters), in_data});
   made.parts.push_back(stage_table(p));
   if (p.run.graphs == graph_mode::frame) {
     made.parts.push_back(
