@@ -41,6 +41,7 @@ RESERVED = (
 LIBRARIES = (
     ("yaml-cpp", r"yaml-cpp/", r"framework/spec/yaml_reader\.cpp$"),
     ("Boost", r"boost/", r"framework/analysis/(stats/confidence|run/lower_bound)\.cpp$"),
+    ("protozero", r"protozero/", r"stages/onnx/"),
     ("oneTBB", r"(oneapi/)?tbb[/.]", r"framework/run/execute/task_pool\.(cpp|hpp)$"),
     ("oneDNN", r"(oneapi/dnnl/)?dnnl", HOST_STAGES),
     (
