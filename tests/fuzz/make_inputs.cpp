@@ -7,12 +7,16 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <iterator>
+#include <protozero/pbf_reader.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/store/trial_store.hpp"
 #include "framework/report/store/write_result.hpp"
+#include "stages/onnx/onnx_model.hpp"
 #include "tests/analysis/made_experiments.hpp"
 #include "tests/report/result_texts.hpp"
 #include "tests/report/sample_calibrations.hpp"
@@ -20,6 +24,7 @@
 #include "tests/report/sample_roofline.hpp"
 #include "tests/report/store/sample_plan.hpp"
 #include "tests/stages/cpu/many_scans.hpp"
+#include "tests/stages/onnx/model_writer.hpp"
 
 namespace graphline {
 namespace {
@@ -131,6 +136,59 @@ void write_weights(const fs::path& folder) {
   write(hostile / "many_tensors", safetensors(header + "}", many));
 }
 
+std::string bytes_of(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// The node tests of ONNX, with their inputs as constants.
+void write_models(const fs::path& folder) {
+  const auto seeds = folder / "seeds" / "onnx";
+  const auto later = written::message().add(8, written::message().number(2, 17)).bytes();
+  for (const auto& test : fs::directory_iterator("/usr/share/libonnx-testdata/data/node")) {
+    const std::string bytes = bytes_of(test.path() / "model.onnx") + later;
+    const auto inputs = parse_onnx(std::as_bytes(std::span(bytes)), "").graph.inputs;
+    written::message constants;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const auto file = test.path() / "test_data_set_0" / ("input_" + std::to_string(i) + ".pb");
+      constants.text(5, bytes_of(file) + written::message().text(8, inputs[i].name).bytes());
+    }
+    protozero::pbf_reader model(bytes);
+    model.next(7);
+    const std::string graph = std::string(model.get_view()) + constants.bytes();
+    if (graph.size() > 2048) continue;
+    write(seeds / test.path().filename(), bytes + written::message().text(7, graph).bytes());
+  }
+  using written::attribute;
+  using written::message;
+  auto graph = message().add(11, written::value("x", {"N", "3"}));
+  auto outside = written::tensor("outside", onnx_type::float32, {2}).number(14, 1);
+  outside.add(13, message().text(1, "location").text(2, "input.data"));
+  outside.add(13, message().text(1, "offset").text(2, "8"));
+  auto branches = written::node("If", {"x"}, {"y"});
+  branches.add(
+      5, attribute("then_branch", 5).add(6, message().add(1, written::node("Abs", {"x"}, {"z"}))));
+  branches.add(5, attribute("fs", 6).packed_reals(7, {1, 2}))
+      .add(5, attribute("ss", 8).text(9, "a"));
+  write(seeds / "parts", written::model(graph.add(5, outside).add(1, branches)).bytes());
+
+  const auto hostile = folder / "hostile" / "onnx";
+  message deep;
+  for (int i = 0; i < 2000; ++i) {
+    deep = message().add(1, written::node("If", {}, {}).add(5, attribute("g", 5).add(6, deep)));
+  }
+  write(hostile / "deep_graphs", written::model(deep).bytes());
+  std::string nodes;
+  for (std::size_t i = 0; i < many; ++i) {
+    const std::string number = std::to_string(i);
+    nodes += message().add(1, written::node("Shape", {number}, {std::to_string(i + 1)})).bytes();
+  }
+  const auto first = written::tensor("0", onnx_type::int8, {0}).bytes();
+  write(hostile / "many_nodes",
+        written::model(message().text(5, first)).bytes() +
+            message().text(7, message().text(5, first).bytes() + nodes).bytes());
+}
+
 void write_yaml(const fs::path& folder) {
   copy("pipelines", ".yaml", folder / "seeds" / "pipeline");
   for (const auto* from : {"tests/spec/good", "tests/spec/bad", "tests/plan/bad"}) {
@@ -174,6 +232,7 @@ int main(int argc, char** argv) {
     write_results(folder);
     write_stores(folder);
     write_weights(folder);
+    write_models(folder);
     write_pictures(folder);
   } catch (const std::exception& e) {
     std::cerr << "error: " << e.what() << '\n';
