@@ -12,10 +12,12 @@ namespace graphline {
 
 stage_registry builtin_stages() {
   stage_kind network = network_kind();
+  stage_kind onnx = onnx_kind();
   stage_kind matmul = matmul_kind();
   stage_kind gemv = gemv_kind();
   stage_kind traffic = traffic_kind();
-  for (stage_kind* kind : {&network, &matmul, &gemv}) kind->libraries["host"] = onednn_version;
+  for (stage_kind* kind : {&network, &onnx, &matmul, &gemv})
+    kind->libraries["host"] = onednn_version;
 #ifdef GRAPHLINE_CUDA
   for (stage_kind* kind : {&network, &matmul, &gemv}) {
     kind->libraries["cuda"] = cuda_library_versions;
@@ -28,6 +30,7 @@ stage_registry builtin_stages() {
 #endif
   stage_registry registry;
   registry.add(std::move(network));
+  registry.add(std::move(onnx));
   registry.add(std::move(matmul));
   registry.add(std::move(gemv));
   registry.add(std::move(traffic));

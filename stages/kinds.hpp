@@ -10,6 +10,7 @@ namespace graphline {
 // The built-in stage kinds, each defined in the file of its name.
 
 stage_kind network_kind();        // network/network.cpp
+stage_kind onnx_kind();           // onnx/onnx.cpp
 stage_kind matmul_kind();         // matmul.cpp
 stage_kind gemv_kind();           // gemv/gemv.cpp
 stage_kind traffic_kind();        // traffic.cpp

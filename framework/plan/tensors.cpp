@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -52,7 +53,8 @@ void declare_writes(draft& d, std::size_t index) {
         add_tensor(d, {.name = n.text, .where = n.place, .producer = index}, name));
     if (stage.writes.back() == none) stage.sound = false;
   }
-  if (stage.kind != nullptr && names.size() != stage.kind->outputs.size()) {
+  const bool open = stage.kind != nullptr && stage.kind->repeat_last_output;
+  if (stage.kind != nullptr && !open && names.size() != stage.kind->outputs.size()) {
     d.error(stage,
             names.size() > stage.kind->outputs.size() ? names[stage.kind->outputs.size()].place
                                                       : stage.spec->name.place,
@@ -145,6 +147,15 @@ void infer_stage(draft& d, draft_stage& stage, const std::vector<tensor_type>& i
     return;
   }
   const std::vector<tensor_type>& types = stage.shape.outputs;
+  if (types.size() != stage.writes.size() && stage.kind->repeat_last_output) {
+    std::vector<std::string> given;
+    for (const tensor_type& type : types) given.push_back(to_string(type));
+    d.error(stage, stage.spec->name.place,
+            fmt::format("stage '{}' names {} tensor{} to write in 'writes', but gives {}: {}",
+                        stage.spec->name.text, stage.writes.size(),
+                        stage.writes.size() == 1 ? "" : "s", types.size(), fmt::join(given, ", ")));
+    return;
+  }
   if (types.size() != stage.writes.size()) {
     d.error(stage, stage.spec->kind.place,
             fmt::format("kind '{}' worked out {} output types for {} outputs, which is a fault of "

@@ -181,6 +181,7 @@ struct stage_kind {
   std::size_t optional_inputs = 0;  ///< how many of the last inputs may be left out
   bool repeat_last_input = false;   ///< any number of further inputs like the last
   std::vector<port> outputs;
+  bool repeat_last_output = false;  ///< as many as `infer` gives
   std::vector<parameter> parameters;
 
   /// Output types and cost from arguments and input types. Reports to `out` at the argument's

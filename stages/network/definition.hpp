@@ -1,54 +1,103 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
+#include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "framework/base/diagnostic.hpp"
-#include "framework/spec/node.hpp"
 #include "framework/stage/stage.hpp"
-#include "stages/network/layer_kind.hpp"
+#include "stages/network/operations.hpp"
+#include "stages/network/shape_rules.hpp"
 
 namespace graphline {
 
-/// One layer of a network, checked and with its shapes. Values are numbered: 0 is what the network
-/// reads, i + 1 what layer i gives.
+/// What a network reads, a constant of it, or what one of its layers gives.
+struct network_value {
+  std::string name;  ///< of a constant: "0.weight", "stem.bias"
+  tensor_type type;
+  bool constant = false;       ///< the same in every frame: a weight
+  initial_value initial = {};  ///< of a constant that is drawn from a seed
+};
+
+/// One layer of a network, checked and with its shapes.
 struct network_layer {
   std::string name;  ///< the given name, or "0.conv2d"
   std::string kind;
   layer_operation operation;
-  std::vector<std::size_t> inputs;  ///< values it reads; for `add` the other operand after it
-  graphline::shape output;
-  graphline::cost cost;
-  std::vector<weight_spec> weights;  ///< with whole names: "0.weight", "stem.bias"
+  std::vector<std::size_t> inputs;  ///< values it reads, in the order that its operation states
+  std::vector<std::size_t> outputs = {};
+  graphline::cost cost = {};
   place where = {};
 };
 
-/// A network, whatever runs it.
+/// A network, whatever runs it. A layer reads what stands before it: inputs, constants and what
+/// earlier layers give.
 struct network_definition {
-  graphline::shape input;
+  std::vector<network_value> values;
+  std::vector<std::size_t> inputs;  ///< the values that are the stage's tensors, in their order
+  std::vector<std::size_t> outputs;
   std::vector<network_layer> layers;
 
-  const graphline::shape& shape_of(std::size_t value) const {
-    return value == 0 ? input : layers[value - 1].output;
+  const graphline::shape& shape_of(std::size_t value) const { return values[value].type.shape; }
+
+  /// The shape of the first value that a layer reads, and of the first it gives.
+  const graphline::shape& input_of(const network_layer& layer) const {
+    return shape_of(layer.inputs.front());
+  }
+  const graphline::shape& output_of(const network_layer& layer) const {
+    return shape_of(layer.outputs.front());
   }
 };
 
 /// The extents of a value seen as rows of its last dimension: [2, 197, 192] as [394, 192].
 shape as_rows(const shape& s);
 
-/// Reads the list of layers and works out every shape. Reports everything wrong to `out`: layers
-/// after one that failed are still checked for what does not depend on its shape. `where` is the
-/// place for problems of the whole. After an error the result is incomplete.
-network_definition define_network(const node& layers, const graphline::shape& input,
-                                  const place& where, diagnostics& out);
+/// What a stage that carries out a network tells the planner.
+stage_shape shape_of_network(const network_definition& network);
 
-/// The network of a stage's `layers`, which the planner has found to be in order.
-network_definition network_of(const stage_config& config);
+/// Grows a network, each layer after what it reads.
+class definition_builder {
+ public:
+  const network_definition& network() const noexcept { return network_; }
 
-/// The `network` stage on a `host` device: oneDNN primitives, weights in device memory. Throws
-/// `input_error` for a wrong weights file, `run_error` when oneDNN refuses a layer.
-std::unique_ptr<device_stage> make_network_host(device& d, const stage_config& config);
+  /// The value of what the network reads next, and of a constant whose data the reader has.
+  std::size_t add_input(std::string name, tensor_type type);
+  std::size_t add_constant(std::string name, tensor_type type);
+
+  /// Adds a layer whose name, kind, operation, place and inputs are stated, its weights apart: they
+  /// become constants whose names begin with `prefix`, and its inputs after the others. `givers`
+  /// are who gives each input, for messages. The value that it gives; nothing where its operation
+  /// does not fit what it reads, which is reported.
+  std::optional<std::size_t> add_layer(network_layer layer, const std::string& prefix,
+                                       std::span<const std::string> givers,
+                                       layer_problems& problems);
+
+  /// The same with weights that are constants of the network already.
+  std::optional<std::size_t> add_layer(network_layer layer, std::span<const std::size_t> weights,
+                                       std::span<const std::string> givers,
+                                       layer_problems& problems);
+
+  network_definition finish(std::vector<std::size_t> outputs) {
+    network_.outputs = std::move(outputs);
+    return std::move(network_);
+  }
+
+ private:
+  std::size_t add_value(network_value value);
+  std::optional<layer_shape> infer(const network_layer& layer, std::span<const std::string> givers,
+                                   layer_problems& problems);
+  std::size_t append(network_layer layer, const layer_shape& inferred);
+
+  /// Bounds that keep all later arithmetic on sizes and costs within 64 bits: 64 TiB, and what no
+  /// machine computes.
+  void check_size(const layer_shape& inferred, layer_problems& problems);
+
+  network_definition network_;
+  std::int64_t flops_ = 0;  ///< of all layers so far
+};
 
 }  // namespace graphline

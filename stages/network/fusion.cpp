@@ -1,5 +1,6 @@
 #include "stages/network/fusion.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <set>
@@ -12,11 +13,20 @@ bool is(const network_definition& network, std::size_t layer) {
   return std::holds_alternative<Layer>(network.layers[layer].operation);
 }
 
-/// How many layers read each value.
-std::vector<int> count_readers(const network_definition& network) {
-  std::vector<int> readers(network.layers.size() + 1, 0);
-  for (const network_layer& layer : network.layers) {
-    for (const std::size_t value : layer.inputs) ++readers[value];
+/// For each value the layer that reads it, once; nothing where more read it, or who runs the
+/// network does.
+std::vector<std::optional<std::size_t>> only_readers(const network_definition& network) {
+  std::vector<int> count(network.values.size(), 0);
+  std::vector<std::optional<std::size_t>> readers(network.values.size());
+  for (const std::size_t value : network.outputs) ++count[value];
+  for (std::size_t layer = 0; layer < network.layers.size(); ++layer) {
+    for (const std::size_t value : network.layers[layer].inputs) {
+      readers[value] = layer;
+      ++count[value];
+    }
+  }
+  for (std::size_t value = 0; value < count.size(); ++value) {
+    if (count[value] != 1) readers[value].reset();
   }
   return readers;
 }
@@ -30,14 +40,7 @@ bool takes_epilogue(const network_definition& network, std::size_t layer, fused_
          (is<batch_norm2d_layer>(network, layer) || is<activation_layer>(network, layer));
 }
 
-/// Whether the layer after a group takes the group's value where an epilogue does, and nobody else
-/// reads that: a second reader (an add further on, or x + x) needs the value itself.
-bool continues(const network_definition& network, const std::vector<int>& readers,
-               std::size_t next) {
-  return readers[next] == 1 && network.layers[next].inputs.front() == next;
-}
-
-/// Takes the layer after the group into it if it fits there.
+/// Takes the layer that reads what the group gives into it if it fits there.
 bool extend(fused_layers& group, bool& has_add, std::size_t next,
             const network_definition& network) {
   if (is<batch_norm2d_layer>(network, next)) {
@@ -57,19 +60,34 @@ bool extend(fused_layers& group, bool& has_add, std::size_t next,
 
 }  // namespace
 
+std::vector<std::size_t> fused_layers::members() const {
+  std::vector<std::size_t> all{head};
+  if (norm) all.push_back(*norm);
+  all.insert(all.end(), epilogue.begin(), epilogue.end());
+  return all;
+}
+
 std::vector<fused_layers> fuse_layers(const network_definition& network, fused_heads heads) {
-  const std::vector<int> readers = count_readers(network);
+  const std::vector<std::optional<std::size_t>> readers = only_readers(network);
   std::vector<fused_layers> groups;
-  for (std::size_t layer = 0; layer < network.layers.size(); layer = groups.back().last() + 1) {
+  std::vector<bool> taken(network.layers.size(), false);
+  for (std::size_t layer = 0; layer < network.layers.size(); ++layer) {
+    if (taken[layer]) continue;
     fused_layers& group = groups.emplace_back(fused_layers{.head = layer});
     bool has_add = is<add_layer>(network, layer);
     if (!takes_epilogue(network, layer, heads)) continue;
-    std::size_t next = layer + 1;
-    while (next < network.layers.size() && continues(network, readers, next) &&
-           extend(group, has_add, next, network)) {
-      ++next;
+    while (true) {
+      const std::size_t given = network.layers[group.last()].outputs.front();
+      const auto next = readers[given];
+      // An epilogue takes the value as its first; what an add adds to it is there already.
+      if (!next || network.layers[*next].inputs.front() != given ||
+          !extend(group, has_add, *next, network)) {
+        break;
+      }
+      taken[*next] = true;
     }
   }
+  std::ranges::sort(groups, {}, &fused_layers::last);
   return groups;
 }
 
@@ -87,44 +105,48 @@ split_epilogue split_at_add(const network_definition& network, const fused_layer
 
 cost cost_of(const network_definition& network, const fused_layers& group,
              const element_sizes& sizes) {
+  const auto among = [](const std::vector<std::size_t>& values, std::size_t value) {
+    return std::ranges::find(values, value) != values.end();
+  };
   const auto bytes_of = [&](std::size_t value) {
-    const std::size_t size = value == 0                       ? sizes.input
-                             : value == network.layers.size() ? sizes.output
-                                                              : sizes.inside;
+    const std::size_t size = among(network.inputs, value)    ? sizes.input
+                             : among(network.outputs, value) ? sizes.output
+                                                             : sizes.inside;
     return network.shape_of(value).elements() * static_cast<std::int64_t>(size);
   };
   cost sum;
   std::set<std::size_t> read;
-  for (std::size_t layer = group.head; layer <= group.last(); ++layer) {
+  std::set<std::size_t> inside;
+  for (const std::size_t layer : group.members()) {
     const network_layer& of = network.layers[layer];
     sum.parameters += of.cost.parameters;
     sum.macs += of.cost.macs;
     sum.flops += of.cost.flops;
     for (const std::size_t value : of.inputs) {
-      if (value <= group.head || value > group.last() + 1) read.insert(value);
+      if (!network.values[value].constant && !inside.contains(value)) read.insert(value);
     }
+    inside.insert(of.outputs.begin(), of.outputs.end());
   }
   sum.bytes_read = sum.parameters * static_cast<std::int64_t>(sizes.inside);
   for (const std::size_t value : read) sum.bytes_read += bytes_of(value);
-  sum.bytes_written = bytes_of(group.last() + 1);
+  sum.bytes_written = bytes_of(network.layers[group.last()].outputs.front());
   return sum;
 }
 
 std::string name_of(const network_definition& network, const fused_layers& group) {
-  // A group is a run of neighboring layers.
-  std::string name = network.layers[group.head].name;
-  for (std::size_t layer = group.head + 1; layer <= group.last(); ++layer) {
-    name += "+" + network.layers[layer].name;
+  std::string name;
+  for (const std::size_t layer : group.members()) {
+    name += (name.empty() ? "" : "+") + network.layers[layer].name;
   }
   return name;
 }
 
 // norm(v) = (v - mean) s + bias with s = weight / sqrt(var + eps), per channel.
 channel_affine affine_of(const weight_table& weights, const network_layer& norm) {
-  const auto scale = weights.of(norm, "weight");
-  const auto bias = weights.of(norm, "bias");
-  const auto mean = weights.of(norm, "running_mean");
-  const auto variance = weights.of(norm, "running_var");
+  const auto scale = weights.of(norm, 1);
+  const auto bias = weights.of(norm, 2);
+  const auto mean = weights.of(norm, 3);
+  const auto variance = weights.of(norm, 4);
   const double eps = std::get<batch_norm2d_layer>(norm.operation).eps;
 
   channel_affine result;
@@ -139,8 +161,8 @@ channel_affine affine_of(const weight_table& weights, const network_layer& norm)
 conv_weights folded_weights(const network_definition& network, const weight_table& weights,
                             const fused_layers& group) {
   const network_layer& head = network.layers[group.head];
-  const auto weight = weights.of(head, "weight");
-  const auto bias = weights.of(head, "bias");
+  const auto weight = weights.of(head, 1);
+  const auto bias = weights.of(head, 2);
   conv_weights conv{{weight.begin(), weight.end()}, {bias.begin(), bias.end()}};
   if (!group.norm) return conv;
 

@@ -11,8 +11,8 @@
 
 namespace graphline {
 
-/// Layers that can be computed as one: a head and what is applied to its result before anyone else
-/// reads it. Indices into `network_definition::layers`.
+/// Layers that can be computed as one: a head and what is applied to its result, which nobody else
+/// reads. Indices into `network_definition::layers`.
 struct fused_layers {
   std::size_t head = 0;
   std::optional<std::size_t> norm =
@@ -24,6 +24,9 @@ struct fused_layers {
     if (!epilogue.empty()) return epilogue.back();
     return norm.value_or(head);
   }
+
+  /// All its layers, in order.
+  std::vector<std::size_t> members() const;
 };
 
 /// Which layers are heads that take an epilogue; every other stands alone.
@@ -32,8 +35,9 @@ enum class fused_heads {
   element_wise_too,   ///< these, batch norms and activations
 };
 
-/// Splits a network into groups, in order. Whether a library can really fuse a group is for the
-/// backend to see: it may split the group again at any point of its epilogue.
+/// Splits a network into groups, each after those that it reads: in the order of their last layers.
+/// Whether a library can really fuse a group is for the backend to see: it may split the group
+/// again at any point of its epilogue.
 std::vector<fused_layers> fuse_layers(const network_definition& network,
                                       fused_heads heads = fused_heads::products_and_sums);
 

@@ -3,8 +3,9 @@
 #include <vector>
 
 #include "stages/kinds.hpp"
-#include "stages/network/definition.hpp"
+#include "stages/network/host/lowering.hpp"
 #include "stages/network/layer_kind.hpp"
+#include "stages/network/layer_reader.hpp"
 #include "stages/network/network_weights.hpp"
 #include "stages/precision_parameters.hpp"
 
@@ -40,14 +41,7 @@ stage_shape infer_network(const arguments& values, std::span<const tensor_type> 
   if (out.has_errors() || network.layers.empty()) return {};
   check_weights(network, values, out);
 
-  stage_shape result;
-  result.outputs = {{network.shape_of(network.layers.size()), dtype::float32}};
-  for (const network_layer& layer : network.layers) {
-    result.cost += layer.cost;
-    result.layers.push_back({layer.name, layer.kind, {layer.output, dtype::float32}, layer.cost});
-  }
-  result.known = known_cost::all;
-  return result;
+  return shape_of_network(network);
 }
 
 std::vector<named_tensor> weights(const stage_config& config) {
@@ -75,7 +69,11 @@ stage_kind network_kind() {
                "when left out, so that values keep their size through all layers."}};
   for (parameter& p : precision_parameters()) kind.parameters.push_back(std::move(p));
   kind.infer = infer_network;
-  kind.make_device["host"] = make_network_host;
+  kind.make_device["host"] = [](device& d, const stage_config& config) {
+    const network_definition network = network_of(config);
+    return make_host_network(d, network, weight_table(network, network_weights(network, config)),
+                             config);
+  };
   kind.weights = weights;
   kind.manual = layer_manual;
   return kind;

@@ -16,6 +16,10 @@ class network_builder {
  public:
   const network_definition& network() const noexcept { return network_; }
   const network_layer& layer(std::size_t index) const { return network_.layers[index]; }
+
+  /// The shapes of the first value that a layer reads and of the first it gives.
+  const shape& input_shape(const network_layer& layer) const { return network_.input_of(layer); }
+  const shape& output_shape(const network_layer& layer) const { return network_.output_of(layer); }
   const weight_table& weights() const noexcept { return weights_; }
 
   /// "stage 'head', layer '0.linear'".

@@ -17,16 +17,15 @@
 namespace graphline {
 namespace {
 
-/// What makes up for what the activation after a layer takes from the size of its values: a
-/// rectifier, or what comes near one, half of their mean square (He, Zhang, Ren and Sun,
+/// What makes up for what the activation after the layer of a weight takes from the size of its
+/// values: a rectifier, or what comes near one, half of their mean square (He, Zhang, Ren and Sun,
 /// arXiv:1502.01852). A batch norm between the two, as drawn, changes nothing.
-double gain_after(const network_definition& network, std::size_t layer) {
-  std::size_t value = layer + 1;
-  for (std::size_t i = layer + 1; i < network.layers.size(); ++i) {
-    const network_layer& later = network.layers[i];
+double gain_after(const network_definition& network, std::size_t weight) {
+  std::size_t value = weight;
+  for (const network_layer& later : network.layers) {
     if (std::find(later.inputs.begin(), later.inputs.end(), value) == later.inputs.end()) continue;
-    if (std::holds_alternative<batch_norm2d_layer>(later.operation)) {
-      value = i + 1;
+    if (value == weight || std::holds_alternative<batch_norm2d_layer>(later.operation)) {
+      value = later.outputs.front();
       continue;
     }
     const auto* after = std::get_if<activation_layer>(&later.operation);
@@ -36,18 +35,19 @@ double gain_after(const network_definition& network, std::size_t layer) {
   return 1.0;
 }
 
-std::vector<float> drawn(const weight_spec& weight, double gain, std::uint64_t seed) {
-  std::vector<float> values(static_cast<std::size_t>(weight.shape.elements()));
-  switch (weight.initial) {
-    case initial_value::scaled:
-      draw_uniform(values, gain * weight.bound, mix_seed(seed, seed_from(weight.name)));
+std::vector<float> drawn(const network_value& weight, double gain, std::uint64_t seed) {
+  std::vector<float> values(static_cast<std::size_t>(weight.type.shape.elements()));
+  const double bound = weight.initial.bound;
+  switch (weight.initial.drawn) {
+    case initial_value::rule::scaled:
+      draw_uniform(values, gain * bound, mix_seed(seed, seed_from(weight.name)));
       break;
-    case initial_value::uniform:
-      draw_uniform(values, weight.bound, mix_seed(seed, seed_from(weight.name)));
+    case initial_value::rule::uniform:
+      draw_uniform(values, bound, mix_seed(seed, seed_from(weight.name)));
       break;
-    case initial_value::zeros:
+    case initial_value::rule::zeros:
       break;
-    case initial_value::ones:
+    case initial_value::rule::ones:
       std::fill(values.begin(), values.end(), 1.0F);
       break;
   }
@@ -75,8 +75,8 @@ std::string some_of(const std::vector<std::string>& names) {
 void check_tensors(const safetensors_file& file, const network_definition& network,
                    const place& where, diagnostics& out) {
   std::set<std::string> expected;
-  for (const network_layer& layer : network.layers) {
-    for (const weight_spec& weight : layer.weights) expected.insert(weight.name);
+  for (const network_value& value : network.values) {
+    if (value.constant) expected.insert(value.name);
   }
   std::vector<std::string> surplus;
   bool any_found = expected.empty();
@@ -97,8 +97,10 @@ void check_tensors(const safetensors_file& file, const network_definition& netwo
     return;
   }
   for (const network_layer& layer : network.layers) {
-    for (const weight_spec& weight : layer.weights) {
-      const auto problem = file.why_not_float32(weight.name, weight.shape);
+    for (const std::size_t input : layer.inputs) {
+      const network_value& weight = network.values[input];
+      if (!weight.constant) continue;
+      const auto problem = file.why_not_float32(weight.name, weight.type.shape);
       if (!problem.empty()) out.error(layer.where ? layer.where : where, problem);
     }
   }
@@ -107,8 +109,8 @@ void check_tensors(const safetensors_file& file, const network_definition& netwo
                                file.path(), some_of(surplus)));
 }
 
-named_tensor as_tensor(const weight_spec& weight, const std::vector<float>& values) {
-  named_tensor tensor{weight.name, {weight.shape, dtype::float32}, {}};
+named_tensor as_tensor(const network_value& weight, const std::vector<float>& values) {
+  named_tensor tensor{weight.name, weight.type, {}};
   tensor.data.resize(values.size() * sizeof(float));
   std::memcpy(tensor.data.data(), values.data(), tensor.data.size());
   return tensor;
@@ -121,11 +123,10 @@ std::vector<named_tensor> read_weights(const network_definition& network, const 
   try {
     safetensors_file file(values.text("weights"));
     check_tensors(file, network, values.where("weights"), found);
-    for (const network_layer& layer : network.layers) {
+    for (const network_value& value : network.values) {
       if (found.has_errors()) break;
-      for (const weight_spec& weight : layer.weights) {
-        tensors.push_back(as_tensor(weight, file.read_float32(weight.name, weight.shape)));
-      }
+      if (!value.constant) continue;
+      tensors.push_back(as_tensor(value, file.read_float32(value.name, value.type.shape)));
     }
   } catch (const input_error& problem) {
     found.error(values.where("weights"), problem.what());
@@ -136,10 +137,10 @@ std::vector<named_tensor> read_weights(const network_definition& network, const 
 
 std::vector<named_tensor> drawn_weights(const network_definition& network, std::uint64_t seed) {
   std::vector<named_tensor> tensors;
-  for (std::size_t i = 0; i < network.layers.size(); ++i) {
-    for (const weight_spec& weight : network.layers[i].weights) {
-      tensors.push_back(as_tensor(weight, drawn(weight, gain_after(network, i), seed)));
-    }
+  for (std::size_t i = 0; i < network.values.size(); ++i) {
+    const network_value& value = network.values[i];
+    if (!value.constant) continue;
+    tensors.push_back(as_tensor(value, drawn(value, gain_after(network, i), seed)));
   }
   return tensors;
 }
@@ -162,18 +163,18 @@ std::vector<named_tensor> network_weights(const network_definition& network,
                                          : drawn_weights(network, config.seed);
 }
 
-weight_table::weight_table(std::vector<named_tensor> tensors) {
-  for (named_tensor& tensor : tensors) tensors_[tensor.name] = std::move(tensor);
+weight_table::weight_table(const network_definition& network, std::vector<named_tensor> tensors)
+    : tensors_(std::move(tensors)), of_value_(network.values.size()) {
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < network.values.size(); ++i) {
+    if (network.values[i].constant) of_value_[i] = next++;
+  }
 }
 
-std::span<const float> weight_table::of(const network_layer& layer, std::string_view name) const {
-  const std::string suffix = fmt::format(".{}", name);
-  for (const weight_spec& spec : layer.weights) {
-    if (!spec.name.ends_with(suffix)) continue;
-    const std::vector<std::byte>& data = tensors_.at(spec.name).data;
-    return {reinterpret_cast<const float*>(data.data()), data.size() / sizeof(float)};
-  }
-  return {};
+std::span<const float> weight_table::of(const network_layer& layer, std::size_t input) const {
+  if (input >= layer.inputs.size()) return {};
+  const std::vector<std::byte>& data = tensors_.at(of_value_[layer.inputs[input]]).data;
+  return {reinterpret_cast<const float*>(data.data()), data.size() / sizeof(float)};
 }
 
 void draw_uniform(std::span<float> values, double bound, std::uint64_t seed) {

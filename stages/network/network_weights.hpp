@@ -2,11 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <map>
 #include <span>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "framework/stage/stage.hpp"
@@ -20,22 +16,25 @@ namespace graphline {
 /// has another shape or type. Reads the file's header alone.
 void check_weights(const network_definition& network, const arguments& values, diagnostics& out);
 
-/// Every weight of the network in host memory, in the order of the layers: from the safetensors
+/// Every constant of the network in host memory, in the order of its values: from the safetensors
 /// file of the stage's `weights`, or drawn from its seed, so that values keep their size through
 /// all layers. Throws an `input_error` with all that `check_weights` reports.
 std::vector<named_tensor> network_weights(const network_definition& network,
                                           const stage_config& config);
 
-/// Weights by name.
+/// The constants of a network as layers read them.
 class weight_table {
  public:
-  explicit weight_table(std::vector<named_tensor> tensors);
+  /// `tensors` are the network's constants, in the order of its values.
+  weight_table(const network_definition& network, std::vector<named_tensor> tensors);
 
-  /// A weight of a layer by its own name ("bias"); empty when the layer has none of that name.
-  std::span<const float> of(const network_layer& layer, std::string_view name) const;
+  /// What a layer reads as its input of that number, which is a constant; empty when the layer has
+  /// not so many.
+  std::span<const float> of(const network_layer& layer, std::size_t input) const;
 
  private:
-  std::map<std::string, named_tensor, std::less<>> tensors_;
+  std::vector<named_tensor> tensors_;
+  std::vector<std::size_t> of_value_;
 };
 
 /// Fills `values` with numbers uniform in [-bound, bound], the same on every machine and with every

@@ -1,29 +1,37 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
-#include <string>
+#include <optional>
 #include <variant>
+#include <vector>
 
+#include "framework/base/tensor_type.hpp"
 #include "framework/base/words.hpp"
+#include "stages/network/pointwise.hpp"
 
 namespace graphline {
 
 // What each layer does, as plain checked values: the result of reading a layer and all that a
 // backend needs to know of it. Meanings are PyTorch's; two-dimensional values are {height, width}.
+// Where nothing is said, a layer reads x alone.
 
 using extent_pair = std::array<std::int64_t, 2>;
 
+/// Reads x, weight [out_channels, in_channels / groups, height, width] and, with one, bias.
 struct conv2d_layer {
   std::int64_t out_channels = 0;
   extent_pair kernel{};
   extent_pair stride{1, 1};
-  extent_pair padding{0, 0};
+  extent_pair padding{0, 0};                   ///< on both sides, or
+  std::optional<extent_pair> padding_after{};  ///< so much after it
   extent_pair dilation{1, 1};
   std::int64_t groups = 1;
   bool bias = true;
 };
 
+/// Reads x, weight [out_features, in_features] and, with one, bias.
 struct linear_layer {
   std::int64_t out_features = 0;
   bool bias = true;
@@ -48,10 +56,12 @@ struct softmax_layer {
   std::int64_t dim = -1;  ///< negative ones count from the last
 };
 
+/// Reads x, then for each channel weight, bias, mean and variance.
 struct batch_norm2d_layer {
   double eps = 1e-5;
 };
 
+/// Reads x, weight and bias, of the last dimension.
 struct layer_norm_layer {
   double eps = 1e-5;
 };
@@ -68,8 +78,9 @@ struct pool2d_layer {
   pooling method = pooling::max;
   extent_pair kernel{};
   extent_pair stride{};
-  extent_pair padding{0, 0};
-  extent_pair dilation{1, 1};     ///< of max pools
+  extent_pair padding{0, 0};                   ///< on both sides, or
+  std::optional<extent_pair> padding_after{};  ///< so much after it
+  extent_pair dilation{1, 1};
   bool count_include_pad = true;  ///< of average pools
   bool ceil_mode = false;
 };
@@ -82,13 +93,90 @@ struct flatten_layer {
   std::int64_t start_dim = 1;  ///< negative ones count from the last
 };
 
-struct add_layer {
-  std::string from;  ///< name of an earlier layer, or "input"
+/// Reads x and what is added to it, of the same shape.
+struct add_layer {};
+
+/// Reads x, weight [in_channels, out_channels / groups, height, width] and, with one, bias.
+struct conv_transpose2d_layer {
+  std::int64_t out_channels = 0;
+  extent_pair kernel{};
+  extent_pair stride{1, 1};
+  extent_pair padding{0, 0};        ///< rows and columns of the result left out before
+  extent_pair padding_after{0, 0};  ///< and after it; negative ones are zeros added
+  extent_pair dilation{1, 1};
+  std::int64_t groups = 1;
+  bool bias = true;
+};
+
+/// Reads a [..., m, k] and b [..., k, n], whose first extents are broadcast as in NumPy.
+struct matmul_layer {};
+
+/// Reads one value or more, which it joins along one dimension.
+struct concat_layer {
+  std::size_t axis = 0;
+};
+
+/// The elements begin, begin + step, ... along each dimension.
+struct slice_layer {
+  std::vector<std::int64_t> begin;
+  std::vector<std::int64_t> step;  ///< may be negative
+  shape extents;                   ///< how many along each
+};
+
+/// Elements of one value before and after those of x along each dimension.
+struct pad_layer {
+  float value = 0;
+  std::vector<std::int64_t> before;
+  std::vector<std::int64_t> after;
+};
+
+/// Dimension i of what it gives is dimension order[i] of x.
+struct transpose_layer {
+  std::vector<std::size_t> order;
+};
+
+/// The same elements in another shape.
+struct reshape_layer {
+  shape extents;
+};
+
+/// x broadcast to a shape as in NumPy.
+struct expand_layer {
+  shape extents;
+};
+
+struct reduce_layer {
+  enum class reduction { sum, mean, max, min, product };
+  reduction function = reduction::mean;
+  std::vector<std::size_t> axes;
+  bool keep_dims = true;
+};
+
+/// What a position along one dimension of a resized value is made of: the two elements around it,
+/// of which the second weighs so much.
+struct resize_position {
+  std::int64_t first = 0;
+  std::int64_t second = 0;
+  float weight = 0;
+};
+
+/// Of [N, C, height, width], one dimension after the other.
+struct resize2d_layer {
+  std::vector<resize_position> rows;
+  std::vector<resize_position> columns;
+};
+
+/// Elements of those numbers along one dimension.
+struct gather_layer {
+  std::size_t axis = 0;
+  std::vector<std::int64_t> indices;
 };
 
 using layer_operation =
     std::variant<conv2d_layer, linear_layer, activation_layer, softmax_layer, batch_norm2d_layer,
                  layer_norm_layer, attention_layer, pool2d_layer, adaptive_avg_pool2d_layer,
-                 flatten_layer, add_layer>;
+                 flatten_layer, add_layer, pointwise_layer, conv_transpose2d_layer, matmul_layer,
+                 concat_layer, slice_layer, pad_layer, transpose_layer, reshape_layer, expand_layer,
+                 reduce_layer, resize2d_layer, gather_layer>;
 
 }  // namespace graphline

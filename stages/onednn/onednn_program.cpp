@@ -35,6 +35,8 @@ dnnl::primitive_attr onednn_attributes() {
 }
 
 dnnl::memory::desc plain_layout(const shape& s, bool transpose) {
+  // oneDNN takes no dimensions for no tensor at all, rather than for one number.
+  if (s.rank() == 0) return plain_layout({1});
   dnnl::memory::dims strides(s.rank(), 1);
   for (std::size_t axis = s.rank(); axis-- > 1;) strides[axis - 1] = strides[axis] * s[axis];
   if (transpose) {

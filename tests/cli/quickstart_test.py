@@ -45,7 +45,8 @@ class quickstart(unittest.TestCase):
         done = self.run_with('echo "took the best: $*"')
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("took the best: run pipelines/two_models.yaml\n", done.stdout)
-        self.assertIn("took the best: overhead pipelines/two_models.yaml --trials 10\n", done.stdout)
+        self.assertIn("took the best: overhead pipelines/two_models.yaml --trials 10\n",
+                      done.stdout)
         self.assertNotIn("self-test", done.stdout)
 
     def test_where_it_fails_the_cpu_takes_its_place_and_one_line_says_why(self):

@@ -23,11 +23,12 @@ std::vector<std::int64_t> channels_to_try(const cuda_program_builder& b, std::si
 convolution_form form_of(const cuda_program_builder& b, const network_layer& head,
                          const conv2d_layer& conv, std::span<const tail_link> fused,
                          std::int64_t channels) {
-  const shape& in = b.network().shape_of(head.inputs[0]);
+  const shape& in = b.input_shape(head);
+  const shape& out = b.output_shape(head);
   convolution_form form{.batch = in[0],
                         .in_channels = channels,
                         .in = {in[2], in[3]},
-                        .out = {head.output[2], head.output[3]},
+                        .out = {out[2], out[3]},
                         .conv = conv,
                         .precision = b.precision()};
   form.conv.bias = false;
@@ -98,7 +99,7 @@ void lower(cuda_program_builder& b, const fused_layers& group, const conv2d_laye
   const auto fused = std::span(tail).first(planned.fused);
   const auto rest = std::span(tail).subspan(planned.fused);
 
-  const std::int64_t in_channels = b.network().shape_of(head.inputs[0])[1];
+  const std::int64_t in_channels = b.input_shape(head)[1];
   value_form wanted{tensor_layout::channels_last, b.element()};
   const value_form result_form = wanted;
   if (planned.channels != in_channels) wanted.padded_channels = planned.channels;
@@ -115,7 +116,7 @@ void lower(cuda_program_builder& b, const fused_layers& group, const conv2d_laye
       operands.push_back(b.in_form(sum.inputs[1], result_form, sum).buffer);
     }
   }
-  const cuda_value y = b.make_value(head.output.elements(), result_form);
+  const cuda_value y = b.make_value(b.output_shape(head).elements(), result_form);
   operands.push_back(y.buffer);
   b.add_calls(std::move(planned.operation), {std::move(operands)}, head);
   if (rest.empty()) {

@@ -41,12 +41,13 @@ void lower(cuda_program_builder& b, const fused_layers& group, const batch_norm2
   const cuda_value x = b.value(head.inputs[0]);
   const bool channels_last = x.form.layout == tensor_layout::channels_last;
   const channel_affine norm = affine_of(b.weights(), head);
+  const shape& s = b.output_shape(head);
   b.note("a kernel of its own");
   lower_tail(b, tail_of(b.network(), group, /*bias=*/true),
              {.value = x,
               .bias = {norm.shift.begin(), norm.shift.end()},
               .scale = {norm.scale.begin(), norm.scale.end()},
-              .inner = channels_last ? 1 : head.output[2] * head.output[3]},
+              .inner = channels_last ? 1 : s[2] * s[3]},
              group.last());
 }
 
@@ -55,11 +56,11 @@ void lower(cuda_program_builder& b, const fused_layers& group, const layer_norm_
   const tensor_layout layout = tensor_layout::row_major;
   const dtype element = b.value(head.inputs[0]).form.element;
   const cuda_value x = b.in_form(head.inputs[0], {layout, element}, head);
-  const shape rows = as_rows(head.output);
+  const shape rows = as_rows(b.output_shape(head));
   const cuda_value y =
-      b.make_value(head.output.elements(), {layout, b.result_element(group.head, layout)});
-  const auto constant = [&](std::string_view name) {
-    const auto values = b.weights().of(head, name);
+      b.make_value(b.output_shape(head).elements(), {layout, b.result_element(group.head, layout)});
+  const auto constant = [&](std::size_t input) {
+    const auto values = b.weights().of(head, input);
     return b.constant({values.begin(), values.end()}, dtype::float32);
   };
   b.add_kernel(layer_norm_form{.from = x.form.element,
@@ -67,7 +68,7 @@ void lower(cuda_program_builder& b, const fused_layers& group, const layer_norm_
                                .rows = rows[0],
                                .extent = rows[1],
                                .eps = static_cast<float>(norm.eps)},
-               {x.buffer, constant("weight"), constant("bias"), y.buffer}, head);
+               {x.buffer, constant(1), constant(2), y.buffer}, head);
   b.note("a kernel of its own");
   b.set_output(group.head, y);
 }
@@ -75,7 +76,7 @@ void lower(cuda_program_builder& b, const fused_layers& group, const layer_norm_
 void lower(cuda_program_builder& b, const fused_layers& group, const softmax_layer& softmax) {
   const network_layer& head = b.layer(group.head);
   const cuda_value x = b.value(head.inputs[0]);
-  const shape& s = head.output;
+  const shape& s = b.output_shape(head);
   // The extents as they lie in memory, and where the softmax's is among them.
   std::vector<std::int64_t> extents = s.extents();
   auto axis = softmax.dim < 0 ? softmax.dim + static_cast<std::int64_t>(s.rank()) : softmax.dim;
@@ -101,8 +102,8 @@ namespace {
 void add_pool(cuda_program_builder& b, std::size_t layer, bool adaptive, const pool2d_layer& pool) {
   const network_layer& head = b.layer(layer);
   const cuda_value x = b.value(head.inputs[0]);
-  const shape& in = b.network().shape_of(head.inputs[0]);
-  const shape& out = head.output;
+  const shape& in = b.input_shape(head);
+  const shape& out = b.output_shape(head);
   const bool channels_last = x.form.layout == tensor_layout::channels_last;
   const cuda_value y =
       b.make_value(out.elements(), {x.form.layout, b.result_element(layer, x.form.layout)});

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
 #include "framework/base/error.hpp"
 #include "stages/kinds.hpp"
+#include "stages/network/layer_reader.hpp"
 #include "stages/precision_parameters.hpp"
 
 namespace graphline {
@@ -82,10 +84,14 @@ std::size_t take_links(pointwise_form& form, std::span<const tail_link> links) {
   return taken;
 }
 
-/// The form of a stage's only tensor; no layout stated is row-major.
-value_form form_of(const std::vector<tensor_type>& types,
-                   const std::vector<tensor_layout>& layouts) {
-  return {layouts.empty() ? tensor_layout::row_major : layouts.front(), types.at(0).element};
+/// The forms of a stage's tensors; no layout stated is row-major.
+std::vector<value_form> forms_of(const std::vector<tensor_type>& types,
+                                 const std::vector<tensor_layout>& layouts) {
+  std::vector<value_form> forms;
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    forms.push_back({layouts.empty() ? tensor_layout::row_major : layouts[i], types[i].element});
+  }
+  return forms;
 }
 
 }  // namespace
@@ -94,8 +100,16 @@ cuda_program lower_network_for_cuda(const network_definition& network, const wei
                                     const cuda_target& target) {
   cuda_program_builder builder(network, weights, target);
   for (const fused_layers& group : fuse_layers(network, fused_heads::element_wise_too)) {
-    std::visit([&](const auto& operation) { lower(builder, group, operation); },
-               network.layers[group.head].operation);
+    const network_layer& head = network.layers[group.head];
+    std::visit(
+        [&](const auto& operation) {
+          if constexpr (requires { lower(builder, group, operation); }) {
+            lower(builder, group, operation);
+          } else {
+            builder.refuse(head, "there is no kernel for it yet");
+          }
+        },
+        head.operation);
     builder.end_part(group);
   }
   return builder.finish();
@@ -104,14 +118,17 @@ cuda_program lower_network_for_cuda(const network_definition& network, const wei
 cuda_program_builder::cuda_program_builder(const network_definition& network,
                                            const weight_table& weights, const cuda_target& target)
     : network_builder(network, weights, target.stage, "; ",
-                      {.input = size_of(target.input.element),
-                       .output = size_of(target.output.element),
+                      {.input = size_of(target.inputs.at(0).element),
+                       .output = size_of(target.outputs.at(0).element),
                        .inside = element_bytes(target.precision)}),
       target_(target),
-      values_(network.layers.size() + 1) {
-  const auto elements = static_cast<std::size_t>(network.input.elements());
-  const std::size_t bytes = elements * size_of(target_.input.element);
-  values_[0].push_back({program_.add_buffer(buffer_place::input, bytes), target_.input});
+      values_(network.values.size()) {
+  for (std::size_t i = 0; i < network.inputs.size(); ++i) {
+    const value_form& form = target_.inputs.at(i);
+    const tensor_type given{network.shape_of(network.inputs[i]), form.element};
+    values_[network.inputs[i]] = {
+        {program_.add_buffer(buffer_place::input, given.bytes(), i), form}};
+  }
 }
 
 const cuda_value* cuda_program_builder::find_form(std::size_t index, const value_form& form) const {
@@ -144,14 +161,13 @@ void cuda_program_builder::add_conversion(const cuda_value& from, const cuda_val
 }
 
 dtype cuda_program_builder::result_element(std::size_t layer, tensor_layout layout) const {
-  const bool last = layer + 1 == network().layers.size();
-  const bool in_place =
-      layout == target_.output.layout || layouts_coincide(network().layers[layer].output);
-  return last && in_place ? target_.output.element : element();
-}
-
-void cuda_program_builder::set_output(std::size_t layer, cuda_value value) {
-  values_[layer + 1] = {value};
+  const std::size_t given = network().layers[layer].outputs.front();
+  const auto found = std::ranges::find(network().outputs, given);
+  if (found == network().outputs.end()) return element();
+  const value_form& wanted =
+      target_.outputs.at(static_cast<std::size_t>(found - network().outputs.begin()));
+  const bool in_place = layout == wanted.layout || layouts_coincide(network().shape_of(given));
+  return in_place ? wanted.element : element();
 }
 
 cuda_value cuda_program_builder::make_value(std::int64_t elements, const value_form& form) {
@@ -174,22 +190,24 @@ void cuda_program_builder::add_calls(std::unique_ptr<library_operation> operatio
 }
 
 void cuda_program_builder::refuse(const network_layer& layer, const std::string& why_not) const {
-  throw run_error(fmt::format(
-      "{}: no implementation in {} for {}: {}; another 'precision' may have one", owner(layer),
-      to_word(precision()), to_string(network().shape_of(layer.inputs[0])), why_not));
+  throw run_error(
+      fmt::format("{}: no implementation in {} for {}: {}; another 'precision' may have one",
+                  owner(layer), to_word(precision()), to_string(input_shape(layer)), why_not));
 }
 
 cuda_program cuda_program_builder::finish() {
-  const std::size_t last = network().layers.size();
-  const cuda_value* found = find_form(last, output_form());
-  if (found != nullptr && program_.buffers[found->buffer].place == buffer_place::scratch) {
-    program_.buffers[found->buffer].place = buffer_place::output;
-  } else {
-    const shape& s = network().shape_of(last);
-    const std::size_t bytes =
-        static_cast<std::size_t>(s.elements()) * size_of(target_.output.element);
-    const cuda_value result{program_.add_buffer(buffer_place::output, bytes), output_form()};
-    add_conversion(value(last), result, s, network().layers.back());
+  for (std::size_t i = 0; i < network().outputs.size(); ++i) {
+    const std::size_t given = network().outputs[i];
+    const value_form& wanted = target_.outputs.at(i);
+    const cuda_value* found = find_form(given, wanted);
+    if (found != nullptr && program_.buffers[found->buffer].place == buffer_place::scratch) {
+      program_.buffers[found->buffer].place = buffer_place::output;
+      program_.buffers[found->buffer].tensor = i;
+      continue;
+    }
+    const tensor_type type{network().shape_of(given), wanted.element};
+    const cuda_value result{program_.add_buffer(buffer_place::output, type.bytes(), i), wanted};
+    add_conversion(value(given), result, type.shape, network().layers.back());
     finish_parts(program_, program_.steps.size());
   }
   program_.place_buffers();
@@ -203,7 +221,7 @@ device_form network_form(const arguments& values, const std::string& backend) {
 
 std::unique_ptr<device_stage> make_network_cuda(device& d, const stage_config& config) {
   const network_definition network = network_of(config);
-  const weight_table weights(network_weights(network, config));
+  const weight_table weights(network, network_weights(network, config));
   const precision p = precision_of(config.arguments);
   const auto library =
       open_cuda_libraries(d, tune_of(config.arguments), fmt::format("stage '{}'", config.name));
@@ -212,8 +230,8 @@ std::unique_ptr<device_stage> make_network_cuda(device& d, const stage_config& c
                              {.library = *library,
                               .precision = p,
                               .stage = config.name,
-                              .input = form_of(config.inputs, config.input_layouts),
-                              .output = form_of(config.outputs, config.output_layouts)});
+                              .inputs = forms_of(config.inputs, config.input_layouts),
+                              .outputs = forms_of(config.outputs, config.output_layouts)});
   memory constants;
   if (program.weights_bytes > 0) {
     constants = d.allocate(program.weights_bytes);
@@ -243,7 +261,7 @@ std::vector<tail_link> tail_of(const network_definition& network, const fused_la
 
 void lower_tail(cuda_program_builder& b, std::span<const tail_link> links, tail_input input,
                 std::size_t last) {
-  const std::int64_t count = b.layer(last).output.elements();
+  const std::int64_t count = b.output_shape(b.layer(last)).elements();
   cuda_value x = input.value;
   while (!links.empty()) {
     pointwise_form form{.from = x.form.element, .count = count};

@@ -32,9 +32,9 @@ struct cuda_value {
 struct cuda_target {
   cuda_library& library;
   graphline::precision precision = graphline::precision::float32;
-  std::string stage;       ///< its name, for messages
-  value_form input = {};   ///< of the tensor that it reads
-  value_form output = {};  ///< of the one it writes
+  std::string stage;                     ///< its name, for messages
+  std::vector<value_form> inputs = {};   ///< of the tensors that it reads
+  std::vector<value_form> outputs = {};  ///< of those it writes
 };
 
 /// Grows a `cuda_program` layer by layer.
@@ -50,10 +50,7 @@ class cuda_program_builder : public network_builder {
   /// The type of the elements inside the network.
   dtype element() const noexcept { return element_of(target_.precision); }
 
-  /// How the tensor that the network writes is to lie.
-  const value_form& output_form() const noexcept { return target_.output; }
-
-  /// A value as it was made: 0 is what the network reads, i + 1 what layer i gives.
+  /// A value as it was made.
   const cuda_value& value(std::size_t index) const { return values_[index].front(); }
 
   /// Whether a value lies somewhere in that form, without a conversion.
@@ -64,12 +61,14 @@ class cuda_program_builder : public network_builder {
   /// The value in that form; adds a conversion, once for all its readers, where it is in none.
   cuda_value in_form(std::size_t index, const value_form& form, const network_layer& reader);
 
-  /// The type in which a kernel should write the output of a layer: the network's last as the
-  /// caller wants it, where only the type is between them.
+  /// The type in which a kernel should write the output of a layer: one that the network writes as
+  /// the caller wants it, where only the type is between them.
   dtype result_element(std::size_t layer, tensor_layout layout) const;
 
   /// States where the output of a layer is.
-  void set_output(std::size_t layer, cuda_value value);
+  void set_output(std::size_t layer, cuda_value value) {
+    values_[this->layer(layer).outputs.front()] = {value};
+  }
 
   /// A new buffer for `elements` elements of that form.
   cuda_value make_value(std::int64_t elements, const value_form& form);
@@ -93,7 +92,7 @@ class cuda_program_builder : public network_builder {
   /// Throws `run_error`: for that reason the library has nothing for the layer.
   [[noreturn]] void refuse(const network_layer& layer, const std::string& why_not) const;
 
-  /// Brings the last layer's output to the tensor the network writes, and places all buffers.
+  /// Brings what the network gives to the tensors it writes, and places all buffers.
   cuda_program finish();
 
  private:

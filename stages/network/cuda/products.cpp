@@ -9,8 +9,8 @@ namespace {
 
 product_form form_of(const cuda_program_builder& b, const network_layer& head,
                      std::span<const tail_link> fused) {
-  const shape in = as_rows(b.network().shape_of(head.inputs[0]));
-  const std::int64_t out_features = as_rows(head.output)[1];
+  const shape in = as_rows(b.input_shape(head));
+  const std::int64_t out_features = as_rows(b.output_shape(head))[1];
   product_form form{.m = in[0],
                     .n = out_features,
                     .k = in[1],
@@ -57,8 +57,8 @@ planned_product plan(const cuda_program_builder& b, const network_layer& head, p
 
 void lower(cuda_program_builder& b, const fused_layers& group, const linear_layer& linear) {
   const network_layer& head = b.layer(group.head);
-  const auto weight = b.weights().of(head, "weight");
-  const auto bias = b.weights().of(head, "bias");
+  const auto weight = b.weights().of(head, 1);
+  const auto bias = b.weights().of(head, 2);
   const std::vector<tail_link> tail = tail_of(b.network(), group, linear.bias);
 
   std::unique_ptr<library_operation> operation;
@@ -76,7 +76,7 @@ void lower(cuda_program_builder& b, const fused_layers& group, const linear_laye
                                      b.constant({weight.begin(), weight.end()}, b.element())};
   const bool fused_bias = linear.bias && left > 0;
   if (fused_bias) operands.push_back(b.constant({bias.begin(), bias.end()}, b.element()));
-  const cuda_value y = b.make_value(head.output.elements(), wanted);
+  const cuda_value y = b.make_value(b.output_shape(head).elements(), wanted);
   operands.push_back(y.buffer);
   b.add_calls(std::move(operation), {std::move(operands)}, head);
 
@@ -94,15 +94,16 @@ void lower(cuda_program_builder& b, const fused_layers& group, const linear_laye
 /// in the result.
 void lower(cuda_program_builder& b, const fused_layers& group, const attention_layer& attention) {
   const network_layer& head = b.layer(group.head);
-  const std::int64_t images = head.output[0];
-  const std::int64_t tokens = head.output[1];
-  const std::int64_t dim = head.output[2];
+  const shape& output = b.output_shape(head);
+  const std::int64_t images = output[0];
+  const std::int64_t tokens = output[1];
+  const std::int64_t dim = output[2];
   const std::int64_t depth = dim / attention.heads;
   const value_form form{tensor_layout::row_major, b.element()};
   const std::size_t packed = b.in_form(head.inputs[0], form, head).buffer;
   const std::int64_t rows = images * attention.heads * tokens;
   const cuda_value scores = b.make_value(rows * tokens, form);
-  const cuda_value result = b.make_value(head.output.elements(), form);
+  const cuda_value result = b.make_value(output.elements(), form);
 
   // From one image and one head to the next: in the packed tokens, the scores and the result.
   const std::int64_t packed_image = tokens * 3 * dim;

@@ -31,7 +31,7 @@ void lower(program_builder& b, const fused_layers& group, const add_layer&) {
 /// No work beyond bringing the elements in order: the same buffer, seen in another shape.
 void lower(program_builder& b, const fused_layers& group, const flatten_layer&) {
   const network_layer& head = b.layer(group.head);
-  b.set_output(group.head, b.in_shape(b.input_of(head), head.output, head));
+  b.set_output(group.head, b.in_shape(b.input_of(head), b.output_shape(head), head));
 }
 
 /// A batch norm that no convolution took into its weights.
@@ -45,16 +45,16 @@ void lower(program_builder& b, const fused_layers& group, const batch_norm2d_lay
           dnnl::normalization_flags::use_shift);
   const normalization::primitive_desc chosen(wanted, onednn_attributes(), onednn_engine());
   b.add_layer<normalization>(group.head, source, chosen,
-                             {{DNNL_ARG_MEAN, b.vector_of(head, "running_mean")},
-                              {DNNL_ARG_VARIANCE, b.vector_of(head, "running_var")},
-                              {DNNL_ARG_SCALE, b.vector_of(head, "weight")},
-                              {DNNL_ARG_SHIFT, b.vector_of(head, "bias")}});
+                             {{DNNL_ARG_MEAN, b.vector_of(head, 3)},
+                              {DNNL_ARG_VARIANCE, b.vector_of(head, 4)},
+                              {DNNL_ARG_SCALE, b.vector_of(head, 1)},
+                              {DNNL_ARG_SHIFT, b.vector_of(head, 2)}});
 }
 
 void lower(program_builder& b, const fused_layers& group, const layer_norm_layer& norm) {
   using normalization = dnnl::layer_normalization_forward;
   const network_layer& head = b.layer(group.head);
-  const shape rows = as_rows(head.output);
+  const shape rows = as_rows(b.output_shape(head));
   const program_tensor source =
       b.in_layout(b.in_shape(b.input_of(head), rows, head), plain_layout(rows), head);
   const normalization::desc wanted(
@@ -63,15 +63,16 @@ void lower(program_builder& b, const fused_layers& group, const layer_norm_layer
   const normalization::primitive_desc chosen(wanted, onednn_attributes(), onednn_engine());
   b.add_layer<normalization>(
       group.head, source, chosen,
-      {{DNNL_ARG_SCALE, b.vector_of(head, "weight")}, {DNNL_ARG_SHIFT, b.vector_of(head, "bias")}});
+      {{DNNL_ARG_SCALE, b.vector_of(head, 1)}, {DNNL_ARG_SHIFT, b.vector_of(head, 2)}});
 }
 
 void lower(program_builder& b, const fused_layers& group, const softmax_layer& softmax) {
   const network_layer& head = b.layer(group.head);
-  const auto rank = static_cast<std::int64_t>(head.output.rank());
+  const auto rank = static_cast<std::int64_t>(b.output_shape(head).rank());
   const auto axis = static_cast<int>(softmax.dim < 0 ? softmax.dim + rank : softmax.dim);
   // oneDNN's fast softmax wants a packed tensor; on blocked ones it falls back to its reference.
-  const program_tensor source = b.in_layout(b.input_of(head), plain_layout(head.output), head);
+  const program_tensor source =
+      b.in_layout(b.input_of(head), plain_layout(b.output_shape(head)), head);
   const dnnl::softmax_forward::desc wanted(dnnl::prop_kind::forward_inference, source.layout, axis);
   const dnnl::softmax_forward::primitive_desc chosen(wanted, onednn_attributes(), onednn_engine());
   b.add_layer<dnnl::softmax_forward>(group.head, source, chosen);

@@ -32,19 +32,20 @@ host_program lower_network(const network_definition& network, const weight_table
       std::visit([&](const auto& operation) { lower(builder, group, operation); }, head.operation);
       builder.end_part(group);
     } catch (const dnnl::error& e) {
-      throw run_error(fmt::format(
-          "{}: oneDNN cannot prepare it for {}: {} ({})", builder.owner(head),
-          to_string(network.shape_of(head.inputs.front())), e.what(), dnnl_status2str(e.status)));
+      throw run_error(fmt::format("{}: oneDNN cannot prepare it for {}: {} ({})",
+                                  builder.owner(head), to_string(network.input_of(head)), e.what(),
+                                  dnnl_status2str(e.status)));
     }
   }
-  return builder.finish(precision_of(config.arguments));
+  return builder.finish(config.arguments.has("precision") ? precision_of(config.arguments)
+                                                          : precision::float32);
 }
 
 }  // namespace
 
-std::unique_ptr<device_stage> make_network_host(device& d, const stage_config& config) {
-  const network_definition network = network_of(config);
-  const weight_table weights(network_weights(network, config));
+std::unique_ptr<device_stage> make_host_network(device& d, const network_definition& network,
+                                                const weight_table& weights,
+                                                const stage_config& config) {
   host_program program;
   host_call(d, [&] { program = lower_network(network, weights, config); });
   memory constants;
@@ -56,13 +57,26 @@ std::unique_ptr<device_stage> make_network_host(device& d, const stage_config& c
 program_builder::program_builder(const network_definition& network, const weight_table& weights,
                                  std::string stage)
     : network_builder(network, weights, std::move(stage), ", ", {}),
-      values_(network.layers.size() + 1) {
-  const dnnl::memory::desc layout = plain_layout(network.input);
-  values_[0] = {program_.add_buffer(buffer_place::input, layout.get_size()), layout};
+      values_(network.values.size()) {
+  for (std::size_t i = 0; i < network.inputs.size(); ++i) {
+    const dnnl::memory::desc layout = plain_layout(network.shape_of(network.inputs[i]));
+    values_[network.inputs[i]] = {program_.add_buffer(buffer_place::input, layout.get_size(), i),
+                                  layout};
+  }
 }
 
-void program_builder::set_output(std::size_t layer, program_tensor tensor) {
-  values_[layer + 1] = std::move(tensor);
+const program_tensor& program_builder::input_of(const network_layer& layer, std::size_t which) {
+  program_tensor& value = values_[layer.inputs[which]];
+  if (value.layout.is_zero()) {
+    const shape& extents = network().shape_of(layer.inputs[which]);
+    value = constant(weights().of(layer, which), extents, plain_layout(extents));
+  }
+  return value;
+}
+
+program_tensor program_builder::plain_input_of(const network_layer& layer, std::size_t which) {
+  return in_layout(input_of(layer, which), plain_layout(network().shape_of(layer.inputs[which])),
+                   layer);
 }
 
 program_tensor program_builder::make_tensor(const dnnl::memory::desc& layout) {
@@ -93,16 +107,16 @@ program_tensor program_builder::in_shape(const program_tensor& tensor, const sha
   return {in_layout(tensor, plain_layout(given), layer).buffer, plain_layout(wanted)};
 }
 
-program_tensor program_builder::constant(std::span<const float> values, const shape& extents,
+program_tensor program_builder::constant(std::span<const float> values,
+                                         const dnnl::memory::desc& given,
                                          const dnnl::memory::desc& wanted) {
   const std::size_t buffer = program_.add_buffer(buffer_place::weights, wanted.get_size());
-  program_.constants.push_back(
-      {buffer, plain_layout(extents), wanted, {values.begin(), values.end()}});
+  program_.constants.push_back({buffer, given, wanted, {values.begin(), values.end()}});
   return {buffer, wanted};
 }
 
-program_tensor program_builder::vector_of(const network_layer& layer, std::string_view name) {
-  const std::span<const float> values = weights().of(layer, name);
+program_tensor program_builder::vector_of(const network_layer& layer, std::size_t input) {
+  const std::span<const float> values = weights().of(layer, input);
   const shape extent{static_cast<std::int64_t>(values.size())};
   return constant(values, extent, plain_layout(extent));
 }
@@ -113,14 +127,18 @@ void program_builder::add_step(host_step step) {
 }
 
 host_program program_builder::finish(precision asked) {
-  const dnnl::memory::desc plain = plain_layout(network().shape_of(network().layers.size()));
-  const program_tensor& last = values_.back();
-  program_buffer& buffer = program_.buffers[last.buffer];
-  if (buffer.place == buffer_place::scratch && last.layout == plain) {
-    buffer.place = buffer_place::output;
-  } else {
-    const program_tensor result{program_.add_buffer(buffer_place::output, plain.get_size()), plain};
-    add_reorder(last, result, network().layers.back());
+  for (std::size_t i = 0; i < network().outputs.size(); ++i) {
+    const dnnl::memory::desc plain = plain_layout(network().shape_of(network().outputs[i]));
+    const program_tensor& given = values_[network().outputs[i]];
+    program_buffer& buffer = program_.buffers[given.buffer];
+    if (buffer.place == buffer_place::scratch && given.layout == plain) {
+      buffer.place = buffer_place::output;
+      buffer.tensor = i;
+      continue;
+    }
+    const program_tensor result{program_.add_buffer(buffer_place::output, plain.get_size(), i),
+                                plain};
+    add_reorder(given, result, network().layers.back());
   }
   finish_parts(program_, program_.steps.size());
   for (program_part& part : program_.parts) part.choice = onednn_choice(part.choice, asked);

@@ -21,13 +21,17 @@ class program_builder : public network_builder {
   program_builder(const network_definition& network, const weight_table& weights,
                   std::string stage);
 
-  /// The value a layer reads, as it lies now.
-  const program_tensor& input_of(const network_layer& layer, std::size_t which = 0) const {
-    return values_[layer.inputs[which]];
-  }
+  /// The value a layer reads, as it lies now; a constant is row-major.
+  const program_tensor& input_of(const network_layer& layer, std::size_t which = 0);
+
+  /// The value a layer reads, packed and row-major.
+  program_tensor plain_input_of(const network_layer& layer, std::size_t which = 0);
 
   /// States where the output of a layer is.
-  void set_output(std::size_t layer, program_tensor tensor);
+  void set_output(std::size_t layer, program_tensor tensor) {
+    set_value(this->layer(layer).outputs.front(), std::move(tensor));
+  }
+  void set_value(std::size_t value, program_tensor tensor) { values_[value] = std::move(tensor); }
 
   /// A new buffer for a value of that layout.
   program_tensor make_tensor(const dnnl::memory::desc& layout);
@@ -40,12 +44,16 @@ class program_builder : public network_builder {
   program_tensor in_shape(const program_tensor& tensor, const shape& wanted,
                           const network_layer& layer);
 
-  /// A constant in the wanted layout, given packed and row-major.
+  /// A constant in the wanted layout, given in another: packed and row-major, or as `given` states.
   program_tensor constant(std::span<const float> values, const shape& extents,
+                          const dnnl::memory::desc& wanted) {
+    return constant(values, plain_layout(extents), wanted);
+  }
+  program_tensor constant(std::span<const float> values, const dnnl::memory::desc& given,
                           const dnnl::memory::desc& wanted);
 
-  /// A layer's weight of that name ("bias"), which has one extent.
-  program_tensor vector_of(const network_layer& layer, std::string_view name);
+  /// What a layer reads as its input of that number: a constant with one extent.
+  program_tensor vector_of(const network_layer& layer, std::size_t input);
 
   /// Adds a primitive named after its content and oneDNN's implementation. `layer` is the one named
   /// in the message of a failure.
@@ -66,7 +74,7 @@ class program_builder : public network_builder {
     others.push_back({DNNL_ARG_SRC, source});
     others.push_back({DNNL_ARG_DST, result});
     add_primitive<Primitive>(layer(index).kind, layer(index), chosen, std::move(others));
-    set_output(index, in_shape(result, layer(index).output, layer(index)));
+    set_output(index, in_shape(result, output_shape(layer(index)), layer(index)));
   }
 
   void add_step(host_step step);
@@ -74,7 +82,7 @@ class program_builder : public network_builder {
   /// States that the steps since the last part are `group`; a group without steps is none.
   void end_part(const fused_layers& group) { add_part(program_, group, program_.steps.size()); }
 
-  /// Brings the last layer's output to the tensor the network writes, and places all buffers.
+  /// Brings what the network gives to the tensors it writes, and places all buffers.
   /// `asked` is the precision that the stage was asked for.
   host_program finish(precision asked);
 
@@ -99,6 +107,25 @@ void lower(program_builder& b, const fused_layers& group, const attention_layer&
 void lower(program_builder& b, const fused_layers& group, const pool2d_layer& pool);
 void lower(program_builder& b, const fused_layers& group, const adaptive_avg_pool2d_layer& pool);
 void lower(program_builder& b, const fused_layers& group, const flatten_layer& flatten);
+
+void lower(program_builder& b, const fused_layers& group, const pointwise_layer& layer);
+void lower(program_builder& b, const fused_layers& group, const conv_transpose2d_layer& conv);
+void lower(program_builder& b, const fused_layers& group, const matmul_layer& product);
+void lower(program_builder& b, const fused_layers& group, const concat_layer& concat);
+void lower(program_builder& b, const fused_layers& group, const slice_layer& slice);
+void lower(program_builder& b, const fused_layers& group, const pad_layer& pad);
+void lower(program_builder& b, const fused_layers& group, const transpose_layer& transpose);
+void lower(program_builder& b, const fused_layers& group, const reshape_layer& reshape);
+void lower(program_builder& b, const fused_layers& group, const expand_layer& expand);
+void lower(program_builder& b, const fused_layers& group, const reduce_layer& reduce);
+void lower(program_builder& b, const fused_layers& group, const resize2d_layer& resize);
+void lower(program_builder& b, const fused_layers& group, const gather_layer& gather);
+
+/// The network on a `host` device: oneDNN primitives, weights in device memory. Throws `run_error`
+/// when oneDNN refuses a layer.
+std::unique_ptr<device_stage> make_host_network(device& d, const network_definition& network,
+                                                const weight_table& weights,
+                                                const stage_config& config);
 
 /// oneDNN's name and parameters for an activation.
 struct eltwise_form {
@@ -134,7 +161,7 @@ void lower_with_epilogue(program_builder& b, const fused_layers& group, const sh
   const network_layer& head = b.layer(group.head);
   const split_epilogue epilogue = split_at_add(b.network(), group);
   // Seen in another shape it must be packed.
-  const bool as_output = result == head.output;
+  const bool as_output = result == b.output_shape(head);
 
   descriptor chosen = choose(fused_attributes(b, epilogue, nullptr),
                              as_output ? any_layout(result) : plain_layout(result));
@@ -161,11 +188,11 @@ void lower_with_epilogue(program_builder& b, const fused_layers& group, const sh
   b.add_primitive<Primitive>(fused_name(b, group, bias, epilogue, with_add), head, chosen,
                              std::move(all));
 
-  const program_tensor given = b.in_shape(made, head.output, head);
+  const program_tensor given = b.in_shape(made, b.output_shape(head), head);
   if (with_add || !epilogue.add) {
     b.set_output(group.last(), given);
   } else {
-    b.set_output(*epilogue.add - 1, given);
+    b.set_value(b.layer(*epilogue.add).inputs.front(), given);
     lower_rest(b, epilogue);
   }
 }

@@ -76,10 +76,11 @@ void lower_to_primitive(program_builder& b, std::size_t index, const pool_form& 
   const auto dims = [](const extent_pair& pair) { return dnnl::memory::dims{pair[0], pair[1]}; };
   const network_layer& layer = b.layer(index);
   const program_tensor source = b.input_of(layer);
-  const pooling_forward::desc wanted(
-      dnnl::prop_kind::forward_inference, form.algorithm, source.layout, any_layout(layer.output),
-      dims(form.stride), dims(form.kernel), {form.dilation[0] - 1, form.dilation[1] - 1},
-      dims(form.padding_before), dims(form.padding_after));
+  const pooling_forward::desc wanted(dnnl::prop_kind::forward_inference, form.algorithm,
+                                     source.layout, any_layout(b.output_shape(layer)),
+                                     dims(form.stride), dims(form.kernel),
+                                     {form.dilation[0] - 1, form.dilation[1] - 1},
+                                     dims(form.padding_before), dims(form.padding_after));
   const pooling_forward::primitive_desc chosen(wanted, onednn_attributes(), onednn_engine());
   b.add_layer<pooling_forward>(index, source, chosen);
 }
@@ -87,10 +88,10 @@ void lower_to_primitive(program_builder& b, std::size_t index, const pool_form& 
 void lower_to_windows(program_builder& b, std::size_t index, std::vector<window> rows,
                       std::vector<window> columns) {
   const network_layer& layer = b.layer(index);
-  const shape& in = b.network().shape_of(layer.inputs[0]);
+  const shape& in = b.input_shape(layer);
   const windowed_average windows{in[0] * in[1], in[2], in[3], std::move(rows), std::move(columns)};
   const program_tensor source = b.in_layout(b.input_of(layer), plain_layout(in), layer);
-  const program_tensor result = b.make_tensor(plain_layout(layer.output));
+  const program_tensor result = b.make_tensor(plain_layout(b.output_shape(layer)));
   const std::string name = fmt::format("{} [windows]", layer.kind);
   b.add_step({name,
               {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, result}},
@@ -106,17 +107,18 @@ void lower_to_windows(program_builder& b, std::size_t index, std::vector<window>
 
 void lower(program_builder& b, const fused_layers& group, const pool2d_layer& pool) {
   const network_layer& layer = b.layer(group.head);
-  const shape& in = b.network().shape_of(layer.inputs[0]);
+  const shape& in = b.input_shape(layer);
+  const shape& out = b.output_shape(layer);
   const bool average = pool.method == pooling::average;
 
   // In ceil_mode the last window may reach beyond the padding: more padding after, for oneDNN.
-  extent_pair after = pool.padding;
+  extent_pair after = pool.padding_after.value_or(pool.padding);
   bool beyond = false;
   for (std::size_t axis = 0; axis < 2; ++axis) {
     const std::int64_t covered = pool.dilation[axis] * (pool.kernel[axis] - 1) + 1;
-    const std::int64_t end = (layer.output[axis + 2] - 1) * pool.stride[axis] + covered;
+    const std::int64_t end = (out[axis + 2] - 1) * pool.stride[axis] + covered;
     const std::int64_t needed = end - in[axis + 2] - pool.padding[axis];
-    if (needed > pool.padding[axis]) {
+    if (needed > after[axis]) {
       after[axis] = needed;
       beyond = true;
     }
@@ -125,7 +127,7 @@ void lower(program_builder& b, const fused_layers& group, const pool2d_layer& po
   if (average && pool.count_include_pad && beyond) {
     const auto windows_along = [&](std::size_t axis) {
       std::vector<window> windows;
-      for (std::int64_t i = 0; i < layer.output[axis + 2]; ++i) {
+      for (std::int64_t i = 0; i < out[axis + 2]; ++i) {
         windows.push_back(strided_window(i, in[axis + 2], pool.kernel[axis], pool.stride[axis],
                                          pool.padding[axis], /*count_include_pad=*/true));
       }
@@ -142,7 +144,7 @@ void lower(program_builder& b, const fused_layers& group, const pool2d_layer& po
 }
 
 void lower(program_builder& b, const fused_layers& group, const adaptive_avg_pool2d_layer& pool) {
-  const shape& in = b.network().shape_of(b.layer(group.head).inputs[0]);
+  const shape& in = b.input_shape(b.layer(group.head));
   if (in[2] % pool.output[0] == 0 && in[3] % pool.output[1] == 0) {
     const extent_pair tile{in[2] / pool.output[0], in[3] / pool.output[1]};
     lower_to_primitive(b, group.head, {dnnl::algorithm::pooling_avg_exclude_padding, tile, tile});

@@ -38,7 +38,7 @@ void add_product(program_builder& b, const network_layer& layer, const char* nam
 void lower(program_builder& b, const fused_layers& group, const conv2d_layer& conv) {
   using convolution = dnnl::convolution_forward;
   const network_layer& head = b.layer(group.head);
-  const shape& in = b.network().shape_of(head.inputs[0]);
+  const shape& in = b.input_shape(head);
   const shape weights = weight_shape(conv, in[1]);
   const conv_weights values = folded_weights(b.network(), b.weights(), group);
   const bool bias = !values.bias.empty();
@@ -51,7 +51,8 @@ void lower(program_builder& b, const fused_layers& group, const conv2d_layer& co
     const convolution::desc wanted(
         dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct, any_layout(in),
         any_layout(weights), bias ? plain_layout(bias_shape) : none, destination,
-        dims_of(conv.stride), dilation, dims_of(conv.padding), dims_of(conv.padding));
+        dims_of(conv.stride), dilation, dims_of(conv.padding),
+        dims_of(conv.padding_after.value_or(conv.padding)));
     return convolution::primitive_desc(wanted, attributes, onednn_engine());
   };
   const auto operands = [&](const convolution::primitive_desc& chosen) {
@@ -64,17 +65,17 @@ void lower(program_builder& b, const fused_layers& group, const conv2d_layer& co
     return all;
   };
   // "+bias" names what the layer has; a folded norm is named itself.
-  lower_with_epilogue<convolution>(b, group, head.output, conv.bias, choose, operands);
+  lower_with_epilogue<convolution>(b, group, b.output_shape(head), conv.bias, choose, operands);
 }
 
 void lower(program_builder& b, const fused_layers& group, const linear_layer& linear) {
   using inner_product = dnnl::inner_product_forward;
   const network_layer& head = b.layer(group.head);
-  const shape in = as_rows(b.network().shape_of(head.inputs[0]));
+  const shape in = as_rows(b.input_shape(head));
   const shape weight_shape{linear.out_features, in[1]};
   const shape bias_shape{linear.out_features};
-  const auto weight = b.weights().of(head, "weight");
-  const auto bias = b.weights().of(head, "bias");
+  const auto weight = b.weights().of(head, 1);
+  const auto bias = b.weights().of(head, 2);
 
   const auto choose = [&](const dnnl::primitive_attr& attributes,
                           const dnnl::memory::desc& destination) {
@@ -94,16 +95,64 @@ void lower(program_builder& b, const fused_layers& group, const linear_layer& li
     }
     return all;
   };
-  lower_with_epilogue<inner_product>(b, group, as_rows(head.output), linear.bias, choose, operands);
+  lower_with_epilogue<inner_product>(b, group, as_rows(b.output_shape(head)), linear.bias, choose,
+                                     operands);
+}
+
+/// A transposed convolution; its weights are given [in_channels, out_channels / groups, ...].
+void lower(program_builder& b, const fused_layers& group, const conv_transpose2d_layer& conv) {
+  using deconvolution = dnnl::deconvolution_forward;
+  const network_layer& head = b.layer(group.head);
+  const shape& in = b.input_shape(head);
+  const std::int64_t pixels = conv.kernel[0] * conv.kernel[1];
+  const std::int64_t out_of_group = conv.out_channels / conv.groups;
+  const std::int64_t in_of_group = in[1] / conv.groups;
+  extents sizes{out_of_group, in_of_group, conv.kernel[0], conv.kernel[1]};
+  extents strides{pixels, out_of_group * pixels, conv.kernel[1], 1};
+  if (conv.groups > 1) {
+    sizes.insert(sizes.begin(), conv.groups);
+    strides.insert(strides.begin(), in_of_group * out_of_group * pixels);
+  }
+  const dnnl::memory::desc none;
+  const deconvolution::desc wanted(
+      dnnl::prop_kind::forward_inference, dnnl::algorithm::deconvolution_direct, any_layout(in),
+      any_layout(shape(sizes)), conv.bias ? plain_layout({conv.out_channels}) : none,
+      any_layout(b.output_shape(head)), dims_of(conv.stride),
+      {conv.dilation[0] - 1, conv.dilation[1] - 1}, dims_of(conv.padding),
+      dims_of(conv.padding_after));
+  const deconvolution::primitive_desc chosen(wanted, onednn_attributes(), onednn_engine());
+  std::vector<program_operand> operands{
+      {DNNL_ARG_WEIGHTS,
+       b.constant(b.weights().of(head, 1), strided(sizes, strides), chosen.weights_desc())}};
+  if (conv.bias) operands.push_back({DNNL_ARG_BIAS, b.vector_of(head, 2)});
+  const program_tensor source = b.in_layout(b.input_of(head), chosen.src_desc(), head);
+  b.add_layer<deconvolution>(group.head, source, chosen, std::move(operands));
+}
+
+void lower(program_builder& b, const fused_layers& group, const matmul_layer&) {
+  const network_layer& head = b.layer(group.head);
+  const shape& out = b.output_shape(head);
+  // oneDNN wants as many dimensions of both as of the result.
+  const auto operand = [&](std::size_t which) {
+    const shape& s = b.network().shape_of(head.inputs[which]);
+    extents sizes(out.rank() - s.rank(), 1);
+    sizes.insert(sizes.end(), s.extents().begin(), s.extents().end());
+    return program_tensor{b.plain_input_of(head, which).buffer, plain_layout(shape(sizes))};
+  };
+  const program_tensor result = b.make_tensor(plain_layout(out));
+  add_product(b, head, "matmul", 1.0F, {DNNL_ARG_SRC, operand(0)}, {DNNL_ARG_WEIGHTS, operand(1)},
+              result);
+  b.set_output(group.head, result);
 }
 
 /// The heads are read where they lie among the queries, keys and values, and written where they lie
 /// in the result.
 void lower(program_builder& b, const fused_layers& group, const attention_layer& attention) {
   const network_layer& head = b.layer(group.head);
-  const std::int64_t batch = head.output[0];
-  const std::int64_t tokens = head.output[1];
-  const std::int64_t dim = head.output[2];
+  const shape& output = b.output_shape(head);
+  const std::int64_t batch = output[0];
+  const std::int64_t tokens = output[1];
+  const std::int64_t dim = output[2];
   const std::int64_t heads = attention.heads;
   const std::int64_t depth = dim / heads;
   const program_tensor packed =
@@ -127,7 +176,7 @@ void lower(program_builder& b, const fused_layers& group, const attention_layer&
   b.add_primitive<dnnl::softmax_forward>("softmax", head, chosen,
                                          {{DNNL_ARG_SRC, scores}, {DNNL_ARG_DST, scores}});
 
-  const program_tensor result = b.make_tensor(plain_layout(head.output));
+  const program_tensor result = b.make_tensor(plain_layout(output));
   add_product(
       b, head, "attention", 1.0F, {DNNL_ARG_SRC, scores}, part(DNNL_ARG_WEIGHTS, 2, per_token),
       {result.buffer, strided({batch, heads, tokens, depth}, {tokens * dim, depth, dim, 1})});

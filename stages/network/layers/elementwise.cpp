@@ -24,6 +24,17 @@ std::int64_t flops_per_element(activation function) {
   return 0;
 }
 
+/// What a normalization adds to the variance.
+parameter eps_parameter() {
+  return {.name = "eps",
+          .type = parameter_type::number,
+          .help = "Added to the variance.",
+          .default_value = "1e-5",
+          .minimum = 0};
+}
+
+}  // namespace
+
 layer_shape infer(const activation_layer& layer, std::span<const layer_input> inputs,
                   layer_problems&) {
   const shape& s = inputs[0].shape;
@@ -62,15 +73,6 @@ layer_shape infer(const flatten_layer& flatten, std::span<const layer_input> inp
   return {.output = shape(std::move(extents))};
 }
 
-/// What a normalization adds to the variance.
-parameter eps_parameter() {
-  return {.name = "eps",
-          .type = parameter_type::number,
-          .help = "Added to the variance.",
-          .default_value = "1e-5",
-          .minimum = 0};
-}
-
 layer_shape infer(const batch_norm2d_layer&, std::span<const layer_input> inputs,
                   layer_problems& problems) {
   const layer_input& input = inputs[0];
@@ -78,10 +80,10 @@ layer_shape infer(const batch_norm2d_layer&, std::span<const layer_input> inputs
   const std::int64_t channels = input.shape[1];
 
   layer_shape result{.output = input.shape};
-  result.weights = {{"weight", {channels}, initial_value::ones},
-                    {"bias", {channels}, initial_value::zeros},
-                    {"running_mean", {channels}, initial_value::zeros},
-                    {"running_var", {channels}, initial_value::ones}};
+  result.weights = {{"weight", {channels}, {initial_value::rule::ones}},
+                    {"bias", {channels}, {initial_value::rule::zeros}},
+                    {"running_mean", {channels}, {initial_value::rule::zeros}},
+                    {"running_var", {channels}, {initial_value::rule::ones}}};
   // (x - mean) / deviation * weight + bias per element; sqrt(var + eps) per channel.
   result.cost = element_cost(input.shape, input.shape, 4);
   result.cost.flops += 2 * channels;
@@ -100,8 +102,8 @@ layer_shape infer(const layer_norm_layer&, std::span<const layer_input> inputs,
   const std::int64_t features = input[input.rank() - 1];
 
   layer_shape result{.output = input};
-  result.weights = {{"weight", {features}, initial_value::ones},
-                    {"bias", {features}, initial_value::zeros}};
+  result.weights = {{"weight", {features}, {initial_value::rule::ones}},
+                    {"bias", {features}, {initial_value::rule::zeros}}};
   // Per element: sum, difference from the mean, square, sum, quotient by the deviation, weight and
   // bias. Per row: two quotients, eps and the root.
   result.cost = element_cost(input, input, 7);
@@ -117,84 +119,75 @@ layer_shape infer(const softmax_layer& softmax, std::span<const layer_input> inp
   return {.output = inputs[0].shape, .cost = element_cost(inputs[0].shape, inputs[0].shape, 5)};
 }
 
-}  // namespace
-
 layer_kind activation_kind(activation function, std::string headline) {
-  return make_layer_kind<activation_layer>(
-      std::string(to_word(function)), std::move(headline), {},
-      [function](const arguments&, layer_problems&) { return activation_layer{function}; }, infer);
+  return {std::string(to_word(function)),
+          std::move(headline),
+          {},
+          [function](const arguments&, layer_problems&) { return activation_layer{function}; }};
 }
 
 layer_kind gelu_kind() {
-  return make_layer_kind<activation_layer>(
-      "gelu", "x times the normal distribution function of x",
-      {{.name = "approximate",
-        .type = parameter_type::choice,
-        .help = "none: with erf, exact; tanh: the approximation by tanh.",
-        .default_value = "none",
-        .choices = {"none", "tanh"}}},
-      [](const arguments& values, layer_problems&) {
-        const bool by_tanh = values.text("approximate") == "tanh";
-        return activation_layer{by_tanh ? activation::gelu_tanh : activation::gelu_erf};
-      },
-      infer);
+  return {"gelu",
+          "x times the normal distribution function of x",
+          {{.name = "approximate",
+            .type = parameter_type::choice,
+            .help = "none: with erf, exact; tanh: the approximation by tanh.",
+            .default_value = "none",
+            .choices = {"none", "tanh"}}},
+          [](const arguments& values, layer_problems&) {
+            const bool by_tanh = values.text("approximate") == "tanh";
+            return activation_layer{by_tanh ? activation::gelu_tanh : activation::gelu_erf};
+          }};
 }
 
 layer_kind add_kind() {
-  return make_layer_kind<add_layer>(
-      "add", "Adds the output of an earlier layer (a residual connection)",
-      {{.name = "from",
-        .type = parameter_type::text,
-        .help = "Name of the earlier layer, or 'input' for what the network reads.",
-        .required = true}},
-      [](const arguments& values, layer_problems&) {
-        return add_layer{.from = values.text("from")};
-      },
-      infer);
+  return {"add",
+          "Adds the output of an earlier layer (a residual connection)",
+          {{.name = "from",
+            .type = parameter_type::text,
+            .help = "Name of the earlier layer, or 'input' for what the network reads.",
+            .required = true}},
+          [](const arguments&, layer_problems&) { return add_layer{}; }};
 }
 
 layer_kind flatten_kind() {
-  return make_layer_kind<flatten_layer>(
-      "flatten", "Folds the dimensions from one on into a single one",
-      {{.name = "start_dim",
-        .help = "The first dimension to fold; negative ones count from the last.",
-        .default_value = "1"}},
-      [](const arguments& values, layer_problems&) {
-        return flatten_layer{.start_dim = values.integer("start_dim")};
-      },
-      infer);
+  return {"flatten",
+          "Folds the dimensions from one on into a single one",
+          {{.name = "start_dim",
+            .help = "The first dimension to fold; negative ones count from the last.",
+            .default_value = "1"}},
+          [](const arguments& values, layer_problems&) {
+            return flatten_layer{.start_dim = values.integer("start_dim")};
+          }};
 }
 
 layer_kind batch_norm2d_kind() {
-  return make_layer_kind<batch_norm2d_layer>(
-      "batch_norm2d", "Normalization per channel by stored statistics (inference)",
-      {eps_parameter()},
-      [](const arguments& values, layer_problems&) {
-        return batch_norm2d_layer{.eps = values.number("eps")};
-      },
-      infer);
+  return {"batch_norm2d",
+          "Normalization per channel by stored statistics (inference)",
+          {eps_parameter()},
+          [](const arguments& values, layer_problems&) {
+            return batch_norm2d_layer{.eps = values.number("eps")};
+          }};
 }
 
 layer_kind layer_norm_kind() {
-  return make_layer_kind<layer_norm_layer>(
-      "layer_norm", "Normalization along the last dimension, by its own mean and variance",
-      {eps_parameter()},
-      [](const arguments& values, layer_problems&) {
-        return layer_norm_layer{.eps = values.number("eps")};
-      },
-      infer);
+  return {"layer_norm",
+          "Normalization along the last dimension, by its own mean and variance",
+          {eps_parameter()},
+          [](const arguments& values, layer_problems&) {
+            return layer_norm_layer{.eps = values.number("eps")};
+          }};
 }
 
 layer_kind softmax_kind() {
-  return make_layer_kind<softmax_layer>(
-      "softmax", "exp(x) / sum(exp(x)) along one dimension",
-      {{.name = "dim",
-        .help = "The dimension; negative ones count from the last.",
-        .default_value = "-1"}},
-      [](const arguments& values, layer_problems&) {
-        return softmax_layer{.dim = values.integer("dim")};
-      },
-      infer);
+  return {"softmax",
+          "exp(x) / sum(exp(x)) along one dimension",
+          {{.name = "dim",
+            .help = "The dimension; negative ones count from the last.",
+            .default_value = "-1"}},
+          [](const arguments& values, layer_problems&) {
+            return softmax_layer{.dim = values.integer("dim")};
+          }};
 }
 
 }  // namespace graphline

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <variant>
 
 namespace graphline {
 namespace {
@@ -11,20 +12,26 @@ namespace {
 constexpr std::int64_t largest_count = std::int64_t{1} << 57;
 
 /// Outputs along one axis of a window of `kernel` (spread by `dilation`) moved by `stride` over
-/// `size` elements with `padding` zeros on both sides; 0 when the window does not fit. With `ceil`
-/// a last, partly covered window counts if it starts inside the data or its left padding. These are
-/// the formulas of torch.nn.Conv2d and torch.nn.MaxPool2d.
+/// `size` elements with zeros `before` and `after` them; 0 when the window does not fit. With
+/// `ceil` a last, partly covered window counts if it starts inside the data or its left padding.
+/// These are the formulas of torch.nn.Conv2d and torch.nn.MaxPool2d.
 std::int64_t window_count(std::int64_t size, std::int64_t kernel, std::int64_t stride,
-                          std::int64_t padding, std::int64_t dilation, bool ceil) {
+                          std::int64_t before, std::int64_t after, std::int64_t dilation,
+                          bool ceil) {
   const std::int64_t covered = dilation * (kernel - 1) + 1;
-  const std::int64_t room = size + 2 * padding - covered;
+  const std::int64_t room = size + before + after - covered;
   if (room < 0) return 0;
   const std::int64_t whole = room / stride + 1;
-  const bool partial = ceil && room % stride != 0 && whole * stride < size + padding;
+  const bool partial = ceil && room % stride != 0 && whole * stride < size + before;
   return partial ? whole + 1 : whole;
 }
 
 }  // namespace
+
+layer_shape shape_rule(const layer_operation& operation, std::span<const layer_input> inputs,
+                       layer_problems& problems) {
+  return std::visit([&](const auto& of) { return infer(of, inputs, problems); }, operation);
+}
 
 parameter pair_parameter(std::string name, std::string help,
                          std::optional<std::string> default_value, double minimum) {
@@ -89,8 +96,10 @@ layer_shape product_shape(shape output, const shape& weight, const layer_input& 
   const double bound = 1.0 / std::sqrt(static_cast<double>(fan_in));
   layer_shape result{
       .output = std::move(output),
-      .weights = {{"weight", weight, initial_value::scaled, std::sqrt(3.0) * bound}}};
-  if (bias) result.weights.push_back({"bias", {weight[0]}, initial_value::uniform, bound});
+      .weights = {{"weight", weight, {initial_value::rule::scaled, std::sqrt(3.0) * bound}}}};
+  if (bias) {
+    result.weights.push_back({"bias", {weight[0]}, {initial_value::rule::uniform, bound}});
+  }
   const std::int64_t parameters = weight_elements + (bias ? weight[0] : 0);
   result.cost = {.macs = macs,
                  .flops = 2 * macs + (bias ? out : 0),
@@ -106,19 +115,19 @@ bool expect_images(const layer_input& input, layer_problems& problems) {
   return false;
 }
 
-std::optional<extent_pair> window_output(const layer_input& input, const extent_pair& kernel,
-                                         const extent_pair& stride, const extent_pair& padding,
-                                         const extent_pair& dilation, bool ceil,
+std::optional<extent_pair> window_output(const layer_input& input, const pool2d_layer& window,
                                          layer_problems& problems) {
+  const extent_pair after = window.padding_after.value_or(window.padding);
   extent_pair output{};
   extent_pair covered{};
   extent_pair padded{};
   for (std::size_t axis = 0; axis < 2; ++axis) {
     const std::int64_t size = input.shape[axis + 2];
-    covered[axis] = dilation[axis] * (kernel[axis] - 1) + 1;
-    padded[axis] = size + 2 * padding[axis];
+    covered[axis] = window.dilation[axis] * (window.kernel[axis] - 1) + 1;
+    padded[axis] = size + window.padding[axis] + after[axis];
     output[axis] =
-        window_count(size, kernel[axis], stride[axis], padding[axis], dilation[axis], ceil);
+        window_count(size, window.kernel[axis], window.stride[axis], window.padding[axis],
+                     after[axis], window.dilation[axis], window.ceil_mode);
   }
   if (output[0] > 0 && output[1] > 0) return output;
   problems.report_at("kernel",

@@ -3,9 +3,11 @@
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "stages/network/layer_kind.hpp"
+#include "stages/network/shape_rules.hpp"
 
 namespace graphline {
 
@@ -24,6 +26,32 @@ layer_kind layer_norm_kind();                                           // eleme
 layer_kind max_pool2d_kind();                                           // pooling.cpp
 layer_kind avg_pool2d_kind();                                           // pooling.cpp
 layer_kind adaptive_avg_pool2d_kind();                                  // pooling.cpp
+
+// The shape rule of each operation, likewise.
+
+layer_shape infer(const conv2d_layer&, std::span<const layer_input>, layer_problems&);
+layer_shape infer(const linear_layer&, std::span<const layer_input>, layer_problems&);
+layer_shape infer(const attention_layer&, std::span<const layer_input>, layer_problems&);
+layer_shape infer(const activation_layer&, std::span<const layer_input>, layer_problems&);
+layer_shape infer(const add_layer&, std::span<const layer_input>, layer_problems&);
+layer_shape infer(const flatten_layer&, std::span<const layer_input>, layer_problems&);
+layer_shape infer(const softmax_layer&, std::span<const layer_input>, layer_problems&);
+layer_shape infer(const batch_norm2d_layer&, std::span<const layer_input>, layer_problems&);
+layer_shape infer(const layer_norm_layer&, std::span<const layer_input>, layer_problems&);
+layer_shape infer(const pool2d_layer&, std::span<const layer_input>, layer_problems&);
+layer_shape infer(const adaptive_avg_pool2d_layer&, std::span<const layer_input>, layer_problems&);
+layer_shape infer(const pointwise_layer&, std::span<const layer_input>, layer_problems&);
+layer_shape infer(const conv_transpose2d_layer&, std::span<const layer_input>, layer_problems&);
+layer_shape infer(const matmul_layer&, std::span<const layer_input>, layer_problems&);
+layer_shape infer(const concat_layer&, std::span<const layer_input>, layer_problems&);
+layer_shape infer(const slice_layer&, std::span<const layer_input>, layer_problems&);
+layer_shape infer(const pad_layer&, std::span<const layer_input>, layer_problems&);
+layer_shape infer(const transpose_layer&, std::span<const layer_input>, layer_problems&);
+layer_shape infer(const reshape_layer&, std::span<const layer_input>, layer_problems&);
+layer_shape infer(const expand_layer&, std::span<const layer_input>, layer_problems&);
+layer_shape infer(const reduce_layer&, std::span<const layer_input>, layer_problems&);
+layer_shape infer(const resize2d_layer&, std::span<const layer_input>, layer_problems&);
+layer_shape infer(const gather_layer&, std::span<const layer_input>, layer_problems&);
 
 // What their definitions share: parameters, and arithmetic on sizes that must not overflow.
 
@@ -62,9 +90,7 @@ bool expect_images(const layer_input& input, layer_problems& problems);
 
 /// Output height and width of a window over [N, C, H, W]; reports a window larger than the padded
 /// input and answers nothing.
-std::optional<extent_pair> window_output(const layer_input& input, const extent_pair& kernel,
-                                         const extent_pair& stride, const extent_pair& padding,
-                                         const extent_pair& dilation, bool ceil,
+std::optional<extent_pair> window_output(const layer_input& input, const pool2d_layer& window,
                                          layer_problems& problems);
 
 /// `dim` counted from the front for a tensor of that rank; reports one that does not exist.

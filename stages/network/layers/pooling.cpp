@@ -37,22 +37,6 @@ pool2d_layer read_average(const arguments& values, layer_problems& problems) {
   return pool;
 }
 
-layer_shape infer(const pool2d_layer& pool, std::span<const layer_input> inputs,
-                  layer_problems& problems) {
-  const layer_input& input = inputs[0];
-  if (!expect_images(input, problems)) return {};
-  const auto size = window_output(input, pool.kernel, pool.stride, pool.padding, pool.dilation,
-                                  pool.ceil_mode, problems);
-  if (!size) return {};
-
-  layer_shape result{.output = {input.shape[0], input.shape[1], (*size)[0], (*size)[1]}};
-  // Comparisons or additions within a window, and one division for the average.
-  const std::int64_t window = count_of({pool.kernel[0], pool.kernel[1]});
-  result.cost =
-      element_cost(input.shape, result.output, window - (pool.method == pooling::max ? 1 : 0));
-  return result;
-}
-
 std::vector<parameter> window_parameters() {
   return {kernel_parameter("Height and width of the window: a number or [h, w]."),
           pair_parameter("stride", "Step of the window; the kernel's size when left out.", {}, 1),
@@ -71,6 +55,23 @@ std::int64_t covered_elements(std::int64_t in, std::int64_t out) {
   return sum;
 }
 
+}  // namespace
+
+layer_shape infer(const pool2d_layer& pool, std::span<const layer_input> inputs,
+                  layer_problems& problems) {
+  const layer_input& input = inputs[0];
+  if (!expect_images(input, problems)) return {};
+  const auto size = window_output(input, pool, problems);
+  if (!size) return {};
+
+  layer_shape result{.output = {input.shape[0], input.shape[1], (*size)[0], (*size)[1]}};
+  // Comparisons or additions within a window, and one division for the average.
+  const std::int64_t window = count_of({pool.kernel[0], pool.kernel[1]});
+  result.cost =
+      element_cost(input.shape, result.output, window - (pool.method == pooling::max ? 1 : 0));
+  return result;
+}
+
 layer_shape infer(const adaptive_avg_pool2d_layer& pool, std::span<const layer_input> inputs,
                   layer_problems& problems) {
   const layer_input& input = inputs[0];
@@ -84,13 +85,10 @@ layer_shape infer(const adaptive_avg_pool2d_layer& pool, std::span<const layer_i
   return result;
 }
 
-}  // namespace
-
 layer_kind max_pool2d_kind() {
   auto parameters = window_parameters();
   parameters.push_back(pair_parameter("dilation", "Distance between window elements.", "1", 1));
-  return make_layer_kind<pool2d_layer>("max_pool2d", "Largest value of each window",
-                                       std::move(parameters), read_max, infer);
+  return {"max_pool2d", "Largest value of each window", std::move(parameters), read_max};
 }
 
 layer_kind avg_pool2d_kind() {
@@ -99,23 +97,21 @@ layer_kind avg_pool2d_kind() {
                         .type = parameter_type::boolean,
                         .help = "Count the padding's zeros in the mean.",
                         .default_value = "true"});
-  return make_layer_kind<pool2d_layer>("avg_pool2d", "Mean of each window", std::move(parameters),
-                                       read_average, infer);
+  return {"avg_pool2d", "Mean of each window", std::move(parameters), read_average};
 }
 
 layer_kind adaptive_avg_pool2d_kind() {
-  return make_layer_kind<adaptive_avg_pool2d_layer>(
-      "adaptive_avg_pool2d", "Mean over windows that give an output of a stated size",
-      {{.name = "output",
-        .type = parameter_type::integers,
-        .help = "Height and width of the output: a number or [h, w].",
-        .required = true,
-        .minimum = 1,
-        .maximum = 65536}},
-      [](const arguments& values, layer_problems& problems) {
-        return adaptive_avg_pool2d_layer{.output = read_pair(values, "output", problems)};
-      },
-      infer);
+  return {"adaptive_avg_pool2d",
+          "Mean over windows that give an output of a stated size",
+          {{.name = "output",
+            .type = parameter_type::integers,
+            .help = "Height and width of the output: a number or [h, w].",
+            .required = true,
+            .minimum = 1,
+            .maximum = 65536}},
+          [](const arguments& values, layer_problems& problems) {
+            return adaptive_avg_pool2d_layer{.output = read_pair(values, "output", problems)};
+          }};
 }
 
 }  // namespace graphline

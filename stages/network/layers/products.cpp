@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "stages/network/layers/layers.hpp"
 
 namespace graphline {
@@ -62,19 +64,84 @@ bool check_groups(const conv2d_layer& conv, const layer_input& input, layer_prob
   return true;
 }
 
+}  // namespace
+
 layer_shape infer(const conv2d_layer& conv, std::span<const layer_input> inputs,
                   layer_problems& problems) {
   const layer_input& input = inputs[0];
   if (!expect_images(input, problems)) return {};
   const bool divides = check_groups(conv, input, problems);
-  const auto size = window_output(input, conv.kernel, conv.stride, conv.padding, conv.dilation,
-                                  /*ceil=*/false, problems);
+  const pool2d_layer window{.kernel = conv.kernel,
+                            .stride = conv.stride,
+                            .padding = conv.padding,
+                            .padding_after = conv.padding_after,
+                            .dilation = conv.dilation};
+  const auto size = window_output(input, window, problems);
   if (!divides || !size) return {};
 
   const shape weight{conv.out_channels, input.shape[1] / conv.groups, conv.kernel[0],
                      conv.kernel[1]};
   return product_shape({input.shape[0], conv.out_channels, (*size)[0], (*size)[1]}, weight, input,
                        conv.bias);
+}
+
+layer_shape infer(const conv_transpose2d_layer& conv, std::span<const layer_input> inputs,
+                  layer_problems& problems) {
+  const layer_input& input = inputs[0];
+  if (!expect_images(input, problems)) return {};
+  extent_pair size{};
+  for (std::size_t axis = 0; axis < 2; ++axis) {
+    size[axis] = (input.shape[axis + 2] - 1) * conv.stride[axis] - conv.padding[axis] -
+                 conv.padding_after[axis] + conv.dilation[axis] * (conv.kernel[axis] - 1) + 1;
+  }
+  if (size[0] < 1 || size[1] < 1) {
+    problems.report(fmt::format("has more padding than result: {} gives {}", input.giver,
+                                to_string(input.shape)));
+    return {};
+  }
+  const shape weight{input.shape[1], conv.out_channels / conv.groups, conv.kernel[0],
+                     conv.kernel[1]};
+  layer_shape result{.output = {input.shape[0], conv.out_channels, size[0], size[1]}};
+  const std::int64_t macs = count_of({count_of(input.shape), weight[1], weight[2], weight[3]});
+  const std::int64_t parameters = count_of(weight) + (conv.bias ? conv.out_channels : 0);
+  const double bound = std::sqrt(1.0 / static_cast<double>(weight[0] * weight[2] * weight[3]));
+  result.weights = {{"weight", weight, {initial_value::rule::scaled, std::sqrt(3.0) * bound}}};
+  if (conv.bias) {
+    result.weights.push_back({"bias", {conv.out_channels}, {initial_value::rule::uniform, bound}});
+  }
+  result.cost = {.macs = macs,
+                 .flops = 2 * macs + (conv.bias ? count_of(result.output) : 0),
+                 .bytes_read = 4 * (count_of(input.shape) + parameters),
+                 .bytes_written = 4 * count_of(result.output)};
+  return result;
+}
+
+layer_shape infer(const matmul_layer&, std::span<const layer_input> inputs,
+                  layer_problems& problems) {
+  const shape& a = inputs[0].shape;
+  const shape& b = inputs[1].shape;
+  const auto leading = [](const shape& s) {
+    return shape(std::vector<std::int64_t>(s.extents().begin(), s.extents().end() - 2));
+  };
+  const bool matrices = a.rank() >= 2 && b.rank() >= 2;
+  if (matrices && a[a.rank() - 1] == b[b.rank() - 2]) {
+    const shape outer[] = {leading(a), leading(b)};
+    if (const auto batch = broadcast(outer)) {
+      std::vector<std::int64_t> extents = batch->extents();
+      extents.push_back(a[a.rank() - 2]);
+      extents.push_back(b[b.rank() - 1]);
+      layer_shape result{.output = shape(std::move(extents))};
+      const std::int64_t macs = count_of({count_of(result.output), a[a.rank() - 1]});
+      result.cost = {.macs = macs,
+                     .flops = 2 * macs,
+                     .bytes_read = 4 * (count_of(a) + count_of(b)),
+                     .bytes_written = 4 * count_of(result.output)};
+      return result;
+    }
+  }
+  problems.report(fmt::format("cannot multiply {} of {} by {} of {}", inputs[0].giver, to_string(a),
+                              inputs[1].giver, to_string(b)));
+  return {};
 }
 
 layer_shape infer(const linear_layer& linear, std::span<const layer_input> inputs,
@@ -124,53 +191,48 @@ layer_shape infer(const attention_layer& attention, std::span<const layer_input>
   return result;
 }
 
-}  // namespace
-
 layer_kind conv2d_kind() {
-  return make_layer_kind<conv2d_layer>(
-      "conv2d", "2-D convolution of [N, C, H, W]",
-      {size_parameter("out_channels", "Channels of the output."),
-       kernel_parameter("Height and width of the kernel: a number or [h, w]."),
-       pair_parameter("stride", "Step of the kernel.", "1", 1),
-       padding_parameter(),
-       pair_parameter("dilation", "Distance between kernel elements.", "1", 1),
-       {.name = "groups",
-        .help = "Groups of channels convolved apart; as many as input channels is depthwise.",
-        .default_value = "1",
-        .minimum = 1,
-        .maximum = largest_size},
-       {.name = "bias",
-        .type = parameter_type::boolean,
-        .help = "Add a learned number per channel.",
-        .default_value = "true"}},
-      read_conv2d, infer);
+  return {"conv2d",
+          "2-D convolution of [N, C, H, W]",
+          {size_parameter("out_channels", "Channels of the output."),
+           kernel_parameter("Height and width of the kernel: a number or [h, w]."),
+           pair_parameter("stride", "Step of the kernel.", "1", 1),
+           padding_parameter(),
+           pair_parameter("dilation", "Distance between kernel elements.", "1", 1),
+           {.name = "groups",
+            .help = "Groups of channels convolved apart; as many as input channels is depthwise.",
+            .default_value = "1",
+            .minimum = 1,
+            .maximum = largest_size},
+           {.name = "bias",
+            .type = parameter_type::boolean,
+            .help = "Add a learned number per channel.",
+            .default_value = "true"}},
+          read_conv2d};
 }
 
 layer_kind linear_kind() {
-  return make_layer_kind<linear_layer>(
-      "linear", "Fully connected layer on [N, features] or [N, tokens, features]",
-      {size_parameter("out_features", "Features of the output."),
-       {.name = "bias",
-        .type = parameter_type::boolean,
-        .help = "Add a learned number per feature.",
-        .default_value = "true"}},
-      [](const arguments& values, layer_problems&) {
-        return linear_layer{.out_features = values.integer("out_features"),
-                            .bias = values.boolean("bias")};
-      },
-      infer);
+  return {"linear",
+          "Fully connected layer on [N, features] or [N, tokens, features]",
+          {size_parameter("out_features", "Features of the output."),
+           {.name = "bias",
+            .type = parameter_type::boolean,
+            .help = "Add a learned number per feature.",
+            .default_value = "true"}},
+          [](const arguments& values, layer_problems&) {
+            return linear_layer{.out_features = values.integer("out_features"),
+                                .bias = values.boolean("bias")};
+          }};
 }
 
 layer_kind attention_kind() {
-  return make_layer_kind<attention_layer>(
-      "scaled_dot_product_attention",
-      "softmax(q k^T / sqrt(dim / heads)) v per head, of packed [N, tokens, q k v]",
-      {size_parameter("heads",
-                      "Heads, each of dim / heads neighboring features of q, of k and of v.")},
-      [](const arguments& values, layer_problems&) {
-        return attention_layer{.heads = values.integer("heads")};
-      },
-      infer);
+  return {"scaled_dot_product_attention",
+          "softmax(q k^T / sqrt(dim / heads)) v per head, of packed [N, tokens, q k v]",
+          {size_parameter("heads",
+                          "Heads, each of dim / heads neighboring features of q, of k and of v.")},
+          [](const arguments& values, layer_problems&) {
+            return attention_layer{.heads = values.integer("heads")};
+          }};
 }
 
 }  // namespace graphline

@@ -5,6 +5,7 @@
 
 #include <sstream>
 
+#include "stages/network/layer_reader.hpp"
 #include "tests/stages/network/stage_trial.hpp"
 
 namespace graphline::test {

@@ -7,17 +7,14 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <set>
 
 #include "framework/base/error.hpp"
 #include "stages/onnx/onnx_constants.hpp"
-#include "stages/onnx/onnx_model.hpp"
-#include "tests/stages/onnx/model_writer.hpp"
+#include "tests/stages/onnx/onnx_test_data.hpp"
 
-namespace graphline {
+namespace graphline::test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -32,30 +29,6 @@ const std::map<std::string, const char*> exceptions = {
     {"test_identity_sequence", "a sequence is refused"},
     {"test_cast_FLOAT_to_BFLOAT16", "the reference cuts off the bits that PyTorch and we round"},
     {"test_castlike_FLOAT_to_BFLOAT16_expanded", "as above"}};
-
-std::string bytes_of(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-onnx_model parse(const std::string& bytes) {
-  return parse_onnx(std::as_bytes(std::span(bytes)), "test.onnx");
-}
-
-/// A model with a later operator set: what some tests of one below 7 use has not changed since. Of
-/// a field that comes twice the last one holds.
-onnx_model read_model(const fs::path& folder) {
-  const auto later = written::message().add(8, written::message().number(2, 17));
-  return parse(bytes_of(folder / "model.onnx") + later.bytes());
-}
-
-/// A tensor in a file of its own, of the type that the model tells: the files have uint16 in place
-/// of bfloat16.
-onnx_tensor read_tensor(const fs::path& file, const onnx_value& value) {
-  const auto type = written::message().number(2, static_cast<std::int64_t>(value.element));
-  const auto graph = written::message().text(5, bytes_of(file) + type.bytes());
-  return parse(written::model(graph).bytes()).graph.initializers.at(0);
-}
 
 /// Whether a number is the expected one to 1e-6, of itself or of `scale`.
 bool near(double value, double expected, double scale) {
@@ -115,7 +88,8 @@ TEST(onnx_constants, pass_the_node_tests_of_onnx) {
   int models = 0;
   for (const auto& entry : fs::directory_iterator(all)) {
     const std::string name = entry.path().filename();
-    const onnx_model model = read_model(entry.path());
+    // What some tests of an operator set below 7 use has not changed since.
+    const onnx_model model = read_model_as(entry.path(), 17);
     if (!std::ranges::all_of(model.graph.nodes, can_evaluate)) continue;
     SCOPED_TRACE(name);
     // Errors of the steps of a function are to be measured by what they compute with.
@@ -154,4 +128,4 @@ TEST(onnx_constants, pass_the_node_tests_of_onnx) {
 }
 
 }  // namespace
-}  // namespace graphline
+}  // namespace graphline::test

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "stages/network/layer_reader.hpp"
 #include "stages/weights/float_conversion.hpp"
 #include "tests/stages/network/cuda/cpu_kernels.hpp"
 
@@ -37,9 +38,10 @@ std::vector<float> read_as(dtype element, const std::byte* from, std::size_t cou
 cpu_network::cpu_network(const arguments& values, const shape& input, reference_library& library,
                          precision p, const value_form& in, const value_form& out)
     : network_(defined(values, input)), read_(in.element), written_(out.element) {
-  const weight_table weights(network_weights(
-      network_, {.name = "trial", .arguments = values, .inputs = {}, .outputs = {}}));
-  program_ = lower_network_for_cuda(network_, weights, {library, p, "trial", in, out});
+  const weight_table weights(
+      network_, network_weights(
+                    network_, {.name = "trial", .arguments = values, .inputs = {}, .outputs = {}}));
+  program_ = lower_network_for_cuda(network_, weights, {library, p, "trial", {in}, {out}});
   weights_.emplace(program_.weights_bytes, guard::behind, room_after(program_.weights_bytes));
   program_.write_constants(weights_->data());
 }
@@ -51,12 +53,13 @@ std::vector<float> cpu_network::run(const std::vector<float>& input, guard at) {
   const auto scratch = allocate(program_.scratch_bytes);
   const auto read = allocate(input.size() * size_of(read_));
   write_elements(read_, input, read.data());
-  const auto count = static_cast<std::size_t>(network_.shape_of(network_.layers.size()).elements());
+  const auto count = static_cast<std::size_t>(network_.shape_of(network_.outputs.at(0)).elements());
   const auto written = allocate(count * size_of(written_));
 
-  const stage_tensors tensors{.inputs = {{read.data(), {network_.input, read_}}},
-                              .outputs = {{written.data(), {shape{}, written_}}},
-                              .scratch = scratch.data()};
+  const stage_tensors tensors{
+      .inputs = {{read.data(), {network_.shape_of(network_.inputs.at(0)), read_}}},
+      .outputs = {{written.data(), {shape{}, written_}}},
+      .scratch = scratch.data()};
   for (const bound_cuda_step& bound : program_.bind(tensors, weights_->data())) {
     if (const auto* kernel = std::get_if<kernel_form>(&bound.step->work)) {
       SCOPED_TRACE(bound.step->owner);

@@ -1,0 +1,304 @@
+#include <algorithm>
+#include <utility>
+
+#include "stages/network/host/lowering.hpp"
+#include "stages/network/host/pointwise_loops.hpp"
+
+namespace graphline {
+namespace {
+
+/// Pointwise loops on tensors of a slot; the first arguments are the operands.
+class loops_operation final : public host_operation {
+ public:
+  loops_operation(std::string name, pointwise_loops loops, std::size_t operands,
+                  const std::vector<onednn_argument>& arguments)
+      : name_(std::move(name)), loops_(std::move(loops)) {
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      auto* data = static_cast<float*>(arguments[i].data);
+      if (i < operands) {
+        operands_.push_back(data);
+      } else {
+        results_.push_back(data);
+      }
+    }
+  }
+
+  std::string_view name() const noexcept override { return name_; }
+  void run() override { loops_.run(operands_, results_); }
+
+ private:
+  std::string name_;
+  pointwise_loops loops_;
+  std::vector<const float*> operands_;
+  std::vector<float*> results_;
+};
+
+/// Work of our own on one tensor that is read and one that is written.
+template <class Work>
+class one_to_one_operation final : public host_operation {
+ public:
+  one_to_one_operation(std::string name, Work work, const std::vector<onednn_argument>& arguments)
+      : name_(std::move(name)),
+        work_(std::move(work)),
+        from_(static_cast<const float*>(arguments[0].data)),
+        to_(static_cast<float*>(arguments[1].data)) {}
+
+  std::string_view name() const noexcept override { return name_; }
+  void run() override { work_(from_, to_); }
+
+ private:
+  std::string name_;
+  Work work_;
+  const float* from_;
+  float* to_;
+};
+
+template <class Work>
+void add_work(program_builder& b, const network_layer& layer, Work work, const program_tensor& from,
+              const program_tensor& to) {
+  const std::string name = layer.kind + " [loops]";
+  b.add_step({name,
+              {{DNNL_ARG_SRC, from}, {DNNL_ARG_DST, to}},
+              [name, work](const std::vector<onednn_argument>& arguments) {
+                return std::make_unique<one_to_one_operation<Work>>(name, work, arguments);
+              }});
+}
+
+/// `tensors` are the operands, then the results.
+void add_loops(program_builder& b, std::string_view content, const pointwise_program& program,
+               const pointwise_space& space, std::vector<program_operand> tensors) {
+  const pointwise_loops loops(program, space);
+  const std::string name =
+      std::string(content) + " [" + std::string(pointwise_loops::instructions()) + " loops]";
+  b.add_step(
+      {name, std::move(tensors),
+       [name, loops, operands = program.operands](const std::vector<onednn_argument>& arguments) {
+         return std::make_unique<loops_operation>(name, loops, operands, arguments);
+       }});
+}
+
+std::vector<std::int64_t> packed_strides(const shape& s) {
+  std::vector<std::int64_t> strides(s.rank(), 1);
+  for (std::size_t axis = s.rank(); axis-- > 1;) strides[axis - 1] = strides[axis] * s[axis];
+  return strides;
+}
+
+/// Strides with which a packed tensor is broadcast to a shape.
+std::vector<std::int64_t> broadcast_strides(const shape& from, const shape& to) {
+  const std::vector<std::int64_t> packed = packed_strides(from);
+  std::vector<std::int64_t> strides(to.rank(), 0);
+  for (std::size_t i = 0; i < from.rank(); ++i) {
+    if (from[i] != 1) strides[to.rank() - from.rank() + i] = packed[i];
+  }
+  return strides;
+}
+
+/// Where a walk over `extents` begins in a tensor, in elements, and how it advances.
+struct strided_part {
+  std::int64_t begin = 0;
+  std::vector<std::int64_t> strides;
+};
+
+void add_copy(program_builder& b, const network_layer& layer, const shape& extents,
+              const program_tensor& from, const strided_part& from_part, const program_tensor& to,
+              const strided_part& to_part) {
+  const auto operand = [](int role, const program_tensor& tensor, const strided_part& part) {
+    return program_operand{role, tensor, static_cast<std::size_t>(part.begin) * sizeof(float)};
+  };
+  const pointwise_program copy{.operands = 1, .steps = {}, .results = {0}};
+  add_loops(b, layer.kind, copy, {extents.extents(), {from_part.strides, to_part.strides}},
+            {operand(DNNL_ARG_SRC, from, from_part), operand(DNNL_ARG_DST, to, to_part)});
+}
+
+/// Copies part of what a layer reads to all that it gives.
+void copy_part(program_builder& b, const fused_layers& group, const strided_part& part) {
+  const network_layer& layer = b.layer(group.head);
+  const shape& out = b.output_shape(layer);
+  const program_tensor from = b.plain_input_of(layer);
+  const program_tensor to = b.make_tensor(plain_layout(out));
+  add_copy(b, layer, out, from, part, to, {0, packed_strides(out)});
+  b.set_output(group.head, to);
+}
+
+/// Along one dimension: elements before it, along it and after it.
+struct axis_extents {
+  std::int64_t outer = 1;
+  std::int64_t extent = 1;
+  std::int64_t inner = 1;
+};
+
+axis_extents along(const shape& s, std::size_t axis) {
+  axis_extents result{.extent = s[axis]};
+  for (std::size_t i = 0; i < s.rank(); ++i) {
+    if (i < axis) result.outer *= s[i];
+    if (i > axis) result.inner *= s[i];
+  }
+  return result;
+}
+
+}  // namespace
+
+void lower(program_builder& b, const fused_layers& group, const pointwise_layer& layer) {
+  const network_layer& head = b.layer(group.head);
+  const shape& out = b.output_shape(head);
+  pointwise_program program;
+  program.operands = head.inputs.size();
+  pointwise_program::step& step = program.steps.emplace_back();
+  step.layer = layer;
+  pointwise_space space{out.extents(), {}};
+  std::vector<program_operand> tensors;
+  for (std::size_t i = 0; i < head.inputs.size(); ++i) {
+    step.from[i] = static_cast<std::uint16_t>(i);
+    space.strides.push_back(broadcast_strides(b.network().shape_of(head.inputs[i]), out));
+    tensors.push_back({DNNL_ARG_SRC_0 + static_cast<int>(i), b.plain_input_of(head, i)});
+  }
+  program.results = {program.operands};
+  space.strides.push_back(packed_strides(out));
+  const program_tensor result = b.make_tensor(plain_layout(out));
+  tensors.push_back({DNNL_ARG_DST, result});
+  add_loops(b, traits_of(layer.function).name, program, space, std::move(tensors));
+  b.set_output(group.head, result);
+}
+
+void lower(program_builder& b, const fused_layers& group, const concat_layer& concat) {
+  const network_layer& head = b.layer(group.head);
+  const shape& out = b.output_shape(head);
+  const std::vector<std::int64_t> strides = packed_strides(out);
+  const program_tensor result = b.make_tensor(plain_layout(out));
+  std::int64_t begin = 0;
+  for (std::size_t i = 0; i < head.inputs.size(); ++i) {
+    const shape& part = b.network().shape_of(head.inputs[i]);
+    if (part.elements() > 0) {
+      add_copy(b, head, part, b.plain_input_of(head, i), {0, packed_strides(part)}, result,
+               {begin, strides});
+    }
+    begin += part[concat.axis] * strides[concat.axis];
+  }
+  b.set_output(group.head, result);
+}
+
+void lower(program_builder& b, const fused_layers& group, const slice_layer& slice) {
+  const std::vector<std::int64_t> packed = packed_strides(b.input_shape(b.layer(group.head)));
+  strided_part part;
+  for (std::size_t axis = 0; axis < packed.size(); ++axis) {
+    part.begin += slice.begin[axis] * packed[axis];
+    part.strides.push_back(slice.step[axis] * packed[axis]);
+  }
+  copy_part(b, group, part);
+}
+
+void lower(program_builder& b, const fused_layers& group, const transpose_layer& transpose) {
+  const std::vector<std::int64_t> packed = packed_strides(b.input_shape(b.layer(group.head)));
+  strided_part part;
+  for (const std::size_t axis : transpose.order) part.strides.push_back(packed[axis]);
+  copy_part(b, group, part);
+}
+
+void lower(program_builder& b, const fused_layers& group, const expand_layer& expand) {
+  copy_part(b, group, {0, broadcast_strides(b.input_shape(b.layer(group.head)), expand.extents)});
+}
+
+void lower(program_builder& b, const fused_layers& group, const pad_layer& pad) {
+  const network_layer& head = b.layer(group.head);
+  const shape& in = b.input_shape(head);
+  const shape& out = b.output_shape(head);
+  const std::vector<std::int64_t> strides = packed_strides(out);
+  const program_tensor result = b.make_tensor(plain_layout(out));
+  const float value[] = {pad.value};
+  add_copy(b, head, out, b.constant(value, shape{1}, plain_layout({1})),
+           {0, std::vector<std::int64_t>(out.rank(), 0)}, result, {0, strides});
+  std::int64_t begin = 0;
+  for (std::size_t axis = 0; axis < strides.size(); ++axis) {
+    begin += pad.before[axis] * strides[axis];
+  }
+  add_copy(b, head, in, b.plain_input_of(head), {0, packed_strides(in)}, result, {begin, strides});
+  b.set_output(group.head, result);
+}
+
+/// No work beyond bringing the elements in order: the same buffer, seen in another shape.
+void lower(program_builder& b, const fused_layers& group, const reshape_layer& reshape) {
+  const network_layer& head = b.layer(group.head);
+  b.set_output(group.head, {b.plain_input_of(head).buffer, plain_layout(reshape.extents)});
+}
+
+void lower(program_builder& b, const fused_layers& group, const gather_layer& gather) {
+  const network_layer& head = b.layer(group.head);
+  const axis_extents axis = along(b.input_shape(head), gather.axis);
+  const program_tensor result = b.make_tensor(plain_layout(b.output_shape(head)));
+  add_work(
+      b, head,
+      [axis, indices = gather.indices](const float* from, float* to) {
+        for (std::int64_t outer = 0; outer < axis.outer; ++outer) {
+          const float* block = from + outer * axis.extent * axis.inner;
+          for (const std::int64_t index : indices) {
+            to = std::copy_n(block + index * axis.inner, axis.inner, to);
+          }
+        }
+      },
+      b.plain_input_of(head), result);
+  b.set_output(group.head, result);
+}
+
+void lower(program_builder& b, const fused_layers& group, const reduce_layer& reduce) {
+  const network_layer& head = b.layer(group.head);
+  const shape& in = b.input_shape(head);
+  std::vector<std::int64_t> kept = in.extents();
+  for (const std::size_t axis : reduce.axes) kept[axis] = 1;
+  const shape out(std::move(kept));
+  const auto algorithm = [&] {
+    switch (reduce.function) {
+      case reduce_layer::reduction::sum:
+        return dnnl::algorithm::reduction_sum;
+      case reduce_layer::reduction::mean:
+        return dnnl::algorithm::reduction_mean;
+      case reduce_layer::reduction::max:
+        return dnnl::algorithm::reduction_max;
+      case reduce_layer::reduction::min:
+        return dnnl::algorithm::reduction_min;
+      default:
+        return dnnl::algorithm::reduction_mul;
+    }
+  }();
+  // oneDNN refuses a reduction that reduces nothing.
+  if (out == in) {
+    b.set_output(group.head, b.in_shape(b.plain_input_of(head), b.output_shape(head), head));
+    return;
+  }
+  const program_tensor source = b.plain_input_of(head);
+  const dnnl::reduction::desc wanted(algorithm, source.layout, plain_layout(out), 0.0F, 0.0F);
+  const dnnl::reduction::primitive_desc chosen(wanted, onednn_attributes(), onednn_engine());
+  b.add_layer<dnnl::reduction>(group.head, source, chosen);
+}
+
+void lower(program_builder& b, const fused_layers& group, const resize2d_layer& resize) {
+  const network_layer& head = b.layer(group.head);
+  const shape& in = b.input_shape(head);
+  const program_tensor result = b.make_tensor(plain_layout(b.output_shape(head)));
+  const std::int64_t planes = in[0] * in[1];
+  const std::int64_t height = in[2];
+  const std::int64_t width = in[3];
+  add_work(
+      b, head,
+      [planes, height, width, resize](const float* from, float* to) {
+        const auto rows = static_cast<std::int64_t>(resize.rows.size());
+        const auto columns = static_cast<std::int64_t>(resize.columns.size());
+#pragma omp parallel for schedule(static)
+        for (std::int64_t plane = 0; plane < planes; ++plane) {
+          const float* source = from + plane * height * width;
+          float* target = to + plane * rows * columns;
+          for (const resize_position& y : resize.rows) {
+            const float* upper = source + y.first * width;
+            const float* lower = source + y.second * width;
+            for (const resize_position& x : resize.columns) {
+              const float top = upper[x.first] + x.weight * (upper[x.second] - upper[x.first]);
+              const float bottom = lower[x.first] + x.weight * (lower[x.second] - lower[x.first]);
+              *target++ = top + y.weight * (bottom - top);
+            }
+          }
+        }
+      },
+      b.plain_input_of(head), result);
+  b.set_output(group.head, result);
+}
+
+}  // namespace graphline

@@ -1,0 +1,129 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <utility>
+
+#include "framework/base/error.hpp"
+#include "stages/kinds.hpp"
+#include "stages/network/host/lowering.hpp"
+#include "stages/onnx/onnx_import.hpp"
+
+namespace graphline {
+namespace {
+
+std::string names_of(const std::vector<onnx_value>& values) {
+  std::vector<std::string> names;
+  for (const onnx_value& value : values) names.push_back(value.name);
+  return fmt::to_string(fmt::join(names, ", "));
+}
+
+/// Whether a tensor fits what the model says of its input.
+bool fits(const onnx_value& input, const shape& given) {
+  if (!input.extents) return true;
+  if (input.extents->size() != given.rank()) return false;
+  for (std::size_t axis = 0; axis < input.extents->size(); ++axis) {
+    const auto& wanted = (*input.extents)[axis].number;
+    if (wanted && *wanted > 0 && *wanted != given[axis]) return false;
+  }
+  return true;
+}
+
+std::string shape_text(const onnx_value& input) {
+  std::vector<std::string> extents;
+  for (const onnx_extent& extent : input.extents.value_or(std::vector<onnx_extent>{})) {
+    extents.push_back(extent.number           ? std::to_string(*extent.number)
+                      : extent.symbol.empty() ? "?"
+                                              : extent.symbol);
+  }
+  return fmt::format("[{}]", fmt::join(extents, ", "));
+}
+
+/// The model for tensors of these types. Reports to `out`.
+onnx_network network_for(const arguments& values, std::span<const tensor_type> tensors,
+                         diagnostics& out) {
+  const place where = values.where("model");
+  const std::string& path = values.text("model");
+  onnx_model model;
+  try {
+    model = read_onnx(path);
+  } catch (const input_error& problem) {
+    out.error(where, problem.what());
+    return {};
+  }
+  const std::vector<onnx_value>& wanted = model.graph.inputs;
+  if (wanted.size() != tensors.size()) {
+    out.error(values.where(),
+              fmt::format("model '{}' reads {} tensor{}: {}; 'reads' names {}", path, wanted.size(),
+                          wanted.size() == 1 ? "" : "s", names_of(wanted), tensors.size()));
+    return {};
+  }
+  std::vector<std::pair<std::string, shape>> inputs;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    if (wanted[i].element != onnx_type::float32 || tensors[i].element != dtype::float32) {
+      out.error(where, fmt::format("input '{}' of model '{}' is {} and reads {}; only float32 is "
+                                   "supported",
+                                   wanted[i].name, path, to_string(wanted[i].element),
+                                   to_string(tensors[i])));
+    } else if (!fits(wanted[i], tensors[i].shape)) {
+      out.error(where, fmt::format("input '{}' of model '{}' has the shape {} but reads {}",
+                                   wanted[i].name, path, shape_text(wanted[i]),
+                                   to_string(tensors[i].shape)));
+    }
+    inputs.emplace_back(wanted[i].name, tensors[i].shape);
+  }
+  if (out.has_errors()) return {};
+  std::vector<std::string> outputs;
+  for (const onnx_value& value : model.graph.outputs) outputs.push_back(value.name);
+  return import_onnx(model, inputs, outputs, where, out);
+}
+
+/// The network of a stage, which the planner has found to be in order; the file may have changed.
+onnx_network network_for(const stage_config& config) {
+  diagnostics problems;
+  onnx_network network = network_for(config.arguments, config.inputs, problems);
+  problems.throw_if_errors();
+  return network;
+}
+
+stage_shape infer_onnx(const arguments& values, std::span<const tensor_type> inputs,
+                       diagnostics& out) {
+  if (!values.has("model")) return {};
+  const network_definition network = network_for(values, inputs, out).definition;
+  return out.has_errors() ? stage_shape{} : shape_of_network(network);
+}
+
+std::string onnx_manual() {
+  return fmt::format(
+      "Reads the model's inputs and writes its outputs, in the model's order. Dimensions that the "
+      "model leaves open have the extents of the tensors that are read. Nodes whose inputs are "
+      "constants are evaluated once. Operators of other nodes: {}.\n",
+      fmt::join(imported_operators(), ", "));
+}
+
+}  // namespace
+
+stage_kind onnx_kind() {
+  stage_kind kind;
+  kind.name = "onnx";
+  kind.headline = "A neural network from an ONNX file";
+  kind.on = side::device;
+  kind.inputs = {{"input", "What the model reads, float32."}};
+  kind.repeat_last_input = true;
+  kind.outputs = {{"output", "What the model gives, float32."}};
+  kind.repeat_last_output = true;
+  kind.parameters = {{.name = "model",
+                      .type = parameter_type::path,
+                      .help = "ONNX file, of operator set 7 to 21.",
+                      .required = true}};
+  kind.infer = infer_onnx;
+  kind.make_device["host"] = [](device& d, const stage_config& config) {
+    onnx_network network = network_for(config);
+    const weight_table weights(network.definition, std::move(network.constants));
+    return make_host_network(d, network.definition, weights, config);
+  };
+  kind.weights = [](const stage_config& config) { return network_for(config).constants; };
+  kind.manual = onnx_manual;
+  return kind;
+}
+
+}  // namespace graphline

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "framework/base/diagnostic.hpp"
+#include "framework/base/tensor_type.hpp"
+#include "framework/stage/stage.hpp"
+#include "stages/network/definition.hpp"
+#include "stages/onnx/onnx_model.hpp"
+
+namespace graphline {
+
+/// A model as a network, with the data of its constants in the order of its values.
+struct onnx_network {
+  network_definition definition;
+  std::vector<named_tensor> constants;
+};
+
+/// The operators of ONNX that can be layers of a network, in alphabetical order; others are
+/// supported where their inputs are constants.
+std::vector<std::string_view> imported_operators();
+
+/// Makes layers of a model's nodes, and evaluates those whose inputs are constants. `inputs` are
+/// the shapes of the model's inputs by name, in the order in which the network reads them;
+/// `outputs` the names of what it gives. Reports to `out`, at `where`, nodes that are not
+/// supported, with their names and the reason; after an error the result is incomplete.
+onnx_network import_onnx(const onnx_model& model,
+                         const std::vector<std::pair<std::string, shape>>& inputs,
+                         const std::vector<std::string>& outputs, const place& where,
+                         diagnostics& out);
+
+}  // namespace graphline

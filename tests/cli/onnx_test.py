@@ -1,0 +1,123 @@
+"""ONNX models as stages, as a user of the graphline program meets them.
+
+usage: onnx_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES
+"""
+
+import struct
+import sys
+import unittest
+
+from cli_test import Case, graphline
+
+PIPELINE = """pipeline: small
+inputs:
+  image: {shape: [2, 1, 2, 3], fill: normal}
+stages:
+  - {name: model, kind: onnx, model: model.onnx, reads: image, writes: [scores, sum]}
+run: {frames: 3, warmup: 1}
+"""
+
+
+def number(field, value):
+    """A field of protobuf that is an integer of up to seven bits."""
+    return bytes([field << 3, value])
+
+
+def text(field, value):
+    value = value.encode() if isinstance(value, str) else value
+    length = len(value)
+    size = bytes([length]) if length < 128 else bytes([length & 127 | 128, length >> 7])
+    return bytes([field << 3 | 2]) + size + value
+
+
+def tensor(name, extents, values):
+    return (b"".join(number(1, extent) for extent in extents) + number(2, 1) + text(8, name)
+            + text(9, struct.pack(f"<{len(values)}f", *values)))
+
+
+def value(name, extents):
+    shape = b"".join(text(1, number(1, extent) if isinstance(extent, int) else text(2, extent))
+                     for extent in extents)
+    return text(1, name) + text(2, text(1, number(1, 1) + text(2, shape)))
+
+
+def node(operator, inputs, outputs, name):
+    return (b"".join(text(1, i) for i in inputs) + b"".join(text(2, o) for o in outputs)
+            + text(3, name) + text(4, operator))
+
+
+def model(last="Add"):
+    """A 1x1 convolution with 2, relu, and that plus 1 where `last` is Add."""
+    graph = (text(1, node("Conv", ["x", "w"], ["c"], "conv1"))
+             + text(1, node("Relu", ["c"], ["scores"], "relu1"))
+             + text(1, node(last, ["scores", "one"], ["sum"], "last1"))
+             + text(2, "small")
+             + text(5, tensor("w", [1, 1, 1, 1], [2.0])) + text(5, tensor("one", [1], [1.0]))
+             + text(11, value("x", ["batch", 1, 2, 3]))
+             + text(12, value("scores", ["batch", 1, 2, 3]))
+             + text(12, value("sum", ["batch", 1, 2, 3])))
+    return number(1, 8) + text(8, number(2, 17)) + text(7, graph)
+
+
+def floats(path):
+    """The numbers of a .npy file of float32."""
+    data = path.read_bytes()
+    begin = 10 + struct.unpack("<H", data[8:10])[0]
+    return list(struct.unpack(f"<{(len(data) - begin) // 4}f", data[begin:]))
+
+
+class Onnx(Case):
+    def setUp(self):
+        super().setUp()
+        self.pipeline = self.folder / "small.yaml"
+        self.pipeline.write_text(PIPELINE)
+        (self.folder / "model.onnx").write_bytes(model())
+
+    def test_a_model_runs_as_a_stage_and_gives_its_outputs(self):
+        tensors = self.folder / "tensors"
+        done = graphline("run", self.pipeline, "--device", "host", "--save-tensors", tensors)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        image = floats(tensors / "input.image.npy")
+        scores = floats(tensors / "output.scores.npy")
+        self.assertEqual(len(image), 12)
+        self.assertEqual(scores, [max(2 * x, 0) for x in image])
+        for given, score in zip(floats(tensors / "output.sum.npy"), scores, strict=True):
+            self.assertAlmostEqual(given, score + 1, places=5)
+
+    def test_nodes_are_named_where_layers_are(self):
+        done = graphline("inspect", self.pipeline, "--json", "-")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("conv1", done.stdout)
+        self.assertIn("last1", done.stdout)
+        done = graphline("run", self.pipeline, "--device", "host", "--timing", "layers")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("conv1+relu1", done.stdout)
+
+    def refused(self, *wanted):
+        done = graphline("check", self.pipeline, "--device", "host")
+        self.assertEqual(done.returncode, 2, done.stdout)
+        for words in wanted:
+            self.assertIn(words, done.stderr)
+
+    def test_a_node_that_is_not_supported_is_named(self):
+        (self.folder / "model.onnx").write_bytes(model("Frobnicate"))
+        self.refused("small.yaml:5:38: error: node 'last1' (Frobnicate): ",
+                     "the operator is not supported")
+
+    def test_what_is_no_model_is_refused(self):
+        (self.folder / "model.onnx").write_bytes(model()[:40])
+        self.refused("model.onnx")
+        (self.folder / "model.onnx").unlink()
+        self.refused("model.onnx")
+
+    def test_tensors_must_fit_the_model(self):
+        self.pipeline.write_text(PIPELINE.replace("[2, 1, 2, 3]", "[2, 1, 2, 4]"))
+        self.refused("input 'x' of model", "has the shape [batch, 1, 2, 3] but reads [2, 1, 2, 4]")
+        self.pipeline.write_text(PIPELINE.replace("writes: [scores, sum]", "writes: scores"))
+        self.refused("names 1 tensor to write in 'writes', but gives 2: float32 [2, 1, 2, 3], ")
+        self.pipeline.write_text(PIPELINE.replace("reads: image", "reads: [image, image]"))
+        self.refused("reads 1 tensor: x; 'reads' names 2")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], "-v"])

@@ -1,0 +1,192 @@
+// Models as networks on the host device, compared with the outputs that ONNX's own tests expect:
+// Debian's libonnx-testdata.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <iostream>
+#include <map>
+#include <optional>
+
+#include "framework/base/error.hpp"
+#include "stages/network/host/lowering.hpp"
+#include "stages/onnx/onnx_import.hpp"
+#include "tests/stages/onnx/onnx_test_data.hpp"
+
+namespace graphline::test {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Tests whose outputs are not what later versions of ONNX, and ONNX Runtime, give.
+const std::map<std::string, const char*> other_outputs = {
+    {"test_resize_downsample_scales_linear_align_corners",
+     "the reference scaled corners by the length before it is rounded to whole elements"}};
+
+/// What became of a test of ONNX.
+struct outcome {
+  bool compared = false;
+  std::string why_not;  ///< of one that is refused
+};
+
+/// The first set of data of a test; nothing where some of it is not float32.
+struct test_data {
+  onnx_model model;
+  std::vector<onnx_tensor> inputs;
+  std::vector<onnx_tensor> outputs;
+};
+
+std::optional<test_data> read_test(const fs::path& folder) {
+  test_data data{read_model(folder), {}, {}};
+  const auto read = [&](const char* kind, const std::vector<onnx_value>& values,
+                        std::vector<onnx_tensor>& to) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (values[i].element != onnx_type::float32) return false;
+      to.push_back(
+          read_tensor(folder / "test_data_set_0" / (kind + std::to_string(i) + ".pb"), values[i]));
+    }
+    return true;
+  };
+  if (!read("input_", data.model.graph.inputs, data.inputs)) return {};
+  if (!read("output_", data.model.graph.outputs, data.outputs)) return {};
+  return data;
+}
+
+/// Runs the model; its outputs one after the other.
+std::vector<std::vector<float>> run_model(const test_data& data, diagnostics& problems) {
+  std::vector<std::pair<std::string, shape>> inputs;
+  for (std::size_t i = 0; i < data.inputs.size(); ++i) {
+    inputs.emplace_back(data.model.graph.inputs[i].name, data.inputs[i].extents);
+  }
+  std::vector<std::string> names;
+  for (const onnx_value& value : data.model.graph.outputs) names.push_back(value.name);
+  onnx_network network = import_onnx(data.model, inputs, names, {}, problems);
+  if (problems.has_errors()) return {};
+
+  const auto on = open_host_device(1);
+  const weight_table weights(network.definition, network.constants);
+  stage_config config;
+  config.name = "trial";
+  const auto stage = make_host_network(*on, network.definition, weights, config);
+  stage_tensors tensors;
+  std::vector<memory> memories;
+  const auto allocate = [&](const shape& extents) {
+    const tensor_type type{extents, dtype::float32};
+    memories.push_back(on->allocate(std::max<std::size_t>(type.bytes(), 4)));
+    return tensor_view{memories.back().data(), type};
+  };
+  const auto s = on->make_stream("trial", priority::normal);
+  for (const onnx_tensor& input : data.inputs) {
+    const auto& values = std::get<std::vector<float>>(input.values);
+    tensors.inputs.push_back(allocate(input.extents));
+    s->copy(tensors.inputs.back().data, values.data(), values.size() * sizeof(float));
+  }
+  for (const std::size_t value : network.definition.outputs) {
+    tensors.outputs.push_back(allocate(network.definition.shape_of(value)));
+  }
+  memory scratch;
+  if (stage->scratch_bytes() > 0) {
+    scratch = on->allocate(stage->scratch_bytes());
+    tensors.scratch = scratch.data();
+  }
+  const auto work = stage->bind(tensors);
+  work->enqueue(*s);
+  std::vector<std::vector<float>> outputs;
+  for (const tensor_view& view : tensors.outputs) {
+    outputs.emplace_back(static_cast<std::size_t>(view.type.shape.elements()));
+    s->copy(outputs.back().data(), view.data, view.type.bytes());
+  }
+  on->synchronize(wait_mode::block);
+  return outputs;
+}
+
+/// The same test with all inputs but the first as constants of the model, as weights are.
+test_data with_constants(test_data data) {
+  for (std::size_t i = 1; i < data.inputs.size(); ++i) {
+    data.inputs[i].name = data.model.graph.inputs[i].name;
+    data.model.graph.initializers.push_back(std::move(data.inputs[i]));
+  }
+  data.inputs.resize(1);
+  data.model.graph.inputs.resize(1);
+  return data;
+}
+
+outcome try_model(const fs::path& folder) {
+  auto data = read_test(folder);
+  if (!data) return {};
+  diagnostics problems;
+  auto outputs = run_model(*data, problems);
+  if (problems.has_errors() && data->inputs.size() > 1) {
+    data = with_constants(std::move(*data));
+    problems = {};
+    outputs = run_model(*data, problems);
+  }
+  if (problems.has_errors()) return {false, problems.all().front().message};
+  for (std::size_t i = 0; i < data->outputs.size(); ++i) {
+    const auto& expected = std::get<std::vector<float>>(data->outputs[i].values);
+    EXPECT_EQ(outputs.at(i).size(), expected.size());
+    if (outputs[i].size() != expected.size()) continue;
+    std::size_t wrong = 0;
+    for (std::size_t k = 0; k < expected.size(); ++k) {
+      const bool same = std::isnan(expected[k]) ? std::isnan(outputs[i][k])
+                                                : outputs[i][k] == expected[k] ||
+                                                      std::abs(outputs[i][k] - expected[k]) <=
+                                                          1e-5F + 1e-4F * std::abs(expected[k]);
+      if (!same && wrong++ == 0) {
+        ADD_FAILURE() << outputs[i][k] << " where " << expected[k] << " is expected, at " << k
+                      << " of " << data->outputs[i].name;
+      }
+    }
+  }
+  return {true, ""};
+}
+
+/// Tries all tests of a folder. Those that are refused, by the reason.
+int try_folder(const std::string& name, std::map<std::string, std::vector<std::string>>& refused) {
+  const fs::path all = fs::path("/usr/share/libonnx-testdata/data") / name;
+  if (!fs::exists(all)) {
+    ADD_FAILURE() << "install libonnx-testdata";
+    return 0;
+  }
+  int compared = 0;
+  for (const auto& entry : fs::directory_iterator(all)) {
+    if (other_outputs.contains(entry.path().filename())) continue;
+    SCOPED_TRACE(entry.path().filename());
+    outcome result;
+    try {
+      result = try_model(entry.path());
+    } catch (const std::exception& problem) {
+      ADD_FAILURE() << problem.what();
+    }
+    if (result.compared) ++compared;
+    if (!result.why_not.empty()) refused[result.why_not].push_back(entry.path().filename());
+  }
+  for (const auto& [why, tests] : refused) {
+    std::cout << why << ": " << tests.size() << " (" << tests.front() << ")\n";
+  }
+  std::cout << name << ": " << compared << " compared\n";
+  return compared;
+}
+
+TEST(onnx_import, passes_the_node_tests_of_onnx) {
+  std::map<std::string, std::vector<std::string>> refused;
+  EXPECT_GE(try_folder("node", refused), 310);
+}
+
+TEST(onnx_import, passes_the_operators_that_pytorch_exported) {
+  std::map<std::string, std::vector<std::string>> refused;
+  EXPECT_GE(try_folder("pytorch-operator", refused), 29);
+}
+
+TEST(onnx_import, passes_the_modules_that_pytorch_exported) {
+  std::map<std::string, std::vector<std::string>> refused;
+  EXPECT_GE(try_folder("pytorch-converted", refused), 67);
+}
+
+}  // namespace
+
+}  // namespace graphline::test
