@@ -93,11 +93,16 @@ stage_shape infer_onnx(const arguments& values, std::span<const tensor_type> inp
 }
 
 std::string onnx_manual() {
-  return fmt::format(
-      "Reads the model's inputs and writes its outputs, in the model's order. Dimensions that the "
-      "model leaves open have the extents of the tensors that are read. Nodes whose inputs are "
-      "constants are evaluated once. Operators of other nodes: {}.\n",
-      fmt::join(imported_operators(), ", "));
+  std::string page =
+      "Reads the model's inputs and writes its outputs, in the model's order. Dimensions\n"
+      "that the model leaves open have the extents of the tensors that are read. Nodes\n"
+      "whose inputs are constants are evaluated once. Operators of other nodes:\n\n";
+  std::string line = " ";
+  for (const std::string_view name : imported_operators()) {
+    if (line.size() + 1 + name.size() > 78) page += std::exchange(line, " ") + "\n";
+    line += fmt::format(" {}", name);
+  }
+  return page + line + "\n";
 }
 
 }  // namespace
