@@ -94,9 +94,9 @@ stage_shape infer_onnx(const arguments& values, std::span<const tensor_type> inp
 
 std::string onnx_manual() {
   std::string page =
-      "Reads the model's inputs and writes its outputs, in the model's order. Dimensions\n"
-      "that the model leaves open have the extents of the tensors that are read. Nodes\n"
-      "whose inputs are constants are evaluated once. Operators of other nodes:\n\n";
+      "Reads the model's inputs and writes its outputs, in the model's order. Extents\n"
+      "that the model leaves open are those of the tensors that are read. Nodes whose\n"
+      "inputs are constants are evaluated once. Operators of other nodes:\n\n";
   std::string line = " ";
   for (const std::string_view name : imported_operators()) {
     if (line.size() + 1 + name.size() > 78) page += std::exchange(line, " ") + "\n";
