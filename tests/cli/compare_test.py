@@ -280,8 +280,8 @@ class overhead(Case):
         result = json.loads(path.read_text())
         self.assertEqual(result["schema"], "graphline.experiment/1")
         methods = [c["name"] for c in result["configurations"]]
-        self.assertEqual(methods, ["timing=none", "timing=host", "timing=sync", "timing=event",
-                                   "timing=layers"])
+        self.assertEqual(methods, ["timing=none", "timing=host", "timing=sync", "timing=callback",
+                                   "timing=event", "timing=layers"])
         self.assertEqual({c["reference"] for c in result["comparisons"]}, {"timing=none"})
         self.assertRegex(done.stdout, r"- event[ :](.|\n  )*no\s+interval")
         self.expect(graphline("report", path), 0, done.stdout, stream="stdout")
