@@ -13,8 +13,8 @@
 
 namespace graphline {
 
-/// What is computed of the elements at one position. Comparisons and `not` give 1 or 0, and take
-/// what is not 0 for true.
+/// What is computed of the elements at one position, beside the activations that products take into
+/// their epilogue. Comparisons and `not` give 1 or 0, and take what is not 0 for true.
 enum class pointwise_function {
   // of one
   abs,
@@ -25,8 +25,6 @@ enum class pointwise_function {
   erf,
   exp,
   floor,
-  gelu_erf,
-  gelu_tanh,
   hard_sigmoid,  ///< alpha x + beta between 0 and 1
   hard_swish,    ///< x times hard_sigmoid with 1/6 and 1/2
   leaky_relu,    ///< with alpha
@@ -35,12 +33,9 @@ enum class pointwise_function {
   mish,
   neg,
   reciprocal,
-  relu,
   round,  ///< halves to even
   selu,   ///< with alpha and beta, which ONNX calls gamma
-  sigmoid,
   sign,
-  silu,
   sin,
   softplus,
   softsign,
@@ -82,16 +77,19 @@ const pointwise_traits& traits_of(pointwise_function function);
 
 /// Reads as many values as its function has operands; their shapes are broadcast as in NumPy.
 struct pointwise_layer {
-  pointwise_function function = pointwise_function::relu;
+  pointwise_function function = pointwise_function::abs;
   float alpha = 0;
   float beta = 0;
 };
 
-/// One value at one position, by its function: what every implementation is compared with.
-float evaluate(const pointwise_layer& layer, std::span<const float> operands);
-
 /// The shape that NumPy broadcasts these to; nothing where they do not fit.
 std::optional<shape> broadcast(std::span<const shape> shapes);
+
+/// The distance between neighbors along each dimension of a packed tensor, in elements.
+std::vector<std::int64_t> packed_strides(const shape& s);
+
+/// The same along each dimension of `to`, to which a packed tensor is broadcast.
+std::vector<std::int64_t> broadcast_strides(const shape& from, const shape& to);
 
 /// Layers one after the other on one position. A register holds an operand, in their order, or what
 /// a step gives, in theirs.

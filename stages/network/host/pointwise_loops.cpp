@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
+#include <stdexcept>
 #include <utility>
 
 #include "stages/network/host/vector_math.hpp"
@@ -14,6 +16,9 @@ using function = pointwise_function;
 
 /// Elements that go through all steps of a program together.
 constexpr std::int64_t block = 256;
+
+/// Operands and steps of a program, whose blocks are on the stack of each thread.
+constexpr std::size_t most_registers = 16;
 
 /// Applies `one` to each vector of a block.
 template <int width, class One>
@@ -33,12 +38,16 @@ GRAPHLINE_INLINE void for_vectors(std::array<const float*, 3> from, float* to, c
 }
 
 /// For functions without a vector form of ours.
-GRAPHLINE_INLINE void for_elements(const pointwise_layer& layer, std::array<const float*, 3> from,
-                                   float* to) {
-  for (std::int64_t i = 0; i < block; ++i) {
-    const float operands[] = {from[0][i], from[1][i], from[2][i]};
-    to[i] = evaluate(layer, operands);
-  }
+template <class One>
+GRAPHLINE_INLINE void for_elements(const std::array<const float*, 3>& from, float* to,
+                                   const One& one) {
+  for (std::int64_t i = 0; i < block; ++i) to[i] = one(from[0][i], from[1][i]);
+}
+
+/// With the sign of y, as in Python.
+float modulo(float x, float y) {
+  const float rest = std::fmod(x, y);
+  return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
 }
 
 template <int width>
@@ -60,6 +69,7 @@ GRAPHLINE_INLINE void apply(const pointwise_layer& layer, const std::array<const
             })
   switch (layer.function) {
     GRAPHLINE_STEP(abs, math::absolute(x, r));
+    GRAPHLINE_STEP(ceil, math::ceil(x, r));
     GRAPHLINE_STEP(clip, math::between(x, alpha, beta, r));
     GRAPHLINE_STEP(elu, {
       math::exp_minus_one(x, r);
@@ -68,14 +78,7 @@ GRAPHLINE_INLINE void apply(const pointwise_layer& layer, const std::array<const
     });
     GRAPHLINE_STEP(erf, math::erf(x, r));
     GRAPHLINE_STEP(exp, math::exp(x, r));
-    GRAPHLINE_STEP(gelu_erf, {
-      math::erf(x * 0.707106781F, r);
-      r = 0.5F * x * (1.0F + r);
-    });
-    GRAPHLINE_STEP(gelu_tanh, {
-      math::tanh(0.797884561F * (x + 0.044715F * x * x * x), r);
-      r = 0.5F * x * (1.0F + r);
-    });
+    GRAPHLINE_STEP(floor, math::floor(x, r));
     GRAPHLINE_STEP(hard_sigmoid, math::between(alpha * x + beta, 0.0F, 1.0F, r));
     GRAPHLINE_STEP(hard_swish, {
       math::between(x * 0.166666667F + 0.5F, 0.0F, 1.0F, r);
@@ -97,10 +100,6 @@ GRAPHLINE_INLINE void apply(const pointwise_layer& layer, const std::array<const
     });
     GRAPHLINE_STEP(neg, r = -x);
     GRAPHLINE_STEP(reciprocal, r = 1.0F / x);
-    GRAPHLINE_STEP(relu, {
-      const bits below = x < 0.0F;
-      math::select(below, lanes{}, x, r);
-    });
     GRAPHLINE_STEP(round, math::nearest(x, r));
     GRAPHLINE_STEP(selu, {
       math::exp_minus_one(x, r);
@@ -108,10 +107,12 @@ GRAPHLINE_INLINE void apply(const pointwise_layer& layer, const std::array<const
       math::select(below, alpha * r, x, r);
       r = beta * r;
     });
-    GRAPHLINE_STEP(sigmoid, math::sigmoid(x, r));
-    GRAPHLINE_STEP(silu, {
-      math::sigmoid(x, r);
-      r = r * x;
+    GRAPHLINE_STEP(sign, {
+      lanes negative;
+      math::truth(x > 0.0F, r);
+      math::truth(x < 0.0F, negative);
+      const bits number = x == x;
+      math::select(number, r - negative, x, r);
     });
     GRAPHLINE_STEP(softplus, math::softplus(x, r));
     GRAPHLINE_STEP(softsign, {
@@ -151,8 +152,18 @@ GRAPHLINE_INLINE void apply(const pointwise_layer& layer, const std::array<const
       const bits yes = x != 0.0F;
       math::select(yes, y, z, r);
     });
-    default:
-      return for_elements(layer, from, to);
+    case function::cos:
+      return for_elements(from, to, [](float x, float) { return std::cos(x); });
+    case function::fmod:
+      return for_elements(from, to, [](float x, float y) { return std::fmod(x, y); });
+    case function::mod:
+      return for_elements(from, to, modulo);
+    case function::pow:
+      return for_elements(from, to, [](float x, float y) { return std::pow(x, y); });
+    case function::sin:
+      return for_elements(from, to, [](float x, float) { return std::sin(x); });
+    case function::sqrt:
+      return for_elements(from, to, [](float x, float) { return std::sqrt(x); });
   }
 #undef GRAPHLINE_STEP
 }
@@ -189,6 +200,7 @@ void gather(const float* from, std::int64_t row_stride, std::int64_t column_stri
                for (std::int64_t i = 0; i < length; ++i) to[done + i] = line[i * column_stride];
              }
            });
+  std::fill_n(to + place.count, block - place.count, 0.0F);
 }
 
 void scatter(const float* from, std::int64_t row_stride, std::int64_t column_stride,
@@ -250,6 +262,9 @@ const pointwise_code& chosen_code() {
 
 pointwise_loops::pointwise_loops(pointwise_program program, const pointwise_space& space)
     : program_(std::move(program)), space_(collapsed(space)) {
+  if (program_.operands + program_.steps.size() > most_registers) {
+    throw std::logic_error("a pointwise program that has too many registers");
+  }
   while (space_.extents.size() < 2) {
     space_.extents.insert(space_.extents.begin(), 1);
     for (auto& strides : space_.strides) strides.insert(strides.begin(), 0);
@@ -271,7 +286,6 @@ void pointwise_loops::run(std::span<const float* const> operands,
   const steps_of_block apply_step = chosen_code().apply;
   const std::size_t axes = space_.extents.size();
   const std::int64_t columns = space_.extents.back();
-  const std::size_t registers = program_.operands + program_.steps.size();
   const auto offset_of = [&](std::size_t tensor, std::int64_t outer) {
     std::int64_t offset = 0;
     for (std::size_t axis = axes - 2; axis-- > 0; outer /= space_.extents[axis]) {
@@ -281,8 +295,8 @@ void pointwise_loops::run(std::span<const float* const> operands,
   };
 #pragma omp parallel
   {
-    std::vector<float> room(registers * static_cast<std::size_t>(block));
-    std::vector<const float*> values(registers);
+    alignas(64) std::array<std::array<float, block>, most_registers> room;
+    std::array<const float*, most_registers> values;
 #pragma omp for schedule(static)
     for (std::int64_t number = 0; number < blocks_; ++number) {
       const std::int64_t outer = number / blocks_of_plane_;
@@ -296,13 +310,13 @@ void pointwise_loops::run(std::span<const float* const> operands,
           values[i] = from + place.first;
           continue;
         }
-        float* copy = room.data() + i * block;
+        float* copy = room[i].data();
         gather(from, strides[axes - 2], strides[axes - 1], place, copy);
         values[i] = copy;
       }
       for (std::size_t i = 0; i < program_.steps.size(); ++i) {
         const pointwise_program::step& step = program_.steps[i];
-        float* to = room.data() + (program_.operands + i) * block;
+        float* to = room[program_.operands + i].data();
         apply_step(step.layer, {values[step.from[0]], values[step.from[1]], values[step.from[2]]},
                    to);
         values[program_.operands + i] = to;

@@ -77,22 +77,6 @@ void add_loops(program_builder& b, std::string_view content, const pointwise_pro
        }});
 }
 
-std::vector<std::int64_t> packed_strides(const shape& s) {
-  std::vector<std::int64_t> strides(s.rank(), 1);
-  for (std::size_t axis = s.rank(); axis-- > 1;) strides[axis - 1] = strides[axis] * s[axis];
-  return strides;
-}
-
-/// Strides with which a packed tensor is broadcast to a shape.
-std::vector<std::int64_t> broadcast_strides(const shape& from, const shape& to) {
-  const std::vector<std::int64_t> packed = packed_strides(from);
-  std::vector<std::int64_t> strides(to.rank(), 0);
-  for (std::size_t i = 0; i < from.rank(); ++i) {
-    if (from[i] != 1) strides[to.rank() - from.rank() + i] = packed[i];
-  }
-  return strides;
-}
-
 /// Where a walk over `extents` begins in a tensor, in elements, and how it advances.
 struct strided_part {
   std::int64_t begin = 0;

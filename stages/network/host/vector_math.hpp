@@ -46,6 +46,17 @@ struct vector_math {
     select(small, rounded, x, to);
   }
 
+  /// The integer that is not above, or not below, a number: a nearest one is at most 1/2 away.
+  static GRAPHLINE_INLINE void floor(const lanes& x, lanes& to) {
+    nearest(x, to);
+    const bits above = to > x;
+    select(above, to - 1.0F, to, to);
+  }
+  static GRAPHLINE_INLINE void ceil(const lanes& x, lanes& to) {
+    floor(-x, to);
+    to = -to;
+  }
+
   template <std::size_t count>
   static GRAPHLINE_INLINE void polynomial(const lanes& x, const float (&coefficients)[count],
                                           lanes& to) {
@@ -54,10 +65,16 @@ struct vector_math {
     to = sum;
   }
 
-  /// x = n ln 2 + r with |r| <= ln 2 / 2, then 2^n (1 + r + r^2 P(r)). P is our own fit; its error
-  /// is below 4e-9 of the result.
-  static GRAPHLINE_INLINE void exp(const lanes& given, lanes& to) {
+  /// exp(r) - 1 - r for |r| <= ln 2 / 2, as r^2 P(r). P is our own fit, as all of these are; its
+  /// error is below 4e-9 of exp(r).
+  static GRAPHLINE_INLINE void exp_beyond_line(const lanes& r, lanes& to) {
     constexpr float p[] = {0.50000001F, 0.166665189F, 0.041666206F, 0.00836888268F, 0.00139504743F};
+    polynomial(r, p, to);
+    to = to * r * r;
+  }
+
+  /// x = n ln 2 + r with |r| <= ln 2 / 2, then 2^n exp(r).
+  static GRAPHLINE_INLINE void exp(const lanes& given, lanes& to) {
     const lanes zero{};
     lanes x = given;
     const bits above = x > 89.0F;
@@ -68,8 +85,8 @@ struct vector_math {
     nearest(x * 1.44269504F, n);
     const lanes r = (x - n * 0.693359375F) + n * 2.12194440e-4F;
     lanes sum;
-    polynomial(r, p, sum);
-    sum = sum * r * r + r + 1.0F;
+    exp_beyond_line(r, sum);
+    sum = sum + r + 1.0F;
     // In two halves, so that neither leaves the range of a float's exponent.
     const bits whole = __builtin_convertvector(n, bits);
     const bits half = whole >> 1;
@@ -82,10 +99,9 @@ struct vector_math {
 
   /// exp(x) - 1, without cancellation near 0.
   static GRAPHLINE_INLINE void exp_minus_one(const lanes& x, lanes& to) {
-    constexpr float p[] = {0.50000001F, 0.166665189F, 0.041666206F, 0.00836888268F, 0.00139504743F};
     lanes near;
-    polynomial(x, p, near);
-    near = near * x * x + x;
+    exp_beyond_line(x, near);
+    near = near + x;
     lanes far;
     exp(x, far);
     lanes size;
@@ -183,11 +199,6 @@ struct vector_math {
     select(small, near, far, to);
     const bits number = x == x;
     select(number, to, x, to);
-  }
-
-  static GRAPHLINE_INLINE void sigmoid(const lanes& x, lanes& to) {
-    exp(-x, to);
-    to = 1.0F / (1.0F + to);
   }
 
   static GRAPHLINE_INLINE void between(const lanes& x, float low, float high, lanes& to) {

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <limits>
 #include <random>
+#include <span>
+#include <stdexcept>
 
 #include "stages/network/host/pointwise_loops.hpp"
 
@@ -15,6 +17,130 @@ namespace graphline::test {
 namespace {
 
 using testing::ElementsAre;
+
+using function = pointwise_function;
+
+/// What each function is, in double, by the standard library.
+double hard_sigmoid(double x, double alpha, double beta) {
+  return std::clamp(alpha * x + beta, 0.0, 1.0);
+}
+
+double softplus(double x) {
+  return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
+}
+
+double evaluate_one(const pointwise_layer& layer, double x) {
+  const double alpha = layer.alpha;
+  const double beta = layer.beta;
+  switch (layer.function) {
+    case function::abs:
+      return std::abs(x);
+    case function::ceil:
+      return std::ceil(x);
+    case function::clip:
+      return x < alpha ? alpha : x > beta ? beta : x;
+    case function::cos:
+      return std::cos(x);
+    case function::elu:
+      return x < 0 ? alpha * std::expm1(x) : x;
+    case function::erf:
+      return std::erf(x);
+    case function::exp:
+      return std::exp(x);
+    case function::floor:
+      return std::floor(x);
+    case function::hard_sigmoid:
+      return hard_sigmoid(x, alpha, beta);
+    case function::hard_swish:
+      return x * hard_sigmoid(x, 1.0 / 6, 0.5);
+    case function::leaky_relu:
+      return x < 0 ? alpha * x : x;
+    case function::log:
+      return std::log(x);
+    case function::logical_not:
+      return x == 0 ? 1 : 0;
+    case function::mish:
+      return x * std::tanh(softplus(x));
+    case function::neg:
+      return -x;
+    case function::reciprocal:
+      return 1 / x;
+    case function::round:
+      return std::nearbyint(x);
+    case function::selu:
+      return beta * (x < 0 ? alpha * std::expm1(x) : x);
+    case function::sign:
+      return x > 0 ? 1 : x < 0 ? -1 : x;
+    case function::sin:
+      return std::sin(x);
+    case function::softplus:
+      return softplus(x);
+    case function::softsign:
+      return x / (1 + std::abs(x));
+    case function::sqrt:
+      return std::sqrt(x);
+    case function::tanh:
+      return std::tanh(x);
+    case function::thresholded_relu:
+      return x > alpha ? x : 0;
+    default:
+      throw std::logic_error("more than one operand");
+  }
+}
+
+double evaluate_two(function of, double x, double y) {
+  switch (of) {
+    case function::add:
+      return x + y;
+    case function::sub:
+      return x - y;
+    case function::mul:
+      return x * y;
+    case function::div:
+      return x / y;
+    case function::pow:
+      return std::pow(x, y);
+    case function::max:
+      return x > y || std::isnan(x) ? x : y;
+    case function::min:
+      return x < y || std::isnan(x) ? x : y;
+    case function::fmod:
+      return std::fmod(x, y);
+    case function::mod:
+      return std::fmod(x, y) + (std::fmod(x, y) * y < 0 ? y : 0);
+    case function::prelu:
+      return x < 0 ? x * y : x;
+    case function::equal:
+      return x == y ? 1 : 0;
+    case function::less:
+      return x < y ? 1 : 0;
+    case function::less_equal:
+      return x <= y ? 1 : 0;
+    case function::greater:
+      return x > y ? 1 : 0;
+    case function::greater_equal:
+      return x >= y ? 1 : 0;
+    case function::logical_and:
+      return x != 0 && y != 0 ? 1 : 0;
+    case function::logical_or:
+      return x != 0 || y != 0 ? 1 : 0;
+    case function::logical_xor:
+      return (x != 0) != (y != 0) ? 1 : 0;
+    default:
+      throw std::logic_error("not two operands");
+  }
+}
+
+float evaluate(const pointwise_layer& layer, std::span<const float> x) {
+  switch (traits_of(layer.function).operands) {
+    case 1:
+      return static_cast<float>(evaluate_one(layer, x[0]));
+    case 2:
+      return static_cast<float>(evaluate_two(layer.function, x[0], x[1]));
+    default:
+      return x[0] != 0 ? x[1] : x[2];
+  }
+}
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
@@ -28,8 +154,6 @@ const pointwise_layer all_layers[] = {
     {pointwise_function::erf},
     {pointwise_function::exp},
     {pointwise_function::floor},
-    {pointwise_function::gelu_erf},
-    {pointwise_function::gelu_tanh},
     {pointwise_function::hard_sigmoid, 0.2F, 0.5F},
     {pointwise_function::hard_swish},
     {pointwise_function::leaky_relu, 0.1F},
@@ -38,12 +162,9 @@ const pointwise_layer all_layers[] = {
     {pointwise_function::mish},
     {pointwise_function::neg},
     {pointwise_function::reciprocal},
-    {pointwise_function::relu},
     {pointwise_function::round},
     {pointwise_function::selu, 1.67326F, 1.0507F},
-    {pointwise_function::sigmoid},
     {pointwise_function::sign},
-    {pointwise_function::silu},
     {pointwise_function::sin},
     {pointwise_function::softplus},
     {pointwise_function::softsign},
@@ -99,8 +220,7 @@ pointwise_program program_of(const pointwise_layer& layer) {
 
 /// x times a sum of a bounded function and a constant, which is near 0 for negative x.
 bool cancels(pointwise_function of) {
-  return of == pointwise_function::gelu_erf || of == pointwise_function::gelu_tanh ||
-         of == pointwise_function::hard_swish;
+  return of == pointwise_function::hard_swish;
 }
 
 TEST(pointwise_loops, give_what_each_function_is_of_every_kind_of_number) {
