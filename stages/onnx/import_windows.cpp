@@ -6,45 +6,72 @@
 
 #include "stages/onnx/onnx_importer.hpp"
 
-namespace graphline {
+namespace graphline::onnx {
 
-std::optional<extent_pair> pair_of(const onnx_importer& in, std::string_view attribute,
-                                   bool one_dimension) {
-  const auto given = in.integers(attribute);
-  if (!given) return {};
-  if (given->size() != (one_dimension ? 1U : 2U)) {
-    onnx_importer::refuse(fmt::format("{} has {} numbers", attribute, given->size()));
+/// So that products of two stay within 64 bits; what the indices of libraries hold.
+constexpr std::int64_t most_of_window = 2147483647;
+
+window_images images_of(onnx_importer& to, const onnx_call& node) {
+  const shape& s = node.extents(0);
+  node.require(s.rank() == 3 || s.rank() == 4,
+               "goes over other than one or two dimensions beside batch and channels, which is not "
+               "supported");
+  for (const std::int64_t extent : s.extents()) {
+    node.require(extent <= most_of_window, "has an extent beyond 2^31 - 1");
   }
-  if (one_dimension) return extent_pair{1, (*given)[0]};
-  return extent_pair{(*given)[0], (*given)[1]};
+  if (s.rank() == 4) return {to.value(0), false};
+  return {to.add_reshape(to.value(0), {s[0], s[1], 1, s[2]}), true};
 }
 
-window_attributes window_of(const onnx_importer& in, const shape& images, const extent_pair& kernel,
+std::size_t add_as_given(onnx_importer& to, std::size_t images, bool one_dimension) {
+  if (!one_dimension) return images;
+  const shape s = to.shape_of(images);
+  return to.add_reshape(images, {s[0], s[1], s[3]});
+}
+
+std::optional<extent_pair> pair_of(const onnx_call& node, std::string_view attribute,
+                                   bool one_dimension) {
+  const auto given = node.integers(attribute);
+  if (!given) return {};
+  if (given->size() != (one_dimension ? 1U : 2U)) {
+    node.refuse(fmt::format("has {} numbers as its '{}'", given->size(), attribute));
+  }
+  for (const std::int64_t number : *given) {
+    node.require(number >= 0 && number <= most_of_window,
+                 "has a number of its window that is not from 0 to 2^31 - 1");
+  }
+  return extent_pair{one_dimension ? 1 : (*given)[0], given->back()};
+}
+
+window_attributes window_of(const onnx_call& node, const shape& images, const extent_pair& kernel,
                             bool one_dimension, bool transposed) {
   window_attributes window{.kernel = kernel};
-  window.stride = pair_of(in, "strides", one_dimension).value_or(window.stride);
-  window.dilation = pair_of(in, "dilations", one_dimension).value_or(window.dilation);
+  window.stride = pair_of(node, "strides", one_dimension).value_or(window.stride);
+  window.dilation = pair_of(node, "dilations", one_dimension).value_or(window.dilation);
   for (const extent_pair& pair : {window.kernel, window.stride, window.dilation}) {
-    in.require(pair[0] > 0 && pair[1] > 0, "kernel, strides and dilations must be at least 1");
+    for (const std::int64_t number : pair) {
+      node.require(number > 0 && number <= most_of_window,
+                   "has a kernel, stride or dilation that is not from 1 to 2^31 - 1");
+    }
   }
-  const std::string automatic = in.text("auto_pad", "NOTSET");
+  const std::string automatic = node.text("auto_pad", "NOTSET");
   if (automatic == "NOTSET") {
-    const auto pads = in.integers("pads");
+    const auto pads = node.integers("pads");
     if (!pads) return window;
-    in.require(pads->size() == (one_dimension ? 2U : 4U), "pads has another number of dimensions");
-    in.require(std::ranges::all_of(*pads, [](std::int64_t pad) { return pad >= 0; }),
-               "pads must not be negative");
-    if (one_dimension) {
-      window.before = {0, (*pads)[0]};
-      window.after = {0, (*pads)[1]};
-    } else {
-      window.before = {(*pads)[0], (*pads)[1]};
-      window.after = {(*pads)[2], (*pads)[3]};
+    const std::size_t axes = one_dimension ? 1 : 2;
+    node.require(pads->size() == 2 * axes, "has not two pads for each dimension");
+    for (std::size_t i = 0; i < axes; ++i) {
+      window.before[2 - axes + i] = (*pads)[i];
+      window.after[2 - axes + i] = (*pads)[axes + i];
+      node.require((*pads)[i] >= 0 && (*pads)[i] <= most_of_window && (*pads)[axes + i] >= 0 &&
+                       (*pads)[axes + i] <= most_of_window,
+                   "has pads that are not from 0 to 2^31 - 1");
     }
     return window;
   }
   if (automatic == "VALID" || transposed) return window;
-  in.require(automatic == "SAME_UPPER" || automatic == "SAME_LOWER", "an unknown auto_pad");
+  node.require(automatic == "SAME_UPPER" || automatic == "SAME_LOWER",
+               "has an auto_pad that is not known");
   for (std::size_t axis = 0; axis < 2; ++axis) {
     const std::int64_t size = images[axis + 2];
     const std::int64_t outputs = (size + window.stride[axis] - 1) / window.stride[axis];
@@ -69,24 +96,20 @@ std::vector<std::size_t> axes_from(std::size_t first, std::size_t rank) {
 }
 
 /// A pool over one or two dimensions.
-std::size_t pool(onnx_importer& in, pooling method) {
-  const shape extents = in.extents(0);
-  const bool one_dimension = extents.rank() == 3;
-  in.require(one_dimension || extents.rank() == 4,
-             "pools over one or two dimensions are supported");
-  const auto kernel = pair_of(in, "kernel_shape", one_dimension);
-  in.require(kernel.has_value(), "kernel_shape is missing");
-  in.require(in.integer("storage_order", 0) == 0, "a storage order by columns is not supported");
-  std::size_t x = in.value(0);
-  if (one_dimension) x = in.add_reshape(x, {extents[0], extents[1], 1, extents[2]});
-  const window_attributes window = window_of(in, in.shape_of(x), *kernel, one_dimension);
-  const bool ceil = in.integer("ceil_mode", 0) != 0;
-  const bool counts = in.integer("count_include_pad", 0) != 0;
-  in.require(!(ceil && counts && window.before != window.after),
-             "ceil_mode with unequal pads that count is not supported");
-  in.require(method == pooling::max || window.dilation == extent_pair{1, 1},
-             "an average over elements that lie apart is not supported");
-  const std::size_t given = in.add(pool2d_layer{.method = method,
+std::size_t import_pool(onnx_importer& to, const onnx_call& node, pooling method) {
+  const window_images read = images_of(to, node);
+  const auto kernel = pair_of(node, "kernel_shape", read.one_dimension);
+  node.require(kernel.has_value(), "lacks its kernel_shape");
+  node.require(node.integer("storage_order", 0) == 0, "stores by columns, which is not supported");
+  const window_attributes window =
+      window_of(node, to.shape_of(read.value), *kernel, read.one_dimension);
+  const bool ceil = node.integer("ceil_mode", 0) != 0;
+  const bool counts = node.integer("count_include_pad", 0) != 0;
+  node.require(!(ceil && counts && window.before != window.after),
+               "has ceil_mode with unequal pads that count, which is not supported");
+  node.require(method == pooling::max || window.dilation == extent_pair{1, 1},
+               "averages elements that lie apart, which is not supported");
+  const std::size_t given = to.add(pool2d_layer{.method = method,
                                                 .kernel = window.kernel,
                                                 .stride = window.stride,
                                                 .padding = window.before,
@@ -94,139 +117,131 @@ std::size_t pool(onnx_importer& in, pooling method) {
                                                 .dilation = window.dilation,
                                                 .count_include_pad = counts,
                                                 .ceil_mode = ceil},
-                                   {x});
-  if (!one_dimension) return given;
-  const shape& pooled = in.shape_of(given);
-  return in.add_reshape(given, {pooled[0], pooled[1], pooled[3]});
+                                   {read.value});
+  return add_as_given(to, given, read.one_dimension);
 }
 
-std::size_t import_global_average(onnx_importer& in) {
-  if (in.rank(0) == 4) return in.add(adaptive_avg_pool2d_layer{{1, 1}}, {in.value(0)});
-  in.require(in.rank(0) > 2, "reads nothing beside batch and channels");
-  return in.add(reduce_layer{reduced_by::mean, axes_from(2, in.rank(0))}, {in.value(0)});
+std::size_t import_global_average(onnx_importer& to, const onnx_call& node) {
+  if (node.extents(0).rank() == 4) return to.add(adaptive_avg_pool2d_layer{{1, 1}}, {to.value(0)});
+  node.require(node.extents(0).rank() > 2, "has nothing beside batch and channels");
+  return to.add(reduce_layer{reduced_by::mean, axes_from(2, node.extents(0).rank())},
+                {to.value(0)});
 }
 
-std::size_t import_global_max(onnx_importer& in) {
-  in.require(in.rank(0) > 2, "reads nothing beside batch and channels");
-  return in.add(reduce_layer{reduced_by::max, axes_from(2, in.rank(0))}, {in.value(0)});
+std::size_t import_global_max(onnx_importer& to, const onnx_call& node) {
+  node.require(node.extents(0).rank() > 2, "has nothing beside batch and channels");
+  return to.add(reduce_layer{reduced_by::max, axes_from(2, node.extents(0).rank())}, {to.value(0)});
 }
 
 /// Sums of x or of a function of it, and a function of them.
-std::size_t import_reduce(onnx_importer& in, reduced_by how, std::optional<function> before,
-                          std::optional<function> after) {
-  const std::size_t rank = in.rank(0);
-  const auto given = in.integers("axes", 1);
-  std::vector<std::size_t> axes;
-  if (given && !given->empty()) {
-    for (const std::int64_t axis : *given) axes.push_back(in.axis(axis, rank));
-  } else if (in.integer("noop_with_empty_axes", 0) == 0) {
-    axes = axes_from(0, rank);
-  }
-  std::size_t x = in.value(0);
-  if (before == function::mul) {
-    x = in.add_pointwise(function::mul, {x, x});
-  } else if (before) {
-    x = in.add_pointwise(*before, {x});
-  }
-  const bool keeps = in.integer("keepdims", 1) != 0;
-  if (!axes.empty()) x = in.add(reduce_layer{how, std::move(axes), keeps}, {x});
-  return after ? in.add_pointwise(*after, {x}) : x;
-}
-
 onnx_operator imported_reduction(reduced_by how, std::optional<function> before = {},
                                  std::optional<function> after = {}) {
-  return one_output([=](onnx_importer& in) { return import_reduce(in, how, before, after); });
+  return one_output([=](onnx_importer& to, const onnx_call& node) {
+    std::size_t x = to.value(0);
+    if (before == function::mul) {
+      x = to.add_pointwise(function::mul, {x, x});
+    } else if (before) {
+      x = to.add_pointwise(*before, {x});
+    }
+    const bool keeps = node.integer("keepdims", 1) != 0;
+    const std::vector<std::size_t> axes = reduced_axes(node);
+    if (!axes.empty()) x = to.add(reduce_layer{how, axes, keeps}, {x});
+    return after ? to.add_pointwise(*after, {x}) : x;
+  });
 }
 
 /// Before operator set 13 all dimensions from one on are taken together.
 template <class Add>
-std::size_t normalize_along(onnx_importer& in, const Add& add) {
-  const shape extents = in.extents(0);
-  const std::size_t axis = in.axis(in.integer("axis", in.opset() < 13 ? 1 : -1), extents.rank());
-  if (in.opset() >= 13 || axis + 1 == extents.rank()) return add(in.value(0), axis);
+std::size_t normalize_along(onnx_importer& to, const onnx_call& node, const Add& add) {
+  const shape extents = node.extents(0);
+  const std::size_t axis =
+      node.axis(node.integer("axis", to.opset() < 13 ? 1 : -1), extents.rank());
+  if (to.opset() >= 13 || axis + 1 == extents.rank()) return add(to.value(0), axis);
   std::int64_t rows = 1;
   for (std::size_t i = 0; i < axis; ++i) rows *= extents[i];
-  const std::size_t x = in.add_reshape(in.value(0), {rows, extents.elements() / rows});
-  return in.add_reshape(add(x, 1), extents);
+  const std::size_t x = to.add_reshape(to.value(0), {rows, extents.elements() / rows});
+  return to.add_reshape(add(x, 1), extents);
 }
 
-std::size_t import_softmax(onnx_importer& in) {
-  return normalize_along(in, [&](std::size_t x, std::size_t axis) {
-    return in.add(softmax_layer{static_cast<std::int64_t>(axis)}, {x});
+std::size_t import_softmax(onnx_importer& to, const onnx_call& node) {
+  return normalize_along(to, node, [&](std::size_t x, std::size_t axis) {
+    return to.add(softmax_layer{static_cast<std::int64_t>(axis)}, {x});
   });
 }
 
 /// x - max - log(sum(exp(x - max))), which keeps what a softmax would round to 0.
-std::size_t import_log_softmax(onnx_importer& in) {
-  return normalize_along(in, [&](std::size_t x, std::size_t axis) {
-    const std::size_t largest = in.add(reduce_layer{reduced_by::max, {axis}}, {x});
-    const std::size_t shifted = in.add_pointwise(function::sub, {x, largest});
-    const std::size_t powers = in.add_pointwise(function::exp, {shifted});
-    const std::size_t sum = in.add(reduce_layer{reduced_by::sum, {axis}}, {powers});
-    const std::size_t logarithm = in.add_pointwise(function::log, {sum});
-    return in.add_pointwise(function::sub, {shifted, logarithm});
+std::size_t import_log_softmax(onnx_importer& to, const onnx_call& node) {
+  return normalize_along(to, node, [&](std::size_t x, std::size_t axis) {
+    const std::size_t largest = to.add(reduce_layer{reduced_by::max, {axis}}, {x});
+    const std::size_t shifted = to.add_pointwise(function::sub, {x, largest});
+    const std::size_t powers = to.add_pointwise(function::exp, {shifted});
+    const std::size_t sum = to.add(reduce_layer{reduced_by::sum, {axis}}, {powers});
+    const std::size_t logarithm = to.add_pointwise(function::log, {sum});
+    return to.add_pointwise(function::sub, {shifted, logarithm});
   });
 }
 
-std::size_t import_batch_normalization(onnx_importer& in) {
-  in.require(in.integer("training_mode", 0) == 0, "training is not supported");
-  in.require(in.integer("spatial", 1) == 1, "statistics for each position are not supported");
-  const shape extents = in.extents(0);
-  in.require(extents.rank() >= 2, "reads no channels");
+std::size_t import_batch_normalization(onnx_importer& to, const onnx_call& node) {
+  node.require(node.integer("training_mode", 0) == 0, "trains, which is not supported");
+  node.require(node.integer("spatial", 1) == 1,
+               "has statistics for each position, which is not supported");
+  const shape extents = node.extents(0);
+  node.require(extents.rank() >= 2, "has no channels");
   std::vector<std::size_t> weights;
   for (std::size_t i = 1; i < 5; ++i) {
-    in.constant(i, "a statistic");
-    weights.push_back(in.value(i));
+    node.input(i);  // refuses one that is computed
+    weights.push_back(to.value(i));
   }
   std::int64_t pixels = 1;
   for (std::size_t i = 2; i < extents.rank(); ++i) pixels *= extents[i];
-  std::size_t x = in.value(0);
-  if (extents.rank() != 4) x = in.add_reshape(x, {extents[0], extents[1], pixels, 1});
-  const batch_norm2d_layer norm{static_cast<double>(in.number("epsilon", 1e-5F))};
-  return in.add_reshape(in.add(norm, {x}, weights), extents);
+  std::size_t x = to.value(0);
+  if (extents.rank() != 4) x = to.add_reshape(x, {extents[0], extents[1], pixels, 1});
+  const batch_norm2d_layer norm{static_cast<double>(node.number("epsilon", 1e-5F))};
+  return to.add_reshape(to.add(norm, {x}, weights), extents);
 }
 
 /// Rows of x by their own mean and variance.
-std::size_t normalize_rows(onnx_importer& in, std::size_t x, std::int64_t extent, float epsilon,
-                           std::vector<float> scale, std::vector<float> bias) {
-  const std::size_t rows = in.add_reshape(x, {in.shape_of(x).elements() / extent, extent});
-  const std::vector<std::size_t> weights{in.add_constant(std::move(scale), {extent}),
-                                         in.add_constant(std::move(bias), {extent})};
-  return in.add(layer_norm_layer{static_cast<double>(epsilon)}, {rows}, weights);
+std::size_t normalize_rows(onnx_importer& to, std::size_t x, std::int64_t extent, float epsilon,
+                           const std::vector<float>& scale, const std::vector<float>& bias) {
+  const std::size_t rows = to.add_reshape(x, {to.shape_of(x).elements() / extent, extent});
+  const std::vector<std::size_t> weights{to.add_constant(scale, {extent}),
+                                         to.add_constant(bias, {extent})};
+  return to.add(layer_norm_layer{static_cast<double>(epsilon)}, {rows}, weights);
 }
 
-std::size_t import_layer_normalization(onnx_importer& in) {
-  in.require(in.node().outputs.size() == 1, "mean and deviation as outputs are not supported");
-  const shape extents = in.extents(0);
-  const std::size_t axis = in.axis(in.integer("axis", -1), extents.rank());
+std::size_t import_layer_normalization(onnx_importer& to, const onnx_call& node) {
+  node.require(node.node().outputs.size() == 1,
+               "gives its mean or deviation, which is not supported");
+  const shape extents = node.extents(0);
+  const std::size_t axis = node.axis(node.integer("axis", -1), extents.rank());
   std::int64_t extent = 1;
   for (std::size_t i = axis; i < extents.rank(); ++i) extent *= extents[i];
-  const std::vector<float> scale = in.floats(1, "the scale");
-  const auto count = static_cast<std::size_t>(extent);
+  const std::vector<float> scale = node.floats(1);
   const std::vector<float> bias =
-      in.has(2) ? in.floats(2, "the bias") : std::vector<float>(count, 0.0F);
-  in.require(scale.size() == count && bias.size() == count,
-             "a scale that broadcasts is not supported");
+      node.has(2) ? node.floats(2) : std::vector<float>(scale.size(), 0.0F);
+  node.require(std::ssize(scale) == extent && std::ssize(bias) == extent,
+               "has a scale that broadcasts, which is not supported");
   const std::size_t rows =
-      normalize_rows(in, in.value(0), extent, in.number("epsilon", 1e-5F), scale, bias);
-  return in.add_reshape(rows, extents);
+      normalize_rows(to, to.value(0), extent, node.number("epsilon", 1e-5F), scale, bias);
+  return to.add_reshape(rows, extents);
 }
 
 /// [N, C, ...] by groups of neighboring channels, then a scale and a bias for each channel.
-std::size_t normalize_groups(onnx_importer& in, std::int64_t groups) {
-  const shape extents = in.extents(0);
-  in.require(extents.rank() > 2 && groups > 0 && extents[1] % groups == 0,
-             "the channels cannot be divided into that many groups");
+std::size_t normalize_groups(onnx_importer& to, const onnx_call& node, std::int64_t groups) {
+  const shape extents = node.extents(0);
+  node.require(extents.rank() > 2 && groups > 0 && extents[1] % groups == 0,
+               "has channels that are no such number of groups");
   const std::int64_t extent = extents.elements() / extents[0] / groups;
+  node.charge(shape{extent});
   const auto count = static_cast<std::size_t>(extent);
   const std::size_t rows =
-      normalize_rows(in, in.value(0), extent, in.number("epsilon", 1e-5F),
+      normalize_rows(to, to.value(0), extent, node.number("epsilon", 1e-5F),
                      std::vector<float>(count, 1.0F), std::vector<float>(count, 0.0F));
-  const std::size_t whole = in.add_reshape(rows, extents);
+  const std::size_t whole = to.add_reshape(rows, extents);
   std::vector<std::int64_t> channels(extents.rank() - 1, 1);
   channels[0] = extents[1];
-  const auto per_channel = [&](std::size_t input, const char* what) {
-    std::vector<float> values = in.floats(input, what);
+  const auto per_channel = [&](std::size_t input) {
+    std::vector<float> values = node.floats(input);
     // Operator set 18 has one number for each group.
     if (static_cast<std::int64_t>(values.size()) == groups) {
       std::vector<float> repeated;
@@ -235,58 +250,63 @@ std::size_t normalize_groups(onnx_importer& in, std::int64_t groups) {
       }
       values = std::move(repeated);
     }
-    in.require(static_cast<std::int64_t>(values.size()) == extents[1],
-               "the scale does not fit the channels");
-    return in.add_constant(std::move(values), shape(channels));
+    node.require(static_cast<std::int64_t>(values.size()) == extents[1],
+                 "has a scale that does not fit its channels");
+    return to.add_constant(values, shape(channels));
   };
-  const std::size_t scaled = in.add_pointwise(function::mul, {whole, per_channel(1, "the scale")});
-  return in.add_pointwise(function::add, {scaled, per_channel(2, "the bias")});
+  const std::size_t scaled = to.add_pointwise(function::mul, {whole, per_channel(1)});
+  return to.add_pointwise(function::add, {scaled, per_channel(2)});
 }
 
 /// x / (bias + alpha / size times the sum of squares of neighboring channels)^beta.
-std::size_t import_local_response_normalization(onnx_importer& in) {
-  const shape extents = in.extents(0);
-  const std::int64_t size = in.integer("size", 0);
-  in.require(extents.rank() == 4 && size > 0, "reads [N, C, H, W] and a size from 1 on");
-  const std::size_t x = in.value(0);
-  const std::size_t squares = in.add_reshape(in.add_pointwise(function::mul, {x, x}),
+std::size_t import_local_response_normalization(onnx_importer& to, const onnx_call& node) {
+  const shape extents = node.extents(0);
+  const std::int64_t size = node.integer("size", 0);
+  node.require(extents.rank() == 4 && size > 0 && size <= most_of_window,
+               "takes [N, C, H, W] and a size from 1 to 2^31 - 1");
+  const std::size_t x = to.value(0);
+  const std::size_t squares = to.add_reshape(to.add_pointwise(function::mul, {x, x}),
                                              {extents[0], 1, extents[1], extents[2] * extents[3]});
   const std::size_t means =
-      in.add(pool2d_layer{.method = pooling::average,
+      to.add(pool2d_layer{.method = pooling::average,
                           .kernel = {size, 1},
                           .stride = {1, 1},
                           .padding = {(size - 1) / 2, 0},
                           .padding_after = extent_pair{size - 1 - (size - 1) / 2, 0}},
              {squares});
-  const auto number = [&](float value) { return in.add_constant({value}, {}); };
-  const std::size_t weighed = in.add_pointwise(
-      function::mul, {in.add_reshape(means, extents), number(in.number("alpha", 1e-4F))});
+  const auto number = [&](float value) { return to.add_number(value); };
+  const std::size_t weighed = to.add_pointwise(
+      function::mul, {to.add_reshape(means, extents), number(node.number("alpha", 1e-4F))});
   const std::size_t sum =
-      in.add_pointwise(function::add, {weighed, number(in.number("bias", 1.0F))});
+      to.add_pointwise(function::add, {weighed, number(node.number("bias", 1.0F))});
   const std::size_t power =
-      in.add_pointwise(function::pow, {sum, number(in.number("beta", 0.75F))});
-  return in.add_pointwise(function::div, {x, power});
+      to.add_pointwise(function::pow, {sum, number(node.number("beta", 0.75F))});
+  return to.add_pointwise(function::div, {x, power});
 }
 
 }  // namespace
 
-onnx_operators onnx_windows() {
+onnx_operators imported_windows() {
   return {
-      {"AveragePool", one_output([](onnx_importer& in) { return pool(in, pooling::average); })},
+      {"AveragePool", one_output([](onnx_importer& to, const onnx_call& node) {
+         return import_pool(to, node, pooling::average);
+       })},
       {"BatchNormalization", one_output(import_batch_normalization)},
       {"GlobalAveragePool", one_output(import_global_average)},
       {"GlobalMaxPool", one_output(import_global_max)},
-      {"GroupNormalization", one_output([](onnx_importer& in) {
-         return normalize_groups(in, in.integer("num_groups", 0));
+      {"GroupNormalization", one_output([](onnx_importer& to, const onnx_call& node) {
+         return normalize_groups(to, node, node.integer("num_groups", 0));
        })},
-      {"InstanceNormalization", one_output([](onnx_importer& in) {
-         in.require(in.rank(0) > 1, "reads no channels");
-         return normalize_groups(in, in.extents(0)[1]);
+      {"InstanceNormalization", one_output([](onnx_importer& to, const onnx_call& node) {
+         node.require(node.extents(0).rank() > 1, "has no channels");
+         return normalize_groups(to, node, node.extents(0)[1]);
        })},
       {"LRN", one_output(import_local_response_normalization)},
       {"LayerNormalization", one_output(import_layer_normalization)},
       {"LogSoftmax", one_output(import_log_softmax)},
-      {"MaxPool", one_output([](onnx_importer& in) { return pool(in, pooling::max); })},
+      {"MaxPool", one_output([](onnx_importer& to, const onnx_call& node) {
+         return import_pool(to, node, pooling::max);
+       })},
       {"ReduceL1", imported_reduction(reduced_by::sum, function::abs)},
       {"ReduceL2", imported_reduction(reduced_by::sum, function::mul, function::sqrt)},
       {"ReduceLogSum", imported_reduction(reduced_by::sum, {}, function::log)},
@@ -301,4 +321,4 @@ onnx_operators onnx_windows() {
   };
 }
 
-}  // namespace graphline
+}  // namespace graphline::onnx

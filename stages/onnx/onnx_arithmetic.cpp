@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "stages/onnx/onnx_forms.hpp"
 #include "stages/onnx/onnx_functions.hpp"
 
 namespace graphline::onnx {
@@ -40,7 +41,7 @@ const onnx_tensor& same_type(const onnx_call& call, const onnx_tensor& a, const 
 /// Applies a function to the elements of a tensor.
 onnx_tensor applied(const onnx_call& call, const onnx_tensor& from,
                     const unary_function& function) {
-  onnx_tensor result = call.make(from.element, from.extents);
+  onnx_tensor result = make(call, from.element, from.extents);
   std::visit(
       [&]<class Value>(const std::vector<Value>& values) {
         auto& to = std::get<std::vector<Value>>(result.values);
@@ -64,8 +65,8 @@ onnx_tensor combined(const onnx_call& call, const onnx_tensor& a, const onnx_ten
                      const Function& function) {
   same_type(call, a, b);
   constexpr bool compared = std::is_same_v<Function, comparison>;
-  const shape extents = broadcast(call, std::vector{a.extents, b.extents});
-  onnx_tensor result = call.make(compared ? onnx_type::boolean : a.element, extents);
+  const shape extents = common_extents(call, std::vector{a.extents, b.extents});
+  onnx_tensor result = make(call, compared ? onnx_type::boolean : a.element, extents);
   offset_walk in_a(broadcast_offsets(a.extents, extents));
   offset_walk in_b(broadcast_offsets(b.extents, extents));
   std::visit(
@@ -97,7 +98,7 @@ onnx_function unary(const unary_function& function) {
 template <class Function>
 onnx_function nary(const Function& function) {
   return gives_one([function](const onnx_call& call) {
-    if (call.inputs() == 1) return call.reshaped(call.input(0), call.input(0).extents);
+    if (call.inputs() == 1) return reshaped(call, call.input(0), call.input(0).extents);
     onnx_tensor result = combined(call, call.input(0), call.input(1), function);
     for (std::size_t i = 2; i < call.inputs(); ++i) {
       result = combined(call, result, call.input(i), function);
@@ -160,7 +161,7 @@ onnx_tensor power(const onnx_call& call) {
 
 /// Bounds are attributes before operator set 11, inputs since.
 onnx_tensor clip(const onnx_call& call) {
-  onnx_tensor result = call.reshaped(call.input(0), call.input(0).extents);
+  onnx_tensor result = reshaped(call, call.input(0), call.input(0).extents);
   const auto bound = [&](const char* attribute, std::size_t input, const binary_function& pick) {
     if (const auto* value = call.node().attribute<float>(attribute)) {
       const onnx_tensor written{.element = onnx_type::float32, .values = std::vector{*value}};
@@ -179,8 +180,8 @@ onnx_tensor where(const onnx_call& call) {
   const onnx_tensor& a = call.input(1);
   const onnx_tensor& b = same_type(call, a, call.input(2));
   const auto holds = call.integers(0);
-  const shape extents = broadcast(call, std::vector{condition.extents, a.extents, b.extents});
-  onnx_tensor result = call.make(a.element, extents);
+  const shape extents = common_extents(call, std::vector{condition.extents, a.extents, b.extents});
+  onnx_tensor result = make(call, a.element, extents);
   offset_walk in_condition(broadcast_offsets(condition.extents, extents));
   offset_walk in_a(broadcast_offsets(a.extents, extents));
   offset_walk in_b(broadcast_offsets(b.extents, extents));
@@ -208,19 +209,15 @@ struct reduction {
 
 onnx_tensor reduced(const onnx_call& call, const reduction& how) {
   const onnx_tensor& from = call.input(0);
-  const auto written = call.integers("axes", 1).value_or(std::vector<whole>());
-  if (written.empty() && call.integer("noop_with_empty_axes", 0) != 0) {
-    return call.reshaped(from, from.extents);
-  }
-  std::vector<bool> over(from.extents.rank(), written.empty());
-  for (const whole axis : written) over[call.axis(axis, over.size())] = true;
+  std::vector<bool> over(from.extents.rank());
+  for (const std::size_t axis : reduced_axes(call)) over[axis] = true;
   std::vector<whole> ones = from.extents.extents();
   std::vector<whole> kept;
   for (std::size_t axis = 0; axis < ones.size(); ++axis) {
     if (over[axis]) ones[axis] = 1;
     if (!over[axis] || call.integer("keepdims", 1) != 0) kept.push_back(ones[axis]);
   }
-  onnx_tensor result = call.make(from.element, shape(ones));
+  onnx_tensor result = make(call, from.element, shape(ones));
   std::visit(
       [&]<class Value>(const std::vector<Value>& values) {
         constexpr bool integers = std::is_same_v<Value, whole>;
@@ -266,9 +263,9 @@ onnx_tensor cumulative_sum(const onnx_call& call) {
   const std::size_t axis = call.axis(axes[0], from.extents.rank());
   auto lines = from.extents.extents();
   lines[axis] = 1;
-  onnx_tensor totals = call.make(from.element, shape(lines));
-  onnx_tensor result = call.make(from.element, from.extents);
-  axis_offsets places = even_offsets(from.extents, strides_of(from.extents));
+  onnx_tensor totals = make(call, from.element, shape(lines));
+  onnx_tensor result = make(call, from.element, from.extents);
+  axis_offsets places = even_offsets(from.extents, packed_strides(from.extents));
   if (call.integer("reverse", 0) != 0) std::ranges::reverse(places[axis]);
   const bool exclusive = call.integer("exclusive", 0) != 0;
   offset_walk place(std::move(places));
@@ -306,7 +303,7 @@ onnx_tensor cast(const onnx_call& call) {
 }  // namespace
 
 onnx_tensor cast_onnx(const onnx_call& call, const onnx_tensor& from, onnx_type element) {
-  onnx_tensor result = call.make(element, from.extents);
+  onnx_tensor result = make(call, element, from.extents);
   std::visit(
       [&]<class To, class From>(std::vector<To>& to, const std::vector<From>& values) {
         std::ranges::transform(values, to.begin(), [&](From value) -> To {

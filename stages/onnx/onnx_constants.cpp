@@ -6,16 +6,11 @@
 #include <stdexcept>
 #include <utility>
 
-#include "framework/base/error.hpp"
-#include "framework/base/utf8.hpp"
 #include "stages/onnx/onnx_functions.hpp"
 #include "stages/weights/float_conversion.hpp"
 
 namespace graphline::onnx {
 namespace {
-
-/// Far more than the dimensions of any tensor.
-constexpr std::size_t most_axes = 64;
 
 const onnx_functions& known_functions() {
   static const onnx_functions all = [] {
@@ -47,69 +42,8 @@ void narrow(const onnx_call& call, onnx_tensor& tensor) {
 
 }  // namespace
 
-void onnx_call::refuse(const std::string& why) const {
-  throw input_error(fmt::format("node {} ({}) {}", quote(node_.name), quote(node_.op_type), why));
-}
-
-void onnx_call::require(bool holds, const char* otherwise) const {
-  if (!holds) refuse(otherwise);
-}
-
-const onnx_tensor& onnx_call::type(std::size_t input) const {
-  if (!has(input)) refuse(fmt::format("has no input {}", input));
-  return *inputs_[input];
-}
-
-const onnx_tensor& onnx_call::input(std::size_t input) const {
-  const onnx_tensor& found = type(input);
-  if (!found.known()) {
-    refuse(
-        fmt::format("needs the values of its input {}, a {} that is not constant or not supported",
-                    input, to_string(found.element)));
-  }
-  return found;
-}
-
-std::int64_t onnx_call::integer(std::string_view attribute, std::int64_t otherwise) const noexcept {
-  const auto* value = node_.attribute<std::int64_t>(attribute);
-  return value == nullptr ? otherwise : *value;
-}
-
-std::vector<std::int64_t> onnx_call::integers(std::size_t input) const {
-  const auto* values = std::get_if<std::vector<std::int64_t>>(&this->input(input).values);
-  if (values == nullptr) refuse(fmt::format("has no integers as its input {}", input));
-  return *values;
-}
-
-std::optional<std::vector<std::int64_t>> onnx_call::integers(std::string_view attribute,
-                                                             std::size_t input) const {
-  if (const auto* values = node_.attribute<std::vector<std::int64_t>>(attribute)) return *values;
-  if (has(input)) return integers(input);
-  return std::nullopt;
-}
-
-std::size_t onnx_call::axis(std::int64_t written, std::size_t rank) const {
-  const auto axes = static_cast<std::int64_t>(rank);
-  if (written < -axes || written >= axes) {
-    refuse(fmt::format("has an axis {} of a tensor of {} dimensions", written, rank));
-  }
-  return static_cast<std::size_t>(written < 0 ? written + axes : written);
-}
-
-void onnx_call::charge(const shape& extents) const {
-  const auto elements = extents.checked_elements();
-  if (!elements || extents.rank() > most_axes) {
-    refuse("gives the impossible shape " + quote(to_string(extents)));
-  }
-  // Extents too, since beside one that is 0 they could be of any size.
-  std::int64_t left = budget_ - std::min(*elements, budget_);
-  for (const std::int64_t extent : extents.extents()) left -= std::min(extent, left);
-  if (left <= 0) refuse(fmt::format("takes too much for a constant, at {}", to_string(extents)));
-  budget_ = left;
-}
-
-onnx_tensor onnx_call::make(onnx_type element, const shape& extents) const {
-  charge(extents);
+onnx_tensor make(const onnx_call& call, onnx_type element, const shape& extents) {
+  call.charge(extents);
   onnx_tensor result{.element = element, .extents = extents};
   const auto count = static_cast<std::size_t>(*extents.checked_elements());
   switch (element) {
@@ -122,27 +56,17 @@ onnx_tensor onnx_call::make(onnx_type element, const shape& extents) const {
       result.values = std::vector<double>(count);
       break;
     default:
-      require(size_of(element) > 0, "gives elements of a type that is not supported");
+      call.require(size_of(element) > 0, "gives elements of a type that is not supported");
       result.values = std::vector<std::int64_t>(count);
   }
   return result;
 }
 
-onnx_tensor onnx_call::reshaped(const onnx_tensor& from, const shape& extents) const {
-  charge(extents);
-  require(extents.checked_elements() == from.extents.checked_elements(),
-          "does not keep the number of elements");
+onnx_tensor reshaped(const onnx_call& call, const onnx_tensor& from, const shape& extents) {
+  call.charge(extents);
+  call.require(extents.checked_elements() == from.extents.checked_elements(),
+               "does not keep the number of elements");
   return {.element = from.element, .extents = extents, .values = from.values};
-}
-
-std::vector<std::int64_t> strides_of(const shape& extents) {
-  // Without elements nothing is reached, and extents beside one that is 0 may be of any size.
-  const bool empty = extents.checked_elements() == 0;
-  std::vector<std::int64_t> strides(extents.rank(), empty ? 0 : 1);
-  for (std::size_t axis = extents.rank(); axis-- > 1;) {
-    strides[axis - 1] = strides[axis] * extents[axis];
-  }
-  return strides;
 }
 
 axis_offsets even_offsets(const shape& extents, const std::vector<std::int64_t>& strides) {
@@ -157,26 +81,7 @@ axis_offsets even_offsets(const shape& extents, const std::vector<std::int64_t>&
 }
 
 axis_offsets broadcast_offsets(const shape& from, const shape& to) {
-  std::vector<std::int64_t> strides(to.rank(), 0);
-  const auto own = strides_of(from);
-  for (std::size_t axis = 0; axis < own.size(); ++axis) {
-    if (from[axis] != 1) strides[to.rank() - own.size() + axis] = own[axis];
-  }
-  return even_offsets(to, strides);
-}
-
-shape broadcast(const onnx_call& call, std::span<const shape> all) {
-  std::vector<std::int64_t> extents;
-  for (const shape& each : all) {
-    if (each.rank() > extents.size())
-      extents.insert(extents.begin(), each.rank() - extents.size(), 1);
-    for (std::size_t axis = 0; axis < each.rank(); ++axis) {
-      std::int64_t& common = extents[extents.size() - each.rank() + axis];
-      if (common == 1) common = each[axis];
-      call.require(each[axis] == 1 || each[axis] == common, "has shapes that do not broadcast");
-    }
-  }
-  return shape(std::move(extents));
+  return even_offsets(to, broadcast_strides(from, to));
 }
 
 std::size_t offset_walk::next() noexcept {

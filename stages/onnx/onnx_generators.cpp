@@ -10,7 +10,7 @@ namespace {
 using integer_list = std::vector<std::int64_t>;
 
 onnx_tensor of_integers(const onnx_call& call, const integer_list& values) {
-  onnx_tensor result = call.make(onnx_type::int64, shape{std::ssize(values)});
+  onnx_tensor result = make(call, onnx_type::int64, shape{std::ssize(values)});
   result.values = values;
   return result;
 }
@@ -20,18 +20,18 @@ onnx_tensor constant(const onnx_call& call) {
   onnx_tensor result;
   if (const auto* tensor = node.attribute<onnx_tensor>("value")) {
     call.require(tensor->known(), "has a value of a type that is not supported");
-    return call.reshaped(*tensor, tensor->extents);
+    return reshaped(call, *tensor, tensor->extents);
   }
   if (const auto* list = node.attribute<integer_list>("value_ints"))
     return of_integers(call, *list);
   if (const auto* list = node.attribute<std::vector<float>>("value_floats")) {
-    result = call.make(onnx_type::float32, shape{std::ssize(*list)});
+    result = make(call, onnx_type::float32, shape{std::ssize(*list)});
     result.values = *list;
   } else if (const auto* integer = node.attribute<std::int64_t>("value_int")) {
-    result = call.make(onnx_type::int64, {});
+    result = make(call, onnx_type::int64, {});
     result.values = integer_list{*integer};
   } else if (const auto* real = node.attribute<float>("value_float")) {
-    result = call.make(onnx_type::float32, {});
+    result = make(call, onnx_type::float32, {});
     result.values = std::vector{*real};
   } else {
     call.refuse("has no value of a type that is supported");
@@ -42,10 +42,10 @@ onnx_tensor constant(const onnx_call& call) {
 onnx_tensor constant_of_shape(const onnx_call& call) {
   const shape extents(call.integers(0));
   const auto* value = call.node().attribute<onnx_tensor>("value");
-  if (value == nullptr) return call.make(onnx_type::float32, extents);
+  if (value == nullptr) return make(call, onnx_type::float32, extents);
   call.require(value->known() && value->extents.checked_elements() == 1,
                "has a value that is not one number");
-  onnx_tensor result = call.make(value->element, extents);
+  onnx_tensor result = make(call, value->element, extents);
   fill_with(result, *value);
   return result;
 }
@@ -65,7 +65,7 @@ onnx_tensor shape_of(const onnx_call& call) {
 onnx_tensor size(const onnx_call& call) {
   const auto elements = call.type(0).extents.checked_elements();
   call.require(elements.has_value(), "has an input of an impossible shape");
-  onnx_tensor result = call.make(onnx_type::int64, {});
+  onnx_tensor result = make(call, onnx_type::int64, {});
   result.values = integer_list{*elements};
   return result;
 }
@@ -95,8 +95,9 @@ onnx_tensor range(const onnx_call& call) {
         const wide step = number(2);
         call.require(step != 0, "has a step of 0");
         const double count = range_count(begin, number(1), step);
-        if (!(count < static_cast<double>(call.budget()))) call.refuse("takes too much");
-        result = call.make(call.input(0).element, shape{static_cast<std::int64_t>(count)});
+        if (!(count < static_cast<double>(call.budget())))
+          call.refuse("asks for too many elements");
+        result = make(call, call.input(0).element, shape{static_cast<std::int64_t>(count)});
         auto& to = std::get<std::vector<Value>>(result.values);
         for (std::size_t i = 0; i < to.size(); ++i) {
           to[i] = static_cast<Value>(begin + static_cast<wide>(i) * step);
@@ -118,8 +119,8 @@ onnx_tensor non_zero(const onnx_call& call) {
       },
       from.values);
   const auto rank = static_cast<std::int64_t>(from.extents.rank());
-  onnx_tensor result = call.make(onnx_type::int64, shape{rank, std::ssize(found)});
-  const auto strides = strides_of(from.extents);
+  onnx_tensor result = make(call, onnx_type::int64, shape{rank, std::ssize(found)});
+  const auto strides = packed_strides(from.extents);
   auto to = std::get<integer_list>(result.values).begin();
   for (std::size_t axis = 0; axis < strides.size(); ++axis) {
     for (const std::int64_t at : found) *to++ = at / strides[axis] % from.extents[axis];
@@ -134,7 +135,7 @@ onnx_tensor arg_max(const onnx_call& call) {
   const bool last = call.integer("select_last_index", 0) != 0;
   auto extents = from.extents.extents();
   extents[axis] = 1;
-  onnx_tensor result = call.make(onnx_type::int64, shape(extents));
+  onnx_tensor result = make(call, onnx_type::int64, shape(extents));
   integer_list along(from.extents.rank(), 0);
   along[axis] = 1;
   offset_walk position(even_offsets(from.extents, along));

@@ -4,126 +4,81 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
+#include <set>
 #include <utility>
 
 #include "framework/base/error.hpp"
 #include "stages/onnx/onnx_constants.hpp"
 #include "stages/onnx/onnx_importer.hpp"
 
-namespace graphline {
+namespace graphline::onnx {
 namespace {
 
-const onnx_operators& all_operators() {
+/// What oneDNN takes.
+constexpr std::size_t most_dimensions = 12;
+
+const onnx_operators& imported() {
   static const onnx_operators operators = [] {
-    onnx_operators all = onnx_products();
-    all.merge(onnx_pointwise());
-    all.merge(onnx_windows());
-    all.merge(onnx_resizing());
-    all.merge(onnx_movements());
+    onnx_operators all = imported_products();
+    all.merge(imported_pointwise());
+    all.merge(imported_windows());
+    all.merge(imported_resizing());
+    all.merge(imported_movements());
     return all;
   }();
   return operators;
 }
 
-std::vector<float> as_floats(const onnx_tensor& tensor) {
-  return std::visit(
-      [](const auto& values) {
-        std::vector<float> floats;
-        floats.reserve(values.size());
-        for (const auto value : values) floats.push_back(static_cast<float>(value));
-        return floats;
-      },
-      tensor.values);
+/// Room for what the shapes of a model take, and to evaluate each of its own constants several
+/// times.
+std::int64_t budget_of(const onnx_model& model) {
+  std::int64_t elements = 0;
+  for (const onnx_tensor& tensor : model.graph.initializers) elements += tensor.extents.elements();
+  return (std::int64_t{1} << 26) + 16 * elements;
 }
 
-std::string subject_of(const onnx_node& node) {
-  return fmt::format("node '{}' ({})", node.name, node.op_type);
+/// Leaves out layers of which nobody reads what they give.
+void drop_unread(network_definition& network) {
+  std::set<std::size_t> read(network.outputs.begin(), network.outputs.end());
+  std::vector<network_layer> kept;
+  for (auto layer = network.layers.rbegin(); layer != network.layers.rend(); ++layer) {
+    if (!read.contains(layer->outputs.front())) continue;
+    read.insert(layer->inputs.begin(), layer->inputs.end());
+    kept.push_back(std::move(*layer));
+  }
+  network.layers.assign(std::make_move_iterator(kept.rbegin()),
+                        std::make_move_iterator(kept.rend()));
 }
 
 }  // namespace
 
-bool onnx_importer::has(std::size_t input) const {
-  return input < node_->inputs.size() && !node_->inputs[input].empty();
-}
-
-const onnx_known& onnx_importer::input(std::size_t input) const {
-  if (!has(input)) refuse(fmt::format("input {} is left out", input));
-  return known_.at(node_->inputs[input]);
-}
+onnx_importer::onnx_importer(const onnx_model& model, const place& where, diagnostics& out)
+    : model_(model), where_(where), out_(out), budget_(budget_of(model)) {}
 
 std::size_t onnx_importer::value(std::size_t input) {
-  onnx_known& known = known_.at(node_->inputs.at(input));
-  if (!known.value) {
-    known.value = add_constant(as_floats(*known.constant), known.extents);
-  }
+  const onnx_tensor& tensor = call_->type(input);
+  known_value& known = known_.at(call_->node().inputs[input]);
+  if (known.value) return *known.value;
+  const auto* floats = std::get_if<std::vector<float>>(&tensor.values);
+  known.value = floats != nullptr ? add_constant(*floats, tensor.extents)
+                                  : add_constant(call_->floats(input), tensor.extents);
   return *known.value;
 }
 
-bool onnx_importer::is_constant(std::size_t input) const {
-  return this->input(input).constant != nullptr;
-}
-
-const onnx_tensor& onnx_importer::constant(std::size_t input, const char* what) const {
-  const onnx_known& known = this->input(input);
-  if (known.constant == nullptr) refuse(fmt::format("{} must be constant", what));
-  return *known.constant;
-}
-
-std::vector<float> onnx_importer::floats(std::size_t input, const char* what) const {
-  return as_floats(constant(input, what));
-}
-
-std::vector<std::int64_t> onnx_importer::integers(std::size_t input, const char* what) const {
-  const auto* values = std::get_if<std::vector<std::int64_t>>(&constant(input, what).values);
-  if (values == nullptr) refuse(fmt::format("{} must be integers", what));
-  return *values;
-}
-
-std::int64_t onnx_importer::integer(std::string_view attribute, std::int64_t otherwise) const {
-  const auto* found = node_->attribute<std::int64_t>(attribute);
-  return found != nullptr ? *found : otherwise;
-}
-
-float onnx_importer::number(std::string_view attribute, float otherwise) const {
-  const auto* found = node_->attribute<float>(attribute);
-  return found != nullptr ? *found : otherwise;
-}
-
-std::string onnx_importer::text(std::string_view attribute, const char* otherwise) const {
-  const auto* found = node_->attribute<std::string>(attribute);
-  return found != nullptr ? *found : otherwise;
-}
-
-std::optional<std::vector<std::int64_t>> onnx_importer::integers(std::string_view attribute) const {
-  const auto* found = node_->attribute<std::vector<std::int64_t>>(attribute);
-  return found != nullptr ? std::optional(*found) : std::nullopt;
-}
-
-std::optional<std::vector<std::int64_t>> onnx_importer::integers(std::string_view attribute,
-                                                                 std::size_t input) const {
-  if (has(input)) return integers(input, std::string(attribute).c_str());
-  return integers(attribute);
-}
-
-std::size_t onnx_importer::axis(std::int64_t written, std::size_t rank) {
-  const auto extent = static_cast<std::int64_t>(rank);
-  if (written < -extent || written >= extent) {
-    refuse(fmt::format("has axis {} of a value with {} dimensions", written, rank));
-  }
-  return static_cast<std::size_t>(written < 0 ? written + extent : written);
-}
-
-std::size_t onnx_importer::add_constant(std::vector<float> data, const shape& extents) {
+std::size_t onnx_importer::add_constant(std::span<const float> data, const shape& extents) {
+  call_->require(!data.empty(), "reads a constant without elements, which is not supported");
+  call_->require(extents.rank() <= most_dimensions, "has more than 12 dimensions");
   const std::string name = fmt::format("constant.{}", constants_.size());
   named_tensor& tensor = constants_.emplace_back(named_tensor{name, {extents, dtype::float32}, {}});
-  tensor.data.resize(data.size() * sizeof(float));
-  std::memcpy(tensor.data.data(), data.data(), tensor.data.size());
+  tensor.data.resize(data.size_bytes());
+  std::memcpy(tensor.data.data(), data.data(), data.size_bytes());
   return network_.add_constant(name, tensor.type);
 }
 
 std::size_t onnx_importer::add(layer_operation operation, std::vector<std::size_t> inputs,
                                const std::vector<std::size_t>& weights) {
-  std::string name = node_->name;
+  std::string name = call_->node().name;
   if (layers_of_node_ > 0) name += fmt::format(".{}", layers_of_node_);
   ++layers_of_node_;
   std::vector<std::string> givers;
@@ -131,17 +86,17 @@ std::size_t onnx_importer::add(layer_operation operation, std::vector<std::size_
     givers.push_back(fmt::format("'{}'", network_.network().values[input].name));
   }
   diagnostics found;
-  layer_problems problems(subject_of(*node_), where_, found);
+  layer_problems problems("", where_, found);
   const auto given = network_.add_layer({.name = name,
-                                         .kind = node_->op_type,
+                                         .kind = call_->node().op_type,
                                          .operation = std::move(operation),
                                          .inputs = std::move(inputs),
                                          .where = where_},
                                         weights, givers, problems);
-  if (!given) {
-    // Its message begins with the node, as that of every refusal.
-    refuse(found.all().front().message.substr(subject_of(*node_).size() + 1));
-  }
+  // The shape rule's message begins with its subject, which is none, and a space.
+  if (!given) call_->refuse(found.all().front().message.substr(1));
+  call_->require(shape_of(*given).elements() > 0, "gives no elements, which is not supported");
+  call_->require(shape_of(*given).rank() <= most_dimensions, "gives more than 12 dimensions");
   return *given;
 }
 
@@ -150,105 +105,116 @@ std::size_t onnx_importer::add_reshape(std::size_t value, shape extents) {
   return add(reshape_layer{std::move(extents)}, {value});
 }
 
-void onnx_importer::read(const onnx_graph& graph,
-                         const std::vector<std::pair<std::string, shape>>& inputs) {
-  for (const auto& [name, extents] : inputs) {
-    known_[name] = {nullptr, network_.add_input(name, {extents, dtype::float32}), extents};
+std::size_t onnx_importer::add_selection(std::size_t value, const selection& lists, float padding) {
+  const std::size_t rank = shape_of(value).rank();
+  std::vector<std::int64_t> extents = shape_of(value).extents();
+  slice_layer slice{std::vector<std::int64_t>(rank, 0), std::vector<std::int64_t>(rank, 1), {}};
+  pad_layer pad{padding, std::vector<std::int64_t>(rank, 0), std::vector<std::int64_t>(rank, 0)};
+  for (const auto& [axis, list] : lists) {
+    const auto is_outside = [](std::int64_t position) { return position == outside; };
+    const auto first = std::ranges::find_if_not(list, is_outside);
+    const auto last = std::find_if(first, list.end(), is_outside);
+    call_->require(first != last, "gives no element of its input, which is not supported");
+    pad.before[axis] = first - list.begin();
+    pad.after[axis] = list.end() - last;
+    extents[axis] = last - first;
+    const std::int64_t step = last - first > 1 ? first[1] - first[0] : 1;
+    const auto breaks = std::adjacent_find(
+        first, last, [step](std::int64_t a, std::int64_t b) { return b - a != step; });
+    if (breaks == last) {
+      slice.begin[axis] = *first;
+      slice.step[axis] = step;
+    } else {
+      value = add(gather_layer{axis, {first, last}}, {value});
+    }
   }
-  read_nodes(graph);
+  slice.extents = shape(std::move(extents));
+  const auto is_not = [](std::int64_t number) {
+    return [number](std::int64_t each) { return each != number; };
+  };
+  if (slice.extents != shape_of(value) || std::ranges::any_of(slice.step, is_not(1))) {
+    value = add(std::move(slice), {value});
+  }
+  if (std::ranges::any_of(pad.before, is_not(0)) || std::ranges::any_of(pad.after, is_not(0))) {
+    value = add(std::move(pad), {value});
+  }
+  return value;
 }
 
-void onnx_importer::read_nodes(const onnx_graph& graph) {
-  for (const onnx_tensor& tensor : graph.initializers) {
-    known_[tensor.name] = {std::make_shared<onnx_tensor>(tensor), {}, tensor.extents};
+void onnx_importer::read(const std::vector<std::pair<std::string, shape>>& inputs) {
+  for (const auto& [name, extents] : inputs) {
+    const std::size_t value = network_.add_input(name, {extents, dtype::float32});
+    known_[name] = {&keep({.element = onnx_type::float32, .extents = extents}), value};
   }
+  read_graph(model_.graph);
+}
+
+void onnx_importer::read_graph(const onnx_graph& graph) {
+  for (const onnx_tensor& tensor : graph.initializers) known_[tensor.name] = {&tensor, {}};
   for (const onnx_node& node : graph.nodes) read_node(node);
 }
 
 void onnx_importer::read_node(const onnx_node& node) {
-  // What depends on a node that failed says nothing new.
+  std::vector<const onnx_tensor*> inputs;
   for (const std::string& input : node.inputs) {
+    // What depends on a node that was refused says nothing new.
     if (!input.empty() && !known_.contains(input)) return;
+    inputs.push_back(input.empty() ? nullptr : known_.at(input).tensor);
   }
-  node_ = &node;
+  const onnx_call call(node, inputs, budget_);
+  call_ = &call;
   layers_of_node_ = 0;
-  std::string why;
   try {
-    if (evaluate(node)) return;
-    if (node.op_type == "If" && node.domain.empty()) return take_branch(node);
-    const auto found = all_operators().find(node.op_type);
-    if (!node.domain.empty()) {
-      why = fmt::format("operators of '{}' are not supported", node.domain);
-    } else if (found == all_operators().end()) {
-      why = "the operator is not supported";
-    } else {
-      return give(node, found->second(*this));
+    const bool extents_only = node.op_type == "Shape" || node.op_type == "Size";
+    const bool constant = std::ranges::all_of(inputs, [&](const onnx_tensor* tensor) {
+      return tensor == nullptr || tensor->known() || extents_only;
+    });
+    if (!constant || !can_evaluate(node)) return add_node(call);
+    std::vector<onnx_tensor> outputs = evaluate_onnx(node, inputs, budget_);
+    for (std::size_t i = 0; i < std::min(node.outputs.size(), outputs.size()); ++i) {
+      known_[node.outputs[i]] = {&keep(std::move(outputs[i])), {}};
     }
-  } catch (const unsupported_node& reason) {
-    why = reason.why;
   } catch (const input_error& problem) {
-    // The evaluation of a constant names its node.
     out_.error(where_, problem.what());
   }
-  if (!why.empty()) out_.error(where_, fmt::format("{}: {}", subject_of(node), why));
 }
 
-/// Whether the node's outputs are constants, which are known then.
-bool onnx_importer::evaluate(const onnx_node& node) {
-  if (!node.domain.empty() || !can_evaluate(node)) return false;
-  const bool extents_only = node.op_type == "Shape" || node.op_type == "Size";
-  std::vector<std::unique_ptr<onnx_tensor>> unknown;
-  std::vector<const onnx_tensor*> inputs;
-  for (const std::string& name : node.inputs) {
-    if (name.empty()) {
-      inputs.push_back(nullptr);
-      continue;
-    }
-    const onnx_known& known = known_.at(name);
-    if (known.constant != nullptr) {
-      inputs.push_back(known.constant.get());
-    } else if (extents_only) {
-      unknown.push_back(std::make_unique<onnx_tensor>(
-          onnx_tensor{.element = onnx_type::float32, .extents = known.extents}));
-      inputs.push_back(unknown.back().get());
-    } else {
-      return false;
-    }
-  }
-  std::vector<onnx_tensor> outputs = evaluate_onnx(node, inputs, budget_);
-  for (std::size_t i = 0; i < node.outputs.size() && i < outputs.size(); ++i) {
-    if (node.outputs[i].empty()) continue;
-    const shape extents = outputs[i].extents;
-    known_[node.outputs[i]] = {std::make_shared<onnx_tensor>(std::move(outputs[i])), {}, extents};
-  }
-  return true;
+void onnx_importer::add_node(const onnx_call& call) {
+  const onnx_node& node = call.node();
+  if (!node.domain.empty())
+    call.refuse(fmt::format("is of '{}', which is not supported", node.domain));
+  if (node.op_type == "If") return take_branch(call);
+  const auto found = imported().find(node.op_type);
+  if (found == imported().end()) call.refuse("is not supported");
+  give(found->second(*this, call));
 }
 
-void onnx_importer::take_branch(const onnx_node& node) {
-  const std::vector<float> condition = floats(0, "the condition");
-  require(condition.size() == 1, "the condition must be one value");
-  const auto* branch = node.attribute<std::shared_ptr<const onnx_graph>>(
-      condition[0] != 0 ? "then_branch" : "else_branch");
-  require(branch != nullptr && *branch != nullptr, "a branch is missing");
-  read_nodes(**branch);
-  for (std::size_t i = 0; i < node.outputs.size() && i < (*branch)->outputs.size(); ++i) {
-    const auto given = known_.find((*branch)->outputs[i].name);
-    if (given != known_.end()) known_[node.outputs[i]] = given->second;
+void onnx_importer::take_branch(const onnx_call& call) {
+  const char* taken = call.number(0) != 0 ? "then_branch" : "else_branch";
+  const auto* branch = call.node().attribute<std::shared_ptr<const onnx_graph>>(taken);
+  call.require(branch != nullptr && *branch != nullptr, "lacks a branch");
+  read_graph(**branch);
+  const auto& given = (*branch)->outputs;
+  for (std::size_t i = 0; i < std::min(call.node().outputs.size(), given.size()); ++i) {
+    const auto found = known_.find(given[i].name);
+    if (found != known_.end()) known_[call.node().outputs[i]] = found->second;
   }
 }
 
-void onnx_importer::give(const onnx_node& node, const std::vector<std::size_t>& values) {
-  for (std::size_t i = 0; i < node.outputs.size(); ++i) {
-    if (node.outputs[i].empty()) continue;
-    if (i >= values.size()) {
-      refuse(fmt::format("output {} is not supported", i));
-    }
-    // What the network reads is none of its results before a layer gives it.
-    const std::vector<std::size_t>& read = network_.network().inputs;
-    const bool passes = std::ranges::find(read, values[i]) != read.end();
-    const std::size_t given =
-        passes ? add(reshape_layer{shape_of(values[i])}, {values[i]}) : values[i];
-    known_[node.outputs[i]] = {nullptr, given, shape_of(given)};
+bool onnx_importer::is_input(std::size_t value) const {
+  return std::ranges::find(network_.network().inputs, value) != network_.network().inputs.end();
+}
+
+void onnx_importer::give(const std::vector<std::size_t>& values) {
+  const std::vector<std::string>& names = call_->node().outputs;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names[i].empty()) continue;
+    if (i >= values.size()) call_->refuse(fmt::format("gives no output {} here", i));
+    // What the network reads, or a constant, is none of its results before a layer gives it.
+    const shape extents = shape_of(values[i]);
+    const bool by_layer = !is_input(values[i]) && !network_.network().values[values[i]].constant;
+    const std::size_t given = by_layer ? values[i] : add(reshape_layer{extents}, {values[i]});
+    known_[names[i]] = {&keep({.element = onnx_type::float32, .extents = extents}), given};
   }
 }
 
@@ -256,19 +222,28 @@ onnx_network onnx_importer::finish(const std::vector<std::string>& outputs) {
   std::vector<std::size_t> values;
   for (const std::string& name : outputs) {
     const auto found = known_.find(name);
-    if (found == known_.end()) continue;  // its node was reported
-    if (!found->second.value) {
-      out_.error(where_, fmt::format("output '{}' of the model is constant", name));
-      continue;
+    if (found == known_.end()) continue;  // its node was refused
+    const auto& [tensor, value] = found->second;
+    const bool constant = tensor->known() || !value;  // of strings no values are known
+    if (constant || is_input(*value)) {
+      out_.error(where_, fmt::format("output '{}' of the model is {}", name,
+                                     constant ? "constant" : "one of its inputs"));
+    } else {
+      values.push_back(*value);
     }
-    values.push_back(*found->second.value);
   }
-  return {network_.finish(std::move(values)), std::move(constants_)};
+  onnx_network result{network_.finish(std::move(values)), std::move(constants_)};
+  drop_unread(result.definition);
+  return result;
 }
+
+}  // namespace graphline::onnx
+
+namespace graphline {
 
 std::vector<std::string_view> imported_operators() {
   std::vector<std::string_view> names;
-  for (const auto& [name, _] : all_operators()) names.push_back(name);
+  for (const auto& [name, _] : onnx::imported()) names.push_back(name);
   return names;
 }
 
@@ -276,8 +251,8 @@ onnx_network import_onnx(const onnx_model& model,
                          const std::vector<std::pair<std::string, shape>>& inputs,
                          const std::vector<std::string>& outputs, const place& where,
                          diagnostics& out) {
-  onnx_importer importer(model.opset, where, out);
-  importer.read(model.graph, inputs);
+  onnx::onnx_importer importer(model, where, out);
+  importer.read(inputs);
   return importer.finish(outputs);
 }
 

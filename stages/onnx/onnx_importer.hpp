@@ -2,77 +2,37 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "stages/onnx/onnx_call.hpp"
+#include "stages/onnx/onnx_forms.hpp"
 #include "stages/onnx/onnx_import.hpp"
 
-namespace graphline {
+namespace graphline::onnx {
 
-/// What is known of a value of a model: a constant, or a value of the network.
-struct onnx_known {
-  std::shared_ptr<const onnx_tensor> constant;
-  std::optional<std::size_t> value;  ///< of the network; a constant has one once a layer reads it
-  shape extents;
-};
-
-/// Why a node cannot be a layer.
-struct unsupported_node {
-  std::string why;
-};
-
-/// The network that grows, and one node as the function of its operator sees it. Functions throw
-/// `unsupported_node`.
+/// The network that grows, as the functions of operators see it: an `onnx_call` tells them what
+/// their node says.
 class onnx_importer {
  public:
-  onnx_importer(std::int64_t opset, const place& where, diagnostics& out)
-      : opset_(opset), where_(where), out_(out) {}
+  onnx_importer(const onnx_model& model, const place& where, diagnostics& out);
 
-  std::int64_t opset() const noexcept { return opset_; }
-  const onnx_node& node() const noexcept { return *node_; }
+  std::int64_t opset() const noexcept { return model_.opset; }
 
-  [[noreturn]] static void refuse(std::string why) { throw unsupported_node{std::move(why)}; }
-  static void require(bool holds, const char* otherwise) {
-    if (!holds) refuse(otherwise);
-  }
-
-  // What the node reads.
-  bool has(std::size_t input) const;
-  const onnx_known& input(std::size_t input) const;
-  const shape& extents(std::size_t input) const { return this->input(input).extents; }
-  std::size_t rank(std::size_t input) const { return extents(input).rank(); }
-
-  /// The value of the network that an input is.
+  /// The value of the network that an input of the node is.
   std::size_t value(std::size_t input);
 
-  /// The data of an input that must be a constant; `what` names it in the message that it is none.
-  const onnx_tensor& constant(std::size_t input, const char* what) const;
-  bool is_constant(std::size_t input) const;
-  std::vector<float> floats(std::size_t input, const char* what) const;
-  std::vector<std::int64_t> integers(std::size_t input, const char* what) const;
-
-  // Attributes, or what they are where they are left out.
-  std::int64_t integer(std::string_view attribute, std::int64_t otherwise) const;
-  float number(std::string_view attribute, float otherwise) const;
-  std::string text(std::string_view attribute, const char* otherwise) const;
-  std::optional<std::vector<std::int64_t>> integers(std::string_view attribute) const;
-
-  /// Integers that an attribute states or, since a later operator set, a constant input.
-  std::optional<std::vector<std::int64_t>> integers(std::string_view attribute,
-                                                    std::size_t input) const;
-
-  /// An axis, counted from the front.
-  static std::size_t axis(std::int64_t written, std::size_t rank);
-
-  // Layers.
+  const shape& shape_of(std::size_t value) const { return network_.network().shape_of(value); }
 
   /// A constant of the network.
-  std::size_t add_constant(std::vector<float> data, const shape& extents);
+  std::size_t add_constant(std::span<const float> data, const shape& extents);
+  std::size_t add_number(float number) { return add_constant({&number, 1}, {}); }
 
   /// A layer of the node, and the value that it gives.
   std::size_t add(layer_operation operation, std::vector<std::size_t> inputs,
@@ -82,40 +42,51 @@ class onnx_importer {
     return add(pointwise_layer{function, alpha, beta}, std::move(inputs));
   }
   std::size_t add_reshape(std::size_t value, shape extents);
-  const shape& shape_of(std::size_t value) const { return network_.network().shape_of(value); }
 
-  /// The whole model.
-  void read(const onnx_graph& graph, const std::vector<std::pair<std::string, shape>>& inputs);
+  /// Layers that select elements of a value; `padding` is the value of those that lie outside.
+  std::size_t add_selection(std::size_t value, const selection& lists, float padding = 0);
+
+  /// Reads the model, whose inputs have these shapes.
+  void read(const std::vector<std::pair<std::string, shape>>& inputs);
   onnx_network finish(const std::vector<std::string>& outputs);
 
  private:
-  void read_nodes(const onnx_graph& graph);
-  void read_node(const onnx_node& node);
-  bool evaluate(const onnx_node& node);
-  void take_branch(const onnx_node& node);
-  void give(const onnx_node& node, const std::vector<std::size_t>& values);
+  /// What is known of a value of the model by name.
+  struct known_value {
+    const onnx_tensor* tensor = nullptr;  ///< without values where a run computes it
+    std::optional<std::size_t> value;     ///< of the network; a constant has one once it is read
+  };
 
-  std::int64_t opset_;
+  void read_graph(const onnx_graph& graph);
+  void read_node(const onnx_node& node);
+  void add_node(const onnx_call& call);
+  void take_branch(const onnx_call& call);
+  void give(const std::vector<std::size_t>& values);
+  bool is_input(std::size_t value) const;
+  const onnx_tensor& keep(onnx_tensor tensor) { return tensors_.emplace_back(std::move(tensor)); }
+
+  const onnx_model& model_;
   place where_;
   diagnostics& out_;
-  const onnx_node* node_ = nullptr;
+  std::int64_t budget_;
+  std::deque<onnx_tensor> tensors_;  ///< those that are not the model's own
+  std::map<std::string, known_value, std::less<>> known_;
+  const onnx_call* call_ = nullptr;  ///< of the node that is read
   std::size_t layers_of_node_ = 0;
-  std::int64_t budget_ = std::int64_t{1} << 28;
-  std::map<std::string, onnx_known, std::less<>> known_;
   definition_builder network_;
   std::vector<named_tensor> constants_;
 };
 
 /// Adds the layers of a node; the values that it gives, in order.
-using onnx_operator = std::function<std::vector<std::size_t>(onnx_importer&)>;
+using onnx_operator = std::function<std::vector<std::size_t>(onnx_importer&, const onnx_call&)>;
 using onnx_operators = std::map<std::string_view, onnx_operator>;
 
 // By family, each in the file of its name.
-onnx_operators onnx_products();   // import_products.cpp
-onnx_operators onnx_pointwise();  // import_pointwise.cpp
-onnx_operators onnx_windows();    // import_windows.cpp: pools, reductions, normalizations
-onnx_operators onnx_resizing();   // import_resize.cpp
-onnx_operators onnx_movements();  // import_movements.cpp: elements in another order
+onnx_operators imported_products();   // import_products.cpp
+onnx_operators imported_pointwise();  // import_pointwise.cpp
+onnx_operators imported_windows();    // import_windows.cpp: pools, reductions, normalizations
+onnx_operators imported_resizing();   // import_resize.cpp
+onnx_operators imported_movements();  // import_movements.cpp: elements in another order
 
 /// What convolutions and pools state of their windows.
 struct window_attributes {
@@ -126,21 +97,30 @@ struct window_attributes {
   extent_pair after{0, 0};
 };
 
-/// `images` are the extents [N, C, H, W] over which the window goes; with `one_dimension` the node
-/// states those along the width alone. What auto_pad asks of a transposed convolution is for its
-/// caller to see.
-window_attributes window_of(const onnx_importer& in, const shape& images, const extent_pair& kernel,
+/// Images as windows go over them: [N, C, length] is seen as [N, C, 1, length].
+struct window_images {
+  std::size_t value = 0;
+  bool one_dimension = false;
+};
+window_images images_of(onnx_importer& to, const onnx_call& node);
+std::size_t add_as_given(onnx_importer& to, std::size_t images, bool one_dimension);
+
+/// What the node states of a window over images of these extents; with `one_dimension` of the
+/// width alone. What auto_pad asks of a transposed convolution is for its caller to see.
+window_attributes window_of(const onnx_call& node, const shape& images, const extent_pair& kernel,
                             bool one_dimension, bool transposed = false);
 
 /// An attribute with a number for each dimension of a window; 1 for the height that a window of one
 /// dimension gets.
-std::optional<extent_pair> pair_of(const onnx_importer& in, std::string_view attribute,
+std::optional<extent_pair> pair_of(const onnx_call& node, std::string_view attribute,
                                    bool one_dimension);
 
 /// An operator with one output.
 template <class Function>
 onnx_operator one_output(Function function) {
-  return [function](onnx_importer& in) { return std::vector<std::size_t>{function(in)}; };
+  return [function](onnx_importer& to, const onnx_call& node) {
+    return std::vector<std::size_t>{function(to, node)};
+  };
 }
 
-}  // namespace graphline
+}  // namespace graphline::onnx
