@@ -85,7 +85,8 @@ run: {frames: 9, warmup: 0}
 class comparison_gates(CompareCase):
     def test_a_configuration_that_is_slower_by_its_verdict_fails(self):
         done = self.compare("--fail-if", "slower>50%", "--junit", "j.xml", status=4)
-        self.assertRegex(done.stdout, r"\ngate slower>50%: FAILED, \+[\d.]+ %: p50 of 'length=3ms', "
+        self.assertRegex(done.stdout,
+                         r"\ngate slower>50%: FAILED, \+[\d.]+ %: p50 of 'length=3ms', "
                          r"95 % interval \+[\d.]+ % to \+[\d.]+ %")
         self.assertEqual(len(list(xml.parse(self.folder / "j.xml").iter("failure"))), 1)
         done = self.compare("--resume", "--fail-if", "slower>1000%")
@@ -109,7 +110,8 @@ class diff_gates(CompareCase):
         slow = self.saved("b.json", "run", "spins.yaml", "--frames", "30", "--set", "length=3ms")
         gate = ("--fail-if", "slower>50%")
         done = self.diff(4, quick, slow, *gate, "--junit", "j.xml")
-        self.assertRegex(done.stdout, r"\ngate slower>50%: FAILED, \+[\d.]+ %: 95 % interval of p50 ")
+        self.assertRegex(done.stdout,
+                         r"\ngate slower>50%: FAILED, \+[\d.]+ %: 95 % interval of p50 ")
         suite = xml.parse(self.folder / "j.xml")
         properties = {one.get("name"): one.get("value") for one in suite.iter("property")}
         self.assertEqual((properties["before"], properties["after"]), (quick, slow))

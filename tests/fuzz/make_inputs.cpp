@@ -141,8 +141,8 @@ std::string bytes_of(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// A node test of ONNX whose inputs from one on are constants of its graph, which stands in the file
-/// twice: the last one counts.
+/// A node test of ONNX whose inputs from one on are constants of its graph, which stands in the
+/// file twice: the last one counts.
 std::string with_constants(const fs::path& test, std::size_t from) {
   const auto later = written::message().add(8, written::message().number(2, 17)).bytes();
   const std::string bytes = bytes_of(test / "model.onnx") + later;
