@@ -106,8 +106,8 @@ class diff_gates(CompareCase):
         return done
 
     def test_two_runs_fail_where_their_intervals_lie_apart(self):
-        quick = self.saved("a.json", "run", "spins.yaml", "--frames", "30")
-        slow = self.saved("b.json", "run", "spins.yaml", "--frames", "30", "--set", "length=3ms")
+        quick = self.saved("a.json", "run", "spins.yaml", "--frames", "200")
+        slow = self.saved("b.json", "run", "spins.yaml", "--frames", "200", "--set", "length=3ms")
         gate = ("--fail-if", "slower>50%")
         done = self.diff(4, quick, slow, *gate, "--junit", "j.xml")
         self.assertRegex(done.stdout,
