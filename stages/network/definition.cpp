@@ -59,6 +59,9 @@ std::size_t definition_builder::append(network_layer layer, const layer_shape& i
     layer.cost.parameters += weight.shape.elements();
   }
   layer.outputs = {add_value({layer.name, {inferred.output, dtype::float32}})};
+  for (const shape& further : inferred.further) {
+    layer.outputs.push_back(add_value({layer.name, {further, dtype::float32}}));
+  }
   network_.layers.push_back(std::move(layer));
   return network_.layers.back().outputs.front();
 }
@@ -105,8 +108,8 @@ void definition_builder::check_size(const layer_shape& inferred, layer_problems&
     return elements && *elements <= most_elements;
   };
   flops_ = std::min(flops_ + std::min(inferred.cost.flops, most_flops), most_flops);
-  const bool fits =
-      small(inferred.output) && std::ranges::all_of(inferred.weights, small, &weight_spec::shape);
+  const bool fits = small(inferred.output) && std::ranges::all_of(inferred.further, small) &&
+                    std::ranges::all_of(inferred.weights, small, &weight_spec::shape);
   if (!fits || flops_ == most_flops) {
     problems.report(
         fmt::format("would give {} with more than 2^44 elements in a tensor or 2^57 "

@@ -70,8 +70,8 @@ class definition_builder {
 
   /// Adds a layer whose name, kind, operation, place and inputs are stated, its weights apart: they
   /// become constants whose names begin with `prefix`, and its inputs after the others. `givers`
-  /// are who gives each input, for messages. The value that it gives; nothing where its operation
-  /// does not fit what it reads, which is reported.
+  /// are who gives each input, for messages. The first value that it gives; nothing where its
+  /// operation does not fit what it reads, which is reported.
   std::optional<std::size_t> add_layer(network_layer layer, const std::string& prefix,
                                        std::span<const std::string> givers,
                                        layer_problems& problems);

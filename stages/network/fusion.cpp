@@ -129,7 +129,9 @@ cost cost_of(const network_definition& network, const fused_layers& group,
   }
   sum.bytes_read = sum.parameters * static_cast<std::int64_t>(sizes.inside);
   for (const std::size_t value : read) sum.bytes_read += bytes_of(value);
-  sum.bytes_written = bytes_of(network.layers[group.last()].outputs.front());
+  for (const std::size_t value : network.layers[group.last()].outputs) {
+    sum.bytes_written += bytes_of(value);
+  }
   return sum;
 }
 

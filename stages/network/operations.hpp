@@ -172,11 +172,22 @@ struct gather_layer {
   std::vector<std::int64_t> indices;
 };
 
+/// Reads x [steps, batch, features], the hidden and the cell state before it, both [directions,
+/// batch, hidden], then weight_ih [directions, 4 hidden, features], weight_hh [directions, 4
+/// hidden, hidden] and bias [directions, 4 hidden], each of the input, forget, cell and output gate
+/// in this order. Gives the hidden state of each step [steps, batch, directions * hidden], then the
+/// hidden and the cell state after it.
+struct lstm_layer {
+  enum class direction { forward, backward, both };
+  direction way = direction::forward;
+  std::int64_t hidden = 0;
+};
+
 using layer_operation =
     std::variant<conv2d_layer, linear_layer, activation_layer, softmax_layer, batch_norm2d_layer,
                  layer_norm_layer, attention_layer, pool2d_layer, adaptive_avg_pool2d_layer,
                  flatten_layer, add_layer, pointwise_layer, conv_transpose2d_layer, matmul_layer,
                  concat_layer, slice_layer, pad_layer, transpose_layer, reshape_layer, expand_layer,
-                 reduce_layer, resize2d_layer, gather_layer>;
+                 reduce_layer, resize2d_layer, gather_layer, lstm_layer>;
 
 }  // namespace graphline

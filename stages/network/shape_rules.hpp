@@ -41,6 +41,7 @@ struct layer_input {
 /// What follows from a layer's operation and the shapes it reads.
 struct layer_shape {
   graphline::shape output = {};
+  std::vector<graphline::shape> further = {};  ///< what it gives after that
   graphline::cost cost = {};              ///< without the parameters, which follow from the weights
   std::vector<weight_spec> weights = {};  ///< read after its inputs, in this order
 };
@@ -79,7 +80,7 @@ class layer_problems {
   bool any_ = false;
 };
 
-/// Output shape, cost and weights of a layer that reads `inputs`, its weights apart. Reports and
+/// Output shapes, cost and weights of a layer that reads `inputs`, its weights apart. Reports and
 /// returns anything when the shapes do not fit.
 layer_shape shape_rule(const layer_operation& operation, std::span<const layer_input> inputs,
                        layer_problems& problems);

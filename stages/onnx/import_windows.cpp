@@ -210,8 +210,6 @@ std::size_t normalize_rows(onnx_importer& to, std::size_t x, std::int64_t extent
 }
 
 std::size_t import_layer_normalization(onnx_importer& to, const onnx_call& node) {
-  node.require(node.node().outputs.size() == 1,
-               "gives its mean or deviation, which is not supported");
   const shape extents = node.extents(0);
   const std::size_t axis = node.axis(node.integer("axis", -1), extents.rank());
   std::int64_t extent = 1;

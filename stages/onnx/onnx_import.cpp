@@ -25,6 +25,7 @@ const onnx_operators& imported() {
     all.merge(imported_windows());
     all.merge(imported_resizing());
     all.merge(imported_movements());
+    all.merge(imported_recurrent());
     return all;
   }();
   return operators;
@@ -43,7 +44,9 @@ void drop_unread(network_definition& network) {
   std::set<std::size_t> read(network.outputs.begin(), network.outputs.end());
   std::vector<network_layer> kept;
   for (auto layer = network.layers.rbegin(); layer != network.layers.rend(); ++layer) {
-    if (!read.contains(layer->outputs.front())) continue;
+    if (std::ranges::none_of(layer->outputs, [&](auto value) { return read.contains(value); })) {
+      continue;
+    }
     read.insert(layer->inputs.begin(), layer->inputs.end());
     kept.push_back(std::move(*layer));
   }
@@ -76,8 +79,9 @@ std::size_t onnx_importer::add_constant(std::span<const float> data, const shape
   return network_.add_constant(name, tensor.type);
 }
 
-std::size_t onnx_importer::add(layer_operation operation, std::vector<std::size_t> inputs,
-                               const std::vector<std::size_t>& weights) {
+std::vector<std::size_t> onnx_importer::add_all(layer_operation operation,
+                                                std::vector<std::size_t> inputs,
+                                                const std::vector<std::size_t>& weights) {
   std::string name = call_->node().name;
   if (layers_of_node_ > 0) name += fmt::format(".{}", layers_of_node_);
   ++layers_of_node_;
@@ -97,7 +101,7 @@ std::size_t onnx_importer::add(layer_operation operation, std::vector<std::size_
   if (!given) call_->refuse(found.all().front().message.substr(1));
   call_->require(shape_of(*given).elements() > 0, "gives no elements, which is not supported");
   call_->require(shape_of(*given).rank() <= most_dimensions, "gives more than 12 dimensions");
-  return *given;
+  return network_.network().layers.back().outputs;
 }
 
 std::size_t onnx_importer::add_reshape(std::size_t value, shape extents) {
@@ -146,7 +150,19 @@ void onnx_importer::read(const std::vector<std::pair<std::string, shape>>& input
     const std::size_t value = network_.add_input(name, {extents, dtype::float32});
     known_[name] = {&keep({.element = onnx_type::float32, .extents = extents}), value};
   }
+  find_read(model_.graph);
   read_graph(model_.graph);
+}
+
+void onnx_importer::find_read(const onnx_graph& graph) {
+  for (const onnx_value& output : graph.outputs) read_.insert(output.name);
+  for (const onnx_node& node : graph.nodes) {
+    read_.insert(node.inputs.begin(), node.inputs.end());
+    for (const onnx_attribute& attribute : node.attributes) {
+      const auto* inner = std::get_if<std::shared_ptr<const onnx_graph>>(&attribute.value);
+      if (inner != nullptr && *inner != nullptr) find_read(**inner);
+    }
+  }
 }
 
 void onnx_importer::read_graph(const onnx_graph& graph) {
@@ -208,7 +224,7 @@ bool onnx_importer::is_input(std::size_t value) const {
 void onnx_importer::give(const std::vector<std::size_t>& values) {
   const std::vector<std::string>& names = call_->node().outputs;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    if (names[i].empty()) continue;
+    if (names[i].empty() || !read_.contains(names[i])) continue;
     if (i >= values.size()) call_->refuse(fmt::format("gives no output {} here", i));
     // What the network reads, or a constant, is none of its results before a layer gives it.
     const shape extents = shape_of(values[i]);

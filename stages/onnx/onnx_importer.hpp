@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -34,9 +35,13 @@ class onnx_importer {
   std::size_t add_constant(std::span<const float> data, const shape& extents);
   std::size_t add_number(float number) { return add_constant({&number, 1}, {}); }
 
-  /// A layer of the node, and the value that it gives.
+  /// A layer of the node, and the value that it gives; all of them.
   std::size_t add(layer_operation operation, std::vector<std::size_t> inputs,
-                  const std::vector<std::size_t>& weights = {});
+                  const std::vector<std::size_t>& weights = {}) {
+    return add_all(std::move(operation), std::move(inputs), weights).front();
+  }
+  std::vector<std::size_t> add_all(layer_operation operation, std::vector<std::size_t> inputs,
+                                   const std::vector<std::size_t>& weights);
   std::size_t add_pointwise(pointwise_function function, std::vector<std::size_t> inputs,
                             float alpha = 0, float beta = 0) {
     return add(pointwise_layer{function, alpha, beta}, std::move(inputs));
@@ -61,6 +66,7 @@ class onnx_importer {
   void read_node(const onnx_node& node);
   void add_node(const onnx_call& call);
   void take_branch(const onnx_call& call);
+  void find_read(const onnx_graph& graph);
   void give(const std::vector<std::size_t>& values);
   bool is_input(std::size_t value) const;
   const onnx_tensor& keep(onnx_tensor tensor) { return tensors_.emplace_back(std::move(tensor)); }
@@ -71,6 +77,7 @@ class onnx_importer {
   std::int64_t budget_;
   std::deque<onnx_tensor> tensors_;  ///< those that are not the model's own
   std::map<std::string, known_value, std::less<>> known_;
+  std::set<std::string_view> read_;  ///< the names of what nodes read and the model gives
   const onnx_call* call_ = nullptr;  ///< of the node that is read
   std::size_t layers_of_node_ = 0;
   definition_builder network_;
@@ -87,6 +94,7 @@ onnx_operators imported_pointwise();  // import_pointwise.cpp
 onnx_operators imported_windows();    // import_windows.cpp: pools, reductions, normalizations
 onnx_operators imported_resizing();   // import_resize.cpp
 onnx_operators imported_movements();  // import_movements.cpp: elements in another order
+onnx_operators imported_recurrent();  // import_recurrent.cpp
 
 /// What convolutions and pools state of their windows.
 struct window_attributes {
