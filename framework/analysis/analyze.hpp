@@ -11,6 +11,7 @@
 #include "framework/analysis/run/attribution_summary.hpp"
 #include "framework/analysis/run/summary.hpp"
 #include "framework/analysis/stats/percentile_interval.hpp"
+#include "framework/record/roofline_record.hpp"
 #include "framework/record/run_record.hpp"
 
 namespace graphline {

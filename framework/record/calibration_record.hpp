@@ -10,6 +10,7 @@
 #include "framework/base/units.hpp"
 #include "framework/base/words.hpp"
 #include "framework/device/device.hpp"
+#include "framework/record/fields.hpp"
 
 namespace graphline {
 
@@ -63,6 +64,15 @@ struct ceiling_record {
   std::vector<nanoseconds> times;  ///< each of that amount
 };
 
+template <class Archive>
+void fields(Archive& a, part_of_record<ceiling_record> auto& of) {
+  a.value("what", of.what);
+  a.newer("precision", of.arithmetic);
+  a.value("how", of.how);
+  a.value("amount", of.amount, any_ceiling);
+  a.value("times_ns", of.times, time_above_0);
+}
+
 /// Everything one calibration of a device measured.
 struct calibration_record {
   device_properties device;
@@ -71,6 +81,15 @@ struct calibration_record {
   std::vector<std::string> warnings;
   bool interrupted = false;  ///< stopped by a person: not all ceilings are there
 };
+
+template <class Archive>
+void fields(Archive& a, part_of_record<calibration_record> auto& of) {
+  a.value("device", of.device);
+  a.value("environment", of.environment);
+  a.value("ceilings", of.ceilings);
+  a.value("warnings", of.warnings);
+  a.value("interrupted", of.interrupted);
+}
 
 /// A ceiling as measured times are held against it.
 struct ceiling_figure {
@@ -82,6 +101,15 @@ struct ceiling_figure {
   friend bool operator==(const ceiling_figure&, const ceiling_figure&) = default;
 };
 
+template <class Archive>
+void fields(Archive& a, part_of_record<ceiling_figure> auto& of) {
+  a.value("what", of.what);
+  a.newer("precision", of.arithmetic);
+  a.value("value", of.value, any_ceiling);
+  a.value("worst", of.worst, any_ceiling);
+  a.value("best", of.best, any_ceiling);
+}
+
 /// What is kept of a calibration in a result that uses it.
 struct calibration {
   std::string date;                      ///< UTC, as in environments
@@ -89,5 +117,12 @@ struct calibration {
   std::vector<std::string> stale;        ///< why it may no longer hold, in words; empty: it should
   friend bool operator==(const calibration&, const calibration&) = default;
 };
+
+template <class Archive>
+void fields(Archive& a, part_of_record<calibration> auto& of) {
+  a.value("date", of.date);
+  a.value("ceilings", of.ceilings);
+  a.value("stale", of.stale);
+}
 
 }  // namespace graphline

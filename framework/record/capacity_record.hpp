@@ -7,6 +7,7 @@
 
 #include "framework/base/clock.hpp"
 #include "framework/base/words.hpp"
+#include "framework/record/fields.hpp"
 #include "framework/record/run_record.hpp"
 
 namespace graphline {
@@ -22,6 +23,16 @@ struct capacity_settings {
   std::uint64_t seed = 1;   ///< of the moments at which frames are due
 };
 
+template <class Archive>
+void fields(Archive& a, part_of_record<capacity_settings> auto& of) {
+  a.value("percentile", of.percentile, part_of_one);
+  a.value("bound_ns", of.bound, any_time);
+  a.value("arrival", of.arrival);
+  a.value("within", of.within, part_of_one);
+  a.value("frames", of.frames);
+  a.value("seed", of.seed);
+}
+
 /// One run of frames that arrive at one rate.
 struct capacity_run {
   std::size_t probe = 0;  ///< of the same number: at the same rate, and pooled or not
@@ -33,6 +44,16 @@ struct capacity_run {
   run_record record;
 };
 
+template <class Archive>
+void fields(Archive& a, part_of_record<capacity_run> auto& of) {
+  a.value("probe", of.probe);
+  a.value("rate", of.rate, any_rate);
+  a.value("pooled", of.pooled);
+  a.value("cut_off", of.cut_off);
+  a.value("overdue", of.overdue);
+  a.value("record", of.record);
+}
+
 /// Everything that a search for the highest rate measured, in raw form.
 struct capacity_record {
   capacity_settings how;
@@ -42,5 +63,14 @@ struct capacity_record {
   /// From before the first of all runs to after the last; nothing where nobody looked.
   std::optional<conditions_record> conditions = {};
 };
+
+template <class Archive>
+void fields(Archive& a, part_of_record<capacity_record> auto& of) {
+  a.value("how", of.how);
+  a.value("closed_loop", of.closed_loop);
+  a.value("runs", of.runs);
+  a.value("interrupted", of.interrupted);
+  a.value("conditions", of.conditions);
+}
 
 }  // namespace graphline

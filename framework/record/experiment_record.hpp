@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "framework/base/clock.hpp"
+#include "framework/record/fields.hpp"
 #include "framework/record/run_record.hpp"
 #include "framework/spec/experiment_spec.hpp"
 
@@ -21,6 +22,13 @@ struct experiment_configuration {
   std::vector<std::string> members;  ///< names of the pipelines that run at once; at least one
 };
 
+template <class Archive>
+void fields(Archive& a, part_of_record<experiment_configuration> auto& of) {
+  a.value("name", of.name);
+  a.value("assignments", of.assignments);
+  a.value("members", of.members);
+}
+
 /// One pipeline of a configuration.
 struct configuration_member {
   std::size_t configuration = 0;
@@ -28,11 +36,23 @@ struct configuration_member {
   friend bool operator==(const configuration_member&, const configuration_member&) = default;
 };
 
+template <class Archive>
+void fields(Archive& a, part_of_record<configuration_member> auto& of) {
+  a.value("configuration", of.configuration);
+  a.value("member", of.member);
+}
+
 /// What is to be compared with what.
 struct compared_pair {
   configuration_member what;
   configuration_member reference;
 };
+
+template <class Archive>
+void fields(Archive& a, part_of_record<compared_pair> auto& of) {
+  a.value("what", of.what);
+  a.value("reference", of.reference);
+}
 
 /// One run of one configuration.
 struct trial_record {
@@ -43,6 +63,14 @@ struct trial_record {
   nanoseconds begun = 0;            ///< since the experiment began; the time of a pause is left out
   std::vector<run_record> members;  ///< as in the configuration
 };
+
+template <class Archive>
+void fields(Archive& a, part_of_record<trial_record> auto& of) {
+  a.value("configuration", of.configuration);
+  a.value("block", of.block);
+  a.value("begun_ns", of.begun, any_time);
+  a.value("members", of.members);
+}
 
 /// Everything an experiment produced, in raw form.
 struct experiment_record {
@@ -61,5 +89,21 @@ struct experiment_record {
   /// What went wrong, where that is why no further trials ran: in a trial, or before it could run.
   std::optional<std::string> failure;
 };
+
+template <class Archive>
+void fields(Archive& a, part_of_record<experiment_record> auto& of) {
+  a.value("name", of.name);
+  a.value("description", of.description);
+  a.value("settings", of.how);
+  a.value("files", of.files);
+  a.value("sources", of.sources);
+  a.value("configurations", of.configurations);
+  a.value("pairs", of.pairs);
+  a.value("calibration", of.calibration);
+  a.value("stopped", of.stopped);
+  a.value("interrupted", of.interrupted);
+  a.value("failure", of.failure);
+  a.value("trials", of.trials);
+}
 
 }  // namespace graphline

@@ -13,26 +13,11 @@
 #include "framework/base/words.hpp"
 #include "framework/device/device.hpp"
 #include "framework/record/calibration_record.hpp"
+#include "framework/record/fields.hpp"
+#include "framework/record/stage_record.hpp"
 #include "framework/spec/pipeline_spec.hpp"
 
 namespace graphline {
-
-/// What a stage or a part of one amounts to in a frame, as it was carried out: counted as
-/// docs/costs.md says, without what only passed between layers that were computed as one. Absent:
-/// not known.
-struct cost_record {
-  std::optional<std::int64_t> flops;
-  std::optional<std::int64_t> bytes_read;
-  std::optional<std::int64_t> bytes_written;
-  precision arithmetic = precision::float32;  ///< of its products
-  friend bool operator==(const cost_record&, const cost_record&) = default;
-};
-
-/// Read and written together; not known where one of them is not.
-inline std::optional<std::int64_t> bytes_of(const cost_record& cost) {
-  if (!cost.bytes_read || !cost.bytes_written) return std::nullopt;
-  return *cost.bytes_read + *cost.bytes_written;
-}
 
 /// What a graph cost before the first frame and what it spares the host in each. Nanoseconds by the
 /// host's clock.
@@ -52,28 +37,20 @@ struct graph_record {
   std::vector<nanoseconds> eager;         ///< of the host, to enqueue the same one by one
 };
 
-/// A begin and an end, in nanoseconds since the run's epoch.
-struct stamp_pair {
-  nanoseconds begin = 0;
-  nanoseconds end = 0;
-  nanoseconds length() const noexcept { return end - begin; }
-};
-
-/// A part of a device stage, such as a layer of a network.
-struct part_record {
-  std::string name;
-  std::string choice;              ///< what carries it out
-  std::vector<stamp_pair> device;  ///< between the events on either side of it: layers
-  cost_record cost = {};
-  std::vector<nanoseconds> busy = {};  ///< of `device`, as of a stage
-};
-
-/// An operation of a device stage as a trace of the stage alone saw it.
-struct operation_record {
-  std::string name;
-  std::vector<nanoseconds> calls;     ///< how long each took, in all traced runs
-  std::vector<nanoseconds> together;  ///< of all calls in a run, for each run that had any
-};
+template <class Archive>
+void fields(Archive& a, part_of_record<graph_record> auto& of) {
+  constexpr std::size_t most_executables = 1 << 9;  // one for each frame in flight
+  a.value("name", of.name);
+  a.value("operations", of.operations);
+  a.value("executables", of.executables, index_below(most_executables));
+  a.value("capture_ns", of.capture, any_time);
+  a.value("instantiate_ns", of.instantiate, any_time);
+  a.value("first_launch_ns", of.first_launch, any_time);
+  a.value("later_launch_ns", of.later_launch, any_time);
+  a.value("launch_ns", of.launch, any_time);
+  a.value("eager_ns", of.eager, any_time);
+  a.newer("nodes", of.nodes);
+}
 
 /// A file that the user wrote, as it was read.
 struct source_record {
@@ -82,12 +59,11 @@ struct source_record {
   friend bool operator==(const source_record&, const source_record&) = default;
 };
 
-/// What a stage waits for, as planned.
-struct wait_record {
-  std::size_t stage = 0;  ///< index of the earlier stage
-  satisfied_by how = satisfied_by::stream_order;
-  friend bool operator==(const wait_record&, const wait_record&) = default;
-};
+template <class Archive>
+void fields(Archive& a, part_of_record<source_record> auto& of) {
+  a.value("file", of.file);
+  a.value("text", of.text);
+}
 
 /// A tensor as planned: who hands it to whom. A copy that was put in writes one of its own.
 struct tensor_record {
@@ -98,32 +74,14 @@ struct tensor_record {
   std::vector<std::size_t> readers;   ///< stages, ascending; none for an output
 };
 
-/// The raw samples of one stage: one entry per measured frame in each column the timing method
-/// fills, none in the others. 16 bytes per frame and column.
-struct stage_record {
-  std::string name;
-  std::string kind;
-  side on = side::device;
-  bool copy = false;
-  graphline::priority priority = graphline::priority::normal;  ///< as declared
-  std::string stream;                                          ///< name; empty for a CPU stage
-  cost_record cost;                ///< the sum of its parts' where it has any
-  std::vector<wait_record> waits;  ///< by earlier stage, ascending, each once
-  /// Device stage, host clock around the launch: host, callback, event, layers.
-  std::vector<stamp_pair> enqueued;
-  /// Device stage, between its two events: event, layers; or calls of the host: callback.
-  std::vector<stamp_pair> device;
-  /// Of each `device`, how long the device was at work on the stage; where it tells.
-  std::vector<nanoseconds> busy;
-  std::vector<stamp_pair> synced;  ///< device stage, host clock between two waits: sync
-  std::vector<stamp_pair> cpu;     ///< CPU stage, host clock: all but none
-  /// Index into the run's `threads`: which one ran the CPU stage, or launched the device stage.
-  /// Empty where neither is timed.
-  std::vector<std::uint32_t> threads;
-  std::vector<part_record> parts;            ///< device stage; none for what is one whole
-  std::vector<operation_record> operations;  ///< device stage, when traced; apart from the frames
-  std::int64_t traced_runs = 0;
-};
+template <class Archive>
+void fields(Archive& a, part_of_record<tensor_record> auto& of) {
+  a.value("name", of.name);
+  a.type(of.type);
+  a.value("on", of.on);
+  a.value("writer", of.writer, index_below(a.stages));
+  a.value("readers", of.readers, index_below(a.stages));
+}
 
 /// When a frame was due, when it began and when the host had seen its last stage complete. Under
 /// `arrival: closed` it is due when it begins.
@@ -145,6 +103,15 @@ struct output_record {
   /// be compared as numbers where checksums differ.
   std::vector<double> values = {};
 };
+
+template <class Archive>
+void fields(Archive& a, part_of_record<output_record> auto& of) {
+  a.value("tensor", of.tensor);
+  a.type(of.type);
+  a.value("checksum", of.checksum);
+  a.value("finite", of.finite);
+  a.value("values", of.values);
+}
 inline constexpr std::size_t most_output_values = 256;
 
 /// What became of frames that were due on a schedule. All zero for `arrival: closed`.
@@ -154,12 +121,26 @@ struct load_record {
   std::int64_t longest_queue = 0;    ///< frames that waited at once, at most
 };
 
+template <class Archive>
+void fields(Archive& a, part_of_record<load_record> auto& of) {
+  a.value("dropped", of.dropped, any_time);
+  a.value("found_full", of.found_full);
+  a.value("longest_queue", of.longest_queue);
+}
+
 /// What the system's scheduler gave a thread.
 struct thread_time {
   std::string thread;  ///< its name; threads of one name count together
   nanoseconds on_cpu = 0;
   nanoseconds waited = 0;  ///< ready to run, while others had the core
 };
+
+template <class Archive>
+void fields(Archive& a, part_of_record<thread_time> auto& of) {
+  a.value("thread", of.thread);
+  a.value("on_cpu_ns", of.on_cpu, any_time);
+  a.value("waited_ns", of.waited, any_time);
+}
 
 /// What else went on over the measured frames. Nothing where it is not known.
 struct conditions_record {
@@ -175,6 +156,21 @@ struct conditions_record {
   std::optional<device_state> device_after = {};
   std::vector<thread_time> threads = {};  ///< of this process, those that ran or waited
 };
+
+template <class Archive>
+void fields(Archive& a, part_of_record<conditions_record> auto& of) {
+  a.value("lasted_ns", of.lasted, any_time);
+  a.value("cores", of.cores);
+  a.value("load_before", of.load_before);
+  a.value("load_after", of.load_after);
+  a.value("steal_ns", of.steal, any_time);
+  a.value("others_ns", of.others, any_time);
+  a.value("clock_mhz_before", of.clock_before);
+  a.value("clock_mhz_after", of.clock_after);
+  a.value("device_before", of.device_before);
+  a.value("device_after", of.device_after);
+  a.value("threads", of.threads);
+}
 
 /// Everything one run produced, in raw form. Every report is computed from this alone.
 struct run_record {
@@ -206,20 +202,35 @@ struct run_record {
   std::optional<std::string> failure;  ///< what ended the run early
 };
 
-/// Ends minus begins, in order.
-std::vector<nanoseconds> lengths(const std::vector<stamp_pair>& stamps);
-
-/// How long the device was at work on a stage, or a part of one, in each frame; where it does not
-/// tell, from one event to the other, which holds waits for other streams' work.
-std::vector<nanoseconds> device_times(const stage_record& stage);
-std::vector<nanoseconds> device_times(const part_record& part);
-
-/// One pipeline run twice in a process, to be held against the roofline of its device.
-struct roofline_record {
-  run_record stages;  ///< under `timing: event`, with the calibration
-  /// Under `timing: layers`, for the times of the stages' parts; without frames where no stage has
-  /// any, and where the first run ended early.
-  run_record layers;
-};
+template <class Archive>
+void fields(Archive& a, part_of_record<run_record> auto& of) {
+  a.value("pipeline", of.pipeline);
+  a.value("description", of.description);
+  a.value("source", of.source);
+  a.value("parameters", of.parameters);
+  a.value("settings", of.run);
+  a.value("device", of.device);
+  a.newer("cpu_cores", of.cpu_cores);
+  a.value("environment", of.environment);
+  a.value("memory", of.memory);
+  a.value("clock_error_ns", of.clock_error, any_time);
+  a.value("clock_drift_ns", of.clock_drift, any_time);
+  a.value("processor_time_ns", of.processor_time, any_time);
+  a.value("conditions", of.conditions);
+  a.value("frames", of.frames);
+  a.frames = of.frames.size();
+  a.column("launches", of.launches);
+  a.newer("threads", of.threads);
+  a.threads = of.threads.size();
+  a.value("load", of.load);
+  a.value("calibration", of.calibration);
+  a.value("stages", of.stages);
+  a.newer("tensors", of.tensors);
+  a.value("graphs", of.graphs);
+  a.value("outputs", of.outputs);
+  a.value("warnings", of.warnings);
+  a.value("interrupted", of.interrupted);
+  a.value("failure", of.failure);
+}
 
 }  // namespace graphline

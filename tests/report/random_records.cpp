@@ -142,7 +142,7 @@ class drawing : public record_counts {
 };
 
 std::string text_of(const trial_record& trial) {
-  return json_line(record_json(trial));
+  return json_line(part_json(trial));
 }
 
 }  // namespace

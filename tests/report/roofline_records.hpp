@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "framework/record/run_record.hpp"
+#include "framework/record/roofline_record.hpp"
 
 namespace graphline::samples {
 

@@ -19,20 +19,28 @@ using action = std::function<exit_status()>;
 /// <CLI/App.hpp>.
 CLI::App* add_command(CLI::App& program, const std::string& name, const std::string& headline);
 
-// Each adds its subcommand to the program; choosing it on the command line sets `chosen`.
-void add_run_command(CLI::App& program, action& chosen);
-void add_check_command(CLI::App& program, action& chosen);
-void add_compare_command(CLI::App& program, action& chosen);
-void add_overhead_command(CLI::App& program, action& chosen);
-void add_calibrate_command(CLI::App& program, action& chosen);
-void add_capacity_command(CLI::App& program, action& chosen);
-void add_diff_command(CLI::App& program, action& chosen);
-void add_inspect_command(CLI::App& program, action& chosen);
-void add_manual_command(CLI::App& program, action& chosen);
-void add_report_command(CLI::App& program, action& chosen);
-void add_devices_command(CLI::App& program, action& chosen);
-void add_roofline_command(CLI::App& program, action& chosen);
-void add_schema_command(CLI::App& program, action& chosen);
-void add_stages_command(CLI::App& program, action& chosen);
+/// Adds a subcommand to the program; choosing it on the command line sets `chosen`.
+using command_adder = void(CLI::App& program, action& chosen);
+command_adder add_run_command;
+command_adder add_check_command;
+command_adder add_inspect_command;
+command_adder add_compare_command;
+command_adder add_overhead_command;
+command_adder add_capacity_command;
+command_adder add_calibrate_command;
+command_adder add_roofline_command;
+command_adder add_report_command;
+command_adder add_diff_command;
+command_adder add_devices_command;
+command_adder add_schema_command;
+command_adder add_stages_command;
+command_adder add_manual_command;
+
+/// In the order in which --help lists them.
+inline constexpr command_adder* all_commands[] = {
+    add_run_command,      add_check_command,    add_inspect_command,   add_compare_command,
+    add_overhead_command, add_capacity_command, add_calibrate_command, add_roofline_command,
+    add_report_command,   add_diff_command,     add_devices_command,   add_schema_command,
+    add_stages_command,   add_manual_command};
 
 }  // namespace graphline

@@ -163,20 +163,7 @@ int run_command(int argc, char** argv) {
   program.require_subcommand(1);
   action chosen;
   add_color_option(program);  // before the commands, which take over that it may stand behind them
-  add_run_command(program, chosen);
-  add_check_command(program, chosen);
-  add_inspect_command(program, chosen);
-  add_compare_command(program, chosen);
-  add_overhead_command(program, chosen);
-  add_capacity_command(program, chosen);
-  add_calibrate_command(program, chosen);
-  add_roofline_command(program, chosen);
-  add_report_command(program, chosen);
-  add_diff_command(program, chosen);
-  add_devices_command(program, chosen);
-  add_schema_command(program, chosen);
-  add_stages_command(program, chosen);
-  add_manual_command(program, chosen);
+  for (auto* add : all_commands) add(program, chosen);
   program.footer(closing_help);  // not earlier: commands would inherit it
 
   if (argc == 1) {

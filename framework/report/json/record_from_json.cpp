@@ -193,6 +193,22 @@ void check_whole(const json_part& from, const experiment_record& record) {
   }
 }
 
+template <class Record>
+Record whole_record_from(const json_part& from) {
+  Record record;
+  record_reader(from).read(from, record, {});
+  check_whole(from, record);
+  return record;
+}
+
+template <std::size_t... Kind>
+any_record one_of(std::index_sequence<Kind...>, std::size_t kind, const json_part& from) {
+  any_record (*const read[])(const json_part&) = {[](const json_part& of) -> any_record {
+    return whole_record_from<std::variant_alternative_t<Kind, any_record>>(of);
+  }...};
+  return read[kind](from);
+}
+
 }  // namespace
 
 void check_trial(const json_part& from, const trial_record& trial,
@@ -206,18 +222,12 @@ void check_trial(const json_part& from, const trial_record& trial,
                                 from.where(), trial.members.size(), wanted));
 }
 
-template <class Record>
-Record record_from(const json_part& from) {
-  Record record;
-  record_reader(from).read(from, record, {});
-  check_whole(from, record);
-  return record;
+any_record record_from(std::size_t kind, const json_part& from) {
+  return one_of(std::make_index_sequence<std::size(result_kinds)>(), kind, from);
 }
-template run_record record_from(const json_part&);
-template trial_record record_from(const json_part&);
-template roofline_record record_from(const json_part&);
-template capacity_record record_from(const json_part&);
-template experiment_record record_from(const json_part&);
-template calibration_record record_from(const json_part&);
+
+trial_record trial_from(const json_part& from) {
+  return whole_record_from<trial_record>(from);
+}
 
 }  // namespace graphline

@@ -104,17 +104,17 @@ json value_json(const T& item) {
 
 }  // namespace
 
-template <class Record>
-json record_json(const Record& record) {
-  return value_json(record);
+json record_json(const record_view& record) {
+  return std::visit([](const auto* of) { return value_json(*of); }, record);
 }
-template json record_json(const run_record&);
-template json record_json(const trial_record&);
-template json record_json(const roofline_record&);
-template json record_json(const capacity_record&);
-template json record_json(const experiment_record&);
-template json record_json(const settings&);
-template json record_json(const experiment_settings&);
-template json record_json(const std::vector<compared_pair>&);
+
+template <class Part>
+json part_json(const Part& part) {
+  return value_json(part);
+}
+template json part_json(const trial_record&);
+template json part_json(const settings&);
+template json part_json(const experiment_settings&);
+template json part_json(const std::vector<compared_pair>&);
 
 }  // namespace graphline

@@ -21,38 +21,12 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-/// What a result file holds, by its schema.
-struct result_kind {
-  std::string_view name;     ///< of the schema, before the version
-  std::string_view words;    ///< "a run"
-  std::string_view command;  ///< of graphline, that writes it
-  any_record (*record_of)(const json_part& result);
-};
-
 json_part raw_of(const json_part& result) {
   if (auto from = result.find("record")) return *from;
   throw input_error(
       "this result does not hold what reports are made from ('record'): an earlier version of "
       "graphline wrote it, or another program; run the pipeline again with --json");
 }
-
-template <class Record>
-any_record record_in(const json_part& result) {
-  return record_from<Record>(raw_of(result));
-}
-
-any_record calibration_in(const json_part& result) {
-  return record_from<calibration_record>(result);
-}
-
-/// In the order of `any_record`.
-constexpr result_kind all_kinds[] = {
-    {"graphline.run", "a run", "run", record_in<run_record>},
-    {"graphline.experiment", "an experiment", "compare", record_in<experiment_record>},
-    {"graphline.roofline", "a roofline", "roofline", record_in<roofline_record>},
-    {"graphline.calibration", "a calibration of a device", "calibrate", calibration_in},
-    {"graphline.capacity", "a search for the highest rate", "capacity",
-     record_in<capacity_record>}};
 
 /// Everything that is wrong with a file as a whole reads alike.
 [[noreturn]] void refuse_result(const std::string& path, std::string_view message) {
@@ -64,7 +38,7 @@ constexpr std::string_view version_read = "1";
 
 std::string schemas_read() {
   std::vector<std::string> schemas;
-  for (const auto& kind : all_kinds) {
+  for (const auto& kind : result_kinds) {
     schemas.push_back(fmt::format("{}/{}", kind.name, version_read));
   }
   return fmt::format("graphline {} reads {}", version(), listed(schemas, schemas.size()));
@@ -77,10 +51,10 @@ std::string schema_of(const json& value) {
   return found != value.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-/// Throws where `schema` is of no kind.
-const result_kind& checked_kind(const std::string& path, const std::string& schema) {
-  for (const auto& kind : all_kinds) {
-    if (schema == fmt::format("{}/{}", kind.name, version_read)) return kind;
+/// Among `result_kinds`; throws where `schema` is of none.
+std::size_t checked_kind(const std::string& path, const std::string& schema) {
+  for (std::size_t kind = 0; kind < std::size(result_kinds); ++kind) {
+    if (schema == fmt::format("{}/{}", result_kinds[kind].name, version_read)) return kind;
   }
   refuse_result(path, fmt::format("{}; {}, as --json writes them",
                                   schema.empty() ? "this is no result: it does not say its 'schema'"
@@ -112,9 +86,10 @@ any_record read_record(const std::string& path) {
   } catch (const json_error& problem) {
     refuse_broken(source, problem);
   }
-  const auto& kind = checked_kind(path, schema_of(content));
+  const auto kind = checked_kind(path, schema_of(content));
   try {
-    return kind.record_of(json_part(content, "result"));
+    const json_part result(content, "result");
+    return record_from(kind, result_kinds[kind].bare ? result : raw_of(result));
   } catch (const input_error& problem) {
     refuse_result(path, problem.what());
   }
@@ -125,14 +100,14 @@ calibration_record read_calibration(const std::string& path) {
   if (auto* calibration = std::get_if<calibration_record>(&read)) return std::move(*calibration);
   refuse_result(path, fmt::format("this is {}, not a calibration; make one with 'graphline "
                                   "calibrate'",
-                                  all_kinds[read.index()].words));
+                                  result_kinds[read.index()].words));
 }
 
 std::pair<any_record, any_record> read_records(const std::string& before,
                                                const std::string& after) {
   std::pair<any_record, any_record> records = {read_record(before), read_record(after)};
-  const auto& one = all_kinds[records.first.index()];
-  const auto& other = all_kinds[records.second.index()];
+  const auto& one = result_kinds[records.first.index()];
+  const auto& other = result_kinds[records.second.index()];
   if (records.first.index() == records.second.index()) return records;
   throw input_error(fmt::format(
       "{} holds {} ({}/1), {} holds {} ({}/1): only results of one kind can be compared; make both "

@@ -2,17 +2,10 @@
 
 #include <string>
 #include <utility>
-#include <variant>
 
-#include "framework/record/calibration_record.hpp"
-#include "framework/record/capacity_record.hpp"
-#include "framework/record/experiment_record.hpp"
-#include "framework/record/run_record.hpp"
+#include "framework/report/json/result_kinds.hpp"
 
 namespace graphline {
-
-using any_record = std::variant<run_record, experiment_record, roofline_record, calibration_record,
-                                capacity_record>;
 
 /// Reads all that a result file of at most 1 GiB holds, of any of these kinds in its first version
 /// (`graphline.run/1`). Every report of what it answers is, byte for byte, the one that was made,

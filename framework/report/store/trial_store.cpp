@@ -44,7 +44,7 @@ json configuration_json(const planned_configuration& configuration) {
     members.push_back({{"name", what.members[i]},
                        {"pipeline", member.pipeline},
                        {"parameters", texts_json(member.parameters)},
-                       {"settings", record_json(member.run)}});
+                       {"settings", part_json(member.run)}});
   }
   return {{"name", what.name}, {"assignments", texts_json(what.assignments)}, {"members", members}};
 }
@@ -59,9 +59,9 @@ std::string store_header(const experiment_plan& planned) {
                  {"date", fmt::format("{:%FT%TZ}", fmt::gmtime(std::time(nullptr)))},
                  {"planned_trials", planned.how.trials * count},
                  {"files", texts_json(planned.files)},
-                 {"settings", record_json(planned.how)},
+                 {"settings", part_json(planned.how)},
                  {"configurations", json::array()},
-                 {"pairs", record_json(planned.pairs)}};
+                 {"pairs", part_json(planned.pairs)}};
   for (const auto& one : planned.configurations) {
     header["configurations"].push_back(configuration_json(one));
   }
@@ -224,7 +224,7 @@ stored_trials read_trials(const std::string& path, const std::vector<std::size_t
       }
       const auto trial = json_part(value, "the line").at("trial");
       const json_part from(trial.json(), "trial");
-      stored.trials.push_back(record_from<trial_record>(from));
+      stored.trials.push_back(trial_from(from));
       check_trial(from, stored.trials.back(), members);
       stored.ended = stored.followed = false;
       stored.bytes = lines.bytes();
@@ -361,7 +361,7 @@ void trial_store::add(const trial_record& trial) {
                     printable(device.value_or("nothing")), quote(path_, 200),
                     printable(device_.value_or("nothing"))));
   }
-  bytes_ += append(json_line({{"trial", record_json(trial)}}));
+  bytes_ += append(json_line({{"trial", part_json(trial)}}));
   followed_ = false;
   ++count_;
 }

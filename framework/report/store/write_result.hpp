@@ -7,11 +7,11 @@
 
 namespace graphline::report {
 
-/// A result file: what the document says and the record it was made of, without loss. Of a run, an
-/// experiment, a roofline or a search for the highest rate.
+/// A result file: what the document says and the record it was made of, without loss. Of any kind
+/// but a calibration, which is its own record.
 template <class Record>
 void write_result(text_sink& to, const document& says, const Record& record) {
-  write_json(to, says, record_json(record));
+  write_json(to, says, record_json(&record));
 }
 
 }  // namespace graphline::report

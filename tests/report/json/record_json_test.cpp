@@ -25,11 +25,11 @@ trial_record sample_trial() {
 }
 
 json value_of(const trial_record& trial) {
-  return json::parse(json_line(record_json(trial)));
+  return json::parse(json_line(part_json(trial)));
 }
 
 trial_record read_back(const json& value) {
-  return record_from<trial_record>(json_part(value, "trial"));
+  return trial_from(json_part(value, "trial"));
 }
 
 /// The message of reading a sample trial after `change` was made to it.

@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "framework/report/json/record_fields.hpp"
+#include "framework/report/json/result_kinds.hpp"
 
 namespace graphline {
 namespace {

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <iterator>
+#include <string_view>
+#include <variant>
+
+#include "framework/record/calibration_record.hpp"
+#include "framework/record/capacity_record.hpp"
+#include "framework/record/experiment_record.hpp"
+#include "framework/record/roofline_record.hpp"
+#include "framework/record/run_record.hpp"
+
+namespace graphline {
+
+// Every kind of result that a file holds and `report` and `diff` read back. A further one is a
+// record with its `fields`, a line in both lists here, and a `describe` of it.
+
+using any_record = std::variant<run_record, experiment_record, roofline_record, calibration_record,
+                                capacity_record>;
+
+struct result_kind {
+  std::string_view name;     ///< of the schema, before the version
+  std::string_view words;    ///< "a run"
+  std::string_view command;  ///< of graphline, that writes it
+  bool bare = false;         ///< the record is the whole file, not what its key "record" holds
+};
+
+/// In the order of `any_record`.
+inline constexpr result_kind result_kinds[] = {
+    {"graphline.run", "a run", "run"},
+    {"graphline.experiment", "an experiment", "compare"},
+    {"graphline.roofline", "a roofline", "roofline"},
+    {"graphline.calibration", "a calibration of a device", "calibrate", true},
+    {"graphline.capacity", "a search for the highest rate", "capacity"}};
+static_assert(std::size(result_kinds) == std::variant_size_v<any_record>);
+
+template <class Records>
+struct pointers_to;
+template <class... Record>
+struct pointers_to<std::variant<Record...>> {
+  using type = std::variant<const Record*...>;
+};
+
+/// A record of any kind, where it is.
+using record_view = pointers_to<any_record>::type;
+
+}  // namespace graphline
