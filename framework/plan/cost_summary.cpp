@@ -48,7 +48,7 @@ stage_figures stage_of(const plan& p, const planned_stage& stage) {
                        .figures = figures_of(shape.cost, shape.known),
                        .layers = {}};
   for (const std::size_t t : stage.writes) {
-    result.outputs.emplace_back(p.tensors[t].name, p.tensors[t].type);
+    result.outputs.push_back({p.tensors[t].name, p.tensors[t].type});
   }
   for (const layer_summary& layer : shape.layers) {
     result.layers.push_back(

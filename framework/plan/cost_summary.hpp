@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "framework/plan/plan.hpp"
+#include "framework/record/fields.hpp"
 
 namespace graphline {
 
@@ -24,6 +25,16 @@ struct cost_figures {
   std::optional<double> intensity;
 };
 
+template <class Archive>
+void fields(Archive& a, part_of_record<cost_figures> auto& of) {
+  a.value("parameters", of.parameters, any_amount);
+  a.value("macs", of.macs, any_amount);
+  a.value("flops", of.flops, any_amount);
+  a.value("bytes_read", of.bytes_read, any_amount);
+  a.value("bytes_written", of.bytes_written, any_amount);
+  a.value("intensity", of.intensity, from_0);
+}
+
 /// A layer of a stage, as written in the pipeline, whatever a backend fuses it with.
 struct layer_figures {
   std::string name;  ///< "0.conv2d", or the name given to it
@@ -32,15 +43,46 @@ struct layer_figures {
   cost_figures figures;
 };
 
+template <class Archive>
+void fields(Archive& a, part_of_record<layer_figures> auto& of) {
+  a.value("name", of.name);
+  a.value("kind", of.kind);
+  a.type(of.output);
+  a.value("figures", of.figures);
+}
+
+/// A tensor that a stage writes.
+struct written_tensor {
+  std::string name;
+  tensor_type type;
+};
+
+template <class Archive>
+void fields(Archive& a, part_of_record<written_tensor> auto& of) {
+  a.value("name", of.name);
+  a.type(of.type);
+}
+
 struct stage_figures {
   std::string name;
   std::string kind;
   side on = side::device;
-  bool inserted = false;                                     ///< a copy the planner put in
-  std::vector<std::pair<std::string, tensor_type>> outputs;  ///< tensors by name
+  bool inserted = false;  ///< a copy the planner put in
+  std::vector<written_tensor> outputs;
   cost_figures figures;
   std::vector<layer_figures> layers;
 };
+
+template <class Archive>
+void fields(Archive& a, part_of_record<stage_figures> auto& of) {
+  a.value("name", of.name);
+  a.value("kind", of.kind);
+  a.value("on", of.on);
+  a.value("inserted", of.inserted);
+  a.value("outputs", of.outputs);
+  a.value("figures", of.figures);
+  a.value("layers", of.layers);
+}
 
 /// What a pipeline amounts to: its stages in the order of the plan, and their sum.
 struct cost_summary {
@@ -54,6 +96,17 @@ struct cost_summary {
   std::vector<std::size_t> without_flops;
   std::vector<std::size_t> without_bytes;
 };
+
+template <class Archive>
+void fields(Archive& a, part_of_record<cost_summary> auto& of) {
+  a.value("pipeline", of.pipeline);
+  a.value("description", of.description);
+  a.value("parameters", of.parameters);
+  a.value("stages", of.stages);
+  a.value("total", of.total);
+  a.value("without_flops", of.without_flops, index_below(of.stages.size()));
+  a.value("without_bytes", of.without_bytes, index_below(of.stages.size()));
+}
 
 cost_summary summarize_cost(const plan& p);
 

@@ -241,6 +241,7 @@ struct document {
   std::string table_of_csv;            ///< the key of the table that a CSV file holds
   std::string headline = {};           ///< the key of the fact that a comparison goes by
   std::string title_key = "pipeline";  ///< of the title in data; empty: it stands elsewhere
+  bool exact = false;                  ///< counted, not measured: it is the same each time
 };
 
 /// Whether a part is shown there; a chart is wherever people look.

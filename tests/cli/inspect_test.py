@@ -113,6 +113,15 @@ stages:
         self.assertIn("more", without["bytes_not_known"])
         self.assertIsNone(self.stage(result, "more")["bytes_read"])
 
+    def test_a_saved_one_is_shown_again_and_compared(self):
+        path, saved, smaller = self.pipeline(KNOWN), self.folder / "a.json", self.folder / "b.json"
+        shown = graphline("inspect", path, "--json", saved)
+        self.expect(shown, 0)
+        self.assertEqual(graphline("report", saved).stdout, shown.stdout)
+        other = self.pipeline(KNOWN.replace("kernel: 5, padding: 2", "kernel: 3, padding: 1"))
+        self.expect(graphline("inspect", other, "--json", smaller), 0)
+        self.expect(graphline("diff", saved, smaller), 0, "known", "-64.0", stream="stdout")
+
     def test_every_shipped_pipeline_can_be_inspected_for_either_device(self):
         for path in sorted(PIPELINES.glob("*.yaml")):
             for device in ("host", "cuda"):

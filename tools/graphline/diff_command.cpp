@@ -92,9 +92,7 @@ exit_status show_difference(const diff_arguments& given) {
 void add_diff_command(CLI::App& program, action& chosen) {
   auto* command = add_command(program, "diff", "Show what changed between two saved results");
   auto given = std::make_shared<diff_arguments>();
-  command
-      ->add_option("BEFORE.json", given->before,
-                   "What run, overhead, compare, calibrate or roofline wrote to --json")
+  command->add_option("BEFORE.json", given->before, "What " + commands_read() + " wrote to --json")
       ->required();
   command->add_option("AFTER.json", given->after, "A later one of the same kind")->required();
   given->files.add_json(*command, "Write the difference (- for standard output)");

@@ -52,9 +52,7 @@ exit_status make_reports(const report_arguments& given) {
 void add_report_command(CLI::App& program, action& chosen) {
   auto* command = add_command(program, "report", "Show a saved result, or make files of it");
   auto given = std::make_shared<report_arguments>();
-  command
-      ->add_option("RESULT.json", given->result,
-                   "What run, compare, roofline, calibrate or capacity wrote to --json")
+  command->add_option("RESULT.json", given->result, "What " + commands_read() + " wrote to --json")
       ->required();
   given->files.add_html(*command, "Write it as a page for a browser");
   given->files.add(*command, "--trace", "Write a run as a trace for Perfetto");

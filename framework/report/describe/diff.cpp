@@ -86,6 +86,7 @@ std::vector<named_row> named_rows(const table& of) {
     if (one.level == 0) whole = name;
     rows.push_back({one.level == 0 ? name : whole + '\n' + name, &one});
   }
+  if (of.total) rows.push_back({shown_value(of.total->cells.front()), &*of.total});
   return rows;
 }
 
@@ -162,7 +163,8 @@ table diff_of(const std::vector<fact>& before, const std::vector<fact>& after) {
 name_texts texts_of(const facts& of) {
   name_texts flat;
   for (const auto& one : of.list) {
-    const auto name = of.key + '.' + (one.title.empty() ? one.key : one.title);
+    const auto own = one.title.empty() ? one.key : one.title;
+    const auto name = of.key.empty() ? own : of.key + '.' + own;
     if (const auto* nested = std::get_if<std::vector<named_value>>(&one.value.value)) {
       for (const auto& inner : *nested) {
         flat.emplace_back(name + '.' + inner.key, shown_value(inner));
@@ -313,13 +315,17 @@ document diff(const document& before, const document& after, const std::string& 
   }
   made.lines.push_back("before  " + file_before);
   made.lines.push_back("after   " + file_after);
-  if (judged == nullptr) made.parts.push_back(diff_of(figures_of(before), figures_of(after)));
+  if (judged == nullptr && !before.exact) {
+    made.parts.push_back(diff_of(figures_of(before), figures_of(after)));
+  }
   auto other = differences(before, after);
   if (other.rows.empty()) {
-    made.parts.push_back(note{"Source, settings, device and environment are the same."});
+    made.parts.push_back(note{before.exact
+                                  ? "The parameters are the same."
+                                  : "Source, settings, device and environment are the same."});
   }
   made.parts.push_back(std::move(other));
-  if (judged == nullptr) {
+  if (judged == nullptr && !before.exact) {
     made.parts.push_back(
         note{"One run each: how much runs vary is not known, so there is no "
              "verdict; 'graphline compare' gives one."});

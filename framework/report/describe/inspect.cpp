@@ -21,7 +21,7 @@ cell shape_of(const cost_row& x) {
   if (x.stage == nullptr) return {};
   const auto& outputs = x.stage->outputs;
   if (x.layer == nullptr && outputs.empty()) return "";
-  const auto& type = x.layer != nullptr ? x.layer->output : outputs.front().second;
+  const auto& type = x.layer != nullptr ? x.layer->output : outputs.front().type;
   auto text = type.element == dtype::float32 ? to_string(type.shape) : to_string(type);
   const bool more = x.layer == nullptr && outputs.size() > 1;
   return more ? text + fmt::format(" and {} more", outputs.size() - 1) : text;
@@ -50,9 +50,11 @@ const std::vector<column_of<cost_row>>& cost_columns() {
       {data_column("inserted"), [](p x) { return x.stage ? cell(x.stage->inserted) : cell(); }},
       {{"shape", "output", {}, 1, "", shown}, shape_of},
       {data_column("output"), output_of},
-      {{"parameters", "params", count}, [](p x) { return cell(x.of.parameters, count); }},
+      {{"parameters", "params", count, 0, "", everywhere, true},
+       [](p x) { return cell(x.of.parameters, count); }},
       {{"macs", "MACs", count, 2}, [](p x) { return cell(x.of.macs, count); }},
-      {{"flops", "FLOPs", flops, 0, "2 for each MAC, 1 for any other arithmetic operation"},
+      {{"flops", "FLOPs", flops, 0, "2 for each MAC, 1 for any other arithmetic operation",
+        everywhere, true},
        [](p x) { return cell(x.of.flops, flops); }},
       {{"bytes_read", "read", bytes, 0,
         "each input and weight once, as each output is written; 1 kB is 1000 bytes"},
@@ -84,6 +86,7 @@ document describe(const cost_summary& summary) {
   made.lines = {summary.pipeline + ": one frame, layers as written, whatever a device fuses",
                 parameters_of(summary.parameters)};
   std::erase(made.lines, "");
+  made.exact = true;
   const auto left_out = [&](std::string_view key, const std::vector<std::size_t>& stages) {
     if (stages.empty()) return;
     finding found{key};
@@ -92,7 +95,7 @@ document describe(const cost_summary& summary) {
   };
   left_out("flops_not_known", summary.without_flops);
   left_out("bytes_not_known", summary.without_bytes);
-  made.parts.push_back(facts{"", "", {parameters_fact(summary.parameters)}, in_data});
+  made.parts.push_back(facts{"", "", {parameters_fact(summary.parameters)}, in_data, true});
   made.parts.push_back(stage_table(summary));
   return made;
 }

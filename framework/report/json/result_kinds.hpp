@@ -4,6 +4,7 @@
 #include <string_view>
 #include <variant>
 
+#include "framework/plan/cost_summary.hpp"
 #include "framework/record/calibration_record.hpp"
 #include "framework/record/capacity_record.hpp"
 #include "framework/record/experiment_record.hpp"
@@ -16,7 +17,7 @@ namespace graphline {
 // record with its `fields`, a line in both lists here, and a `describe` of it.
 
 using any_record = std::variant<run_record, experiment_record, roofline_record, calibration_record,
-                                capacity_record>;
+                                capacity_record, cost_summary>;
 
 struct result_kind {
   std::string_view name;     ///< of the schema, before the version
@@ -31,7 +32,8 @@ inline constexpr result_kind result_kinds[] = {
     {"graphline.experiment", "an experiment", "compare"},
     {"graphline.roofline", "a roofline", "roofline"},
     {"graphline.calibration", "a calibration of a device", "calibrate", true},
-    {"graphline.capacity", "a search for the highest rate", "capacity"}};
+    {"graphline.capacity", "a search for the highest rate", "capacity"},
+    {"graphline.inspect", "what a pipeline amounts to", "inspect"}};
 static_assert(std::size(result_kinds) == std::variant_size_v<any_record>);
 
 template <class Records>

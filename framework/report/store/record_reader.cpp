@@ -95,6 +95,15 @@ any_record read_record(const std::string& path) {
   }
 }
 
+std::string commands_read() {
+  std::string text;
+  for (const auto& kind : result_kinds) {
+    if (!text.empty()) text += &kind == std::end(result_kinds) - 1 ? " or " : ", ";
+    text += kind.command;
+  }
+  return text;
+}
+
 calibration_record read_calibration(const std::string& path) {
   auto read = read_record(path);
   if (auto* calibration = std::get_if<calibration_record>(&read)) return std::move(*calibration);

@@ -18,6 +18,9 @@ any_record read_record(const std::string& path);
 /// something else.
 calibration_record read_calibration(const std::string& path);
 
+/// "run, compare or roofline": the commands whose results can be read.
+std::string commands_read();
+
 /// Two that can be compared. Throws an `input_error` also where they are of different kinds.
 std::pair<any_record, any_record> read_records(const std::string& before, const std::string& after);
 

@@ -2,9 +2,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "framework/base/error.hpp"
 #include "framework/base/file/text_sink.hpp"
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/render/render.hpp"
+#include "framework/report/store/write_result.hpp"
 #include "tests/report/documents.hpp"
 #include "tests/report/golden.hpp"
 
@@ -85,6 +87,30 @@ TEST(describe_inspect, is_data_for_programs) {
   ASSERT_EQ(made["findings"].size(), 2U);
   EXPECT_EQ(made["findings"][0]["key"], "flops_not_known");
   EXPECT_EQ(made["findings"][0]["subjects"], nlohmann::json::array({"best", "my,\"own\"\x1b[31m"}));
+}
+
+TEST(describe_inspect, is_read_back_and_compared) {
+  const auto before = sample_costs();
+  const auto file = text_by([&](text_sink& to) { write_result(to, describe(before), before); });
+  const auto saved = nlohmann::ordered_json::parse(file)["record"];
+  const auto kind = any_record(before).index();
+  auto after = std::get<cost_summary>(record_from(kind, json_part(saved, "record")));
+  EXPECT_EQ(record_json(&after), record_json(&before));
+
+  auto& layer = after.stages[1].layers[0].figures;
+  layer.flops = *layer.flops / 2;
+  samples::expect_golden(
+      "inspect_diff.txt",
+      as_text(diff(describe(before), describe(after), "before.json", "after.json"), {.width = 80}));
+
+  auto damaged = saved;
+  damaged["without_flops"] = {4};
+  try {
+    record_from(kind, json_part(damaged, "record"));
+    FAIL() << "an index of a stage that is not there was read";
+  } catch (const input_error& e) {
+    EXPECT_STREQ(e.what(), "record.without_flops[0] is 4, where an index below 4 is expected");
+  }
 }
 
 }  // namespace

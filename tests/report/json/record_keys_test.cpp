@@ -85,6 +85,17 @@ constexpr auto heading<configuration_member> = "member";
 template <>
 constexpr auto heading<trial_record> = "trial";
 
+template <>
+constexpr auto heading<cost_summary> = "inspection";
+template <>
+constexpr auto heading<stage_figures> = "inspected stage";
+template <>
+constexpr auto heading<written_tensor> = "written tensor";
+template <>
+constexpr auto heading<layer_figures> = "inspected layer";
+template <>
+constexpr auto heading<cost_figures> = "figures";
+
 /// Lists the keys and types that `fields` names.
 class key_lister : public record_counts {
  public:
@@ -209,8 +220,8 @@ TEST(record_keys, are_those_of_the_document) {
                 operation_record, tensor_record, graph_record, graph_node, output_record,
                 roofline_record, experiment_record, experiment_settings, experiment_configuration,
                 compared_pair, configuration_member, trial_record, capacity_record,
-                capacity_settings, capacity_run, calibration_record, ceiling_record>(
-          meanings_in(document));
+                capacity_settings, capacity_run, calibration_record, ceiling_record, cost_summary,
+                stage_figures, written_tensor, layer_figures, cost_figures>(meanings_in(document));
   expected.pop_back();  // the empty line after the last table
   if (std::getenv("GRAPHLINE_UPDATE_GOLDEN") != nullptr) {
     std::ofstream(path, std::ios::binary) << expected;
