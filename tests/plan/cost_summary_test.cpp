@@ -37,8 +37,8 @@ TEST(cost_summary, takes_over_what_stages_state) {
   EXPECT_EQ(net.figures.bytes_written, 32);
   EXPECT_DOUBLE_EQ(net.figures.intensity.value(), 256.0 / 96);
   ASSERT_EQ(net.outputs.size(), 1u);
-  EXPECT_EQ(net.outputs[0].first, "score");
-  EXPECT_EQ(net.outputs[0].second.shape, (shape{2, 4}));
+  EXPECT_EQ(net.outputs[0].name, "score");
+  EXPECT_EQ(net.outputs[0].type.shape, (shape{2, 4}));
 }
 
 TEST(cost_summary, sums_what_is_known_and_names_what_is_left_out) {
