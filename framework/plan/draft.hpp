@@ -41,8 +41,11 @@ struct draft_stage {
   const stage_kind* kind = nullptr;
   graphline::arguments arguments;
   stage_shape shape;
-  std::vector<std::size_t> reads;   ///< tensor indices; none where unknown
-  std::vector<std::size_t> writes;  ///< tensor indices; none where the name was taken
+  std::optional<stage_ports> ports;  ///< unset: not known
+  std::vector<named> read_names;     ///< in the order of its ports, where these are known
+  std::vector<named> write_names;    ///< likewise
+  std::vector<std::size_t> reads;    ///< tensor indices; none where unknown
+  std::vector<std::size_t> writes;   ///< tensor indices; none where the name was taken
   std::vector<draft_link> links;
   bool sound = true;  ///< nothing was wrong with it so far
 };
@@ -69,6 +72,9 @@ struct draft {
 
 /// Names, kinds and arguments of all stages.
 void resolve_kinds(draft& d);
+
+/// What each stage reads and writes at each of its ports.
+void resolve_ports(draft& d);
 
 /// Inputs and everything written, under their names.
 void declare_tensors(draft& d);
@@ -116,9 +122,6 @@ void check_memory(const draft& d, const plan& p);
 
 /// " (line 12)", or nothing for what was built in C++.
 std::string on_line(const place& where);
-
-/// "boxes, scores", or "nothing".
-std::string list_ports(const std::vector<port>& ports);
 
 /// Hands on what `found` holds; true if there is no error among it.
 bool forward(const diagnostics& found, diagnostics& out);

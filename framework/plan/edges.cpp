@@ -9,33 +9,17 @@
 namespace graphline::planning {
 namespace {
 
-/// Where the count of what a stage reads is wrong.
-void check_read_count(draft& d, draft_stage& stage) {
-  const stage_kind& kind = *stage.kind;
-  const std::size_t count = stage.spec->reads.size();
-  const std::size_t most = kind.inputs.size();
-  const std::size_t least = most - std::min(kind.optional_inputs, most);
-  if (count >= least && (count <= most || kind.repeat_last_input)) return;
-  const std::string wanted = kind.repeat_last_input ? fmt::format("at least {}", least)
-                             : least == most        ? fmt::format("{}", most)
-                                                    : fmt::format("{} to {}", least, most);
-  d.error(stage, count > most ? stage.spec->reads[most].place : stage.spec->name.place,
-          fmt::format("stage '{}' reads {} tensor{}, but kind '{}' reads {}: {}{}",
-                      stage.spec->name.text, count, count == 1 ? "" : "s", kind.name, wanted,
-                      list_ports(kind.inputs), kind.repeat_last_input ? ", ..." : ""));
-}
-
 /// Whether it is not known of all stages what they write, so that their own errors are enough.
 bool may_be_written(const draft& d) {
   return std::ranges::any_of(d.stages, [](const draft_stage& stage) {
-    return stage.spec->writes.empty() && (stage.kind == nullptr || stage.spec->name.text.empty());
+    return stage.spec->writes.empty() && (!stage.ports || stage.spec->name.text.empty());
   });
 }
 
 void resolve_reads(draft& d, std::size_t index) {
   draft_stage& stage = d.stages[index];
   const std::string& name = stage.spec->name.text;
-  for (const named& read : stage.spec->reads) {
+  for (const named& read : stage.read_names) {
     const auto found = d.tensor_named.find(read.text);
     if (found == d.tensor_named.end()) {
       stage.sound = false;
@@ -59,7 +43,6 @@ void resolve_reads(draft& d, std::size_t index) {
       stage.links.push_back({tensor.producer, found->second, read.place});
     }
   }
-  if (stage.kind != nullptr) check_read_count(d, stage);
 }
 
 void resolve_after(draft& d, std::size_t index) {

@@ -11,13 +11,6 @@ std::string on_line(const place& where) {
   return where.line > 0 ? fmt::format(" (line {})", where.line) : std::string();
 }
 
-std::string list_ports(const std::vector<port>& ports) {
-  if (ports.empty()) return "nothing";
-  std::string list;
-  for (const port& p : ports) list += (list.empty() ? "" : ", ") + p.name;
-  return list;
-}
-
 bool forward(const diagnostics& found, diagnostics& out) {
   for (const diagnostic& d : found.all()) out.add(d);
   return !found.has_errors();

@@ -199,6 +199,7 @@ plan make_plan(const pipeline_spec& spec, const stage_registry& registry, const 
 
   planning::draft d{spec, registry, target, out};
   planning::resolve_kinds(d);
+  planning::resolve_ports(d);
   planning::declare_tensors(d);
   planning::resolve_links(d);
   planning::put_in_order(d);

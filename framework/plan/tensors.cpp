@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -27,18 +26,6 @@ std::size_t add_tensor(draft& d, draft_tensor tensor, std::string_view writer) {
   return none;
 }
 
-/// What a stage writes by `writes`, or by default: its own name for the only output, STAGE.PORT for
-/// each of several.
-std::vector<named> written_names(const draft_stage& stage) {
-  const stage_spec& spec = *stage.spec;
-  if (!spec.writes.empty() || stage.kind == nullptr) return spec.writes;
-  const std::vector<port>& ports = stage.kind->outputs;
-  if (ports.size() == 1) return {spec.name};
-  std::vector<named> names;
-  for (const port& p : ports) names.push_back({spec.name.text + "." + p.name, spec.name.place});
-  return names;
-}
-
 void declare_writes(draft& d, std::size_t index) {
   draft_stage& stage = d.stages[index];
   const std::string& name = stage.spec->name.text;
@@ -47,20 +34,10 @@ void declare_writes(draft& d, std::size_t index) {
   if (stage.spec->writes.empty() && (first == d.stage_named.end() || first->second != index)) {
     return;
   }
-  const std::vector<named> names = written_names(stage);
-  for (const named& n : names) {
+  for (const named& n : stage.write_names) {
     stage.writes.push_back(
         add_tensor(d, {.name = n.text, .where = n.place, .producer = index}, name));
     if (stage.writes.back() == none) stage.sound = false;
-  }
-  const bool open = stage.kind != nullptr && stage.kind->repeat_last_output;
-  if (stage.kind != nullptr && !open && names.size() != stage.kind->outputs.size()) {
-    d.error(stage,
-            names.size() > stage.kind->outputs.size() ? names[stage.kind->outputs.size()].place
-                                                      : stage.spec->name.place,
-            fmt::format("stage '{}' names {} tensor{} to write, but kind '{}' writes {}: {}", name,
-                        names.size(), names.size() == 1 ? "" : "s", stage.kind->name,
-                        stage.kind->outputs.size(), list_ports(stage.kind->outputs)));
   }
 }
 
@@ -147,15 +124,6 @@ void infer_stage(draft& d, draft_stage& stage, const std::vector<tensor_type>& i
     return;
   }
   const std::vector<tensor_type>& types = stage.shape.outputs;
-  if (types.size() != stage.writes.size() && stage.kind->repeat_last_output) {
-    std::vector<std::string> given;
-    for (const tensor_type& type : types) given.push_back(to_string(type));
-    d.error(stage, stage.spec->name.place,
-            fmt::format("stage '{}' names {} tensor{} to write in 'writes', but gives {}: {}",
-                        stage.spec->name.text, stage.writes.size(),
-                        stage.writes.size() == 1 ? "" : "s", types.size(), fmt::join(given, ", ")));
-    return;
-  }
   if (types.size() != stage.writes.size()) {
     d.error(stage, stage.spec->kind.place,
             fmt::format("kind '{}' worked out {} output types for {} outputs, which is a fault of "

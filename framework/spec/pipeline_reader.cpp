@@ -53,14 +53,32 @@ named read_required(const node& stage, std::string_view key, std::string_view ow
   return {text.value_or(""), value->where()};
 }
 
+/// The tensors that a stage reads or writes: names, or a mapping from ports to names.
+void read_tensors(const node& stage, std::string_view key, std::vector<named>& names,
+                  std::vector<named>& ports, diagnostics& out) {
+  const node* value = stage.find(key);
+  if (value == nullptr) return;
+  if (!value->is_mapping()) {
+    names = read_names(*value, key, out);
+    return;
+  }
+  for (const auto& [port, tensor] : value->members()) {
+    const std::string what = fmt::format("a tensor in '{}'", key);
+    named name = read_name(tensor, port.text, what, check_name, out);
+    if (name.text.empty()) continue;
+    names.push_back(std::move(name));
+    ports.push_back(port);
+  }
+}
+
 stage_spec read_stage(const node& item, diagnostics& out) {
   stage_spec stage;
   stage.name = read_required(item, "name", "a stage", out);
   if (!stage.name.text.empty() && !check_name(stage.name, "a stage", out)) stage.name.text.clear();
   const std::string owner = stage.name.text.empty() ? "a stage" : "stage " + quote(stage.name.text);
   stage.kind = read_required(item, "kind", owner, out);
-  if (const node* n = item.find("reads")) stage.reads = read_names(*n, "reads", out);
-  if (const node* n = item.find("writes")) stage.writes = read_names(*n, "writes", out);
+  read_tensors(item, "reads", stage.reads, stage.read_ports, out);
+  read_tensors(item, "writes", stage.writes, stage.write_ports, out);
   if (const node* n = item.find("after")) stage.after = read_names(*n, "after", out);
   if (const node* n = item.find("priority")) {
     stage.priority = read_word<priority>(*n, "priority", out).value_or(stage.priority);
@@ -164,10 +182,12 @@ const std::vector<parameter>& stage_keys() {
        .type = parameter_type::text,
        .help = "What the stage does; 'graphline stages' lists the kinds.",
        .required = true},
-      structure_key("reads", "name or list of names",
-                    "Tensors that it reads: inputs of the pipeline, or what other stages write."),
-      structure_key("writes", "name or list of names",
-                    "Names of the tensors that it writes; named after the stage when left out."),
+      structure_key("reads", "name or list or mapping of names",
+                    "Tensors that it reads: inputs of the pipeline, or what other stages write; in "
+                    "the order of its inputs, or by their names."),
+      structure_key(
+          "writes", "name or list or mapping of names",
+          "Names of the tensors that it writes, likewise; named after the stage when left out."),
       structure_key("after", "name or list of names",
                     "Stages that must finish first without handing over data."),
       word_key("priority", "Of the stage's stream.", std::optional(stage_spec{}.priority))};

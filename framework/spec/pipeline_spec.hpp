@@ -72,8 +72,10 @@ struct stage_spec {
   named name;
   named kind;
   std::vector<named> reads = {};
-  std::vector<named> writes = {};  ///< empty: named after the stage
-  std::vector<named> after = {};   ///< stages that must finish first without handing over data
+  std::vector<named> read_ports = {};   ///< of each of `reads`; empty: in the order of the kind's
+  std::vector<named> writes = {};       ///< empty: named after the stage
+  std::vector<named> write_ports = {};  ///< of each of `writes`; empty: in the order of the kind's
+  std::vector<named> after = {};        ///< stages that must finish first without handing over data
   graphline::priority priority = graphline::priority::normal;
   node parameters = node::mapping({});  ///< every key that is not one of the above
 };

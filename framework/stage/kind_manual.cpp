@@ -111,9 +111,7 @@ std::string describe_kind(const stage_kind& kind, std::size_t width) {
 
   std::vector<port> inputs = kind.inputs;
   for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i].help += input_note(kind, i);
-  std::vector<port> outputs = kind.outputs;
-  if (kind.repeat_last_output) outputs.back().help += " (one or more)";
-  page += ports_text("Reads", inputs, width) + ports_text("Writes", outputs, width);
+  page += ports_text("Reads", inputs, width) + ports_text("Writes", kind.outputs, width);
   append_parameters(page, kind.parameters, width);
 
   if (kind.manual) page += '\n' + kind.manual();

@@ -170,6 +170,12 @@ struct port {
   std::string help;
 };
 
+/// What a stage reads and writes, in order.
+struct stage_ports {
+  std::vector<port> inputs;
+  std::vector<port> outputs;
+};
+
 /// A stage type, as data: its parameters, its shape rule and its factories. Built-ins stand in
 /// stages/builtin.cpp; programs and plug-ins add their own to a `stage_registry`.
 struct stage_kind {
@@ -181,8 +187,11 @@ struct stage_kind {
   std::size_t optional_inputs = 0;  ///< how many of the last inputs may be left out
   bool repeat_last_input = false;   ///< any number of further inputs like the last
   std::vector<port> outputs;
-  bool repeat_last_output = false;  ///< as many as `infer` gives
   std::vector<parameter> parameters;
+
+  /// The ports that arguments make, such as those of a model in a file; `inputs` and `outputs` then
+  /// only tell people of them. Reports to `out`. Unset: the ports are `inputs` and `outputs`.
+  std::function<stage_ports(const arguments&, diagnostics& out)> ports = {};
 
   /// Output types and cost from arguments and input types. Reports to `out` at the argument's
   /// place; after an error the result is ignored.

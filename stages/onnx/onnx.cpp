@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <filesystem>
 #include <utility>
 
 #include "framework/base/error.hpp"
@@ -10,12 +11,6 @@
 
 namespace graphline {
 namespace {
-
-std::string names_of(const std::vector<onnx_value>& values) {
-  std::vector<std::string> names;
-  for (const onnx_value& value : values) names.push_back(value.name);
-  return fmt::to_string(fmt::join(names, ", "));
-}
 
 /// Whether a tensor fits what the model says of its input.
 bool fits(const onnx_value& input, const shape& given) {
@@ -38,25 +33,38 @@ std::string shape_text(const onnx_value& input) {
   return fmt::format("[{}]", fmt::join(extents, ", "));
 }
 
-/// The model for tensors of these types. Reports to `out`.
+/// The stage's model; an empty one after an error.
+onnx_model model_of(const arguments& values, diagnostics& out) {
+  const std::string& path = values.text("model");
+  try {
+    return read_onnx(path);
+  } catch (const input_error& problem) {
+    const bool downloaded = path.find("build/models/") != std::string::npos;
+    const char* remedy =
+        downloaded && !std::filesystem::exists(path) ? "; tools/setup/models downloads it" : "";
+    out.error(values.where("model"), problem.what() + std::string(remedy));
+    return {};
+  }
+}
+
+stage_ports ports_of_model(const arguments& values, diagnostics& out) {
+  const onnx_graph graph = model_of(values, out).graph;
+  const auto ports = [](const std::vector<onnx_value>& tensors) {
+    std::vector<port> named;
+    for (const onnx_value& tensor : tensors) named.push_back({tensor.name, shape_text(tensor)});
+    return named;
+  };
+  return {ports(graph.inputs), ports(graph.outputs)};
+}
+
+/// The model for tensors of these types, one for each of its inputs. Reports to `out`.
 onnx_network network_for(const arguments& values, std::span<const tensor_type> tensors,
                          diagnostics& out) {
   const place where = values.where("model");
   const std::string& path = values.text("model");
-  onnx_model model;
-  try {
-    model = read_onnx(path);
-  } catch (const input_error& problem) {
-    out.error(where, problem.what());
-    return {};
-  }
+  const onnx_model model = model_of(values, out);
+  if (out.has_errors()) return {};
   const std::vector<onnx_value>& wanted = model.graph.inputs;
-  if (wanted.size() != tensors.size()) {
-    out.error(values.where(),
-              fmt::format("model '{}' reads {} tensor{}: {}; 'reads' names {}", path, wanted.size(),
-                          wanted.size() == 1 ? "" : "s", names_of(wanted), tensors.size()));
-    return {};
-  }
   std::vector<std::pair<std::string, shape>> inputs;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     if (wanted[i].element != onnx_type::float32 || tensors[i].element != dtype::float32) {
@@ -94,9 +102,10 @@ stage_shape infer_onnx(const arguments& values, std::span<const tensor_type> inp
 
 std::string onnx_manual() {
   std::string page =
-      "Reads the model's inputs and writes its outputs, in the model's order. Extents\n"
-      "that the model leaves open are those of the tensors that are read. Nodes whose\n"
-      "inputs are constants are evaluated once. Operators of other nodes:\n\n";
+      "Reads the model's inputs and writes its outputs: by name, as 'reads: {x: image}'\n"
+      "does, or in the model's order. Extents that the model leaves open are those of\n"
+      "the tensors that are read. Nodes whose inputs are constants are evaluated once.\n"
+      "Operators of other nodes:\n\n";
   std::string line = " ";
   for (const std::string_view name : imported_operators()) {
     if (line.size() + 1 + name.size() > 78) page += std::exchange(line, " ") + "\n";
@@ -112,10 +121,9 @@ stage_kind onnx_kind() {
   kind.name = "onnx";
   kind.headline = "A neural network from an ONNX file";
   kind.on = side::device;
-  kind.inputs = {{"input", "What the model reads, float32."}};
-  kind.repeat_last_input = true;
-  kind.outputs = {{"output", "What the model gives, float32."}};
-  kind.repeat_last_output = true;
+  kind.inputs = {{"inputs", "Those of the model, float32."}};
+  kind.outputs = {{"outputs", "Those of the model, float32."}};
+  kind.ports = ports_of_model;
   kind.parameters = {{.name = "model",
                       .type = parameter_type::path,
                       .help = "ONNX file, of operator set 7 to 21.",

@@ -113,9 +113,23 @@ class Onnx(Case):
         self.pipeline.write_text(PIPELINE.replace("[2, 1, 2, 3]", "[2, 1, 2, 4]"))
         self.refused("input 'x' of model", "has the shape [batch, 1, 2, 3] but reads [2, 1, 2, 4]")
         self.pipeline.write_text(PIPELINE.replace("writes: [scores, sum]", "writes: scores"))
-        self.refused("names 1 tensor to write in 'writes', but gives 2: float32 [2, 1, 2, 3], ")
+        self.refused("names 1 tensor to write, but kind 'onnx' writes 2: scores, sum")
         self.pipeline.write_text(PIPELINE.replace("reads: image", "reads: [image, image]"))
-        self.refused("reads 1 tensor: x; 'reads' names 2")
+        self.refused("reads 2 tensors, but kind 'onnx' reads 1: x")
+
+    def test_inputs_and_outputs_have_the_models_names(self):
+        self.pipeline.write_text(PIPELINE.replace("reads: image", "reads: {x: image}")
+                                 .replace("writes: [scores, sum]", "writes: {sum: total}"))
+        done = graphline("check", self.pipeline, "--device", "host")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"total +\[2, 1, 2, 3\]")
+        self.assertRegex(done.stdout, r"model\.scores +\[2, 1, 2, 3\]")
+        self.pipeline.write_text(PIPELINE.replace("reads: image", "reads: {y: image}"))
+        self.refused("small.yaml:5:58: error: stage 'model' has no input 'y' (known: x)")
+
+    def test_a_model_that_a_script_downloads_is_missed_with_the_script_named(self):
+        self.pipeline.write_text(PIPELINE.replace("model.onnx", "build/models/small.onnx"))
+        self.refused("does not exist; tools/setup/models downloads it")
 
 
 if __name__ == "__main__":

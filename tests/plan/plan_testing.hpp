@@ -92,7 +92,8 @@ inline stage_kind copy_kind() {
 
 /// `image_net` (device, on `cuda` channels last and of the type `inside`), `gpu` and `work` (any
 /// inputs; device and CPU), `copy`, `detect` (CPU: image, and an optional mask, to boxes and
-/// scores), `sink` (CPU, writes nothing), `flat` (device, rank 2 only) and `cuda_only`.
+/// scores), `sink` (CPU, writes nothing), `flat` (device, rank 2 only), `ported` (CPU, with the
+/// inputs and outputs that its parameter `ports` lists) and `cuda_only`.
 inline stage_registry test_registry(bool with_copy = true) {
   stage_registry registry;
   registry.add(plain_kind("gpu", side::device));
@@ -138,6 +139,24 @@ inline stage_registry test_registry(bool with_copy = true) {
     return result;
   };
   registry.add(std::move(flat));
+
+  stage_kind ported = same_kind("ported", side::cpu);
+  ported.parameters = {{.name = "ports", .type = parameter_type::tree, .help = ""}};
+  ported.ports = [](const arguments& a, diagnostics&) {
+    stage_ports ports;
+    const node& names = a.tree("ports");
+    for (const node& name : names.is_sequence() ? names.items() : std::vector{names}) {
+      ports.inputs.push_back({name.text(), ""});
+    }
+    ports.outputs = ports.inputs;
+    return ports;
+  };
+  ported.infer = [](const arguments&, std::span<const tensor_type> inputs, diagnostics&) {
+    stage_shape result;
+    result.outputs.assign(inputs.begin(), inputs.end());
+    return result;
+  };
+  registry.add(std::move(ported));
 
   stage_kind cuda_only = same_kind("cuda_only", side::device);
   cuda_only.make_device = {{"cuda", cuda_only.make_device.at("")}};

@@ -61,6 +61,45 @@ TEST(planner, reads_optional_inputs_with_and_without_them) {
   EXPECT_EQ(stage_of(p, "two").config.inputs.size(), 2u);
 }
 
+/// The last stage with its ports named.
+spec_builder& by_name(spec_builder& b, const std::vector<std::string>& inputs,
+                      const std::vector<std::string>& outputs) {
+  stage_spec& s = b.spec.stages.back();
+  for (const std::string& port : inputs) s.read_ports.push_back({port, {}});
+  for (const std::string& port : outputs) s.write_ports.push_back({port, {}});
+  return b;
+}
+
+TEST(planner, puts_what_is_read_and_written_by_name_into_the_order_of_the_kind) {
+  spec_builder b;
+  b.input("x", {4}).input("y", {5}).stage("find", "detect", {"x", "y"}, {"rated"});
+  const plan p = plan_of(by_name(b, {"mask", "image"}, {"scores"}));
+  EXPECT_THAT(stage_of(p, "find").config.inputs,
+              ElementsAre(tensor_type{{5}, dtype::float32}, tensor_type{{4}, dtype::float32}));
+  EXPECT_EQ(tensor_of(p, "find.boxes").type.shape, (shape{10, 4}));
+  EXPECT_EQ(tensor_of(p, "rated").type.shape, (shape{10}));
+}
+
+TEST(planner, lets_an_optional_input_be_left_out_by_name) {
+  spec_builder b;
+  b.input("x", {4}).stage("find", "detect", {"x"});
+  EXPECT_EQ(stage_of(plan_of(by_name(b, {"image"}, {})), "find").config.inputs.size(), 1u);
+}
+
+TEST(planner, knows_the_ports_that_arguments_make) {
+  spec_builder b;
+  b.input("x", {4}).stage("a", "ported", {"x"}, {"y"}).with("ports", "left");
+  const plan p = plan_of(by_name(b, {"left"}, {"left"}));
+  EXPECT_EQ(tensor_of(p, "y").type.shape, (shape{4}));
+}
+
+TEST(planner, asks_for_a_name_where_a_port_has_none_that_a_tensor_could_have) {
+  spec_builder b;
+  b.input("x", {4}).stage("a", "ported", {"x", "x"}).with("ports", node::sequence({"b/c", "d"}));
+  EXPECT_THAT(errors_of(b),
+              ElementsAre("stage 'a' must name its output 'b/c': writes: {b/c: NAME}"));
+}
+
 TEST(planner, refuses_a_pipeline_without_stages) {
   EXPECT_THAT(errors_of(spec_builder()), ElementsAre("pipeline 'tested' has no stages"));
 }

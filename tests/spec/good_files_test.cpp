@@ -107,6 +107,18 @@ TEST(a_pipeline_file, may_name_a_single_plugin) {
   EXPECT_EQ(shown(single.spec.plugins), "normalize.so (line 2)");
 }
 
+TEST(a_pipeline_file, may_name_the_ports_at_which_a_stage_reads_and_writes) {
+  const reading named = read_pipeline_text(
+      "pipeline: p\nstages:\n"
+      "  - {name: s, kind: k, reads: {x: a, sizes/0: b}, writes: {y: c}}\n");
+  EXPECT_EQ(named.said.render(), "");
+  const stage_spec& s = named.spec.stages.at(0);
+  EXPECT_EQ(shown(s.read_ports), "x (line 3), sizes/0 (line 3)");
+  EXPECT_EQ(shown(s.reads), "a (line 3), b (line 3)");
+  EXPECT_EQ(shown(s.write_ports), "y (line 3)");
+  EXPECT_EQ(shown(s.writes), "c (line 3)");
+}
+
 TEST(a_pipeline_file, may_have_windows_line_ends_and_a_byte_order_mark) {
   std::string text = "\xef\xbb\xbf";
   for (const char c : file_text(good / "two_models.yaml")) {

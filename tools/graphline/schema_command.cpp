@@ -299,6 +299,9 @@ json pipeline_schema(const stage_registry& registry) {
     "name_or_list_of_names": {"anyOf": [
       {"$ref": "#/definitions/name"},
       {"type": "array", "items": {"$ref": "#/definitions/name"}}]},
+    "name_or_list_or_mapping_of_names": {"anyOf": [
+      {"$ref": "#/definitions/name_or_list_of_names"},
+      {"type": "object", "additionalProperties": {"$ref": "#/definitions/name"}}]},
     "path_or_list_of_paths": {"anyOf": [
       {"$ref": "#/definitions/path"}, {"type": "null"},
       {"type": "array", "items": {"$ref": "#/definitions/path"}}]},

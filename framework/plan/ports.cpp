@@ -1,0 +1,144 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "framework/plan/draft.hpp"
+#include "framework/spec/node_reading.hpp"
+
+namespace graphline::planning {
+namespace {
+
+std::string list_ports(const std::vector<port>& ports) {
+  if (ports.empty()) return "nothing";
+  std::string list;
+  for (const port& p : ports) list += (list.empty() ? "" : ", ") + p.name;
+  return list;
+}
+
+std::string tensors(std::size_t count) {
+  return fmt::format("{} tensor{}", count, count == 1 ? "" : "s");
+}
+
+/// The ports of a stage: its kind's, or those that its arguments make.
+std::optional<stage_ports> find_ports(draft& d, draft_stage& stage) {
+  if (stage.kind == nullptr) return std::nullopt;
+  if (!stage.kind->ports) return stage_ports{stage.kind->inputs, stage.kind->outputs};
+  if (!stage.sound) return std::nullopt;
+  diagnostics found;
+  stage_ports ports = stage.kind->ports(stage.arguments, found);
+  if (forward(found, d.out)) return ports;
+  stage.sound = false;
+  return std::nullopt;
+}
+
+/// Puts each of `names` where its port stands in `ports`; `to` has a place for each of these.
+void place_by_port(draft& d, draft_stage& stage, const std::vector<named>& names,
+                   const std::vector<named>& by_port, const std::vector<port>& ports,
+                   std::string_view what, std::vector<named>& to) {
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const named& wanted = by_port[i];
+    const auto at = std::ranges::find(ports, wanted.text, &port::name);
+    if (at != ports.end()) {
+      to[static_cast<std::size_t>(at - ports.begin())] = names[i];
+      continue;
+    }
+    std::vector<std::string> known;
+    for (const port& p : ports) known.push_back(p.name);
+    d.error(stage, wanted.place,
+            fmt::format("stage '{}' has no {} '{}'{}", stage.spec->name.text, what, wanted.text,
+                        suggestion(wanted.text, known, known.size())));
+  }
+}
+
+/// Where the count of what a stage reads is wrong.
+void check_read_count(draft& d, draft_stage& stage) {
+  const stage_kind& kind = *stage.kind;
+  const std::vector<port>& inputs = stage.ports->inputs;
+  const std::size_t count = stage.read_names.size();
+  const std::size_t most = inputs.size();
+  const std::size_t least = most - std::min(kind.optional_inputs, most);
+  if (count >= least && (count <= most || kind.repeat_last_input)) return;
+  const std::string wanted = kind.repeat_last_input ? fmt::format("at least {}", least)
+                             : least == most        ? fmt::format("{}", most)
+                                                    : fmt::format("{} to {}", least, most);
+  d.error(stage, count > most ? stage.read_names[most].place : stage.spec->name.place,
+          fmt::format("stage '{}' reads {}, but kind '{}' reads {}: {}{}", stage.spec->name.text,
+                      tensors(count), kind.name, wanted, list_ports(inputs),
+                      kind.repeat_last_input ? ", ..." : ""));
+}
+
+void name_reads(draft& d, draft_stage& stage) {
+  const stage_spec& spec = *stage.spec;
+  if (spec.read_ports.empty() || !stage.ports) {
+    stage.read_names = spec.reads;
+    if (stage.ports) check_read_count(d, stage);
+    return;
+  }
+  const std::vector<port>& inputs = stage.ports->inputs;
+  std::vector<named>& names = stage.read_names;
+  names.resize(inputs.size());
+  place_by_port(d, stage, spec.reads, spec.read_ports, inputs, "input", names);
+  if (!stage.sound) {
+    names = spec.reads;
+    return;
+  }
+  const auto unnamed = [](const named& n) { return n.text.empty(); };
+  // Only optional inputs behind the last that is given may be left out.
+  while (!names.empty() && names.size() + stage.kind->optional_inputs > inputs.size() &&
+         unnamed(names.back())) {
+    names.pop_back();
+  }
+  const auto gap = std::ranges::find_if(names, unnamed);
+  if (gap == names.end()) return;
+  d.error(stage, spec.name.place,
+          fmt::format("stage '{}' reads nothing as '{}'; kind '{}' reads: {}", spec.name.text,
+                      inputs[static_cast<std::size_t>(gap - names.begin())].name, stage.kind->name,
+                      list_ports(inputs)));
+  names = spec.reads;
+}
+
+/// What a stage writes where `writes` does not say so: its own name for the only output, STAGE.PORT
+/// for each of several.
+std::vector<named> default_names(const draft_stage& stage) {
+  const named& name = stage.spec->name;
+  const std::vector<port>& outputs = stage.ports->outputs;
+  if (outputs.size() == 1) return {name};
+  std::vector<named> names;
+  for (const port& p : outputs) names.push_back({name.text + "." + p.name, name.place});
+  return names;
+}
+
+void name_writes(draft& d, draft_stage& stage) {
+  const stage_spec& spec = *stage.spec;
+  stage.write_names = spec.writes;
+  if (!stage.ports || spec.name.text.empty()) return;
+  const std::vector<port>& outputs = stage.ports->outputs;
+  std::vector<named>& names = stage.write_names;
+  if (spec.writes.empty() || !spec.write_ports.empty()) {
+    names = default_names(stage);
+    place_by_port(d, stage, spec.writes, spec.write_ports, outputs, "output", names);
+    const auto wrong = std::ranges::find_if(names, [](const named& n) { return !is_name(n.text); });
+    if (wrong == names.end()) return;
+    const std::string& output = outputs[static_cast<std::size_t>(wrong - names.begin())].name;
+    d.error(stage, wrong->place,
+            fmt::format("stage '{}' must name its output '{}': writes: {{{}: NAME}}",
+                        spec.name.text, output, output));
+  } else if (names.size() != outputs.size()) {
+    d.error(
+        stage, names.size() > outputs.size() ? names[outputs.size()].place : spec.name.place,
+        fmt::format("stage '{}' names {} to write, but kind '{}' writes {}: {}", spec.name.text,
+                    tensors(names.size()), stage.kind->name, outputs.size(), list_ports(outputs)));
+  }
+}
+
+}  // namespace
+
+void resolve_ports(draft& d) {
+  for (draft_stage& stage : d.stages) {
+    stage.ports = find_ports(d, stage);
+    name_reads(d, stage);
+    name_writes(d, stage);
+  }
+}
+
+}  // namespace graphline::planning
