@@ -1,7 +1,10 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "framework/stage/stage.hpp"
 
@@ -20,6 +23,9 @@ stage_kind spin_kind();           // cpu/spin.cpp
 stage_kind images_kind();         // cpu/images.cpp
 stage_kind top_k_kind();          // cpu/top_k.cpp
 stage_kind nms_kind();            // cpu/nms.cpp
+stage_kind text_boxes_kind();     // cpu/text_boxes.cpp
+stage_kind crop_kind();           // cpu/crop.cpp
+stage_kind ctc_decode_kind();     // cpu/ctc_decode.cpp
 
 // Those of them that a `cuda` device carries out otherwise. All throw `run_error` when a library
 // cannot be had or has nothing for what is asked of it; `network` throws `input_error` for a wrong
@@ -37,6 +43,21 @@ device_form network_form(const arguments& values, const std::string& backend);
 template <class Stage>
 std::unique_ptr<cpu_stage> make_cpu_stage(const stage_config& config) {
   return std::make_unique<Stage>(config);
+}
+
+/// What a kind gives of which only that is known what it moves, not its arithmetic. Of outputs too
+/// large to be counted, which a plan refuses, nothing is.
+inline stage_shape shape_of_moves(std::span<const tensor_type> inputs,
+                                  std::vector<tensor_type> outputs) {
+  stage_shape result{std::move(outputs), {}, {}, known_cost::bytes};
+  for (const tensor_type& type : inputs) {
+    result.cost.bytes_read += static_cast<std::int64_t>(type.bytes());
+  }
+  for (const tensor_type& type : result.outputs) {
+    if (!type.shape.checked_elements()) return result;
+    result.cost.bytes_written += static_cast<std::int64_t>(type.bytes());
+  }
+  return result;
 }
 
 /// The work of a device stage that is one part, from what enqueues it on a stream.

@@ -25,8 +25,8 @@ namespace {
 class bilinear_normalizer {
  public:
   bilinear_normalizer(std::size_t height, std::size_t width, const std::vector<double>& mean,
-                      const std::vector<double>& std)
-      : rows_(height), columns_(width) {
+                      const std::vector<double>& std, bool blue_first)
+      : rows_(height), columns_(width), blue_first_(blue_first) {
     // (x / 255 - mean) / std as one multiplication and one addition.
     for (std::size_t c = 0; c < 3; ++c) {
       factor_[c] = static_cast<float>(1.0 / (255.0 * std.at(c)));
@@ -51,7 +51,8 @@ class bilinear_normalizer {
           const float value =
               mix(rows_[y].weight, mix(columns_[x].weight, upper[left + c], upper[right + c]),
                   mix(columns_[x].weight, lower[left + c], lower[right + c]));
-          out[c * plane + y * columns_.size() + x] = value * factor_[c] + offset_[c];
+          const std::size_t to = blue_first_ ? 2 - c : c;
+          out[to * plane + y * columns_.size() + x] = value * factor_[c] + offset_[c];
         }
       }
     }
@@ -80,6 +81,7 @@ class bilinear_normalizer {
 
   std::vector<tap> rows_;
   std::vector<tap> columns_;
+  bool blue_first_;
   std::array<float, 3> factor_;
   std::array<float, 3> offset_;
 };
@@ -124,7 +126,7 @@ class images final : public cpu_stage {
         height_(static_cast<std::size_t>(config.arguments.integers("size").at(0))),
         width_(static_cast<std::size_t>(config.arguments.integers("size").at(1))),
         normalize_(height_, width_, config.arguments.numbers("mean"),
-                   config.arguments.numbers("std")) {
+                   config.arguments.numbers("std"), config.arguments.text("channels") == "bgr") {
     std::string problem;
     files_ = list_jpegs(config.arguments.text("folder"), problem);
     if (files_.empty()) throw run_error(problem);
@@ -212,7 +214,7 @@ stage_kind images_kind() {
   kind.name = "cpu.images";
   kind.headline = "Read JPEG files, bring them to one size and normalize them";
   kind.on = side::cpu;
-  kind.outputs = {{"images", "float32 [batch, 3, height, width], channels red, green, blue"}};
+  kind.outputs = {{"images", "float32 [batch, 3, height, width]"}};
   kind.parameters = {
       {.name = "folder",
        .type = parameter_type::path,
@@ -242,6 +244,11 @@ stage_kind images_kind() {
        .help = "Standard deviation of red, green and blue, of 1; the default is ImageNet's.",
        .default_value = "[0.229, 0.224, 0.225]",
        .minimum = 0},
+      {.name = "channels",
+       .type = parameter_type::choice,
+       .help = "Their order: red, green, blue, or as models take it that were trained with OpenCV.",
+       .default_value = "rgb",
+       .choices = {"rgb", "bgr"}},
   };
   kind.infer = infer_images;
   kind.make_cpu = make_cpu_stage<images>;

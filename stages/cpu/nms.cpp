@@ -150,11 +150,8 @@ stage_shape infer_nms(const arguments& given, std::span<const tensor_type> input
   }
 
   const std::int64_t kept = given.integer("max_outputs");
-  stage_shape result;
-  result.outputs = {{{kept}, dtype::int64}, {{1}, dtype::int64}};
   if (boxes.shape.rank() == 3) {
     const std::int64_t entries = boxes.shape[0];
-    result.outputs = {{{entries, kept}, dtype::int64}, {{entries}, dtype::int64}};
     if (entries > most_kept / kept) {
       out.error(given.where("max_outputs"),
                 fmt::format("'max_outputs' of {} for each of {} entries of the batch takes more "
@@ -162,12 +159,9 @@ stage_shape infer_nms(const arguments& given, std::span<const tensor_type> input
                             kept, entries));
       return {};
     }
+    return shape_of_moves(inputs, {{{entries, kept}, dtype::int64}, {{entries}, dtype::int64}});
   }
-  result.cost.bytes_read = static_cast<std::int64_t>(boxes.bytes() + scores.bytes());
-  result.cost.bytes_written =
-      static_cast<std::int64_t>(result.outputs[0].bytes() + result.outputs[1].bytes());
-  result.known = known_cost::bytes;
-  return result;
+  return shape_of_moves(inputs, {{{kept}, dtype::int64}, {{1}, dtype::int64}});
 }
 
 }  // namespace

@@ -78,13 +78,7 @@ stage_shape infer_top_k(const arguments& given, std::span<const tensor_type> inp
   }
 
   extents.back() = k;
-  stage_shape result;
-  result.outputs = {{shape(extents), dtype::float32}, {shape(extents), dtype::int64}};
-  result.cost.bytes_read = static_cast<std::int64_t>(input.bytes());
-  result.cost.bytes_written =
-      static_cast<std::int64_t>(result.outputs[0].bytes() + result.outputs[1].bytes());
-  result.known = known_cost::bytes;
-  return result;
+  return shape_of_moves(inputs, {{shape(extents), dtype::float32}, {shape(extents), dtype::int64}});
 }
 
 }  // namespace

@@ -54,6 +54,18 @@ TEST(images, agree_with_pillow_and_torch_interpolate) {
               Pointwise(FloatNear(rounding), reference<float>("images")));
 }
 
+TEST(images, can_have_blue_first) {
+  const std::vector<float> usual = reference<float>("images");
+  stage_trial trial(images_kind(), parameters(folder, "batch: 1, channels: bgr"));
+  const std::vector<float> bgr = trial.run().output<float>(0);
+  const auto plane = [](const std::vector<float>& of, std::ptrdiff_t c) {
+    return std::vector<float>(of.begin() + c * 24 * 32, of.begin() + (c + 1) * 24 * 32);
+  };
+  for (const std::ptrdiff_t c : {0, 1, 2}) {
+    EXPECT_THAT(plane(bgr, 2 - c), Pointwise(FloatNear(rounding), plane(usual, c)));
+  }
+}
+
 TEST(images, go_on_with_the_next_files_and_begin_again_after_the_last) {
   const std::vector<float> all = reference<float>("images");
   const std::size_t one = all.size() / 5;

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <array>
+#include <cmath>
+
+namespace graphline {
+
+/// A point of a picture: pixel centers lie at whole coordinates.
+struct point {
+  float x = 0;
+  float y = 0;
+
+  point operator+(point o) const noexcept { return {x + o.x, y + o.y}; }
+  point operator-(point o) const noexcept { return {x - o.x, y - o.y}; }
+  point operator*(float factor) const noexcept { return {x * factor, y * factor}; }
+};
+
+inline float dot(point a, point b) noexcept {
+  return a.x * b.x + a.y * b.y;
+}
+
+/// Positive where b lies clockwise of a, with y downwards.
+inline float cross(point a, point b) noexcept {
+  return a.x * b.y - a.y * b.x;
+}
+
+inline float length(point p) noexcept {
+  return std::hypot(p.x, p.y);
+}
+
+/// Four corners, clockwise from the top left; a tensor [.., 4, 2].
+using quad = std::array<point, 4>;
+
+}  // namespace graphline

@@ -1,0 +1,317 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "stages/cpu/quad.hpp"
+#include "stages/kinds.hpp"
+
+namespace graphline {
+namespace {
+
+/// The corners of the convex hull of points that are sorted by y, then x, in order around it
+/// (Andrew's monotone chain).
+std::vector<point> convex_hull(const std::vector<point>& points) {
+  if (points.size() < 3) return points;
+  std::vector<point> hull;
+  const auto add = [&](point p, std::size_t least) {
+    const auto turns_back = [&] {
+      return cross(hull.back() - hull[hull.size() - 2], p - hull.back()) <= 0;
+    };
+    while (hull.size() > least && turns_back()) hull.pop_back();
+    hull.push_back(p);
+  };
+  for (const point& p : points) add(p, 1);
+  const std::size_t half = hull.size();
+  for (std::size_t i = points.size() - 1; i-- > 0;) add(points[i], half);
+  hull.pop_back();  // the first again
+  return hull;
+}
+
+/// A rectangle in any direction: a corner, and the two sides that start there.
+struct rectangle {
+  point corner;
+  point along;  ///< of length 1, as `across`
+  point across;
+  float width = 0;  ///< in the direction of `along`
+  float height = 0;
+
+  float narrow() const noexcept { return std::min(width, height); }
+
+  /// The rectangle with `by` more on each side.
+  rectangle grown(float by) const noexcept {
+    return {corner - along * by - across * by, along, across, width + 2 * by, height + 2 * by};
+  }
+
+  quad corners() const noexcept {
+    const point to = along * width;
+    const point down = across * height;
+    return {corner, corner + to, corner + to + down, corner + down};
+  }
+};
+
+/// The rectangle of least area around a hull: one of its sides lies on a side of the hull (Freeman
+/// and Shapira 1975).
+rectangle least_rectangle(const std::vector<point>& hull) {
+  rectangle best;
+  float least = std::numeric_limits<float>::infinity();
+  for (std::size_t i = 0; i < hull.size(); ++i) {
+    const point edge = hull[(i + 1) % hull.size()] - hull[i];
+    if (length(edge) == 0) continue;
+    const point along = edge * (1 / length(edge));
+    const point across{-along.y, along.x};
+    point low{dot(hull[0], along), dot(hull[0], across)};
+    point high = low;
+    for (const point& p : hull) {
+      const point at{dot(p, along), dot(p, across)};
+      low = {std::min(low.x, at.x), std::min(low.y, at.y)};
+      high = {std::max(high.x, at.x), std::max(high.y, at.y)};
+    }
+    const point extent = high - low;
+    if (extent.x * extent.y >= least) continue;
+    least = extent.x * extent.y;
+    best = {along * low.x + across * low.y, along, across, extent.x, extent.y};
+  }
+  return best;
+}
+
+/// The corners clockwise from the top left: the upper of the two leftmost comes first.
+quad from_top_left(quad corners) {
+  std::ranges::sort(corners, {}, &point::x);
+  if (corners[0].y > corners[1].y) std::swap(corners[0], corners[1]);
+  if (corners[2].y > corners[3].y) std::swap(corners[2], corners[3]);
+  return {corners[0], corners[2], corners[3], corners[1]};
+}
+
+struct text_box {
+  quad corners;
+  float score = 0;
+};
+
+/// Puts boxes in the order in which lines are read: from top to bottom, those whose tops differ by
+/// less than ten pixels from left to right.
+void put_in_reading_order(std::vector<text_box>& boxes) {
+  const auto top = [](const text_box& box) { return box.corners[0].y; };
+  const auto left = [](const text_box& box) { return box.corners[0].x; };
+  std::ranges::stable_sort(boxes, {},
+                           [&](const text_box& b) { return std::pair(top(b), left(b)); });
+  for (std::size_t i = 1; i < boxes.size(); ++i) {
+    for (std::size_t j = i;
+         j > 0 && top(boxes[j]) - top(boxes[j - 1]) < 10 && left(boxes[j]) < left(boxes[j - 1]);
+         --j) {
+      std::swap(boxes[j], boxes[j - 1]);
+    }
+  }
+}
+
+/// Finds the boxes of one map after the other, as "Real-time Scene Text Detection with
+/// Differentiable Binarization" (Liao et al., 2020) has it, with the details of PaddleOCR: the mask
+/// grows by a pixel to the right and down, and regions narrower than three pixels are dropped.
+class text_boxes final : public cpu_stage {
+ public:
+  explicit text_boxes(const stage_config& config)
+      : threshold_(static_cast<float>(config.arguments.number("threshold"))),
+        box_threshold_(static_cast<float>(config.arguments.number("box_threshold"))),
+        unclip_(static_cast<float>(config.arguments.number("unclip"))),
+        rows_(static_cast<std::size_t>(config.inputs.at(0).shape[2])),
+        columns_(static_cast<std::size_t>(config.inputs.at(0).shape[3])),
+        open_(rows_ * columns_) {}
+
+  void run(const cpu_call& call) override {
+    const float* map = call.inputs[0].as<const float>();
+    quad* corners = call.outputs[0].as<quad>();
+    std::int64_t* counts = call.outputs[1].as<std::int64_t>();
+    const shape& written = call.outputs[0].type.shape;
+    const auto most = static_cast<std::size_t>(written[1]);
+    for (std::int64_t entry = 0; entry < written[0]; ++entry) {
+      find_boxes(map);
+      if (found_.size() > most) {
+        std::ranges::stable_sort(found_, std::ranges::greater(), &text_box::score);
+        found_.resize(most);
+      }
+      put_in_reading_order(found_);
+      for (std::size_t i = 0; i < most; ++i) {
+        corners[i] = i < found_.size() ? found_[i].corners : quad{};
+      }
+      counts[entry] = static_cast<std::int64_t>(found_.size());
+      map += open_.size();
+      corners += most;
+    }
+  }
+
+ private:
+  void find_boxes(const float* map) {
+    found_.clear();
+    mark(map);
+    for (std::size_t start = 0; start < open_.size(); ++start) {
+      if (!open_[start]) continue;
+      const rectangle region = least_rectangle(convex_hull(outline_of(start)));
+      if (region.narrow() < 3) continue;
+      const float score = mean_within(region, map);
+      if (score < box_threshold_) continue;
+      const float perimeter = 2 * (region.width + region.height);
+      const rectangle text = region.grown(region.width * region.height * unclip_ / perimeter);
+      if (text.narrow() < 5) continue;
+      add(text, score);
+    }
+  }
+
+  void add(const rectangle& text, float score) {
+    quad corners = from_top_left(text.corners());
+    for (point& p : corners) {
+      p.x = std::clamp(std::round(p.x), 0.0F, static_cast<float>(columns_ - 1));
+      p.y = std::clamp(std::round(p.y), 0.0F, static_cast<float>(rows_ - 1));
+    }
+    const auto wide_enough = [&](std::size_t to) { return length(corners[0] - corners[to]) >= 4; };
+    if (wide_enough(1) && wide_enough(3)) found_.push_back({corners, score});
+  }
+
+  /// Opens every pixel that is above the threshold, or has one above it at its left or upper side.
+  void mark(const float* map) {
+    open_.assign(open_.size(), false);
+    for (std::size_t y = 0; y < rows_; ++y) {
+      for (std::size_t x = 0; x < columns_; ++x) {
+        if (!(map[y * columns_ + x] > threshold_)) continue;
+        for (const std::size_t to_y : {y, std::min(y + 1, rows_ - 1)}) {
+          for (const std::size_t to_x : {x, std::min(x + 1, columns_ - 1)}) {
+            open_[to_y * columns_ + to_x] = true;
+          }
+        }
+      }
+    }
+  }
+
+  /// The first and last pixel of every row of the region at `start`, the pixels that touch each
+  /// other by side or corner, from top to bottom. Closes these pixels. `start` is the first of
+  /// them.
+  const std::vector<point>& outline_of(std::size_t start) {
+    first_.assign(rows_, columns_);
+    last_.assign(rows_, 0);
+    open_[start] = false;
+    pending_ = {start};
+    while (!pending_.empty()) {
+      const std::size_t y = pending_.back() / columns_;
+      const std::size_t x = pending_.back() % columns_;
+      pending_.pop_back();
+      first_[y] = std::min(first_[y], x);
+      last_[y] = std::max(last_[y], x);
+      for (std::size_t to_y = y - (y > 0); to_y <= std::min(y + 1, rows_ - 1); ++to_y) {
+        for (std::size_t to_x = x - (x > 0); to_x <= std::min(x + 1, columns_ - 1); ++to_x) {
+          const std::size_t to = to_y * columns_ + to_x;
+          if (!open_[to]) continue;
+          open_[to] = false;
+          pending_.push_back(to);
+        }
+      }
+    }
+    outline_.clear();
+    for (std::size_t y = start / columns_; y < rows_ && first_[y] < columns_; ++y) {
+      const auto row = static_cast<float>(y);
+      outline_.push_back({static_cast<float>(first_[y]), row});
+      if (last_[y] > first_[y]) outline_.push_back({static_cast<float>(last_[y]), row});
+    }
+    return outline_;
+  }
+
+  /// The mean of the map over the pixels whose centers lie in a rectangle.
+  float mean_within(const rectangle& r, const float* map) const {
+    const quad corners = r.corners();
+    const auto [left, right] = std::ranges::minmax(corners, {}, &point::x);
+    const auto [top, bottom] = std::ranges::minmax(corners, {}, &point::y);
+    const auto pixel = [](float at, std::size_t extent) {
+      return static_cast<std::size_t>(std::clamp(at, 0.0F, static_cast<float>(extent - 1)));
+    };
+    constexpr float slack = 0.01F;  // of rounding
+    double sum = 0;
+    std::int64_t count = 0;
+    for (std::size_t y = pixel(top.y, rows_); y <= pixel(bottom.y + 1, rows_); ++y) {
+      for (std::size_t x = pixel(left.x, columns_); x <= pixel(right.x + 1, columns_); ++x) {
+        const point from = point{static_cast<float>(x), static_cast<float>(y)} - r.corner;
+        const auto within = [](float at, float extent) {
+          return at >= -slack && at <= extent + slack;
+        };
+        if (!within(dot(from, r.along), r.width) || !within(dot(from, r.across), r.height))
+          continue;
+        sum += static_cast<double>(map[y * columns_ + x]);
+        ++count;
+      }
+    }
+    return count == 0 ? 0 : static_cast<float>(sum / static_cast<double>(count));
+  }
+
+  float threshold_;
+  float box_threshold_;
+  float unclip_;
+  std::size_t rows_;
+  std::size_t columns_;
+  std::vector<bool> open_;  // pixels of the mask that no region has taken yet
+  std::vector<std::size_t> first_;
+  std::vector<std::size_t> last_;
+  std::vector<std::size_t> pending_;
+  std::vector<point> outline_;
+  std::vector<text_box> found_;
+};
+
+/// How much is compared depends on the map: no FLOPs are stated.
+stage_shape infer_text_boxes(const arguments& given, std::span<const tensor_type> inputs,
+                             diagnostics& out) {
+  const tensor_type& map = inputs[0];
+  if (map.element != dtype::float32 || map.shape.rank() != 4 || map.shape[1] != 1) {
+    out.error(given.where(),
+              fmt::format("cpu.text_boxes reads float32 [B, 1, H, W], found {}", to_string(map)));
+    return {};
+  }
+  return shape_of_moves(inputs,
+                        {{{map.shape[0], given.integer("max_outputs"), 4, 2}, dtype::float32},
+                         {{map.shape[0]}, dtype::int64}});
+}
+
+}  // namespace
+
+stage_kind text_boxes_kind() {
+  stage_kind kind;
+  kind.name = "cpu.text_boxes";
+  kind.headline = "Find lines of text in a map of probabilities (differentiable binarization)";
+  kind.on = side::cpu;
+  kind.inputs = {{"probabilities", "float32 [B, 1, H, W], of each pixel to be of a text"}};
+  kind.outputs = {{"boxes",
+                   "float32 [B, max_outputs, 4, 2]: x and y of the corners in pixels of the map, "
+                   "clockwise from the top left, in reading order, then zeros"},
+                  {"count", "int64 [B], how many were found"}};
+  kind.parameters = {
+      {.name = "threshold",
+       .type = parameter_type::number,
+       .help = "Pixels above this belong to a text.",
+       .default_value = "0.3",
+       .minimum = 0,
+       .maximum = 1},
+      {.name = "box_threshold",
+       .type = parameter_type::number,
+       .help = "Boxes whose mean probability is below this are dropped.",
+       .default_value = "0.5",
+       .minimum = 0,
+       .maximum = 1},
+      {.name = "unclip",
+       .type = parameter_type::number,
+       .help = "How far boxes grow on each side, by their area over their perimeter: such maps "
+               "show the inside of a text.",
+       .default_value = "1.6",
+       .minimum = 0,
+       .maximum = 100},
+      {.name = "max_outputs",
+       .type = parameter_type::integer,
+       .help = "How many boxes to keep at most, the most probable ones.",
+       .required = true,
+       .minimum = 1,
+       .maximum = 65536},
+  };
+  kind.infer = infer_text_boxes;
+  kind.make_cpu = make_cpu_stage<text_boxes>;
+  return kind;
+}
+
+}  // namespace graphline
