@@ -172,6 +172,11 @@ struct gather_layer {
   std::vector<std::int64_t> indices;
 };
 
+/// Reads numbers of another type: int32, int64 or uint8. From 2^24 on float32 rounds them.
+struct convert_layer {
+  dtype from = dtype::int32;
+};
+
 /// Reads x [steps, batch, features], the hidden and the cell state before it, both [directions,
 /// batch, hidden], then weight_ih [directions, 4 hidden, features], weight_hh [directions, 4
 /// hidden, hidden] and bias [directions, 4 hidden], each of the input, forget, cell and output gate
@@ -188,6 +193,6 @@ using layer_operation =
                  layer_norm_layer, attention_layer, pool2d_layer, adaptive_avg_pool2d_layer,
                  flatten_layer, add_layer, pointwise_layer, conv_transpose2d_layer, matmul_layer,
                  concat_layer, slice_layer, pad_layer, transpose_layer, reshape_layer, expand_layer,
-                 reduce_layer, resize2d_layer, gather_layer, lstm_layer>;
+                 reduce_layer, resize2d_layer, gather_layer, convert_layer, lstm_layer>;
 
 }  // namespace graphline

@@ -65,19 +65,22 @@ onnx_network network_for(const arguments& values, std::span<const tensor_type> t
   const onnx_model model = model_of(values, out);
   if (out.has_errors()) return {};
   const std::vector<onnx_value>& wanted = model.graph.inputs;
-  std::vector<std::pair<std::string, shape>> inputs;
+  std::vector<std::pair<std::string, tensor_type>> inputs;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
-    if (wanted[i].element != onnx_type::float32 || tensors[i].element != dtype::float32) {
-      out.error(where, fmt::format("input '{}' of model '{}' is {} and reads {}; only float32 is "
-                                   "supported",
-                                   wanted[i].name, path, to_string(wanted[i].element),
-                                   to_string(tensors[i])));
+    const std::string_view element = to_string(wanted[i].element);
+    const auto read = read_as(wanted[i].element);
+    if (!read) {
+      out.error(where, fmt::format("input '{}' of model '{}' is {}, which is not supported",
+                                   wanted[i].name, path, element));
+    } else if (*read != tensors[i].element) {
+      out.error(where, fmt::format("input '{}' of model '{}' is {} but reads {}", wanted[i].name,
+                                   path, element, to_string(tensors[i])));
     } else if (!fits(wanted[i], tensors[i].shape)) {
       out.error(where, fmt::format("input '{}' of model '{}' has the shape {} but reads {}",
                                    wanted[i].name, path, shape_text(wanted[i]),
                                    to_string(tensors[i].shape)));
     }
-    inputs.emplace_back(wanted[i].name, tensors[i].shape);
+    inputs.emplace_back(wanted[i].name, tensors[i]);
   }
   if (out.has_errors()) return {};
   std::vector<std::string> outputs;
@@ -121,7 +124,7 @@ stage_kind onnx_kind() {
   kind.name = "onnx";
   kind.headline = "A neural network from an ONNX file";
   kind.on = side::device;
-  kind.inputs = {{"inputs", "Those of the model, float32."}};
+  kind.inputs = {{"inputs", "Those of the model: float32, int32, int64 or uint8."}};
   kind.outputs = {{"outputs", "Those of the model, float32."}};
   kind.ports = ports_of_model;
   kind.parameters = {{.name = "model",

@@ -39,6 +39,34 @@ std::int64_t budget_of(const onnx_model& model) {
   return (std::int64_t{1} << 26) + 16 * elements;
 }
 
+// Integers that a run computes are whole numbers in float32. Operators that move them, compare them
+// or make them float32 do the same with them.
+
+bool reads_integers(const onnx_call& call) {
+  for (std::size_t i = 0; i < call.inputs(); ++i) {
+    if (call.has(i) && !call.is_constant(i) && call.type(i).element != onnx_type::float32) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool moves(std::string_view op_type) {
+  static const std::set<std::string_view> others = {"Concat", "Expand", "Gather", "Transpose"};
+  return reshapings().contains(op_type) || selectings().contains(op_type) ||
+         others.contains(op_type);
+}
+
+bool takes_integers(std::string_view op_type) {
+  static const std::set<std::string_view> others = {"Cast",           "Equal", "Greater",
+                                                    "GreaterOrEqual", "Less",  "LessOrEqual"};
+  return moves(op_type) || others.contains(op_type);
+}
+
+onnx_type given_element(const onnx_call& call) {
+  return moves(call.node().op_type) ? call.type(0).element : onnx_type::float32;
+}
+
 /// Leaves out layers of which nobody reads what they give.
 void drop_unread(network_definition& network) {
   std::set<std::size_t> read(network.outputs.begin(), network.outputs.end());
@@ -145,13 +173,28 @@ std::size_t onnx_importer::add_selection(std::size_t value, const selection& lis
   return value;
 }
 
-void onnx_importer::read(const std::vector<std::pair<std::string, shape>>& inputs) {
-  for (const auto& [name, extents] : inputs) {
-    const std::size_t value = network_.add_input(name, {extents, dtype::float32});
-    known_[name] = {&keep({.element = onnx_type::float32, .extents = extents}), value};
-  }
+void onnx_importer::read(const std::vector<std::pair<std::string, tensor_type>>& inputs) {
+  for (const auto& [name, type] : inputs) add_input(name, type);
   find_read(model_.graph);
   read_graph(model_.graph);
+}
+
+void onnx_importer::add_input(const std::string& name, const tensor_type& type) {
+  std::size_t value = network_.add_input(name, type);
+  onnx_type element = onnx_type::float32;
+  if (type.element != dtype::float32) {
+    onnx_node node;
+    node.name = name;
+    node.op_type = "Convert";
+    const onnx_call call(node, {}, budget_);
+    call_ = &call;
+    layers_of_node_ = 0;
+    value = add(convert_layer{type.element}, {value});
+    element = type.element == dtype::int32   ? onnx_type::int32
+              : type.element == dtype::int64 ? onnx_type::int64
+                                             : onnx_type::uint8;
+  }
+  known_[name] = {&keep({.element = element, .extents = type.shape}), value};
 }
 
 void onnx_importer::find_read(const onnx_graph& graph) {
@@ -200,6 +243,8 @@ void onnx_importer::add_node(const onnx_call& call) {
   if (!node.domain.empty())
     call.refuse(fmt::format("is of '{}', which is not supported", node.domain));
   if (node.op_type == "If") return take_branch(call);
+  call.require(!reads_integers(call) || takes_integers(node.op_type),
+               "computes with integers, which is not supported");
   const auto found = imported().find(node.op_type);
   if (found == imported().end()) call.refuse("is not supported");
   give(found->second(*this, call));
@@ -230,7 +275,7 @@ void onnx_importer::give(const std::vector<std::size_t>& values) {
     const shape extents = shape_of(values[i]);
     const bool by_layer = !is_input(values[i]) && !network_.network().values[values[i]].constant;
     const std::size_t given = by_layer ? values[i] : add(reshape_layer{extents}, {values[i]});
-    known_[names[i]] = {&keep({.element = onnx_type::float32, .extents = extents}), given};
+    known_[names[i]] = {&keep({.element = given_element(*call_), .extents = extents}), given};
   }
 }
 
@@ -241,7 +286,10 @@ onnx_network onnx_importer::finish(const std::vector<std::string>& outputs) {
     if (found == known_.end()) continue;  // its node was refused
     const auto& [tensor, value] = found->second;
     const bool constant = tensor->known() || !value;  // of strings no values are known
-    if (constant || is_input(*value)) {
+    if (!constant && tensor->element != onnx_type::float32) {
+      out_.error(where_, fmt::format("output '{}' of the model is {}; only float32 is supported",
+                                     name, to_string(tensor->element)));
+    } else if (constant || is_input(*value)) {
       out_.error(where_, fmt::format("output '{}' of the model is {}", name,
                                      constant ? "constant" : "one of its inputs"));
     } else {
@@ -263,8 +311,23 @@ std::vector<std::string_view> imported_operators() {
   return names;
 }
 
+std::optional<dtype> read_as(onnx_type element) {
+  switch (element) {
+    case onnx_type::float32:
+      return dtype::float32;
+    case onnx_type::int32:
+      return dtype::int32;
+    case onnx_type::int64:
+      return dtype::int64;
+    case onnx_type::uint8:
+      return dtype::uint8;
+    default:
+      return {};
+  }
+}
+
 onnx_network import_onnx(const onnx_model& model,
-                         const std::vector<std::pair<std::string, shape>>& inputs,
+                         const std::vector<std::pair<std::string, tensor_type>>& inputs,
                          const std::vector<std::string>& outputs, const place& where,
                          diagnostics& out) {
   onnx::onnx_importer importer(model, where, out);

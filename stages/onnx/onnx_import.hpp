@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,12 +23,15 @@ struct onnx_network {
 /// supported where their inputs are constants.
 std::vector<std::string_view> imported_operators();
 
+/// The type of a tensor for a model's input of that type; nothing where it is not supported.
+std::optional<dtype> read_as(onnx_type element);
+
 /// Makes layers of a model's nodes, and evaluates those whose inputs are constants. `inputs` are
-/// the shapes of the model's inputs by name, in the order in which the network reads them;
+/// the types of the model's inputs by name, in the order in which the network reads them;
 /// `outputs` the names of what it gives. Reports to `out`, at `where`, nodes that are not
 /// supported, with their names and the reason; after an error the result is incomplete.
 onnx_network import_onnx(const onnx_model& model,
-                         const std::vector<std::pair<std::string, shape>>& inputs,
+                         const std::vector<std::pair<std::string, tensor_type>>& inputs,
                          const std::vector<std::string>& outputs, const place& where,
                          diagnostics& out);
 

@@ -51,8 +51,8 @@ class onnx_importer {
   /// Layers that select elements of a value; `padding` is the value of those that lie outside.
   std::size_t add_selection(std::size_t value, const selection& lists, float padding = 0);
 
-  /// Reads the model, whose inputs have these shapes.
-  void read(const std::vector<std::pair<std::string, shape>>& inputs);
+  /// Reads the model, whose inputs have these types.
+  void read(const std::vector<std::pair<std::string, tensor_type>>& inputs);
   onnx_network finish(const std::vector<std::string>& outputs);
 
  private:
@@ -64,6 +64,7 @@ class onnx_importer {
 
   void read_graph(const onnx_graph& graph);
   void read_node(const onnx_node& node);
+  void add_input(const std::string& name, const tensor_type& type);
   void add_node(const onnx_call& call);
   void take_branch(const onnx_call& call);
   void find_read(const onnx_graph& graph);

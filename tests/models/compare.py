@@ -34,6 +34,7 @@ INPUTS = {  # by model, the shapes of its inputs in the model's order
     **{f"light/{name}": PHOTO for name in [
         "bvlc_alexnet", "densenet121", "inception_v1", "inception_v2", "resnet50", "shufflenet",
         "squeezenet", "vgg19", "zfnet512"]},
+    "magika/classify": [[1, 2048]],
     "nudenet/detect": [[1, 3, 320, 320]],
     "ppocr_v4/detect": [[1, 3, 320, 480]],
     "ppocr_v4/orient": [[2, 3, 48, 192]],
@@ -83,8 +84,10 @@ def compare(name, folder):
     session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
     reads = [f"in{i}" for i in range(len(INPUTS[name]))]
     writes = [f"out{i}" for i in range(len(session.get_outputs()))]
-    inputs = "".join(f"  {tensor}: {{shape: {shape}, fill: normal}}\n"
-                     for tensor, shape in zip(reads, INPUTS[name], strict=True))
+    types = [value.type.removeprefix("tensor(").removesuffix(")").replace("float", "float32")
+             for value in session.get_inputs()]
+    inputs = "".join(f"  {tensor}: {{shape: {shape}, dtype: {dtype}, fill: normal}}\n"
+                     for tensor, shape, dtype in zip(reads, INPUTS[name], types, strict=True))
     pipeline = folder / "pipeline.yaml"
     pipeline.write_text(f"pipeline: compared\ninputs:\n{inputs}stages:\n"
                         f"  - {{name: model, kind: onnx, model: model.onnx,\n"

@@ -285,4 +285,24 @@ void lower(program_builder& b, const fused_layers& group, const resize2d_layer& 
   b.set_output(group.head, result);
 }
 
+void lower(program_builder& b, const fused_layers& group, const convert_layer& convert) {
+  const network_layer& head = b.layer(group.head);
+  const program_tensor result = b.make_tensor(plain_layout(b.output_shape(head)));
+  const std::int64_t count = b.output_shape(head).elements();
+  const auto add = [&]<class Element>(Element) {
+    add_work(
+        b, head,
+        [count](const float* from, float* to) {
+          const auto* numbers = reinterpret_cast<const Element*>(from);
+          std::transform(numbers, numbers + count, to,
+                         [](Element number) { return static_cast<float>(number); });
+        },
+        b.input_of(head), result);
+  };
+  if (convert.from == dtype::int32) add(std::int32_t{});
+  if (convert.from == dtype::int64) add(std::int64_t{});
+  if (convert.from == dtype::uint8) add(std::uint8_t{});
+  b.set_output(group.head, result);
+}
+
 }  // namespace graphline

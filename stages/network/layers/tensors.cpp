@@ -141,4 +141,13 @@ layer_shape infer(const gather_layer& gather, std::span<const layer_input> input
   return {.output = output, .cost = moving(count_of(output), output)};
 }
 
+layer_shape infer(const convert_layer& convert, std::span<const layer_input> inputs,
+                  layer_problems&) {
+  const shape& output = inputs[0].shape;
+  layer_shape result{.output = output, .cost = moving(0, output)};
+  result.cost.bytes_read =
+      count_of({count_of(output), static_cast<std::int64_t>(size_of(convert.from))});
+  return result;
+}
+
 }  // namespace graphline

@@ -60,9 +60,9 @@ std::optional<test_data> read_test(const fs::path& folder) {
 
 /// Runs the model; its outputs one after the other.
 std::vector<std::vector<float>> run_model(const test_data& data, diagnostics& problems) {
-  std::vector<std::pair<std::string, shape>> inputs;
+  std::vector<std::pair<std::string, tensor_type>> inputs;
   for (std::size_t i = 0; i < data.inputs.size(); ++i) {
-    inputs.emplace_back(data.model.graph.inputs[i].name, data.inputs[i].extents);
+    inputs.push_back({data.model.graph.inputs[i].name, {data.inputs[i].extents, dtype::float32}});
   }
   std::vector<std::string> names;
   for (const onnx_value& value : data.model.graph.outputs) names.push_back(value.name);
