@@ -17,13 +17,42 @@ std::vector<float> transposed(const std::vector<float>& from, std::int64_t rows,
   return to;
 }
 
-/// The weight of a convolution: as of one over images.
-std::size_t weight_of(onnx_importer& to, const onnx_call& node, bool one_dimension) {
-  const onnx_tensor& weight = node.input(1);
-  const shape& s = weight.extents;
+/// The weight of a convolution: as of one over images, to whose channels the depth belongs.
+std::size_t weight_of(onnx_importer& to, const onnx_call& node, std::size_t dimensions) {
+  const shape& s = node.input(1).extents;
   node.require(s.rank() == node.extents(0).rank(), "has a weight of other dimensions than x");
-  if (!one_dimension) return to.value(1);
-  return to.add_constant(node.floats(1), {s[0], s[1], 1, s[2]});
+  if (dimensions == 1) return to.add_constant(node.floats(1), {s[0], s[1], 1, s[2]});
+  if (dimensions == 2) return to.value(1);
+  return to.add_constant(node.floats(1), {s[0], s[1] * s[2], s[3], s[4]});
+}
+
+/// [N, C, D, H, W] as an image for each place of the window along the depth, whose channels are
+/// those of all planes under it: [N * places, C * kernel, H, W].
+std::size_t add_planes(onnx_importer& to, const onnx_call& node, std::size_t value,
+                       const window_attributes& window) {
+  const shape s = to.shape_of(value);
+  const std::int64_t kernel = window.kernel[0];
+  const std::int64_t room =
+      s[2] + window.before[0] + window.after[0] - window.dilation[0] * (kernel - 1) - 1;
+  node.require(room >= 0, "has a kernel that is larger than the padded input");
+  const std::int64_t places = room / window.stride[0] + 1;
+  node.charge(shape{places, kernel});
+  node.charge(shape{s[2] + window.before[0] + window.after[0]});
+  std::vector<std::int64_t> padded;
+  for (std::int64_t i = -window.before[0]; i < s[2] + window.after[0]; ++i) {
+    padded.push_back(i >= 0 && i < s[2] ? i : outside);
+  }
+  std::vector<std::int64_t> under;
+  for (std::int64_t place = 0; place < places; ++place) {
+    for (std::int64_t i = 0; i < kernel; ++i) {
+      under.push_back(place * window.stride[0] + i * window.dilation[0]);
+    }
+  }
+  std::size_t x = to.add_selection(value, {{2, std::move(padded)}});
+  x = to.add_selection(x, {{2, std::move(under)}});
+  x = to.add_reshape(x, {s[0], s[1], places, kernel, s[3], s[4]});
+  x = to.add(transpose_layer{{0, 2, 1, 3, 4, 5}}, {x});
+  return to.add_reshape(x, {s[0] * places, s[1] * kernel, s[3], s[4]});
 }
 
 /// Adds a convolution of either kind to what the node reads.
@@ -36,7 +65,7 @@ std::size_t add_convolution(onnx_importer& to, const onnx_call& node, const wind
     node.input(2);  // refuses a bias that is computed
     weights.push_back(to.value(2));
   }
-  return add_as_given(to, to.add(layer, {read.value}, weights), read.one_dimension);
+  return add_as_given(to, to.add(layer, {read.value}, weights), read.dimensions);
 }
 
 std::int64_t groups_of(const onnx_call& node) {
@@ -46,43 +75,47 @@ std::int64_t groups_of(const onnx_call& node) {
 }
 
 std::size_t import_conv(onnx_importer& to, const onnx_call& node) {
-  const window_images read = images_of(to, node);
-  const std::size_t weight = weight_of(to, node, read.one_dimension);
-  const shape& extents = to.shape_of(weight);
+  window_images read = images_of(to, node);
+  const std::size_t weight = weight_of(to, node, read.dimensions);
   const window_attributes window =
-      window_of(node, to.shape_of(read.value), {extents[2], extents[3]}, read.one_dimension);
-  const conv2d_layer layer{.out_channels = extents[0],
-                           .kernel = window.kernel,
-                           .stride = window.stride,
-                           .padding = window.before,
-                           .padding_after = window.after,
-                           .dilation = window.dilation,
+      window_of(node, window_extents(node.extents(1), read.dimensions));
+  if (read.dimensions == 3) read.value = add_planes(to, node, read.value, window);
+  const conv2d_layer layer{.out_channels = node.extents(1)[0],
+                           .kernel = without_depth(window.kernel),
+                           .stride = without_depth(window.stride),
+                           .padding = without_depth(window.before),
+                           .padding_after = without_depth(window.after),
+                           .dilation = without_depth(window.dilation),
                            .groups = groups_of(node)};
-  return add_convolution(to, node, read, layer, weight);
+  const std::size_t given = add_convolution(to, node, read, layer, weight);
+  if (read.dimensions < 3) return given;
+  const shape s = to.shape_of(given);
+  const std::int64_t batch = node.extents(0)[0];
+  const std::size_t apart = to.add_reshape(given, {batch, s[0] / batch, s[1], s[2], s[3]});
+  return to.add(transpose_layer{{0, 2, 1, 3, 4}}, {apart});
 }
 
 /// Elements that `output_padding` adds at the end are padding that is not taken away there.
 std::size_t import_conv_transpose(onnx_importer& to, const onnx_call& node) {
   const window_images read = images_of(to, node);
-  const std::size_t weight = weight_of(to, node, read.one_dimension);
+  node.require(read.dimensions < 3, "goes over three dimensions, which is not supported");
+  const std::size_t weight = weight_of(to, node, read.dimensions);
   const shape extents = to.shape_of(weight);
   const shape input = to.shape_of(read.value);
   const std::int64_t groups = groups_of(node);
   node.require(input[1] % groups == 0 && extents[0] == input[1],
                "has a weight that does not fit x and the groups");
-  window_attributes window =
-      window_of(node, input, {extents[2], extents[3]}, read.one_dimension, /*transposed=*/true);
+  window_attributes window = window_of(node, {1, extents[2], extents[3]}, /*transposed=*/true);
   const std::string automatic = node.text("auto_pad", "NOTSET");
-  const extent_pair none = {read.one_dimension ? 1 : 0, 0};
-  extent_pair added = pair_of(node, "output_padding", read.one_dimension).value_or(none);
-  if (read.one_dimension) added[0] = 0;
-  std::optional<extent_pair> wanted = pair_of(node, "output_shape", read.one_dimension);
+  extent_triple added = triple_of(node, "output_padding").value_or(extent_triple{});
+  if (read.dimensions == 1) added[1] = 0;
+  std::optional<extent_triple> wanted = triple_of(node, "output_shape");
   if (!wanted && automatic.starts_with("SAME")) {
-    wanted = extent_pair{input[2] * window.stride[0], input[3] * window.stride[1]};
+    wanted = extent_triple{1, input[2] * window.stride[1], input[3] * window.stride[2]};
   }
-  for (std::size_t axis = 0; axis < 2; ++axis) {
+  for (std::size_t axis = 1; axis < 3; ++axis) {
     const std::int64_t covered = window.dilation[axis] * (window.kernel[axis] - 1) + 1;
-    const std::int64_t whole = (input[axis + 2] - 1) * window.stride[axis] + covered + added[axis];
+    const std::int64_t whole = (input[axis + 1] - 1) * window.stride[axis] + covered + added[axis];
     if (wanted) {
       const std::int64_t padding = whole - (*wanted)[axis];
       const bool more_after = automatic == "SAME_UPPER" || automatic == "NOTSET";
@@ -92,11 +125,11 @@ std::size_t import_conv_transpose(onnx_importer& to, const onnx_call& node) {
     window.after[axis] -= added[axis];
   }
   const conv_transpose2d_layer layer{.out_channels = extents[1] * groups,
-                                     .kernel = window.kernel,
-                                     .stride = window.stride,
-                                     .padding = window.before,
-                                     .padding_after = window.after,
-                                     .dilation = window.dilation,
+                                     .kernel = without_depth(window.kernel),
+                                     .stride = without_depth(window.stride),
+                                     .padding = without_depth(window.before),
+                                     .padding_after = without_depth(window.after),
+                                     .dilation = without_depth(window.dilation),
                                      .groups = groups};
   return add_convolution(to, node, read, layer, weight);
 }

@@ -13,71 +13,78 @@ constexpr std::int64_t most_of_window = 2147483647;
 
 window_images images_of(onnx_importer& to, const onnx_call& node) {
   const shape& s = node.extents(0);
-  node.require(s.rank() == 3 || s.rank() == 4,
-               "goes over other than one or two dimensions beside batch and channels, which is not "
-               "supported");
+  node.require(s.rank() >= 3 && s.rank() <= 5,
+               "goes over other than one to three dimensions beside batch and channels, which is "
+               "not supported");
   for (const std::int64_t extent : s.extents()) {
     node.require(extent <= most_of_window, "has an extent beyond 2^31 - 1");
   }
-  if (s.rank() == 4) return {to.value(0), false};
-  return {to.add_reshape(to.value(0), {s[0], s[1], 1, s[2]}), true};
+  if (s.rank() > 3) return {to.value(0), s.rank() - 2};
+  return {to.add_reshape(to.value(0), {s[0], s[1], 1, s[2]}), 1};
 }
 
-std::size_t add_as_given(onnx_importer& to, std::size_t images, bool one_dimension) {
-  if (!one_dimension) return images;
+std::size_t add_as_given(onnx_importer& to, std::size_t images, std::size_t dimensions) {
+  if (dimensions > 1) return images;
   const shape s = to.shape_of(images);
   return to.add_reshape(images, {s[0], s[1], s[3]});
 }
 
-std::optional<extent_pair> pair_of(const onnx_call& node, std::string_view attribute,
-                                   bool one_dimension) {
+extent_triple window_extents(const shape& extents, std::size_t dimensions) {
+  extent_triple result{1, 1, 1};
+  std::copy(extents.extents().end() - static_cast<std::ptrdiff_t>(dimensions),
+            extents.extents().end(), result.end() - static_cast<std::ptrdiff_t>(dimensions));
+  return result;
+}
+
+std::optional<extent_triple> triple_of(const onnx_call& node, std::string_view attribute) {
   const auto given = node.integers(attribute);
   if (!given) return {};
-  if (given->size() != (one_dimension ? 1U : 2U)) {
+  const std::size_t dimensions = node.extents(0).rank() - 2;
+  if (given->size() != dimensions) {
     node.refuse(fmt::format("has {} numbers as its '{}'", given->size(), attribute));
   }
   for (const std::int64_t number : *given) {
     node.require(number >= 0 && number <= most_of_window,
                  "has a number of its window that is not from 0 to 2^31 - 1");
   }
-  return extent_pair{one_dimension ? 1 : (*given)[0], given->back()};
+  return window_extents(shape(*given), dimensions);
 }
 
-window_attributes window_of(const onnx_call& node, const shape& images, const extent_pair& kernel,
-                            bool one_dimension, bool transposed) {
+window_attributes window_of(const onnx_call& node, const extent_triple& kernel, bool transposed) {
   window_attributes window{.kernel = kernel};
-  window.stride = pair_of(node, "strides", one_dimension).value_or(window.stride);
-  window.dilation = pair_of(node, "dilations", one_dimension).value_or(window.dilation);
-  for (const extent_pair& pair : {window.kernel, window.stride, window.dilation}) {
-    for (const std::int64_t number : pair) {
+  window.stride = triple_of(node, "strides").value_or(window.stride);
+  window.dilation = triple_of(node, "dilations").value_or(window.dilation);
+  for (const extent_triple& numbers : {window.kernel, window.stride, window.dilation}) {
+    for (const std::int64_t number : numbers) {
       node.require(number > 0 && number <= most_of_window,
                    "has a kernel, stride or dilation that is not from 1 to 2^31 - 1");
     }
   }
+  const std::size_t dimensions = node.extents(0).rank() - 2;
   const std::string automatic = node.text("auto_pad", "NOTSET");
   if (automatic == "NOTSET") {
     const auto pads = node.integers("pads");
     if (!pads) return window;
-    const std::size_t axes = one_dimension ? 1 : 2;
-    node.require(pads->size() == 2 * axes, "has not two pads for each dimension");
-    for (std::size_t i = 0; i < axes; ++i) {
-      window.before[2 - axes + i] = (*pads)[i];
-      window.after[2 - axes + i] = (*pads)[axes + i];
-      node.require((*pads)[i] >= 0 && (*pads)[i] <= most_of_window && (*pads)[axes + i] >= 0 &&
-                       (*pads)[axes + i] <= most_of_window,
+    node.require(pads->size() == 2 * dimensions, "has not two pads for each dimension");
+    for (const std::int64_t number : *pads) {
+      node.require(number >= 0 && number <= most_of_window,
                    "has pads that are not from 0 to 2^31 - 1");
+    }
+    for (std::size_t i = 0; i < dimensions; ++i) {
+      window.before[3 - dimensions + i] = (*pads)[i];
+      window.after[3 - dimensions + i] = (*pads)[dimensions + i];
     }
     return window;
   }
   if (automatic == "VALID" || transposed) return window;
   node.require(automatic == "SAME_UPPER" || automatic == "SAME_LOWER",
                "has an auto_pad that is not known");
-  for (std::size_t axis = 0; axis < 2; ++axis) {
-    const std::int64_t size = images[axis + 2];
-    const std::int64_t outputs = (size + window.stride[axis] - 1) / window.stride[axis];
+  const extent_triple sizes = window_extents(node.extents(0), dimensions);
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const std::int64_t outputs = (sizes[axis] + window.stride[axis] - 1) / window.stride[axis];
     const std::int64_t covered = window.dilation[axis] * (window.kernel[axis] - 1) + 1;
     const std::int64_t padding =
-        std::max<std::int64_t>((outputs - 1) * window.stride[axis] + covered - size, 0);
+        std::max<std::int64_t>((outputs - 1) * window.stride[axis] + covered - sizes[axis], 0);
     window.before[axis] = automatic == "SAME_UPPER" ? padding / 2 : padding - padding / 2;
     window.after[axis] = padding - window.before[axis];
   }
@@ -95,30 +102,43 @@ std::vector<std::size_t> axes_from(std::size_t first, std::size_t rank) {
   return axes;
 }
 
-/// A pool over one or two dimensions.
+/// A pool; of three dimensions first over height and width, then over depth, which comes to the
+/// same.
 std::size_t import_pool(onnx_importer& to, const onnx_call& node, pooling method) {
   const window_images read = images_of(to, node);
-  const auto kernel = pair_of(node, "kernel_shape", read.one_dimension);
+  const auto kernel = triple_of(node, "kernel_shape");
   node.require(kernel.has_value(), "lacks its kernel_shape");
   node.require(node.integer("storage_order", 0) == 0, "stores by columns, which is not supported");
-  const window_attributes window =
-      window_of(node, to.shape_of(read.value), *kernel, read.one_dimension);
+  const window_attributes window = window_of(node, *kernel);
   const bool ceil = node.integer("ceil_mode", 0) != 0;
   const bool counts = node.integer("count_include_pad", 0) != 0;
   node.require(!(ceil && counts && window.before != window.after),
                "has ceil_mode with unequal pads that count, which is not supported");
-  node.require(method == pooling::max || window.dilation == extent_pair{1, 1},
+  node.require(method == pooling::max || window.dilation == extent_triple{1, 1, 1},
                "averages elements that lie apart, which is not supported");
-  const std::size_t given = to.add(pool2d_layer{.method = method,
-                                                .kernel = window.kernel,
-                                                .stride = window.stride,
-                                                .padding = window.before,
-                                                .padding_after = window.after,
-                                                .dilation = window.dilation,
-                                                .count_include_pad = counts,
-                                                .ceil_mode = ceil},
-                                   {read.value});
-  return add_as_given(to, given, read.one_dimension);
+  pool2d_layer pool{.method = method,
+                    .kernel = without_depth(window.kernel),
+                    .stride = without_depth(window.stride),
+                    .padding = without_depth(window.before),
+                    .padding_after = without_depth(window.after),
+                    .dilation = without_depth(window.dilation),
+                    .count_include_pad = counts,
+                    .ceil_mode = ceil};
+  if (read.dimensions < 3) return add_as_given(to, to.add(pool, {read.value}), read.dimensions);
+
+  const shape s = node.extents(0);
+  const std::size_t planes = to.add_reshape(read.value, {s[0], s[1] * s[2], s[3], s[4]});
+  const std::size_t smaller = to.add(pool, {planes});
+  const std::int64_t height = to.shape_of(smaller)[2];
+  const std::int64_t width = to.shape_of(smaller)[3];
+  pool.kernel = {window.kernel[0], 1};
+  pool.stride = {window.stride[0], 1};
+  pool.padding = {window.before[0], 0};
+  pool.padding_after = extent_pair{window.after[0], 0};
+  pool.dilation = {window.dilation[0], 1};
+  const std::size_t given =
+      to.add(pool, {to.add_reshape(smaller, {s[0], s[1], s[2], height * width})});
+  return to.add_reshape(given, {s[0], s[1], to.shape_of(given)[2], height, width});
 }
 
 std::size_t import_global_average(onnx_importer& to, const onnx_call& node) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -97,32 +98,40 @@ onnx_operators imported_resizing();   // import_resize.cpp
 onnx_operators imported_movements();  // import_movements.cpp: elements in another order
 onnx_operators imported_recurrent();  // import_recurrent.cpp
 
+/// Numbers for depth, height and width.
+using extent_triple = std::array<std::int64_t, 3>;
+
+inline extent_pair without_depth(const extent_triple& all) {
+  return {all[1], all[2]};
+}
+
 /// What convolutions and pools state of their windows.
 struct window_attributes {
-  extent_pair kernel{};
-  extent_pair stride{1, 1};
-  extent_pair dilation{1, 1};
-  extent_pair before{0, 0};  ///< padding
-  extent_pair after{0, 0};
+  extent_triple kernel{};
+  extent_triple stride{1, 1, 1};
+  extent_triple dilation{1, 1, 1};
+  extent_triple before{0, 0, 0};  ///< padding
+  extent_triple after{0, 0, 0};
 };
 
-/// Images as windows go over them: [N, C, length] is seen as [N, C, 1, length].
+/// What windows go over: [N, C, length] is seen as [N, C, 1, length].
 struct window_images {
   std::size_t value = 0;
-  bool one_dimension = false;
+  std::size_t dimensions = 2;  ///< beside batch and channels, as given: 1 to 3
 };
 window_images images_of(onnx_importer& to, const onnx_call& node);
-std::size_t add_as_given(onnx_importer& to, std::size_t images, bool one_dimension);
+std::size_t add_as_given(onnx_importer& to, std::size_t images, std::size_t dimensions);
 
-/// What the node states of a window over images of these extents; with `one_dimension` of the
-/// width alone. What auto_pad asks of a transposed convolution is for its caller to see.
-window_attributes window_of(const onnx_call& node, const shape& images, const extent_pair& kernel,
-                            bool one_dimension, bool transposed = false);
+/// What the node states of a window of this kernel. What auto_pad asks of a transposed convolution
+/// is for its caller to see.
+window_attributes window_of(const onnx_call& node, const extent_triple& kernel,
+                            bool transposed = false);
 
-/// An attribute with a number for each dimension of a window; 1 for the height that a window of one
-/// dimension gets.
-std::optional<extent_pair> pair_of(const onnx_call& node, std::string_view attribute,
-                                   bool one_dimension);
+/// The last `dimensions` extents; 1 before them.
+extent_triple window_extents(const shape& extents, std::size_t dimensions);
+
+/// An attribute with a number for each dimension of a window; 1 for those that it has not.
+std::optional<extent_triple> triple_of(const onnx_call& node, std::string_view attribute);
 
 /// An operator with one output.
 template <class Function>
