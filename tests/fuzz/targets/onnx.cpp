@@ -26,7 +26,7 @@ void evaluate(const onnx_graph& graph) {
     std::vector<const onnx_tensor*> inputs;
     for (const std::string& input : node.inputs) {
       const auto found = values.find(input);
-      inputs.push_back({input.name, {*extents, read_as(input.element).value_or(dtype::float32)}});
+      inputs.push_back(found == values.end() ? nullptr : &found->second);
     }
     fuzz::read_or_refuse<input_error>([&] {
       auto outputs = evaluate_onnx(node, inputs, budget);
@@ -55,8 +55,7 @@ void import(const onnx_model& model) {
   for (const onnx_value& input : model.graph.inputs) {
     const auto extents = shape_of(input);
     if (!extents) return;
-    inputs.push_back(
-        {input.name, {*extents, dtype_from(to_string(input.element)).value_or(dtype::float32)}});
+    inputs.push_back({input.name, {*extents, read_as(input.element).value_or(dtype::float32)}});
   }
   std::vector<std::string> outputs;
   for (const onnx_value& output : model.graph.outputs) outputs.push_back(output.name);
