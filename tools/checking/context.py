@@ -54,7 +54,9 @@ class Context:
         return list(TOLERANCES) if self.on_gpu else ["float32"]
 
     def pipeline_files(self):
-        return sorted(self.places.pipelines.glob("*.yaml"))
+        """Those whose stages every device has: ONNX models run on `host` alone."""
+        return sorted(path for path in self.places.pipelines.glob("*.yaml")
+                      if "kind: onnx" not in path.read_text(encoding="utf-8"))
 
     def text_of(self, pipeline, precision=None, without=(), tune=True):
         """A pipeline file's text: relative folders made absolute, its networks in a precision or
