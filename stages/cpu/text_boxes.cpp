@@ -154,10 +154,18 @@ class text_boxes final : public cpu_stage {
       const float score = mean_within(region, map);
       if (score < box_threshold_) continue;
       const float perimeter = 2 * (region.width + region.height);
-      const rectangle text = region.grown(region.width * region.height * unclip_ / perimeter);
+      const rectangle text = least_rectangle(in_whole_pixels(region.corners()))
+                                 .grown(region.width * region.height * unclip_ / perimeter);
       if (text.narrow() < 5) continue;
       add(text, score);
     }
+  }
+
+  /// Without the fractions, as the library that PaddleOCR grows regions with takes corners.
+  static std::vector<point> in_whole_pixels(const quad& corners) {
+    std::vector<point> whole;
+    for (const point& p : corners) whole.push_back({std::trunc(p.x), std::trunc(p.y)});
+    return whole;
   }
 
   void add(const rectangle& text, float score) {

@@ -306,7 +306,10 @@ class run_outputs(Case):
 
 class shipped_pipelines(Case):
     def test_each_runs_and_its_outputs_are_finite(self):
+        downloaded = (SOURCE / "build/models").exists()
         for path in sorted(PIPELINES.glob("*.yaml")):
+            if not downloaded and "build/models/" in path.read_text():
+                continue
             result = self.result_of("run", path, "--frames", "4", "--warmup", "1")
             self.assertEqual(result["end_to_end"]["count"], 4, path)
             self.assertEqual([w for w in result["warnings"] if "NaN" in w], [], path)

@@ -76,8 +76,8 @@ TEST(text_boxes, follow_a_line_in_any_direction_and_begin_at_its_left_end) {
   std::vector<float> expected;
   for (const auto& [along, across] : {std::pair(-30, -5), {30, -5}, {30, 5}, {-30, 5}}) {
     const auto [x, y] = turned(along, across);
-    expected.push_back(static_cast<float>(x) + 0.5F);  // for the pixel by which the mask grows
-    expected.push_back(static_cast<float>(y) + 0.5F);
+    expected.push_back(static_cast<float>(x));
+    expected.push_back(static_cast<float>(y));
   }
   EXPECT_THAT(box_of(trial, 0), Pointwise(FloatNear(1.6F), expected));
 }
