@@ -31,13 +31,15 @@ std::vector<std::optional<std::size_t>> only_readers(const network_definition& n
   return readers;
 }
 
-bool takes_epilogue(const network_definition& network, std::size_t layer, fused_heads heads) {
-  if (is<conv2d_layer>(network, layer) || is<linear_layer>(network, layer) ||
-      is<add_layer>(network, layer)) {
-    return true;
-  }
-  return heads == fused_heads::element_wise_too &&
-         (is<batch_norm2d_layer>(network, layer) || is<activation_layer>(network, layer));
+bool is_product(const network_definition& network, std::size_t layer) {
+  return is<conv2d_layer>(network, layer) || is<linear_layer>(network, layer) ||
+         is<conv_transpose2d_layer>(network, layer);
+}
+
+bool takes_epilogue(const network_definition& network, std::size_t layer) {
+  return is<conv2d_layer>(network, layer) || is<linear_layer>(network, layer) ||
+         is<add_layer>(network, layer) || is<batch_norm2d_layer>(network, layer) ||
+         is<activation_layer>(network, layer);
 }
 
 /// Takes the layer that reads what the group gives into it if it fits there.
@@ -67,7 +69,7 @@ std::vector<std::size_t> fused_layers::members() const {
   return all;
 }
 
-std::vector<fused_layers> fuse_layers(const network_definition& network, fused_heads heads) {
+std::vector<fused_layers> fuse_layers(const network_definition& network) {
   const std::vector<std::optional<std::size_t>> readers = only_readers(network);
   std::vector<fused_layers> groups;
   std::vector<bool> taken(network.layers.size(), false);
@@ -75,7 +77,7 @@ std::vector<fused_layers> fuse_layers(const network_definition& network, fused_h
     if (taken[layer]) continue;
     fused_layers& group = groups.emplace_back(fused_layers{.head = layer});
     bool has_add = is<add_layer>(network, layer);
-    if (!takes_epilogue(network, layer, heads)) continue;
+    if (!takes_epilogue(network, layer)) continue;
     while (true) {
       const std::size_t given = network.layers[group.last()].outputs.front();
       const auto next = readers[given];
@@ -91,16 +93,66 @@ std::vector<fused_layers> fuse_layers(const network_definition& network, fused_h
   return groups;
 }
 
-split_epilogue split_at_add(const network_definition& network, const fused_layers& group) {
-  split_epilogue parts;
-  for (const std::size_t layer : group.epilogue) {
-    if (is<add_layer>(network, layer)) {
-      parts.add = layer;
-    } else {
-      (parts.add ? parts.after : parts.before).push_back(layer);
+bool is_element_wise(const network_layer& layer) {
+  return std::holds_alternative<activation_layer>(layer.operation) ||
+         std::holds_alternative<add_layer>(layer.operation) ||
+         std::holds_alternative<batch_norm2d_layer>(layer.operation) ||
+         std::holds_alternative<pointwise_layer>(layer.operation);
+}
+
+std::vector<fused_layers> fuse_programs(const network_definition& network) {
+  // From the last layer back, since its readers decide to which group a layer belongs.
+  constexpr std::size_t none = static_cast<std::size_t>(-1);
+  constexpr std::size_t most_values = 20;  // read or computed by the layers of a group
+  struct program_group {
+    std::vector<std::size_t> layers;  // the last first
+    std::size_t values = 0;
+    std::optional<std::size_t> product = {};
+  };
+  std::vector<program_group> groups;
+  std::vector<std::vector<std::size_t>> readers(network.values.size());  // groups, `none` outside
+  for (const std::size_t value : network.outputs) readers[value].push_back(none);
+  for (std::size_t index = network.layers.size(); index-- > 0;) {
+    const network_layer& layer = network.layers[index];
+    const bool element_wise = is_element_wise(layer);
+    const bool product = is_product(network, index);
+    const std::vector<std::size_t>& of = readers[layer.outputs.front()];
+    // A step, and what it reads instead of its result.
+    const std::size_t values = element_wise ? layer.inputs.size() : 0;
+    std::size_t group = none;
+    if ((element_wise || product) && !of.empty() && of[0] != none &&
+        std::ranges::count(of, of[0]) == std::ssize(of)) {
+      const program_group& reader = groups[of[0]];
+      const std::size_t end = reader.layers.empty() ? *reader.product : reader.layers.front();
+      const network_layer& last = network.layers[end];
+      const bool fits = is_element_wise(last) && !(product && reader.product) &&
+                        network.output_of(last) == network.output_of(layer) &&
+                        reader.values + values <= most_values;
+      if (fits) group = of[0];
     }
+    if (group == none) {
+      group = groups.size();
+      groups.emplace_back();
+    }
+    program_group& joined = groups[group];
+    joined.values += values;
+    if (product) {
+      joined.product = index;
+    } else {
+      joined.layers.push_back(index);
+    }
+    // What a product reads is none of its epilogue's.
+    for (const std::size_t value : layer.inputs) readers[value].push_back(product ? none : group);
   }
-  return parts;
+  std::vector<fused_layers> fused;
+  for (const program_group& group : groups) {
+    fused_layers& made = fused.emplace_back();
+    made.epilogue.assign(group.layers.rbegin(), group.layers.rend());
+    made.head = group.product.value_or(made.epilogue.front());
+    if (!group.product) made.epilogue.erase(made.epilogue.begin());
+  }
+  std::ranges::sort(fused, {}, &fused_layers::last);
+  return fused;
 }
 
 cost cost_of(const network_definition& network, const fused_layers& group,
@@ -166,20 +218,26 @@ conv_weights folded_weights(const network_definition& network, const weight_tabl
   const auto weight = weights.of(head, 1);
   const auto bias = weights.of(head, 2);
   conv_weights conv{{weight.begin(), weight.end()}, {bias.begin(), bias.end()}};
-  if (!group.norm) return conv;
-
-  const channel_affine norm = affine_of(weights, network.layers[*group.norm]);
-  const std::size_t channels = norm.scale.size();
-  const std::size_t per_channel = conv.weight.size() / channels;
-  conv.bias.resize(channels, 0.0F);
-  for (std::size_t c = 0; c < channels; ++c) {
-    for (std::size_t i = c * per_channel; i < (c + 1) * per_channel; ++i) {
-      conv.weight[i] = static_cast<float>(conv.weight[i] * norm.scale[c]);
-    }
-    conv.bias[c] =
-        static_cast<float>(static_cast<double>(conv.bias[c]) * norm.scale[c] + norm.shift[c]);
+  if (group.norm) {
+    const channel_affine norm = affine_of(weights, network.layers[*group.norm]);
+    conv.fold(norm, norm.scale.size());
   }
   return conv;
+}
+
+void conv_weights::fold(const channel_affine& affine, std::size_t channels) {
+  const auto at = [](const std::vector<double>& numbers, std::size_t channel) {
+    return numbers[numbers.size() == 1 ? 0 : channel];
+  };
+  const std::size_t per_channel = weight.size() / channels;
+  bias.resize(channels, 0.0F);
+  for (std::size_t c = 0; c < channels; ++c) {
+    const double scale = at(affine.scale, c);
+    for (std::size_t i = c * per_channel; i < (c + 1) * per_channel; ++i) {
+      weight[i] = static_cast<float>(weight[i] * scale);
+    }
+    bias[c] = static_cast<float>(static_cast<double>(bias[c]) * scale + at(affine.shift, c));
+  }
 }
 
 }  // namespace graphline

@@ -17,7 +17,7 @@ struct fused_layers {
   std::size_t head = 0;
   std::optional<std::size_t> norm =
       {};  ///< a batch norm right after a conv2d, to fold into weights
-  std::vector<std::size_t> epilogue = {};  ///< then activations and at most one add, in order
+  std::vector<std::size_t> epilogue = {};  ///< then element-wise layers, in order
 
   /// The layer whose output this group gives.
   std::size_t last() const noexcept {
@@ -29,25 +29,18 @@ struct fused_layers {
   std::vector<std::size_t> members() const;
 };
 
-/// Which layers are heads that take an epilogue; every other stands alone.
-enum class fused_heads {
-  products_and_sums,  ///< conv2d, linear and add
-  element_wise_too,   ///< these, batch norms and activations
-};
-
 /// Splits a network into groups, each after those that it reads: in the order of their last layers.
-/// Whether a library can really fuse a group is for the backend to see: it may split the group
-/// again at any point of its epilogue.
-std::vector<fused_layers> fuse_layers(const network_definition& network,
-                                      fused_heads heads = fused_heads::products_and_sums);
+/// An epilogue here is a chain of activations and at most one add, after a conv2d, a linear or a
+/// layer of these kinds; whether a library can really fuse a group is for the backend to see.
+std::vector<fused_layers> fuse_layers(const network_definition& network);
 
-/// The part of a group's epilogue before its add, and from there on.
-struct split_epilogue {
-  std::vector<std::size_t> before;  ///< activations
-  std::optional<std::size_t> add;
-  std::vector<std::size_t> after;  ///< activations
-};
-split_epilogue split_at_add(const network_definition& network, const fused_layers& group);
+/// The same where the backend carries out any element-wise layers in one pass: batch norms,
+/// activations, adds and pointwise layers with results of one shape, of which only the last is read
+/// elsewhere, are a group, with the product before them if it has no other reader.
+std::vector<fused_layers> fuse_programs(const network_definition& network);
+
+/// Whether a layer computes each element from those at its position.
+bool is_element_wise(const network_layer& layer);
 
 /// Bytes of an element of what a network reads, of what it gives, and of all else.
 struct element_sizes {
@@ -70,14 +63,18 @@ struct channel_affine {
 };
 channel_affine affine_of(const weight_table& weights, const network_layer& norm);
 
-/// A convolution's weights in host memory, [out_channels, in_channels / groups, height, width].
+/// The weights of a product in host memory, those of an output channel together: of a convolution
+/// [out_channels, in_channels / groups, height, width].
 struct conv_weights {
   std::vector<float> weight;
   std::vector<float> bias;  ///< empty for none
+
+  /// Multiplies and shifts each output channel, with one number for all or one for each; in double,
+  /// so that folding costs no more than the last rounding.
+  void fold(const channel_affine& affine, std::size_t channels);
 };
 
-/// The weights of a group headed by a conv2d, with its batch norm already in them; in double, so
-/// that folding costs no more than the last rounding.
+/// The weights of a group headed by a conv2d, with its batch norm already in them.
 conv_weights folded_weights(const network_definition& network, const weight_table& weights,
                             const fused_layers& group);
 

@@ -172,8 +172,11 @@ weight_table::weight_table(const network_definition& network, std::vector<named_
 }
 
 std::span<const float> weight_table::of(const network_layer& layer, std::size_t input) const {
-  if (input >= layer.inputs.size()) return {};
-  const std::vector<std::byte>& data = tensors_.at(of_value_[layer.inputs[input]]).data;
+  return input < layer.inputs.size() ? of(layer.inputs[input]) : std::span<const float>{};
+}
+
+std::span<const float> weight_table::of(std::size_t value) const {
+  const std::vector<std::byte>& data = tensors_.at(of_value_[value]).data;
   return {reinterpret_cast<const float*>(data.data()), data.size() / sizeof(float)};
 }
 

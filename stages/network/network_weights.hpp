@@ -32,6 +32,9 @@ class weight_table {
   /// not so many.
   std::span<const float> of(const network_layer& layer, std::size_t input) const;
 
+  /// A constant by its value.
+  std::span<const float> of(std::size_t value) const;
+
  private:
   std::vector<named_tensor> tensors_;
   std::vector<std::size_t> of_value_;

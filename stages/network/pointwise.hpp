@@ -13,8 +13,8 @@
 
 namespace graphline {
 
-/// What is computed of the elements at one position, beside the activations that products take into
-/// their epilogue. Comparisons and `not` give 1 or 0, and take what is not 0 for true.
+/// What is computed of the elements at one position. Comparisons and `not` give 1 or 0, and take
+/// what is not 0 for true.
 enum class pointwise_function {
   // of one
   abs,
@@ -25,9 +25,12 @@ enum class pointwise_function {
   erf,
   exp,
   floor,
+  gelu_erf,
+  gelu_tanh,
   hard_sigmoid,  ///< alpha x + beta between 0 and 1
   hard_swish,    ///< x times hard_sigmoid with 1/6 and 1/2
   leaky_relu,    ///< with alpha
+  linear,        ///< alpha x + beta
   log,
   logical_not,
   mish,
@@ -35,7 +38,9 @@ enum class pointwise_function {
   reciprocal,
   round,  ///< halves to even
   selu,   ///< with alpha and beta, which ONNX calls gamma
+  sigmoid,
   sign,
+  silu,
   sin,
   softplus,
   softsign,

@@ -99,7 +99,7 @@ std::vector<value_form> forms_of(const std::vector<tensor_type>& types,
 cuda_program lower_network_for_cuda(const network_definition& network, const weight_table& weights,
                                     const cuda_target& target) {
   cuda_program_builder builder(network, weights, target);
-  for (const fused_layers& group : fuse_layers(network, fused_heads::element_wise_too)) {
+  for (const fused_layers& group : fuse_layers(network)) {
     const network_layer& head = network.layers[group.head];
     std::visit(
         [&](const auto& operation) {

@@ -12,24 +12,23 @@
 namespace graphline {
 namespace {
 
-void append_activations(dnnl::post_ops& operations, const program_builder& b,
-                        const std::vector<std::size_t>& layers) {
-  for (const std::size_t layer : layers) {
-    const auto& activated = std::get<activation_layer>(b.layer(layer).operation);
-    const eltwise_form form = eltwise_of(activated.function);
-    operations.append_eltwise(1.0F, form.algorithm, form.alpha, form.beta);
-  }
-}
-
 /// The network as oneDNN primitives. On the worker thread. Throws `run_error` naming stage and
 /// layer when oneDNN refuses one.
 host_program lower_network(const network_definition& network, const weight_table& weights,
                            const stage_config& config) {
   program_builder builder(network, weights, config.name);
-  for (const fused_layers& group : fuse_layers(network)) {
+  for (const fused_layers& group : fuse_programs(network)) {
     const network_layer& head = network.layers[group.head];
     try {
-      std::visit([&](const auto& operation) { lower(builder, group, operation); }, head.operation);
+      std::visit(
+          [&](const auto& operation) {
+            if constexpr (requires { lower(builder, group, operation); }) {
+              lower(builder, group, operation);
+            } else {
+              lower_element_wise(builder, group);
+            }
+          },
+          head.operation);
       builder.end_part(group);
     } catch (const dnnl::error& e) {
       throw run_error(fmt::format("{}: oneDNN cannot prepare it for {}: {} ({})",
@@ -65,11 +64,11 @@ program_builder::program_builder(const network_definition& network, const weight
   }
 }
 
-const program_tensor& program_builder::input_of(const network_layer& layer, std::size_t which) {
-  program_tensor& value = values_[layer.inputs[which]];
+const program_tensor& program_builder::value(std::size_t index) {
+  program_tensor& value = values_[index];
   if (value.layout.is_zero()) {
-    const shape& extents = network().shape_of(layer.inputs[which]);
-    value = constant(weights().of(layer, which), extents, plain_layout(extents));
+    const shape& extents = network().shape_of(index);
+    value = constant(weights().of(index), extents, plain_layout(extents));
   }
   return value;
 }
@@ -144,55 +143,6 @@ host_program program_builder::finish(precision asked) {
   for (program_part& part : program_.parts) part.choice = onednn_choice(part.choice, asked);
   program_.place_buffers();
   return std::move(program_);
-}
-
-eltwise_form eltwise_of(activation function) {
-  switch (function) {
-    case activation::relu:
-      return {dnnl::algorithm::eltwise_relu};
-    case activation::relu6:
-      return {dnnl::algorithm::eltwise_clip, 0.0F, 6.0F};
-    case activation::gelu_erf:
-      return {dnnl::algorithm::eltwise_gelu_erf};
-    case activation::gelu_tanh:
-      return {dnnl::algorithm::eltwise_gelu_tanh};
-    case activation::sigmoid:
-      return {dnnl::algorithm::eltwise_logistic};
-    case activation::silu:
-      return {dnnl::algorithm::eltwise_swish, 1.0F};
-  }
-  throw std::logic_error("an activation without a oneDNN algorithm");
-}
-
-dnnl::primitive_attr fused_attributes(const program_builder& b, const split_epilogue& epilogue,
-                                      const dnnl::memory::desc* added) {
-  dnnl::post_ops operations;
-  append_activations(operations, b, epilogue.before);
-  if (added != nullptr) {
-    operations.append_binary(dnnl::algorithm::binary_add, *added);
-    append_activations(operations, b, epilogue.after);
-  }
-  dnnl::primitive_attr attributes = onednn_attributes();
-  attributes.set_post_ops(operations);
-  return attributes;
-}
-
-std::string fused_name(const program_builder& b, const fused_layers& group, bool bias,
-                       const split_epilogue& epilogue, bool with_add) {
-  std::string name = b.layer(group.head).kind;
-  if (bias) name += "+bias";
-  if (group.norm) name += "+batch_norm2d";
-  for (const std::size_t layer : epilogue.before) name += "+" + b.layer(layer).kind;
-  if (with_add) {
-    name += "+add";
-    for (const std::size_t layer : epilogue.after) name += "+" + b.layer(layer).kind;
-  }
-  return name;
-}
-
-void lower_rest(program_builder& b, const split_epilogue& epilogue) {
-  const fused_layers rest{.head = *epilogue.add, .epilogue = epilogue.after};
-  lower(b, rest, std::get<add_layer>(b.layer(rest.head).operation));
 }
 
 }  // namespace graphline

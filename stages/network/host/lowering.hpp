@@ -21,8 +21,13 @@ class program_builder : public network_builder {
   program_builder(const network_definition& network, const weight_table& weights,
                   std::string stage);
 
-  /// The value a layer reads, as it lies now; a constant is row-major.
-  const program_tensor& input_of(const network_layer& layer, std::size_t which = 0);
+  /// A value as it lies now; a constant is row-major.
+  const program_tensor& value(std::size_t index);
+
+  /// The value a layer reads.
+  const program_tensor& input_of(const network_layer& layer, std::size_t which = 0) {
+    return value(layer.inputs[which]);
+  }
 
   /// The value a layer reads, packed and row-major.
   program_tensor plain_input_of(const network_layer& layer, std::size_t which = 0);
@@ -94,21 +99,20 @@ class program_builder : public network_builder {
   std::vector<program_tensor> values_;
 };
 
-// How each kind of layer becomes steps; `group.head` is the layer itself. Each in the file of its
-// family.
+/// Element-wise layers become loops of our own.
+void lower_element_wise(program_builder& b, const fused_layers& group);
+
+// How each other kind of layer becomes steps; `group.head` is the layer itself. Each in the file of
+// its family.
 void lower(program_builder& b, const fused_layers& group, const conv2d_layer& conv);
 void lower(program_builder& b, const fused_layers& group, const linear_layer& linear);
-void lower(program_builder& b, const fused_layers& group, const add_layer& add);
-void lower(program_builder& b, const fused_layers& group, const activation_layer& activation);
 void lower(program_builder& b, const fused_layers& group, const softmax_layer& softmax);
-void lower(program_builder& b, const fused_layers& group, const batch_norm2d_layer& norm);
 void lower(program_builder& b, const fused_layers& group, const layer_norm_layer& norm);
 void lower(program_builder& b, const fused_layers& group, const attention_layer& attention);
 void lower(program_builder& b, const fused_layers& group, const pool2d_layer& pool);
 void lower(program_builder& b, const fused_layers& group, const adaptive_avg_pool2d_layer& pool);
 void lower(program_builder& b, const fused_layers& group, const flatten_layer& flatten);
 
-void lower(program_builder& b, const fused_layers& group, const pointwise_layer& layer);
 void lower(program_builder& b, const fused_layers& group, const conv_transpose2d_layer& conv);
 void lower(program_builder& b, const fused_layers& group, const matmul_layer& product);
 void lower(program_builder& b, const fused_layers& group, const concat_layer& concat);
@@ -128,75 +132,5 @@ void lower(program_builder& b, const fused_layers& group, const lstm_layer& lstm
 std::unique_ptr<device_stage> make_host_network(device& d, const network_definition& network,
                                                 const weight_table& weights,
                                                 const stage_config& config);
-
-/// oneDNN's name and parameters for an activation.
-struct eltwise_form {
-  dnnl::algorithm algorithm;
-  float alpha = 0;
-  float beta = 0;
-};
-eltwise_form eltwise_of(activation function);
-
-/// Attributes with activations as post-operations, then the addition of a tensor of the layout
-/// `added` with the activations after it, if there is an add and `added` is given.
-dnnl::primitive_attr fused_attributes(const program_builder& b, const split_epilogue& epilogue,
-                                      const dnnl::memory::desc* added);
-
-/// The layers of a group as a name: "conv2d+bias+batch_norm2d+gelu+add". `bias` tells whether the
-/// head has one; `with_add` whether what starts with the add is part of it.
-std::string fused_name(const program_builder& b, const fused_layers& group, bool bias,
-                       const split_epilogue& epilogue, bool with_add);
-
-/// What follows a group whose add could not be fused: the add with the activations after it.
-void lower_rest(program_builder& b, const split_epilogue& epilogue);
-
-/// Adds a conv2d or linear with as much of its epilogue as oneDNN fuses without giving up the
-/// implementation it would choose otherwise; the rest follows as steps of its own.
-///
-/// The primitive gives `result`, the head's output or the same elements in fewer dimensions.
-/// `choose(attributes, destination)` makes the primitive descriptor; `operands(descriptor)` the
-/// source, weights and bias in the layouts that it wants.
-template <class Primitive, class Choose, class Operands>
-void lower_with_epilogue(program_builder& b, const fused_layers& group, const shape& result,
-                         bool bias, const Choose& choose, const Operands& operands) {
-  using descriptor = typename Primitive::primitive_desc;
-  const network_layer& head = b.layer(group.head);
-  const split_epilogue epilogue = split_at_add(b.network(), group);
-  // Seen in another shape it must be packed.
-  const bool as_output = result == b.output_shape(head);
-
-  descriptor chosen = choose(fused_attributes(b, epilogue, nullptr),
-                             as_output ? any_layout(result) : plain_layout(result));
-  bool with_add = false;
-  std::optional<program_tensor> added;
-  if (epilogue.add) {
-    const dnnl::memory::desc destination = chosen.dst_desc();
-    const descriptor fused = choose(fused_attributes(b, epilogue, &destination), destination);
-    with_add = std::string(fused.impl_info_str()) == chosen.impl_info_str();
-    if (with_add) {
-      chosen = fused;
-      const network_layer& sum = b.layer(*epilogue.add);
-      added = b.in_layout(b.in_shape(b.input_of(sum, 1), result, sum), destination, sum);
-    }
-  }
-
-  std::vector<program_operand> all = operands(chosen);
-  if (added) {
-    const auto position = static_cast<int>(epilogue.before.size());
-    all.push_back({DNNL_ARG_ATTR_MULTIPLE_POST_OP(position) | DNNL_ARG_SRC_1, *added});
-  }
-  const program_tensor made = b.make_tensor(chosen.dst_desc());
-  all.push_back({DNNL_ARG_DST, made});
-  b.add_primitive<Primitive>(fused_name(b, group, bias, epilogue, with_add), head, chosen,
-                             std::move(all));
-
-  const program_tensor given = b.in_shape(made, b.output_shape(head), head);
-  if (with_add || !epilogue.add) {
-    b.set_output(group.last(), given);
-  } else {
-    b.set_value(b.layer(*epilogue.add).inputs.front(), given);
-    lower_rest(b, epilogue);
-  }
-}
 
 }  // namespace graphline

@@ -18,7 +18,7 @@ using function = pointwise_function;
 constexpr std::int64_t block = 256;
 
 /// Operands and steps of a program, whose blocks are on the stack of each thread.
-constexpr std::size_t most_registers = 16;
+constexpr std::size_t most_registers = 24;
 
 /// Applies `one` to each vector of a block.
 template <int width, class One>
@@ -79,6 +79,14 @@ GRAPHLINE_INLINE void apply(const pointwise_layer& layer, const std::array<const
     GRAPHLINE_STEP(erf, math::erf(x, r));
     GRAPHLINE_STEP(exp, math::exp(x, r));
     GRAPHLINE_STEP(floor, math::floor(x, r));
+    GRAPHLINE_STEP(gelu_erf, {
+      math::erf(x * 0.707106781F, r);
+      r = 0.5F * x * (1.0F + r);
+    });
+    GRAPHLINE_STEP(gelu_tanh, {
+      math::tanh(0.797884561F * (x + 0.044715F * x * x * x), r);
+      r = 0.5F * x * (1.0F + r);
+    });
     GRAPHLINE_STEP(hard_sigmoid, math::between(alpha * x + beta, 0.0F, 1.0F, r));
     GRAPHLINE_STEP(hard_swish, {
       math::between(x * 0.166666667F + 0.5F, 0.0F, 1.0F, r);
@@ -88,6 +96,7 @@ GRAPHLINE_INLINE void apply(const pointwise_layer& layer, const std::array<const
       const bits below = x < 0.0F;
       math::select(below, alpha * x, x, r);
     });
+    GRAPHLINE_STEP(linear, r = alpha * x + beta);
     GRAPHLINE_STEP(log, math::log(x, r));
     GRAPHLINE_STEP(logical_not, {
       const bits none = x == 0.0F;
@@ -106,6 +115,14 @@ GRAPHLINE_INLINE void apply(const pointwise_layer& layer, const std::array<const
       const bits below = x < 0.0F;
       math::select(below, alpha * r, x, r);
       r = beta * r;
+    });
+    GRAPHLINE_STEP(sigmoid, {
+      math::exp(-x, r);
+      r = 1.0F / (1.0F + r);
+    });
+    GRAPHLINE_STEP(silu, {
+      math::exp(-x, r);
+      r = x / (1.0F + r);
     });
     GRAPHLINE_STEP(sign, {
       lanes negative;
@@ -189,6 +206,16 @@ GRAPHLINE_INLINE void for_rows(const block_place& place, const Copy& copy) {
 
 void gather(const float* from, std::int64_t row_stride, std::int64_t column_stride,
             const block_place& place, float* to) {
+  // One short row for all, such as a block of channels: copied once, then twice as much each time.
+  if (row_stride == 0 && column_stride == 1 && place.columns < block) {
+    const std::int64_t begin = place.first % place.columns;
+    std::copy_n(from + begin, place.columns - begin, to);
+    std::copy_n(from, begin, to + place.columns - begin);
+    for (std::int64_t done = place.columns; done < block; done *= 2) {
+      std::copy_n(to, std::min(done, block - done), to + done);
+    }
+    return;
+  }
   for_rows(place,
            [&](std::int64_t row, std::int64_t column, std::int64_t length, std::int64_t done) {
              const float* line = from + row * row_stride + column * column_stride;
@@ -266,8 +293,11 @@ pointwise_loops::pointwise_loops(pointwise_program program, const pointwise_spac
     throw std::logic_error("a pointwise program that has too many registers");
   }
   while (space_.extents.size() < 2) {
+    const std::int64_t extent = space_.extents.empty() ? 1 : space_.extents.front();
+    for (auto& strides : space_.strides) {
+      strides.insert(strides.begin(), strides.empty() ? 1 : strides.front() * extent);
+    }
     space_.extents.insert(space_.extents.begin(), 1);
-    for (auto& strides : space_.strides) strides.insert(strides.begin(), 0);
   }
   plane_ = space_.extents[space_.extents.size() - 2] * space_.extents.back();
   blocks_of_plane_ = (plane_ + block - 1) / block;
@@ -302,11 +332,14 @@ void pointwise_loops::run(std::span<const float* const> operands,
       const std::int64_t outer = number / blocks_of_plane_;
       block_place place{.first = number % blocks_of_plane_ * block, .columns = columns};
       place.count = std::min(block, plane_ - place.first);
+      const auto packed = [&](std::size_t tensor) {
+        const auto& strides = space_.strides[tensor];
+        return strides[axes - 1] == 1 && strides[axes - 2] == columns && place.count == block;
+      };
       for (std::size_t i = 0; i < program_.operands; ++i) {
         const auto& strides = space_.strides[i];
         const float* from = operands[i] + offset_of(i, outer);
-        const bool packed = strides[axes - 1] == 1 && strides[axes - 2] == columns;
-        if (packed && place.count == block) {
+        if (packed(i)) {
           values[i] = from + place.first;
           continue;
         }
@@ -314,14 +347,21 @@ void pointwise_loops::run(std::span<const float* const> operands,
         gather(from, strides[axes - 2], strides[axes - 1], place, copy);
         values[i] = copy;
       }
+      // A last step whose result lies packed writes it itself.
+      const std::size_t last = program_.operands + program_.steps.size() - 1;
+      const bool direct = !program_.steps.empty() && program_.results.size() == 1 &&
+                          program_.results[0] == last && packed(program_.operands);
       for (std::size_t i = 0; i < program_.steps.size(); ++i) {
         const pointwise_program::step& step = program_.steps[i];
         float* to = room[program_.operands + i].data();
+        if (direct && program_.operands + i == last) {
+          to = results[0] + offset_of(program_.operands, outer) + place.first;
+        }
         apply_step(step.layer, {values[step.from[0]], values[step.from[1]], values[step.from[2]]},
                    to);
         values[program_.operands + i] = to;
       }
-      for (std::size_t i = 0; i < program_.results.size(); ++i) {
+      for (std::size_t i = direct ? 1 : 0; i < program_.results.size(); ++i) {
         const auto& strides = space_.strides[program_.operands + i];
         scatter(values[program_.results[i]], strides[axes - 2], strides[axes - 1], place,
                 results[i] + offset_of(program_.operands + i, outer));

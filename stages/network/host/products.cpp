@@ -1,16 +1,41 @@
 #include <cmath>
+#include <utility>
 
-#include "stages/network/host/lowering.hpp"
+#include "stages/network/host/element_wise.hpp"
 
 namespace graphline {
 namespace {
 
 /// Grouped weights have the groups as a dimension of their own.
-shape weight_shape(const conv2d_layer& conv, std::int64_t in_channels) {
+template <class Convolution>
+shape weight_shape(const Convolution& conv, std::int64_t in_channels) {
   const std::int64_t in = in_channels / conv.groups;
   const std::int64_t out = conv.out_channels / conv.groups;
   if (conv.groups == 1) return {out, in, conv.kernel[0], conv.kernel[1]};
   return {conv.groups, out, in, conv.kernel[0], conv.kernel[1]};
+}
+
+conv_weights weights_of(const program_builder& b, const network_layer& layer) {
+  const auto weight = b.weights().of(layer, 1);
+  const auto bias = b.weights().of(layer, 2);
+  return {{weight.begin(), weight.end()}, {bias.begin(), bias.end()}};
+}
+
+/// A group with a product at its head. `result` is the head's output, or its rows.
+fused_product product_of(const program_builder& b, const fused_layers& group, const shape& result,
+                         bool bias) {
+  const network_layer& head = b.layer(group.head);
+  const shape& out = b.output_shape(head);
+  const std::size_t channels = result == out ? 1 : out.rank() - 1;
+  return {group,
+          program_of(b.network(), b.weights(), group.epilogue, channels, head.outputs.front()),
+          result, bias};
+}
+
+void fold_into(conv_weights& values, const fused_product& product, std::int64_t channels) {
+  if (product.layers.folded) {
+    values.fold(*product.layers.folded, static_cast<std::size_t>(channels));
+  }
 }
 
 dnnl::memory::dims dims_of(const extent_pair& pair) {
@@ -40,7 +65,9 @@ void lower(program_builder& b, const fused_layers& group, const conv2d_layer& co
   const network_layer& head = b.layer(group.head);
   const shape& in = b.input_shape(head);
   const shape weights = weight_shape(conv, in[1]);
-  const conv_weights values = folded_weights(b.network(), b.weights(), group);
+  const fused_product product = product_of(b, group, b.output_shape(head), conv.bias);
+  conv_weights values = weights_of(b, head);
+  fold_into(values, product, conv.out_channels);
   const bool bias = !values.bias.empty();
   const shape bias_shape{conv.out_channels};
 
@@ -64,8 +91,7 @@ void lower(program_builder& b, const fused_layers& group, const conv2d_layer& co
     }
     return all;
   };
-  // "+bias" names what the layer has; a folded norm is named itself.
-  lower_with_epilogue<convolution>(b, group, b.output_shape(head), conv.bias, choose, operands);
+  lower_product<convolution>(b, product, choose, operands);
 }
 
 void lower(program_builder& b, const fused_layers& group, const linear_layer& linear) {
@@ -74,59 +100,81 @@ void lower(program_builder& b, const fused_layers& group, const linear_layer& li
   const shape in = as_rows(b.input_shape(head));
   const shape weight_shape{linear.out_features, in[1]};
   const shape bias_shape{linear.out_features};
-  const auto weight = b.weights().of(head, 1);
-  const auto bias = b.weights().of(head, 2);
+  const fused_product product = product_of(b, group, as_rows(b.output_shape(head)), linear.bias);
+  conv_weights values = weights_of(b, head);
+  fold_into(values, product, linear.out_features);
+  const bool bias = !values.bias.empty();
 
   const auto choose = [&](const dnnl::primitive_attr& attributes,
                           const dnnl::memory::desc& destination) {
     const dnnl::memory::desc none;
     const inner_product::desc wanted(dnnl::prop_kind::forward_inference, any_layout(in),
                                      any_layout(weight_shape),
-                                     linear.bias ? plain_layout(bias_shape) : none, destination);
+                                     bias ? plain_layout(bias_shape) : none, destination);
     return inner_product::primitive_desc(wanted, attributes, onednn_engine());
   };
   const auto operands = [&](const inner_product::primitive_desc& chosen) {
     std::vector<program_operand> all{
         {DNNL_ARG_SRC,
          b.in_layout(b.in_shape(b.input_of(head), in, head), chosen.src_desc(), head)},
-        {DNNL_ARG_WEIGHTS, b.constant(weight, weight_shape, chosen.weights_desc())}};
-    if (linear.bias) {
-      all.push_back({DNNL_ARG_BIAS, b.constant(bias, bias_shape, chosen.bias_desc())});
+        {DNNL_ARG_WEIGHTS, b.constant(values.weight, weight_shape, chosen.weights_desc())}};
+    if (bias) {
+      all.push_back({DNNL_ARG_BIAS, b.constant(values.bias, bias_shape, chosen.bias_desc())});
     }
     return all;
   };
-  lower_with_epilogue<inner_product>(b, group, as_rows(b.output_shape(head)), linear.bias, choose,
-                                     operands);
+  lower_product<inner_product>(b, product, choose, operands);
 }
 
 /// A transposed convolution; its weights are given [in_channels, out_channels / groups, ...].
+/// oneDNN adds a bias and applies post-operations element by element, so both are left to our
+/// loops.
 void lower(program_builder& b, const fused_layers& group, const conv_transpose2d_layer& conv) {
   using deconvolution = dnnl::deconvolution_forward;
   const network_layer& head = b.layer(group.head);
   const shape& in = b.input_shape(head);
+  const shape& out = b.output_shape(head);
+  const shape weights = weight_shape(conv, in[1]);
+  layer_program rest = product_of(b, group, out, conv.bias).layers;
+  conv_weights values = weights_of(b, head);
+  // Each output channel's together, as of a convolution.
   const std::int64_t pixels = conv.kernel[0] * conv.kernel[1];
   const std::int64_t out_of_group = conv.out_channels / conv.groups;
   const std::int64_t in_of_group = in[1] / conv.groups;
-  extents sizes{out_of_group, in_of_group, conv.kernel[0], conv.kernel[1]};
-  extents strides{pixels, out_of_group * pixels, conv.kernel[1], 1};
-  if (conv.groups > 1) {
-    sizes.insert(sizes.begin(), conv.groups);
-    strides.insert(strides.begin(), in_of_group * out_of_group * pixels);
+  const std::vector<float> given = std::exchange(values.weight, {});
+  for (std::int64_t channel = 0; channel < conv.out_channels; ++channel) {
+    for (std::int64_t i = 0; i < in_of_group; ++i) {
+      const std::int64_t from =
+          ((channel / out_of_group * in_of_group + i) * out_of_group + channel % out_of_group) *
+          pixels;
+      values.weight.insert(values.weight.end(), given.begin() + from,
+                           given.begin() + from + pixels);
+    }
   }
-  const dnnl::memory::desc none;
+  if (rest.folded) values.fold(*rest.folded, static_cast<std::size_t>(conv.out_channels));
+  if (!values.bias.empty()) {
+    rest = rest.plus({{conv.out_channels, 1, 1}, {}, {values.bias.begin(), values.bias.end()}});
+  }
+
   const deconvolution::desc wanted(
       dnnl::prop_kind::forward_inference, dnnl::algorithm::deconvolution_direct, any_layout(in),
-      any_layout(shape(sizes)), conv.bias ? plain_layout({conv.out_channels}) : none,
-      any_layout(b.output_shape(head)), dims_of(conv.stride),
+      any_layout(weights), dnnl::memory::desc(), any_layout(out), dims_of(conv.stride),
       {conv.dilation[0] - 1, conv.dilation[1] - 1}, dims_of(conv.padding),
       dims_of(conv.padding_after));
   const deconvolution::primitive_desc chosen(wanted, onednn_attributes(), onednn_engine());
-  std::vector<program_operand> operands{
-      {DNNL_ARG_WEIGHTS,
-       b.constant(b.weights().of(head, 1), strided(sizes, strides), chosen.weights_desc())}};
-  if (conv.bias) operands.push_back({DNNL_ARG_BIAS, b.vector_of(head, 2)});
   const program_tensor source = b.in_layout(b.input_of(head), chosen.src_desc(), head);
-  b.add_layer<deconvolution>(group.head, source, chosen, std::move(operands));
+  const program_tensor made = b.make_tensor(chosen.dst_desc());
+  b.add_primitive<deconvolution>(
+      head.kind, head, chosen,
+      {{DNNL_ARG_SRC, source},
+       {DNNL_ARG_WEIGHTS, b.constant(values.weight, weights, chosen.weights_desc())},
+       {DNNL_ARG_DST, made}});
+  if (rest.program.steps.empty()) {
+    b.set_output(group.last(), made);
+    return;
+  }
+  const std::string name = kinds_of(b, group.epilogue);
+  lower_program(b, rest, name.empty() ? "bias" : name, group.last(), &made);
 }
 
 void lower(program_builder& b, const fused_layers& group, const matmul_layer&) {

@@ -1,37 +1,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "stages/network/host/element_wise.hpp"
 #include "stages/network/host/lowering.hpp"
-#include "stages/network/host/pointwise_loops.hpp"
 
 namespace graphline {
 namespace {
-
-/// Pointwise loops on tensors of a slot; the first arguments are the operands.
-class loops_operation final : public host_operation {
- public:
-  loops_operation(std::string name, pointwise_loops loops, std::size_t operands,
-                  const std::vector<onednn_argument>& arguments)
-      : name_(std::move(name)), loops_(std::move(loops)) {
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-      auto* data = static_cast<float*>(arguments[i].data);
-      if (i < operands) {
-        operands_.push_back(data);
-      } else {
-        results_.push_back(data);
-      }
-    }
-  }
-
-  std::string_view name() const noexcept override { return name_; }
-  void run() override { loops_.run(operands_, results_); }
-
- private:
-  std::string name_;
-  pointwise_loops loops_;
-  std::vector<const float*> operands_;
-  std::vector<float*> results_;
-};
 
 /// Work of our own on one tensor that is read and one that is written.
 template <class Work>
@@ -62,19 +36,6 @@ void add_work(program_builder& b, const network_layer& layer, Work work, const p
               [name, work](const std::vector<onednn_argument>& arguments) {
                 return std::make_unique<one_to_one_operation<Work>>(name, work, arguments);
               }});
-}
-
-/// `tensors` are the operands, then the results.
-void add_loops(program_builder& b, std::string_view content, const pointwise_program& program,
-               const pointwise_space& space, std::vector<program_operand> tensors) {
-  const pointwise_loops loops(program, space);
-  const std::string name =
-      std::string(content) + " [" + std::string(pointwise_loops::instructions()) + " loops]";
-  b.add_step(
-      {name, std::move(tensors),
-       [name, loops, operands = program.operands](const std::vector<onednn_argument>& arguments) {
-         return std::make_unique<loops_operation>(name, loops, operands, arguments);
-       }});
 }
 
 /// Where a walk over `extents` begins in a tensor, in elements, and how it advances.
@@ -121,28 +82,6 @@ axis_extents along(const shape& s, std::size_t axis) {
 }
 
 }  // namespace
-
-void lower(program_builder& b, const fused_layers& group, const pointwise_layer& layer) {
-  const network_layer& head = b.layer(group.head);
-  const shape& out = b.output_shape(head);
-  pointwise_program program;
-  program.operands = head.inputs.size();
-  pointwise_program::step& step = program.steps.emplace_back();
-  step.layer = layer;
-  pointwise_space space{out.extents(), {}};
-  std::vector<program_operand> tensors;
-  for (std::size_t i = 0; i < head.inputs.size(); ++i) {
-    step.from[i] = static_cast<std::uint16_t>(i);
-    space.strides.push_back(broadcast_strides(b.network().shape_of(head.inputs[i]), out));
-    tensors.push_back({DNNL_ARG_SRC_0 + static_cast<int>(i), b.plain_input_of(head, i)});
-  }
-  program.results = {program.operands};
-  space.strides.push_back(packed_strides(out));
-  const program_tensor result = b.make_tensor(plain_layout(out));
-  tensors.push_back({DNNL_ARG_DST, result});
-  add_loops(b, traits_of(layer.function).name, program, space, std::move(tensors));
-  b.set_output(group.head, result);
-}
 
 void lower(program_builder& b, const fused_layers& group, const concat_layer& concat) {
   const network_layer& head = b.layer(group.head);

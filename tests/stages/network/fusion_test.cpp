@@ -14,14 +14,15 @@ namespace {
 
 using testing::ElementsAre;
 
+using fuse = std::vector<fused_layers> (*)(const network_definition&);
+
 /// Groups as "head(norm)+epilogue", by layer number.
-std::vector<std::string> groups_of(const std::string& yaml, const shape& input,
-                                   fused_heads heads = fused_heads::products_and_sums) {
+std::vector<std::string> groups_of(const std::string& yaml, const shape& input, fuse groups_in) {
   diagnostics out;
   const network_definition network = define_network(parse(yaml), input, {}, out);
   out.throw_if_errors();
   std::vector<std::string> groups;
-  for (const fused_layers& group : fuse_layers(network, heads)) {
+  for (const fused_layers& group : groups_in(network)) {
     std::ostringstream text;
     text << group.head;
     if (group.norm) text << '(' << *group.norm << ')';
@@ -42,14 +43,14 @@ TEST(fusion, takes_into_a_group_what_nobody_else_reads) {
       // A later layer reads the value.
       {"[conv2d: {out_channels: 8, kernel: 1, name: stem}, batch_norm2d, relu, add: {from: stem},"
        " relu]",
-       {"0", "1", "2", "3+4"}},
+       {"0", "1+2+3+4"}},
       // A value is added to itself.
       {"[conv2d: {out_channels: 8, kernel: 1, name: a}, add: {from: a}]", {"0", "1"}},
       // A layer reads another than the one before it.
       {"[conv2d: {out_channels: 8, kernel: 1, name: a}, relu: {name: b},"
        " conv2d: {out_channels: 8, kernel: 1, reads: input}, relu: {name: c}, gelu: {reads: b},"
        " add: {from: c}, add: {from: a}]",
-       {"0", "1", "2+3", "4", "5", "6"}},
+       {"0", "2+3", "1+4+5", "6"}},
       // An add reads the value as its second.
       {"[relu: {name: a}, conv2d: {out_channels: 8, kernel: 1, name: b}, add: {reads: a, from: b},"
        " relu]",
@@ -66,13 +67,37 @@ TEST(fusion, takes_into_a_group_what_nobody_else_reads) {
       // Pools and what follows them stay apart.
       {"[max_pool2d: {kernel: 2}, relu, flatten]", {"0", "1", "2"}},
   };
-  for (const auto& [yaml, groups] : networks) EXPECT_EQ(groups_of(yaml, small_image), groups);
+  for (const auto& [yaml, groups] : networks) {
+    EXPECT_EQ(groups_of(yaml, small_image, fuse_layers), groups);
+  }
 }
 
-TEST(fusion, lets_a_norm_or_an_activation_begin_a_group_where_that_is_asked_for) {
+TEST(fusion, lets_a_norm_or_an_activation_begin_a_group) {
   EXPECT_THAT(groups_of("[batch_norm2d, relu, {max_pool2d: {kernel: 2}}, silu, relu, batch_norm2d]",
-                        small_image, fused_heads::element_wise_too),
+                        small_image, fuse_layers),
               ElementsAre("0+1", "2", "3+4", "5"));
+}
+
+TEST(fusion, makes_one_program_of_element_wise_layers_with_one_result) {
+  const std::pair<const char*, std::vector<std::string>> networks[] = {
+      // x silu(x) + input: the product's result is read twice, within the group.
+      {"[conv2d: {out_channels: 8, kernel: 1, name: x}, batch_norm2d: {name: y}, silu,"
+       " add: {from: y}, add: {from: input}, relu]",
+       {"0+1+2+3+4+5"}},
+      // Another product reads a value too.
+      {"[conv2d: {out_channels: 8, kernel: 1, name: x}, relu: {name: y},"
+       " conv2d: {out_channels: 8, kernel: 1, name: z}, add: {reads: y, from: z}]",
+       {"0+1", "2+3"}},
+      // The later of two products that are added takes the add, and the first its own activation.
+      {"[conv2d: {out_channels: 8, kernel: 1, name: x}, relu: {name: y},"
+       " conv2d: {out_channels: 8, kernel: 1, reads: input}, add: {from: y}]",
+       {"0", "2+1+3"}},
+      // Results of other shapes are none of a group.
+      {"[relu, max_pool2d: {kernel: 2}, relu, sigmoid]", {"0", "1", "2+3"}},
+  };
+  for (const auto& [yaml, groups] : networks) {
+    EXPECT_EQ(groups_of(yaml, small_image, fuse_programs), groups);
+  }
 }
 
 TEST(fused_cost, moves_what_a_group_reads_from_outside_and_gives_and_nothing_inside) {

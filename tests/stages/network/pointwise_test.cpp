@@ -49,12 +49,18 @@ double evaluate_one(const pointwise_layer& layer, double x) {
       return std::exp(x);
     case function::floor:
       return std::floor(x);
+    case function::gelu_erf:
+      return x * 0.5 * (1 + std::erf(x / std::sqrt(2.0)));
+    case function::gelu_tanh:
+      return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
     case function::hard_sigmoid:
       return hard_sigmoid(x, alpha, beta);
     case function::hard_swish:
       return x * hard_sigmoid(x, 1.0 / 6, 0.5);
     case function::leaky_relu:
       return x < 0 ? alpha * x : x;
+    case function::linear:
+      return alpha * x + beta;
     case function::log:
       return std::log(x);
     case function::logical_not:
@@ -69,6 +75,10 @@ double evaluate_one(const pointwise_layer& layer, double x) {
       return std::nearbyint(x);
     case function::selu:
       return beta * (x < 0 ? alpha * std::expm1(x) : x);
+    case function::sigmoid:
+      return 1 / (1 + std::exp(-x));
+    case function::silu:
+      return x / (1 + std::exp(-x));
     case function::sign:
       return x > 0 ? 1 : x < 0 ? -1 : x;
     case function::sin:
@@ -154,9 +164,12 @@ const pointwise_layer all_layers[] = {
     {pointwise_function::erf},
     {pointwise_function::exp},
     {pointwise_function::floor},
+    {pointwise_function::gelu_erf},
+    {pointwise_function::gelu_tanh},
     {pointwise_function::hard_sigmoid, 0.2F, 0.5F},
     {pointwise_function::hard_swish},
     {pointwise_function::leaky_relu, 0.1F},
+    {pointwise_function::linear, 1.5F, 0.25F},
     {pointwise_function::log},
     {pointwise_function::logical_not},
     {pointwise_function::mish},
@@ -164,6 +177,8 @@ const pointwise_layer all_layers[] = {
     {pointwise_function::reciprocal},
     {pointwise_function::round},
     {pointwise_function::selu, 1.67326F, 1.0507F},
+    {pointwise_function::sigmoid},
+    {pointwise_function::silu},
     {pointwise_function::sign},
     {pointwise_function::sin},
     {pointwise_function::softplus},
@@ -220,7 +235,8 @@ pointwise_program program_of(const pointwise_layer& layer) {
 
 /// x times a sum of a bounded function and a constant, which is near 0 for negative x.
 bool cancels(pointwise_function of) {
-  return of == pointwise_function::hard_swish;
+  return of == pointwise_function::hard_swish || of == pointwise_function::gelu_erf ||
+         of == pointwise_function::gelu_tanh;
 }
 
 TEST(pointwise_loops, give_what_each_function_is_of_every_kind_of_number) {

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "stages/network/definition.hpp"
+#include "stages/network/fusion.hpp"
+#include "stages/network/network_weights.hpp"
+#include "stages/network/pointwise.hpp"
+
+namespace graphline {
+
+/// What a program of layers reads: a value of the network that is computed, or numbers.
+struct program_source {
+  shape extents;  ///< broadcast to those of the layers as in NumPy
+  std::optional<std::size_t> value = {};
+  std::vector<double> numbers = {};
+};
+
+/// Element-wise layers as a program with one result, simplified: factors and terms that follow each
+/// other are one, and a hard swish or silu that is written out is the function.
+struct layer_program {
+  std::vector<program_source> sources;  ///< its operands
+  pointwise_program program;
+  std::vector<std::size_t> done = {};  ///< how many of the layers each step completes
+  std::optional<channel_affine> folded = {};
+  std::size_t folded_layers = 0;
+
+  /// How often a register is read, by steps or as the result.
+  std::size_t uses(std::size_t of) const;
+
+  /// With a term for each channel added to the first operand before all else.
+  layer_program plus(program_source term) const;
+
+  /// What is left after so many steps, the last of which gave the first operand.
+  layer_program after(std::size_t steps) const;
+};
+
+/// The program of element-wise layers, which stand in order and of which the last gives the result.
+/// A source for `head`, where it is given, comes first; factors and terms for each of its channels,
+/// along `axis`, that come before all else are `folded` then and none of the steps.
+layer_program program_of(const network_definition& network, const weight_table& weights,
+                         std::span<const std::size_t> layers, std::size_t axis,
+                         std::optional<std::size_t> head = {});
+
+/// The numbers of a source for each of the channels along `axis` of values of that shape, or one
+/// for all; nothing where they differ along another dimension or are computed.
+std::optional<std::vector<double>> channel_numbers(const program_source& source, const shape& of,
+                                                   std::size_t axis);
+
+/// Whether extents that are broadcast to `of` differ from 1 along `axis` at most.
+bool along_channels(const shape& extents, const shape& of, std::size_t axis);
+
+}  // namespace graphline
