@@ -47,11 +47,17 @@ std::size_t program::add_buffer(buffer_place place, std::size_t bytes, std::size
   return buffers.size() - 1;
 }
 
+std::size_t program::add_part_of(std::size_t whole, std::size_t offset, std::size_t bytes) {
+  buffers.push_back({.bytes = bytes, .offset = offset, .within = whole});
+  return buffers.size() - 1;
+}
+
 void program::place_buffers(const std::vector<std::vector<std::size_t>>& uses) {
   std::vector<scratch_block> lifetimes(buffers.size());
   std::vector<bool> used(buffers.size(), false);
   for (std::size_t step = 0; step < uses.size(); ++step) {
-    for (const std::size_t buffer : uses[step]) {
+    for (std::size_t buffer : uses[step]) {
+      while (buffers[buffer].within) buffer = *buffers[buffer].within;
       if (!used[buffer]) lifetimes[buffer].first = step;
       lifetimes[buffer].last = step;
       used[buffer] = true;
@@ -77,6 +83,7 @@ void program::place_buffers(const std::vector<std::vector<std::size_t>>& uses) {
 std::byte* program::address_of(std::size_t buffer, const stage_tensors& tensors,
                                std::byte* weights) const {
   const program_buffer& of = buffers[buffer];
+  if (of.within) return address_of(*of.within, tensors, weights) + of.offset;
   switch (of.place) {
     case buffer_place::input:
       return static_cast<std::byte*>(tensors.inputs.at(of.tensor).data);

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,6 +41,7 @@ struct program_buffer {
   std::size_t bytes = 0;
   std::size_t tensor = 0;  ///< which of the stage's inputs or outputs
   std::size_t offset = 0;
+  std::optional<std::size_t> within = {};  ///< it is the part of another buffer at `offset`
 };
 
 /// Layers computed as one, or a whole stage, and the steps that do it.
@@ -58,6 +60,9 @@ struct program {
   std::size_t scratch_bytes = 0;
 
   std::size_t add_buffer(buffer_place place, std::size_t bytes, std::size_t tensor = 0);
+
+  /// Adds a buffer that is part of another.
+  std::size_t add_part_of(std::size_t whole, std::size_t offset, std::size_t bytes);
 
   /// Gives every buffer its offset, aligned to 256 bytes: weights one after the other, scratch
   /// reused by lifetime, which is from the first to the last use. `uses` has for each step the

@@ -1,8 +1,8 @@
 """ONNX models on `host` with one thread, compared with ONNX Runtime with one thread.
 
-Needs numpy, onnx and onnxruntime; FOLDER holds the unpacked wheels of rapidocr-onnxruntime 1.4.4 and
-nudenet 3.4.2. The other networks are those of the package onnx, with random weights. Both take turns:
-a round is a run of the program of so many frames, then as many runs of ONNX Runtime.
+Needs numpy, onnx and onnxruntime; FOLDER holds the unpacked wheels of rapidocr-onnxruntime 1.4.4
+and nudenet 3.4.2. The other networks are those of the package onnx, with random weights. Both take
+turns: a round is a run of the program of so many frames, then as many runs of ONNX Runtime.
 """
 
 import argparse
@@ -62,7 +62,8 @@ def compare(name, path, extents, given, folder):
                         f"writes: [{', '.join(outputs)}]}}\n")
     command = [given.program, "run", pipeline, "--device", "host", "--threads", "1",
                "--strategy", "serial", "--timing", "none", "--warmup", "2",
-               "--frames", str(given.frames), "--save-tensors", folder, "--json", folder / "run.json"]
+               "--frames", str(given.frames), "--save-tensors", folder,
+               "--json", folder / "run.json"]
     ours, theirs = [], []
     for _ in range(given.rounds):
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
@@ -92,7 +93,7 @@ def main():
     parser.add_argument("--frames", type=int, default=10)
     given = parser.parse_args()
     print(f"onnxruntime {onnxruntime.__version__}, one thread each; ms, medians and minima of "
-          f"{given.rounds * given.frames} frames, and the largest difference over the largest value")
+          f"{given.rounds * given.frames} frames, the largest difference over the largest value")
     print(f"{'model':12} {'median':>9} {'ORT':>9} {'ratio':>6} "
           f"{'min':>9} {'ORT':>9} {'ratio':>6} {'differs':>9}")
     for name in given.models or MODELS:

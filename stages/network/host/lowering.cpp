@@ -82,6 +82,15 @@ program_tensor program_builder::make_tensor(const dnnl::memory::desc& layout) {
   return {program_.add_buffer(buffer_place::scratch, layout.get_size()), layout};
 }
 
+bool program_builder::lay_within(const program_tensor& tensor, const program_tensor& whole,
+                                 std::size_t offset) {
+  program_buffer& buffer = program_.buffers[tensor.buffer];
+  if (buffer.place != buffer_place::scratch || buffer.within) return false;
+  buffer.within = whole.buffer;
+  buffer.offset = offset;
+  return true;
+}
+
 void program_builder::add_reorder(const program_tensor& from, const program_tensor& to,
                                   const network_layer& layer) {
   const dnnl::reorder::primitive_desc chosen(onednn_engine(), from.layout, onednn_engine(),
@@ -130,7 +139,8 @@ host_program program_builder::finish(precision asked) {
     const dnnl::memory::desc plain = plain_layout(network().shape_of(network().outputs[i]));
     const program_tensor& given = values_[network().outputs[i]];
     program_buffer& buffer = program_.buffers[given.buffer];
-    if (buffer.place == buffer_place::scratch && given.layout == plain) {
+    const bool own = buffer.place == buffer_place::scratch && !buffer.within;
+    if (own && given.layout == plain) {
       buffer.place = buffer_place::output;
       buffer.tensor = i;
       continue;

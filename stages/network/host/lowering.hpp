@@ -41,6 +41,16 @@ class program_builder : public network_builder {
   /// A new buffer for a value of that layout.
   program_tensor make_tensor(const dnnl::memory::desc& layout);
 
+  /// Lets a value lie in part of a tensor, where those who make it write it from then on; not one
+  /// that lies in another already, or outside of what the program itself holds.
+  bool lay_within(const program_tensor& tensor, const program_tensor& whole, std::size_t offset);
+
+  /// What lies in part of a tensor.
+  program_tensor part_of(const program_tensor& whole, std::size_t offset,
+                         const dnnl::memory::desc& layout) {
+    return {program_.add_part_of(whole.buffer, offset, layout.get_size()), layout};
+  }
+
   /// The same value in the layout that `layer` wants; adds a reorder where it differs.
   program_tensor in_layout(const program_tensor& tensor, const dnnl::memory::desc& wanted,
                            const network_layer& layer);

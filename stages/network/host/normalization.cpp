@@ -27,9 +27,16 @@ void lower(program_builder& b, const fused_layers& group, const softmax_layer& s
   const network_layer& head = b.layer(group.head);
   const auto rank = static_cast<std::int64_t>(b.output_shape(head).rank());
   const auto axis = static_cast<int>(softmax.dim < 0 ? softmax.dim + rank : softmax.dim);
-  // oneDNN's fast softmax wants a packed tensor; on blocked ones it falls back to its reference.
-  const program_tensor source =
-      b.in_layout(b.input_of(head), plain_layout(b.output_shape(head)), head);
+  // oneDNN's fast softmax wants the dimension innermost; otherwise it falls back to its reference.
+  const shape& extents = b.output_shape(head);
+  dnnl::memory::dims strides = packed_strides(extents);
+  for (std::size_t i = 0; i < strides.size(); ++i) {
+    if (static_cast<int>(i) < axis) continue;
+    strides[i] =
+        static_cast<int>(i) == axis ? 1 : strides[i] * extents[static_cast<std::size_t>(axis)];
+  }
+  const dnnl::memory::desc innermost(extents.extents(), dnnl::memory::data_type::f32, strides);
+  const program_tensor source = b.in_layout(b.input_of(head), innermost, head);
   const dnnl::softmax_forward::desc wanted(dnnl::prop_kind::forward_inference, source.layout, axis);
   const dnnl::softmax_forward::primitive_desc chosen(wanted, onednn_attributes(), onednn_engine());
   b.add_layer<dnnl::softmax_forward>(group.head, source, chosen);

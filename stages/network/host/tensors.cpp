@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "stages/network/host/element_wise.hpp"
@@ -81,27 +82,109 @@ axis_extents along(const shape& s, std::size_t axis) {
   return result;
 }
 
+/// How many channels lie together in most of what a concat reads, where all parts of it are whole
+/// blocks of them.
+std::int64_t block_of_parts(program_builder& b, const network_layer& head,
+                            const concat_layer& concat) {
+  if (concat.axis != 1) return 1;
+  std::int64_t block = 1;
+  std::int64_t most = 0;
+  for (std::size_t i = 0; i < head.inputs.size(); ++i) {
+    const std::int64_t elements = b.network().shape_of(head.inputs[i]).elements();
+    if (elements <= most) continue;
+    most = elements;
+    block = channel_block(b.input_of(head, i).layout);
+  }
+  for (const std::size_t input : head.inputs) {
+    if (b.network().shape_of(input)[1] % block != 0) return 1;
+  }
+  return block;
+}
+
+/// The dimension along which a slice takes neighboring elements, all of the others.
+std::optional<std::size_t> only_sliced_axis(const shape& in, const slice_layer& slice) {
+  std::optional<std::size_t> sliced;
+  for (std::size_t axis = 0; axis < in.rank(); ++axis) {
+    if (slice.step[axis] != 1) return {};
+    if (slice.extents[axis] == in[axis]) continue;
+    if (sliced) return {};
+    sliced = axis;
+  }
+  return sliced;
+}
+
+/// One plane, of so many channels beside each other.
+template <std::int64_t channels>
+void resize_plane(const resize2d_layer& resize, std::int64_t width, const float* from, float* to) {
+  for (const resize_position& y : resize.rows) {
+    const float* upper = from + y.first * width * channels;
+    const float* lower = from + y.second * width * channels;
+    for (const resize_position& x : resize.columns) {
+      const std::int64_t first = x.first * channels;
+      const std::int64_t second = x.second * channels;
+      for (std::int64_t c = 0; c < channels; ++c) {
+        const float top = upper[first + c] + x.weight * (upper[second + c] - upper[first + c]);
+        const float bottom = lower[first + c] + x.weight * (lower[second + c] - lower[first + c]);
+        to[c] = top + y.weight * (bottom - top);
+      }
+      to += channels;
+    }
+  }
+}
+
 }  // namespace
 
+/// In the layout of most of what it reads, which lies in the result from the beginning where its
+/// part is one piece.
 void lower(program_builder& b, const fused_layers& group, const concat_layer& concat) {
   const network_layer& head = b.layer(group.head);
   const shape& out = b.output_shape(head);
-  const std::vector<std::int64_t> strides = packed_strides(out);
-  const program_tensor result = b.make_tensor(plain_layout(out));
+  const std::int64_t block = block_of_parts(b, head, concat);
+  const program_tensor result = b.make_tensor(blocked_layout(out, block));
+  const std::int64_t outer = along(out, concat.axis).outer;
+  const std::int64_t whole = out.elements() / outer;
   std::int64_t begin = 0;
   for (std::size_t i = 0; i < head.inputs.size(); ++i) {
-    const shape& part = b.network().shape_of(head.inputs[i]);
-    if (part.elements() > 0) {
-      add_copy(b, head, part, b.plain_input_of(head, i), {0, packed_strides(part)}, result,
-               {begin, strides});
+    const shape& extents = b.network().shape_of(head.inputs[i]);
+    const std::int64_t run = extents.elements() / outer;
+    if (run == 0) continue;
+    const program_tensor part =
+        b.in_layout(b.input_of(head, i), blocked_layout(extents, block), head);
+    const std::size_t offset = static_cast<std::size_t>(begin) * sizeof(float);
+    if (outer > 1 || !b.lay_within(part, result, offset)) {
+      add_copy(b, head, {outer, run}, part, {0, {run, 1}}, result, {begin, {whole, 1}});
     }
-    begin += part[concat.axis] * strides[concat.axis];
+    begin += run;
   }
   b.set_output(group.head, result);
 }
 
 void lower(program_builder& b, const fused_layers& group, const slice_layer& slice) {
-  const std::vector<std::int64_t> packed = packed_strides(b.input_shape(b.layer(group.head)));
+  const network_layer& head = b.layer(group.head);
+  const shape& in = b.input_shape(head);
+  if (const auto axis = only_sliced_axis(in, slice)) {
+    // Whole blocks of channels stay as they lie.
+    const program_tensor& from = b.input_of(head);
+    const std::int64_t given = *axis == 1 ? channel_block(from.layout) : 1;
+    const bool whole_blocks = slice.begin[*axis] % given == 0 && slice.extents[*axis] % given == 0;
+    const std::int64_t block = whole_blocks ? given : 1;
+    const program_tensor source = b.in_layout(from, blocked_layout(in, block), head);
+    const dnnl::memory::desc layout = blocked_layout(slice.extents, block);
+    const axis_extents lies = along(in, *axis);
+    const std::int64_t begin = slice.begin[*axis] * lies.inner;
+    const std::int64_t run = slice.extents[*axis] * lies.inner;
+    if (lies.outer == 1) {
+      const std::size_t offset = static_cast<std::size_t>(begin) * sizeof(float);
+      b.set_output(group.head, b.part_of(source, offset, layout));
+      return;
+    }
+    const program_tensor result = b.make_tensor(layout);
+    add_copy(b, head, {lies.outer, run}, source, {begin, {lies.extent * lies.inner, 1}}, result,
+             {0, {run, 1}});
+    b.set_output(group.head, result);
+    return;
+  }
+  const std::vector<std::int64_t> packed = packed_strides(in);
   strided_part part;
   for (std::size_t axis = 0; axis < packed.size(); ++axis) {
     part.begin += slice.begin[axis] * packed[axis];
@@ -196,31 +279,28 @@ void lower(program_builder& b, const fused_layers& group, const reduce_layer& re
 void lower(program_builder& b, const fused_layers& group, const resize2d_layer& resize) {
   const network_layer& head = b.layer(group.head);
   const shape& in = b.input_shape(head);
-  const program_tensor result = b.make_tensor(plain_layout(b.output_shape(head)));
-  const std::int64_t planes = in[0] * in[1];
+  const program_tensor& given = b.input_of(head);
+  const std::int64_t block = channel_block(given.layout);
+  const program_tensor source = b.in_layout(given, blocked_layout(in, block), head);
+  const program_tensor result = b.make_tensor(blocked_layout(b.output_shape(head), block));
+  const std::int64_t planes = in[0] * ((in[1] + block - 1) / block);
   const std::int64_t height = in[2];
   const std::int64_t width = in[3];
   add_work(
       b, head,
-      [planes, height, width, resize](const float* from, float* to) {
-        const auto rows = static_cast<std::int64_t>(resize.rows.size());
-        const auto columns = static_cast<std::int64_t>(resize.columns.size());
+      [planes, height, width, block, resize](const float* from, float* to) {
+        const auto positions =
+            static_cast<std::int64_t>(resize.rows.size() * resize.columns.size());
+        const auto plane_of = block == 1   ? resize_plane<1>
+                              : block == 8 ? resize_plane<8>
+                                           : resize_plane<16>;
 #pragma omp parallel for schedule(static)
         for (std::int64_t plane = 0; plane < planes; ++plane) {
-          const float* source = from + plane * height * width;
-          float* target = to + plane * rows * columns;
-          for (const resize_position& y : resize.rows) {
-            const float* upper = source + y.first * width;
-            const float* lower = source + y.second * width;
-            for (const resize_position& x : resize.columns) {
-              const float top = upper[x.first] + x.weight * (upper[x.second] - upper[x.first]);
-              const float bottom = lower[x.first] + x.weight * (lower[x.second] - lower[x.first]);
-              *target++ = top + y.weight * (bottom - top);
-            }
-          }
+          plane_of(resize, width, from + plane * height * width * block,
+                   to + plane * positions * block);
         }
       },
-      b.plain_input_of(head), result);
+      source, result);
   b.set_output(group.head, result);
 }
 
