@@ -103,7 +103,7 @@ bool is_element_wise(const network_layer& layer) {
 std::vector<fused_layers> fuse_programs(const network_definition& network) {
   // From the last layer back, since its readers decide to which group a layer belongs.
   constexpr std::size_t none = static_cast<std::size_t>(-1);
-  constexpr std::size_t most_values = 20;  // read or computed by the layers of a group
+  constexpr std::size_t most_values = 18;  // read or computed by the layers of a group
   struct program_group {
     std::vector<std::size_t> layers;  // the last first
     std::size_t values = 0;
