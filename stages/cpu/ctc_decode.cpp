@@ -92,13 +92,13 @@ stage_shape infer_ctc_decode(const arguments& given, std::span<const tensor_type
   const shape& steps = inputs[0].shape;
   const bool counted = inputs.size() > 1;
   const bool sound =
-      inputs[0].element == dtype::float32 && steps.rank() == 3 &&
+      inputs[0].element == dtype::float32 && steps.rank() == 3 && steps[2] > 1 &&
       (!counted || (inputs[1].element == dtype::int64 && inputs[1].shape.rank() == 1 &&
                     steps[0] % inputs[1].shape[0] == 0));
   if (!sound) {
     out.error(
         given.where(),
-        fmt::format("cpu.ctc_decode reads probabilities float32 [N, T, C] and, if at all, how "
+        fmt::format("cpu.ctc_decode reads probabilities float32 [N, T, C > 1] and, if at all, how "
                     "many int64 [B] with N divisible by B; found {}{}",
                     to_string(inputs[0]), counted ? " and " + to_string(inputs[1]) : ""));
     return {};

@@ -130,12 +130,6 @@ bring_trace_viewers() {
   "$project_root/tools/setup/trace_viewers" || say "continuing without the tests that load traces"
 }
 
-# bring_models: downloads published ONNX models and the reference that tests compare them with.
-# Without them these tests are skipped.
-bring_models() {
-  "$project_root/tools/setup/models" || say "continuing without the tests that need models"
-}
-
 # build_preset PRESET [--target TARGET...]: configures and builds it; one line reports whether the
 # cuda device is built.
 build_preset() {

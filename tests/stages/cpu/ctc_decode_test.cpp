@@ -81,6 +81,7 @@ TEST_F(ctc_decode, refuses_characters_that_are_not_those_of_the_classes) {
   for (const auto& inputs :
        std::vector<std::vector<tensor_type>>{{{{4, 5}, dtype::float32}},
                                              {{{4, 5, 4}, dtype::float64}},
+                                             {{{4, 5, 1}, dtype::float32}},
                                              {{{4, 5, 4}, dtype::float32}, {{3}, dtype::int64}}}) {
     EXPECT_THAT(stage_trial(ctc_decode_kind(), parameters(), inputs).complaints(),
                 ElementsAre(HasSubstr("found " + to_string(inputs[0]))));
