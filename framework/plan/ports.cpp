@@ -117,12 +117,13 @@ void name_writes(draft& d, draft_stage& stage) {
   if (spec.writes.empty() || !spec.write_ports.empty()) {
     names = default_names(stage);
     place_by_port(d, stage, spec.writes, spec.write_ports, outputs, "output", names);
-    const auto wrong = std::ranges::find_if(names, [](const named& n) { return !is_name(n.text); });
-    if (wrong == names.end()) return;
-    const std::string& output = outputs[static_cast<std::size_t>(wrong - names.begin())].name;
-    d.error(stage, wrong->place,
-            fmt::format("stage '{}' must name its output '{}': writes: {{{}: NAME}}",
-                        spec.name.text, output, output));
+    for (std::size_t i = 0; outputs.size() > 1 && i < outputs.size(); ++i) {
+      const std::string& output = outputs[i].name;
+      if (is_name(output) || names[i].text != spec.name.text + "." + output) continue;
+      d.error(stage, spec.name.place,
+              fmt::format("stage '{}' must name its output '{}': writes: {{{}: NAME}}",
+                          spec.name.text, output, output));
+    }
   } else if (names.size() != outputs.size()) {
     d.error(
         stage, names.size() > outputs.size() ? names[outputs.size()].place : spec.name.place,
