@@ -148,8 +148,12 @@ std::vector<fused_layers> fuse_programs(const network_definition& network) {
   for (const program_group& group : groups) {
     fused_layers& made = fused.emplace_back();
     made.epilogue.assign(group.layers.rbegin(), group.layers.rend());
-    made.head = group.product.value_or(made.epilogue.front());
-    if (!group.product) made.epilogue.erase(made.epilogue.begin());
+    if (group.product) {
+      made.head = *group.product;
+    } else {
+      made.head = made.epilogue.front();
+      made.epilogue.erase(made.epilogue.begin());
+    }
   }
   std::ranges::sort(fused, {}, &fused_layers::last);
   return fused;
