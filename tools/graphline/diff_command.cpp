@@ -60,12 +60,12 @@ exit_status show_experiments(const diff_arguments& given, const experiment_recor
 }
 
 exit_status show_difference(const diff_arguments& given) {
-  auto [before, after] = read_records(given.before, given.after);
+  auto records = read_records(given.before, given.after);
   result_outputs outputs(given.files, {given.before, given.after});
   const auto status = std::visit(
       [&](auto& first) {
         using kind = std::decay_t<decltype(first)>;
-        auto& second = std::get<kind>(after);
+        auto& second = std::get<kind>(records.second);
         if constexpr (std::is_same_v<kind, run_record>) {
           return show_runs(given, std::move(first), std::move(second), outputs);
         } else if constexpr (std::is_same_v<kind, experiment_record>) {
@@ -82,7 +82,7 @@ exit_status show_difference(const diff_arguments& given) {
           return exit_status::done;
         }
       },
-      before);
+      records.first);
   outputs.finish();
   return status;
 }
