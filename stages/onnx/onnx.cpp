@@ -2,6 +2,10 @@
 #include <fmt/ranges.h>
 
 #include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
 #include <utility>
 
 #include "framework/base/error.hpp"
@@ -47,8 +51,27 @@ onnx_model model_of(const arguments& values, diagnostics& out) {
   }
 }
 
-stage_ports ports_of_model(const arguments& values, diagnostics& out) {
-  const onnx_graph graph = model_of(values, out).graph;
+/// Models that were read for their ports, until their layers are asked for: a plan reads each file
+/// once.
+class models_read {
+ public:
+  void keep(const std::string& path, onnx_model model) {
+    const std::lock_guard lock(mutex_);
+    models_[path] = std::move(model);
+  }
+  /// Nothing where the model was not kept, or was taken.
+  std::optional<onnx_model> take(const std::string& path) {
+    const std::lock_guard lock(mutex_);
+    auto found = models_.extract(path);
+    return found ? std::optional(std::move(found.mapped())) : std::nullopt;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, onnx_model> models_;
+};
+
+stage_ports ports_of(const onnx_graph& graph) {
   const auto ports = [](const std::vector<onnx_value>& tensors) {
     std::vector<port> named;
     for (const onnx_value& tensor : tensors) named.push_back({tensor.name, shape_text(tensor)});
@@ -58,12 +81,10 @@ stage_ports ports_of_model(const arguments& values, diagnostics& out) {
 }
 
 /// The model for tensors of these types, one for each of its inputs. Reports to `out`.
-onnx_network network_for(const arguments& values, std::span<const tensor_type> tensors,
-                         diagnostics& out) {
+onnx_network network_for(const onnx_model& model, const arguments& values,
+                         std::span<const tensor_type> tensors, diagnostics& out) {
   const place where = values.where("model");
   const std::string& path = values.text("model");
-  const onnx_model model = model_of(values, out);
-  if (out.has_errors()) return {};
   const std::vector<onnx_value>& wanted = model.graph.inputs;
   std::vector<std::pair<std::string, tensor_type>> inputs;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
@@ -91,15 +112,31 @@ onnx_network network_for(const arguments& values, std::span<const tensor_type> t
 /// The network of a stage, which the planner has found to be in order; the file may have changed.
 onnx_network network_for(const stage_config& config) {
   diagnostics problems;
-  onnx_network network = network_for(config.arguments, config.inputs, problems);
+  const onnx_model model = model_of(config.arguments, problems);
   problems.throw_if_errors();
+  const bool same_inputs = model.graph.inputs.size() == config.inputs.size();
+  onnx_network network;
+  if (same_inputs) network = network_for(model, config.arguments, config.inputs, problems);
+  problems.throw_if_errors();
+  std::vector<tensor_type> outputs;
+  for (const std::size_t value : network.definition.outputs) {
+    outputs.push_back(network.definition.values[value].type);
+  }
+  if (!same_inputs || outputs != config.outputs) {
+    throw input_error(
+        fmt::format("ONNX file '{}' was changed after the pipeline was planned; run it again",
+                    config.arguments.text("model")));
+  }
   return network;
 }
 
-stage_shape infer_onnx(const arguments& values, std::span<const tensor_type> inputs,
-                       diagnostics& out) {
+stage_shape infer_onnx(models_read& read, const arguments& values,
+                       std::span<const tensor_type> inputs, diagnostics& out) {
   if (!values.has("model")) return {};
-  const network_definition network = network_for(values, inputs, out).definition;
+  std::optional<onnx_model> model = read.take(values.text("model"));
+  if (!model) model = model_of(values, out);
+  if (out.has_errors()) return {};
+  const network_definition network = network_for(*model, values, inputs, out).definition;
   return out.has_errors() ? stage_shape{} : shape_of_network(network);
 }
 
@@ -126,12 +163,19 @@ stage_kind onnx_kind() {
   kind.on = side::device;
   kind.inputs = {{"inputs", "Those of the model: float32, int32, int64 or uint8."}};
   kind.outputs = {{"outputs", "Those of the model, float32."}};
-  kind.ports = ports_of_model;
+  const auto read = std::make_shared<models_read>();
+  kind.ports = [read](const arguments& values, diagnostics& out) {
+    onnx_model model = model_of(values, out);
+    stage_ports ports = ports_of(model.graph);
+    if (!out.has_errors()) read->keep(values.text("model"), std::move(model));
+    return ports;
+  };
   kind.parameters = {{.name = "model",
                       .type = parameter_type::path,
                       .help = "ONNX file, of operator set 7 to 21.",
                       .required = true}};
-  kind.infer = infer_onnx;
+  kind.infer = [read](const arguments& values, std::span<const tensor_type> inputs,
+                      diagnostics& out) { return infer_onnx(*read, values, inputs, out); };
   kind.make_device["host"] = [](device& d, const stage_config& config) {
     onnx_network network = network_for(config);
     const weight_table weights(network.definition, std::move(network.constants));
