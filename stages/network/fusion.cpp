@@ -216,12 +216,15 @@ channel_affine affine_of(const weight_table& weights, const network_layer& norm)
   return result;
 }
 
+conv_weights weights_of(const weight_table& weights, const network_layer& product) {
+  const auto weight = weights.of(product, 1);
+  const auto bias = weights.of(product, 2);
+  return {{weight.begin(), weight.end()}, {bias.begin(), bias.end()}};
+}
+
 conv_weights folded_weights(const network_definition& network, const weight_table& weights,
                             const fused_layers& group) {
-  const network_layer& head = network.layers[group.head];
-  const auto weight = weights.of(head, 1);
-  const auto bias = weights.of(head, 2);
-  conv_weights conv{{weight.begin(), weight.end()}, {bias.begin(), bias.end()}};
+  conv_weights conv = weights_of(weights, network.layers[group.head]);
   if (group.norm) {
     const channel_affine norm = affine_of(weights, network.layers[*group.norm]);
     conv.fold(norm, norm.scale.size());
@@ -230,17 +233,14 @@ conv_weights folded_weights(const network_definition& network, const weight_tabl
 }
 
 void conv_weights::fold(const channel_affine& affine, std::size_t channels) {
-  const auto at = [](const std::vector<double>& numbers, std::size_t channel) {
-    return numbers[numbers.size() == 1 ? 0 : channel];
-  };
   const std::size_t per_channel = weight.size() / channels;
   bias.resize(channels, 0.0F);
   for (std::size_t c = 0; c < channels; ++c) {
-    const double scale = at(affine.scale, c);
+    const double scale = affine.scale_of(c);
     for (std::size_t i = c * per_channel; i < (c + 1) * per_channel; ++i) {
       weight[i] = static_cast<float>(weight[i] * scale);
     }
-    bias[c] = static_cast<float>(static_cast<double>(bias[c]) * scale + at(affine.shift, c));
+    bias[c] = static_cast<float>(static_cast<double>(bias[c]) * scale + affine.shift_of(c));
   }
 }
 

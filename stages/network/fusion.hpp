@@ -56,10 +56,14 @@ cost cost_of(const network_definition& network, const fused_layers& group,
 /// What a group is called where its time is told: "0.conv2d+1.batch_norm2d+2.relu".
 std::string name_of(const network_definition& network, const fused_layers& group);
 
-/// A batch norm in inference as one multiplication and one addition per channel.
+/// A batch norm in inference, and the like: one multiplication and one addition per channel, each
+/// with one number for all channels or one for each.
 struct channel_affine {
   std::vector<double> scale;
   std::vector<double> shift;
+
+  double scale_of(std::size_t channel) const { return scale[scale.size() == 1 ? 0 : channel]; }
+  double shift_of(std::size_t channel) const { return shift[shift.size() == 1 ? 0 : channel]; }
 };
 channel_affine affine_of(const weight_table& weights, const network_layer& norm);
 
@@ -69,10 +73,13 @@ struct conv_weights {
   std::vector<float> weight;
   std::vector<float> bias;  ///< empty for none
 
-  /// Multiplies and shifts each output channel, with one number for all or one for each; in double,
-  /// so that folding costs no more than the last rounding.
+  /// Multiplies and shifts each output channel; in double, so that folding costs no more than the
+  /// last rounding.
   void fold(const channel_affine& affine, std::size_t channels);
 };
+
+/// A product's weights and bias as given.
+conv_weights weights_of(const weight_table& weights, const network_layer& product);
 
 /// The weights of a group headed by a conv2d, with its batch norm already in them.
 conv_weights folded_weights(const network_definition& network, const weight_table& weights,

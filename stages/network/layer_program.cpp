@@ -14,12 +14,6 @@ bool along_channels(const shape& extents, const shape& of, std::size_t axis) {
   return true;
 }
 
-std::optional<std::vector<double>> channel_numbers(const program_source& source, const shape& of,
-                                                   std::size_t axis) {
-  if (source.numbers.empty() || !along_channels(source.extents, of, axis)) return {};
-  return source.numbers;
-}
-
 std::size_t layer_program::uses(std::size_t of) const {
   auto count = static_cast<std::size_t>(std::ranges::count(program.results, of));
   for (const pointwise_program::step& step : program.steps) {

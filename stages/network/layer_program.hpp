@@ -45,11 +45,6 @@ layer_program program_of(const network_definition& network, const weight_table& 
                          std::span<const std::size_t> layers, std::size_t axis,
                          std::optional<std::size_t> head = {});
 
-/// The numbers of a source for each of the channels along `axis` of values of that shape, or one
-/// for all; nothing where they differ along another dimension or are computed.
-std::optional<std::vector<double>> channel_numbers(const program_source& source, const shape& of,
-                                                   std::size_t axis);
-
 /// Whether extents that are broadcast to `of` differ from 1 along `axis` at most.
 bool along_channels(const shape& extents, const shape& of, std::size_t axis);
 

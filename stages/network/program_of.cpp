@@ -25,6 +25,14 @@ struct program_node {
   bool is(function of) const { return !source && does == of; }
 };
 
+/// The numbers of a source for each of the channels along `axis` of values of that shape, or one
+/// for all; nothing where they differ along another dimension or are computed.
+std::optional<std::vector<double>> channel_numbers(const program_source& source, const shape& of,
+                                                   std::size_t axis) {
+  if (source.numbers.empty() || !along_channels(source.extents, of, axis)) return {};
+  return source.numbers;
+}
+
 /// x times a factor and a term, for each channel or for all.
 struct affine_run {
   std::size_t base = 0;
@@ -224,18 +232,15 @@ std::optional<affine_run> program_maker::affine_of_node(std::size_t index) const
 
 /// `second` after `first`.
 channel_affine composed(const channel_affine& first, const channel_affine& second) {
-  const auto at = [](const std::vector<double>& numbers, std::size_t channel) {
-    return numbers[numbers.size() == 1 ? 0 : channel];
-  };
   channel_affine result;
   const std::size_t scales = std::max(first.scale.size(), second.scale.size());
   const std::size_t shifts =
       std::max({first.shift.size(), second.scale.size(), second.shift.size()});
   for (std::size_t c = 0; c < scales; ++c) {
-    result.scale.push_back(at(first.scale, c) * at(second.scale, c));
+    result.scale.push_back(first.scale_of(c) * second.scale_of(c));
   }
   for (std::size_t c = 0; c < shifts; ++c) {
-    result.shift.push_back(at(first.shift, c) * at(second.scale, c) + at(second.shift, c));
+    result.shift.push_back(first.shift_of(c) * second.scale_of(c) + second.shift_of(c));
   }
   return result;
 }

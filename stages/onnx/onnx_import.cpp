@@ -190,9 +190,9 @@ void onnx_importer::add_input(const std::string& name, const tensor_type& type) 
     call_ = &call;
     layers_of_node_ = 0;
     value = add(convert_layer{type.element}, {value});
-    element = type.element == dtype::int32   ? onnx_type::int32
-              : type.element == dtype::int64 ? onnx_type::int64
-                                             : onnx_type::uint8;
+    for (const onnx_type one : {onnx_type::int32, onnx_type::int64, onnx_type::uint8}) {
+      if (read_as(one) == type.element) element = one;
+    }
   }
   known_[name] = {&keep({.element = element, .extents = type.shape}), value};
 }

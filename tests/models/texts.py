@@ -6,10 +6,7 @@ Crops differ a little, since RapidOCR interpolates and rounds twice, so that a s
 otherwise where the model wavers between a space and none, or I and l. At most one in twenty may,
 and none may be further from what was drawn than RapidOCR's.
 
-usage: texts.py GRAPHLINE SOURCE_DIR [COUNT]
-
-RapidOCR and what it needs lie in build/models/reference of SOURCE_DIR, where tools/setup/models
-puts them, or are installed for the Python that runs this.
+usage: texts.py GRAPHLINE [COUNT]
 """
 
 import pathlib
@@ -17,21 +14,19 @@ import subprocess
 import sys
 import tempfile
 
-SKIPPED = 77
+from published import MODELS, SKIPPED, np
 
-program, source = sys.argv[1], pathlib.Path(sys.argv[2])
-count = int(sys.argv[3]) if len(sys.argv) > 3 else 20
-models = source / "build" / "models"
-sys.path.append(str(models / "reference"))
 try:
-    import numpy as np
     from rapidocr_onnxruntime import RapidOCR
 
     import draw_texts
 except ImportError as problem:
     print(f"skipped: {problem}; tools/setup/models brings it for Debian 12's Python")
     sys.exit(SKIPPED)
-for needed, remedy in [(models / "ppocr_v4", "tools/setup/models brings it"),
+program = sys.argv[1]
+count = int(sys.argv[2]) if len(sys.argv) > 2 else 20
+PIPELINE = pathlib.Path(__file__).resolve().parents[2] / "pipelines" / "ocr.yaml"
+for needed, remedy in [(MODELS / "ppocr_v4", "tools/setup/models brings it"),
                        (draw_texts.FONTS, "Debian's fonts-dejavu-core has it")]:
     if not needed.exists():
         print(f"skipped: no {needed}; {remedy}")
@@ -41,7 +36,7 @@ for needed, remedy in [(models / "ppocr_v4", "tools/setup/models brings it"),
 def texts_of(folder, work):
     """What the pipeline reads from the pictures of a folder, by picture."""
     pictures = len(list(folder.glob("*.jpg")))
-    subprocess.run([program, "run", source / "pipelines" / "ocr.yaml", "--device", "host", "--set",
+    subprocess.run([program, "run", PIPELINE, "--device", "host", "--set",
                     f"folder={folder}", "--set", f"batch={pictures}", "--set", "lines=6",
                     "--frames", "1", "--warmup", "0", "--save-tensors", work],
                    check=True, stdout=subprocess.DEVNULL)

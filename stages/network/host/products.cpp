@@ -15,12 +15,6 @@ shape weight_shape(const Convolution& conv, std::int64_t in_channels) {
   return {conv.groups, out, in, conv.kernel[0], conv.kernel[1]};
 }
 
-conv_weights weights_of(const program_builder& b, const network_layer& layer) {
-  const auto weight = b.weights().of(layer, 1);
-  const auto bias = b.weights().of(layer, 2);
-  return {{weight.begin(), weight.end()}, {bias.begin(), bias.end()}};
-}
-
 /// A group with a product at its head. `result` is the head's output, or its rows.
 fused_product product_of(const program_builder& b, const fused_layers& group, const shape& result,
                          bool bias) {
@@ -32,10 +26,8 @@ fused_product product_of(const program_builder& b, const fused_layers& group, co
           result, bias};
 }
 
-void fold_into(conv_weights& values, const fused_product& product, std::int64_t channels) {
-  if (product.layers.folded) {
-    values.fold(*product.layers.folded, static_cast<std::size_t>(channels));
-  }
+void fold_into(conv_weights& values, const layer_program& layers, std::int64_t channels) {
+  if (layers.folded) values.fold(*layers.folded, static_cast<std::size_t>(channels));
 }
 
 dnnl::memory::dims dims_of(const extent_pair& pair) {
@@ -66,8 +58,8 @@ void lower(program_builder& b, const fused_layers& group, const conv2d_layer& co
   const shape& in = b.input_shape(head);
   const shape weights = weight_shape(conv, in[1]);
   const fused_product product = product_of(b, group, b.output_shape(head), conv.bias);
-  conv_weights values = weights_of(b, head);
-  fold_into(values, product, conv.out_channels);
+  conv_weights values = weights_of(b.weights(), head);
+  fold_into(values, product.layers, conv.out_channels);
   const bool bias = !values.bias.empty();
   const shape bias_shape{conv.out_channels};
 
@@ -101,8 +93,8 @@ void lower(program_builder& b, const fused_layers& group, const linear_layer& li
   const shape weight_shape{linear.out_features, in[1]};
   const shape bias_shape{linear.out_features};
   const fused_product product = product_of(b, group, as_rows(b.output_shape(head)), linear.bias);
-  conv_weights values = weights_of(b, head);
-  fold_into(values, product, linear.out_features);
+  conv_weights values = weights_of(b.weights(), head);
+  fold_into(values, product.layers, linear.out_features);
   const bool bias = !values.bias.empty();
 
   const auto choose = [&](const dnnl::primitive_attr& attributes,
@@ -136,7 +128,7 @@ void lower(program_builder& b, const fused_layers& group, const conv_transpose2d
   const shape& out = b.output_shape(head);
   const shape weights = weight_shape(conv, in[1]);
   layer_program rest = product_of(b, group, out, conv.bias).layers;
-  conv_weights values = weights_of(b, head);
+  conv_weights values = weights_of(b.weights(), head);
   // Each output channel's together, as of a convolution.
   const std::int64_t pixels = conv.kernel[0] * conv.kernel[1];
   const std::int64_t out_of_group = conv.out_channels / conv.groups;
@@ -151,7 +143,7 @@ void lower(program_builder& b, const fused_layers& group, const conv_transpose2d
                            given.begin() + from + pixels);
     }
   }
-  if (rest.folded) values.fold(*rest.folded, static_cast<std::size_t>(conv.out_channels));
+  fold_into(values, rest, conv.out_channels);
   if (!values.bias.empty()) {
     rest = rest.plus({{conv.out_channels, 1, 1}, {}, {values.bias.begin(), values.bias.end()}});
   }
