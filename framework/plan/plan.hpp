@@ -54,6 +54,7 @@ struct planned_tensor {
   tensor_layout layout = tensor_layout::row_major;
   bool input = false;  ///< there before the first frame; shared by all slots
   graphline::fill fill = graphline::fill::normal;  ///< of an input
+  std::string file;                                ///< of an input, in place of `fill`; or empty
   std::size_t producer = 0;                        ///< index of a stage; of no meaning for an input
   std::vector<std::size_t> consumers;              ///< stages that read it, ascending
   bool output() const noexcept { return consumers.empty() && !input; }

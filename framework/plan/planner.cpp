@@ -48,7 +48,10 @@ class assembler {
     tensor.type = *from.type;
     tensor.on = from.on;
     tensor.input = from.input != nullptr;
-    if (tensor.input) tensor.fill = from.input->fill;
+    if (tensor.input) {
+      tensor.fill = from.input->fill;
+      tensor.file = from.input->file;
+    }
     tensor.producer = plan_.stages.size();
     plan_.tensors.push_back(std::move(tensor));
     return plan_.tensors.size() - 1;

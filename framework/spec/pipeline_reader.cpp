@@ -6,6 +6,8 @@
 #include <optional>
 #include <string_view>
 
+#include "framework/base/error.hpp"
+#include "framework/base/file/npy_file.hpp"
 #include "framework/base/text_file.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/spec/key_table.hpp"
@@ -16,24 +18,67 @@
 namespace graphline {
 namespace {
 
+/// Takes the type of an input from its NumPy file, of which only the header is read. Answers
+/// whether it is one that agrees with what stands beside the file.
+bool take_type_of_file(const node& value, const arguments& given, input_spec& input,
+                       diagnostics& out) {
+  const std::size_t before = out.all().size();
+  input.file = given.text("file");
+  if (value.find("fill") != nullptr) {
+    out.error(given.where("fill"), "'fill' does not go with 'file': omit one of them");
+  }
+  try {
+    input.type = npy_file(input.file).type();
+  } catch (const input_error& problem) {
+    out.error(given.where("file"), problem.what());
+    return false;
+  }
+  const auto refuse = [&](const char* key, const std::string& remedy) {
+    out.error(given.where(key), fmt::format("NumPy file '{}' holds {}", input.file, remedy));
+  };
+  const dtype element = input.type.element;
+  const std::string found = to_string(input.type);
+  if (given.has("shape") && given.extents("shape") != input.type.shape) {
+    refuse("shape",
+           fmt::format("{}: omit 'shape', or make it {}", found, to_string(input.type.shape)));
+  }
+  if (value.find("dtype") != nullptr) {
+    if (given.element("dtype") != element) {
+      refuse("dtype", fmt::format("{}: omit 'dtype', or make it {}", found, to_string(element)));
+    }
+  } else if (element == dtype::float64) {
+    refuse("file", found + ": save it as float32, with astype, or state 'dtype: float64'");
+  } else if (element == dtype::bfloat16) {
+    refuse("file", "uint16: state 'dtype: bfloat16' if these are bfloat16 numbers");
+  }
+  return out.all().size() == before;
+}
+
 /// Reads the `inputs:` section, a mapping from names to inputs. One of which not all can be
 /// understood is kept without a type, so that its readers are not told off.
-std::vector<input_spec> read_inputs(const node& section, diagnostics& out) {
+std::vector<input_spec> read_inputs(const node& section, const std::string& directory,
+                                    diagnostics& out) {
   std::vector<input_spec> inputs;
   if (section.is_null() || !check_mapping(section, "inputs", out)) return inputs;
   for (const auto& [name, value] : section.members()) {
     if (!check_name(name, "an input", out)) continue;
     input_spec& input = inputs.emplace_back();
     input.name = name;
+    const std::string owner = "input " + quote(name.text);
     const std::size_t before = out.all().size();
-    const arguments given =
-        bind_arguments(input_keys(), value, "input " + quote(name.text), name.place, "", out);
-    input.typed = given.has("shape") && out.all().size() == before;
+    const arguments given = bind_arguments(input_keys(), value, owner, name.place, directory, out);
+    input.typed = out.all().size() == before && !holds_unresolved(value);
     if (!given.has("dtype")) continue;  // it is no mapping
-    if (given.has("shape")) input.type.shape = given.extents("shape");
-    input.type.element = given.element("dtype");
     input.fill = from_word<fill>(given.text("fill")).value();
     if (given.has("on")) input.on = from_word<side>(given.text("on"));
+    if (given.has("file")) {
+      input.typed = input.typed && take_type_of_file(value, given, input, out);
+    } else if (given.has("shape")) {
+      input.type = {given.extents("shape"), given.element("dtype")};
+    } else if (input.typed) {
+      out.error(name.place, owner + " needs 'shape' (shape) or 'file' (path)");
+      input.typed = false;
+    }
   }
   return inputs;
 }
@@ -163,14 +208,16 @@ const std::vector<parameter>& input_keys() {
   static const std::vector<parameter> keys = {
       {.name = "shape",
        .type = parameter_type::shape,
-       .help = "Its extents, outermost first.",
-       .required = true},
+       .help = "Its extents, outermost first; required where there is no 'file'."},
       {.name = "dtype",
        .type = parameter_type::element,
-       .help = "Type of its elements.",
+       .help = "Type of its elements; with 'file', that of the file.",
        .default_value = std::string(to_string(tensor_type{}.element))},
       word_key("fill", "What it is filled with before the first frame.",
                std::optional(input_spec{}.fill)),
+      {.name = "file",
+       .type = parameter_type::path,
+       .help = "NumPy file (.npy) with its numbers, in place of 'shape' and 'fill'."},
       word_key<side>("on", "Where it lives; where it is read first when left out.")};
   return keys;
 }
@@ -218,7 +265,7 @@ pipeline_spec read_pipeline(std::shared_ptr<const source_text> source,
     spec.description = read_text(*n, "description", out).value_or("");
   }
   if (const node* n = root.find("plugins")) spec.plugins = read_plugins(*n, out);
-  if (const node* n = root.find("inputs")) spec.inputs = read_inputs(*n, out);
+  if (const node* n = root.find("inputs")) spec.inputs = read_inputs(*n, spec.directory, out);
   if (const node* n = root.find("stages")) {
     spec.stages = read_stages(*n, out);
   } else {

@@ -62,6 +62,7 @@ struct input_spec {
   named name;
   tensor_type type;
   graphline::fill fill = graphline::fill::normal;
+  std::string file = {};        ///< NumPy file of that type with its numbers; empty: it is filled
   std::optional<side> on = {};  ///< where it lives; unset: where it is read first
   bool typed = true;  ///< false: what was written for `type` could not be read, and was reported
 };

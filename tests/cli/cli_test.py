@@ -291,6 +291,20 @@ class run_outputs(Case):
         self.assertIn(b"(8, 3, 3, 3, )", raw[10:10 + length])
         self.assertEqual(len(raw) - 10 - length, 8 * 27 * 4)
 
+    def test_saved_inputs_can_be_the_inputs_of_another_run(self):
+        saved, again = self.folder / "saved", self.folder / "again"
+        filled = self.pipeline(SMALL.replace("{shape: [1, 3, 16, 16]}",
+                                             "{shape: [1, 3, 16, 16], fill: uniform}"))
+        self.expect(graphline("run", filled, "--save-tensors", saved), 0)
+        given = self.pipeline(SMALL.replace("{shape: [1, 3, 16, 16]}",
+                                            "{file: saved/input.x.npy}"), "given.yaml")
+        self.expect(graphline("run", given, "--save-tensors", again), 0)
+        for path in saved.iterdir():
+            self.assertEqual(path.read_bytes(), (again / path.name).read_bytes(), path.name)
+        (saved / "input.x.npy").unlink()
+        self.expect(graphline("check", given), 2,
+                    "given.yaml:3:13: error: NumPy file ", "input.x.npy' does not exist")
+
     def test_parameters_can_be_set(self):
         text = SMALL.replace("inputs:", "params:\n  batch: {cuda: 32, host: 1}\ninputs:")
         path = self.pipeline(text.replace("[1, 3, 16, 16]", "[$batch, 3, 16, 16]"))

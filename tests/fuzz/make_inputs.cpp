@@ -242,6 +242,7 @@ int main(int argc, char** argv) {
     write_stores(folder);
     write_weights(folder);
     write_models(folder);
+    copy("tests/base/file/npy", ".npy", folder / "seeds" / "npy");
     write_pictures(folder);
   } catch (const std::exception& e) {
     std::cerr << "error: " << e.what() << '\n';

@@ -164,7 +164,12 @@ void prepared_pipeline::make_inputs() {
     const auto& t = plan_.tensors[i];
     if (!t.input) continue;
     memory host = device_.allocate_pinned(t.type.bytes());
-    fill_input({host.data(), t.type}, t.fill, mix_seed(plan_.run.seed, seed_from(t.name)));
+    const tensor_view view{host.data(), t.type};
+    if (t.file.empty()) {
+      fill_input(view, t.fill, mix_seed(plan_.run.seed, seed_from(t.name)));
+    } else {
+      read_input(view, t.file);
+    }
     if (t.on == side::cpu) {
       inputs_[i] = std::move(host);
       continue;

@@ -14,6 +14,7 @@
 
 #include "framework/base/diagnostic.hpp"
 #include "framework/base/error.hpp"
+#include "framework/base/file/npy_file.hpp"
 #include "framework/base/random.hpp"
 #include "framework/plan/planner.hpp"
 #include "framework/run/execute/environment.hpp"

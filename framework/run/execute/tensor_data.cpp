@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "framework/base/error.hpp"
-#include "framework/base/file/output_file.hpp"
+#include "framework/base/file/npy_file.hpp"
 #include "framework/base/random.hpp"
 
 namespace graphline {
@@ -74,6 +74,15 @@ void fill_input(const tensor_view& tensor, fill how, std::uint64_t seed) {
   }
   throw input_error("an input of " + std::string(to_string(tensor.type.element)) +
                     " cannot be filled; declare it float32");
+}
+
+void read_input(const tensor_view& tensor, const std::string& path) {
+  npy_file file(path);
+  if (file.type() != tensor.type) {
+    throw input_error(fmt::format("NumPy file '{}' holds {} where {} is planned", path,
+                                  to_string(file.type()), to_string(tensor.type)));
+  }
+  file.read({static_cast<std::byte*>(tensor.data), tensor.type.bytes()});
 }
 
 namespace {
@@ -164,57 +173,6 @@ output_record describe_output(const std::string& tensor, const tensor_type& type
     result.values.push_back(element(type.element, bytes, i * elements / kept));
   }
   return result;
-}
-
-namespace {
-
-const char* numpy_name(dtype type) {
-  switch (type) {
-    case dtype::float32:
-      return "<f4";
-    case dtype::float64:
-      return "<f8";
-    case dtype::float16:
-      return "<f2";
-    case dtype::bfloat16:
-      return "<u2";
-    case dtype::int64:
-      return "<i8";
-    case dtype::int32:
-      return "<i4";
-    case dtype::uint8:
-      return "|u1";
-  }
-  return "";
-}
-
-std::string header(const tensor_type& type) {
-  std::string extents;
-  for (const auto e : type.shape.extents()) extents += fmt::format("{}, ", e);
-  std::string text = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}",
-                                 numpy_name(type.element), extents);
-  // Magic, version and length take 10 bytes; the data starts at a multiple of 64.
-  const std::size_t padding = 63 - (10 + text.size()) % 64;
-  text += std::string(padding, ' ') + '\n';
-  std::string whole("\x93NUMPY\x01\x00", 8);
-  whole += static_cast<char>(text.size() & 0xff);
-  whole += static_cast<char>(text.size() >> 8);
-  return whole + text;
-}
-
-}  // namespace
-
-void write_npy(const std::filesystem::path& path, const tensor_type& type,
-               std::span<const std::byte> data) {
-  const std::string head = header(type);
-  try {
-    output_file file(path.string());
-    file.commit([&](text_sink& to) {
-      to.append(head).append({reinterpret_cast<const char*>(data.data()), data.size()});
-    });
-  } catch (const input_error& refused) {
-    throw run_error(refused.what());  // of the command line only the folder was
-  }
 }
 
 }  // namespace graphline

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <span>
 #include <string>
 
@@ -17,15 +16,13 @@ namespace graphline {
 /// 255. The same seed gives the same values on every machine.
 void fill_input(const tensor_view& tensor, fill how, std::uint64_t seed);
 
+/// Reads a tensor in host memory from a NumPy file. Throws `input_error` naming the file, also
+/// where it holds another type than the tensor's.
+void read_input(const tensor_view& tensor, const std::string& path);
+
 /// What is kept of an output: a checksum of its bytes, whether all of it is finite, and some of its
 /// elements.
 output_record describe_output(const std::string& tensor, const tensor_type& type,
                               std::span<const std::byte> bytes);
-
-/// Writes a tensor as a NumPy file, format version 1.0 (numpy.lib.format), C order, little endian.
-/// bfloat16, which NumPy lacks, is written as uint16. The file is there whole or as it was before.
-/// Throws `run_error` naming the path.
-void write_npy(const std::filesystem::path& path, const tensor_type& type,
-               std::span<const std::byte> data);
 
 }  // namespace graphline
