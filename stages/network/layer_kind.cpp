@@ -13,14 +13,14 @@ namespace {
 const parameter name_parameter{
     .name = "name",
     .type = parameter_type::text,
-    .help = "Name of the layer, for its weights, for 'reads' and 'add', and in every table."};
+    .help = "Name of the layer, for its weights, for those who read it, and in every table."};
 
 const parameter reads_parameter{
     .name = "reads",
     .type = parameter_type::text,
     .help =
-        "Name of the earlier layer that it reads, or 'input' for what the network reads; the "
-        "layer before when left out."};
+        "Name of the earlier layer or input of the network that it reads; the layer before when "
+        "left out."};
 
 /// The kind of that name, or null.
 const layer_kind* find_layer_kind(std::string_view name) {
@@ -73,12 +73,19 @@ std::optional<entry_parts> split(const node& written, diagnostics& out) {
 const std::vector<layer_kind>& layer_kinds() {
   static const std::vector<layer_kind> kinds = {
       conv2d_kind(),
+      conv_transpose2d_kind(),
       linear_kind(),
       activation_kind(activation::relu, "max(x, 0)"),
       activation_kind(activation::relu6, "min(max(x, 0), 6)"),
       gelu_kind(),
       activation_kind(activation::sigmoid, "1 / (1 + exp(-x))"),
       activation_kind(activation::silu, "x / (1 + exp(-x))"),
+      pointwise_kind("tanh", "The hyperbolic tangent of x", {pointwise_function::tanh}),
+      pointwise_kind("hardsigmoid", "min(max(x / 6 + 1 / 2, 0), 1)",
+                     {pointwise_function::hard_sigmoid, 1.0F / 6, 0.5F}),
+      pointwise_kind("hardswish", "x min(max(x / 6 + 1 / 2, 0), 1)",
+                     {pointwise_function::hard_swish}),
+      leaky_relu_kind(),
       softmax_kind(),
       batch_norm2d_kind(),
       layer_norm_kind(),
@@ -86,15 +93,24 @@ const std::vector<layer_kind>& layer_kinds() {
       max_pool2d_kind(),
       avg_pool2d_kind(),
       adaptive_avg_pool2d_kind(),
+      upsample_kind(),
       flatten_kind(),
-      add_kind()};
+      reshape_kind(),
+      permute_kind(),
+      slice_kind(),
+      concat_kind(),
+      add_kind(),
+      operands_kind("sub", "The second operand subtracted from what it reads",
+                    pointwise_function::sub),
+      operands_kind("mul", "What it reads times the second operand", pointwise_function::mul),
+      operands_kind("div", "What it reads divided by the second operand", pointwise_function::div)};
   return kinds;
 }
 
 std::vector<parameter> parameters_of(const layer_kind& kind) {
   std::vector<parameter> all = kind.parameters;
   all.push_back(name_parameter);
-  all.push_back(reads_parameter);
+  if (find_parameter(all, "reads") == nullptr) all.push_back(reads_parameter);
   return all;
 }
 
@@ -124,11 +140,16 @@ layer_entry read_layer(const node& written, diagnostics& out) {
     entry.subject = fmt::format("{} '{}'", entry.kind->name, entry.given_name);
     check_name(entry.given_name, entry.values.where("name"), found);
   }
-  if (entry.values.has("reads")) entry.reads = entry.values.text("reads");
-  if (!found.has_errors() && !holds_unresolved(written)) {
+  if (entry.values.holds_text("reads")) {
+    entry.reads = {{entry.values.text("reads"), entry.values.where("reads")}};
+  } else if (entry.values.has("reads")) {
+    entry.reads = read_names(entry.values.tree("reads"), "reads", found);
+  }
+  entry.sound = !found.has_errors() && !holds_unresolved(written);
+  if (entry.sound && entry.kind->read) {
     layer_problems problems(entry.subject, entry.values, found);
-    auto operation = entry.kind->read(entry.values, problems);
-    if (!problems.any()) entry.operation = std::move(operation);
+    entry.operation = entry.kind->read(entry.values, problems);
+    entry.sound = !problems.any();
   }
   for (const diagnostic& d : found.all()) {
     d.severity == severity::error ? out.error(d.place, d.message) : out.warning(d.place, d.message);

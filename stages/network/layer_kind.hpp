@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,10 @@ struct layer_kind {
 
   /// Makes the operation of parameters that passed the check against `parameters`.
   std::function<layer_operation(const arguments&, layer_problems&)> read;
+
+  /// The same where it depends on the shapes that the layer reads; `read` is unset then.
+  std::function<layer_operation(const arguments&, std::span<const layer_input>, layer_problems&)>
+      fit = {};
 };
 
 /// Every kind of layer, in the order of the manual.
@@ -30,10 +35,11 @@ const std::vector<layer_kind>& layer_kinds();
 struct layer_entry {
   const layer_kind* kind = nullptr;  ///< null when unknown
   arguments values = {};
-  std::optional<layer_operation> operation = {};  ///< unset when its parameters were wrong
+  bool sound = false;  ///< its kind is known and its parameters are right
+  std::optional<layer_operation> operation = {};  ///< set where it is sound and its kind has `read`
   std::string given_name = {};                    ///< empty for none
-  std::optional<std::string> reads = {};          ///< an earlier layer; the one before when unset
-  std::string subject = {};                       ///< in messages: "conv2d" or "conv2d 'stem'"
+  std::vector<named> reads = {};  ///< earlier layers or inputs; the layer before when empty
+  std::string subject = {};       ///< in messages: "conv2d" or "conv2d 'stem'"
   graphline::place place = {};
 };
 

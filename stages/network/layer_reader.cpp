@@ -5,66 +5,116 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 
+#include "framework/spec/node_reading.hpp"
 #include "stages/network/layer_kind.hpp"
-#include "stages/network/layers/layers.hpp"
 
 namespace graphline {
 
 namespace {
 
+/// The names that a parameter lists; none where it was left out.
+std::vector<named> listed_names(const arguments& values, std::string_view key, diagnostics& out) {
+  if (!values.has(key)) return {};
+  const node& written = values.tree(key);
+  const std::vector<named> names = read_names(written, key, out);
+  if (written.is_sequence() && written.items().empty()) {
+    out.error(values.where(key), fmt::format("'{}' must name at least one", key));
+  }
+  std::set<std::string_view> seen;
+  for (const named& name : names) {
+    if (seen.insert(name.text).second) continue;
+    out.error(name.place, fmt::format("'{}' names '{}' twice", key, name.text));
+  }
+  return names;
+}
+
 /// Walks the list of layers once, keeping what is known so far. What layers read is numbered as it
-/// is written: 0 is the network's input, i + 1 what layer i gives.
+/// is written: the network's inputs first, then what each layer gives.
 class definer {
  public:
-  definer(const shape& input, diagnostics& out) : out_(out) {
-    given_.emplace_back(network_.add_input("input", {input, dtype::float32}));
-    givers_.emplace_back("the network's input");
+  definer(const std::vector<named>& inputs, std::span<const tensor_type> types, diagnostics& out)
+      : out_(out), inputs_(types.size()) {
+    for (std::size_t i = 0; i < types.size(); ++i) {
+      const named name = inputs.empty() ? named{"input"} : inputs[i];
+      givers_.push_back(
+          {name.text, inputs.empty() ? "the network's input" : fmt::format("input '{}'", name.text),
+           name.place, network_.add_input(name.text, {types[i].shape, dtype::float32})});
+      named_.try_emplace(name.text, i);
+    }
   }
 
   void add(const node& written) {
-    const std::size_t index = given_.size() - 1;
+    const std::size_t index = givers_.size() - inputs_;
     const layer_entry entry = read_layer(written, out_);
     const std::string name =
         entry.given_name.empty() ? fmt::format("{}.{}", index, entry.subject) : entry.given_name;
     const auto inputs = inputs_of(entry, index);
-    register_name(entry, index + 1);
-    givers_.push_back(fmt::format("layer '{}'", name));
-    places_.push_back(entry.place);
-    given_.push_back(inputs ? infer(entry, name, *inputs, index) : std::nullopt);
+    register_name(entry);
+    const auto given = inputs ? infer(entry, name, *inputs, index) : std::nullopt;
+    givers_.push_back({entry.given_name, fmt::format("layer '{}'", name), entry.place, given});
   }
 
-  network_definition finish() {
+  network_definition finish(const std::vector<named>& outputs) {
+    std::vector<std::size_t> results;
+    for (const named& output : outputs) {
+      const auto number = find_giver(output, "layer");
+      if (number && *number >= inputs_) {
+        results.push_back(*number);
+      } else if (number) {
+        out_.error(output.place, fmt::format("'{}' is an input of the network: 'outputs' names "
+                                             "layers",
+                                             output.text));
+      }
+    }
+    if (outputs.empty()) results.push_back(givers_.size() - 1);
     const bool whole =
-        std::ranges::all_of(given_, [](const auto& value) { return value.has_value(); });
-    if (!whole) return {};
-    network_definition network = network_.finish({*given_.back()});
+        std::ranges::all_of(givers_, [](const giver& of) { return of.value.has_value(); });
+    if (!whole || results.size() < outputs.size()) return {};
+    for (std::size_t& result : results) result = *givers_[result].value;
+    network_definition network = network_.finish(std::move(results));
     check_readers(network);
     return network;
   }
 
  private:
+  /// What a layer may read.
+  struct giver {
+    std::string name;     ///< empty for none
+    std::string subject;  ///< "layer 'conv1'"
+    place where;
+    std::optional<std::size_t> value;  ///< unset after an error
+  };
+
   /// What a layer reads; nothing, and a report, when it names one that there is not.
   std::optional<std::vector<std::size_t>> inputs_of(const layer_entry& entry, std::size_t index) {
-    std::optional<std::size_t> first = index;
-    if (entry.reads) first = find_giver(*entry.reads, entry.values.where("reads"));
-    if (!entry.values.has("from")) {
-      return first ? std::optional(std::vector{*first}) : std::nullopt;
+    std::vector<named> names = entry.reads;
+    if (entry.values.has("from")) {
+      names.push_back({entry.values.text("from"), entry.values.where("from")});
     }
-    const auto other = find_giver(entry.values.text("from"), entry.values.where("from"));
-    if (!first || !other) return std::nullopt;
-    return std::vector{*first, *other};
+    std::vector<std::size_t> numbers;
+    for (const named& name : names) {
+      if (const auto number = find_giver(name, "earlier layer")) numbers.push_back(*number);
+    }
+    if (numbers.size() < names.size()) return std::nullopt;
+    // The layer before, or the first input.
+    const std::size_t before = index == 0 ? 0 : givers_.size() - 1;
+    if (entry.reads.empty()) numbers.insert(numbers.begin(), before);
+    return numbers;
   }
 
-  /// What has that name among those before; reports when there is none.
-  std::optional<std::size_t> find_giver(const std::string& name, const place& where) {
-    if (name == "input") return 0;
-    if (const auto found = named_.find(name); found != named_.end()) return found->second.number;
-    std::vector<std::string> known{"input"};
-    for (const auto& [earlier, _] : named_) known.push_back(earlier);
-    out_.error(where,
-               fmt::format("no earlier layer is named '{}'{}", name, suggestion(name, known)));
+  /// What has that name among those so far; reports when there is none.
+  std::optional<std::size_t> find_giver(const named& name, std::string_view what) {
+    const auto found = named_.find(name.text);
+    if (found != named_.end()) return found->second;
+    std::vector<std::string> known;
+    for (const giver& of : givers_) {
+      if (!of.name.empty()) known.push_back(of.name);
+    }
+    out_.error(name.place,
+               fmt::format("no {} is named '{}'{}", what, name.text, suggestion(name.text, known)));
     return std::nullopt;
   }
 
@@ -75,86 +125,109 @@ class definer {
     for (const network_layer& layer : network.layers) {
       for (const std::size_t value : layer.inputs) read[value] = true;
     }
-    for (std::size_t layer = 0; layer < network.layers.size(); ++layer) {
-      if (read[network.layers[layer].outputs.front()]) continue;
-      out_.error(places_[layer],
-                 fmt::format("nothing reads {}: name it in 'reads' or 'from' of a later layer, or "
-                             "leave it out",
-                             givers_[layer + 1]));
+    for (const giver& of : givers_) {
+      if (read[*of.value]) continue;
+      out_.error(of.where, fmt::format("nothing reads {}: name it in 'reads' or 'from' of a later "
+                                       "layer or in 'outputs', or leave it out",
+                                       of.subject));
     }
   }
 
-  void register_name(const layer_entry& entry, std::size_t number) {
+  void register_name(const layer_entry& entry) {
     if (entry.given_name.empty()) return;
-    const place where = entry.values.where("name");
-    const auto [first, is_new] = named_.try_emplace(entry.given_name, named_giver{number, where});
+    const auto [first, is_new] = named_.try_emplace(entry.given_name, givers_.size());
     if (is_new) return;
-    const std::string line =
-        first->second.where ? fmt::format(" (first on line {})", first->second.where.line) : "";
-    out_.error(where, fmt::format("two layers are named '{}'{}", entry.given_name, line));
+    const place& taken = givers_[first->second].where;
+    const std::string line = taken ? fmt::format(" (first on line {})", taken.line) : "";
+    const char* both = first->second < inputs_ ? "an input and a layer" : "two layers";
+    out_.error(entry.values.where("name"),
+               fmt::format("{} are named '{}'{}", both, entry.given_name, line));
   }
 
   /// The value that the layer gives, where all it reads is known and it fits that.
   std::optional<std::size_t> infer(const layer_entry& entry, const std::string& name,
-                                   const std::vector<std::size_t>& givers, std::size_t index) {
-    if (!entry.operation) return {};
+                                   const std::vector<std::size_t>& numbers, std::size_t index) {
+    if (!entry.sound) return {};
     std::vector<std::size_t> inputs;
-    std::vector<std::string> names;
-    for (const std::size_t giver : givers) {
-      if (!given_[giver]) return {};
-      inputs.push_back(*given_[giver]);
-      names.push_back(givers_[giver]);
+    std::vector<std::string> subjects;
+    std::vector<layer_input> read;
+    for (const std::size_t number : numbers) {
+      const giver& of = givers_[number];
+      if (!of.value) return {};
+      inputs.push_back(*of.value);
+      subjects.push_back(of.subject);
+      read.push_back({of.subject, network_.network().shape_of(*of.value)});
     }
     layer_problems problems(entry.subject, entry.values, out_);
+    layer_operation operation =
+        entry.operation ? *entry.operation : entry.kind->fit(entry.values, read, problems);
+    if (problems.any()) return {};
     const std::string prefix = entry.given_name.empty() ? std::to_string(index) : entry.given_name;
     return network_.add_layer({.name = name,
                                .kind = entry.kind->name,
-                               .operation = *entry.operation,
+                               .operation = std::move(operation),
                                .inputs = std::move(inputs),
                                .where = entry.place},
-                              prefix, names, problems);
+                              prefix, subjects, problems);
   }
-
-  struct named_giver {
-    std::size_t number;
-    place where;
-  };
 
   diagnostics& out_;
   definition_builder network_;
-  std::vector<std::optional<std::size_t>> given_;  ///< its value; unset after an error
-  std::vector<std::string> givers_;                ///< for messages
-  std::vector<place> places_;                      ///< per layer
-  std::map<std::string, named_giver> named_;
+  std::size_t inputs_;
+  std::vector<giver> givers_;
+  std::map<std::string, std::size_t> named_;  ///< givers
 };
+
+/// Whether a network can read tensors of these types; reports those that it cannot.
+bool check_inputs(std::span<const tensor_type> inputs, const place& where, diagnostics& out) {
+  bool sound = true;
+  for (const tensor_type& input : inputs) {
+    const auto elements = input.shape.checked_elements();
+    if (elements && *elements >= 1 && *elements <= (std::int64_t{1} << 44)) continue;
+    out.error(where, fmt::format("a network cannot read {}: every extent must be at least 1 and "
+                                 "their product at most 2^44",
+                                 to_string(input.shape)));
+    sound = false;
+  }
+  return sound;
+}
 
 }  // namespace
 
-network_definition define_network(const node& layers, const shape& input, const place& where,
+stage_ports network_ports(const arguments& values, diagnostics& out) {
+  const auto ports = [&](std::string_view key, const char* only) {
+    std::vector<port> named_ports;
+    for (const named& name : listed_names(values, key, out)) named_ports.push_back({name.text, ""});
+    if (named_ports.empty()) named_ports.push_back({only, ""});
+    return named_ports;
+  };
+  return {ports("inputs", "input"), ports("outputs", "output")};
+}
+
+network_definition define_network(const arguments& values, std::span<const tensor_type> inputs,
                                   diagnostics& out) {
-  const auto elements = input.checked_elements();
-  if (!elements || *elements < 1 || *elements > (std::int64_t{1} << 44)) {
-    out.error(where, fmt::format("a network cannot read {}: every extent must be at least 1 and "
-                                 "their product at most 2^44",
-                                 to_string(input)));
+  const place where = values.where("layers");
+  const std::vector<named> names = listed_names(values, "inputs", out);
+  const std::vector<named> outputs = listed_names(values, "outputs", out);
+  if (!check_inputs(inputs, where, out) ||
+      inputs.size() != std::max<std::size_t>(1, names.size())) {
     return {};
   }
+  const node& layers = values.tree("layers");
   if (!layers.is_sequence() || layers.items().empty()) {
     out.error(layers.where() ? layers.where() : where,
               fmt::format("'layers' must be a list with at least one layer, found {}",
                           layers.is_sequence() ? "an empty list" : layers.describe()));
     return {};
   }
-  definer all(input, out);
+  definer all(names, inputs, out);
   for (const node& layer : layers.items()) all.add(layer);
-  return all.finish();
+  return all.finish(outputs);
 }
 
 network_definition network_of(const stage_config& config) {
   diagnostics problems;
-  network_definition network =
-      define_network(config.arguments.tree("layers"), config.inputs.at(0).shape,
-                     config.arguments.where("layers"), problems);
+  network_definition network = define_network(config.arguments, config.inputs, problems);
   problems.throw_if_errors();
   return network;
 }

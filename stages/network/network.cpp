@@ -16,7 +16,7 @@ namespace {
 std::string layer_manual() {
   std::string page =
       "Layers, in order; names and meanings are PyTorch's. Each also takes a 'name', and 'reads': "
-      "the name of the earlier layer that it reads instead of the one before it.\n";
+      "the name of the earlier layer or input that it reads instead of the layer before it.\n";
   for (const layer_kind& kind : layer_kinds()) {
     page += fmt::format("\n  {}: {}\n", kind.name, kind.headline);
     for (const parameter& p : kind.parameters) {
@@ -31,13 +31,15 @@ std::string layer_manual() {
 
 stage_shape infer_network(const arguments& values, std::span<const tensor_type> inputs,
                           diagnostics& out) {
-  const tensor_type& input = inputs.front();
-  if (input.element != dtype::float32) {
-    out.error(values.where(), "a network reads float32, but its input is " + to_string(input));
+  diagnostics reported;  // with the ports
+  const std::vector<port> ports = network_ports(values, reported).inputs;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].element == dtype::float32) continue;
+    out.error(values.where(), fmt::format("a network reads float32, but its {} is {}",
+                                          ports.at(i).name, to_string(inputs[i])));
   }
   if (!values.has("layers")) return {};
-  const network_definition network =
-      define_network(values.tree("layers"), input.shape, values.where("layers"), out);
+  const network_definition network = define_network(values, inputs, out);
   if (out.has_errors() || network.layers.empty()) return {};
   check_weights(network, values, out);
 
@@ -55,14 +57,24 @@ stage_kind network_kind() {
   kind.name = "network";
   kind.headline = "A neural network, given layer by layer";
   kind.on = side::device;
-  kind.inputs = {{"input", "What the first layer reads, float32."}};
-  kind.outputs = {{"output", "What the last layer gives, float32."}};
+  kind.inputs = {{"input", "What the first layer reads, or those of 'inputs', float32."}};
+  kind.outputs = {{"output", "What the last layer gives, or those of 'outputs', float32."}};
+  kind.ports = network_ports;
   kind.parameters = {
       {.name = "layers",
        .type = parameter_type::tree,
        .help = "List of layers, applied in order; see below.",
        .required = true,
        .structure = "list of layers"},
+      {.name = "inputs",
+       .type = parameter_type::tree,
+       .help = "Names by which layers read what the stage reads, in order; 'input' when left out.",
+       .structure = "name or list of names"},
+      {.name = "outputs",
+       .type = parameter_type::tree,
+       .help = "Names of the layers whose results the stage writes, in order; the last layer when "
+               "left out.",
+       .structure = "name or list of names"},
       {.name = "weights",
        .type = parameter_type::path,
        .help = "Safetensors file with PyTorch's names (0.weight, stem.bias); drawn from the seed "

@@ -17,6 +17,16 @@
 namespace graphline {
 namespace {
 
+/// Whether it is a rectifier or comes near one.
+bool rectifies(const layer_operation& operation) {
+  if (const auto* of = std::get_if<activation_layer>(&operation)) {
+    return of->function != activation::sigmoid;
+  }
+  const auto* of = std::get_if<pointwise_layer>(&operation);
+  return of != nullptr && (of->function == pointwise_function::leaky_relu ||
+                           of->function == pointwise_function::hard_swish);
+}
+
 /// What makes up for what the activation after the layer of a weight takes from the size of its
 /// values: a rectifier, or what comes near one, half of their mean square (He, Zhang, Ren and Sun,
 /// arXiv:1502.01852). A batch norm between the two, as drawn, changes nothing.
@@ -28,9 +38,7 @@ double gain_after(const network_definition& network, std::size_t weight) {
       value = later.outputs.front();
       continue;
     }
-    const auto* after = std::get_if<activation_layer>(&later.operation);
-    const bool rectifies = after != nullptr && after->function != activation::sigmoid;
-    return rectifies ? std::sqrt(2.0) : 1.0;
+    return rectifies(later.operation) ? std::sqrt(2.0) : 1.0;
   }
   return 1.0;
 }

@@ -56,6 +56,13 @@ def graphline(*words, **more):
                           timeout=240, **more)
 
 
+def floats(path):
+    """The numbers of a .npy file of float32."""
+    data = path.read_bytes()
+    begin = 10 + struct.unpack("<H", data[8:10])[0]
+    return list(struct.unpack(f"<{(len(data) - begin) // 4}f", data[begin:]))
+
+
 class Case(unittest.TestCase):
     maxDiff = None
 

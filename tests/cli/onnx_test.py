@@ -7,7 +7,7 @@ import struct
 import sys
 import unittest
 
-from cli_test import Case, graphline
+from cli_test import Case, floats, graphline
 
 PIPELINE = """pipeline: small
 inputs:
@@ -57,13 +57,6 @@ def model(last="Add"):
              + text(12, value("scores", ["batch", 1, 2, 3]))
              + text(12, value("sum", ["batch", 1, 2, 3])))
     return number(1, 8) + text(8, number(2, 17)) + text(7, graph)
-
-
-def floats(path):
-    """The numbers of a .npy file of float32."""
-    data = path.read_bytes()
-    begin = 10 + struct.unpack("<H", data[8:10])[0]
-    return list(struct.unpack(f"<{(len(data) - begin) // 4}f", data[begin:]))
 
 
 # By name ONNX's number of the type and struct's letter.

@@ -33,6 +33,15 @@ parameter eps_parameter() {
           .minimum = 0};
 }
 
+parameter second_operand() {
+  return {.name = "from",
+          .type = parameter_type::text,
+          .help =
+              "Name of the earlier layer or input of the network that is the second operand; "
+              "shapes are broadcast.",
+          .required = true};
+}
+
 }  // namespace
 
 layer_shape infer(const activation_layer& layer, std::span<const layer_input> inputs,
@@ -41,15 +50,9 @@ layer_shape infer(const activation_layer& layer, std::span<const layer_input> in
   return {.output = s, .cost = element_cost(s, s, flops_per_element(layer.function))};
 }
 
-layer_shape infer(const add_layer&, std::span<const layer_input> inputs, layer_problems& problems) {
-  if (inputs[0].shape != inputs[1].shape) {
-    problems.report_at("from", fmt::format("needs equal shapes but {} gives {} and {} gives {}",
-                                           inputs[0].giver, to_string(inputs[0].shape),
-                                           inputs[1].giver, to_string(inputs[1].shape)));
-    return {};
-  }
-  layer_shape result{.output = inputs[0].shape,
-                     .cost = element_cost(inputs[0].shape, inputs[0].shape, 1)};
+layer_shape infer(const add_layer&, std::span<const layer_input> inputs, layer_problems&) {
+  const shape& s = inputs[0].shape;
+  layer_shape result{.output = s, .cost = element_cost(s, s, 1)};
   result.cost.bytes_read *= 2;
   return result;
 }
@@ -140,14 +143,43 @@ layer_kind gelu_kind() {
           }};
 }
 
+layer_kind leaky_relu_kind() {
+  return {"leaky_relu",
+          "x, or x times a slope where it is negative",
+          {{.name = "negative_slope",
+            .type = parameter_type::number,
+            .help = "The slope.",
+            .default_value = "0.01"}},
+          [](const arguments& values, layer_problems&) {
+            return pointwise_layer{pointwise_function::leaky_relu,
+                                   static_cast<float>(values.number("negative_slope"))};
+          }};
+}
+
+layer_kind pointwise_kind(std::string name, std::string headline, pointwise_layer layer) {
+  return {std::move(name), std::move(headline), {}, [layer](const arguments&, layer_problems&) {
+            return layer;
+          }};
+}
+
+layer_kind operands_kind(std::string name, std::string headline, pointwise_function function) {
+  return {std::move(name),
+          std::move(headline),
+          {second_operand()},
+          [function](const arguments&, layer_problems&) { return pointwise_layer{function}; }};
+}
+
 layer_kind add_kind() {
   return {"add",
-          "Adds the output of an earlier layer (a residual connection)",
-          {{.name = "from",
-            .type = parameter_type::text,
-            .help = "Name of the earlier layer, or 'input' for what the network reads.",
-            .required = true}},
-          [](const arguments&, layer_problems&) { return add_layer{}; }};
+          "The sum of what it reads and the second operand",
+          {second_operand()},
+          {},
+          [](const arguments&, std::span<const layer_input> inputs,
+             layer_problems&) -> layer_operation {
+            // A residual connection, which products take into their epilogue.
+            if (inputs[0].shape == inputs[1].shape) return add_layer{};
+            return pointwise_layer{pointwise_function::add};
+          }};
 }
 
 layer_kind flatten_kind() {

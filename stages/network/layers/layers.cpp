@@ -26,6 +26,17 @@ std::int64_t window_count(std::int64_t size, std::int64_t kernel, std::int64_t s
   return partial ? whole + 1 : whole;
 }
 
+template <class Number>
+std::array<Number, 2> pair_of(const std::vector<Number>& given, std::string_view name,
+                              layer_problems& problems) {
+  if (given.size() == 1) return {given[0], given[0]};
+  if (given.size() == 2) return {given[0], given[1]};
+  problems.report_at(
+      name, fmt::format("takes one number or a pair [h, w] as '{}', found {} numbers", name,
+                        given.size()));
+  return {1, 1};
+}
+
 }  // namespace
 
 layer_shape shape_rule(const layer_operation& operation, std::span<const layer_input> inputs,
@@ -58,13 +69,12 @@ parameter kernel_parameter(std::string help) {
 }
 
 extent_pair read_pair(const arguments& values, std::string_view name, layer_problems& problems) {
-  const std::vector<std::int64_t>& given = values.integers(name);
-  if (given.size() == 1) return {given[0], given[0]};
-  if (given.size() == 2) return {given[0], given[1]};
-  problems.report_at(
-      name, fmt::format("takes one number or a pair [h, w] as '{}', found {} numbers", name,
-                        given.size()));
-  return {1, 1};
+  return pair_of(values.integers(name), name, problems);
+}
+
+std::array<double, 2> read_number_pair(const arguments& values, std::string_view name,
+                                       layer_problems& problems) {
+  return pair_of(values.numbers(name), name, problems);
 }
 
 std::int64_t count_of(std::initializer_list<std::int64_t> factors) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -13,19 +14,37 @@ namespace graphline {
 
 // The kinds of layers, each defined in the file of its family.
 
-layer_kind conv2d_kind();                                               // products.cpp
-layer_kind linear_kind();                                               // products.cpp
-layer_kind attention_kind();                                            // products.cpp
-layer_kind gelu_kind();                                                 // elementwise.cpp
-layer_kind activation_kind(activation function, std::string headline);  // elementwise.cpp
-layer_kind add_kind();                                                  // elementwise.cpp
-layer_kind flatten_kind();                                              // elementwise.cpp
-layer_kind softmax_kind();                                              // elementwise.cpp
-layer_kind batch_norm2d_kind();                                         // elementwise.cpp
-layer_kind layer_norm_kind();                                           // elementwise.cpp
-layer_kind max_pool2d_kind();                                           // pooling.cpp
-layer_kind avg_pool2d_kind();                                           // pooling.cpp
-layer_kind adaptive_avg_pool2d_kind();                                  // pooling.cpp
+// products.cpp
+layer_kind conv2d_kind();
+layer_kind conv_transpose2d_kind();
+layer_kind linear_kind();
+layer_kind attention_kind();
+
+// elementwise.cpp
+layer_kind gelu_kind();
+layer_kind leaky_relu_kind();
+layer_kind activation_kind(activation function, std::string headline);
+layer_kind pointwise_kind(std::string name, std::string headline, pointwise_layer layer);
+layer_kind operands_kind(std::string name, std::string headline, pointwise_function function);
+layer_kind add_kind();
+layer_kind flatten_kind();
+layer_kind softmax_kind();
+layer_kind batch_norm2d_kind();
+layer_kind layer_norm_kind();
+
+// pooling.cpp
+layer_kind max_pool2d_kind();
+layer_kind avg_pool2d_kind();
+layer_kind adaptive_avg_pool2d_kind();
+
+// tensors.cpp
+layer_kind reshape_kind();
+layer_kind permute_kind();
+layer_kind slice_kind();
+layer_kind concat_kind();
+
+// resizing.cpp
+layer_kind upsample_kind();
 
 // The shape rule of each operation, likewise.
 
@@ -72,6 +91,8 @@ parameter kernel_parameter(std::string help);
 
 /// The value of a pair: one number counts for both. Reports when there are more than two.
 extent_pair read_pair(const arguments& values, std::string_view name, layer_problems& problems);
+std::array<double, 2> read_number_pair(const arguments& values, std::string_view name,
+                                       layer_problems& problems);
 
 /// The product of factors that are not negative, or 2^57 where it is more, which `define_network`
 /// refuses: sums of a few such stay within 64 bits.

@@ -41,6 +41,41 @@ conv2d_layer read_conv2d(const arguments& values, layer_problems& problems) {
   return conv;
 }
 
+conv_transpose2d_layer read_conv_transpose2d(const arguments& values, layer_problems& problems) {
+  conv_transpose2d_layer conv{.out_channels = values.integer("out_channels"),
+                              .kernel = read_pair(values, "kernel", problems),
+                              .stride = read_pair(values, "stride", problems),
+                              .padding = read_pair(values, "padding", problems),
+                              .dilation = read_pair(values, "dilation", problems),
+                              .groups = values.integer("groups"),
+                              .bias = values.boolean("bias")};
+  const extent_pair more = read_pair(values, "output_padding", problems);
+  // PyTorch also takes less than the dilation, which oneDNN refuses.
+  if (more[0] >= conv.stride[0] || more[1] >= conv.stride[1]) {
+    problems.report_at(
+        "output_padding",
+        fmt::format("takes less 'output_padding' than its stride of {}x{}, found {}x{}",
+                    conv.stride[0], conv.stride[1], more[0], more[1]));
+  }
+  conv.padding_after = {conv.padding[0] - more[0], conv.padding[1] - more[1]};
+  return conv;
+}
+
+parameter groups_parameter() {
+  return {.name = "groups",
+          .help = "Groups of channels convolved apart; as many as input channels is depthwise.",
+          .default_value = "1",
+          .minimum = 1,
+          .maximum = largest_size};
+}
+
+parameter bias_parameter(std::string help) {
+  return {.name = "bias",
+          .type = parameter_type::boolean,
+          .help = std::move(help),
+          .default_value = "true"};
+}
+
 parameter padding_parameter() {
   auto result = pair_parameter(
       "padding", "Zeros added on each side; same: as many as keep height and width.", "0", 0);
@@ -48,7 +83,8 @@ parameter padding_parameter() {
   return result;
 }
 
-bool check_groups(const conv2d_layer& conv, const layer_input& input, layer_problems& problems) {
+template <class Convolution>
+bool check_groups(const Convolution& conv, const layer_input& input, layer_problems& problems) {
   const std::int64_t in_channels = input.shape[1];
   if (in_channels % conv.groups != 0) {
     problems.report_at("groups",
@@ -88,10 +124,10 @@ layer_shape infer(const conv2d_layer& conv, std::span<const layer_input> inputs,
 layer_shape infer(const conv_transpose2d_layer& conv, std::span<const layer_input> inputs,
                   layer_problems& problems) {
   const layer_input& input = inputs[0];
-  if (!expect_images(input, problems)) return {};
+  if (!expect_images(input, problems) || !check_groups(conv, input, problems)) return {};
   extent_pair size{};
   for (std::size_t axis = 0; axis < 2; ++axis) {
-    size[axis] = (input.shape[axis + 2] - 1) * conv.stride[axis] - conv.padding[axis] -
+    size[axis] = count_of({input.shape[axis + 2] - 1, conv.stride[axis]}) - conv.padding[axis] -
                  conv.padding_after[axis] + conv.dilation[axis] * (conv.kernel[axis] - 1) + 1;
   }
   if (size[0] < 1 || size[1] < 1) {
@@ -104,8 +140,13 @@ layer_shape infer(const conv_transpose2d_layer& conv, std::span<const layer_inpu
   layer_shape result{.output = {input.shape[0], conv.out_channels, size[0], size[1]}};
   const std::int64_t macs = count_of({count_of(input.shape), weight[1], weight[2], weight[3]});
   const std::int64_t parameters = count_of(weight) + (conv.bias ? conv.out_channels : 0);
-  const double bound = std::sqrt(1.0 / static_cast<double>(weight[0] * weight[2] * weight[3]));
-  result.weights = {{"weight", weight, {initial_value::rule::scaled, std::sqrt(3.0) * bound}}};
+  // Of a kernel's elements one in so many as the stride skips meets an output.
+  const auto fan_in =
+      static_cast<double>(count_of({weight[0] / conv.groups, weight[2], weight[3]}));
+  const double bound = std::sqrt(1.0 / fan_in);
+  const double skipped = static_cast<double>(conv.stride[0]) * static_cast<double>(conv.stride[1]);
+  result.weights = {
+      {"weight", weight, {initial_value::rule::scaled, std::sqrt(3.0 * skipped) * bound}}};
   if (conv.bias) {
     result.weights.push_back({"bias", {conv.out_channels}, {initial_value::rule::uniform, bound}});
   }
@@ -196,29 +237,33 @@ layer_kind conv2d_kind() {
           "2-D convolution of [N, C, H, W]",
           {size_parameter("out_channels", "Channels of the output."),
            kernel_parameter("Height and width of the kernel: a number or [h, w]."),
-           pair_parameter("stride", "Step of the kernel.", "1", 1),
-           padding_parameter(),
+           pair_parameter("stride", "Step of the kernel.", "1", 1), padding_parameter(),
            pair_parameter("dilation", "Distance between kernel elements.", "1", 1),
-           {.name = "groups",
-            .help = "Groups of channels convolved apart; as many as input channels is depthwise.",
-            .default_value = "1",
-            .minimum = 1,
-            .maximum = largest_size},
-           {.name = "bias",
-            .type = parameter_type::boolean,
-            .help = "Add a learned number per channel.",
-            .default_value = "true"}},
+           groups_parameter(), bias_parameter("Add a learned number per channel.")},
           read_conv2d};
+}
+
+layer_kind conv_transpose2d_kind() {
+  return {
+      "conv_transpose2d",
+      "Transposed 2-D convolution of [N, C, H, W]",
+      {size_parameter("out_channels", "Channels of the output."),
+       kernel_parameter("Height and width of the kernel: a number or [h, w]."),
+       pair_parameter("stride", "Distance of the input's elements in the output.", "1", 1),
+       pair_parameter("padding", "Rows and columns of the output left out on each side.", "0", 0),
+       pair_parameter("output_padding",
+                      "Rows added below and columns added on the right, fewer than the stride.",
+                      "0", 0),
+       pair_parameter("dilation", "Distance between kernel elements.", "1", 1), groups_parameter(),
+       bias_parameter("Add a learned number per channel.")},
+      read_conv_transpose2d};
 }
 
 layer_kind linear_kind() {
   return {"linear",
           "Fully connected layer on [N, features] or [N, tokens, features]",
           {size_parameter("out_features", "Features of the output."),
-           {.name = "bias",
-            .type = parameter_type::boolean,
-            .help = "Add a learned number per feature.",
-            .default_value = "true"}},
+           bias_parameter("Add a learned number per feature.")},
           [](const arguments& values, layer_problems&) {
             return linear_layer{.out_features = values.integer("out_features"),
                                 .bias = values.boolean("bias")};

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "stages/network/layers/layers.hpp"
 
@@ -10,6 +11,80 @@ namespace {
 /// Cost of bringing `out` together from elements of `in`: none but the bytes.
 cost moving(std::int64_t read, const shape& out) {
   return {.bytes_read = 4 * read, .bytes_written = 4 * count_of(out)};
+}
+
+parameter dim_parameter() {
+  return {
+      .name = "dim", .help = "The dimension; negative ones count from the last.", .required = true};
+}
+
+/// An extent that cannot follow from the others stays -1, which the shape rule refuses.
+layer_operation read_reshape(const arguments& values, std::span<const layer_input> inputs,
+                             layer_problems&) {
+  std::vector<std::int64_t> extents = values.integers("shape");
+  if (std::ranges::count(extents, -1) == 1) {
+    std::int64_t known = 1;
+    for (const std::int64_t extent : extents) {
+      if (extent != -1) known = count_of({known, extent});
+    }
+    const std::int64_t elements = inputs[0].shape.elements();
+    if (known > 0 && elements % known == 0) *std::ranges::find(extents, -1) = elements / known;
+  }
+  return reshape_layer{shape(std::move(extents))};
+}
+
+layer_operation read_permute(const arguments& values, std::span<const layer_input> inputs,
+                             layer_problems& problems) {
+  const shape& s = inputs[0].shape;
+  transpose_layer transpose;
+  for (const std::int64_t dim : values.integers("dims")) {
+    const auto axis = resolve_dim(dim, inputs[0], "dims", problems);
+    if (!axis) return transpose;
+    transpose.order.push_back(*axis);
+  }
+  const std::set<std::size_t> different(transpose.order.begin(), transpose.order.end());
+  if (transpose.order.size() != s.rank() || different.size() != s.rank()) {
+    problems.report_at("dims", fmt::format("must name each dimension of {} once ({} gives it)",
+                                           to_string(s), inputs[0].giver));
+  }
+  return transpose;
+}
+
+layer_operation read_slice(const arguments& values, std::span<const layer_input> inputs,
+                           layer_problems& problems) {
+  const shape& s = inputs[0].shape;
+  const auto axis = resolve_dim(values.integer("dim"), inputs[0], "dim", problems);
+  if (!axis) return slice_layer{};
+  const std::int64_t extent = s[*axis];
+  const auto from_begin = [&](std::int64_t at) { return at < 0 ? at + extent : at; };
+  const std::int64_t start = from_begin(values.integer("start"));
+  const std::int64_t end = values.has("end") ? from_begin(values.integer("end")) : extent;
+  const std::int64_t step = values.integer("step");
+  if (start < 0 || start >= end || end > extent) {
+    problems.report_at(values.has("end") ? "end" : "start",
+                       fmt::format("takes elements from {} to before {} along dimension {}, "
+                                   "where {} has {}",
+                                   start, end, *axis, inputs[0].giver, extent));
+    return slice_layer{};
+  }
+  slice_layer slice{.begin = std::vector<std::int64_t>(s.rank(), 0),
+                    .step = std::vector<std::int64_t>(s.rank(), 1),
+                    .extents = {}};
+  slice.begin[*axis] = start;
+  slice.step[*axis] = step;
+  std::vector<std::int64_t> extents = s.extents();
+  extents[*axis] = (end - start + step - 1) / step;
+  slice.extents = shape(std::move(extents));
+  return slice;
+}
+
+layer_operation read_concat(const arguments& values, std::span<const layer_input> inputs,
+                            layer_problems& problems) {
+  if (inputs.size() < 2) {
+    problems.report_at("reads", "takes two names or more in 'reads', found one");
+  }
+  const auto axis = resolve_dim(values.integer("dim"), inputs[0], "dim", problems);
+  return concat_layer{axis.value_or(0)};
 }
 
 }  // namespace
@@ -29,7 +104,7 @@ layer_shape infer(const pointwise_layer& layer, std::span<const layer_input> inp
       given +=
           fmt::format("{}{} of {}", given.empty() ? "" : ", ", input.giver, to_string(input.shape));
     }
-    problems.report("needs shapes that broadcast to one but reads " + given);
+    problems.report_at("from", "needs shapes that broadcast to one but reads " + given);
     return {};
   }
   layer_shape result{.output = *output};
@@ -83,8 +158,9 @@ layer_shape infer(const transpose_layer& transpose, std::span<const layer_input>
 layer_shape infer(const reshape_layer& reshape, std::span<const layer_input> inputs,
                   layer_problems& problems) {
   if (reshape.extents.checked_elements() != inputs[0].shape.checked_elements()) {
-    problems.report(fmt::format("cannot see {} of {} as {}", inputs[0].giver,
-                                to_string(inputs[0].shape), to_string(reshape.extents)));
+    problems.report_at("shape",
+                       fmt::format("cannot see {} of {} as {}", inputs[0].giver,
+                                   to_string(inputs[0].shape), to_string(reshape.extents)));
     return {};
   }
   // The elements stay where they are: no work and no bytes.
@@ -119,20 +195,6 @@ layer_shape infer(const reduce_layer& reduce, std::span<const layer_input> input
   return result;
 }
 
-layer_shape infer(const resize2d_layer& resize, std::span<const layer_input> inputs,
-                  layer_problems& problems) {
-  if (!expect_images(inputs[0], problems)) return {};
-  const shape& input = inputs[0].shape;
-  const shape output{input[0], input[1], static_cast<std::int64_t>(resize.rows.size()),
-                     static_cast<std::int64_t>(resize.columns.size())};
-  const auto blends = [](const std::vector<resize_position>& positions) {
-    return std::ranges::any_of(positions, [](const auto& at) { return at.weight != 0; });
-  };
-  // A difference, a product and a sum for each dimension along which elements are blended.
-  const std::int64_t flops = (blends(resize.rows) ? 3 : 0) + (blends(resize.columns) ? 3 : 0);
-  return {.output = output, .cost = element_cost(input, output, flops)};
-}
-
 layer_shape infer(const gather_layer& gather, std::span<const layer_input> inputs,
                   layer_problems&) {
   std::vector<std::int64_t> extents = inputs[0].shape.extents();
@@ -148,6 +210,61 @@ layer_shape infer(const convert_layer& convert, std::span<const layer_input> inp
   result.cost.bytes_read =
       count_of({count_of(output), static_cast<std::int64_t>(size_of(convert.from))});
   return result;
+}
+
+layer_kind reshape_kind() {
+  return {"reshape",
+          "The same elements, row-major, in another shape",
+          {{.name = "shape",
+            .type = parameter_type::integers,
+            .help = "The extents; one of them may be -1 and follows from the others.",
+            .required = true,
+            .minimum = -1,
+            .maximum = largest_size}},
+          {},
+          read_reshape};
+}
+
+layer_kind permute_kind() {
+  return {"permute",
+          "The dimensions in another order",
+          {{.name = "dims",
+            .type = parameter_type::integers,
+            .help = "Which dimension each one is; negative ones count from the last.",
+            .required = true}},
+          {},
+          read_permute};
+}
+
+layer_kind slice_kind() {
+  return {"slice",
+          "Part of one dimension: x[start:end:step]",
+          {dim_parameter(),
+           {.name = "start",
+            .help = "The first element; negative ones count from the end.",
+            .default_value = "0"},
+           {.name = "end",
+            .help = "The element after the last, likewise; all to the end when left out."},
+           {.name = "step",
+            .help = "The distance between elements.",
+            .default_value = "1",
+            .minimum = 1,
+            .maximum = largest_size}},
+          {},
+          read_slice};
+}
+
+layer_kind concat_kind() {
+  return {"concat",
+          "Joins what it reads along one dimension",
+          {dim_parameter(),
+           {.name = "reads",
+            .type = parameter_type::tree,
+            .help = "Names of the earlier layers or inputs of the network, in order.",
+            .required = true,
+            .structure = "name or list of names"}},
+          {},
+          read_concat};
 }
 
 }  // namespace graphline

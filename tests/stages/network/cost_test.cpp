@@ -68,6 +68,21 @@ TEST(network_cost, is_that_of_the_formula_of_each_layer) {
        {0, scores * 8, 2 * scores * 8 + 6 * scores, 4 * 2 * 5 * 36, 4 * 2 * 5 * 12}},
       {"flatten", {2, 3, 4}, {}},
       {"add: {from: input}", {2, 3, 4}, {0, 0, 24, 2 * 4 * 24, 4 * 24}},
+      {"mul: {from: input}", {2, 3, 4}, {0, 0, 24, 2 * 4 * 24, 4 * 24}},
+      {"tanh", square, elementwise(100)},
+      {"hardsigmoid", square, elementwise(400)},
+      {"hardswish", square, elementwise(500)},
+      {"leaky_relu", square, elementwise(200)},
+      // Each of 72 elements meets 4 x 4 kernel elements of 3 of the 6 outputs, in groups.
+      {"conv_transpose2d: {out_channels: 6, kernel: 4, stride: 2, padding: 1, groups: 2}",
+       image,
+       {2 * 3 * 16 + 6, 72 * 48, 2 * 72 * 48 + 864, 4 * (72 + 2 * 48 + 6), 4 * 864}},
+      {"upsample: {scale_factor: 2}", image, pooled(0, 288)},
+      {"upsample: {scale_factor: 2, mode: bilinear}", image, pooled(6 * 288, 288)},
+      {"reshape: {shape: [-1]}", {2, 3, 4}, {}},
+      {"permute: {dims: [2, 0, 1]}", {2, 3, 4}, {0, 0, 0, 4 * 24, 4 * 24}},
+      {"slice: {dim: 1, end: 2}", {2, 3, 4}, {0, 0, 0, 4 * 16, 4 * 16}},
+      {"concat: {dim: 0, reads: [input, input]}", {2, 3, 4}, {0, 0, 0, 4 * 48, 4 * 48}},
   };
   for (const counted_layer& layer : layers) {
     SCOPED_TRACE(layer.layers);

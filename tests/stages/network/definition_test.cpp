@@ -62,8 +62,8 @@ TEST(network_problems, are_told_at_their_places) {
       {"  - conv2d: {out_channels: 8, kernel: 1, groups: 3}\n", image,
        "2:50: conv2d cannot divide 8 output channels into 3 groups\n"},
       {"  - conv2d: {out_channels: 3, kernel: 3, name: a}\n  - add: {from: input}\n", image,
-       "3:17: add needs equal shapes but layer 'a' gives [1, 3, 110, 110] and the network's input "
-       "gives [1, 3, 112, 112]\n"},
+       "3:17: add needs shapes that broadcast to one but reads layer 'a' of [1, 3, 110, 110], the "
+       "network's input of [1, 3, 112, 112]\n"},
       {"  - relu: {name: a}\n  - gelu: {name: a}\n", image,
        "3:18: two layers are named 'a' (first on line 2)\n"},
       {"  - conv2d: {out_channels: 8, kernel: 1, name: layer1.0.conv1}\n", image, ""},
@@ -75,8 +75,8 @@ TEST(network_problems, are_told_at_their_places) {
       {"  - relu: {name: stem}\n  - conv2d: {out_channels: 8, kernel: 3}\n"
        "  - gelu: {reads: stem}\n",
        image,
-       "3:5: nothing reads layer '1.conv2d': name it in 'reads' or 'from' of a later layer, or "
-       "leave it out\n"},
+       "3:5: nothing reads layer '1.conv2d': name it in 'reads' or 'from' of a later layer or in "
+       "'outputs', or leave it out\n"},
       {"  - relu: {name: stem}\n  - gelu: {name: a}\n  - silu: {reads: stem}\n"
        "  - add: {from: a}\n",
        image, ""},
@@ -107,6 +107,125 @@ TEST(network_problems, are_told_at_their_places) {
        "5:17: no earlier layer is named 'nobody' (known: input)\n"},
   };
   for (const auto& [layers, input, said] : cases) EXPECT_EQ(problems(layers, input), said);
+}
+
+TEST(network_problems, of_layers_that_rearrange_elements_are_told_at_their_places) {
+  const wrong_layers cases[] = {
+      {"  - relu: {name: a}\n  - concat: {dim: 1, reads: [a, b]}\n", image,
+       "3:33: no earlier layer is named 'b' (known: input, a)\n"},
+      {"  - relu: {name: a}\n  - concat: {dim: 1, reads: a}\n", image,
+       "3:29: concat takes two names or more in 'reads', found one\n"},
+      {"  - relu: {name: a}\n  - concat: {dim: 4, reads: [a, input]}\n", image,
+       "3:19: concat has no dimension 4: layer 'a' gives [1, 3, 112, 112], whose dimensions are -4 "
+       "to 3\n"},
+      {"  - max_pool2d: {kernel: 2, name: half}\n  - concat: {dim: 1, reads: [half, input]}\n",
+       image,
+       "3:5: concat cannot join layer 'half' of [1, 3, 56, 56] and the network's input of "
+       "[1, 3, 112, 112] along dimension 1\n"},
+      {"  - concat: {dim: 1}\n", image,
+       "2:5: layer 'concat' needs 'reads' (name or list of names)\n"},
+      {"  - relu: {name: a}\n  - gelu: {reads: [a, input]}\n", image,
+       "3:19: 'reads' must be text, found a list\n"},
+      {"  - slice: {dim: 1, start: 1, end: 4}\n", image,
+       "2:36: slice takes elements from 1 to before 4 along dimension 1, where the network's input "
+       "has 3\n"},
+      {"  - slice: {dim: -3, start: -4}\n", image,
+       "2:29: slice takes elements from -1 to before 3 along dimension 1, where the network's "
+       "input "
+       "has 3\n"},
+      {"  - slice: {dim: 7, start: 1}\n",
+       {5},
+       "2:18: slice has no dimension 7: the network's input gives [5], whose dimensions are -1 to "
+       "0\n"},
+      {"  - reshape: {shape: [2, -1]}\n",
+       {3, 5},
+       "2:22: reshape cannot see the network's input of [3, 5] as [2, -1]\n"},
+      {"  - reshape: {shape: [-1, 5, -1]}\n",
+       {3, 5},
+       "2:22: reshape cannot see the network's input of [3, 5] as [-1, 5, -1]\n"},
+      {"  - permute: {dims: [0, 2]}\n",
+       {3, 5, 7},
+       "2:21: permute must name each dimension of [3, 5, 7] once (the network's input gives it)\n"},
+      {"  - permute: {dims: [0, 2, -1]}\n",
+       {3, 5, 7},
+       "2:21: permute must name each dimension of [3, 5, 7] once (the network's input gives it)\n"},
+      {"  - upsample: {scale_factor: 2, size: 4}\n", image,
+       "2:5: upsample takes either a 'size' or a 'scale_factor'\n"},
+      {"  - upsample\n", image, "2:5: upsample takes either a 'size' or a 'scale_factor'\n"},
+      {"  - upsample: {scale_factor: 2, align_corners: true}\n", image,
+       "2:48: upsample takes 'align_corners' with 'mode: bilinear' alone\n"},
+      {"  - upsample: {scale_factor: [1, 2, 3]}\n", image,
+       "2:30: upsample takes one number or a pair [h, w] as 'scale_factor', found 3 numbers\n"},
+      {"  - upsample: {scale_factor: 0.001}\n", image,
+       "2:30: upsample makes a height or width of 0 elements (the network's input gives "
+       "[1, 3, 112, 112]); it must be 1 to 65536\n"},
+      {"  - upsample: {size: 4}\n",
+       {3, 5},
+       "2:5: upsample expects [N, C, H, W] but the network's input gives [3, 5]\n"},
+      {"  - conv_transpose2d: {out_channels: 8, kernel: 3, output_padding: 1}\n", image,
+       "2:68: conv_transpose2d takes less 'output_padding' than its stride of 1x1, found 1x1\n"},
+      {"  - conv_transpose2d: {out_channels: 8, kernel: 3, groups: 2}\n", image,
+       "2:60: conv_transpose2d cannot divide 3 input channels into 2 groups (the network's input "
+       "gives [1, 3, 112, 112])\n"},
+      {"  - conv_transpose2d: {out_channels: 8, kernel: 1, padding: 56}\n", image,
+       "2:5: conv_transpose2d has more padding than result: the network's input gives "
+       "[1, 3, 112, 112]\n"},
+      {"  - slice: {dim: 1, end: 2, name: a}\n  - mul: {from: input}\n", image,
+       "3:17: mul needs shapes that broadcast to one but reads layer 'a' of [1, 2, 112, 112], the "
+       "network's input of [1, 3, 112, 112]\n"},
+  };
+  for (const auto& [layers, input, said] : cases) EXPECT_EQ(problems(layers, input), said);
+}
+
+TEST(network_problems, of_several_tensors_are_told_at_their_places) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"{layers: [relu: {name: a}, add: {from: y}], inputs: [x, y]}", ""},
+      {"{layers: [relu: {name: a}, add: {from: y}], inputs: [x, y], outputs: a}",
+       "1:28: nothing reads layer '1.add': name it in 'reads' or 'from' of a later layer or in "
+       "'outputs', or leave it out\n"},
+      {"{layers: [relu, gelu], inputs: [x, y]}",
+       "1:36: nothing reads input 'y': name it in 'reads' or 'from' of a later layer or in "
+       "'outputs', or leave it out\n"},
+      {"{layers: [relu: {name: y}], inputs: [x, y]}",
+       "1:24: an input and a layer are named 'y' (first on line 1)\n"
+       "1:41: nothing reads input 'y': name it in 'reads' or 'from' of a later layer or in "
+       "'outputs', or leave it out\n"},
+      {"{layers: [relu, add: {from: input}], inputs: [x, y]}",
+       "1:29: no earlier layer is named 'input' (known: x, y)\n"},
+      {"{layers: [relu: {name: p3}, add: {from: y}], inputs: [x, y], outputs: [p3, p4]}",
+       "1:76: no layer is named 'p4' (known: x, y, p3)\n"},
+      {"{layers: [relu, add: {from: y}], inputs: [x, y], outputs: y}",
+       "1:59: 'y' is an input of the network: 'outputs' names layers\n"},
+      {"{layers: [relu, add: {from: y}], inputs: [x, y, x]}", "1:49: 'inputs' names 'x' twice\n"},
+      {"{layers: [relu: {name: a}], inputs: [x, y], outputs: [a, a]}",
+       "1:58: 'outputs' names 'a' twice\n"
+       "1:41: nothing reads input 'y': name it in 'reads' or 'from' of a later layer or in "
+       "'outputs', or leave it out\n"},
+      {"{layers: [relu], inputs: []}", "1:26: 'inputs' must name at least one\n"},
+      {"{layers: [relu], outputs: {a: b}}",
+       "1:27: 'outputs' must be a name or a list of names, found a mapping\n"},
+  };
+  for (const auto& [yaml, said] : cases) {
+    EXPECT_EQ(problems_of(network_kind(), yaml, {floats({2, 3}), floats({2, 3})}), said) << yaml;
+  }
+  EXPECT_THAT(problems_of(network_kind(), "{layers: [relu, add: {from: y}], inputs: [x, y]}",
+                          {floats({2, 3}), {{2, 3}, dtype::int64}}),
+              HasSubstr("reads float32, but its y is int64 [2, 3]"));
+}
+
+TEST(network_ports, are_those_that_the_arguments_name) {
+  const auto ports = [](const std::string& yaml) {
+    diagnostics out;
+    const stage_ports made = network_kind().ports(read_arguments(network_kind(), yaml), out);
+    EXPECT_FALSE(out.has_errors()) << out.render();
+    std::string names;
+    for (const port& p : made.inputs) names += p.name + " ";
+    names += "->";
+    for (const port& p : made.outputs) names += " " + p.name;
+    return names;
+  };
+  EXPECT_EQ(ports("layers: [relu]"), "input -> output");
+  EXPECT_EQ(ports("{layers: [relu], inputs: [c3, c4], outputs: p3}"), "c3 c4 -> p3");
 }
 
 TEST(network_problems, name_what_is_wrong) {
@@ -151,9 +270,35 @@ TEST(network_problems, refuse_an_input_that_is_not_float32) {
 
 TEST(network_manual, lists_every_layer_with_its_parameters) {
   const std::string page = network_kind().manual();
-  for (const char* layer : {"conv2d", "linear", "relu", "relu6", "gelu", "sigmoid", "silu",
-                            "softmax", "batch_norm2d", "layer_norm", "scaled_dot_product_attention",
-                            "max_pool2d", "avg_pool2d", "adaptive_avg_pool2d", "flatten", "add"}) {
+  for (const char* layer : {"conv2d",
+                            "linear",
+                            "relu",
+                            "relu6",
+                            "gelu",
+                            "sigmoid",
+                            "silu",
+                            "softmax",
+                            "batch_norm2d",
+                            "layer_norm",
+                            "scaled_dot_product_attention",
+                            "max_pool2d",
+                            "avg_pool2d",
+                            "adaptive_avg_pool2d",
+                            "flatten",
+                            "add",
+                            "conv_transpose2d",
+                            "tanh",
+                            "hardsigmoid",
+                            "hardswish",
+                            "leaky_relu",
+                            "upsample",
+                            "reshape",
+                            "permute",
+                            "slice",
+                            "concat",
+                            "sub",
+                            "mul",
+                            "div"}) {
     EXPECT_THAT(page, HasSubstr(std::string("\n  ") + layer + ": "));
   }
   EXPECT_THAT(page, HasSubstr("count_include_pad: true or false, default true. "));

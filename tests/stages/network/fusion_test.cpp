@@ -5,6 +5,7 @@
 
 #include <sstream>
 
+#include "stages/kinds.hpp"
 #include "stages/network/layer_reader.hpp"
 #include "tests/stages/network/stage_trial.hpp"
 
@@ -16,11 +17,18 @@ using testing::ElementsAre;
 
 using fuse = std::vector<fused_layers> (*)(const network_definition&);
 
+network_definition defined(const std::string& layers, const shape& input) {
+  const tensor_type type = floats(input);
+  diagnostics out;
+  network_definition network =
+      define_network(read_arguments(network_kind(), "layers: " + layers), {&type, 1}, out);
+  out.throw_if_errors();
+  return network;
+}
+
 /// Groups as "head(norm)+epilogue", by layer number.
 std::vector<std::string> groups_of(const std::string& yaml, const shape& input, fuse groups_in) {
-  diagnostics out;
-  const network_definition network = define_network(parse(yaml), input, {}, out);
-  out.throw_if_errors();
+  const network_definition network = defined(yaml, input);
   std::vector<std::string> groups;
   for (const fused_layers& group : groups_in(network)) {
     std::ostringstream text;
@@ -101,17 +109,15 @@ TEST(fusion, makes_one_program_of_element_wise_layers_with_one_result) {
 }
 
 TEST(fused_cost, moves_what_a_group_reads_from_outside_and_gives_and_nothing_inside) {
-  diagnostics out;
-  const network_definition network = define_network(parse(R"(
+  const network_definition network = defined(R"(
 - conv2d: {out_channels: 4, kernel: 1, bias: false, name: x}
 - conv2d: {out_channels: 4, kernel: 3, padding: 1, bias: false, name: main}
 - conv2d: {out_channels: 4, kernel: 1, bias: false, reads: x}
 - batch_norm2d
 - add: {from: main}
 - relu
-)"),
-                                                    small_image, {}, out);
-  out.throw_if_errors();
+)",
+                                             small_image);
   const std::vector<fused_layers> groups = fuse_layers(network);
   ASSERT_EQ(groups.size(), 3U);
   const std::int64_t value = 4 * 36;

@@ -12,8 +12,10 @@ namespace graphline::test {
 /// A network of cases.yaml, which PyTorch has computed too.
 struct reference_case {
   std::string name;
-  shape input;
-  node layers;
+  std::vector<std::string> inputs;   ///< their names
+  std::vector<std::string> outputs;  ///< likewise
+  std::vector<tensor_type> types;    ///< of the inputs
+  arguments values;                  ///< of the stage, with weights where some are stored
 
   /// How a failed test calls it.
   friend void PrintTo(const reference_case& printed, std::ostream* to) { *to << printed.name; }
@@ -21,13 +23,11 @@ struct reference_case {
 
 std::vector<reference_case> reference_cases();
 
-/// Those of a file like cases.yaml.
+/// Those of a file like cases.yaml: a case has a `shape`, of "input", or `inputs` with a shape each
+/// and `outputs`.
 std::vector<reference_case> cases_in(const std::string& path);
 
 /// A list of numbers.
 shape shape_of(const node& written);
-
-/// The arguments of a network with these layers, and with the case's weights where some are stored.
-arguments arguments_of(const reference_case& wanted);
 
 }  // namespace graphline::test

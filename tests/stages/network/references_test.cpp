@@ -18,19 +18,25 @@ class references : public testing::TestWithParam<reference_case> {
     const reference_case& wanted = GetParam();
     safetensors_file stored(reference_file("tensors.safetensors"));
     const stage_kind kind = network_kind();
-    const arguments values = arguments_of(wanted);
-    const std::vector<tensor_type> inputs{floats(wanted.input)};
     diagnostics out;
-    const stage_shape inferred = kind.infer(values, inputs, out);
+    const stage_shape inferred = kind.infer(wanted.values, wanted.types, out);
     ASSERT_FALSE(out.has_errors()) << out.render();
 
-    const std::vector<float> input = stored.read_float32(wanted.name + ".input", wanted.input);
-    // The shape that was inferred must be PyTorch's, or this throws.
-    const std::vector<float> expected =
-        stored.read_float32(wanted.name + ".output", inferred.outputs.at(0).shape);
-    stage_trial trial(kind, values, inputs, threads);
-    EXPECT_LE(difference(trial.run({input}), expected), 1e-5)
-        << testing::PrintToString(trial.operations());
+    std::vector<std::vector<float>> inputs;
+    for (std::size_t i = 0; i < wanted.inputs.size(); ++i) {
+      inputs.push_back(
+          stored.read_float32(wanted.name + "." + wanted.inputs[i], wanted.types[i].shape));
+    }
+    stage_trial trial(kind, wanted.values, wanted.types, threads);
+    trial.run(inputs);
+    ASSERT_EQ(inferred.outputs.size(), wanted.outputs.size());
+    for (std::size_t i = 0; i < wanted.outputs.size(); ++i) {
+      // The shape that was inferred must be PyTorch's, or this throws.
+      const std::vector<float> expected =
+          stored.read_float32(wanted.name + "." + wanted.outputs[i], inferred.outputs[i].shape);
+      EXPECT_LE(difference(trial.output(0, i), expected), 1e-5)
+          << wanted.outputs[i] << ", " << testing::PrintToString(trial.operations());
+    }
   }
 };
 

@@ -111,14 +111,14 @@ stage_trial::stage_trial(std::shared_ptr<device> on, const stage_kind& kind,
                          const arguments& values, const std::vector<tensor_type>& inputs, int slots)
     : device_(std::move(on)),
       stream_(device_->make_stream("trial", priority::normal)),
-      output_type_(inferred(kind, values, inputs).outputs.at(0)) {
+      output_types_(inferred(kind, values, inputs).outputs) {
   const auto specific = kind.make_device.find(device_->properties().backend);
   const auto& make =
       specific != kind.make_device.end() ? specific->second : kind.make_device.at("");
   stage_ = make(*device_, {.name = "trial",
                            .arguments = values,
                            .inputs = inputs,
-                           .outputs = {output_type_},
+                           .outputs = output_types_,
                            .seed = 1});
   for (int i = 0; i < slots; ++i) {
     slot_data& slot = slots_.emplace_back();
@@ -127,8 +127,10 @@ stage_trial::stage_trial(std::shared_ptr<device> on, const stage_kind& kind,
       slot.inputs.push_back(device_->allocate(type.bytes()));
       tensors.inputs.push_back({slot.inputs.back().data(), type});
     }
-    slot.output = device_->allocate(output_type_.bytes());
-    tensors.outputs.push_back({slot.output.data(), output_type_});
+    for (const tensor_type& type : output_types_) {
+      slot.outputs.push_back(device_->allocate(type.bytes()));
+      tensors.outputs.push_back({slot.outputs.back().data(), type});
+    }
     if (stage_->scratch_bytes() > 0) slot.scratch = device_->allocate(stage_->scratch_bytes());
     tensors.scratch = slot.scratch.data();
     slot.work = stage_->bind(tensors);
@@ -137,9 +139,11 @@ stage_trial::stage_trial(std::shared_ptr<device> on, const stage_kind& kind,
 }
 
 void stage_trial::poison(int number) {
-  for (const memory* filled : {&slot(number).output, &slot(number).scratch}) {
-    if (filled->bytes() > 0) stream_->fill(filled->data(), std::byte{0xff}, filled->bytes());
-  }
+  const auto fill = [this](const memory& filled) {
+    if (filled.bytes() > 0) stream_->fill(filled.data(), std::byte{0xff}, filled.bytes());
+  };
+  std::ranges::for_each(slot(number).outputs, fill);
+  fill(slot(number).scratch);
   wait();
 }
 
@@ -172,9 +176,10 @@ std::size_t stage_trial::enqueue_in_parts(int number) {
   return marked.parts;
 }
 
-std::vector<float> stage_trial::output(int number) {
-  std::vector<float> values(static_cast<std::size_t>(output_type_.shape.elements()));
-  stream_->copy(values.data(), slot(number).output.data(), output_type_.bytes());
+std::vector<float> stage_trial::output(int number, std::size_t which) {
+  const tensor_type& type = output_types_.at(which);
+  std::vector<float> values(static_cast<std::size_t>(type.shape.elements()));
+  stream_->copy(values.data(), slot(number).outputs[which].data(), type.bytes());
   wait();
   return values;
 }

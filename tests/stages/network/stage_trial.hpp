@@ -63,7 +63,7 @@ class stage_trial {
   void wait() { device_->synchronize(wait_mode::block); }
 
   /// Waits, and reads.
-  std::vector<float> output(int slot = 0);
+  std::vector<float> output(int slot = 0, std::size_t which = 0);
 
   /// The work of a slot as a graph.
   std::unique_ptr<graph> capture(int slot = 0);
@@ -72,7 +72,7 @@ class stage_trial {
   /// The names of the operations of the work, in order.
   std::vector<std::string> operations();
 
-  /// Poisons, runs on these inputs and waits.
+  /// Poisons, runs on these inputs, waits and reads the first output.
   std::vector<float> run(const std::vector<std::vector<float>>& inputs);
 
   /// The same, by a graph of the work.
@@ -85,7 +85,7 @@ class stage_trial {
  private:
   struct slot_data {
     std::vector<memory> inputs;
-    memory output;
+    std::vector<memory> outputs;
     memory scratch;
     std::unique_ptr<device_work> work;
   };
@@ -94,7 +94,7 @@ class stage_trial {
 
   std::shared_ptr<device> device_;
   std::unique_ptr<stream> stream_;
-  tensor_type output_type_;
+  std::vector<tensor_type> output_types_;
   std::unique_ptr<device_stage> stage_;
   std::vector<slot_data> slots_;
 };

@@ -69,6 +69,10 @@ TEST(network_weights, are_drawn_within_the_bound_of_their_fan_in) {
   EXPECT_THAT(bound_of(weights[0]), just_within(std::sqrt(3.0 / 100)));
   EXPECT_LE(bound_of(weights[1]), 0.1F);
   EXPECT_GT(bound_of(weights[1]), 0.08);
+  // A kernel of 2 x 2 that moves by 2 meets each output once.
+  const auto transposed = weights_of(
+      "layers: [conv_transpose2d: {out_channels: 40, kernel: 2, stride: 2}]", {1, 12, 9, 9});
+  EXPECT_THAT(bound_of(transposed[0]), just_within(std::sqrt(3.0 / 12)));
 }
 
 TEST(network_weights, make_up_for_the_rectifier_that_follows) {
@@ -80,10 +84,11 @@ TEST(network_weights, make_up_for_the_rectifier_that_follows) {
   };
   const double plain = std::sqrt(3.0 / 81);
   const double rectified = std::sqrt(6.0 / 81);
-  for (const char* after : {"relu", "relu6", "gelu", "silu", "batch_norm2d, relu"}) {
+  for (const char* after :
+       {"relu", "relu6", "gelu", "silu", "batch_norm2d, relu", "hardswish", "leaky_relu"}) {
     EXPECT_THAT(bounds(after), just_within(rectified)) << after;
   }
-  for (const char* after : {"sigmoid", "flatten", "batch_norm2d", "softmax, relu"}) {
+  for (const char* after : {"sigmoid", "flatten", "batch_norm2d", "softmax, relu", "tanh"}) {
     EXPECT_THAT(bounds(after), just_within(plain)) << after;
   }
 }

@@ -2,8 +2,9 @@
 """Writes what PyTorch computes for every layer, to compare Graphline with.
 
 Run it with Debian's python3-torch (1.13) to make the files beside it again:
-  cases.yaml                 name, layers and shape of the input of every case
-  tensors.safetensors        NAME.input and NAME.output of every case
+  cases.yaml                 name, layers and shapes of the inputs of every case
+  tensors.safetensors        NAME.INPUT and NAME.OUTPUT of every case, "input" and "output" where
+                             it does not say how its tensors are called
   weights/NAME.safetensors   the weights of a case that has any
 
 Inputs and weights are random, rounded to what the file holds; outputs are computed in float64 and
@@ -17,9 +18,11 @@ import struct
 import torch
 from torch import nn
 
-from reference_layers import (Add, adaptive, add, attention, avg_pool, batch_norm, conv, enlarged,
-                              flatten, gelu, layer_norm, linear, max_pool, plain, randomise,
-                              reading, relu, relu6, softmax)
+from reference_layers import (TwoOperands, adaptive, add, attention, avg_pool, batch_norm, concat,
+                              conv, conv_transpose, div, enlarged, flatten, gelu, layer_norm,
+                              leaky_relu, linear, max_pool, mul, part, permute, plain, randomise,
+                              reading, relu, relu6, reshape, sigmoid, silu, softmax, sub, upsample,
+                              weights_of)
 
 HERE = pathlib.Path(__file__).parent
 TYPES = {torch.float16: "F16", torch.bfloat16: "BF16", torch.float32: "F32", torch.float64: "F64"}
@@ -47,15 +50,23 @@ def write_safetensors(path, tensors):
     path.write_bytes(struct.pack("<Q", len(text)) + text + data)
 
 
-def run(layers, x):
-    """The output of [(yaml, module or Add, name, reads)], in the precision of `x`."""
-    named = {"input": x}
+def run(layers, inputs, outputs):
+    """What the named ones of [(yaml, module or function, name, reads)] give, or the last one, in
+    the precision of the inputs."""
+    named = dict(inputs)
+    x = next(iter(inputs.values()))
     for _, module, name, reads in layers:
-        x = named[reads] if reads else x
-        x = x + named[module.source] if isinstance(module, Add) else module(x)
+        if isinstance(reads, list):
+            x = [named[source] for source in reads]
+        elif reads:
+            x = named[reads]
+        if isinstance(module, TwoOperands):
+            x = module.function(x, named[module.source])
+        else:
+            x = module(x)
         if name:
             named[name] = x
-    return x
+    return {name: named[name] for name in outputs} if outputs else {"output": x}
 
 
 def cases():
@@ -74,16 +85,16 @@ def cases():
     yield "conv_relu", image, [conv(5, 7, 3), relu()]
     yield "conv_gelu", image, [conv(5, 7, 3), gelu()]
     yield "conv_gelu_tanh", image, [conv(5, 7, 3), gelu("tanh")]
-    yield "conv_sigmoid", image, [conv(5, 7, 3), plain("sigmoid", nn.Sigmoid())]
-    yield "conv_silu", image, [conv(5, 7, 3), plain("silu", nn.SiLU())]
+    yield "conv_sigmoid", image, [conv(5, 7, 3), sigmoid()]
+    yield "conv_silu", image, [conv(5, 7, 3), silu()]
 
     wide = [3, 4, 2, 17]
     yield "relu", wide, [relu()]
     yield "gelu", wide, [gelu()]
     yield "gelu_none", wide, [gelu("none")]
     yield "gelu_tanh", wide, [gelu("tanh")]
-    yield "sigmoid", wide, [plain("sigmoid", nn.Sigmoid())]
-    yield "silu", wide, [plain("silu", nn.SiLU())]
+    yield "sigmoid", wide, [sigmoid()]
+    yield "silu", wide, [silu()]
     yield "gelu_rank_one", [19], [gelu()]
 
     yield "softmax_last", wide, [softmax(-1)]
@@ -101,7 +112,7 @@ def cases():
     yield "batch_norm_after_conv", image, [conv(5, 7, 3), batch_norm(7), relu()]
     yield "batch_norm_after_conv_no_bias", image, [conv(5, 16, 3, bias=False), batch_norm(16)]
     yield "batch_norm_after_depthwise", [1, 8, 7, 7], [
-        conv(8, 8, 3, groups=8, bias=False), batch_norm(8), plain("silu", nn.SiLU())]
+        conv(8, 8, 3, groups=8, bias=False), batch_norm(8), silu()]
     yield "batch_norm_after_relu", image, [conv(5, 16, 3), relu(), batch_norm(16)]
     yield "batch_norm_of_shared_conv", image, [
         conv(5, 16, 3, name="stem"), batch_norm(16), relu(), add("stem")]
@@ -155,9 +166,9 @@ def cases():
         conv(16, 16, 3, padding=1, bias=False, name="conv2"), batch_norm(16, name="bn2"),
         add("input"), relu()]
     yield "separable_block", [1, 12, 9, 9], [
-        conv(12, 24, 1, bias=False), batch_norm(24), plain("silu", nn.SiLU()),
+        conv(12, 24, 1, bias=False), batch_norm(24), silu(),
         conv(24, 24, 3, padding=1, groups=24, stride=2, bias=False), batch_norm(24),
-        plain("silu", nn.SiLU()), conv(24, 12, 1)]
+        silu(), conv(24, 12, 1)]
 
     yield "two_models_backbone", [1, 3, 24, 24], [
         conv(3, 24, 3, stride=2, padding=1), gelu(), conv(24, 40, 3, stride=2, padding=1), gelu()]
@@ -222,36 +233,125 @@ def cases():
     yield "batch_norm_large_eps", image, [
         conv(5, 16, 3), batch_norm(16, eps=0.5), relu(), batch_norm(16, eps=0.25)]
 
+    steep = enlarged(4, conv(5, 16, 3))
+    yield "tanh", image, [steep, plain("tanh", nn.Tanh())]
+    yield "hardsigmoid", image, [steep, plain("hardsigmoid", nn.Hardsigmoid())]
+    yield "hardswish", image, [steep, plain("hardswish", nn.Hardswish())]
+    yield "leaky_relu", image, [leaky_relu()]
+    yield "leaky_relu_slope", image, [conv(5, 16, 3), leaky_relu(negative_slope=0.2)]
 
-def weights_of(layers):
-    """As the state dict of a Sequential, a named layer's name in place of its number."""
-    tensors = {}
-    for number, (_, module, name, _) in enumerate(layers):
-        if isinstance(module, nn.Module):
-            for key, tensor in module.state_dict().items():
-                if tensor.dtype != torch.int64:  # num_batches_tracked
-                    tensors[f"{name or number}.{key}"] = tensor.float()
-    return tensors
+    yield "add_broadcast", image, [adaptive(1), add("input")]
+    yield "sub", image, [conv(5, 5, 3, padding=1), sub("input")]
+    yield "mul", image, [adaptive([1, 9]), sigmoid("gate"), mul("input")]
+    yield "div", image, [adaptive([7, 1]), sigmoid("shares"), reading("input", div("shares"))]
+
+    yield "upsample", image, [upsample(scale_factor=2)]
+    yield "upsample_factors", image, [conv(5, 16, 3), upsample(scale_factor=[1.5, 2.25])]
+    yield "upsample_size", image, [upsample(size=[11, 4])]
+    yield "upsample_bilinear", image, [conv(5, 16, 3), upsample(scale_factor=2, mode="bilinear")]
+    yield "upsample_bilinear_factors", image, [upsample(scale_factor=[0.7, 1.3], mode="bilinear")]
+    yield "upsample_bilinear_same_size", [1, 2, 3, 3], [
+        upsample(scale_factor=[1.3, 2.3], mode="bilinear")]
+    yield "upsample_bilinear_size", image, [upsample(size=5, mode="bilinear")]
+    yield "upsample_align_corners", image, [
+        upsample(size=[13, 1], mode="bilinear", align_corners=True)]
+    yield "upsample_align_corners_factor", image, [
+        upsample(scale_factor=3, mode="bilinear", align_corners=True)]
+
+    yield "conv_transpose", image, [conv_transpose(5, 7, 3)]
+    yield "conv_transpose_twice_the_size", [1, 16, 6, 5], [
+        conv_transpose(16, 8, 2, stride=2, bias=False), batch_norm(8), relu()]
+    yield "conv_transpose_paddings", image, [
+        conv_transpose(5, 6, [3, 4], stride=[2, 3], padding=[1, 2], output_padding=[1, 2])]
+    yield "conv_transpose_dilation", image, [
+        conv_transpose(5, 6, 3, stride=2, padding=2, dilation=[2, 3], output_padding=[1, 0])]
+    yield "conv_transpose_groups", [2, 8, 5, 6], [
+        conv_transpose(8, 12, 3, stride=2, groups=4, padding=1), gelu()]
+
+    yield "reshape", image, [reshape([2, -1, 9])]
+    yield "permute", image, [conv(5, 7, 3), permute([0, 2, -1, 1])]
+    yield "slice", image, [conv(5, 16, 3, name="a"), part(1, end=8, name="first"),
+                           reading("a", part(1, 8)), mul("first")]
+    yield "slice_ends", image, [part(-1, start=-6, end=-1, step=2)]
+    yield "concat", image, [conv(5, 16, 3, padding=1, name="a"), relu("b"),
+                            concat(1, ["b", "input", "a"])]
+    yield "concat_rows", [3, 4], [linear(4, 4, name="a"), concat(-2, ["input", "a"])]
+
+    yield "squeeze_and_excitation", [2, 16, 7, 7], [
+        conv(16, 16, 3, padding=1, name="x"), adaptive(1), conv(16, 4, 1, name="fc1"), relu(),
+        conv(4, 16, 1, name="fc2"), plain("hardsigmoid", nn.Hardsigmoid()), mul("x"),
+        plain("hardswish", nn.Hardswish())]
+    yield "unet", [1, 3, 16, 20], [
+        conv(3, 8, 3, padding=1, name="down1"), relu("skip1"), max_pool(2),
+        conv(8, 16, 3, padding=1, name="down2"), relu("skip2"), max_pool(2),
+        conv(16, 24, 3, padding=1, name="bottom"), relu(),
+        conv_transpose(24, 16, 2, stride=2, name="up2"), concat(1, ["skip2", "up2"]),
+        conv(32, 16, 3, padding=1, name="conv2"), relu(),
+        conv_transpose(16, 8, 2, stride=2, name="up1"), concat(1, ["skip1", "up1"]),
+        conv(16, 8, 3, padding=1, name="conv1"), relu(), conv(8, 2, 1, name="head")]
+    yield "c2f", [2, 16, 8, 8], [
+        conv(16, 32, 1, bias=False, name="cv1.conv"), batch_norm(32, name="cv1.bn"), silu("cv1"),
+        part(1, end=16, name="y0"), reading("cv1", part(1, 16, name="y1")),
+        conv(16, 16, 3, padding=1, bias=False, name="m.0.cv1.conv"),
+        batch_norm(16, name="m.0.cv1.bn"), silu(),
+        conv(16, 16, 3, padding=1, bias=False, name="m.0.cv2.conv"),
+        batch_norm(16, name="m.0.cv2.bn"), silu(), add("y1", name="m.0"),
+        concat(1, ["y0", "y1", "m.0"]),
+        conv(48, 24, 1, bias=False, name="cv2.conv"), batch_norm(24, name="cv2.bn"), silu()]
+
+    yield "pyramid", {"c3": [1, 8, 12, 16], "c4": [1, 16, 6, 8], "c5": [1, 32, 3, 4]}, [
+        reading("c5", conv(32, 16, 1, name="lateral5")),
+        upsample(scale_factor=2, name="up5"), reading("c4", conv(16, 16, 1, name="lateral4")),
+        add("up5", name="sum4"), upsample(scale_factor=2, name="up4"),
+        reading("c3", conv(8, 16, 1, name="lateral3")), add("up4"),
+        conv(16, 16, 3, padding=1, name="p3"),
+        reading("sum4", conv(16, 16, 3, padding=1, name="p4")),
+        reading("lateral5", conv(16, 16, 3, padding=1, name="p5"))], ["p3", "p4", "p5"]
+
+    # A head of YOLOv8: distances to the sides of boxes as means of distributions, and scores.
+    yield "yolo_head", {"p3": [2, 16, 4, 6], "p4": [2, 24, 2, 3]}, [
+        reading("p3", conv(16, 16, 3, padding=1, name="cv2.0.0.conv")), silu(),
+        conv(16, 64, 1, name="cv2.0.2"),
+        reading("p3", conv(16, 16, 3, padding=1, name="cv3.0.0.conv")), silu(),
+        conv(16, 5, 1, name="cv3.0.2"), concat(1, ["cv2.0.2", "cv3.0.2"]),
+        reshape([2, 69, -1], name="at_p3"),
+        reading("p4", conv(24, 16, 3, padding=1, name="cv2.1.0.conv")), silu(),
+        conv(16, 64, 1, name="cv2.1.2"),
+        reading("p4", conv(24, 16, 3, padding=1, name="cv3.1.0.conv")), silu(),
+        conv(16, 5, 1, name="cv3.1.2"), concat(1, ["cv2.1.2", "cv3.1.2"]),
+        reshape([2, 69, -1], name="at_p4"), concat(2, ["at_p3", "at_p4"], name="all"),
+        part(1, end=64), reshape([2, 4, 16, -1]), permute([0, 2, 1, 3]), softmax(1),
+        conv(16, 1, 1, bias=False, name="dfl.conv"), reshape([2, 4, -1], name="distances"),
+        reading("all", part(1, start=64)), sigmoid("scores")], ["distances", "scores"]
 
 
 def main():
     (HERE / "weights").mkdir(exist_ok=True)
     tensors, listing = {}, ["# Made by make_references.py.\n"]
-    for seed, (name, shape, layers) in enumerate(build()):
+    for seed, (name, shapes, layers, *outputs) in enumerate(build()):
         torch.manual_seed(seed)
-        x = torch.randn(shape)
+        several = isinstance(shapes, dict)
+        inputs = {key: torch.randn(shape)
+                  for key, shape in (shapes if several else {"input": shapes}).items()}
         weights = weights_of(layers)
         for _, module, *_ in layers:
             if isinstance(module, nn.Module):
                 module.eval()
                 module.double()
         with torch.no_grad():
-            y = run(layers, x.double())
-        tensors[f"{name}.input"] = x
-        tensors[f"{name}.output"] = y.float()
+            doubles = {key: x.double() for key, x in inputs.items()}
+            results = run(layers, doubles, outputs[0] if outputs else None)
+        tensors.update({f"{name}.{key}": x for key, x in inputs.items()})
+        tensors.update({f"{name}.{key}": y.float() for key, y in results.items()})
         if weights:
             write_safetensors(HERE / "weights" / f"{name}.safetensors", weights)
-        listing.append(f"- name: {name}\n  shape: {shape}\n  layers:\n")
+        listing.append(f"- name: {name}\n")
+        if several:
+            listing.append(f"  inputs: {{{', '.join(f'{k}: {s}' for k, s in shapes.items())}}}\n")
+        else:
+            listing.append(f"  shape: {shapes}\n")
+        listing += [f"  outputs: [{', '.join(names)}]\n" for names in outputs]
+        listing.append("  layers:\n")
         listing += [f"    - {written}\n" for written, *_ in layers]
     write_safetensors(HERE / "tensors.safetensors", tensors)
     (HERE / "cases.yaml").write_text("".join(listing))

@@ -1,5 +1,5 @@
 """Layers as PyTorch computes them and as Graphline's YAML writes them, each as
-(yaml, module, name, reads)."""
+(yaml, module, name, reads). What has no module in PyTorch is a function."""
 
 import math
 
@@ -7,10 +7,11 @@ import torch
 from torch import nn
 
 
-class Add:
-    """Not a module of PyTorch's: adds the output of a named layer."""
+class TwoOperands:
+    """A function of a layer's input and the output of a named layer."""
 
-    def __init__(self, source):
+    def __init__(self, function, source):
+        self.function = function
         self.source = source
 
 
@@ -44,12 +45,22 @@ def randomise(module):
             module.bias.uniform_(-0.5, 0.5)
 
 
+def weights_of(layers):
+    """As the state dict of a Sequential, a named layer's name in place of its number."""
+    tensors = {}
+    for number, (_, module, name, _) in enumerate(layers):
+        if isinstance(module, nn.Module):
+            for key, tensor in module.state_dict().items():
+                if tensor.dtype != torch.int64:  # num_batches_tracked
+                    tensors[f"{name or number}.{key}"] = tensor.float()
+    return tensors
+
+
 def conv(cin, cout, kernel, name=None, **options):
     written = {"out_channels": cout, "kernel": kernel}
     written.update(options)
-    torch_options = {k: tuple(v) if isinstance(v, list) else v for k, v in options.items()}
     size = tuple(kernel) if isinstance(kernel, list) else kernel
-    return entry("conv2d", written, nn.Conv2d(cin, cout, size, **torch_options), name)
+    return entry("conv2d", written, nn.Conv2d(cin, cout, size, **in_torch(options)), name)
 
 
 def linear(features_in, features_out, name=None, **options):
@@ -61,9 +72,8 @@ def linear(features_in, features_out, name=None, **options):
 def pool(kind, module_type, kernel, **options):
     written = {"kernel": kernel}
     written.update(options)
-    torch_options = {k: tuple(v) if isinstance(v, list) else v for k, v in options.items()}
     size = tuple(kernel) if isinstance(kernel, list) else kernel
-    return entry(kind, written, module_type(size, **torch_options))
+    return entry(kind, written, module_type(size, **in_torch(options)))
 
 
 def max_pool(kernel, **options):
@@ -96,6 +106,10 @@ def gelu(approximate=None, name=None):
     return entry("gelu", options, nn.GELU(**options), name)
 
 
+def in_torch(options):
+    return {k: tuple(v) if isinstance(v, list) else v for k, v in options.items()}
+
+
 def plain(kind, module, name=None):
     return entry(kind, {}, module, name)
 
@@ -108,6 +122,18 @@ def relu6(name=None):
     return plain("relu6", nn.ReLU6(), name)
 
 
+def sigmoid(name=None):
+    return plain("sigmoid", nn.Sigmoid(), name)
+
+
+def silu(name=None):
+    return plain("silu", nn.SiLU(), name)
+
+
+def leaky_relu(**options):
+    return entry("leaky_relu", options, nn.LeakyReLU(**options))
+
+
 def softmax(dim):
     return entry("softmax", {"dim": dim}, nn.Softmax(dim=dim))
 
@@ -118,8 +144,60 @@ def flatten(start_dim=None):
     return entry("flatten", {"start_dim": start_dim}, nn.Flatten(start_dim=start_dim))
 
 
+def two_operands(kind, function, source, name=None):
+    return entry(kind, {"from": source}, TwoOperands(function, source), name)
+
+
 def add(source, name=None):
-    return entry("add", {"from": source}, Add(source), name)
+    return two_operands("add", torch.add, source, name)
+
+
+def sub(source, name=None):
+    return two_operands("sub", torch.sub, source, name)
+
+
+def mul(source, name=None):
+    return two_operands("mul", torch.mul, source, name)
+
+
+def div(source, name=None):
+    return two_operands("div", torch.div, source, name)
+
+
+def conv_transpose(cin, cout, kernel, name=None, **options):
+    written = {"out_channels": cout, "kernel": kernel}
+    written.update(options)
+    size = tuple(kernel) if isinstance(kernel, list) else kernel
+    module = nn.ConvTranspose2d(cin, cout, size, **in_torch(options))
+    return entry("conv_transpose2d", written, module, name)
+
+
+def upsample(name=None, **options):
+    return entry("upsample", options, nn.Upsample(**in_torch(options)), name)
+
+
+def reshape(shape, name=None):
+    return entry("reshape", {"shape": shape}, lambda x: x.reshape(shape), name)
+
+
+def permute(dims, name=None):
+    return entry("permute", {"dims": dims}, lambda x: x.permute(dims), name)
+
+
+def part(dim, start=0, end=None, step=1, name=None):
+    options = {"dim": dim, "start": start, "end": end, "step": step}
+    defaults = {"start": 0, "end": None, "step": 1}
+    written = {k: v for k, v in options.items() if k not in defaults or v != defaults[k]}
+
+    def take(x):
+        return x[(slice(None),) * (dim % x.dim()) + (slice(start, end, step),)]
+    return entry("slice", written, take, name)
+
+
+def concat(dim, sources, name=None):
+    written, module, name, _ = entry("concat", {"dim": dim, "reads": f"[{', '.join(sources)}]"},
+                                     lambda parts: torch.cat(parts, dim), name)
+    return written, module, name, sources
 
 
 def entry(kind, options, module, name=None):

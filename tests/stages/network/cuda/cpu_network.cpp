@@ -13,9 +13,9 @@ namespace graphline::test {
 namespace {
 
 network_definition defined(const arguments& values, const shape& input) {
+  const tensor_type type{input, dtype::float32};
   diagnostics problems;
-  network_definition network =
-      define_network(values.tree("layers"), input, values.where("layers"), problems);
+  network_definition network = define_network(values, {&type, 1}, problems);
   problems.throw_if_errors();
   return network;
 }

@@ -6,8 +6,8 @@
 
 #include "framework/base/precision.hpp"
 #include "framework/device/cuda/cuda_device.hpp"
+#include "tests/stages/network/cuda/cuda_cases.hpp"
 #include "tests/stages/network/cuda/cuda_trial.hpp"
-#include "tests/stages/network/reference_cases.hpp"
 
 namespace graphline::test {
 
@@ -49,11 +49,11 @@ class gpu_networks : public gpu_stages, public testing::WithParamInterface<preci
 
 TEST_P(gpu_networks, compute_as_the_host_does) {
   const auto& [text, p] = GetParam();
-  for (const reference_case& wanted : reference_cases()) {
-    arguments values = arguments_of(wanted);
+  for (const reference_case& wanted : cases_on_cuda()) {
+    arguments values = wanted.values;
     values.set("precision", std::string(text), {});
     values.set("tune", false, {});
-    expect_as_on_host("network", values, {floats(wanted.input)}, tolerance(p), wanted.name);
+    expect_as_on_host("network", values, wanted.types, tolerance(p), wanted.name);
   }
 }
 

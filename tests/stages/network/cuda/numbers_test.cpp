@@ -6,9 +6,10 @@
 
 #include <cmath>
 
+#include "framework/base/error.hpp"
 #include "stages/kinds.hpp"
 #include "tests/stages/network/cuda/cpu_network.hpp"
-#include "tests/stages/network/reference_cases.hpp"
+#include "tests/stages/network/cuda/cuda_cases.hpp"
 #include "tests/stages/network/stage_trial.hpp"
 
 namespace graphline::test {
@@ -16,10 +17,22 @@ namespace graphline::test {
 namespace {
 
 std::vector<reference_case> all_cases() {
-  std::vector<reference_case> cases = reference_cases();
+  std::vector<reference_case> cases = cases_on_cuda();
   for (reference_case& further : cases_in(GRAPHLINE_TEST_DIR "/further_cases.yaml"))
     cases.push_back(std::move(further));
   return cases;
+}
+
+TEST(layers_without_kernels, are_refused_on_cuda) {
+  for (const std::string& kind : layers_not_on_cuda()) {
+    const std::vector<reference_case> without = cases_with_only(kind);
+    EXPECT_FALSE(without.empty()) << "no reference case for " << kind;
+    for (const reference_case& wanted : without) {
+      reference_library library;
+      EXPECT_THROW(cpu_network(wanted.values, wanted.types.at(0).shape, library), run_error)
+          << wanted.name << " runs: take '" << kind << "' off layers_not_on_cuda()";
+    }
+  }
 }
 
 /// What a library fuses.
@@ -75,13 +88,14 @@ double tolerance(precision p) {
 class network_numbers : public testing::TestWithParam<reference_case> {
  protected:
   void SetUp() override {
-    stage_trial trial(kind_, values_, {floats(GetParam().input)});
+    stage_trial trial(kind_, values_, GetParam().types);
     expected_ = trial.run({input_});
   }
 
   const stage_kind kind_ = network_kind();
-  const arguments values_ = arguments_of(GetParam());
-  const std::vector<float> input_ = some_values(GetParam().input.elements());
+  const arguments values_ = GetParam().values;
+  const shape shape_ = GetParam().types.at(0).shape;
+  const std::vector<float> input_ = some_values(shape_.elements());
   std::vector<float> expected_;
 };
 
@@ -91,7 +105,7 @@ TEST_P(network_numbers, agree_with_the_host_in_every_precision_however_much_is_f
       reference_library library;
       library.takes_convolution = way.convolution;
       library.takes_product = way.product;
-      cpu_network network(values_, GetParam().input, library, p);
+      cpu_network network(values_, shape_, library, p);
       EXPECT_LE(relative_error(network.run(input_), expected_), tolerance(p))
           << word << ", the library fuses " << way.name;
     }
@@ -117,7 +131,7 @@ std::vector<float> relaid(const std::vector<float>& values, const shape& s, bool
 }
 
 TEST_P(network_numbers, agree_with_tensors_around_them_in_the_form_agreed_on) {
-  const shape& in = GetParam().input;
+  const shape& in = shape_;
   const bool images = in.rank() == 4;
   for (const auto& [word, p] : precision_words) {
     reference_library library;

@@ -91,6 +91,25 @@ TEST_F(cuda_stages, compute_attention_and_a_projection_as_the_host_does_with_two
   }
 }
 
+TEST_F(cuda_stages, read_and_write_several_tensors) {
+  const std::string yaml = R"(
+inputs: [x, y]
+outputs: [half, sum]
+layers:
+  - conv2d: {out_channels: 6, kernel: 1, reads: y}
+  - add: {from: x, name: sum}
+  - max_pool2d: {kernel: 2, name: half}
+)";
+  const std::vector<tensor_type> types{floats({1, 6, 4, 4}), floats({1, 3, 4, 4})};
+  stage_trial trial = on_cuda("network", yaml, types);
+  stage_trial host(kind_of("network"), yaml, types);
+  trial.run(some_inputs(types));
+  host.run(some_inputs(types));
+  for (const std::size_t output : {0U, 1U}) {
+    EXPECT_LE(difference(trial.output(0, output), host.output(0, output)), 1e-5) << output;
+  }
+}
+
 TEST_F(cuda_stages, allocate_nothing_for_a_frame_and_keep_no_staging_memory) {
   const std::size_t pinned = device_->usage().pinned_bytes;
   stage_trial trial = on_cuda("network", small_network, {floats(small_input)});
