@@ -98,6 +98,7 @@ const std::vector<layer_kind>& layer_kinds() {
       reshape_kind(),
       permute_kind(),
       slice_kind(),
+      zero_pad2d_kind(),
       concat_kind(),
       add_kind(),
       operands_kind("sub", "The second operand subtracted from what it reads",

@@ -41,6 +41,7 @@ layer_kind adaptive_avg_pool2d_kind();
 layer_kind reshape_kind();
 layer_kind permute_kind();
 layer_kind slice_kind();
+layer_kind zero_pad2d_kind();
 layer_kind concat_kind();
 
 // resizing.cpp

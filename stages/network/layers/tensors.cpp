@@ -78,6 +78,21 @@ layer_operation read_slice(const arguments& values, std::span<const layer_input>
   return slice;
 }
 
+layer_operation read_zero_pad2d(const arguments& values, std::span<const layer_input> inputs,
+                                layer_problems& problems) {
+  std::vector<std::int64_t> around = values.integers("padding");
+  if (around.size() == 1) around.resize(4, around.front());
+  if (around.size() != 4) {
+    problems.report_at("padding",
+                       fmt::format("takes one number or [left, right, top, bottom] as 'padding', "
+                                   "found {} numbers",
+                                   around.size()));
+  } else if (expect_images(inputs[0], problems)) {
+    return pad_layer{.before = {0, 0, around[2], around[0]}, .after = {0, 0, around[3], around[1]}};
+  }
+  return pad_layer{};
+}
+
 layer_operation read_concat(const arguments& values, std::span<const layer_input> inputs,
                             layer_problems& problems) {
   if (inputs.size() < 2) {
@@ -252,6 +267,19 @@ layer_kind slice_kind() {
             .maximum = largest_size}},
           {},
           read_slice};
+}
+
+layer_kind zero_pad2d_kind() {
+  return {"zero_pad2d",
+          "Images with zeros around them",
+          {{.name = "padding",
+            .type = parameter_type::integers,
+            .help = "Zeros on each side: a number or [left, right, top, bottom].",
+            .required = true,
+            .minimum = 0,
+            .maximum = largest_size}},
+          {},
+          read_zero_pad2d};
 }
 
 layer_kind concat_kind() {

@@ -82,6 +82,7 @@ TEST(network_cost, is_that_of_the_formula_of_each_layer) {
       {"reshape: {shape: [-1]}", {2, 3, 4}, {}},
       {"permute: {dims: [2, 0, 1]}", {2, 3, 4}, {0, 0, 0, 4 * 24, 4 * 24}},
       {"slice: {dim: 1, end: 2}", {2, 3, 4}, {0, 0, 0, 4 * 16, 4 * 16}},
+      {"zero_pad2d: {padding: [0, 1, 0, 0]}", image, pooled(0, 84)},
       {"concat: {dim: 0, reads: [input, input]}", {2, 3, 4}, {0, 0, 0, 4 * 48, 4 * 48}},
   };
   for (const counted_layer& layer : layers) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
 #include <tuple>
 
 #include "stages/kinds.hpp"
@@ -151,6 +152,12 @@ TEST(network_problems, of_layers_that_rearrange_elements_are_told_at_their_place
        "2:21: permute must name each dimension of [3, 5, 7] once (the network's input gives it)\n"},
       {"  - upsample: {scale_factor: 2, size: 4}\n", image,
        "2:5: upsample takes either a 'size' or a 'scale_factor'\n"},
+      {"  - zero_pad2d: {padding: [1, 2]}\n", image,
+       "2:27: zero_pad2d takes one number or [left, right, top, bottom] as 'padding', found 2 "
+       "numbers\n"},
+      {"  - zero_pad2d: {padding: 1}\n",
+       {3, 5},
+       "2:5: zero_pad2d expects [N, C, H, W] but the network's input gives [3, 5]\n"},
       {"  - upsample\n", image, "2:5: upsample takes either a 'size' or a 'scale_factor'\n"},
       {"  - upsample: {scale_factor: 2, align_corners: true}\n", image,
        "2:48: upsample takes 'align_corners' with 'mode: bilinear' alone\n"},
@@ -270,35 +277,12 @@ TEST(network_problems, refuse_an_input_that_is_not_float32) {
 
 TEST(network_manual, lists_every_layer_with_its_parameters) {
   const std::string page = network_kind().manual();
-  for (const char* layer : {"conv2d",
-                            "linear",
-                            "relu",
-                            "relu6",
-                            "gelu",
-                            "sigmoid",
-                            "silu",
-                            "softmax",
-                            "batch_norm2d",
-                            "layer_norm",
-                            "scaled_dot_product_attention",
-                            "max_pool2d",
-                            "avg_pool2d",
-                            "adaptive_avg_pool2d",
-                            "flatten",
-                            "add",
-                            "conv_transpose2d",
-                            "tanh",
-                            "hardsigmoid",
-                            "hardswish",
-                            "leaky_relu",
-                            "upsample",
-                            "reshape",
-                            "permute",
-                            "slice",
-                            "concat",
-                            "sub",
-                            "mul",
-                            "div"}) {
+  std::istringstream layers(
+      "conv2d conv_transpose2d linear relu relu6 gelu sigmoid silu tanh hardsigmoid hardswish "
+      "leaky_relu softmax batch_norm2d layer_norm scaled_dot_product_attention max_pool2d "
+      "avg_pool2d adaptive_avg_pool2d upsample flatten reshape permute slice zero_pad2d concat add "
+      "sub mul div");
+  for (std::string layer; layers >> layer;) {
     EXPECT_THAT(page, HasSubstr(std::string("\n  ") + layer + ": "));
   }
   EXPECT_THAT(page, HasSubstr("count_include_pad: true or false, default true. "));

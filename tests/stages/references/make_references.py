@@ -22,7 +22,7 @@ from reference_layers import (TwoOperands, adaptive, add, attention, avg_pool, b
                               conv, conv_transpose, div, enlarged, flatten, gelu, layer_norm,
                               leaky_relu, linear, max_pool, mul, part, permute, plain, randomise,
                               reading, relu, relu6, reshape, sigmoid, silu, softmax, sub, upsample,
-                              weights_of)
+                              weights_of, zero_pad)
 
 HERE = pathlib.Path(__file__).parent
 TYPES = {torch.float16: "F16", torch.bfloat16: "BF16", torch.float32: "F32", torch.float64: "F64"}
@@ -323,6 +323,9 @@ def cases():
         part(1, end=64), reshape([2, 4, 16, -1]), permute([0, 2, 1, 3]), softmax(1),
         conv(16, 1, 1, bias=False, name="dfl.conv"), reshape([2, 4, -1], name="distances"),
         reading("all", part(1, start=64)), sigmoid("scores")], ["distances", "scores"]
+
+    yield "zero_pad2d", image, [conv(5, 16, 3), zero_pad(2)]
+    yield "zero_pad2d_sides", image, [zero_pad([1, 0, 2, 3])]
 
 
 def main():

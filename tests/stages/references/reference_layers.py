@@ -194,6 +194,11 @@ def part(dim, start=0, end=None, step=1, name=None):
     return entry("slice", written, take, name)
 
 
+def zero_pad(padding):
+    size = tuple(padding) if isinstance(padding, list) else padding
+    return entry("zero_pad2d", {"padding": padding}, nn.ZeroPad2d(size))
+
+
 def concat(dim, sources, name=None):
     written, module, name, _ = entry("concat", {"dim": dim, "reads": f"[{', '.join(sources)}]"},
                                      lambda parts: torch.cat(parts, dim), name)
