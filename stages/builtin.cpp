@@ -19,11 +19,13 @@ stage_registry builtin_stages() {
   for (stage_kind* kind : {&network, &onnx, &matmul, &gemv})
     kind->libraries["host"] = onednn_version;
 #ifdef GRAPHLINE_CUDA
-  for (stage_kind* kind : {&network, &matmul, &gemv}) {
+  for (stage_kind* kind : {&network, &onnx, &matmul, &gemv}) {
     kind->libraries["cuda"] = cuda_library_versions;
   }
   network.make_device["cuda"] = make_network_cuda;
   network.form = network_form;
+  onnx.make_device["cuda"] = make_onnx_cuda;
+  onnx.form = network_form;
   matmul.make_device["cuda"] = make_matmul_cuda;
   gemv.make_device["cuda"] = make_gemv_cuda;
   traffic.make_device["cuda"] = make_traffic_cuda;

@@ -29,8 +29,9 @@ stage_kind ctc_decode_kind();     // cpu/ctc_decode.cpp
 
 // Those of them that a `cuda` device carries out otherwise. All throw `run_error` when a library
 // cannot be had or has nothing for what is asked of it; `network` throws `input_error` for a wrong
-// weights file.
+// weights file, `onnx` for a model that was changed since it was planned.
 std::unique_ptr<device_stage> make_network_cuda(device& d, const stage_config& config);
+std::unique_ptr<device_stage> make_onnx_cuda(device& d, const stage_config& config);
 std::unique_ptr<device_stage> make_matmul_cuda(device& d, const stage_config& config);
 std::unique_ptr<device_stage> make_gemv_cuda(device& d, const stage_config& config);
 std::unique_ptr<device_stage> make_traffic_cuda(device& d, const stage_config& config);

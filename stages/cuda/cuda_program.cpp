@@ -22,16 +22,15 @@ void cuda_program::add_kernel(kernel_form form, std::vector<cuda_operand> operan
   steps.push_back({std::move(form), std::move(operands), {}, owner});
 }
 
-void cuda_program::add_calls(std::unique_ptr<library_operation> operation,
+void cuda_program::add_calls(std::shared_ptr<library_operation> operation,
                              std::vector<std::vector<cuda_operand>> calls,
                              const std::string& owner) {
   std::optional<std::size_t> workspace;
   if (operation->workspace_bytes() > 0) {
     workspace = add_buffer(buffer_place::scratch, operation->workspace_bytes());
   }
-  const std::shared_ptr<library_operation> shared(std::move(operation));
   for (std::vector<cuda_operand>& operands : calls) {
-    steps.push_back({shared, std::move(operands), workspace, owner});
+    steps.push_back({operation, std::move(operands), workspace, owner});
   }
 }
 

@@ -57,7 +57,7 @@ struct cuda_program : program {
   void add_kernel(kernel_form form, std::vector<cuda_operand> operands, const std::string& owner);
 
   /// Adds a step for each call of the same operation on other operands.
-  void add_calls(std::unique_ptr<library_operation> operation,
+  void add_calls(std::shared_ptr<library_operation> operation,
                  std::vector<std::vector<cuda_operand>> calls, const std::string& owner);
 
   void place_buffers();

@@ -79,6 +79,65 @@ GRAPHLINE_HOST_DEVICE inline std::int64_t take_digit(std::int64_t& index, std::i
   return digit;
 }
 
+/// Neighboring elements of a type that is known only while running, as numbers.
+template <int width>
+GRAPHLINE_HOST_DEVICE inline void load_as(dtype element, const void* data, std::int64_t begin,
+                                          float (&values)[width]) {
+  const auto take = [&](const auto* from) {
+    const auto elements = load<width>(from + begin);
+    for (int i = 0; i < width; ++i) {
+      if constexpr (std::is_integral_v<std::remove_cvref_t<decltype(*from)>>) {
+        values[i] = static_cast<float>(elements.element[i]);
+      } else {
+        values[i] = to_float(elements.element[i]);
+      }
+    }
+  };
+  switch (element) {
+    case dtype::float16:
+      return take(static_cast<const __half*>(data));
+    case dtype::bfloat16:
+      return take(static_cast<const __nv_bfloat16*>(data));
+    case dtype::int32:
+      return take(static_cast<const std::int32_t*>(data));
+    case dtype::int64:
+      return take(static_cast<const std::int64_t*>(data));
+    case dtype::uint8:
+      return take(static_cast<const std::uint8_t*>(data));
+    default:
+      return take(static_cast<const float*>(data));
+  }
+}
+GRAPHLINE_HOST_DEVICE inline float load_as(dtype element, const void* data, std::int64_t at) {
+  float value[1];
+  load_as<1>(element, data, at, value);
+  return value[0];
+}
+
+/// Writes them as elements of float32, float16 or bfloat16.
+template <int width>
+GRAPHLINE_HOST_DEVICE inline void store_as(dtype element, void* data, std::int64_t begin,
+                                           const float (&values)[width]) {
+  const auto put = [&](auto* to) {
+    pack<std::remove_reference_t<decltype(*to)>, width> elements;
+    for (int i = 0; i < width; ++i) from_float(values[i], elements.element[i]);
+    store<width>(to + begin, elements);
+  };
+  switch (element) {
+    case dtype::float16:
+      return put(static_cast<__half*>(data));
+    case dtype::bfloat16:
+      return put(static_cast<__nv_bfloat16*>(data));
+    default:
+      return put(static_cast<float*>(data));
+  }
+}
+GRAPHLINE_HOST_DEVICE inline void store_as(dtype element, void* data, std::int64_t at,
+                                           float value) {
+  const float values[1] = {value};
+  store_as<1>(element, data, at, values);
+}
+
 /// Adds up what the threads of a block hold, numbers or anything that begins empty and has +=: 16
 /// threads add up some of it each, then whoever wants the total those 16, always in the same order.
 /// A barrier stands between the steps.

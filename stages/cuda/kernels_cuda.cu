@@ -9,15 +9,22 @@
 #include "stages/cuda/gemv.cuh"
 #include "stages/cuda/kernel_forms.hpp"
 #include "stages/cuda/layer_norm.cuh"
+#include "stages/cuda/lstm.cuh"
 #include "stages/cuda/pointwise.cuh"
 #include "stages/cuda/pool.cuh"
+#include "stages/cuda/reduce.cuh"
 #include "stages/cuda/softmax.cuh"
 #include "stages/cuda/sum.cuh"
+#include "stages/cuda/tables.cuh"
+#include "stages/cuda/transposed_sum.cuh"
 
 namespace graphline {
 
+// Arguments stay in constant memory where they are indexed: `__grid_constant__`.
+
 template <class Work>
-__global__ void __launch_bounds__(256) run_items(const Work work, std::int64_t count) {
+__global__ void __launch_bounds__(256)
+    run_items(const __grid_constant__ Work work, std::int64_t count) {
   const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
   for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
        i += step) {
@@ -35,7 +42,8 @@ __device__ void run_phases(const Work& work, std::int64_t block, float* shared) 
 }
 
 template <class Work>
-__global__ void __launch_bounds__(256) run_blocks(const Work work, std::int64_t count) {
+__global__ void __launch_bounds__(256)
+    run_blocks(const __grid_constant__ Work work, std::int64_t count) {
   __shared__ float shared[Work::shared_floats];
   for (std::int64_t block = blockIdx.x; block < count; block += gridDim.x) {
     run_phases<0>(work, block, shared);
@@ -118,8 +126,9 @@ class kernel_launcher {
 };
 
 /// What messages call the kernels, in the order of `kernel_form`.
-constexpr const char* kernel_names[] = {"convert",    "pointwise", "pool", "softmax",
-                                        "layer_norm", "gemv",      "sum"};
+constexpr const char* kernel_names[] = {
+    "convert", "pointwise", "pool",   "softmax", "layer_norm",     "gemv",
+    "sum",     "reduce",    "resize", "gather",  "transposed_sum", "lstm"};
 static_assert(std::size(kernel_names) == std::variant_size_v<kernel_form>);
 
 void enqueue_kernel(const kernel_form& form, std::span<void* const> operands, void* cuda_stream,

@@ -16,21 +16,25 @@ struct pool_axis {
   std::int64_t kernel = 1;
   std::int64_t stride = 1;
   std::int64_t padding = 0;
+  std::int64_t padding_after = 0;
   std::int64_t dilation = 1;
   bool adaptive = false;
   bool count_include_pad = true;
 
   /// The window of output `i` for a mean.
   GRAPHLINE_HOST_DEVICE window mean_window(std::int64_t i) const {
-    return adaptive ? adaptive_window(i, in, out)
-                    : strided_window(i, in, kernel, stride, padding, count_include_pad);
+    return adaptive
+               ? adaptive_window(i, in, out)
+               : strided_window(i, in, kernel, stride, padding, padding_after, count_include_pad);
   }
 };
 
 inline pool_axis axis_of(const pool_form& form, std::size_t axis) {
   const pool2d_layer& pool = form.pool;
-  return {form.in[axis],      form.out[axis],      pool.kernel[axis], pool.stride[axis],
-          pool.padding[axis], pool.dilation[axis], form.adaptive,     pool.count_include_pad};
+  const extent_pair after = pool.padding_after.value_or(pool.padding);
+  return {form.in[axis],       form.out[axis],     pool.kernel[axis],
+          pool.stride[axis],   pool.padding[axis], after[axis],
+          pool.dilation[axis], form.adaptive,      pool.count_include_pad};
 }
 
 /// Means or maxima over small windows. An item is a pack of channels of one output position.

@@ -13,84 +13,45 @@ bool is(const network_definition& network, std::size_t layer) {
   return std::holds_alternative<Layer>(network.layers[layer].operation);
 }
 
-/// For each value the layer that reads it, once; nothing where more read it, or who runs the
-/// network does.
-std::vector<std::optional<std::size_t>> only_readers(const network_definition& network) {
-  std::vector<int> count(network.values.size(), 0);
-  std::vector<std::optional<std::size_t>> readers(network.values.size());
-  for (const std::size_t value : network.outputs) ++count[value];
-  for (std::size_t layer = 0; layer < network.layers.size(); ++layer) {
-    for (const std::size_t value : network.layers[layer].inputs) {
-      readers[value] = layer;
-      ++count[value];
-    }
-  }
-  for (std::size_t value = 0; value < count.size(); ++value) {
-    if (count[value] != 1) readers[value].reset();
-  }
-  return readers;
-}
-
 bool is_product(const network_definition& network, std::size_t layer) {
   return is<conv2d_layer>(network, layer) || is<linear_layer>(network, layer) ||
          is<conv_transpose2d_layer>(network, layer);
 }
 
-bool takes_epilogue(const network_definition& network, std::size_t layer) {
-  return is<conv2d_layer>(network, layer) || is<linear_layer>(network, layer) ||
-         is<add_layer>(network, layer) || is<batch_norm2d_layer>(network, layer) ||
-         is<activation_layer>(network, layer);
+/// The value that a layer computes something of, where there is one alone: constants apart.
+std::optional<std::size_t> only_input(const network_definition& network, const network_layer& of) {
+  std::optional<std::size_t> found;
+  for (const std::size_t value : of.inputs) {
+    if (network.values[value].constant) continue;
+    if (found) return {};
+    found = value;
+  }
+  return found;
 }
 
-/// Takes the layer that reads what the group gives into it if it fits there.
-bool extend(fused_layers& group, bool& has_add, std::size_t next,
-            const network_definition& network) {
-  if (is<batch_norm2d_layer>(network, next)) {
-    if (!is<conv2d_layer>(network, group.head) || group.last() != group.head) return false;
-    group.norm = next;
-    return true;
+/// Whether each value is what a product gives, or a function of that which nobody else reads.
+std::vector<bool> values_of_products(const network_definition& network) {
+  std::vector<std::size_t> readers(network.values.size(), 0);
+  for (const std::size_t value : network.outputs) ++readers[value];
+  for (const network_layer& layer : network.layers) {
+    for (const std::size_t value : layer.inputs) ++readers[value];
   }
-  if (is<add_layer>(network, next)) {
-    if (has_add) return false;
-    has_add = true;
-  } else if (!is<activation_layer>(network, next)) {
-    return false;
+  std::vector<bool> of_products(network.values.size(), false);
+  for (std::size_t layer = 0; layer < network.layers.size(); ++layer) {
+    const network_layer& of = network.layers[layer];
+    const auto input = is_element_wise(of) ? only_input(network, of) : std::nullopt;
+    const bool continues = input && readers[*input] == 1 && of_products[*input];
+    of_products[of.outputs.front()] = is_product(network, layer) || continues;
   }
-  group.epilogue.push_back(next);
-  return true;
+  return of_products;
 }
 
 }  // namespace
 
 std::vector<std::size_t> fused_layers::members() const {
   std::vector<std::size_t> all{head};
-  if (norm) all.push_back(*norm);
   all.insert(all.end(), epilogue.begin(), epilogue.end());
   return all;
-}
-
-std::vector<fused_layers> fuse_layers(const network_definition& network) {
-  const std::vector<std::optional<std::size_t>> readers = only_readers(network);
-  std::vector<fused_layers> groups;
-  std::vector<bool> taken(network.layers.size(), false);
-  for (std::size_t layer = 0; layer < network.layers.size(); ++layer) {
-    if (taken[layer]) continue;
-    fused_layers& group = groups.emplace_back(fused_layers{.head = layer});
-    bool has_add = is<add_layer>(network, layer);
-    if (!takes_epilogue(network, layer)) continue;
-    while (true) {
-      const std::size_t given = network.layers[group.last()].outputs.front();
-      const auto next = readers[given];
-      // An epilogue takes the value as its first; what an add adds to it is there already.
-      if (!next || network.layers[*next].inputs.front() != given ||
-          !extend(group, has_add, *next, network)) {
-        break;
-      }
-      taken[*next] = true;
-    }
-  }
-  std::ranges::sort(groups, {}, &fused_layers::last);
-  return groups;
 }
 
 bool is_element_wise(const network_layer& layer) {
@@ -109,6 +70,7 @@ std::vector<fused_layers> fuse_programs(const network_definition& network) {
     std::size_t values = 0;
     std::optional<std::size_t> product = {};
   };
+  const std::vector<bool> of_products = values_of_products(network);
   std::vector<program_group> groups;
   std::vector<std::vector<std::size_t>> readers(network.values.size());  // groups, `none` outside
   for (const std::size_t value : network.outputs) readers[value].push_back(none);
@@ -125,7 +87,8 @@ std::vector<fused_layers> fuse_programs(const network_definition& network) {
       const program_group& reader = groups[of[0]];
       const std::size_t end = reader.layers.empty() ? *reader.product : reader.layers.front();
       const network_layer& last = network.layers[end];
-      const bool fits = is_element_wise(last) && !(product && reader.product) &&
+      const bool fits = is_element_wise(last) &&
+                        !(reader.product && of_products[layer.outputs.front()]) &&
                         network.output_of(last) == network.output_of(layer) &&
                         reader.values + values <= most_values;
       if (fits) group = of[0];
@@ -219,17 +182,23 @@ channel_affine affine_of(const weight_table& weights, const network_layer& norm)
 conv_weights weights_of(const weight_table& weights, const network_layer& product) {
   const auto weight = weights.of(product, 1);
   const auto bias = weights.of(product, 2);
-  return {{weight.begin(), weight.end()}, {bias.begin(), bias.end()}};
-}
-
-conv_weights folded_weights(const network_definition& network, const weight_table& weights,
-                            const fused_layers& group) {
-  conv_weights conv = weights_of(weights, network.layers[group.head]);
-  if (group.norm) {
-    const channel_affine norm = affine_of(weights, network.layers[*group.norm]);
-    conv.fold(norm, norm.scale.size());
+  conv_weights values{{weight.begin(), weight.end()}, {bias.begin(), bias.end()}};
+  const auto* transposed = std::get_if<conv_transpose2d_layer>(&product.operation);
+  if (transposed == nullptr) return values;
+  // Given [in_channels, out_channels / groups, ...].
+  const std::int64_t taps = transposed->kernel[0] * transposed->kernel[1];
+  const std::int64_t out_of_group = transposed->out_channels / transposed->groups;
+  const auto in_of_group = std::ssize(weight) / (transposed->out_channels * taps);
+  values.weight.clear();
+  for (std::int64_t channel = 0; channel < transposed->out_channels; ++channel) {
+    const std::int64_t group = channel / out_of_group;
+    for (std::int64_t i = 0; i < in_of_group; ++i) {
+      const std::int64_t from = (group * in_of_group + i) * out_of_group + channel % out_of_group;
+      const auto begin = weight.begin() + from * taps;
+      values.weight.insert(values.weight.end(), begin, begin + taps);
+    }
   }
-  return conv;
+  return values;
 }
 
 void conv_weights::fold(const channel_affine& affine, std::size_t channels) {

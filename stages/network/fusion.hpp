@@ -11,32 +11,24 @@
 
 namespace graphline {
 
-/// Layers that can be computed as one: a head and what is applied to its result, which nobody else
-/// reads. Indices into `network_definition::layers`.
+/// Layers that are computed as one: a head and element-wise layers after it, whose results, but for
+/// the last, nobody else reads. Indices into `network_definition::layers`.
 struct fused_layers {
   std::size_t head = 0;
-  std::optional<std::size_t> norm =
-      {};  ///< a batch norm right after a conv2d, to fold into weights
-  std::vector<std::size_t> epilogue = {};  ///< then element-wise layers, in order
+  std::vector<std::size_t> epilogue = {};  ///< in order
 
   /// The layer whose output this group gives.
-  std::size_t last() const noexcept {
-    if (!epilogue.empty()) return epilogue.back();
-    return norm.value_or(head);
-  }
+  std::size_t last() const noexcept { return epilogue.empty() ? head : epilogue.back(); }
 
   /// All its layers, in order.
   std::vector<std::size_t> members() const;
 };
 
 /// Splits a network into groups, each after those that it reads: in the order of their last layers.
-/// An epilogue here is a chain of activations and at most one add, after a conv2d, a linear or a
-/// layer of these kinds; whether a library can really fuse a group is for the backend to see.
-std::vector<fused_layers> fuse_layers(const network_definition& network);
-
-/// The same where the backend carries out any element-wise layers in one pass: batch norms,
-/// activations, adds and pointwise layers with results of one shape, of which only the last is read
-/// elsewhere, are a group, with the product before them if it has no other reader.
+/// Batch norms, activations, adds and pointwise layers with results of one shape, of which only the
+/// last is read elsewhere, are a group, with the product before them if it has no other reader. A
+/// function of a product's result stays with that product where both could be computed with
+/// another.
 std::vector<fused_layers> fuse_programs(const network_definition& network);
 
 /// Whether a layer computes each element from those at its position.
@@ -78,11 +70,8 @@ struct conv_weights {
   void fold(const channel_affine& affine, std::size_t channels);
 };
 
-/// A product's weights and bias as given.
+/// A product's weights and bias: as given, but for a transposed convolution [out_channels,
+/// in_channels / groups, height, width].
 conv_weights weights_of(const weight_table& weights, const network_layer& product);
-
-/// The weights of a group headed by a conv2d, with its batch norm already in them.
-conv_weights folded_weights(const network_definition& network, const weight_table& weights,
-                            const fused_layers& group);
 
 }  // namespace graphline

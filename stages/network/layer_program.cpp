@@ -23,6 +23,18 @@ std::size_t layer_program::uses(std::size_t of) const {
   return count;
 }
 
+std::optional<layer_program::chained_step> layer_program::chained(std::size_t step) const {
+  const std::size_t before = step == 0 ? 0 : program.operands + step - 1;
+  const pointwise_program::step& of = program.steps[step];
+  const int operands = traits_of(of.layer.function).operands;
+  if (uses(before) != 1 || operands > 2) return {};
+  const bool first = of.from[0] == before;
+  if (operands == 1) return first ? std::optional(chained_step{of.layer}) : std::nullopt;
+  const std::size_t other = of.from[first ? 1 : 0];
+  if (other >= program.operands || (!first && of.from[1] != before)) return {};
+  return chained_step{of.layer, other, first};
+}
+
 layer_program layer_program::plus(program_source term) const {
   layer_program made = *this;
   made.sources.push_back(std::move(term));

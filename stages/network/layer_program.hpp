@@ -31,6 +31,15 @@ struct layer_program {
   /// How often a register is read, by steps or as the result.
   std::size_t uses(std::size_t of) const;
 
+  /// A step of what the one before it gives, or the first of the first operand, which no other
+  /// step reads; its other operand, where it has one, is a source. Nothing for any other step.
+  struct chained_step {
+    pointwise_layer layer;
+    std::optional<std::size_t> other = {};
+    bool first = true;  ///< the chained operand comes before the other
+  };
+  std::optional<chained_step> chained(std::size_t step) const;
+
   /// With a term for each channel added to the first operand before all else.
   layer_program plus(program_source term) const;
 
@@ -44,6 +53,9 @@ struct layer_program {
 layer_program program_of(const network_definition& network, const weight_table& weights,
                          std::span<const std::size_t> layers, std::size_t axis,
                          std::optional<std::size_t> head = {});
+
+/// The activation that a pointwise layer is, where it is one.
+std::optional<activation> activation_of(const pointwise_layer& layer);
 
 /// Whether extents that are broadcast to `of` differ from 1 along `axis` at most.
 bool along_channels(const shape& extents, const shape& of, std::size_t axis);

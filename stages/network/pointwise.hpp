@@ -85,6 +85,8 @@ struct pointwise_layer {
   pointwise_function function = pointwise_function::abs;
   float alpha = 0;
   float beta = 0;
+
+  bool operator==(const pointwise_layer&) const = default;
 };
 
 /// The shape that NumPy broadcasts these to; nothing where they do not fit.

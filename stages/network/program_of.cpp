@@ -344,6 +344,13 @@ layer_program program_maker::linked() const {
 
 }  // namespace
 
+std::optional<activation> activation_of(const pointwise_layer& layer) {
+  for (const auto& [name, function] : activation_words) {
+    if (pointwise_of(function) == layer) return function;
+  }
+  return {};
+}
+
 layer_program program_of(const network_definition& network, const weight_table& weights,
                          std::span<const std::size_t> layers, std::size_t axis,
                          std::optional<std::size_t> head) {

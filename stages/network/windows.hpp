@@ -30,16 +30,17 @@ GRAPHLINE_HOST_DEVICE inline window adaptive_window(std::int64_t i, std::int64_t
   return {begin, end, end - begin};
 }
 
-/// Window `i` of an average pool over `in` elements. Padding counts in the divisor when
-/// `count_include_pad`; what a last window of ceil_mode covers beyond the padding never does, as
-/// torch.nn.AvgPool2d has it.
+/// Window `i` of an average pool over `in` elements, `padding` before them and `padding_after`
+/// after them. Padding counts in the divisor when `count_include_pad`; what a last window of
+/// ceil_mode covers beyond the padding never does, as torch.nn.AvgPool2d has it.
 GRAPHLINE_HOST_DEVICE inline window strided_window(std::int64_t i, std::int64_t in,
                                                    std::int64_t kernel, std::int64_t stride,
-                                                   std::int64_t padding,
+                                                   std::int64_t padding, std::int64_t padding_after,
                                                    bool count_include_pad) noexcept {
   const std::int64_t begin = i * stride - padding;
   // std::min and std::max are not for a GPU.
-  const std::int64_t end = begin + kernel < in + padding ? begin + kernel : in + padding;
+  const std::int64_t all = in + padding_after;
+  const std::int64_t end = begin + kernel < all ? begin + kernel : all;
   const std::int64_t inside_begin = begin > 0 ? begin : 0;
   const std::int64_t inside_end = end < in ? end : in;
   return {inside_begin, inside_end, count_include_pad ? end - begin : inside_end - inside_begin};

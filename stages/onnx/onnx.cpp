@@ -12,6 +12,7 @@
 #include "stages/kinds.hpp"
 #include "stages/network/host/lowering.hpp"
 #include "stages/onnx/onnx_import.hpp"
+#include "stages/precision_parameters.hpp"
 
 namespace graphline {
 namespace {
@@ -109,8 +110,9 @@ onnx_network network_for(const onnx_model& model, const arguments& values,
   return import_onnx(model, inputs, outputs, where, out);
 }
 
-/// The network of a stage, which the planner has found to be in order; the file may have changed.
-onnx_network network_for(const stage_config& config) {
+}  // namespace
+
+onnx_network onnx_network_of(const stage_config& config) {
   diagnostics problems;
   const onnx_model model = model_of(config.arguments, problems);
   problems.throw_if_errors();
@@ -129,6 +131,8 @@ onnx_network network_for(const stage_config& config) {
   }
   return network;
 }
+
+namespace {
 
 stage_shape infer_onnx(models_read& read, const arguments& values,
                        std::span<const tensor_type> inputs, diagnostics& out) {
@@ -174,14 +178,15 @@ stage_kind onnx_kind() {
                       .type = parameter_type::path,
                       .help = "ONNX file, of operator set 7 to 21.",
                       .required = true}};
+  for (parameter& p : precision_parameters()) kind.parameters.push_back(std::move(p));
   kind.infer = [read](const arguments& values, std::span<const tensor_type> inputs,
                       diagnostics& out) { return infer_onnx(*read, values, inputs, out); };
   kind.make_device["host"] = [](device& d, const stage_config& config) {
-    onnx_network network = network_for(config);
+    onnx_network network = onnx_network_of(config);
     const weight_table weights(network.definition, std::move(network.constants));
     return make_host_network(d, network.definition, weights, config);
   };
-  kind.weights = [](const stage_config& config) { return network_for(config).constants; };
+  kind.weights = [](const stage_config& config) { return onnx_network_of(config).constants; };
   kind.manual = onnx_manual;
   return kind;
 }

@@ -35,4 +35,8 @@ onnx_network import_onnx(const onnx_model& model,
                          const std::vector<std::string>& outputs, const place& where,
                          diagnostics& out);
 
+/// The network of an `onnx` stage, which the planner has found to be in order. Throws `input_error`
+/// where the file was changed since.
+onnx_network onnx_network_of(const stage_config& config);
+
 }  // namespace graphline

@@ -54,22 +54,26 @@ class Context:
         return list(TOLERANCES) if self.on_gpu else ["float32"]
 
     def pipeline_files(self):
-        """Those whose stages every device has: ONNX models and some layers run on `host` alone."""
-        def runs_everywhere(text):
-            return "kind: onnx" not in text and "- upsample" not in text
-        return sorted(path for path in self.places.pipelines.glob("*.yaml")
-                      if runs_everywhere(path.read_text(encoding="utf-8")))
+        """Those whose models are here: some are downloaded by tools/setup/models."""
+        def complete(path):
+            models = re.findall(r"^    model: (\S+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+            return all((self.places.pipelines / model).exists() for model in models)
+
+        return sorted(filter(complete, self.places.pipelines.glob("*.yaml")))
 
     def text_of(self, pipeline, precision=None, without=(), tune=True):
-        """A pipeline file's text: relative folders made absolute, its networks in a precision or
+        """A pipeline file's text: relative paths made absolute, its networks in a precision or
         without tuning, stages left out by name."""
+        def absolute(found):
+            return found[1] + json.dumps(str(self.places.pipelines / found[2]))
+
         text = pathlib.Path(pipeline).read_text(encoding="utf-8")
-        folder = self.places.pipelines / "images"
-        text = text.replace("folder: images", f"folder: {json.dumps(str(folder))}")
+        text = re.sub(r"^( +(?:folder|model|characters): )([^$/\s]\S*)", absolute, text,
+                      flags=re.MULTILINE)
         for stage in without:
             text = re.sub(rf"^  - name: {stage}\n(?:    .*\n)*", "", text, flags=re.MULTILINE)
         added = [f"precision: {precision}"] * bool(precision) + ["tune: off"] * (not tune)
-        for kind in ("network", "matmul"):
+        for kind in ("network", "onnx", "matmul"):
             for line in added:
                 text = re.sub(rf"^    kind: {kind}$", rf"\g<0>\n    {line}", text,
                               flags=re.MULTILINE)

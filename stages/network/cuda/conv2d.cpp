@@ -20,25 +20,27 @@ std::vector<std::int64_t> channels_to_try(const cuda_program_builder& b, std::si
   return {padded, channels};
 }
 
-convolution_form form_of(const cuda_program_builder& b, const network_layer& head,
-                         const conv2d_layer& conv, std::span<const tail_link> fused,
-                         std::int64_t channels) {
-  const shape& in = b.input_shape(head);
-  const shape& out = b.output_shape(head);
-  convolution_form form{.batch = in[0],
+/// What is asked of the library.
+struct wanted_convolution {
+  conv2d_layer conv;
+  shape in;
+  std::vector<epilogue_step> epilogue;  ///< as much of it as may be fused
+};
+
+convolution_form form_of(const cuda_program_builder& b, const wanted_convolution& wanted,
+                         const shape& out, bool bias, std::size_t steps, std::int64_t channels) {
+  convolution_form form{.batch = wanted.in[0],
                         .in_channels = channels,
-                        .in = {in[2], in[3]},
+                        .in = {wanted.in[2], wanted.in[3]},
                         .out = {out[2], out[3]},
-                        .conv = conv,
+                        .conv = wanted.conv,
                         .precision = b.precision()};
-  form.conv.bias = false;
-  for (const tail_link& link : fused) {
-    if (link.what == tail_link::kind::bias) {
-      form.conv.bias = true;
-    } else if (link.what == tail_link::kind::add) {
-      form.add = true;
+  form.conv.bias = bias;
+  for (const epilogue_step& step : std::span(wanted.epilogue).first(steps)) {
+    if (step.function) {
+      (form.add ? form.after : form.before).push_back(*step.function);
     } else {
-      (form.add ? form.after : form.before).push_back(link.function);
+      form.add = true;
     }
   }
   return form;
@@ -60,29 +62,30 @@ std::vector<float> with_channels_last(const std::vector<float>& weight, const co
   return result;
 }
 
-/// A plan and how much of the tail is in it.
+/// A plan and how much of what follows is in it.
 struct planned_convolution {
   std::unique_ptr<library_operation> operation;
-  std::size_t fused = 0;
+  bool bias = false;
+  std::size_t steps = 0;
   std::int64_t channels = 0;
-  std::string why_not;  ///< why not the whole tail
+  std::string why_not;  ///< why not all of it
 };
 
-/// With as much of the tail fused as the library takes.
+/// With as much fused as the library takes: the bias first.
 planned_convolution plan(const cuda_program_builder& b, const network_layer& head,
-                         const conv2d_layer& conv, std::span<const tail_link> tail) {
+                         const wanted_convolution& wanted, bool bias,
+                         const std::vector<std::int64_t>& choices) {
   planned_convolution result;
-  const std::vector<std::int64_t> choices = channels_to_try(b, head.inputs[0], conv);
-  for (std::size_t left = tail.size() + 1; left-- > 0;) {
+  const std::size_t most = wanted.epilogue.size() + (bias ? 1 : 0);
+  for (std::size_t left = most + 1; left-- > 0;) {
+    result.bias = bias && left > 0;
+    result.steps = left - (result.bias ? 1 : 0);
     for (const std::int64_t channels : choices) {
       std::string why_not;
-      const convolution_form form = form_of(b, head, conv, tail.first(left), channels);
-      result.operation = b.library().plan(form, why_not);
-      if (result.operation != nullptr) {
-        result.fused = left;
-        result.channels = channels;
-        return result;
-      }
+      result.channels = channels;
+      result.operation = b.library().plan(
+          form_of(b, wanted, b.output_shape(head), result.bias, result.steps, channels), why_not);
+      if (result.operation != nullptr) return result;
       if (result.why_not.empty()) result.why_not = why_not;
     }
   }
@@ -93,38 +96,51 @@ planned_convolution plan(const cuda_program_builder& b, const network_layer& hea
 
 void lower(cuda_program_builder& b, const fused_layers& group, const conv2d_layer& conv) {
   const network_layer& head = b.layer(group.head);
-  const conv_weights values = folded_weights(b.network(), b.weights(), group);
-  const std::vector<tail_link> tail = tail_of(b.network(), group, !values.bias.empty());
-  planned_convolution planned = plan(b, head, conv, tail);
-  const auto fused = std::span(tail).first(planned.fused);
-  const auto rest = std::span(tail).subspan(planned.fused);
+  const shape& in = b.input_shape(head);
+  const shape& out = b.output_shape(head);
+  const std::size_t read = head.inputs[0];
+  layer_program layers = program_of(b.network(), b.weights(), group.epilogue, 1, head.outputs[0]);
+  conv_weights values = weights_of(b.weights(), head);
+  if (layers.folded) {
+    values.fold(*layers.folded, static_cast<std::size_t>(conv.out_channels));
+  }
+  value_form form{tensor_layout::channels_last, b.element()};
+  const value_form result_form = form;
+  wanted_convolution wanted{conv, in, epilogue_of(layers, out)};
+  // cuDNN pads both sides alike.
+  std::optional<cuda_value> input;
+  std::vector<std::int64_t> choices{in[1]};
+  const extent_pair after = conv.padding_after.value_or(conv.padding);
+  if (after == conv.padding) {
+    choices = channels_to_try(b, read, conv);
+  } else {
+    const pad_layer pad{0, {0, 0, conv.padding[0], conv.padding[1]}, {0, 0, after[0], after[1]}};
+    input = padded(b, head, b.in_form(read, form, head), in, pad);
+    wanted.in = {in[0], in[1], in[2] + conv.padding[0] + after[0],
+                 in[3] + conv.padding[1] + after[1]};
+    wanted.conv.padding = {0, 0};
+  }
+  wanted.conv.padding_after.reset();
+  planned_convolution planned = plan(b, head, wanted, !values.bias.empty(), choices);
+  if (planned.channels != in[1]) form.padded_channels = planned.channels;
+  if (!input) input = b.in_form(read, form, head);
 
-  const std::int64_t in_channels = b.input_shape(head)[1];
-  value_form wanted{tensor_layout::channels_last, b.element()};
-  const value_form result_form = wanted;
-  if (planned.channels != in_channels) wanted.padded_channels = planned.channels;
   std::vector<cuda_operand> operands{
-      b.in_form(head.inputs[0], wanted, head).buffer,
-      b.constant(with_channels_last(values.weight, conv, in_channels / conv.groups,
-                                    planned.channels / conv.groups),
-                 b.element())};
-  for (const tail_link& link : fused) {
-    if (link.what == tail_link::kind::bias) {
-      operands.push_back(b.constant(values.bias, b.element()));
-    } else if (link.what == tail_link::kind::add) {
-      const network_layer& sum = b.layer(link.layer);
-      operands.push_back(b.in_form(sum.inputs[1], result_form, sum).buffer);
-    }
+      input->buffer, b.constant(with_channels_last(values.weight, conv, in[1] / conv.groups,
+                                                   planned.channels / conv.groups),
+                                b.element())};
+  if (planned.bias) operands.emplace_back(b.constant(values.bias, b.element()));
+  for (const epilogue_step& step : std::span(wanted.epilogue).first(planned.steps)) {
+    if (!step.function) operands.emplace_back(b.in_form(step.added, result_form, head).buffer);
   }
-  const cuda_value y = b.make_value(b.output_shape(head).elements(), result_form);
-  operands.push_back(y.buffer);
+  const cuda_value y = b.make_value(out.elements(), result_form);
+  operands.emplace_back(y.buffer);
   b.add_calls(std::move(planned.operation), {std::move(operands)}, head);
-  if (rest.empty()) {
-    b.set_output(group.last(), y);
-    return;
+  made_product made{y, std::move(layers), planned.steps, {}, planned.why_not};
+  if (!planned.bias && !values.bias.empty()) {
+    made.term = {{conv.out_channels, 1, 1}, {}, {values.bias.begin(), values.bias.end()}};
   }
-  note_tail(b, rest, planned.why_not);
-  lower_tail(b, rest, {.value = y, .bias = values.bias, .may_overwrite = true}, group.last());
+  lower_rest(b, group, made);
 }
 
 }  // namespace graphline

@@ -53,37 +53,6 @@ std::string describe(const value_form& form) {
   return text;
 }
 
-/// The links as a message lists them: "bias, gelu".
-std::string describe(const network_definition& network, std::span<const tail_link> links) {
-  std::string text;
-  for (const tail_link& link : links) {
-    if (!text.empty()) text += ", ";
-    text += link.what == tail_link::kind::bias ? "bias" : network.layers[link.layer].kind;
-  }
-  return text;
-}
-
-/// Takes as many links from the front as one kernel can apply.
-std::size_t take_links(pointwise_form& form, std::span<const tail_link> links) {
-  std::size_t taken = 0;
-  for (const tail_link& link : links) {
-    std::vector<activation>& chain = form.add ? form.after : form.before;
-    const bool fits = link.what == tail_link::kind::add    ? !form.add
-                      : link.what == tail_link::kind::bias ? taken == 0
-                                                           : chain.size() < longest_chain;
-    if (!fits) break;
-    if (link.what == tail_link::kind::add) {
-      form.add = true;
-    } else if (link.what == tail_link::kind::bias) {
-      form.shift = true;
-    } else {
-      chain.push_back(link.function);
-    }
-    ++taken;
-  }
-  return taken;
-}
-
 /// The forms of a stage's tensors; no layout stated is row-major.
 std::vector<value_form> forms_of(const std::vector<tensor_type>& types,
                                  const std::vector<tensor_layout>& layouts) {
@@ -94,22 +63,26 @@ std::vector<value_form> forms_of(const std::vector<tensor_type>& types,
   return forms;
 }
 
+/// Of a network whose tensors are alike.
+std::size_t bytes_of_first(const std::vector<value_form>& tensors) {
+  return tensors.empty() ? sizeof(float) : size_of(tensors.front().element);
+}
+
 }  // namespace
 
 cuda_program lower_network_for_cuda(const network_definition& network, const weight_table& weights,
                                     const cuda_target& target) {
   cuda_program_builder builder(network, weights, target);
-  for (const fused_layers& group : fuse_layers(network)) {
-    const network_layer& head = network.layers[group.head];
+  for (const fused_layers& group : fuse_programs(network)) {
     std::visit(
         [&](const auto& operation) {
           if constexpr (requires { lower(builder, group, operation); }) {
             lower(builder, group, operation);
           } else {
-            builder.refuse(head, "there is no kernel for it yet");
+            lower_element_wise(builder, group);
           }
         },
-        head.operation);
+        network.layers[group.head].operation);
     builder.end_part(group);
   }
   return builder.finish();
@@ -118,8 +91,8 @@ cuda_program lower_network_for_cuda(const network_definition& network, const wei
 cuda_program_builder::cuda_program_builder(const network_definition& network,
                                            const weight_table& weights, const cuda_target& target)
     : network_builder(network, weights, target.stage, "; ",
-                      {.input = size_of(target.inputs.at(0).element),
-                       .output = size_of(target.outputs.at(0).element),
+                      {.input = bytes_of_first(target.inputs),
+                       .output = bytes_of_first(target.outputs),
                        .inside = element_bytes(target.precision)}),
       target_(target),
       values_(network.values.size()) {
@@ -142,14 +115,25 @@ const cuda_value* cuda_program_builder::find_form(std::size_t index, const value
   return nullptr;
 }
 
+cuda_value cuda_program_builder::value(std::size_t index) {
+  std::vector<cuda_value>& forms = values_[index];
+  if (forms.empty()) {
+    const auto data = weights().of(index);
+    forms.push_back(
+        {constant({data.begin(), data.end()}, element()), {tensor_layout::row_major, element()}});
+  }
+  return forms.front();
+}
+
 cuda_value cuda_program_builder::in_form(std::size_t index, const value_form& form,
                                          const network_layer& reader) {
+  const cuda_value given = value(index);
   if (const cuda_value* found = find_form(index, form)) return {found->buffer, form};
   const shape& s = network().shape_of(index);
   std::int64_t elements = s.elements();
   if (form.padded_channels > 0) elements = elements / s[1] * form.padded_channels;
   const cuda_value made = make_value(elements, form);
-  add_conversion(value(index), made, s, reader);
+  add_conversion(given, made, s, reader);
   values_[index].push_back(made);
   return made;
 }
@@ -182,7 +166,7 @@ std::size_t cuda_program_builder::constant(std::vector<float> values, dtype elem
   return buffer;
 }
 
-void cuda_program_builder::add_calls(std::unique_ptr<library_operation> operation,
+void cuda_program_builder::add_calls(std::shared_ptr<library_operation> operation,
                                      std::vector<std::vector<cuda_operand>> calls,
                                      const network_layer& layer) {
   note(describe_calls(*operation, calls.size()));
@@ -221,7 +205,13 @@ device_form network_form(const arguments& values, const std::string& backend) {
 
 std::unique_ptr<device_stage> make_network_cuda(device& d, const stage_config& config) {
   const network_definition network = network_of(config);
-  const weight_table weights(network, network_weights(network, config));
+  return make_cuda_network(d, network, weight_table(network, network_weights(network, config)),
+                           config);
+}
+
+std::unique_ptr<device_stage> make_cuda_network(device& d, const network_definition& network,
+                                                const weight_table& weights,
+                                                const stage_config& config) {
   const precision p = precision_of(config.arguments);
   const auto library =
       open_cuda_libraries(d, tune_of(config.arguments), fmt::format("stage '{}'", config.name));
@@ -242,64 +232,6 @@ std::unique_ptr<device_stage> make_network_cuda(device& d, const stage_config& c
     d.synchronize(wait_mode::block);
   }
   return std::make_unique<program_stage<cuda_program>>(std::move(program), std::move(constants), p);
-}
-
-std::vector<tail_link> tail_of(const network_definition& network, const fused_layers& group,
-                               bool bias) {
-  std::vector<tail_link> links;
-  if (bias) links.push_back({tail_link::kind::bias, group.head});
-  for (const std::size_t layer : group.epilogue) {
-    const layer_operation& operation = network.layers[layer].operation;
-    if (const auto* activated = std::get_if<activation_layer>(&operation)) {
-      links.push_back({tail_link::kind::activate, layer, activated->function});
-    } else {
-      links.push_back({tail_link::kind::add, layer});
-    }
-  }
-  return links;
-}
-
-void lower_tail(cuda_program_builder& b, std::span<const tail_link> links, tail_input input,
-                std::size_t last) {
-  const std::int64_t count = b.output_shape(b.layer(last)).elements();
-  cuda_value x = input.value;
-  while (!links.empty()) {
-    pointwise_form form{.from = x.form.element, .count = count};
-    const std::size_t taken = take_links(form, links);
-    const std::span<const tail_link> now = links.first(taken);
-    links = links.subspan(taken);
-    form.to = links.empty() ? b.result_element(last, x.form.layout) : b.element();
-
-    const network_layer& owner = b.layer(now.front().layer);
-    std::vector<cuda_operand> operands{x.buffer};
-    if (form.shift) {
-      form.channels = static_cast<std::int64_t>(input.bias.size());
-      form.inner = input.inner;
-      form.scale = !input.scale.empty();
-      if (form.scale) operands.push_back(b.constant(input.scale, dtype::float32));
-      operands.push_back(b.constant(input.bias, dtype::float32));
-    }
-    for (const tail_link& link : now) {
-      if (link.what != tail_link::kind::add) continue;
-      const network_layer& sum = b.layer(link.layer);
-      operands.push_back(b.in_form(sum.inputs[1], x.form, sum).buffer);
-    }
-    const bool in_place = input.may_overwrite && form.to == form.from;
-    cuda_value y{x.buffer, {x.form.layout, form.to}};
-    if (!in_place) y = b.make_value(count, y.form);
-    operands.push_back(y.buffer);
-    b.add_kernel(std::move(form), std::move(operands), owner);
-    x = y;
-    input.may_overwrite = true;
-  }
-  b.set_output(last, x);
-}
-
-void note_tail(cuda_program_builder& b, std::span<const tail_link> links,
-               const std::string& why_not) {
-  std::string text = describe(b.network(), links) + " by a kernel of its own";
-  if (!why_not.empty()) text += fmt::format(" ({})", why_not);
-  b.note(text);
 }
 
 }  // namespace graphline

@@ -9,6 +9,7 @@
 
 #include "framework/base/precision.hpp"
 #include "stages/cuda/cuda_program.hpp"
+#include "stages/network/layer_program.hpp"
 #include "stages/network/network_builder.hpp"
 
 namespace graphline {
@@ -50,8 +51,19 @@ class cuda_program_builder : public network_builder {
   /// The type of the elements inside the network.
   dtype element() const noexcept { return element_of(target_.precision); }
 
-  /// A value as it was made.
-  const cuda_value& value(std::size_t index) const { return values_[index].front(); }
+  /// A value as it was made; a constant is row-major.
+  cuda_value value(std::size_t index);
+
+  /// The value a layer reads.
+  cuda_value input_of(const network_layer& layer, std::size_t which = 0) {
+    return value(layer.inputs[which]);
+  }
+
+  /// The value a layer reads, row-major.
+  cuda_value plain_input_of(const network_layer& layer, std::size_t which = 0) {
+    return in_form(layer.inputs[which],
+                   {tensor_layout::row_major, input_of(layer, which).form.element}, layer);
+  }
 
   /// Whether a value lies somewhere in that form, without a conversion.
   bool lies_in_form(std::size_t index, const value_form& form) const {
@@ -67,8 +79,9 @@ class cuda_program_builder : public network_builder {
 
   /// States where the output of a layer is.
   void set_output(std::size_t layer, cuda_value value) {
-    values_[this->layer(layer).outputs.front()] = {value};
+    set_value(this->layer(layer).outputs.front(), value);
   }
+  void set_value(std::size_t index, cuda_value value) { values_[index] = {value}; }
 
   /// A new buffer for `elements` elements of that form.
   cuda_value make_value(std::int64_t elements, const value_form& form);
@@ -82,9 +95,15 @@ class cuda_program_builder : public network_builder {
     program_.add_kernel(std::move(form), std::move(operands), owner(layer));
   }
 
-  /// Adds a step for each call of the same operation on other operands.
-  void add_calls(std::unique_ptr<library_operation> operation,
+  /// Adds a step for each call of the same operation on other operands, and notes them.
+  void add_calls(std::shared_ptr<library_operation> operation,
                  std::vector<std::vector<cuda_operand>> calls, const network_layer& layer);
+
+  /// Adds one call, of which the caller tells.
+  void add_call(std::shared_ptr<library_operation> operation, std::vector<cuda_operand> operands,
+                const network_layer& layer) {
+    program_.add_calls(std::move(operation), {std::move(operands)}, owner(layer));
+  }
 
   /// States that the steps since the last part are `group`; a group without steps is none.
   void end_part(const fused_layers& group) { add_part(program_, group, program_.steps.size()); }
@@ -110,49 +129,85 @@ class cuda_program_builder : public network_builder {
 cuda_program lower_network_for_cuda(const network_definition& network, const weight_table& weights,
                                     const cuda_target& target);
 
-// How each kind of layer becomes steps; `group.head` is the layer itself. Each in the file of its
-// family.
+/// Where a walk over a tensor begins in its buffer, in elements, and how it advances along each of
+/// its dimensions.
+struct strided_part {
+  std::int64_t begin = 0;
+  std::vector<std::int64_t> strides;
+};
+
+/// The distance between neighbors along each dimension of a value of that shape, in elements.
+std::vector<std::int64_t> strides_of(const shape& s, tensor_layout layout);
+
+/// The same where extents are broadcast to others.
+std::vector<std::int64_t> broadcast_strides(const shape& from, const shape& to,
+                                            tensor_layout layout);
+
+/// Adds a kernel that copies a part of one value to a part of another of the same extents.
+void add_copy(cuda_program_builder& b, const network_layer& layer, const shape& extents,
+              const cuda_value& from, const strided_part& from_part, const cuda_value& to,
+              const strided_part& to_part);
+
+/// The value with elements of one number before and after it along each dimension, which are added
+/// to a copy of it.
+cuda_value padded(cuda_program_builder& b, const network_layer& layer, const cuda_value& from,
+                  const shape& s, const pad_layer& pad);
+
+/// Element-wise layers become a kernel of our own.
+void lower_element_wise(cuda_program_builder& b, const fused_layers& group);
+
+/// A product that a library made, with the first steps of what follows it.
+struct made_product {
+  cuda_value value;       ///< where it is; nobody else reads it
+  layer_program layers;   ///< what follows the product, its first operand what the product gives
+  std::size_t steps = 0;  ///< so many of them are done
+  std::optional<program_source> term = {};  ///< to be added first: a bias that was not
+  std::string why_not = {};                 ///< the library's reason not to do all
+};
+
+/// Adds a kernel for what is left of a group, and states its output.
+void lower_rest(cuda_program_builder& b, const fused_layers& group, const made_product& product);
+
+/// A step of what follows a product that a library may have a place for: an activation, or the sum
+/// with another value of the same extents.
+struct epilogue_step {
+  std::optional<activation> function = {};
+  std::size_t added = 0;  ///< the value, of a sum
+};
+
+/// The first steps of a program, as far as all of them are such and at most one is a sum.
+std::vector<epilogue_step> epilogue_of(const layer_program& layers, const shape& extents);
+
+// How each other kind of layer becomes steps; `group.head` is the layer itself. Each in the file of
+// its family.
 void lower(cuda_program_builder& b, const fused_layers& group, const conv2d_layer& conv);
 void lower(cuda_program_builder& b, const fused_layers& group, const linear_layer& linear);
-void lower(cuda_program_builder& b, const fused_layers& group, const add_layer& add);
-void lower(cuda_program_builder& b, const fused_layers& group, const activation_layer& activation);
-void lower(cuda_program_builder& b, const fused_layers& group, const softmax_layer& softmax);
-void lower(cuda_program_builder& b, const fused_layers& group, const batch_norm2d_layer& norm);
-void lower(cuda_program_builder& b, const fused_layers& group, const layer_norm_layer& norm);
+void lower(cuda_program_builder& b, const fused_layers& group, const conv_transpose2d_layer& conv);
+void lower(cuda_program_builder& b, const fused_layers& group, const matmul_layer& product);
 void lower(cuda_program_builder& b, const fused_layers& group, const attention_layer& attention);
+void lower(cuda_program_builder& b, const fused_layers& group, const lstm_layer& lstm);
+
+void lower(cuda_program_builder& b, const fused_layers& group, const softmax_layer& softmax);
+void lower(cuda_program_builder& b, const fused_layers& group, const layer_norm_layer& norm);
 void lower(cuda_program_builder& b, const fused_layers& group, const pool2d_layer& pool);
 void lower(cuda_program_builder& b, const fused_layers& group,
            const adaptive_avg_pool2d_layer& pool);
+void lower(cuda_program_builder& b, const fused_layers& group, const reduce_layer& reduce);
+
 void lower(cuda_program_builder& b, const fused_layers& group, const flatten_layer& flatten);
+void lower(cuda_program_builder& b, const fused_layers& group, const reshape_layer& reshape);
+void lower(cuda_program_builder& b, const fused_layers& group, const concat_layer& concat);
+void lower(cuda_program_builder& b, const fused_layers& group, const slice_layer& slice);
+void lower(cuda_program_builder& b, const fused_layers& group, const pad_layer& pad);
+void lower(cuda_program_builder& b, const fused_layers& group, const transpose_layer& transpose);
+void lower(cuda_program_builder& b, const fused_layers& group, const expand_layer& expand);
+void lower(cuda_program_builder& b, const fused_layers& group, const resize2d_layer& resize);
+void lower(cuda_program_builder& b, const fused_layers& group, const gather_layer& gather);
+void lower(cuda_program_builder& b, const fused_layers& group, const convert_layer& convert);
 
-/// One thing that is applied to the product of a conv2d or linear, or to what an element-wise layer
-/// reads.
-struct tail_link {
-  enum class kind { bias, activate, add };  ///< a batch norm is a bias with a scale before it
-  kind what = kind::activate;
-  std::size_t layer = 0;  ///< whose it is
-  activation function = activation::relu;
-};
-
-/// What follows the head of a group, in order: its bias first if it has one, then its epilogue.
-std::vector<tail_link> tail_of(const network_definition& network, const fused_layers& group,
-                               bool bias);
-
-/// What a tail works on.
-struct tail_input {
-  cuda_value value;
-  std::vector<float> bias = {};   ///< per channel
-  std::vector<float> scale = {};  ///< per channel, multiplied with before the bias; or empty
-  std::int64_t inner = 1;         ///< elements from one channel to the next
-  bool may_overwrite = false;     ///< nobody else reads the value
-};
-
-/// Adds kernels that apply the links, and states the output of `last`, the last link's layer.
-void lower_tail(cuda_program_builder& b, std::span<const tail_link> links, tail_input input,
-                std::size_t last);
-
-/// What to say of a tail that the library left to a kernel. `why_not` is its reason.
-void note_tail(cuda_program_builder& b, std::span<const tail_link> links,
-               const std::string& why_not);
+/// A stage that carries out a network on a `cuda` device.
+std::unique_ptr<device_stage> make_cuda_network(device& d, const network_definition& network,
+                                                const weight_table& weights,
+                                                const stage_config& config);
 
 }  // namespace graphline

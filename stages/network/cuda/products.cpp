@@ -7,8 +7,8 @@
 namespace graphline {
 namespace {
 
-product_form form_of(const cuda_program_builder& b, const network_layer& head,
-                     std::span<const tail_link> fused) {
+product_form form_of(const cuda_program_builder& b, const network_layer& head, bool bias,
+                     std::span<const epilogue_step> fused) {
   const shape in = as_rows(b.input_shape(head));
   const std::int64_t out_features = as_rows(b.output_shape(head))[1];
   product_form form{.m = in[0],
@@ -18,23 +18,10 @@ product_form form_of(const cuda_program_builder& b, const network_layer& head,
                     .a_leading = in[1],
                     .b_leading = in[1],
                     .d_leading = out_features,
+                    .bias = bias,
                     .precision = b.precision()};
-  for (const tail_link& link : fused) {
-    if (link.what == tail_link::kind::bias) {
-      form.bias = true;
-    } else {
-      form.activations.push_back(link.function);
-    }
-  }
+  for (const epilogue_step& step : fused) form.activations.push_back(step.function.value());
   return form;
-}
-
-/// The links that a product has a place for: all before an add.
-std::size_t fusible(std::span<const tail_link> tail) {
-  const auto add = std::find_if(tail.begin(), tail.end(), [](const tail_link& link) {
-    return link.what == tail_link::kind::add;
-  });
-  return static_cast<std::size_t>(add - tail.begin());
 }
 
 struct planned_product {
@@ -57,37 +44,125 @@ planned_product plan(const cuda_program_builder& b, const network_layer& head, p
 
 void lower(cuda_program_builder& b, const fused_layers& group, const linear_layer& linear) {
   const network_layer& head = b.layer(group.head);
-  const auto weight = b.weights().of(head, 1);
-  const auto bias = b.weights().of(head, 2);
-  const std::vector<tail_link> tail = tail_of(b.network(), group, linear.bias);
+  const shape& out = b.output_shape(head);
+  layer_program layers =
+      program_of(b.network(), b.weights(), group.epilogue, out.rank() - 1, head.outputs[0]);
+  conv_weights values = weights_of(b.weights(), head);
+  if (layers.folded) {
+    values.fold(*layers.folded, static_cast<std::size_t>(linear.out_features));
+  }
+  const bool bias = !values.bias.empty();
+  // A product has a place for activations alone.
+  std::vector<epilogue_step> fusible = epilogue_of(layers, out);
+  fusible.erase(std::ranges::find_if(fusible, [](const auto& step) { return !step.function; }),
+                fusible.end());
 
   std::unique_ptr<library_operation> operation;
-  std::size_t left = fusible(tail) + 1;
-  std::string first_reason;
+  made_product made{.value = {}, .layers = std::move(layers)};
+  std::size_t left = fusible.size() + (bias ? 1 : 0) + 1;
   while (operation == nullptr && left-- > 0) {
+    const bool with_bias = bias && left > 0;
+    made.steps = left - (with_bias ? 1 : 0);
     std::string why_not;
-    operation = b.library().plan(form_of(b, head, std::span(tail).first(left)), why_not);
-    if (operation == nullptr && first_reason.empty()) first_reason = why_not;
+    operation = b.library().plan(form_of(b, head, with_bias, std::span(fusible).first(made.steps)),
+                                 why_not);
+    if (operation == nullptr && made.why_not.empty()) made.why_not = why_not;
   }
-  if (operation == nullptr) b.refuse(head, first_reason);
+  if (operation == nullptr) b.refuse(head, made.why_not);
 
   const value_form wanted{tensor_layout::row_major, b.element()};
   std::vector<cuda_operand> operands{b.in_form(head.inputs[0], wanted, head).buffer,
-                                     b.constant({weight.begin(), weight.end()}, b.element())};
-  const bool fused_bias = linear.bias && left > 0;
-  if (fused_bias) operands.push_back(b.constant({bias.begin(), bias.end()}, b.element()));
-  const cuda_value y = b.make_value(b.output_shape(head).elements(), wanted);
-  operands.push_back(y.buffer);
-  b.add_calls(std::move(operation), {std::move(operands)}, head);
-
-  const auto rest = std::span(tail).subspan(left);
-  if (rest.empty()) {
-    b.set_output(group.last(), y);
-    return;
+                                     b.constant(values.weight, b.element())};
+  if (bias && left > 0) {
+    operands.emplace_back(b.constant(values.bias, b.element()));
+  } else if (bias) {
+    made.term = {{linear.out_features}, {}, {values.bias.begin(), values.bias.end()}};
   }
-  note_tail(b, rest, first_reason);
-  lower_tail(b, rest, {.value = y, .bias = {bias.begin(), bias.end()}, .may_overwrite = true},
-             group.last());
+  made.value = b.make_value(out.elements(), wanted);
+  operands.emplace_back(made.value.buffer);
+  b.add_calls(std::move(operation), {std::move(operands)}, head);
+  lower_rest(b, group, made);
+}
+
+/// A product with all taps of the weights at once for each element, then for each element of the
+/// result the sum of those that reach it.
+void lower(cuda_program_builder& b, const fused_layers& group, const conv_transpose2d_layer& conv) {
+  const network_layer& head = b.layer(group.head);
+  const shape& in = b.input_shape(head);
+  const shape& out = b.output_shape(head);
+  const std::int64_t taps = conv.kernel[0] * conv.kernel[1];
+  const std::int64_t in_of_group = in[1] / conv.groups;
+  const std::int64_t out_of_group = conv.out_channels / conv.groups;
+  const std::int64_t columns = taps * out_of_group;
+  const value_form form{tensor_layout::channels_last, b.element()};
+  const cuda_value x = b.in_form(head.inputs[0], form, head);
+
+  layer_program layers = program_of(b.network(), b.weights(), group.epilogue, 1, head.outputs[0]);
+  conv_weights values = weights_of(b.weights(), head);
+  if (layers.folded) {
+    values.fold(*layers.folded, static_cast<std::size_t>(conv.out_channels));
+  }
+  // [in_channels, taps, out_channels / groups]
+  std::vector<float> weight(values.weight.size());
+  for (std::int64_t channel = 0; channel < conv.out_channels; ++channel) {
+    const std::int64_t first = channel / out_of_group * in_of_group;
+    for (std::int64_t i = 0; i < in_of_group; ++i) {
+      for (std::int64_t tap = 0; tap < taps; ++tap) {
+        const std::int64_t to = (first + i) * columns + tap * out_of_group + channel % out_of_group;
+        weight[static_cast<std::size_t>(to)] =
+            values.weight[static_cast<std::size_t>((channel * in_of_group + i) * taps + tap)];
+      }
+    }
+  }
+  const std::int64_t pixels = in[0] * in[2] * in[3];
+  planned_product product = plan(b, head,
+                                 {.m = pixels,
+                                  .n = columns,
+                                  .k = in_of_group,
+                                  .a_leading = in[1],
+                                  .b_leading = columns,
+                                  .d_leading = conv.groups * columns},
+                                 {{conv.groups, in_of_group, in_of_group * columns, columns}}, 0);
+  const cuda_value products = b.make_value(pixels * conv.groups * columns, form);
+  b.add_calls(std::move(product.operation),
+              operands_of(product.calls, x.buffer, b.constant(std::move(weight), b.element()),
+                          products.buffer),
+              head);
+  made_product made{b.make_value(out.elements(), form), std::move(layers)};
+  if (!values.bias.empty()) {
+    made.term = {{conv.out_channels, 1, 1}, {}, {values.bias.begin(), values.bias.end()}};
+  }
+  b.add_kernel(transposed_sum_form{.from = b.element(),
+                                   .to = b.element(),
+                                   .batch = in[0],
+                                   .in = {in[2], in[3]},
+                                   .out = {out[2], out[3]},
+                                   .conv = conv},
+               {products.buffer, made.value.buffer}, head);
+  b.note("sums by a kernel of its own");
+  lower_rest(b, group, made);
+}
+
+void lower(cuda_program_builder& b, const fused_layers& group, const matmul_layer&) {
+  const network_layer& head = b.layer(group.head);
+  const shape& out = b.output_shape(head);
+  const value_form form{tensor_layout::row_major, b.element()};
+  const auto of_rank = [&](std::size_t which) {
+    const shape& s = b.network().shape_of(head.inputs[which]);
+    std::vector<std::int64_t> extents(out.rank() - s.rank(), 1);
+    extents.insert(extents.end(), s.extents().begin(), s.extents().end());
+    return shape(std::move(extents));
+  };
+  const product_calls product = collapse_product({of_rank(0), of_rank(1), out}, b.precision());
+  std::string why_not;
+  auto operation = b.library().plan(product.form, why_not);
+  if (operation == nullptr) b.refuse(head, why_not);
+  const cuda_value result = b.make_value(out.elements(), form);
+  b.add_calls(std::move(operation),
+              operands_of(product, b.in_form(head.inputs[0], form, head).buffer,
+                          b.in_form(head.inputs[1], form, head).buffer, result.buffer),
+              head);
+  b.set_output(group.head, result);
 }
 
 /// The heads are read where they lie among the queries, keys and values, and written where they lie

@@ -133,8 +133,8 @@ std::vector<eltwise_form> eltwise_of(const pointwise_layer& layer) {
   }
 }
 
-/// A step of a program whose first operands are what the step before it gives.
-struct chained_step {
+/// A step of a program as oneDNN's post-operations.
+struct fused_step {
   std::vector<eltwise_form> functions = {};
   std::optional<dnnl::algorithm> binary = {};
   std::size_t source = 0;  ///< the second operand
@@ -161,26 +161,19 @@ std::optional<shape> second_extents(const program_builder& b, const fused_produc
   return shape(std::move(given));
 }
 
-std::optional<chained_step> chained(const program_builder& b, const fused_product& product,
-                                    std::size_t index) {
-  const pointwise_program& program = product.layers.program;
-  const std::size_t before = index == 0 ? 0 : program.operands + index - 1;
-  if (product.layers.uses(before) != 1) return {};
-  const pointwise_program::step& step = program.steps[index];
-  const int operands = traits_of(step.layer.function).operands;
-  if (operands == 1 && step.from[0] == before) {
-    chained_step made{.functions = eltwise_of(step.layer)};
+std::optional<fused_step> as_post_operation(const program_builder& b, const fused_product& product,
+                                            std::size_t index) {
+  const auto step = product.layers.chained(index);
+  if (!step) return {};
+  if (!step->other) {
+    fused_step made{.functions = eltwise_of(step->layer)};
     if (made.functions.empty()) return {};
     return made;
   }
-  if (operands != 2) return {};
-  const bool first = step.from[0] == before;
-  if (!first && step.from[1] != before) return {};
-  const std::size_t other = step.from[first ? 1 : 0];
-  if (other >= program.operands) return {};
-  const chained_step made{.binary = binary_of(step.layer.function, first), .source = other};
+  const fused_step made{.binary = binary_of(step->layer.function, step->first),
+                        .source = *step->other};
   const bool fits =
-      made.binary && second_extents(b, product, product.layers.sources[other].extents);
+      made.binary && second_extents(b, product, product.layers.sources[made.source].extents);
   return fits ? std::optional(made) : std::nullopt;
 }
 
@@ -270,7 +263,8 @@ void lower_program(program_builder& b, const layer_program& layers, std::string_
 
 std::size_t most_post_operations(const program_builder& b, const fused_product& product) {
   std::size_t steps = 0;
-  while (steps < product.layers.program.steps.size() && chained(b, product, steps)) ++steps;
+  while (steps < product.layers.program.steps.size() && as_post_operation(b, product, steps))
+    ++steps;
   return steps;
 }
 
@@ -279,7 +273,7 @@ post_operations make_post_operations(const program_builder& b, const fused_produ
   post_operations made{onednn_attributes(), {}};
   dnnl::post_ops operations;
   for (std::size_t i = 0; i < steps; ++i) {
-    const chained_step step = chained(b, product, i).value();
+    const fused_step step = as_post_operation(b, product, i).value();
     for (const eltwise_form& form : step.functions) {
       operations.append_eltwise(1.0F, form.algorithm, form.alpha, form.beta);
     }

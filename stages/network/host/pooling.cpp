@@ -112,7 +112,8 @@ void lower(program_builder& b, const fused_layers& group, const pool2d_layer& po
   const bool average = pool.method == pooling::average;
 
   // In ceil_mode the last window may reach beyond the padding: more padding after, for oneDNN.
-  extent_pair after = pool.padding_after.value_or(pool.padding);
+  const extent_pair stated_after = pool.padding_after.value_or(pool.padding);
+  extent_pair after = stated_after;
   bool beyond = false;
   for (std::size_t axis = 0; axis < 2; ++axis) {
     const std::int64_t covered = pool.dilation[axis] * (pool.kernel[axis] - 1) + 1;
@@ -129,7 +130,8 @@ void lower(program_builder& b, const fused_layers& group, const pool2d_layer& po
       std::vector<window> windows;
       for (std::int64_t i = 0; i < out[axis + 2]; ++i) {
         windows.push_back(strided_window(i, in[axis + 2], pool.kernel[axis], pool.stride[axis],
-                                         pool.padding[axis], /*count_include_pad=*/true));
+                                         pool.padding[axis], stated_after[axis],
+                                         /*count_include_pad=*/true));
       }
       return windows;
     };

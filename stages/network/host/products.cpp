@@ -129,20 +129,6 @@ void lower(program_builder& b, const fused_layers& group, const conv_transpose2d
   const shape weights = weight_shape(conv, in[1]);
   layer_program rest = product_of(b, group, out, conv.bias).layers;
   conv_weights values = weights_of(b.weights(), head);
-  // Each output channel's together, as of a convolution.
-  const std::int64_t pixels = conv.kernel[0] * conv.kernel[1];
-  const std::int64_t out_of_group = conv.out_channels / conv.groups;
-  const std::int64_t in_of_group = in[1] / conv.groups;
-  const std::vector<float> given = std::exchange(values.weight, {});
-  for (std::int64_t channel = 0; channel < conv.out_channels; ++channel) {
-    for (std::int64_t i = 0; i < in_of_group; ++i) {
-      const std::int64_t from =
-          ((channel / out_of_group * in_of_group + i) * out_of_group + channel % out_of_group) *
-          pixels;
-      values.weight.insert(values.weight.end(), given.begin() + from,
-                           given.begin() + from + pixels);
-    }
-  }
   fold_into(values, rest, conv.out_channels);
   if (!values.bias.empty()) {
     rest = rest.plus({{conv.out_channels, 1, 1}, {}, {values.bias.begin(), values.bias.end()}});

@@ -1,5 +1,5 @@
-// Models as networks on the host device, compared with the outputs that ONNX's own tests expect:
-// Debian's libonnx-testdata.
+// Models as networks on the host device, and as those of `cuda` on the CPU, compared with the
+// outputs that ONNX's own tests expect: Debian's libonnx-testdata.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,6 +17,9 @@
 #include "stages/network/host/lowering.hpp"
 #include "stages/onnx/onnx_import.hpp"
 #include "tests/stages/onnx/onnx_test_data.hpp"
+#ifdef GRAPHLINE_CUDA
+#include "tests/stages/network/cuda/cpu_network.hpp"
+#endif
 
 namespace graphline::test {
 
@@ -58,38 +61,31 @@ std::optional<test_data> read_test(const fs::path& folder) {
   return data;
 }
 
-/// Runs the model; its outputs one after the other.
-std::vector<std::vector<float>> run_model(const test_data& data, diagnostics& problems) {
-  std::vector<std::pair<std::string, tensor_type>> inputs;
-  for (std::size_t i = 0; i < data.inputs.size(); ++i) {
-    inputs.push_back({data.model.graph.inputs[i].name, {data.inputs[i].extents, dtype::float32}});
-  }
-  std::vector<std::string> names;
-  for (const onnx_value& value : data.model.graph.outputs) names.push_back(value.name);
-  onnx_network network = import_onnx(data.model, inputs, names, {}, problems);
-  if (problems.has_errors()) return {};
+using values_of_tensors = std::vector<std::vector<float>>;
 
+/// Carries a network out; its outputs one after the other.
+using carry_out = values_of_tensors (*)(const onnx_network&, const values_of_tensors&);
+
+values_of_tensors on_host(const onnx_network& network, const values_of_tensors& inputs) {
+  const network_definition& definition = network.definition;
   const auto on = open_host_device(1);
-  const weight_table weights(network.definition, network.constants);
+  const weight_table weights(definition, network.constants);
   stage_config config;
   config.name = "trial";
-  const auto stage = make_host_network(*on, network.definition, weights, config);
+  const auto stage = make_host_network(*on, definition, weights, config);
   stage_tensors tensors;
   std::vector<memory> memories;
-  const auto allocate = [&](const shape& extents) {
-    const tensor_type type{extents, dtype::float32};
+  const auto allocate = [&](std::size_t value) {
+    const tensor_type& type = definition.values[value].type;
     memories.push_back(on->allocate(std::max<std::size_t>(type.bytes(), 4)));
     return tensor_view{memories.back().data(), type};
   };
   const auto s = on->make_stream("trial", priority::normal);
-  for (const onnx_tensor& input : data.inputs) {
-    const auto& values = std::get<std::vector<float>>(input.values);
-    tensors.inputs.push_back(allocate(input.extents));
-    s->copy(tensors.inputs.back().data, values.data(), values.size() * sizeof(float));
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    tensors.inputs.push_back(allocate(definition.inputs[i]));
+    s->copy(tensors.inputs.back().data, inputs[i].data(), inputs[i].size() * sizeof(float));
   }
-  for (const std::size_t value : network.definition.outputs) {
-    tensors.outputs.push_back(allocate(network.definition.shape_of(value)));
-  }
+  for (const std::size_t value : definition.outputs) tensors.outputs.push_back(allocate(value));
   memory scratch;
   if (stage->scratch_bytes() > 0) {
     scratch = on->allocate(stage->scratch_bytes());
@@ -97,13 +93,35 @@ std::vector<std::vector<float>> run_model(const test_data& data, diagnostics& pr
   }
   const auto work = stage->bind(tensors);
   work->enqueue(*s);
-  std::vector<std::vector<float>> outputs;
+  values_of_tensors outputs;
   for (const tensor_view& view : tensors.outputs) {
     outputs.emplace_back(static_cast<std::size_t>(view.type.shape.elements()));
     s->copy(outputs.back().data(), view.data, view.type.bytes());
   }
   on->synchronize(wait_mode::block);
   return outputs;
+}
+
+#ifdef GRAPHLINE_CUDA
+/// The steps of the `cuda` device: kernels' bodies on the CPU, and loops in place of the libraries.
+values_of_tensors on_cuda_stand_ins(const onnx_network& network, const values_of_tensors& inputs) {
+  reference_library library;
+  return cpu_network(network.definition, network.constants, library).run(inputs);
+}
+#endif
+
+/// Runs the model.
+values_of_tensors run_model(const test_data& data, carry_out on, diagnostics& problems) {
+  std::vector<std::pair<std::string, tensor_type>> types;
+  values_of_tensors inputs;
+  for (std::size_t i = 0; i < data.inputs.size(); ++i) {
+    types.push_back({data.model.graph.inputs[i].name, {data.inputs[i].extents, dtype::float32}});
+    inputs.push_back(std::get<std::vector<float>>(data.inputs[i].values));
+  }
+  std::vector<std::string> names;
+  for (const onnx_value& value : data.model.graph.outputs) names.push_back(value.name);
+  const onnx_network network = import_onnx(data.model, types, names, {}, problems);
+  return problems.has_errors() ? values_of_tensors{} : on(network, inputs);
 }
 
 /// The same test with all inputs but the first as constants of the model, as weights are.
@@ -117,15 +135,15 @@ test_data with_constants(test_data data) {
   return data;
 }
 
-outcome try_model(const fs::path& folder) {
+outcome try_model(const fs::path& folder, carry_out on) {
   auto data = read_test(folder);
   if (!data) return {};
   diagnostics problems;
-  auto outputs = run_model(*data, problems);
+  auto outputs = run_model(*data, on, problems);
   if (problems.has_errors() && data->inputs.size() > 1) {
     data = with_constants(std::move(*data));
     problems = {};
-    outputs = run_model(*data, problems);
+    outputs = run_model(*data, on, problems);
   }
   if (problems.has_errors()) return {false, problems.all().front().message};
   for (std::size_t i = 0; i < data->outputs.size(); ++i) {
@@ -147,8 +165,9 @@ outcome try_model(const fs::path& folder) {
   return {true, ""};
 }
 
-/// Tries all tests of a folder. Those that are refused, by the reason.
-int try_folder(const std::string& name, std::map<std::string, std::vector<std::string>>& refused) {
+/// Tries all tests of a folder, and prints why some are refused. How many were compared.
+int try_folder(const std::string& name, carry_out on) {
+  std::map<std::string, std::vector<std::string>> refused;
   const fs::path all = fs::path("/usr/share/libonnx-testdata/data") / name;
   if (!fs::exists(all)) {
     ADD_FAILURE() << "install libonnx-testdata";
@@ -160,7 +179,7 @@ int try_folder(const std::string& name, std::map<std::string, std::vector<std::s
     SCOPED_TRACE(entry.path().filename());
     outcome result;
     try {
-      result = try_model(entry.path());
+      result = try_model(entry.path(), on);
     } catch (const std::exception& problem) {
       ADD_FAILURE() << problem.what();
     }
@@ -208,7 +227,14 @@ lstm_states lstm_of(const std::vector<float>& x, const float* weight, const floa
   return states;
 }
 
-TEST(onnx_import, an_lstm_goes_forward_backward_and_both_ways) {
+class onnx_import : public testing::TestWithParam<carry_out> {};
+
+INSTANTIATE_TEST_SUITE_P(host, onnx_import, testing::Values(on_host));
+#ifdef GRAPHLINE_CUDA
+INSTANTIATE_TEST_SUITE_P(cuda, onnx_import, testing::Values(on_cuda_stand_ins));
+#endif
+
+TEST_P(onnx_import, an_lstm_goes_forward_backward_and_both_ways) {
   constexpr std::size_t steps = 4;
   std::mt19937 random(1);
   for (const std::string direction : {"forward", "reverse", "bidirectional"}) {
@@ -235,7 +261,7 @@ TEST(onnx_import, an_lstm_goes_forward_backward_and_both_ways) {
     const auto w = drawn(1), r = drawn(2), b = drawn(3), h = drawn(4), c = drawn(5);
 
     diagnostics problems;
-    const auto outputs = run_model(with_constants(std::move(data)), problems);
+    const auto outputs = run_model(with_constants(std::move(data)), GetParam(), problems);
     ASSERT_FALSE(problems.has_errors()) << problems.all().front().message;
     for (std::size_t way = 0; way < static_cast<std::size_t>(ways); ++way) {
       const bool backward = direction == "reverse" || way == 1;
@@ -259,19 +285,16 @@ TEST(onnx_import, an_lstm_goes_forward_backward_and_both_ways) {
   }
 }
 
-TEST(onnx_import, passes_the_node_tests_of_onnx) {
-  std::map<std::string, std::vector<std::string>> refused;
-  EXPECT_GE(try_folder("node", refused), 314);
+TEST_P(onnx_import, passes_the_node_tests_of_onnx) {
+  EXPECT_GE(try_folder("node", GetParam()), 314);
 }
 
-TEST(onnx_import, passes_the_operators_that_pytorch_exported) {
-  std::map<std::string, std::vector<std::string>> refused;
-  EXPECT_GE(try_folder("pytorch-operator", refused), 29);
+TEST_P(onnx_import, passes_the_operators_that_pytorch_exported) {
+  EXPECT_GE(try_folder("pytorch-operator", GetParam()), 29);
 }
 
-TEST(onnx_import, passes_the_modules_that_pytorch_exported) {
-  std::map<std::string, std::vector<std::string>> refused;
-  EXPECT_GE(try_folder("pytorch-converted", refused), 80);
+TEST_P(onnx_import, passes_the_modules_that_pytorch_exported) {
+  EXPECT_GE(try_folder("pytorch-converted", GetParam()), 80);
 }
 
 }  // namespace

@@ -14,10 +14,14 @@
 #include "stages/cuda/convert.cuh"
 #include "stages/cuda/gemv.cuh"
 #include "stages/cuda/layer_norm.cuh"
+#include "stages/cuda/lstm.cuh"
 #include "stages/cuda/pointwise.cuh"
 #include "stages/cuda/pool.cuh"
+#include "stages/cuda/reduce.cuh"
 #include "stages/cuda/softmax.cuh"
 #include "stages/cuda/sum.cuh"
+#include "stages/cuda/tables.cuh"
+#include "stages/cuda/transposed_sum.cuh"
 
 namespace graphline::test {
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <deque>
 
 #include "stages/network/layer_reader.hpp"
 #include "stages/weights/float_conversion.hpp"
@@ -12,10 +13,9 @@ namespace graphline::test {
 
 namespace {
 
-network_definition defined(const arguments& values, const shape& input) {
-  const tensor_type type{input, dtype::float32};
+network_definition defined(const arguments& values, const std::vector<tensor_type>& inputs) {
   diagnostics problems;
-  network_definition network = define_network(values, {&type, 1}, problems);
+  network_definition network = define_network(values, inputs, problems);
   problems.throw_if_errors();
   return network;
 }
@@ -35,42 +35,69 @@ std::vector<float> read_as(dtype element, const std::byte* from, std::size_t cou
 
 }  // namespace
 
-cpu_network::cpu_network(const arguments& values, const shape& input, reference_library& library,
-                         precision p, const value_form& in, const value_form& out)
-    : network_(defined(values, input)), read_(in.element), written_(out.element) {
-  const weight_table weights(
-      network_, network_weights(
-                    network_, {.name = "trial", .arguments = values, .inputs = {}, .outputs = {}}));
-  program_ = lower_network_for_cuda(network_, weights, {library, p, "trial", {in}, {out}});
+cpu_network::cpu_network(const arguments& values, const std::vector<tensor_type>& inputs,
+                         reference_library& library, precision p, const std::vector<value_form>& in,
+                         const std::vector<value_form>& out)
+    : network_(defined(values, inputs)), read_(in), written_(out) {
+  read_.resize(network_.inputs.size());
+  written_.resize(network_.outputs.size());
+  const stage_config config{.name = "trial", .arguments = values, .inputs = {}, .outputs = {}};
+  lower(weight_table(network_, network_weights(network_, config)), library, p);
+}
+
+cpu_network::cpu_network(network_definition network, const std::vector<named_tensor>& constants,
+                         reference_library& library, precision p)
+    : network_(std::move(network)),
+      read_(network_.inputs.size()),
+      written_(network_.outputs.size()) {
+  lower(weight_table(network_, constants), library, p);
+}
+
+void cpu_network::lower(const weight_table& weights, reference_library& library, precision p) {
+  program_ = lower_network_for_cuda(network_, weights, {library, p, "trial", read_, written_});
   weights_.emplace(program_.weights_bytes, guard::behind, room_after(program_.weights_bytes));
   program_.write_constants(weights_->data());
 }
 
-std::vector<float> cpu_network::run(const std::vector<float>& input, guard at) {
-  const auto allocate = [at](std::size_t bytes) {
-    return guarded<std::byte>(bytes, at, at == guard::behind ? room_after(bytes) : 0);
+std::vector<std::vector<float>> cpu_network::run(const std::vector<std::vector<float>>& inputs,
+                                                 guard at) {
+  std::deque<guarded<std::byte>> memories;
+  const auto allocate = [&](std::size_t bytes) -> guarded<std::byte>& {
+    return memories.emplace_back(bytes, at, at == guard::behind ? room_after(bytes) : 0);
   };
-  const auto scratch = allocate(program_.scratch_bytes);
-  const auto read = allocate(input.size() * size_of(read_));
-  write_elements(read_, input, read.data());
-  const auto count = static_cast<std::size_t>(network_.shape_of(network_.outputs.at(0)).elements());
-  const auto written = allocate(count * size_of(written_));
-
-  const stage_tensors tensors{
-      .inputs = {{read.data(), {network_.shape_of(network_.inputs.at(0)), read_}}},
-      .outputs = {{written.data(), {shape{}, written_}}},
-      .scratch = scratch.data()};
+  const auto& scratch = allocate(program_.scratch_bytes);
+  stage_tensors tensors{.inputs = {}, .outputs = {}, .scratch = scratch.data()};
+  std::vector<std::span<std::byte>> touched{scratch.span()};
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const dtype element = read_[i].element;
+    std::byte* data = allocate(inputs[i].size() * size_of(element)).data();
+    write_elements(element, inputs[i], data);
+    tensors.inputs.push_back({data, {network_.shape_of(network_.inputs.at(i)), element}});
+  }
+  for (std::size_t i = 0; i < written_.size(); ++i) {
+    const tensor_type type{network_.shape_of(network_.outputs[i]), written_[i].element};
+    const auto& written = allocate(type.bytes());
+    tensors.outputs.push_back({written.data(), type});
+    touched.push_back(written.span());
+  }
   for (const bound_cuda_step& bound : program_.bind(tensors, weights_->data())) {
     if (const auto* kernel = std::get_if<kernel_form>(&bound.step->work)) {
       SCOPED_TRACE(bound.step->owner);
-      run_in_every_order(*kernel, bound.operands, {scratch.span(), written.span()});
+      run_in_every_order(*kernel, bound.operands, touched);
     } else {
       std::get<std::shared_ptr<library_operation>>(bound.step->work)
           ->enqueue(nullptr, bound.operands, bound.workspace);
     }
   }
-  EXPECT_TRUE(scratch.alone() && written.alone() && weights_->alone());
-  return read_as(written_, written.data(), count);
+  EXPECT_TRUE(weights_->alone());
+  for (const auto& memory : memories) EXPECT_TRUE(memory.alone());
+  std::vector<std::vector<float>> outputs;
+  for (const tensor_view& output : tensors.outputs) {
+    const auto count = static_cast<std::size_t>(output.type.shape.elements());
+    outputs.push_back(
+        read_as(output.type.element, static_cast<const std::byte*>(output.data), count));
+  }
+  return outputs;
 }
 
 std::size_t cpu_network::conversions() const {

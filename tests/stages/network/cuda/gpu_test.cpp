@@ -6,8 +6,8 @@
 
 #include "framework/base/precision.hpp"
 #include "framework/device/cuda/cuda_device.hpp"
-#include "tests/stages/network/cuda/cuda_cases.hpp"
 #include "tests/stages/network/cuda/cuda_trial.hpp"
+#include "tests/stages/network/reference_cases.hpp"
 
 namespace graphline::test {
 
@@ -49,7 +49,7 @@ class gpu_networks : public gpu_stages, public testing::WithParamInterface<preci
 
 TEST_P(gpu_networks, compute_as_the_host_does) {
   const auto& [text, p] = GetParam();
-  for (const reference_case& wanted : cases_on_cuda()) {
+  for (const reference_case& wanted : reference_cases()) {
     arguments values = wanted.values;
     values.set("precision", std::string(text), {});
     values.set("tune", false, {});

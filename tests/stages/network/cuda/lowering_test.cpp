@@ -47,7 +47,7 @@ TEST(cuda_network, fuses_what_the_library_fuses) {
   ASSERT_EQ(library.convolutions.size(), 1U);
   EXPECT_TRUE(library.convolutions[0].conv.bias);
   EXPECT_THAT(library.convolutions[0].before, ElementsAre(activation::gelu_erf));
-  EXPECT_TRUE(kernels_of<pointwise_form>(network.program()).empty());
+  EXPECT_TRUE(kernels_of<program_form>(network.program()).empty());
   EXPECT_THAT(names_of(network.program()), ElementsAre("0.conv2d+1.gelu"));
 }
 
@@ -57,10 +57,10 @@ TEST(cuda_network, keeps_the_bias_fused_when_only_the_activation_is_refused) {
   const cpu_network network(network_of(conv_and_gelu), {1, 8, 6, 6}, library);
   ASSERT_EQ(library.convolutions.size(), 1U);
   EXPECT_TRUE(library.convolutions[0].conv.bias);
-  const auto rest = kernels_of<pointwise_form>(network.program());
+  const auto rest = kernels_of<program_form>(network.program());
   ASSERT_EQ(rest.size(), 1U);
-  EXPECT_FALSE(rest[0].shift);
-  EXPECT_THAT(rest[0].before, ElementsAre(activation::gelu_erf));
+  ASSERT_EQ(rest[0].program.steps.size(), 1U);
+  EXPECT_EQ(rest[0].program.steps[0].layer.function, pointwise_function::gelu_erf);
   EXPECT_THAT(network.program().parts.at(0).choice,
               HasSubstr("reference loops; gelu by a kernel of its own (the rule refuses this "
                         "convolution)"));

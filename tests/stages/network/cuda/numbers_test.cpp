@@ -6,10 +6,9 @@
 
 #include <cmath>
 
-#include "framework/base/error.hpp"
 #include "stages/kinds.hpp"
 #include "tests/stages/network/cuda/cpu_network.hpp"
-#include "tests/stages/network/cuda/cuda_cases.hpp"
+#include "tests/stages/network/reference_cases.hpp"
 #include "tests/stages/network/stage_trial.hpp"
 
 namespace graphline::test {
@@ -17,22 +16,10 @@ namespace graphline::test {
 namespace {
 
 std::vector<reference_case> all_cases() {
-  std::vector<reference_case> cases = cases_on_cuda();
+  std::vector<reference_case> cases = reference_cases();
   for (reference_case& further : cases_in(GRAPHLINE_TEST_DIR "/further_cases.yaml"))
     cases.push_back(std::move(further));
   return cases;
-}
-
-TEST(layers_without_kernels, are_refused_on_cuda) {
-  for (const std::string& kind : layers_not_on_cuda()) {
-    const std::vector<reference_case> without = cases_with_only(kind);
-    EXPECT_FALSE(without.empty()) << "no reference case for " << kind;
-    for (const reference_case& wanted : without) {
-      reference_library library;
-      EXPECT_THROW(cpu_network(wanted.values, wanted.types.at(0).shape, library), run_error)
-          << wanted.name << " runs: take '" << kind << "' off layers_not_on_cuda()";
-    }
-  }
 }
 
 /// What a library fuses.
@@ -85,18 +72,33 @@ double tolerance(precision p) {
   return p == precision::float16 ? 3e-3 : 8 * 3e-3;
 }
 
+using values_of_tensors = std::vector<std::vector<float>>;
+
 class network_numbers : public testing::TestWithParam<reference_case> {
  protected:
   void SetUp() override {
-    stage_trial trial(kind_, values_, GetParam().types);
-    expected_ = trial.run({input_});
+    for (const tensor_type& type : types_) {
+      inputs_.push_back(some_values(type.shape.elements(), inputs_.size() + 1));
+    }
+    stage_trial trial(kind_, values_, types_);
+    trial.run(inputs_);
+    for (std::size_t i = 0; i < GetParam().outputs.size(); ++i) {
+      expected_.push_back(trial.output(0, i));
+    }
+  }
+
+  void expect_near(const values_of_tensors& results, precision p, const std::string& what) const {
+    ASSERT_EQ(results.size(), expected_.size());
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      EXPECT_LE(relative_error(results[i], expected_[i]), tolerance(p)) << what << ", output " << i;
+    }
   }
 
   const stage_kind kind_ = network_kind();
   const arguments values_ = GetParam().values;
-  const shape shape_ = GetParam().types.at(0).shape;
-  const std::vector<float> input_ = some_values(shape_.elements());
-  std::vector<float> expected_;
+  const std::vector<tensor_type> types_ = GetParam().types;
+  values_of_tensors inputs_;
+  values_of_tensors expected_;
 };
 
 TEST_P(network_numbers, agree_with_the_host_in_every_precision_however_much_is_fused) {
@@ -105,9 +107,8 @@ TEST_P(network_numbers, agree_with_the_host_in_every_precision_however_much_is_f
       reference_library library;
       library.takes_convolution = way.convolution;
       library.takes_product = way.product;
-      cpu_network network(values_, shape_, library, p);
-      EXPECT_LE(relative_error(network.run(input_), expected_), tolerance(p))
-          << word << ", the library fuses " << way.name;
+      cpu_network network(values_, types_, library, p);
+      expect_near(network.run(inputs_), p, std::string(word) + ", the library fuses " + way.name);
     }
   }
 }
@@ -131,22 +132,28 @@ std::vector<float> relaid(const std::vector<float>& values, const shape& s, bool
 }
 
 TEST_P(network_numbers, agree_with_tensors_around_them_in_the_form_agreed_on) {
-  const shape& in = shape_;
-  const bool images = in.rank() == 4;
   for (const auto& [word, p] : precision_words) {
-    reference_library library;
-    cpu_network probe(values_, in, library, p);
-    const shape& out = probe.network().shape_of(probe.network().outputs.at(0));
-    const bool gives_images = out.rank() == 4;
-    const auto agreed = [element = element_of(p)](bool of_images) {
-      return value_form{of_images ? tensor_layout::channels_last : tensor_layout::row_major,
+    const auto agreed = [element = element_of(p)](const shape& s) {
+      return value_form{s.rank() == 4 ? tensor_layout::channels_last : tensor_layout::row_major,
                         element};
     };
-    cpu_network network(values_, in, library, p, agreed(images), agreed(gives_images));
-    std::vector<float> result =
-        network.run(images ? relaid(input_, in, true) : input_, guard::before);
-    if (gives_images) result = relaid(result, out, false);
-    EXPECT_LE(relative_error(result, expected_), tolerance(p)) << word;
+    reference_library library;
+    const network_definition probe = cpu_network(values_, types_, library, p).network();
+    std::vector<value_form> in;
+    std::vector<value_form> out;
+    values_of_tensors given = inputs_;
+    for (std::size_t i = 0; i < types_.size(); ++i) {
+      in.push_back(agreed(types_[i].shape));
+      if (types_[i].shape.rank() == 4) given[i] = relaid(given[i], types_[i].shape, true);
+    }
+    for (const std::size_t value : probe.outputs) out.push_back(agreed(probe.shape_of(value)));
+    cpu_network network(values_, types_, library, p, in, out);
+    values_of_tensors results = network.run(given, guard::before);
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      const shape& s = probe.shape_of(probe.outputs[i]);
+      if (s.rank() == 4) results[i] = relaid(results[i], s, false);
+    }
+    expect_near(results, p, std::string(word));
   }
 }
 

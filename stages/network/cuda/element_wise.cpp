@@ -1,0 +1,192 @@
+#include <algorithm>
+#include <utility>
+
+#include "stages/network/cuda/lowering.hpp"
+
+namespace graphline {
+namespace {
+
+/// What is along each dimension, in the order in which the dimensions lie in memory.
+std::vector<std::int64_t> in_memory_order(const std::vector<std::int64_t>& dimensions,
+                                          tensor_layout layout) {
+  if (layout == tensor_layout::row_major) return dimensions;
+  return {dimensions[0], dimensions[2], dimensions[3], dimensions[1]};
+}
+
+/// A program as a kernel on tensors of those strides, the result's at the end. Operands begin in
+/// their buffers where they say.
+void add_program(cuda_program_builder& b, const network_layer& owner, pointwise_program program,
+                 const pointwise_space& space, std::vector<dtype> elements,
+                 std::vector<cuda_operand> operands) {
+  pointwise_space walk = collapsed(space);
+  if (walk.extents.size() > most_extents) {
+    b.refuse(owner, "its elements lie in more than 8 dimensions that cannot be joined");
+  }
+  b.add_kernel(program_form{std::move(program), std::move(walk), std::move(elements)},
+               std::move(operands), owner);
+}
+
+/// A value of the network as the program reads it: of the result's extents in its layout, else as
+/// it lies.
+cuda_value operand_of(cuda_program_builder& b, std::size_t index, const shape& out,
+                      tensor_layout layout, const network_layer& owner) {
+  const cuda_value value = b.value(index);
+  if (b.network().shape_of(index) != out) return value;
+  return b.in_form(index, {layout, value.form.element}, owner);
+}
+
+/// Adds the program as a kernel and states that it gives what the layer `last` does. `given` is
+/// the first operand where that is none of the network's values; nobody reads it later.
+void lower_program(cuda_program_builder& b, const layer_program& layers, std::size_t last,
+                   const cuda_value* given = nullptr) {
+  const network_layer& owner = b.layer(last);
+  const shape& out = b.output_shape(owner);
+  const auto is_given = [&](std::size_t source) { return source == 0 && given != nullptr; };
+  tensor_layout layout = tensor_layout::row_major;
+  for (std::size_t i = 0; i < layers.sources.size(); ++i) {
+    const program_source& source = layers.sources[i];
+    if (source.extents != out || !source.numbers.empty()) continue;
+    const value_form form = is_given(i) ? given->form : b.value(*source.value).form;
+    if (form.layout == tensor_layout::channels_last) layout = form.layout;
+  }
+  pointwise_space space{in_memory_order(out.extents(), layout), {}};
+  std::vector<dtype> elements;
+  std::vector<cuda_operand> operands;
+  const auto add = [&](std::size_t buffer, dtype element,
+                       const std::vector<std::int64_t>& strides) {
+    operands.emplace_back(buffer);
+    elements.push_back(element);
+    space.strides.push_back(in_memory_order(strides, layout));
+  };
+  for (std::size_t i = 0; i < layers.sources.size(); ++i) {
+    const program_source& source = layers.sources[i];
+    if (is_given(i)) {
+      add(given->buffer, given->form.element,
+          broadcast_strides(source.extents, out, given->form.layout));
+    } else if (source.numbers.empty()) {
+      const cuda_value value = operand_of(b, *source.value, out, layout, owner);
+      add(value.buffer, value.form.element,
+          broadcast_strides(source.extents, out, value.form.layout));
+    } else {
+      std::vector<float> numbers;
+      for (const double number : source.numbers) numbers.push_back(static_cast<float>(number));
+      add(b.constant(std::move(numbers), dtype::float32), dtype::float32,
+          broadcast_strides(source.extents, out));
+    }
+  }
+  const value_form form{layout, b.result_element(last, layout)};
+  const bool in_place = given != nullptr && given->form == form;
+  const cuda_value result =
+      in_place ? cuda_value{given->buffer, form} : b.make_value(out.elements(), form);
+  add(result.buffer, form.element, strides_of(out, layout));
+  add_program(b, owner, layers.program, space, std::move(elements), std::move(operands));
+  b.set_output(last, result);
+}
+
+}  // namespace
+
+std::vector<std::int64_t> strides_of(const shape& s, tensor_layout layout) {
+  if (layout == tensor_layout::row_major) return packed_strides(s);
+  const std::vector<std::int64_t> packed = packed_strides({s[0], s[2], s[3], s[1]});
+  return {packed[0], packed[3], packed[1], packed[2]};
+}
+
+std::vector<std::int64_t> broadcast_strides(const shape& from, const shape& to,
+                                            tensor_layout layout) {
+  std::vector<std::int64_t> strides = strides_of(from, layout);
+  for (std::size_t i = 0; i < from.rank(); ++i) {
+    if (from[i] == 1) strides[i] = 0;
+  }
+  strides.insert(strides.begin(), to.rank() - from.rank(), 0);
+  return strides;
+}
+
+void add_copy(cuda_program_builder& b, const network_layer& layer, const shape& extents,
+              const cuda_value& from, const strided_part& from_part, const cuda_value& to,
+              const strided_part& to_part) {
+  const auto operand = [](const cuda_value& value, const strided_part& part) {
+    return cuda_operand(value.buffer,
+                        static_cast<std::size_t>(part.begin) * size_of(value.form.element));
+  };
+  const pointwise_program copy{.operands = 1, .steps = {}, .results = {0}};
+  const tensor_layout order = to.form.layout;
+  add_program(
+      b, layer, copy,
+      {in_memory_order(extents.extents(), order),
+       {in_memory_order(from_part.strides, order), in_memory_order(to_part.strides, order)}},
+      {from.form.element, to.form.element}, {operand(from, from_part), operand(to, to_part)});
+}
+
+cuda_value padded(cuda_program_builder& b, const network_layer& layer, const cuda_value& from,
+                  const shape& s, const pad_layer& pad) {
+  std::vector<std::int64_t> extents = s.extents();
+  for (std::size_t axis = 0; axis < extents.size(); ++axis) {
+    extents[axis] += pad.before[axis] + pad.after[axis];
+  }
+  const shape out(std::move(extents));
+  const std::vector<std::int64_t> strides = strides_of(out, from.form.layout);
+  const cuda_value result = b.make_value(out.elements(), from.form);
+  const cuda_value number{b.constant({pad.value}, dtype::float32), {}};
+  add_copy(b, layer, out, number, {0, std::vector<std::int64_t>(out.rank(), 0)}, result,
+           {0, strides});
+  std::int64_t begin = 0;
+  for (std::size_t axis = 0; axis < strides.size(); ++axis) {
+    begin += pad.before[axis] * strides[axis];
+  }
+  add_copy(b, layer, s, from, {0, strides_of(s, from.form.layout)}, result, {begin, strides});
+  return result;
+}
+
+void lower_element_wise(cuda_program_builder& b, const fused_layers& group) {
+  const std::vector<std::size_t> layers = group.members();
+  const shape& out = b.output_shape(b.layer(group.last()));
+  const std::size_t axis = out.rank() == 4 ? 1 : std::max<std::size_t>(out.rank(), 1) - 1;
+  b.note("a kernel of its own");
+  lower_program(b, program_of(b.network(), b.weights(), layers, axis), group.last());
+}
+
+std::vector<epilogue_step> epilogue_of(const layer_program& layers, const shape& extents) {
+  std::vector<epilogue_step> steps;
+  bool has_sum = false;
+  for (std::size_t i = 0; i < layers.program.steps.size(); ++i) {
+    const auto step = layers.chained(i);
+    if (!step) break;
+    if (!step->other) {
+      const auto function = activation_of(step->layer);
+      if (!function) break;
+      steps.push_back({function});
+      continue;
+    }
+    const program_source& added = layers.sources[*step->other];
+    const bool fits = step->layer.function == pointwise_function::add && added.value && !has_sum &&
+                      added.extents == extents;
+    if (!fits) break;
+    has_sum = true;
+    steps.push_back({.added = *added.value});
+  }
+  return steps;
+}
+
+void lower_rest(cuda_program_builder& b, const fused_layers& group, const made_product& product) {
+  layer_program rest = product.layers.after(product.steps);
+  std::string text;
+  if (product.term) {
+    rest = rest.plus(*product.term);
+    text = "bias";
+  }
+  if (rest.program.steps.empty()) {
+    b.set_output(group.last(), product.value);
+    return;
+  }
+  const std::size_t done =
+      product.steps > 0 ? product.layers.done[product.steps - 1] : product.layers.folded_layers;
+  for (std::size_t i = done; i < group.epilogue.size(); ++i) {
+    text += (text.empty() ? "" : ", ") + b.layer(group.epilogue[i]).kind;
+  }
+  text += " by a kernel of its own";
+  if (!product.why_not.empty()) text += " (" + product.why_not + ")";
+  b.note(text);
+  lower_program(b, rest, group.last(), &product.value);
+}
+
+}  // namespace graphline

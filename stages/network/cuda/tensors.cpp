@@ -1,0 +1,158 @@
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "stages/network/cuda/lowering.hpp"
+
+namespace graphline {
+namespace {
+
+/// The same buffer, seen in another shape; a copy where the elements are not in order.
+void see_in_shape(cuda_program_builder& b, const fused_layers& group) {
+  b.set_output(group.head, b.plain_input_of(b.layer(group.head)));
+}
+
+/// Copies part of what a layer reads, as it lies, to all that it gives.
+void copy_part(cuda_program_builder& b, const fused_layers& group, tensor_layout layout,
+               const strided_part& part) {
+  const network_layer& head = b.layer(group.head);
+  const shape& out = b.output_shape(head);
+  const cuda_value result =
+      b.make_value(out.elements(), {layout, b.result_element(group.head, layout)});
+  add_copy(b, head, out, b.input_of(head), part, result, {0, strides_of(out, layout)});
+  b.note("a kernel of its own");
+  b.set_output(group.head, result);
+}
+
+/// For each row or column of a resized image the elements that it is made of.
+std::vector<float> table_of(const std::vector<resize_position>& positions) {
+  std::vector<float> table;
+  for (const resize_position& position : positions) {
+    table.insert(table.end(), {static_cast<float>(position.first),
+                               static_cast<float>(position.second), position.weight});
+  }
+  return table;
+}
+
+/// Numbers of elements are in tables of float32.
+void check_extent(const cuda_program_builder& b, const network_layer& layer, std::int64_t extent) {
+  if (extent > std::int64_t{1} << 24) {
+    b.refuse(layer, "a dimension has more than 2^24 elements");
+  }
+}
+
+}  // namespace
+
+void lower(cuda_program_builder& b, const fused_layers& group, const flatten_layer&) {
+  see_in_shape(b, group);
+}
+
+void lower(cuda_program_builder& b, const fused_layers& group, const reshape_layer&) {
+  see_in_shape(b, group);
+}
+
+/// With channels last where the first that it reads has them so.
+void lower(cuda_program_builder& b, const fused_layers& group, const concat_layer& concat) {
+  const network_layer& head = b.layer(group.head);
+  const shape& out = b.output_shape(head);
+  const tensor_layout layout = b.input_of(head).form.layout;
+  const std::vector<std::int64_t> strides = strides_of(out, layout);
+  const cuda_value result =
+      b.make_value(out.elements(), {layout, b.result_element(group.head, layout)});
+  std::int64_t begin = 0;
+  for (std::size_t i = 0; i < head.inputs.size(); ++i) {
+    const shape& extents = b.network().shape_of(head.inputs[i]);
+    const cuda_value given = b.input_of(head, i);
+    const cuda_value part = b.in_form(head.inputs[i], {layout, given.form.element}, head);
+    add_copy(b, head, extents, part, {0, strides_of(extents, layout)}, result, {begin, strides});
+    begin += extents[concat.axis] * strides[concat.axis];
+  }
+  b.note(fmt::format("{} kernels of their own", head.inputs.size()));
+  b.set_output(group.head, result);
+}
+
+void lower(cuda_program_builder& b, const fused_layers& group, const slice_layer& slice) {
+  const network_layer& head = b.layer(group.head);
+  const tensor_layout layout = b.input_of(head).form.layout;
+  const std::vector<std::int64_t> strides = strides_of(b.input_shape(head), layout);
+  strided_part part;
+  for (std::size_t axis = 0; axis < strides.size(); ++axis) {
+    part.begin += slice.begin[axis] * strides[axis];
+    part.strides.push_back(slice.step[axis] * strides[axis]);
+  }
+  copy_part(b, group, layout, part);
+}
+
+void lower(cuda_program_builder& b, const fused_layers& group, const transpose_layer& transpose) {
+  const network_layer& head = b.layer(group.head);
+  const auto strides = strides_of(b.input_shape(head), b.input_of(head).form.layout);
+  strided_part part;
+  for (const std::size_t axis : transpose.order) part.strides.push_back(strides[axis]);
+  copy_part(b, group, tensor_layout::row_major, part);
+}
+
+void lower(cuda_program_builder& b, const fused_layers& group, const expand_layer& expand) {
+  const network_layer& head = b.layer(group.head);
+  const auto layout = b.input_of(head).form.layout;
+  copy_part(b, group, tensor_layout::row_major,
+            {0, broadcast_strides(b.input_shape(head), expand.extents, layout)});
+}
+
+void lower(cuda_program_builder& b, const fused_layers& group, const pad_layer& pad) {
+  const network_layer& head = b.layer(group.head);
+  b.set_output(group.head, padded(b, head, b.input_of(head), b.input_shape(head), pad));
+  b.note("2 kernels of their own");
+}
+
+void lower(cuda_program_builder& b, const fused_layers& group, const resize2d_layer& resize) {
+  const network_layer& head = b.layer(group.head);
+  const cuda_value x = b.input_of(head);
+  const shape& in = b.input_shape(head);
+  const shape& out = b.output_shape(head);
+  check_extent(b, head, std::max(in[2], in[3]));
+  const bool channels_last = x.form.layout == tensor_layout::channels_last;
+  const cuda_value y =
+      b.make_value(out.elements(), {x.form.layout, b.result_element(group.head, x.form.layout)});
+  b.add_kernel(resize_form{.from = x.form.element,
+                           .to = y.form.element,
+                           .batch = channels_last ? in[0] : in[0] * in[1],
+                           .channels = channels_last ? in[1] : 1,
+                           .in = {in[2], in[3]},
+                           .out = {out[2], out[3]}},
+               {x.buffer, b.constant(table_of(resize.rows), dtype::float32),
+                b.constant(table_of(resize.columns), dtype::float32), y.buffer},
+               head);
+  b.note("a kernel of its own");
+  b.set_output(group.head, y);
+}
+
+void lower(cuda_program_builder& b, const fused_layers& group, const gather_layer& gather) {
+  const network_layer& head = b.layer(group.head);
+  const shape& in = b.input_shape(head);
+  const cuda_value x = b.plain_input_of(head);
+  check_extent(b, head, in[gather.axis]);
+  const tensor_layout layout = tensor_layout::row_major;
+  const cuda_value y =
+      b.make_value(b.output_shape(head).elements(), {layout, b.result_element(group.head, layout)});
+  gather_form form{.from = x.form.element,
+                   .to = y.form.element,
+                   .extent = in[gather.axis],
+                   .count = std::ssize(gather.indices)};
+  for (std::size_t axis = 0; axis < in.rank(); ++axis) {
+    if (axis < gather.axis) form.outer *= in[axis];
+    if (axis > gather.axis) form.inner *= in[axis];
+  }
+  const std::size_t table =
+      b.constant({gather.indices.begin(), gather.indices.end()}, dtype::float32);
+  b.add_kernel(form, {x.buffer, table, y.buffer}, head);
+  b.note("a kernel of its own");
+  b.set_output(group.head, y);
+}
+
+void lower(cuda_program_builder& b, const fused_layers& group, const convert_layer&) {
+  const network_layer& head = b.layer(group.head);
+  const tensor_layout layout = b.input_of(head).form.layout;
+  copy_part(b, group, layout, {0, strides_of(b.input_shape(head), layout)});
+}
+
+}  // namespace graphline
