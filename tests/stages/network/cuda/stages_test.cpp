@@ -110,6 +110,15 @@ layers:
   }
 }
 
+TEST_F(cuda_stages, compute_an_onnx_model_as_the_host_does) {
+  const std::string model = std::string(GRAPHLINE_SOURCE_DIR) + "/pipelines/classify.onnx";
+  for (const auto& [text, tolerance] :
+       {std::pair{"float32", 1e-5}, std::pair{"float16", 6e-3}, std::pair{"bfloat16", 4e-2}}) {
+    expect_as_on_host("onnx", "{model: '" + model + "', precision: " + text + "}",
+                      {floats({4, 3, 64, 64})}, tolerance, text);
+  }
+}
+
 TEST_F(cuda_stages, allocate_nothing_for_a_frame_and_keep_no_staging_memory) {
   const std::size_t pinned = device_->usage().pinned_bytes;
   stage_trial trial = on_cuda("network", small_network, {floats(small_input)});
