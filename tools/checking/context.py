@@ -56,7 +56,8 @@ class Context:
     def pipeline_files(self):
         """Those whose models are here: some are downloaded by tools/setup/models."""
         def complete(path):
-            models = re.findall(r"^    model: (\S+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+            text = path.read_text(encoding="utf-8")
+            models = re.findall(r"^    model: (\S+)$", text, re.MULTILINE)
             return all((self.places.pipelines / model).exists() for model in models)
 
         return sorted(filter(complete, self.places.pipelines.glob("*.yaml")))
