@@ -274,6 +274,56 @@ TEST(softmax_kernel, gives_no_numbers_for_infinity_nor_for_minus_infinity_alone)
   }
 }
 
+/// The columns of [rows, 3] reduced to a number each.
+std::vector<float> reduced_columns(reduce_layer::reduction function,
+                                   const std::vector<float>& from) {
+  const auto rows = static_cast<std::int64_t>(from.size() / 3);
+  const reduce_form form{
+      .function = function, .scale = 0.5F, .kept = {{3}, {{1}}}, .reduced = {{rows}, {{3}}}};
+  return run_floats(form, from, 3, guard::behind);
+}
+
+TEST(reduce_kernel, reduces_few_and_many_elements) {
+  using reduction = reduce_layer::reduction;
+  for (const std::int64_t rows : {1, 5, 64, 700}) {
+    // Of 1 and -1 every product and every sum is exact.
+    std::vector<float> from(static_cast<std::size_t>(3 * rows));
+    std::array<double, 3> sums{};
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      from[i] = i % 7 == 3 ? -1.0F : 1.0F;
+      sums[i % 3] += static_cast<double>(from[i]);
+    }
+    const auto sum = reduced_columns(reduction::sum, from);
+    const auto product = reduced_columns(reduction::product, from);
+    const auto most = reduced_columns(reduction::max, from);
+    const auto least = reduced_columns(reduction::min, from);
+    for (std::size_t column = 0; column < 3; ++column) {
+      const auto negative =
+          static_cast<std::int64_t>((static_cast<double>(rows) - sums[column]) / 2);
+      EXPECT_EQ(static_cast<double>(sum[column]), 0.5 * sums[column]) << rows;
+      EXPECT_EQ(product[column], negative % 2 == 0 ? 0.5F : -0.5F) << rows;
+      EXPECT_EQ(most[column], negative < rows ? 0.5F : -0.5F) << rows;
+      EXPECT_EQ(least[column], negative > 0 ? -0.5F : 0.5F) << rows;
+    }
+  }
+}
+
+TEST(reduce_kernel, keeps_what_is_not_a_number) {
+  using reduction = reduce_layer::reduction;
+  for (const std::size_t rows : {std::size_t{4}, std::size_t{100}}) {
+    for (const std::size_t row : {std::size_t{0}, rows - 1}) {
+      std::vector<float> from(3 * rows, 1.0F);
+      from[3 * row + 1] = std::numeric_limits<float>::quiet_NaN();
+      for (const reduction function :
+           {reduction::sum, reduction::product, reduction::max, reduction::min}) {
+        const auto result = reduced_columns(function, from);
+        EXPECT_TRUE(std::isnan(result[1])) << rows << ", row " << row;
+        EXPECT_FALSE(std::isnan(result[0]) || std::isnan(result[2])) << rows << ", row " << row;
+      }
+    }
+  }
+}
+
 TEST(sum_kernel, adds_up_every_element_once_for_every_count_and_alignment) {
   for (const std::int64_t count : {0, 1, 5, 255, 8191, 8192, 8193, 3 * 8192, 70'001}) {
     // Small whole numbers, of which every sum is exact.
