@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <tuple>
 
 #include "tests/device/cuda/fake/fake_cuda.hpp"
@@ -88,6 +89,23 @@ TEST_F(cuda_stages, compute_attention_and_a_projection_as_the_host_does_with_two
        {std::pair{"float32", 1e-5}, std::pair{"float16", 6e-3}, std::pair{"bfloat16", 4e-2}}) {
     expect_two_slots_as_on_host(std::string("precision: ") + text + block_and_projection,
                                 {4, 3, 8, 10}, tolerance);
+  }
+}
+
+TEST_F(cuda_stages, compute_published_onnx_models_as_the_host_does) {
+  const std::string models = std::string(GRAPHLINE_SOURCE_DIR) + "/build/models/";
+  const std::pair<const char*, shape> published[] = {{"ppocr_v4/orient", {1, 3, 48, 64}},
+                                                     {"ppocr_v4/recognize", {1, 3, 48, 64}},
+                                                     {"ppocr_v4/detect", {1, 3, 64, 64}},
+                                                     {"nudenet/detect", {1, 3, 320, 320}}};
+  for (const auto& [name, input] : published) {
+    const std::string model = models + name + ".onnx";
+    if (!std::filesystem::exists(model)) GTEST_SKIP() << "tools/setup/models brings " << model;
+    const std::string yaml = "{model: '" + model + "'}";
+    const std::vector<std::vector<float>> given = some_inputs({floats(input)});
+    const auto expected = on_host("onnx", yaml, {floats(input)}, given);
+    EXPECT_LE(difference(on_cuda("onnx", yaml, {floats(input)}).run(given), expected), 2e-4)
+        << name;
   }
 }
 
