@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Times published ONNX models on `host` and with ONNX Runtime, each with one thread.
+"""Times published ONNX models, and the networks of pipelines/two_models.yaml as such, on `host` and
+with ONNX Runtime, each with one thread.
 
 Both take turns: a round is a run of the program of so many frames, then as many runs of ONNX
 Runtime, each after two that do not count. Prints medians and minima in ms.
@@ -19,8 +20,42 @@ PHOTO = [1, 3, 224, 224]
 INPUTS = {"ppocr_v4/detect": [1, 3, 736, 1280], "ppocr_v4/recognize": [1, 3, 48, 320],
           "ppocr_v4/orient": [1, 3, 48, 192], "nudenet/detect": [1, 3, 320, 320],
           "light/resnet50": PHOTO, "light/vgg19": PHOTO, "light/densenet121": PHOTO,
-          "light/squeezenet": PHOTO}
+          "light/squeezenet": PHOTO, "two_models/backbone": [1, 3, 112, 112],
+          "two_models/head": [1, 1024, 28, 28]}
+TWO_MODELS = {
+    "two_models/backbone": """
+      (float[1, 3, 112, 112] x, float[512, 3, 3, 3] w0, float[512] b0,
+       float[1024, 512, 3, 3] w1, float[1024] b1) => (float[1, 1024, 28, 28] y) {
+        c0 = Conv <strides = [2, 2], pads = [1, 1, 1, 1]> (x, w0, b0)
+        a0 = Gelu (c0)
+        c1 = Conv <strides = [2, 2], pads = [1, 1, 1, 1]> (a0, w1, b1)
+        y = Gelu (c1)
+      }""",
+    "two_models/head": """
+      (float[1, 1024, 28, 28] x, float[2048, 1024] w0, float[2048] b0, float[512, 2048] w1,
+       float[512] b1, float[1, 512] w2, float[1] b2) => (float[1, 1] y) {
+        p = GlobalAveragePool (x)
+        f = Flatten (p)
+        g0 = Gemm <transB = 1> (f, w0, b0)
+        a0 = Gelu (g0)
+        g1 = Gemm <transB = 1> (a0, w1, b1)
+        a1 = Gelu (g1)
+        y = Gemm <transB = 1> (a1, w2, b2)
+      }"""}
 WARMUP = 2
+
+
+def two_models(name):
+    """One of them, its weights random."""
+    model = onnx.parser.parse_model(
+        f'<ir_version: 9, opset_import: ["": 20]> network {TWO_MODELS[name]}')
+    random = np.random.default_rng(1)
+    for weight in list(model.graph.input)[1:]:
+        shape = [extent.dim_value for extent in weight.type.tensor_type.shape.dim]
+        values = random.normal(0, (2 / np.prod(shape[1:])) ** 0.5, shape).astype("float32")
+        model.graph.initializer.append(onnx.numpy_helper.from_array(values, weight.name))
+        model.graph.input.remove(weight)
+    return model
 
 
 def times_of(session, feed, frames):
@@ -34,7 +69,7 @@ def times_of(session, feed, frames):
 
 def compare(name, given, folder):
     path = folder / "model.onnx"
-    onnx.save(load(name), path)
+    onnx.save(two_models(name) if name in TWO_MODELS else load(name), path)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
