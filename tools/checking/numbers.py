@@ -21,7 +21,7 @@ SMALLER = {"gemv": {"batch": 60}, **{name: {"batch": 4} for name in ("one_model"
 ALONE = {"serial": ["--in-flight", "1"], "async": [], "overlap": []}
 SERIAL = ["--strategy", "serial", *ALONE["serial"]]
 # Stages that only read what the check compares: without them it is an output.
-WITHOUT = {"detector": ["best"], "fan_out": ["join"]}
+WITHOUT = {"detector": ["best"], "fan_out": ["join"], "pyramid": ["best"]}
 # What --save-tensors writes, by its name in NumPy files.
 TYPES = {"<f4": "f", "<f8": "d", "<i8": "q", "<i4": "i", "|u1": "B"}
 MOST = 1 << 20  # elements that are compared of one tensor
