@@ -128,6 +128,14 @@ std::optional<std::size_t> program_maker::whole_function(std::size_t x, std::siz
   const bool hard = of.does == function::hard_sigmoid && of.from[0] == x && of.beta == 0.5 &&
                     static_cast<float>(of.alpha) == 1.0F / 6;
   if (hard) return add(function::hard_swish, {x});
+  if (of.is(function::linear) && of.alpha == 1 && of.beta == 1 &&
+      node(of.from[0]).is(function::erf)) {
+    // x (1 + erf(x / sqrt(2)))
+    const program_node& scaled = node(node(of.from[0]).from[0]);
+    const bool gelu = scaled.is(function::linear) && scaled.from[0] == x && scaled.beta == 0 &&
+                      std::abs(scaled.alpha - std::sqrt(0.5)) < 1e-6;
+    if (gelu) return add(function::linear, {add(function::gelu_erf, {x})}, 2, 0);
+  }
   // x clip(x + 3, 0, 6)
   if (!of.is(function::clip) || of.alpha != 0 || of.beta != 6) return {};
   const program_node& sum = node(of.from[0]);

@@ -77,6 +77,23 @@ TEST(layer_program, takes_a_hard_swish_that_is_written_out_for_the_function) {
   EXPECT_THAT(steps_of(network.program()), ElementsAre("linear", "hard_swish"));
 }
 
+TEST(layer_program, takes_a_gelu_that_is_written_out_for_the_function) {
+  for (const float divisor : {1.41421354F, 1.5F}) {
+    element_wise_network network;
+    const std::size_t scaled = network.add(function::div, {network.x, network.constant({divisor})});
+    const std::size_t erf = network.add(function::erf, {scaled});
+    const std::size_t sum = network.add(function::add, {erf, network.constant({1})});
+    const std::size_t product = network.add(function::mul, {network.x, sum});
+    network.add(function::mul, {product, network.constant({0.5F})});
+    const auto steps = steps_of(network.program());
+    if (divisor == 1.5F) {
+      EXPECT_THAT(steps, ElementsAre("linear", "erf", "linear", "mul", "linear"));
+    } else {
+      EXPECT_THAT(steps, ElementsAre("gelu"));
+    }
+  }
+}
+
 TEST(layer_program, takes_x_times_its_sigmoid_for_silu) {
   element_wise_network network;
   const std::size_t y = network.add(activation_layer{activation::sigmoid}, {network.x});
