@@ -40,6 +40,8 @@ stage_registry builtin_stages() {
   registry.add(random_normal_kind());
   registry.add(spin_kind());
   registry.add(images_kind());
+  registry.add(resize_kind());
+  registry.add(normalize_kind());
   registry.add(top_k_kind());
   registry.add(nms_kind());
   registry.add(text_boxes_kind());

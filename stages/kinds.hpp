@@ -21,6 +21,8 @@ stage_kind copy_kind();           // copy.cpp
 stage_kind random_normal_kind();  // cpu/random_normal.cpp
 stage_kind spin_kind();           // cpu/spin.cpp
 stage_kind images_kind();         // cpu/images.cpp
+stage_kind resize_kind();         // cpu/resize.cpp
+stage_kind normalize_kind();      // cpu/normalize.cpp
 stage_kind top_k_kind();          // cpu/top_k.cpp
 stage_kind nms_kind();            // cpu/nms.cpp
 stage_kind text_boxes_kind();     // cpu/text_boxes.cpp

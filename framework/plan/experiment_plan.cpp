@@ -161,6 +161,9 @@ experiment_plan plan_experiment(const experiment_spec& spec, stage_registry& reg
 
 std::set<std::string> data_files(const plan& p) {
   std::set<std::string> paths;
+  for (const planned_tensor& tensor : p.tensors) {
+    if (!tensor.file.empty()) paths.insert(tensor.file);
+  }
   for (const planned_stage& stage : p.stages) {
     if (!stage.kind->origin.empty()) paths.insert(stage.kind->origin);
     for (const parameter& of : stage.kind->parameters) {

@@ -1,10 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
+#include "stages/cpu/pictures.hpp"
 #include "stages/cpu/quad.hpp"
 #include "stages/kinds.hpp"
 
@@ -15,83 +18,119 @@ namespace {
 /// map (Heckbert, "Fundamentals of Texture Mapping and Image Warping", 1989, section 2.2.3).
 class projection {
  public:
-  projection(const quad& to, float width, float height) : origin_(to[0]) {
-    const point at1 = to[1] - to[2];
-    const point at2 = to[3] - to[2];
-    const point sum = to[0] - to[1] + to[2] - to[3];
-    const float area = cross(at1, at2);
-    const float g = area == 0 ? 0 : cross(sum, at2) / area;
-    const float h = area == 0 ? 0 : cross(at1, sum) / area;
-    along_ = (to[1] - to[0] + to[1] * g) * (1 / width);
-    down_ = (to[3] - to[0] + to[3] * h) * (1 / height);
-    g_ = g / width;
-    h_ = h / height;
+  projection(const quad& to, double width, double height) {
+    const auto x = [&](std::size_t i) { return static_cast<double>(to[i].x); };
+    const auto y = [&](std::size_t i) { return static_cast<double>(to[i].y); };
+    const double x1 = x(1) - x(2);
+    const double y1 = y(1) - y(2);
+    const double x2 = x(3) - x(2);
+    const double y2 = y(3) - y(2);
+    const double sum_x = x(0) - x1 - x(3);
+    const double sum_y = y(0) - y1 - y(3);
+    const double area = x1 * y2 - y1 * x2;
+    const double g = area == 0 ? 0 : (sum_x * y2 - sum_y * x2) / area;
+    const double h = area == 0 ? 0 : (x1 * sum_y - y1 * sum_x) / area;
+    x_ = {x(0), (x(1) - x(0) + g * x(1)) / width, (x(3) - x(0) + h * x(3)) / height};
+    y_ = {y(0), (y(1) - y(0) + g * y(1)) / width, (y(3) - y(0) + h * y(3)) / height};
+    depth_ = {1, g / width, h / height};
   }
 
-  point operator()(float u, float v) const noexcept {
-    return (origin_ + along_ * u + down_ * v) * (1 / (1 + g_ * u + h_ * v));
+  point operator()(double u, double v) const noexcept {
+    const auto at = [&](const std::array<double, 3>& c) { return c[0] + c[1] * u + c[2] * v; };
+    const double depth = at(depth_);
+    return {static_cast<float>(at(x_) / depth), static_cast<float>(at(y_) / depth)};
   }
 
  private:
-  point origin_;
-  point along_;
-  point down_;
-  float g_ = 0;
-  float h_ = 0;
+  std::array<double, 3> x_;  // a constant, and factors of u and v
+  std::array<double, 3> y_;
+  std::array<double, 3> depth_;
 };
 
-/// The value between the four pixels around a point, linear; outside, that at the edge.
-float value_at(const float* plane, std::size_t rows, std::size_t columns, point p) {
-  const auto taps = [](float at, std::size_t extent) {
-    // In this order NaN becomes 0.
-    const float inside = std::max(0.0F, std::min(at, static_cast<float>(extent - 1)));
-    const auto first = static_cast<std::size_t>(inside);
-    return std::tuple(first, std::min(first + 1, extent - 1), inside - static_cast<float>(first));
-  };
-  const auto [top, bottom, down] = taps(p.y, rows);
-  const auto [left, right, along] = taps(p.x, columns);
-  const float upper = std::lerp(plane[top * columns + left], plane[top * columns + right], along);
-  const float lower =
-      std::lerp(plane[bottom * columns + left], plane[bottom * columns + right], along);
-  return std::lerp(upper, lower, down);
+/// The four pixels around a coordinate that cubic interpolation mixes, with OpenCV's coefficient:
+/// Keys, "Cubic Convolution Interpolation for Digital Image Processing", 1981, with a = -0.75.
+/// Those outside are the edge's.
+struct cubic_taps {
+  std::array<std::size_t, 4> at;
+  std::array<float, 4> weights;
+
+  cubic_taps(float coordinate, std::size_t extent) {
+    const auto last = static_cast<float>(extent - 1);
+    // In this order NaN becomes -2; further outside there is nothing but the edge.
+    const float inside = std::max(-2.0F, std::min(coordinate, last + 2));
+    const float first = std::floor(inside);
+    constexpr float a = -0.75F;
+    const float x = inside - first;
+    const float y = 1 - x;
+    weights[0] = ((a * (x + 1) - 5 * a) * (x + 1) + 8 * a) * (x + 1) - 4 * a;
+    weights[1] = ((a + 2) * x - (a + 3)) * x * x + 1;
+    weights[2] = ((a + 2) * y - (a + 3)) * y * y + 1;
+    weights[3] = 1 - weights[0] - weights[1] - weights[2];
+    for (std::size_t i = 0; i < 4; ++i) {
+      at[i] = static_cast<std::size_t>(std::clamp(first + static_cast<float>(i) - 1, 0.0F, last));
+    }
+  }
+};
+
+/// Writes a pixel of the picture between others.
+void sample(const picture_view& picture, point p, std::uint8_t* out) {
+  const cubic_taps rows(p.y, picture.height);
+  const cubic_taps columns(p.x, picture.width);
+  for (std::size_t c = 0; c < picture.channels; ++c) {
+    float sum = 0;
+    for (std::size_t y = 0; y < 4; ++y) {
+      const std::uint8_t* row = picture.pixels + rows.at[y] * picture.row_bytes + c;
+      float mixed = 0;
+      for (std::size_t x = 0; x < 4; ++x) {
+        mixed += columns.weights[x] * static_cast<float>(row[columns.at[x] * picture.channels]);
+      }
+      sum += rows.weights[y] * mixed;
+    }
+    out[c] = static_cast<std::uint8_t>(std::lrint(std::clamp(sum, 0.0F, 255.0F)));
+  }
 }
 
 /// What a picture shows in a box, as lines of text are cut out: a box that stands upright, one and
 /// a half times as high as wide, is a line that runs upwards.
 class crop_view {
  public:
-  crop_view(const quad& box, bool turned)
-      : width_(extent(box, 0, 1, 3, 2)),
-        height_(extent(box, 0, 3, 1, 2)),
-        upright_(height_ >= 1.5F * width_),
+  /// `longest`: no side in the picture is longer.
+  crop_view(const quad& box, bool turned, float longest)
+      : width_(extent(box, 0, 1, 3, 2, longest)),
+        height_(extent(box, 0, 3, 1, 2, longest)),
+        upright_(2 * height_ >= 3 * width_),
         turned_(turned),
-        to_picture_(box, width_, height_) {}
+        to_picture_(box, static_cast<double>(width_), static_cast<double>(height_)) {}
 
-  float width() const noexcept { return upright_ ? height_ : width_; }
-  float height() const noexcept { return upright_ ? width_ : height_; }
+  std::size_t width() const noexcept { return upright_ ? height_ : width_; }
+  std::size_t height() const noexcept { return upright_ ? width_ : height_; }
 
   /// Where the pixel at (u, v) of the view lies in the picture.
-  point operator()(float u, float v) const noexcept {
+  point operator()(std::size_t u, std::size_t v) const noexcept {
     if (turned_) {
       u = width() - 1 - u;
       v = height() - 1 - v;
     }
-    return upright_ ? to_picture_(width_ - 1 - v, u) : to_picture_(u, v);
+    const auto x = static_cast<double>(upright_ ? width_ - 1 - v : u);
+    return to_picture_(x, static_cast<double>(upright_ ? u : v));
   }
 
  private:
   /// The longer of two opposite sides, in whole pixels.
-  static float extent(const quad& box, std::size_t a, std::size_t b, std::size_t c, std::size_t d) {
-    return std::max(1.0F, std::floor(std::max(length(box[a] - box[b]), length(box[c] - box[d]))));
+  static std::size_t extent(const quad& box, std::size_t a, std::size_t b, std::size_t c,
+                            std::size_t d, float longest) {
+    const float side = std::max(length(box[a] - box[b]), length(box[c] - box[d]));
+    return static_cast<std::size_t>(std::max(1.0F, std::min(side, longest)));  // 1 of NaN
   }
 
-  float width_;
-  float height_;
+  std::size_t width_;
+  std::size_t height_;
   bool upright_;
   bool turned_;
   projection to_picture_;
 };
 
+/// Cuts boxes out as PaddleOCR does: pixel by pixel first, then resized.
 class crop final : public cpu_stage {
  public:
   explicit crop(const stage_config& config)
@@ -100,53 +139,56 @@ class crop final : public cpu_stage {
         rows_(static_cast<std::size_t>(config.arguments.integers("size").at(0))) {}
 
   void run(const cpu_call& call) override {
-    const shape& pictures = call.inputs[0].type.shape;
-    const float* picture = call.inputs[0].as<const float>();
     const quad* boxes = call.inputs[1].as<const quad>();
     const std::int64_t* counts = call.inputs[2].as<const std::int64_t>();
     const float* turned = call.inputs.size() > 3 ? call.inputs[3].as<const float>() : nullptr;
-    float* out = call.outputs[0].as<float>();
-    const std::int64_t most = call.inputs[1].type.shape[1];
+    const auto entries = static_cast<std::size_t>(call.inputs[1].type.shape[0]);
+    const auto most = static_cast<std::size_t>(call.inputs[1].type.shape[1]);
+    auto* out = call.outputs[0].as<std::uint8_t>();
+    auto* sizes = call.outputs[1].as<std::int64_t>();
 
-    std::fill_n(out, call.outputs[0].type.shape.elements(), 0.0F);
-    for (std::int64_t entry = 0; entry < pictures[0]; ++entry) {
-      for (std::int64_t i = 0; i < std::min(counts[entry], most); ++i) {
-        const std::int64_t at = entry * most + i;
+    std::fill_n(out, call.outputs[0].type.bytes(), std::uint8_t{0});
+    std::fill_n(sizes, entries * most * 2, 0);
+    for (std::size_t entry = 0; entry < entries; ++entry) {
+      const picture_view picture = picture_at(call.inputs[0], nullptr, entry);
+      const auto longest = static_cast<float>(picture.height + picture.width);
+      for (std::size_t i = 0; i < most && static_cast<std::int64_t>(i) < counts[entry]; ++i) {
+        const std::size_t at = entry * most + i;
         const bool turn = turned != nullptr && turned[at * 2 + 1] > turn_threshold_;
-        cut(picture, pictures, crop_view(boxes[at], turn),
-            out + static_cast<std::size_t>(at * pictures[1]) * rows_ * columns_);
+        const std::size_t width = cut(picture, crop_view(boxes[at], turn, longest),
+                                      out + at * rows_ * columns_ * picture.channels);
+        sizes[at * 2] = static_cast<std::int64_t>(rows_);
+        sizes[at * 2 + 1] = static_cast<std::int64_t>(width);
       }
-      picture += pictures[1] * pictures[2] * pictures[3];
     }
   }
 
  private:
-  /// Fills the left of a crop, as far as its proportions let it be wide.
-  void cut(const float* picture, const shape& pictures, const crop_view& view, float* out) const {
-    const auto height = static_cast<std::size_t>(pictures[2]);
-    const auto width = static_cast<std::size_t>(pictures[3]);
-    const float proportional = std::ceil(static_cast<float>(rows_) * view.width() / view.height());
-    const auto filled =
-        static_cast<std::size_t>(std::min(static_cast<float>(columns_), proportional));
-    const auto center = [](std::size_t i, float extent, std::size_t count) {
-      const float at = (static_cast<float>(i) + 0.5F) * extent / static_cast<float>(count) - 0.5F;
-      return std::clamp(at, 0.0F, extent - 1);
-    };
-    for (std::int64_t c = 0; c < pictures[1]; ++c) {
-      for (std::size_t y = 0; y < rows_; ++y) {
-        for (std::size_t x = 0; x < filled; ++x) {
-          const point at = view(center(x, view.width(), filled), center(y, view.height(), rows_));
-          out[y * columns_ + x] = value_at(picture, height, width, at);
-        }
+  /// Fills the left of a crop, as far as its proportions let it be wide. Returns how far.
+  std::size_t cut(const picture_view& picture, const crop_view& view, std::uint8_t* out) {
+    const std::size_t row_bytes = view.width() * picture.channels;
+    cut_.resize(view.height() * row_bytes);
+    std::uint8_t* to = cut_.data();
+    for (std::size_t v = 0; v < view.height(); ++v) {
+      for (std::size_t u = 0; u < view.width(); ++u, to += picture.channels) {
+        sample(picture, view(u, v), to);
       }
-      picture += height * width;
-      out += rows_ * columns_;
     }
+    // In the order of PaddleOCR, whose product may round up to the next pixel.
+    const double ratio = static_cast<double>(view.width()) / static_cast<double>(view.height());
+    const double proportional = std::ceil(static_cast<double>(rows_) * ratio);
+    const auto width =
+        static_cast<std::size_t>(std::min(static_cast<double>(columns_), proportional));
+    resize_({cut_.data(), view.height(), view.width(), picture.channels, row_bytes}, rows_, width,
+            out, columns_ * picture.channels);
+    return width;
   }
 
   float turn_threshold_;
   std::size_t columns_;
   std::size_t rows_;
+  std::vector<std::uint8_t> cut_;  // a box, pixel by pixel
+  linear_resize resize_;
 };
 
 /// How many crops are made depends on the boxes: no FLOPs are stated.
@@ -154,32 +196,26 @@ stage_shape infer_crop(const arguments& given, std::span<const tensor_type> inpu
                        diagnostics& out) {
   const shape& pictures = inputs[0].shape;
   const shape& boxes = inputs[1].shape;
-  const auto all_float32 = [&](std::size_t i) { return inputs[i].element == dtype::float32; };
   const bool sound =
-      all_float32(0) && pictures.rank() == 4 && all_float32(1) && boxes.rank() == 4 &&
-      boxes[2] == 4 && boxes[3] == 2 && boxes[0] == pictures[0] &&
-      inputs[2] == tensor_type{{pictures[0]}, dtype::int64} &&
+      inputs[0].element == dtype::uint8 && pictures.rank() == 4 &&
+      inputs[1].element == dtype::float32 && boxes.rank() == 4 && boxes[2] == 4 && boxes[3] == 2 &&
+      boxes[0] == pictures[0] && inputs[2] == tensor_type{{pictures[0]}, dtype::int64} &&
       (inputs.size() < 4 || inputs[3] == tensor_type{{boxes[0] * boxes[1], 2}, dtype::float32});
   if (!sound) {
     std::string found;
     for (const tensor_type& type : inputs) found += (found.empty() ? "" : ", ") + to_string(type);
     out.error(
         given.where(),
-        fmt::format("cpu.crop reads pictures float32 [B, C, H, W], boxes float32 [B, N, 4, 2], "
-                    "how many int64 [B] and, if at all, which are turned float32 [B x N, 2]; "
-                    "found {}",
+        fmt::format("cpu.crop reads pictures uint8 [B, H, W, C], boxes float32 [B, N, 4, 2], how "
+                    "many int64 [B] and, if at all, which are turned float32 [B x N, 2]; found {}",
                     found));
     return {};
   }
   const auto& size = given.integers("size");
-  if (size.size() != 2) {
-    out.error(given.where("size"), fmt::format("'size' must hold 2 numbers (height and width), "
-                                               "found {}",
-                                               size.size()));
-    return {};
-  }
-  return shape_of_moves(inputs,
-                        {{{boxes[0] * boxes[1], pictures[1], size[0], size[1]}, dtype::float32}});
+  if (!check_count(given, "size", size.size(), 2, "height and width", out)) return {};
+  const std::int64_t crops = boxes[0] * boxes[1];
+  return shape_of_moves(
+      inputs, {{{crops, size[0], size[1], pictures[3]}, dtype::uint8}, {{crops, 2}, dtype::int64}});
 }
 
 }  // namespace
@@ -189,7 +225,7 @@ stage_kind crop_kind() {
   kind.name = "cpu.crop";
   kind.headline = "Cut boxes out of pictures and bring them upright to one size";
   kind.on = side::cpu;
-  kind.inputs = {{"pictures", "float32 [B, C, H, W]"},
+  kind.inputs = {{"pictures", "uint8 [B, H, W, C]"},
                  {"boxes",
                   "float32 [B, N, 4, 2]: x and y of the corners in pixels, clockwise from the top "
                   "left"},
@@ -199,13 +235,15 @@ stage_kind crop_kind() {
                   "down"}};
   kind.optional_inputs = 1;
   kind.outputs = {{"crops",
-                   "float32 [B x N, C, height, width]; zeros right of a crop that is narrower, and "
-                   "where there is no box"}};
+                   "uint8 [B x N, height, width, C]; zeros right of a crop that is narrower, and "
+                   "where there is no box"},
+                  {"sizes", "int64 [B x N, 2]: height and width of each, 0 where there is no box"}};
   kind.parameters = {
       {.name = "size",
        .type = parameter_type::integers,
-       .help = "[height, width] of a crop, bilinear; the width follows from the height and the "
-               "box, and is at most this.",
+       .help = "[height, width] of a crop, which is cut out pixel by pixel (bicubic) and then "
+               "resized (bilinear); the width follows from the height and the box, and is at "
+               "most this.",
        .required = true,
        .unit = "px",
        .minimum = 1,

@@ -8,8 +8,10 @@
 #include <jerror.h>
 #include <jpeglib.h>
 
-#include <algorithm>
+#include <cerrno>
 #include <csetjmp>
+#include <memory>
+#include <system_error>
 
 #include "framework/base/error.hpp"
 
@@ -18,9 +20,9 @@ namespace {
 
 constexpr std::uint64_t most_pixels = std::uint64_t{1} << 28;
 
-/// What decoding a picture may take at least, beside the picture: enough for 44 million pixels in
-/// several scans. More only for a tensor that is larger than that.
-constexpr std::size_t least_memory = std::size_t{256} << 20;
+/// What decoding a picture may take, beside the picture: enough for 44 million pixels in several
+/// scans.
+constexpr long most_memory = 256L << 20;
 
 /// Encoders write about ten. A scan goes through the whole picture, however few bytes it has.
 constexpr int most_scans = 32;
@@ -80,28 +82,19 @@ struct decompressor {
   error_trap trap{};
 };
 
-}  // namespace
-
-void decode_jpeg(std::span<const std::uint8_t> data, const std::string& file,
-                 std::size_t least_height, std::size_t least_width, rgb_image& image) {
-  decompressor jpeg;
-  jpeg_decompress_struct& info = jpeg.info;
-  const auto most_bytes =
-      std::max(least_memory, 4 * sizeof(float) * 3 * least_height * least_width);
-  // Behind it no object with a destructor is alive while libjpeg works, so none is jumped over.
-  if (setjmp(jpeg.trap.way_out) != 0) {
-    if (jpeg.trap.manager.msg_code != JERR_NO_BACKING_STORE) {
-      throw run_error(fmt::format("cannot decode {}: {}", file, jpeg.trap.message));
-    }
-    throw run_error(fmt::format(
-        "cannot decode {}: its {} x {} pixels in several scans would take more than {} MiB of "
-        "memory; make it smaller or save it in one scan (not progressive)",
-        file, info.image_width, info.image_height, most_bytes >> 20));
+/// What libjpeg said of a file before it jumped.
+[[noreturn]] void refuse_jpeg(const decompressor& jpeg, const std::string& file) {
+  if (jpeg.trap.manager.msg_code != JERR_NO_BACKING_STORE) {
+    throw run_error(fmt::format("cannot decode {}: {}", file, jpeg.trap.message));
   }
+  throw run_error(fmt::format(
+      "cannot decode {}: its {} x {} pixels in several scans would take more than {} MiB of "
+      "memory; make it smaller or save it in one scan (not progressive)",
+      file, jpeg.info.image_width, jpeg.info.image_height, most_memory >> 20));
+}
 
-  jpeg_create_decompress(&info);
-  info.progress = &jpeg.progress;
-  jpeg_mem_src(&info, data.data(), static_cast<unsigned long>(data.size()));
+/// Goes behind the header, and works out the size.
+jpeg_size read_header(jpeg_decompress_struct& info, const std::string& file, std::int64_t reduce) {
   jpeg_read_header(&info, TRUE);
   if (info.jpeg_color_space == JCS_CMYK || info.jpeg_color_space == JCS_YCCK) {
     throw run_error(fmt::format(
@@ -111,22 +104,54 @@ void decode_jpeg(std::span<const std::uint8_t> data, const std::string& file,
     throw run_error(fmt::format("cannot decode {}: {} x {} pixels are more than the {} allowed",
                                 file, info.image_width, info.image_height, most_pixels));
   }
-
-  const std::size_t times =
-      std::min(info.image_width / least_width, info.image_height / least_height);
-  info.mem->max_memory_to_use = static_cast<long>(most_bytes);
   info.out_color_space = JCS_RGB;
   info.scale_num = 1;
-  info.scale_denom = times >= 8 ? 8 : times >= 4 ? 4 : times >= 2 ? 2 : 1;
+  info.scale_denom = static_cast<unsigned>(reduce);
+  jpeg_calc_output_dimensions(&info);
+  return {info.output_height, info.output_width};
+}
+
+}  // namespace
+
+jpeg_size size_of_jpeg(const std::string& file, std::int64_t reduce) {
+  struct closer {
+    void operator()(std::FILE* f) const noexcept { std::fclose(f); }
+  };
+  const std::unique_ptr<std::FILE, closer> in(std::fopen(file.c_str(), "rb"));
+  if (!in) {
+    throw run_error(
+        fmt::format("cannot read {}: {}", file, std::generic_category().message(errno)));
+  }
+  decompressor jpeg;
+  if (setjmp(jpeg.trap.way_out) != 0) refuse_jpeg(jpeg, file);
+  jpeg_create_decompress(&jpeg.info);
+  jpeg_stdio_src(&jpeg.info, in.get());
+  return read_header(jpeg.info, file, reduce);
+}
+
+jpeg_size decode_jpeg(std::span<const std::uint8_t> data, const std::string& file,
+                      std::int64_t reduce, jpeg_size most, std::uint8_t* pixels) {
+  decompressor jpeg;
+  jpeg_decompress_struct& info = jpeg.info;
+  // Behind it no object with a destructor is alive while libjpeg works, so none is jumped over.
+  if (setjmp(jpeg.trap.way_out) != 0) refuse_jpeg(jpeg, file);
+  jpeg_create_decompress(&info);
+  info.progress = &jpeg.progress;
+  jpeg_mem_src(&info, data.data(), static_cast<unsigned long>(data.size()));
+  const jpeg_size size = read_header(info, file, reduce);
+  if (size.height > most.height || size.width > most.width) {
+    throw run_error(fmt::format(
+        "cannot decode {}: it became larger than the {} x {} pixels that it had when planned", file,
+        most.width, most.height));
+  }
+  info.mem->max_memory_to_use = most_memory;
   jpeg_start_decompress(&info);
-  image.width = info.output_width;
-  image.height = info.output_height;
-  image.pixels.resize(image.width * image.height * 3);
   while (info.output_scanline < info.output_height) {
-    JSAMPROW row = image.pixels.data() + info.output_scanline * image.width * 3;
+    JSAMPROW row = pixels + info.output_scanline * most.width * 3;
     jpeg_read_scanlines(&info, &row, 1);
   }
   jpeg_finish_decompress(&info);
+  return size;
 }
 
 }  // namespace graphline

@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <optional>
+#include <numbers>
+#include <utility>
 #include <vector>
 
 #include "stages/cpu/quad.hpp"
@@ -42,11 +44,6 @@ struct rectangle {
 
   float narrow() const noexcept { return std::min(width, height); }
 
-  /// The rectangle with `by` more on each side.
-  rectangle grown(float by) const noexcept {
-    return {corner - along * by - across * by, along, across, width + 2 * by, height + 2 * by};
-  }
-
   quad corners() const noexcept {
     const point to = along * width;
     const point down = across * height;
@@ -77,6 +74,37 @@ rectangle least_rectangle(const std::vector<point>& hull) {
     best = {along * low.x + across * low.y, along, across, extent.x, extent.y};
   }
   return best;
+}
+
+/// The points at a distance around corners that are clockwise, in whole pixels, sorted by y, then
+/// x; the corners themselves where there is no distance. They lie as the library has them that
+/// PaddleOCR grows regions with (Clipper 6.4, ClipperOffset::DoRound, arc tolerance 0.25).
+std::vector<point> points_around(const quad& corners, double distance) {
+  const double tolerance = 0.25 * std::min(1.0, distance);
+  const double steps =  // of a whole turn
+      std::min(std::numbers::pi / std::acos(1 - tolerance / distance), std::numbers::pi * distance);
+  const double step = 2 * std::numbers::pi / steps;
+  const auto outwards = [&](std::size_t side) {
+    const point along = corners[(side + 1) % 4] - corners[side % 4];
+    return std::atan2(static_cast<double>(-along.x), static_cast<double>(along.y));
+  };
+  std::vector<point> around;
+  const auto add = [&](point corner, double direction) {
+    const auto moved = [&](float from, double by) {
+      return static_cast<float>(std::round(static_cast<double>(from) + by * distance));
+    };
+    around.push_back({moved(corner.x, std::cos(direction)), moved(corner.y, std::sin(direction))});
+  };
+  for (std::size_t i = 0; i < 4; ++i) {
+    const double first = outwards(i + 3);
+    const double last = outwards(i);
+    const double turn = std::abs(std::remainder(last - first, 2 * std::numbers::pi));
+    const long count = distance == 0 ? 0 : std::max(std::lround(turn / step), 1L);
+    for (long k = 0; k < count; ++k) add(corners[i], first + static_cast<double>(k) * step);
+    add(corners[i], last);
+  }
+  std::ranges::sort(around, {}, [](const point& p) { return std::pair(p.y, p.x); });
+  return around;
 }
 
 /// The corners clockwise from the top left: the upper of the two leftmost comes first.
@@ -116,7 +144,7 @@ class text_boxes final : public cpu_stage {
   explicit text_boxes(const stage_config& config)
       : threshold_(static_cast<float>(config.arguments.number("threshold"))),
         box_threshold_(static_cast<float>(config.arguments.number("box_threshold"))),
-        unclip_(static_cast<float>(config.arguments.number("unclip"))),
+        unclip_(config.arguments.number("unclip")),
         rows_(static_cast<std::size_t>(config.inputs.at(0).shape[2])),
         columns_(static_cast<std::size_t>(config.inputs.at(0).shape[3])),
         open_(rows_ * columns_) {}
@@ -153,26 +181,22 @@ class text_boxes final : public cpu_stage {
       if (region.narrow() < 3) continue;
       const float score = mean_within(region, map);
       if (score < box_threshold_) continue;
-      const float perimeter = 2 * (region.width + region.height);
-      const rectangle text = least_rectangle(in_whole_pixels(region.corners()))
-                                 .grown(region.width * region.height * unclip_ / perimeter);
+      quad corners = region.corners();
+      for (point& p : corners) p = {std::trunc(p.x), std::trunc(p.y)};  // as Clipper takes them
+      const auto width = static_cast<double>(region.width);
+      const auto height = static_cast<double>(region.height);
+      const double distance = unclip_ * width * height / (2 * (width + height));
+      const rectangle text = least_rectangle(convex_hull(points_around(corners, distance)));
       if (text.narrow() < 5) continue;
       add(text, score);
     }
   }
 
-  /// Without the fractions, as the library that PaddleOCR grows regions with takes corners.
-  static std::vector<point> in_whole_pixels(const quad& corners) {
-    std::vector<point> whole;
-    for (const point& p : corners) whole.push_back({std::trunc(p.x), std::trunc(p.y)});
-    return whole;
-  }
-
   void add(const rectangle& text, float score) {
     quad corners = from_top_left(text.corners());
     for (point& p : corners) {
-      p.x = std::clamp(std::round(p.x), 0.0F, static_cast<float>(columns_ - 1));
-      p.y = std::clamp(std::round(p.y), 0.0F, static_cast<float>(rows_ - 1));
+      p.x = std::clamp(std::nearbyint(p.x), 0.0F, static_cast<float>(columns_ - 1));
+      p.y = std::clamp(std::nearbyint(p.y), 0.0F, static_cast<float>(rows_ - 1));
     }
     const auto wide_enough = [&](std::size_t to) { return length(corners[0] - corners[to]) >= 4; };
     if (wide_enough(1) && wide_enough(3)) found_.push_back({corners, score});
@@ -253,7 +277,7 @@ class text_boxes final : public cpu_stage {
 
   float threshold_;
   float box_threshold_;
-  float unclip_;
+  double unclip_;
   std::size_t rows_;
   std::size_t columns_;
   std::vector<bool> open_;  // pixels of the mask that no region has taken yet

@@ -24,7 +24,7 @@ stages:
     reads: x
     layers: [linear: {out_features: 2, bias: false}]
     weights: linear.safetensors
-  - {name: camera, kind: cpu.images, folder: pictures, size: [8, 8], batch: 1}
+  - {name: camera, kind: cpu.images, folder: pictures, batch: 1}
 run: {frames: 2, warmup: 1}
 """
 SLOW = LENGTHS.replace("1ms, 3ms", "5ms, 6ms").replace("trials: 6", "trials: 30")
@@ -175,16 +175,16 @@ class resumed(StoreCase):
 
 ALBUM = """pipeline: album
 params:
-  size: 32
+  reduce: 1
 stages:
-  - {name: read, kind: cpu.images, folder: images, size: [$size, $size], batch: 1}
+  - {name: read, kind: cpu.images, folder: images, reduce: $reduce, batch: 1}
 run: {frames: 4, warmup: 1}
 """
 
 SIZES = """experiment: sizes
 pipeline: album.yaml
 vary:
-  size: [32, 48]
+  reduce: [1, 2]
 trials: 2000
 """
 
@@ -217,7 +217,7 @@ class failing(StoreCase):
 
     def spoil(self, _):
         for path in self.images.iterdir():
-            path.write_bytes(path.read_bytes()[:200])
+            path.write_bytes(path.read_bytes()[:2000])
 
     def test_a_stage_that_fails_ends_the_experiment_with_what_there_is(self):
         saved = self.break_after(3, SIZES, self.spoil)

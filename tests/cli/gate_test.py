@@ -4,12 +4,13 @@ usage: gate_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES
 """
 
 import json
+import subprocess
 import sys
 import time
 import unittest
 import xml.etree.ElementTree as xml
 
-from cli_test import Case, graphline
+from cli_test import Case, MAKE_IMAGES, graphline
 from compare_test import LENGTHS, SPINS, CompareCase
 
 HELD = "p50>60min"
@@ -46,11 +47,12 @@ class run_gates(Case):
 
     def test_a_run_that_fails_or_is_interrupted_keeps_its_own_status(self):
         path, junit = self.pipeline("""pipeline: album
-stages: [{name: read, kind: cpu.images, folder: images, size: [32, 32], batch: 1}]
+stages: [{name: read, kind: cpu.images, folder: images, batch: 1}]
 run: {frames: 9, warmup: 0}
 """), self.folder / "j.xml"
-        (self.folder / "images").mkdir()
-        (self.folder / "images" / "a.jpg").write_bytes(b"\xff\xd8\xff\xe0nothing")
+        subprocess.run([MAKE_IMAGES, self.folder / "images", "1"], check=True, capture_output=True)
+        picture = next((self.folder / "images").iterdir())
+        picture.write_bytes(picture.read_bytes()[:2000])
         done = graphline("run", path, "--fail-if", HELD, "--junit", junit)
         self.expect(done, 1, "gate p50>60min: cannot be judged: the run failed: stage 'read'",
                     stream="stdout")

@@ -7,7 +7,7 @@ import pathlib
 import sys
 import unittest
 
-from cli_test import EXPERIMENT, Case, graphline
+from cli_test import EXPERIMENT, SMALL, Case, graphline
 from compare_resume_test import DATA, safetensors
 
 
@@ -40,6 +40,15 @@ class kept_files(Case):
                         f"error: --json '{weights}': another result goes there, or this command "
                         "reads it")
             self.assertEqual(weights.read_bytes(), before)
+
+    def test_the_file_of_an_input_is_kept(self):
+        self.expect(graphline("run", self.pipeline(), "--save-tensors", self.folder), 0)
+        numbers = self.folder / "input.x.npy"
+        path = self.pipeline(SMALL.replace("{shape: [1, 3, 16, 16]}", "{file: input.x.npy}"),
+                             "given.yaml")
+        before = numbers.read_bytes()
+        self.expect(graphline("run", path, "--json", numbers), 2, "or this command reads it")
+        self.assertEqual(numbers.read_bytes(), before)
 
 
 if __name__ == "__main__":

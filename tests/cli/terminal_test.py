@@ -27,7 +27,7 @@ run: {frames: 300, warmup: 2}
 """
 ALBUM = """pipeline: album
 stages:
-  - {name: read, kind: cpu.images, folder: images, size: [32, 32], batch: 1}
+  - {name: read, kind: cpu.images, folder: images, batch: 1}
 run: {frames: 3, warmup: 0}
 """
 
@@ -143,7 +143,7 @@ class terminal(Case):
         images = self.folder / "images"
         subprocess.run([MAKE_IMAGES, images, "1"], check=True, capture_output=True)
         picture = next(images.iterdir())
-        picture.write_bytes(picture.read_bytes()[:200])
+        picture.write_bytes(picture.read_bytes()[:2000])
         done = graphline("run", self.pipeline(ALBUM), "-q")
         self.expect(done, 1, "error: stage 'read', frame", picture.name)
         self.assertEqual(done.stdout, "")

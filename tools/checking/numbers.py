@@ -23,7 +23,8 @@ SERIAL = ["--strategy", "serial", *ALONE["serial"]]
 # Stages without which what the check compares is an output: those that only read it, and those whose
 # results depend on which side of a threshold a number is.
 WITHOUT = {"detector": ["best"], "fan_out": ["join"], "pyramid": ["best"],
-           "ocr": ["locate", "cut", "orient", "turn", "recognize", "decode"]}
+           "ocr": ["locate", "cut", "normalize_cuts", "orient", "turn", "normalize_lines",
+                   "recognize", "decode"]}
 # What --save-tensors writes, by its name in NumPy files.
 TYPES = {"<f4": "f", "<f8": "d", "<i8": "q", "<i4": "i", "|u1": "B"}
 MOST = 1 << 20  # elements that are compared of one tensor

@@ -15,8 +15,6 @@ import torch
 from PIL import Image
 
 FOLDER = Path(__file__).parent / "references"
-MEAN = torch.tensor([0.485, 0.456, 0.406]).view(3, 1, 1)
-STD = torch.tensor([0.229, 0.224, 0.225]).view(3, 1, 1)
 
 
 def save(name, array):
@@ -91,33 +89,28 @@ def picture(height, width):
     return np.stack([red, green, blue], -1).clip(0, 255).astype(np.uint8)
 
 
-def expected_image(file, height, width):
+def decoded(file, reduce):
     image = Image.open(file)
-    image.draft("RGB", (width, height))  # as libjpeg scales: to 1/2, 1/4, 1/8, not below the size
-    pixels = torch.from_numpy(np.array(image.convert("RGB"))).permute(2, 0, 1).float()
-    resized = torch.nn.functional.interpolate(
-        pixels[None], size=(height, width), mode="bilinear", align_corners=False
-    )[0]
-    return ((resized / 255 - MEAN) / STD).numpy()
+    image.draft("RGB", (image.width // reduce, image.height // reduce))  # as libjpeg scales
+    return np.array(image.convert("RGB"))
 
 
 def make_images():
     folder = FOLDER / "images"
     folder.mkdir(exist_ok=True)
-    cases = [  # file, its height and width, Pillow's mode, height and width to bring it to
-        ("a_smaller", (47, 61), "RGB", (24, 32)),
-        ("b_larger", (20, 18), "RGB", (24, 32)),
-        ("c_grey", (40, 40), "L", (24, 32)),
-        ("d_quarter", (101, 131), "RGB", (24, 32)),
-        ("e_half", (53, 140), "RGB", (24, 32)),  # 2.2 times as high, 4.4 times as wide
-    ]
-    expected = []
-    for name, extents, mode, size in cases:
-        file = folder / f"{name}.jpg"
-        Image.fromarray(picture(*extents)).convert(mode).save(file, quality=90)
-        expected.append(expected_image(file, *size))
-    save("images", np.stack(expected).astype(np.float32))
+    files = []
+    for name, extents, mode in [("a_smaller", (47, 61), "RGB"), ("b_larger", (20, 18), "RGB"),
+                                ("c_grey", (40, 40), "L"), ("d_quarter", (101, 131), "RGB"),
+                                ("e_half", (53, 140), "RGB")]:
+        files.append(folder / f"{name}.jpg")
+        Image.fromarray(picture(*extents)).convert(mode).save(files[-1], quality=90)
     Image.fromarray(picture(16, 16)).convert("CMYK").save(FOLDER / "cmyk.jpg", quality=90)
+    save("image", decoded(files[0], 1))
+    quarters = np.zeros((len(files), 26, 35, 3), np.uint8)  # as high and wide as the largest
+    for to, file in zip(quarters, files):
+        pixels = decoded(file, 4)
+        to[:pixels.shape[0], :pixels.shape[1]] = pixels
+    save("image_quarters", quarters)
 
 
 if __name__ == "__main__":

@@ -82,6 +82,16 @@ TEST(text_boxes, follow_a_line_in_any_direction_and_begin_at_its_left_end) {
   EXPECT_THAT(box_of(trial, 0), Pointwise(FloatNear(1.6F), expected));
 }
 
+TEST(text_boxes, lie_where_rapidocr_has_them) {
+  std::vector<float> map;
+  for (const std::uint8_t inside : reference<std::uint8_t>("text_map")) {
+    map.push_back(inside == 0 ? 0.0F : 0.9F);
+  }
+  stage_trial trial(text_boxes_kind(), "{max_outputs: 5}", {{{1, 1, 128, 192}, dtype::float32}});
+  EXPECT_EQ(count_of(trial.input(0, map).run()), 5);
+  EXPECT_EQ(trial.output<float>(0), reference<float>("text_boxes"));
+}
+
 TEST(text_boxes, are_one_where_pixels_touch_by_a_corner) {
   const auto steps = [](std::int64_t x, std::int64_t y) {
     return block(10, 10, 20, 20)(x, y) || block(22, 22, 30, 30)(x, y);  // the mask grows by one

@@ -1,0 +1,71 @@
+#include <algorithm>
+
+#include "stages/cpu/pictures.hpp"
+#include "stages/kinds.hpp"
+
+namespace graphline {
+namespace {
+
+class resize final : public cpu_stage {
+ public:
+  explicit resize(const stage_config&) {}
+
+  void run(const cpu_call& call) override {
+    const tensor_view* sizes = call.inputs.size() > 1 ? &call.inputs[1] : nullptr;
+    const shape& written = call.outputs[0].type.shape;
+    const auto height = static_cast<std::size_t>(written[1]);
+    const auto width = static_cast<std::size_t>(written[2]);
+    const std::size_t row_bytes = width * static_cast<std::size_t>(written[3]);
+    auto* out = call.outputs[0].as<std::uint8_t>();
+    for (std::int64_t i = 0; i < written[0]; ++i) {
+      const picture_view from = picture_at(call.inputs[0], sizes, static_cast<std::size_t>(i));
+      if (from.height == 0 || from.width == 0) {
+        std::fill_n(out, height * row_bytes, std::uint8_t{0});
+      } else {
+        resize_(from, height, width, out, row_bytes);
+      }
+      out += height * row_bytes;
+    }
+  }
+
+ private:
+  linear_resize resize_;
+};
+
+/// Its arithmetic is of whole numbers: no FLOPs are stated.
+stage_shape infer_resize(const arguments& given, std::span<const tensor_type> inputs,
+                         diagnostics& out) {
+  const auto& size = given.integers("size");
+  const bool two = check_count(given, "size", size.size(), 2, "height and width", out);
+  if (!check_pictures("cpu.resize", given, inputs, out) || !two) return {};
+  const shape& pictures = inputs[0].shape;
+  return shape_of_moves(inputs, {{{pictures[0], size[0], size[1], pictures[3]}, dtype::uint8}});
+}
+
+}  // namespace
+
+stage_kind resize_kind() {
+  stage_kind kind;
+  kind.name = "cpu.resize";
+  kind.headline = "Bring pictures to one size (bilinear, as OpenCV)";
+  kind.on = side::cpu;
+  kind.inputs = {{"pictures", "uint8 [B, H, W, C]"},
+                 {"sizes", "int64 [B, 2]: height and width of each; without them all H and W"}};
+  kind.optional_inputs = 1;
+  kind.outputs = {{"resized", "uint8 [B, height, width, C]; zeros where there is no picture"}};
+  kind.parameters = {
+      {.name = "size",
+       .type = parameter_type::integers,
+       .help =
+           "[height, width]. Of a picture that is more than twice as large, pixels are skipped.",
+       .required = true,
+       .unit = "px",
+       .minimum = 1,
+       .maximum = 65535},
+  };
+  kind.infer = infer_resize;
+  kind.make_cpu = make_cpu_stage<resize>;
+  return kind;
+}
+
+}  // namespace graphline
