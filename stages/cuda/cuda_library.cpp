@@ -34,10 +34,12 @@ std::vector<std::size_t> in_bytes(const std::vector<std::int64_t>& elements, pre
 std::string to_text(const convolution_form& form) {
   const conv2d_layer& conv = form.conv;
   return fmt::format(
-      "conv2d {}x{}x{} to {}x{}, kernel {}, stride {}, padding {}, dilation {}, groups {}{}{}{}{}, "
+      "conv2d {}x{}x{} to {}x{}, kernel {}, stride {}, padding {}{}, dilation {}, groups "
+      "{}{}{}{}{}, "
       "{}",
       form.batch, form.in_channels, text_of(form.in), conv.out_channels, text_of(form.out),
-      text_of(conv.kernel), text_of(conv.stride), text_of(conv.padding), text_of(conv.dilation),
+      text_of(conv.kernel), text_of(conv.stride), text_of(conv.padding),
+      conv.padding_after ? " and " + text_of(*conv.padding_after) : "", text_of(conv.dilation),
       conv.groups, conv.bias ? " +bias" : "", steps(form.before), form.add ? "+add" : "",
       steps(form.after), to_word(form.precision));
 }

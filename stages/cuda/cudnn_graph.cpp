@@ -112,9 +112,11 @@ class form_graph final : public fe::graph::Graph {
     const node x = operand("x", {form.batch, form.in_channels, form.in[0], form.in[1]});
     const node weights = operand("weights", {conv.out_channels, form.in_channels / conv.groups,
                                              conv.kernel[0], conv.kernel[1]});
+    const extent_pair after = conv.padding_after.value_or(conv.padding);
     node y = conv_fprop(x, weights,
                         fe::graph::Conv_fprop_attributes()
-                            .set_padding({conv.padding[0], conv.padding[1]})
+                            .set_pre_padding({conv.padding[0], conv.padding[1]})
+                            .set_post_padding({after[0], after[1]})
                             .set_stride({conv.stride[0], conv.stride[1]})
                             .set_dilation({conv.dilation[0], conv.dilation[1]}));
     if (conv.bias) y = sum(y, operand("bias", {1, conv.out_channels, 1, 1}));

@@ -13,6 +13,12 @@ struct table_position {
   std::int64_t second;
   float weight;
 
+  /// Of the elements at both places. Nothing of the second where it does not count: it may be no
+  /// number.
+  GRAPHLINE_HOST_DEVICE float between(float a, float b) const {
+    return weight == 0.0F ? a : a + weight * (b - a);
+  }
+
   GRAPHLINE_HOST_DEVICE static table_position at(const float* table, std::int64_t i) {
     const float* row = table + 3 * i;
     return {static_cast<std::int64_t>(row[0]), static_cast<std::int64_t>(row[1]), row[2]};
@@ -43,11 +49,9 @@ struct resized_elements {
       return load_as(read, from, ((image + row) * in_width + column) * channels + channel);
     };
     const auto along = [&](std::int64_t row) {
-      const float first = value(row, x.first);
-      return first + x.weight * (value(row, x.second) - first);
+      return x.between(value(row, x.first), value(row, x.second));
     };
-    const float top = along(y.first);
-    store_as(written, to, item, top + y.weight * (along(y.second) - top));
+    store_as(written, to, item, y.between(along(y.first), along(y.second)));
   }
 };
 

@@ -19,9 +19,9 @@ struct transposed_axis {
   /// The element that reaches `out` by that number of the kernel; a negative one where none does.
   GRAPHLINE_HOST_DEVICE std::int64_t source(std::int64_t at, std::int64_t tap) const {
     const std::int64_t reached = at + padding - tap * dilation;
-    if (reached < 0 || reached % stride != 0) return -1;
-    const std::int64_t element = reached / stride;
-    return element < in ? element : -1;
+    if (reached < 0) return -1;
+    const std::int64_t element = quotient(reached, stride);
+    return element * stride == reached && element < in ? element : -1;
   }
 };
 

@@ -110,6 +110,15 @@ onnx_network network_for(const onnx_model& model, const arguments& values,
   return import_onnx(model, inputs, outputs, where, out);
 }
 
+/// The types of tensors as the planner knew them: between networks on a GPU elements have 16 bits.
+std::vector<tensor_type> as_planned(std::vector<tensor_type> types) {
+  for (tensor_type& type : types) {
+    const bool half = type.element == dtype::float16 || type.element == dtype::bfloat16;
+    if (half) type.element = dtype::float32;
+  }
+  return types;
+}
+
 }  // namespace
 
 onnx_network onnx_network_of(const stage_config& config) {
@@ -118,13 +127,15 @@ onnx_network onnx_network_of(const stage_config& config) {
   problems.throw_if_errors();
   const bool same_inputs = model.graph.inputs.size() == config.inputs.size();
   onnx_network network;
-  if (same_inputs) network = network_for(model, config.arguments, config.inputs, problems);
+  if (same_inputs) {
+    network = network_for(model, config.arguments, as_planned(config.inputs), problems);
+  }
   problems.throw_if_errors();
   std::vector<tensor_type> outputs;
   for (const std::size_t value : network.definition.outputs) {
     outputs.push_back(network.definition.values[value].type);
   }
-  if (!same_inputs || outputs != config.outputs) {
+  if (!same_inputs || outputs != as_planned(config.outputs)) {
     throw input_error(
         fmt::format("ONNX file '{}' was changed after the pipeline was planned; run it again",
                     config.arguments.text("model")));

@@ -71,7 +71,8 @@ struct planned_convolution {
   std::string why_not;  ///< why not all of it
 };
 
-/// With as much fused as the library takes: the bias first.
+/// With as much fused as the library takes: the bias first. Without an operation, and with the
+/// reason, where it takes not even the convolution.
 planned_convolution plan(const cuda_program_builder& b, const network_layer& head,
                          const wanted_convolution& wanted, bool bias,
                          const std::vector<std::int64_t>& choices) {
@@ -89,7 +90,7 @@ planned_convolution plan(const cuda_program_builder& b, const network_layer& hea
       if (result.why_not.empty()) result.why_not = why_not;
     }
   }
-  b.refuse(head, result.why_not);
+  return result;
 }
 
 }  // namespace
@@ -107,21 +108,22 @@ void lower(cuda_program_builder& b, const fused_layers& group, const conv2d_laye
   value_form form{tensor_layout::channels_last, b.element()};
   const value_form result_form = form;
   wanted_convolution wanted{conv, in, epilogue_of(layers, out)};
-  // cuDNN pads both sides alike.
+  if (wanted.conv.padding_after == conv.padding) wanted.conv.padding_after.reset();
+  const bool bias = !values.bias.empty();
+  planned_convolution planned = plan(b, head, wanted, bias, channels_to_try(b, read, conv));
   std::optional<cuda_value> input;
-  std::vector<std::int64_t> choices{in[1]};
-  const extent_pair after = conv.padding_after.value_or(conv.padding);
-  if (after == conv.padding) {
-    choices = channels_to_try(b, read, conv);
-  } else {
+  if (planned.operation == nullptr && wanted.conv.padding_after) {
+    // Not with other padding after the image than before it: padded by a kernel.
+    const extent_pair after = *wanted.conv.padding_after;
     const pad_layer pad{0, {0, 0, conv.padding[0], conv.padding[1]}, {0, 0, after[0], after[1]}};
     input = padded(b, head, b.in_form(read, form, head), in, pad);
     wanted.in = {in[0], in[1], in[2] + conv.padding[0] + after[0],
                  in[3] + conv.padding[1] + after[1]};
     wanted.conv.padding = {0, 0};
+    wanted.conv.padding_after.reset();
+    planned = plan(b, head, wanted, bias, {in[1]});
   }
-  wanted.conv.padding_after.reset();
-  planned_convolution planned = plan(b, head, wanted, !values.bias.empty(), choices);
+  if (planned.operation == nullptr) b.refuse(head, planned.why_not);
   if (planned.channels != in[1]) form.padded_channels = planned.channels;
   if (!input) input = b.in_form(read, form, head);
 

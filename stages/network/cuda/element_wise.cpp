@@ -26,6 +26,55 @@ void add_program(cuda_program_builder& b, const network_layer& owner, pointwise_
                std::move(operands), owner);
 }
 
+/// Whether what a program gives may leave the range of float16 though what it reads does not.
+bool may_overflow(const pointwise_program& program) {
+  return std::ranges::any_of(program.steps, [](const pointwise_program::step& step) {
+    const pointwise_function of = step.layer.function;
+    return of == pointwise_function::pow || of == pointwise_function::exp ||
+           (of == pointwise_function::mul && step.from[0] == step.from[1]);
+  });
+}
+
+/// Whether a value is only read to be reduced, so that squares need not fit into 16 bits.
+bool only_reduced(const network_definition& network, std::size_t value) {
+  bool reduced = false;
+  for (const network_layer& layer : network.layers) {
+    if (std::ranges::count(layer.inputs, value) == 0) continue;
+    const bool moved = std::holds_alternative<reshape_layer>(layer.operation);
+    reduced = std::holds_alternative<reduce_layer>(layer.operation) ||
+              std::holds_alternative<pool2d_layer>(layer.operation) ||
+              (moved && only_reduced(network, layer.outputs.front()));
+    if (!reduced) return false;
+  }
+  return reduced;
+}
+
+/// A copy of [batch, a, b] to [batch, b, a] as the kernel that goes by tiles; nothing for any
+/// other.
+std::optional<convert_form> as_transposition(const pointwise_space& walk, dtype from, dtype to) {
+  std::vector<std::int64_t> extents = walk.extents;
+  if (extents.size() == 2) extents.insert(extents.begin(), 1);
+  const bool same_or_float32 = from == to || from == dtype::float32 || to == dtype::float32;
+  const bool floats = size_of(from) <= 4 && from != dtype::int32 && from != dtype::uint8;
+  if (extents.size() != 3 || !same_or_float32 || !floats) return {};
+  const std::int64_t rows = extents[2];
+  const std::int64_t columns = extents[1];
+  const auto ends_with = [](const std::vector<std::int64_t>& strides,
+                            const std::vector<std::int64_t>& end) {
+    return std::equal(strides.rbegin(), strides.rend(), end.rbegin());
+  };
+  if (!ends_with(walk.strides[0], {rows * columns, 1, columns}) ||
+      !ends_with(walk.strides[1], {rows * columns, rows, 1})) {
+    return {};
+  }
+  return convert_form{.from = from,
+                      .to = to,
+                      .batch = extents[0],
+                      .rows = rows,
+                      .columns = columns,
+                      .padded_rows = rows};
+}
+
 /// A value of the network as the program reads it: of the result's extents in its layout, else as
 /// it lies.
 cuda_value operand_of(cuda_program_builder& b, std::size_t index, const shape& out,
@@ -74,7 +123,10 @@ void lower_program(cuda_program_builder& b, const layer_program& layers, std::si
           broadcast_strides(source.extents, out));
     }
   }
-  const value_form form{layout, b.result_element(last, layout)};
+  const bool wide =
+      may_overflow(layers.program) && only_reduced(b.network(), owner.outputs.front());
+  const value_form form{layout,
+                        b.result_element(last, layout, wide ? dtype::float32 : b.element())};
   const bool in_place = given != nullptr && given->form == form;
   const cuda_value result =
       in_place ? cuda_value{given->buffer, form} : b.make_value(out.elements(), form);
@@ -110,11 +162,15 @@ void add_copy(cuda_program_builder& b, const network_layer& layer, const shape& 
   };
   const pointwise_program copy{.operands = 1, .steps = {}, .results = {0}};
   const tensor_layout order = to.form.layout;
-  add_program(
-      b, layer, copy,
-      {in_memory_order(extents.extents(), order),
-       {in_memory_order(from_part.strides, order), in_memory_order(to_part.strides, order)}},
-      {from.form.element, to.form.element}, {operand(from, from_part), operand(to, to_part)});
+  const pointwise_space space{
+      in_memory_order(extents.extents(), order),
+      {in_memory_order(from_part.strides, order), in_memory_order(to_part.strides, order)}};
+  const std::vector<cuda_operand> operands{operand(from, from_part), operand(to, to_part)};
+  if (auto form = as_transposition(collapsed(space), from.form.element, to.form.element)) {
+    b.add_kernel(*form, operands, layer);
+  } else {
+    add_program(b, layer, copy, space, {from.form.element, to.form.element}, operands);
+  }
 }
 
 cuda_value padded(cuda_program_builder& b, const network_layer& layer, const cuda_value& from,

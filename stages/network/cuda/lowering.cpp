@@ -144,14 +144,15 @@ void cuda_program_builder::add_conversion(const cuda_value& from, const cuda_val
   note(fmt::format("conversion to {}", describe(to.form)));
 }
 
-dtype cuda_program_builder::result_element(std::size_t layer, tensor_layout layout) const {
+dtype cuda_program_builder::result_element(std::size_t layer, tensor_layout layout,
+                                           dtype otherwise) const {
   const std::size_t given = network().layers[layer].outputs.front();
   const auto found = std::ranges::find(network().outputs, given);
-  if (found == network().outputs.end()) return element();
+  if (found == network().outputs.end()) return otherwise;
   const value_form& wanted =
       target_.outputs.at(static_cast<std::size_t>(found - network().outputs.begin()));
   const bool in_place = layout == wanted.layout || layouts_coincide(network().shape_of(given));
-  return in_place ? wanted.element : element();
+  return in_place ? wanted.element : otherwise;
 }
 
 cuda_value cuda_program_builder::make_value(std::int64_t elements, const value_form& form) {

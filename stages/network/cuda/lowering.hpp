@@ -74,8 +74,11 @@ class cuda_program_builder : public network_builder {
   cuda_value in_form(std::size_t index, const value_form& form, const network_layer& reader);
 
   /// The type in which a kernel should write the output of a layer: one that the network writes as
-  /// the caller wants it, where only the type is between them.
-  dtype result_element(std::size_t layer, tensor_layout layout) const;
+  /// the caller wants it, where only the type is between them; otherwise `element()` or another.
+  dtype result_element(std::size_t layer, tensor_layout layout) const {
+    return result_element(layer, layout, element());
+  }
+  dtype result_element(std::size_t layer, tensor_layout layout, dtype otherwise) const;
 
   /// States where the output of a layer is.
   void set_output(std::size_t layer, cuda_value value) {

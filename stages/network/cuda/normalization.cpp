@@ -46,12 +46,45 @@ void lower(cuda_program_builder& b, const fused_layers& group, const softmax_lay
   b.set_output(group.head, y);
 }
 
+namespace {
+
+/// A pool takes its input in either layout and type, and gives the layout it took.
+void add_pool(cuda_program_builder& b, std::size_t layer, const extent_pair& positions,
+              bool adaptive, const pool2d_layer& pool) {
+  const network_layer& head = b.layer(layer);
+  const cuda_value x = b.input_of(head);
+  const shape& in = b.input_shape(head);
+  const bool channels_last = x.form.layout == tensor_layout::channels_last;
+  // One position lies alike in both layouts, and may have lost its extents of 1.
+  const bool one = positions[0] * positions[1] == 1;
+  const tensor_layout layout = one ? tensor_layout::row_major : x.form.layout;
+  const cuda_value y = b.make_value(in[0] * in[1] * positions[0] * positions[1],
+                                    {layout, b.result_element(layer, layout)});
+  b.add_kernel(pool_form{.from = x.form.element,
+                         .to = y.form.element,
+                         .batch = channels_last ? in[0] : in[0] * in[1],
+                         .channels = channels_last ? in[1] : 1,
+                         .in = {in[2], in[3]},
+                         .out = positions,
+                         .adaptive = adaptive,
+                         .pool = pool},
+               {x.buffer, y.buffer}, head);
+  b.note("a kernel of its own");
+  b.set_output(layer, y);
+}
+
+}  // namespace
+
 /// The result is row-major.
 void lower(cuda_program_builder& b, const fused_layers& group, const reduce_layer& reduce) {
   using reduction = reduce_layer::reduction;
   const network_layer& head = b.layer(group.head);
   const shape& in = b.input_shape(head);
   const cuda_value x = b.input_of(head);
+  // Channels lie alike whether the extents of 1 are kept or not.
+  const bool of_images = reduce.function == reduction::mean && in.rank() == 4 &&
+                         reduce.axes == std::vector<std::size_t>{2, 3};
+  if (of_images) return add_pool(b, group.head, {1, 1}, /*adaptive=*/true, {});
   const std::vector<std::int64_t> strides = strides_of(in, x.form.layout);
   pointwise_space kept{{}, {{}}};
   pointwise_space reduced{{}, {{}}};
@@ -64,8 +97,9 @@ void lower(cuda_program_builder& b, const fused_layers& group, const reduce_laye
     if (goes) count *= in[axis];
   }
   const tensor_layout layout = tensor_layout::row_major;
-  const cuda_value y =
-      b.make_value(b.output_shape(head).elements(), {layout, b.result_element(group.head, layout)});
+  // Sums of 16-bit numbers may be beyond their range.
+  const dtype element = b.result_element(group.head, layout, dtype::float32);
+  const cuda_value y = b.make_value(b.output_shape(head).elements(), {layout, element});
   reduce_form form{.from = x.form.element,
                    .to = y.form.element,
                    .function = reduce.function,
@@ -83,38 +117,14 @@ void lower(cuda_program_builder& b, const fused_layers& group, const reduce_laye
   b.set_output(group.head, y);
 }
 
-namespace {
-
-/// A pool takes its input in either layout and type, and gives the layout it took.
-void add_pool(cuda_program_builder& b, std::size_t layer, bool adaptive, const pool2d_layer& pool) {
-  const network_layer& head = b.layer(layer);
-  const cuda_value x = b.input_of(head);
-  const shape& in = b.input_shape(head);
-  const shape& out = b.output_shape(head);
-  const bool channels_last = x.form.layout == tensor_layout::channels_last;
-  const cuda_value y =
-      b.make_value(out.elements(), {x.form.layout, b.result_element(layer, x.form.layout)});
-  b.add_kernel(pool_form{.from = x.form.element,
-                         .to = y.form.element,
-                         .batch = channels_last ? in[0] : in[0] * in[1],
-                         .channels = channels_last ? in[1] : 1,
-                         .in = {in[2], in[3]},
-                         .out = {out[2], out[3]},
-                         .adaptive = adaptive,
-                         .pool = pool},
-               {x.buffer, y.buffer}, head);
-  b.note("a kernel of its own");
-  b.set_output(layer, y);
-}
-
-}  // namespace
-
 void lower(cuda_program_builder& b, const fused_layers& group, const pool2d_layer& pool) {
-  add_pool(b, group.head, /*adaptive=*/false, pool);
+  const shape& out = b.output_shape(b.layer(group.head));
+  add_pool(b, group.head, {out[2], out[3]}, /*adaptive=*/false, pool);
 }
 
-void lower(cuda_program_builder& b, const fused_layers& group, const adaptive_avg_pool2d_layer&) {
-  add_pool(b, group.head, /*adaptive=*/true, {});
+void lower(cuda_program_builder& b, const fused_layers& group,
+           const adaptive_avg_pool2d_layer& pool) {
+  add_pool(b, group.head, pool.output, /*adaptive=*/true, {});
 }
 
 }  // namespace graphline

@@ -12,14 +12,21 @@ void see_in_shape(cuda_program_builder& b, const fused_layers& group) {
   b.set_output(group.head, b.plain_input_of(b.layer(group.head)));
 }
 
+/// The type of elements that are moved and not computed with: their own. Integers are whole numbers
+/// in float32, of which a 16-bit type would round some.
+dtype kept_type(dtype element) {
+  return element == dtype::float16 || element == dtype::bfloat16 ? element : dtype::float32;
+}
+
 /// Copies part of what a layer reads, as it lies, to all that it gives.
 void copy_part(cuda_program_builder& b, const fused_layers& group, tensor_layout layout,
                const strided_part& part) {
   const network_layer& head = b.layer(group.head);
   const shape& out = b.output_shape(head);
-  const cuda_value result =
-      b.make_value(out.elements(), {layout, b.result_element(group.head, layout)});
-  add_copy(b, head, out, b.input_of(head), part, result, {0, strides_of(out, layout)});
+  const cuda_value given = b.input_of(head);
+  const dtype element = b.result_element(group.head, layout, kept_type(given.form.element));
+  const cuda_value result = b.make_value(out.elements(), {layout, element});
+  add_copy(b, head, out, given, part, result, {0, strides_of(out, layout)});
   b.note("a kernel of its own");
   b.set_output(group.head, result);
 }
@@ -57,8 +64,12 @@ void lower(cuda_program_builder& b, const fused_layers& group, const concat_laye
   const shape& out = b.output_shape(head);
   const tensor_layout layout = b.input_of(head).form.layout;
   const std::vector<std::int64_t> strides = strides_of(out, layout);
+  dtype kept = b.element();
+  for (std::size_t i = 0; i < head.inputs.size(); ++i) {
+    if (kept_type(b.input_of(head, i).form.element) == dtype::float32) kept = dtype::float32;
+  }
   const cuda_value result =
-      b.make_value(out.elements(), {layout, b.result_element(group.head, layout)});
+      b.make_value(out.elements(), {layout, b.result_element(group.head, layout, kept)});
   std::int64_t begin = 0;
   for (std::size_t i = 0; i < head.inputs.size(); ++i) {
     const shape& extents = b.network().shape_of(head.inputs[i]);
@@ -132,8 +143,8 @@ void lower(cuda_program_builder& b, const fused_layers& group, const gather_laye
   const cuda_value x = b.plain_input_of(head);
   check_extent(b, head, in[gather.axis]);
   const tensor_layout layout = tensor_layout::row_major;
-  const cuda_value y =
-      b.make_value(b.output_shape(head).elements(), {layout, b.result_element(group.head, layout)});
+  const dtype element = b.result_element(group.head, layout, kept_type(x.form.element));
+  const cuda_value y = b.make_value(b.output_shape(head).elements(), {layout, element});
   gather_form form{.from = x.form.element,
                    .to = y.form.element,
                    .extent = in[gather.axis],

@@ -113,6 +113,11 @@ std::optional<std::size_t> only_sliced_axis(const shape& in, const slice_layer& 
   return sliced;
 }
 
+/// Nothing of the second where it does not count: it may be no number.
+inline float between(float first, float second, float weight) {
+  return weight == 0.0F ? first : first + weight * (second - first);
+}
+
 /// One plane, of so many channels beside each other.
 template <std::int64_t channels>
 void resize_plane(const resize2d_layer& resize, std::int64_t width, const float* from, float* to) {
@@ -123,9 +128,9 @@ void resize_plane(const resize2d_layer& resize, std::int64_t width, const float*
       const std::int64_t first = x.first * channels;
       const std::int64_t second = x.second * channels;
       for (std::int64_t c = 0; c < channels; ++c) {
-        const float top = upper[first + c] + x.weight * (upper[second + c] - upper[first + c]);
-        const float bottom = lower[first + c] + x.weight * (lower[second + c] - lower[first + c]);
-        to[c] = top + y.weight * (bottom - top);
+        const float top = between(upper[first + c], upper[second + c], x.weight);
+        const float bottom = between(lower[first + c], lower[second + c], x.weight);
+        to[c] = between(top, bottom, y.weight);
       }
       to += channels;
     }

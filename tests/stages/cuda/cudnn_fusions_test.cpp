@@ -85,6 +85,20 @@ convolution_form convolution(std::int64_t in_channels, std::int64_t side, std::i
   return form;
 }
 
+/// With one more row and column of padding before the image or after it, as "same" padding has it.
+convolution_form padded(convolution_form form, bool after) {
+  extent_pair& before = form.conv.padding;
+  form.conv.padding_after = after ? before : extent_pair{before[0] - 1, before[1] - 1};
+  if (after) before = {before[0] - 1, before[1] - 1};
+  form.out = {(form.in[0] + before[0] + (*form.conv.padding_after)[0] - form.conv.kernel[0]) /
+                      form.conv.stride[0] +
+                  1,
+              (form.in[1] + before[1] + (*form.conv.padding_after)[1] - form.conv.kernel[1]) /
+                      form.conv.stride[1] +
+                  1};
+  return form;
+}
+
 convolution_form with(convolution_form form, activations before, bool add = false,
                       activations after = {}) {
   form.before = std::move(before);
@@ -116,6 +130,13 @@ TEST_F(cudnn_fusions, hold_less_and_more_than_that_too) {
         with(residual, {activation::gelu_erf}, true, {activation::gelu_erf}), depthwise,
         with(pointwise, {activation::relu}), with(depthwise, {activation::relu})}) {
     expect_offered(form);
+  }
+}
+
+TEST_F(cudnn_fusions, take_other_padding_after_an_image_than_before_it) {
+  for (const bool after : {false, true}) {
+    expect_offered(padded(residual, after));
+    expect_offered(with(padded(second, after), {activation::silu}));
   }
 }
 

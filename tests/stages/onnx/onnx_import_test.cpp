@@ -108,6 +108,18 @@ values_of_tensors on_cuda_stand_ins(const onnx_network& network, const values_of
   reference_library library;
   return cpu_network(network.definition, network.constants, library).run(inputs);
 }
+
+/// The same with a library that fuses nothing and pads all sides alike.
+values_of_tensors on_plain_stand_ins(const onnx_network& network, const values_of_tensors& inputs) {
+  reference_library library;
+  library.takes_convolution = [](const convolution_form& form) {
+    return !form.conv.padding_after && !form.conv.bias && !form.add && form.before.empty();
+  };
+  library.takes_product = [](const product_form& form) {
+    return !form.bias && form.activations.empty();
+  };
+  return cpu_network(network.definition, network.constants, library).run(inputs);
+}
 #endif
 
 /// Runs the model.
@@ -231,7 +243,7 @@ class onnx_import : public testing::TestWithParam<carry_out> {};
 
 INSTANTIATE_TEST_SUITE_P(host, onnx_import, testing::Values(on_host));
 #ifdef GRAPHLINE_CUDA
-INSTANTIATE_TEST_SUITE_P(cuda, onnx_import, testing::Values(on_cuda_stand_ins));
+INSTANTIATE_TEST_SUITE_P(cuda, onnx_import, testing::Values(on_cuda_stand_ins, on_plain_stand_ins));
 #endif
 
 TEST_P(onnx_import, an_lstm_goes_forward_backward_and_both_ways) {

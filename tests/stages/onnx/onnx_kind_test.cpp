@@ -72,5 +72,14 @@ TEST_F(onnx_stage, refuses_a_model_that_was_changed_after_planning) {
   EXPECT_THROW(kind_.weights(other), input_error);
 }
 
+TEST_F(onnx_stage, takes_tensors_of_16_bits_between_networks_for_those_that_were_planned) {
+  for (const dtype element : {dtype::float16, dtype::bfloat16}) {
+    stage_config config = planned();
+    config.inputs[0].element = element;
+    config.outputs[0].element = element;
+    EXPECT_EQ(trouble(config), "made");
+  }
+}
+
 }  // namespace
 }  // namespace graphline::test

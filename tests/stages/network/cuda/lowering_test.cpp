@@ -199,6 +199,76 @@ TEST(cuda_network, normalizes_rows_without_a_conversion_and_writes_what_the_call
   EXPECT_EQ(norms[1].extent, 8);
 }
 
+/// Grows a network of one input layer by layer.
+class layered_network {
+ public:
+  explicit layered_network(const tensor_type& input) { last_ = builder_.add_input("x", input); }
+
+  layered_network& add(layer_operation operation, std::vector<std::size_t> inputs = {}) {
+    if (inputs.empty()) inputs = {last_};
+    diagnostics out;
+    layer_problems problems("", place{}, out);
+    const std::vector<std::string> givers(inputs.size());
+    network_layer layer{
+        .name = "l", .kind = "l", .operation = std::move(operation), .inputs = std::move(inputs)};
+    last_ = builder_.add_layer(std::move(layer), std::span<const std::size_t>{}, givers, problems)
+                .value();
+    return *this;
+  }
+  network_definition finish() { return builder_.finish({last_}); }
+
+ private:
+  definition_builder builder_;
+  std::size_t last_ = 0;
+};
+
+TEST(cuda_network, keeps_integers_whole_that_a_16_bit_type_would_round) {
+  const network_definition network =
+      layered_network({{4}, dtype::int64})
+          .add(convert_layer{dtype::int64})
+          .add(slice_layer{.begin = {1}, .step = {1}, .extents = {3}})
+          .add(activation_layer{})
+          .finish();
+  reference_library library;
+  const cuda_program program = lower_network_for_cuda(
+      network, weight_table(network, {}),
+      {library, precision::float16, "trial", {{tensor_layout::row_major, dtype::int64}}, {{}}});
+  const auto kernels = kernels_of<program_form>(program);
+  ASSERT_EQ(kernels.size(), 3U);
+  EXPECT_THAT(kernels[0].elements, ElementsAre(dtype::int64, dtype::float32));
+  EXPECT_THAT(kernels[1].elements, ElementsAre(dtype::float32, dtype::float32));
+}
+
+TEST(cuda_network, sums_squares_that_do_not_fit_into_float16) {
+  const network_definition network =
+      layered_network(floats({2, 4}))
+          .add(pointwise_layer{pointwise_function::mul}, {0, 0})
+          .add(reduce_layer{.function = reduce_layer::reduction::mean, .axes = {1}})
+          .add(pointwise_layer{pointwise_function::sqrt})
+          .finish();
+  reference_library library;
+  cpu_network lowered(network, {}, library, precision::float16);
+  const std::vector<float> result = lowered.run(std::vector<float>(8, 300.0F));
+  for (const float root : result) EXPECT_NEAR(root, 300.0F, 0.5F);
+}
+
+TEST(cuda_network, swaps_two_dimensions_by_the_kernel_that_goes_by_tiles) {
+  const auto forms_of = [](const shape& input, std::vector<std::size_t> order) {
+    const network_definition network =
+        layered_network(floats(input)).add(transpose_layer{std::move(order)}).finish();
+    reference_library library;
+    cpu_network lowered(network, {}, library);
+    return kernels_of<convert_form>(lowered.program());
+  };
+  const auto heads = forms_of({2, 3, 40, 24}, {0, 1, 3, 2});
+  ASSERT_EQ(heads.size(), 1U);
+  EXPECT_EQ(heads[0].batch, 6);
+  EXPECT_EQ(heads[0].rows, 40);
+  EXPECT_EQ(heads[0].columns, 24);
+  EXPECT_EQ(forms_of({5, 7}, {1, 0}).size(), 1U);
+  EXPECT_TRUE(forms_of({2, 3, 4, 5}, {2, 1, 0, 3}).empty());
+}
+
 TEST(cuda_network, gives_every_step_to_a_part_and_none_to_two) {
   reference_library library;
   library.takes_convolution = [](const convolution_form& form) { return form.before.empty(); };
