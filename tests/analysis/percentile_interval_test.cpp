@@ -191,6 +191,22 @@ TEST(block_length, comes_near_the_best_for_an_autoregressive_process) {
   }
 }
 
+// For e(t) - 0.5 e(t - 2) the sums are -2 and 0.25: a value depends on the one two before it alone.
+TEST(block_length, comes_near_the_best_where_values_fall_after_they_rose) {
+  constexpr std::size_t frames = 4000;
+  std::vector<double> lengths;
+  for (std::uint64_t run = 0; run < 41; ++run) {
+    generator from(run);
+    std::vector<double> drawn;
+    for (std::size_t i = 0; i < frames + 2; ++i) drawn.push_back(normal(from));
+    std::vector<double> values;
+    for (std::size_t i = 0; i < frames; ++i) values.push_back(drawn[i + 2] - 0.5 * drawn[i]);
+    lengths.push_back(automatic_block_length(values));
+  }
+  std::sort(lengths.begin(), lengths.end());
+  EXPECT_NEAR(lengths[20] / std::cbrt(1.5 * 64 * frames), 1, 0.25);
+}
+
 TEST(block_length, is_short_for_independent_values_and_one_for_none) {
   generator from(1);
   std::vector<double> lengths;

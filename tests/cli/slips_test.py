@@ -25,6 +25,12 @@ class command_line(Case):
         self.expect(graphline("check", path, "--set", "side=0"), 2,
                     "--set side=0: ", "must be at least 1, found 0")
 
+    def test_an_option_that_may_come_again_takes_one_word(self):
+        path = self.pipeline(SMALL.replace("inputs:", "params: {side: 16}\ninputs:"))
+        for options in (["--set", "side=8"], ["--fail-if", "mean>100s"]):
+            done = graphline("run", "--frames", "2", *options, path, "--device", "host")
+            self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_a_reader_that_goes_away_ends_it_quietly_with_all_files_written(self):
         def left_alone(*words):
             """Run with a standard output whose reader has gone before anything is written."""

@@ -34,6 +34,16 @@ TEST(read_setting, sets_one_value_as_a_command_line_gives_it) {
   EXPECT_EQ(run.when_full, queue_policy::drop_oldest);
 }
 
+TEST(read_setting, notes_which_settings_were_read_and_which_could_not_be) {
+  settings run;
+  settings_places places;
+  diagnostics out;
+  read_setting(run, places, "frames", "7", out);
+  read_setting(run, places, "timing", "evnet", out);
+  EXPECT_TRUE(places.each.contains("frames") && !places.each.contains("timing"));
+  EXPECT_EQ(places.unread, std::set<std::string>{"timing"});
+}
+
 TEST(read_setting, changes_nothing_when_the_value_is_wrong) {
   settings run;
   diagnostics out;

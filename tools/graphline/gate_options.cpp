@@ -24,7 +24,7 @@ void gate_options::add_to(CLI::App& command, gated what, result_files& files) {
                     "'late>1%'; may be given again"
                   : "End with status 4 if 'slower>5%' by a verdict; may be given again")
           ->type_name("CONDITION")
-          ->expected(1)
+          ->allow_extra_args(false)
           ->take_all();
   files.add(command, "--junit", "Write a JUnit test case for each --fail-if")->needs(conditions);
 }

@@ -56,7 +56,7 @@ void pipeline_options::add_to(CLI::App& command, const std::vector<std::string>&
   add_device_option(command, device_);
   command.add_option("--set", set_, "Set a parameter of the pipeline; may be given again")
       ->type_name("name=value")
-      ->expected(1)
+      ->allow_extra_args(false)
       ->take_all();
   each_setting([&]<class Held>(Held settings::*, const setting_entry& of) {
     if (std::ranges::find(wanted, of.key) == wanted.end()) return;
