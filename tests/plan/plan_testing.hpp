@@ -171,7 +171,7 @@ class spec_builder {
 
   spec_builder& input(std::string name, shape extents, std::optional<side> on = {}) {
     spec.inputs.push_back(
-        {{std::move(name), {}}, {std::move(extents), dtype::float32}, fill::normal, on});
+        {.name = {std::move(name), {}}, .type = {std::move(extents), dtype::float32}, .on = on});
     return *this;
   }
 

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "stages/network/cuda/lowering.hpp"
 
 namespace graphline {

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include <optional>
+#include <algorithm>
 
 #include "stages/network/cuda/lowering.hpp"
 
