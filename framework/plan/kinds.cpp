@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "framework/plan/draft.hpp"
+#include "framework/spec/node_reading.hpp"
+#include "framework/spec/pipeline_reader.hpp"
 
 namespace graphline::planning {
 
@@ -72,6 +74,20 @@ void register_name(draft& d, draft_stage& stage, std::size_t index) {
                       on_line(first.place)));
 }
 
+/// The keys of every stage are known beside those of its kind, and suggested like them.
+arguments bind_stage(const draft& d, const stage_spec& spec, const std::vector<parameter>& own,
+                     diagnostics& out) {
+  const std::string owner = fmt::format("stage '{}' ({})", spec.name.text, spec.kind.text);
+  std::vector<std::string> known = names_of(own);
+  for (const parameter& p : stage_keys()) known.push_back(p.name);
+  check_keys(spec.parameters, owner, known, out);
+  std::vector<node::member> members = spec.parameters.members();
+  std::erase_if(members,
+                [&](const node::member& m) { return find_parameter(own, m.key.text) == nullptr; });
+  return bind_arguments(own, node::mapping(std::move(members)), owner, spec.name.place,
+                        d.spec.directory, out);
+}
+
 }  // namespace
 
 void resolve_kinds(draft& d) {
@@ -83,10 +99,7 @@ void resolve_kinds(draft& d) {
     stage.kind = find_kind(d, stage);
     if (stage.kind == nullptr) continue;
     diagnostics found;
-    stage.arguments =
-        bind_arguments(stage.kind->parameters, stage.spec->parameters,
-                       fmt::format("stage '{}' ({})", stage.spec->name.text, stage.kind->name),
-                       stage.spec->name.place, d.spec.directory, found);
+    stage.arguments = bind_stage(d, *stage.spec, stage.kind->parameters, found);
     // Of a value that is an unknown parameter nothing is said here: its reference was reported.
     const auto bound = [&](const node::member& m) { return stage.arguments.has(m.key.text); };
     if (!forward(found, d.out) || !std::ranges::all_of(stage.spec->parameters.members(), bound)) {

@@ -50,6 +50,12 @@ void place_by_port(draft& d, draft_stage& stage, const std::vector<named>& names
   }
 }
 
+/// How a stage gets more ports, where a parameter of its kind names them.
+std::string name_more(const stage_kind& kind, std::string_view key) {
+  if (!kind.ports || find_parameter(kind.parameters, key) == nullptr) return "";
+  return fmt::format("; '{}' names several, as in '{}: [a, b]'", key, key);
+}
+
 /// Where the count of what a stage reads is wrong.
 void check_read_count(draft& d, draft_stage& stage) {
   const stage_kind& kind = *stage.kind;
@@ -64,7 +70,9 @@ void check_read_count(draft& d, draft_stage& stage) {
   d.error(stage, count > most ? stage.read_names[most].place : stage.spec->name.place,
           fmt::format("stage '{}' reads {}, but kind '{}' reads {}: {}{}", stage.spec->name.text,
                       tensors(count), kind.name, wanted, list_ports(inputs),
-                      kind.repeat_last_input ? ", ..." : ""));
+                      kind.repeat_last_input ? ", ..."
+                      : count > most         ? name_more(kind, "inputs")
+                                             : ""));
 }
 
 void name_reads(draft& d, draft_stage& stage) {
@@ -127,8 +135,9 @@ void name_writes(draft& d, draft_stage& stage) {
   } else if (names.size() != outputs.size()) {
     d.error(
         stage, names.size() > outputs.size() ? names[outputs.size()].place : spec.name.place,
-        fmt::format("stage '{}' names {} to write, but kind '{}' writes {}: {}", spec.name.text,
-                    tensors(names.size()), stage.kind->name, outputs.size(), list_ports(outputs)));
+        fmt::format("stage '{}' names {} to write, but kind '{}' writes {}: {}{}", spec.name.text,
+                    tensors(names.size()), stage.kind->name, outputs.size(), list_ports(outputs),
+                    names.size() > outputs.size() ? name_more(*stage.kind, "outputs") : ""));
   }
 }
 

@@ -12,15 +12,17 @@ namespace {
 
 const parameter name_parameter{
     .name = "name",
-    .type = parameter_type::text,
-    .help = "Name of the layer, for its weights, for those who read it, and in every table."};
+    .type = parameter_type::tree,
+    .help = "Name of the layer, for its weights, for those who read it, and in every table.",
+    .structure = "name"};
 
 const parameter reads_parameter{
     .name = "reads",
-    .type = parameter_type::text,
+    .type = parameter_type::tree,
     .help =
         "Name of the earlier layer or input of the network that it reads; the layer before when "
-        "left out."};
+        "left out.",
+    .structure = "name"};
 
 /// The kind of that name, or null.
 const layer_kind* find_layer_kind(std::string_view name) {
@@ -30,15 +32,19 @@ const layer_kind* find_layer_kind(std::string_view name) {
 
 /// Unnamed layers are known by their number, in "3.weight" and "3.conv2d". Dots between words are
 /// PyTorch's way to name what is in a block: "layer1.0.conv1".
-void check_name(const std::string& name, const place& where, diagnostics& out) {
-  const std::string first = name.substr(0, name.find('.'));
-  const bool number = first.find_first_not_of("0123456789") == std::string::npos;
-  const bool empty_word = name.ends_with('.') || name.find("..") != std::string::npos;
-  if (name != "input" && !number && !empty_word) return;
-  out.error(where,
-            fmt::format("'{}' cannot name a layer: 'input' and numbers mean others, and dots "
-                        "stand between words, as in 'layer1.0.conv1'",
-                        name));
+void check_layer_name(const named& name, diagnostics& out) {
+  if (!check_name(name, "a layer", out)) return;
+  const std::string dotted = "." + name.text + ".";
+  const std::string first = name.text.substr(0, name.text.find('.'));
+  const char* reason = nullptr;
+  if (name.text == "input") {
+    reason = "it means what the network reads";
+  } else if (dotted.find("..") != std::string::npos) {
+    reason = "dots stand between words, as in 'layer1.0.conv1'";
+  } else if (first.find_first_not_of("0123456789") == std::string::npos) {
+    reason = "names that begin with a number are those of layers without a 'name'";
+  }
+  if (reason) out.error(name.place, fmt::format("'{}' cannot name a layer: {}", name.text, reason));
 }
 
 /// The kind's name and its parameters, whichever form the entry has; null members when it has none.
@@ -125,8 +131,10 @@ layer_entry read_layer(const node& written, diagnostics& out) {
   if (entry.kind == nullptr) {
     std::vector<std::string> names;
     for (const layer_kind& kind : layer_kinds()) names.push_back(kind.name);
-    out.error(parts->kind.place, fmt::format("unknown layer '{}'{}", parts->kind.text,
-                                             suggestion(parts->kind.text, names, 20)));
+    const std::string near = suggestion(parts->kind.text, names, 0);
+    out.error(parts->kind.place,
+              fmt::format("unknown layer {}{}", quote(parts->kind.text),
+                          near.empty() ? "; see 'graphline stages network'" : near));
     return entry;
   }
 
@@ -137,14 +145,18 @@ layer_entry read_layer(const node& written, diagnostics& out) {
       bind_arguments(schema, parts->parameters ? *parts->parameters : nothing,
                      fmt::format("layer '{}'", entry.kind->name), entry.place, "", found);
   if (entry.values.has("name")) {
-    entry.given_name = entry.values.text("name");
+    entry.given_name = read_text(entry.values.tree("name"), "name", found).value_or("");
     entry.subject = fmt::format("{} '{}'", entry.kind->name, entry.given_name);
-    check_name(entry.given_name, entry.values.where("name"), found);
+    check_layer_name({entry.given_name, entry.values.where("name")}, found);
   }
-  if (entry.values.holds_text("reads")) {
-    entry.reads = {{entry.values.text("reads"), entry.values.where("reads")}};
-  } else if (entry.values.has("reads")) {
-    entry.reads = read_names(entry.values.tree("reads"), "reads", found);
+  if (entry.values.has("reads")) {
+    const node& reads = entry.values.tree("reads");
+    entry.reads = read_names(reads, "reads", found);
+    if (reads.is_sequence() && find_parameter(entry.kind->parameters, "reads") == nullptr) {
+      found.error(reads.where(), fmt::format("'reads' of layer '{}' must be one name, found a list,"
+                                             " which only 'concat' reads",
+                                             entry.kind->name));
+    }
   }
   entry.sound = !found.has_errors() && !holds_unresolved(written);
   if (entry.sound && entry.kind->read) {

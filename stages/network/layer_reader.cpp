@@ -31,12 +31,20 @@ std::vector<named> listed_names(const arguments& values, std::string_view key, d
   return names;
 }
 
+/// Whether an entry of `layers` has that name.
+bool has_name(const node& layer, std::string_view name) {
+  if (layer.members().empty()) return false;
+  const node* given = layer.members().front().value.find("name");
+  return given != nullptr && given->is_scalar() && given->text() == name;
+}
+
 /// Walks the list of layers once, keeping what is known so far. What layers read is numbered as it
 /// is written: the network's inputs first, then what each layer gives.
 class definer {
  public:
-  definer(const std::vector<named>& inputs, std::span<const tensor_type> types, diagnostics& out)
-      : out_(out), inputs_(types.size()) {
+  definer(const node& layers, const std::vector<named>& inputs, std::span<const tensor_type> types,
+          diagnostics& out)
+      : out_(out), layers_(layers), inputs_(types.size()) {
     for (std::size_t i = 0; i < types.size(); ++i) {
       const named name = inputs.empty() ? named{"input"} : inputs[i];
       givers_.push_back(
@@ -44,23 +52,13 @@ class definer {
            name.place, network_.add_input(name.text, {types[i].shape, dtype::float32})});
       named_.try_emplace(name.text, i);
     }
-  }
-
-  void add(const node& written) {
-    const std::size_t index = givers_.size() - inputs_;
-    const layer_entry entry = read_layer(written, out_);
-    const std::string name =
-        entry.given_name.empty() ? fmt::format("{}.{}", index, entry.subject) : entry.given_name;
-    const auto inputs = inputs_of(entry, index);
-    register_name(entry);
-    const auto given = inputs ? infer(entry, name, *inputs, index) : std::nullopt;
-    givers_.push_back({entry.given_name, fmt::format("layer '{}'", name), entry.place, given});
+    for (const node& layer : layers.items()) add(layer);
   }
 
   network_definition finish(const std::vector<named>& outputs) {
     std::vector<std::size_t> results;
     for (const named& output : outputs) {
-      const auto number = find_giver(output, "layer");
+      const auto number = find_giver(output, "layer", inputs_);
       if (number && *number >= inputs_) {
         results.push_back(*number);
       } else if (number) {
@@ -88,6 +86,17 @@ class definer {
     std::optional<std::size_t> value;  ///< unset after an error
   };
 
+  void add(const node& written) {
+    const std::size_t index = givers_.size() - inputs_;
+    const layer_entry entry = read_layer(written, out_);
+    const std::string name =
+        entry.given_name.empty() ? fmt::format("{}.{}", index, entry.subject) : entry.given_name;
+    const auto inputs = inputs_of(entry, index);
+    register_name(entry);
+    const auto given = inputs ? infer(entry, name, *inputs, index) : std::nullopt;
+    givers_.push_back({entry.given_name, fmt::format("layer '{}'", name), entry.place, given});
+  }
+
   /// What a layer reads; nothing, and a report, when it names one that there is not.
   std::optional<std::vector<std::size_t>> inputs_of(const layer_entry& entry, std::size_t index) {
     std::vector<named> names = entry.reads;
@@ -96,7 +105,7 @@ class definer {
     }
     std::vector<std::size_t> numbers;
     for (const named& name : names) {
-      if (const auto number = find_giver(name, "earlier layer")) numbers.push_back(*number);
+      if (const auto number = find_giver(name, "earlier layer", 0)) numbers.push_back(*number);
     }
     if (numbers.size() < names.size()) return std::nullopt;
     // The layer before, or the first input.
@@ -105,16 +114,24 @@ class definer {
     return numbers;
   }
 
-  /// What has that name among those so far; reports when there is none.
-  std::optional<std::size_t> find_giver(const named& name, std::string_view what) {
+  /// What has that name among those so far; when there is none, a report with those from `first`.
+  std::optional<std::size_t> find_giver(const named& name, std::string_view what,
+                                        std::size_t first) {
     const auto found = named_.find(name.text);
     if (found != named_.end()) return found->second;
     std::vector<std::string> known;
-    for (const giver& of : givers_) {
-      if (!of.name.empty()) known.push_back(of.name);
+    for (std::size_t i = first; i < givers_.size(); ++i) {
+      if (!givers_[i].name.empty()) known.push_back(givers_[i].name);
     }
-    out_.error(name.place,
-               fmt::format("no {} is named '{}'{}", what, name.text, suggestion(name.text, known)));
+    std::string remedy = suggestion(name.text, known);
+    const std::string subject = fmt::format("layer '{}'", name.text);
+    if (std::ranges::find(givers_, subject, &giver::subject) != givers_.end()) {
+      remedy = ": give it a 'name'";
+    } else if (std::ranges::any_of(layers_.items(),
+                                   [&](const node& n) { return has_name(n, name.text); })) {
+      remedy = ": it is this layer or a later one";
+    }
+    out_.error(name.place, fmt::format("no {} is named '{}'{}", what, name.text, remedy));
     return std::nullopt;
   }
 
@@ -172,6 +189,7 @@ class definer {
   }
 
   diagnostics& out_;
+  const node& layers_;
   definition_builder network_;
   std::size_t inputs_;
   std::vector<giver> givers_;
@@ -220,9 +238,7 @@ network_definition define_network(const arguments& values, std::span<const tenso
                           layers.is_sequence() ? "an empty list" : layers.describe()));
     return {};
   }
-  definer all(names, inputs, out);
-  for (const node& layer : layers.items()) all.add(layer);
-  return all.finish(outputs);
+  return definer(layers, names, inputs, out).finish(outputs);
 }
 
 network_definition network_of(const stage_config& config) {

@@ -35,7 +35,8 @@ stage_shape infer_network(const arguments& values, std::span<const tensor_type> 
   const std::vector<port> ports = network_ports(values, reported).inputs;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i].element == dtype::float32) continue;
-    out.error(values.where(), fmt::format("a network reads float32, but its {} is {}",
+    out.error(values.where(), fmt::format("a network reads float32, but its {} is {}; a NumPy file "
+                                          "is float32 when saved with astype('float32')",
                                           ports.at(i).name, to_string(inputs[i])));
   }
   if (!values.has("layers")) return {};

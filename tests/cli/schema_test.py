@@ -148,11 +148,11 @@ class the_reader(Case):
         written = ("\n" if top else ", ").join(f"{k}: 1" for k in keys if k not in there or not top)
         return graphline(command, self.pipeline(template % written)).stderr
 
-    def expect_keys(self, template, keys, command):
+    def expect_keys(self, template, keys, command, others=()):
         said = self.asked(template, ["qqqqqqqq"], command)
         known = re.search(r"unknown key 'qqqqqqqq' in [^\n]*?(?: \(known: ([^)]*)\))?\n", said)
         self.assertTrue(known, said)
-        self.assertEqual(set(filter(None, (known[1] or "").split(", "))), set(keys))
+        self.assertEqual(set(filter(None, (known[1] or "").split(", "))), {*keys, *others})
         self.assertNotIn("unknown key", self.asked(template, keys, command))
         said = self.asked(template, [k + "q" for k in keys], command)
         for key in keys:
@@ -175,7 +175,7 @@ class the_reader(Case):
                 if name.startswith("kind_"):
                     template = f"pipeline: p\nstages: [{{name: s, kind: {name[5:]}, %s}}]\n"
                     own = definition["properties"].keys() - stage_keys
-                    self.expect_keys(template, own, "check")
+                    self.expect_keys(template, own, "check", stage_keys)
                     kinds += 1
                 elif name.startswith("layer_"):
                     template = ("pipeline: p\ninputs: {x: {shape: [1, 3, 8, 8]}}\nstages: [{name: "

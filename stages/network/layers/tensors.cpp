@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
@@ -96,7 +97,9 @@ layer_operation read_zero_pad2d(const arguments& values, std::span<const layer_i
 layer_operation read_concat(const arguments& values, std::span<const layer_input> inputs,
                             layer_problems& problems) {
   if (inputs.size() < 2) {
-    problems.report_at("reads", "takes two names or more in 'reads', found one");
+    const bool none = values.tree("reads").is_sequence() && values.tree("reads").items().empty();
+    problems.report_at("reads", fmt::format("takes two names or more in 'reads', found {}",
+                                            none ? "none" : "one"));
   }
   const auto axis = resolve_dim(values.integer("dim"), inputs[0], "dim", problems);
   return concat_layer{axis.value_or(0)};
@@ -133,14 +136,17 @@ layer_shape infer(const concat_layer& concat, std::span<const layer_input> input
   std::vector<std::int64_t> extents = inputs[0].shape.extents();
   for (std::size_t i = 1; i < inputs.size(); ++i) {
     const shape& other = inputs[i].shape;
-    bool fits = other.rank() == extents.size();
-    for (std::size_t axis = 0; fits && axis < extents.size(); ++axis) {
-      fits = axis == concat.axis || other[axis] == extents[axis];
+    const bool same_rank = other.rank() == extents.size();
+    std::vector<std::size_t> different;
+    for (std::size_t axis = 0; same_rank && axis < extents.size(); ++axis) {
+      if (axis != concat.axis && other[axis] != extents[axis]) different.push_back(axis);
     }
-    if (!fits) {
-      problems.report(fmt::format("cannot join {} of {} and {} of {} along dimension {}",
-                                  inputs[0].giver, to_string(inputs[0].shape), inputs[i].giver,
-                                  to_string(other), concat.axis));
+    if (!same_rank || !different.empty()) {
+      problems.report(fmt::format(
+          "cannot join {} of {} and {} of {} along dimension {}: they differ in {}{}",
+          inputs[0].giver, to_string(inputs[0].shape), inputs[i].giver, to_string(other),
+          concat.axis, same_rank ? "dimension " : "their number of dimensions",
+          fmt::join(different, " and dimension ")));
       return {};
     }
     extents[concat.axis] += other[concat.axis];
@@ -173,9 +179,19 @@ layer_shape infer(const transpose_layer& transpose, std::span<const layer_input>
 layer_shape infer(const reshape_layer& reshape, std::span<const layer_input> inputs,
                   layer_problems& problems) {
   if (reshape.extents.checked_elements() != inputs[0].shape.checked_elements()) {
-    problems.report_at("shape",
-                       fmt::format("cannot see {} of {} as {}", inputs[0].giver,
-                                   to_string(inputs[0].shape), to_string(reshape.extents)));
+    const std::vector<std::int64_t>& extents = reshape.extents.extents();
+    const auto open = std::ranges::count(extents, -1);
+    std::int64_t stated = 1;
+    for (const std::int64_t extent : extents) {
+      if (extent != -1) stated = count_of({stated, extent});
+    }
+    problems.report_at(
+        "shape",
+        fmt::format("cannot see {} of {} as {}: {}", inputs[0].giver, to_string(inputs[0].shape),
+                    to_string(reshape.extents),
+                    open > 1 ? "only one extent may be -1"
+                             : fmt::format("{} elements are {} {}", inputs[0].shape.elements(),
+                                           open == 1 ? "no multiple of" : "not", stated)));
     return {};
   }
   // The elements stay where they are: no work and no bytes.

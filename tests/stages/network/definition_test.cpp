@@ -122,11 +122,17 @@ TEST(network_problems, of_layers_that_rearrange_elements_are_told_at_their_place
       {"  - max_pool2d: {kernel: 2, name: half}\n  - concat: {dim: 1, reads: [half, input]}\n",
        image,
        "3:5: concat cannot join layer 'half' of [1, 3, 56, 56] and the network's input of "
-       "[1, 3, 112, 112] along dimension 1\n"},
+       "[1, 3, 112, 112] along dimension 1: they differ in dimension 2 and dimension 3\n"},
+      {"  - flatten: {name: flat}\n  - concat: {dim: 1, reads: [flat, input]}\n",
+       {1, 3, 2, 2},
+       "3:5: concat cannot join layer 'flat' of [1, 12] and the network's input of [1, 3, 2, 2] "
+       "along dimension 1: they differ in their number of dimensions\n"},
       {"  - concat: {dim: 1}\n", image,
        "2:5: layer 'concat' needs 'reads' (name or list of names)\n"},
       {"  - relu: {name: a}\n  - gelu: {reads: [a, input]}\n", image,
-       "3:19: 'reads' must be text, found a list\n"},
+       "3:19: 'reads' of layer 'gelu' must be one name, found a list, which only 'concat' reads\n"},
+      {"  - concat: {dim: 1, reads: []}\n", image,
+       "2:29: concat takes two names or more in 'reads', found none\n"},
       {"  - slice: {dim: 1, start: 1, end: 4}\n", image,
        "2:36: slice takes elements from 1 to before 4 along dimension 1, where the network's input "
        "has 3\n"},
@@ -140,10 +146,17 @@ TEST(network_problems, of_layers_that_rearrange_elements_are_told_at_their_place
        "0\n"},
       {"  - reshape: {shape: [2, -1]}\n",
        {3, 5},
-       "2:22: reshape cannot see the network's input of [3, 5] as [2, -1]\n"},
+       "2:22: reshape cannot see the network's input of [3, 5] as [2, -1]: 15 elements are no "
+       "multiple "
+       "of 2\n"},
+      {"  - reshape: {shape: [2, 7]}\n",
+       {3, 5},
+       "2:22: reshape cannot see the network's input of [3, 5] as [2, 7]: 15 elements are not "
+       "14\n"},
       {"  - reshape: {shape: [-1, 5, -1]}\n",
        {3, 5},
-       "2:22: reshape cannot see the network's input of [3, 5] as [-1, 5, -1]\n"},
+       "2:22: reshape cannot see the network's input of [3, 5] as [-1, 5, -1]: only one extent may "
+       "be -1\n"},
       {"  - permute: {dims: [0, 2]}\n",
        {3, 5, 7},
        "2:21: permute must name each dimension of [3, 5, 7] once (the network's input gives it)\n"},
@@ -200,7 +213,7 @@ TEST(network_problems, of_several_tensors_are_told_at_their_places) {
       {"{layers: [relu, add: {from: input}], inputs: [x, y]}",
        "1:29: no earlier layer is named 'input' (known: x, y)\n"},
       {"{layers: [relu: {name: p3}, add: {from: y}], inputs: [x, y], outputs: [p3, p4]}",
-       "1:76: no layer is named 'p4' (known: x, y, p3)\n"},
+       "1:76: no layer is named 'p4' (known: p3)\n"},
       {"{layers: [relu, add: {from: y}], inputs: [x, y], outputs: y}",
        "1:59: 'y' is an input of the network: 'outputs' names layers\n"},
       {"{layers: [relu, add: {from: y}], inputs: [x, y, x]}", "1:49: 'inputs' names 'x' twice\n"},
@@ -241,7 +254,13 @@ TEST(network_problems, name_what_is_wrong) {
       {"  - conv2d: {out_channels: 8, kernel: 3, padding: sane}\n", image, "did you mean 'same'?"},
       {"  - max_pool2d: {kernel: 3, padding: same}\n", image, "'padding'"},  // no word of pools
       {"  - relu: {reads: later}\n  - relu: {name: later}\n", image,
-       "2:19: no earlier layer is named 'later' (known: input)"},
+       "2:19: no earlier layer is named 'later': it is this layer or a later one"},
+      {"  - relu: {name: r, reads: r}\n", image,
+       "2:28: no earlier layer is named 'r': it is this layer or a later one"},
+      {"  - conv2d: {out_channels: 3, kernel: 1}\n  - add: {from: 0.conv2d}\n", image,
+       "3:17: no earlier layer is named '0.conv2d': give it a 'name'"},
+      {"  - interpolate\n", image, "unknown layer 'interpolate'; see 'graphline stages network'"},
+      {"  - cat\n", image, "unknown layer 'cat'; see 'graphline stages network'"},
       {"  - scaled_dot_product_attention: {heads: 1}\n",
        {2, 6},
        "the network's input gives [2, 6]"},
@@ -259,11 +278,24 @@ TEST(network_problems, name_what_is_wrong) {
   for (const auto& [layers, input, part] : cases) {
     EXPECT_THAT(problems(layers, input), HasSubstr(part)) << layers;
   }
-  for (const char* name : {"input", "\"7\"", "0.relu", ".a", "a.", "a..b", "."}) {
-    EXPECT_THAT(problems(std::string("  - relu: {name: ") + name + "}\n"),
-                HasSubstr("cannot name a layer: 'input' and numbers mean others"))
-        << name;
+  const std::string rule = "cannot be the name of a layer: a name is made of letters";
+  const std::string dots = "cannot name a layer: dots stand between words";
+  const std::string number = "cannot name a layer: names that begin with a number are those of";
+  const std::pair<std::string, std::string> names[] = {
+      {"input", "'input' cannot name a layer: it means what the network reads"},
+      {"\"7\"", number},
+      {"0.relu", number},
+      {".a", dots},
+      {"a.", dots},
+      {"a..b", dots},
+      {".", rule},
+      {"''", rule},
+      {"'b/c d'", rule},
+      {std::string(400, 'a'), rule}};
+  for (const auto& [name, said] : names) {
+    EXPECT_THAT(problems("  - relu: {name: " + name + "}\n"), HasSubstr(said)) << name;
   }
+  EXPECT_EQ(problems("  - relu: {name: " + std::string(100, 'a') + "}\n"), "");
   EXPECT_THAT(problems_of(network_kind(), "layers: []", {floats(image)}),
               HasSubstr("at least one layer, found an empty list"));
   EXPECT_THAT(problems_of(network_kind(), "layers: gelu", {floats(image)}),
