@@ -38,16 +38,19 @@ bool take_type_of_file(const node& value, const arguments& given, input_spec& in
   };
   const dtype element = input.type.element;
   const std::string found = to_string(input.type);
+  const std::string as_float32 = found + ": save it as float32, with astype('float32')";
   if (given.has("shape") && given.extents("shape") != input.type.shape) {
     refuse("shape",
            fmt::format("{}: omit 'shape', or make it {}", found, to_string(input.type.shape)));
   }
   if (value.find("dtype") != nullptr) {
-    if (given.element("dtype") != element) {
+    if (element == dtype::float64 && given.element("dtype") == dtype::float32) {
+      refuse("dtype", as_float32);
+    } else if (given.element("dtype") != element) {
       refuse("dtype", fmt::format("{}: omit 'dtype', or make it {}", found, to_string(element)));
     }
   } else if (element == dtype::float64) {
-    refuse("file", found + ": save it as float32, with astype, or state 'dtype: float64'");
+    refuse("file", as_float32 + ", or state 'dtype: float64' where its readers take that");
   } else if (element == dtype::bfloat16) {
     refuse("file", "uint16: state 'dtype: bfloat16' if these are bfloat16 numbers");
   }

@@ -59,7 +59,12 @@ TEST(input_file, is_taken_as_float64_or_bfloat16_only_where_that_is_stated) {
   EXPECT_THAT(complaints_about("{file: float64.npy}"),
               ElementsAre(Pair(13,
                                "NumPy file 'float64.npy' holds float64 [2, 3]: save it as "
-                               "float32, with astype, or state 'dtype: float64'")));
+                               "float32, with astype('float32'), or state 'dtype: float64' "
+                               "where its readers take that")));
+  EXPECT_THAT(complaints_about("{file: float64.npy, dtype: float32}"),
+              ElementsAre(Pair(33,
+                               "NumPy file 'float64.npy' holds float64 [2, 3]: save it as "
+                               "float32, with astype('float32')")));
   EXPECT_THAT(complaints_about("{file: uint16.npy}"),
               ElementsAre(Pair(13,
                                "NumPy file 'uint16.npy' holds uint16: state 'dtype: bfloat16' "

@@ -144,7 +144,9 @@ std::string npy_file::read_header(std::uint64_t size) {
   std::string start(12, '\0');
   file_.read(start.data(), static_cast<std::streamsize>(std::min<std::uint64_t>(size, 12)));
   if (!start.starts_with(npy_magic)) {
-    fail("is none; write one array with numpy.save, and name that file");
+    fail(fmt::format(
+        "is {}; write one array with numpy.save, and name that file",
+        start.starts_with("PK") ? "an archive of several, .npz" : "not in NumPy's format, .npy"));
   }
   const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(start[at]); };
   const unsigned version = byte(6);
@@ -155,7 +157,9 @@ std::string npy_file::read_header(std::uint64_t size) {
   if (version > 1) length |= std::uint64_t{byte(10)} << 16 | std::uint64_t{byte(11)} << 24;
   const std::uint64_t begin = version == 1 ? 10 : 12;
   if (begin + length > size) fail("is truncated in its header");
-  if (length > largest_npy_header) fail(fmt::format("has a header of {} bytes", length));
+  if (length > largest_npy_header) {
+    fail(fmt::format("has a header of {} bytes; at most {} are read", length, largest_npy_header));
+  }
   std::string text(length, '\0');
   file_.seekg(static_cast<std::streamoff>(begin));
   file_.read(text.data(), static_cast<std::streamsize>(length));
@@ -168,8 +172,8 @@ void npy_file::understand(const std::string& header) {
   const auto found = describe_npy(header);
   if (!found) {
     fail(
-        "does not hold one array of numbers: its header has not exactly a 'descr' that is a text, "
-        "a 'fortran_order' and a 'shape'");
+        "does not hold one array of numbers: its header must hold a 'descr' that is text, a "
+        "'fortran_order', a 'shape' of extents from 0 to 2^63 - 1, and nothing else");
   }
   const auto known =
       std::ranges::find(npy_names, std::string_view(*found->element), &npy_name::name);

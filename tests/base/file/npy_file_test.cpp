@@ -84,14 +84,18 @@ TEST(npy_file, refuses_what_no_tensor_holds) {
   expect_refused(from_numpy("objects.npy"), "type '|O'");
   expect_refused(from_numpy("empty.npy"), "is empty: float32 [2, 0]");
   expect_refused(from_numpy("records.npy"), "does not hold one array of numbers");
-  expect_refused(from_numpy("archive.npz"), "write one array with numpy.save");
+  expect_refused(from_numpy("archive.npz"),
+                 "is an archive of several, .npz; write one array with numpy.save");
   expect_refused(from_numpy("flaot32.npy"), "does not exist (did you mean 'float32.npy'?)");
   expect_refused(GRAPHLINE_TEST_DIR, "is not a regular file");
 }
 
 TEST(npy_file, refuses_a_file_of_another_length) {
   const std::string whole = bytes_of(from_numpy("float32.npy"));
-  expect_content_refused("", "write one array with numpy.save");
+  expect_content_refused("", "is not in NumPy's format, .npy; write one array with numpy.save");
+  expect_content_refused(
+      std::string("\x93NUMPY\x02\x00\x01\x00\x01\x00", 12) + std::string(65537, ' '),
+      "has a header of 65537 bytes; at most 65536 are read");
   expect_content_refused(whole.substr(0, 11), "is truncated in its header");
   expect_content_refused(whole.substr(0, 127), "is truncated in its header");
   expect_content_refused(whole.substr(0, 151),
