@@ -20,8 +20,8 @@ SMALLER = {"gemv": {"batch": 60}, **{name: {"batch": 4} for name in ("one_model"
 # `serial` has one frame in flight, whatever the pipeline asks for.
 ALONE = {"serial": ["--in-flight", "1"], "async": [], "overlap": []}
 SERIAL = ["--strategy", "serial", *ALONE["serial"]]
-# Stages without which what the check compares is an output: those that only read it, and those whose
-# results depend on which side of a threshold a number is.
+# Stages without which what the check compares is an output: those that only read it, and those
+# whose results depend on which side of a threshold a number is.
 WITHOUT = {"detector": ["best"], "fan_out": ["join"], "pyramid": ["best"],
            "ocr": ["locate", "cut", "normalize_cuts", "orient", "turn", "normalize_lines",
                    "recognize", "decode"]}
