@@ -39,9 +39,9 @@ TEST(make_images, draws_pictures_that_differ_and_are_the_same_each_time) {
   const outcome drawn = make_images(quoted(folder) + " 2");
   ASSERT_EQ(drawn.status, 0) << drawn.messages;
 
-  stage_trial trial(images_kind(), "{folder: '" + folder + "', size: [480, 640], batch: 3}");
+  stage_trial trial(images_kind(), "{folder: '" + folder + "', batch: 3}");
   ASSERT_THAT(trial.complaints(), IsEmpty());
-  const std::vector<float> pixels = trial.run().output<float>(0);
+  const std::vector<std::uint8_t> pixels = trial.run().output<std::uint8_t>(0);
   const auto second = pixels.begin() + static_cast<std::ptrdiff_t>(pixels.size() / 3);
   const auto third = second + static_cast<std::ptrdiff_t>(pixels.size() / 3);
   EXPECT_FALSE(std::equal(pixels.begin(), second, second));
