@@ -145,9 +145,9 @@ TEST(program_kernel, computes_each_function_as_the_host_does) {
     const auto function = static_cast<pointwise_function>(number);
     const pointwise_traits& traits = traits_of(function);
     const auto operands = static_cast<std::size_t>(traits.operands);
-    const pointwise_program program{.operands = operands,
-                                    .steps = {{{function, 0.25F, 1.5F}, {0, 1, 2}}},
-                                    .results = {operands}};
+    pointwise_program::step step{{function, 0.25F, 1.5F}, {}};
+    for (std::uint16_t i = 0; i < operands; ++i) step.from[i] = i;
+    const pointwise_program program{.operands = operands, .steps = {step}, .results = {operands}};
     const pointwise_space space{{count}, std::vector<std::vector<std::int64_t>>(operands + 1, {1})};
     std::vector<std::vector<float>> given;
     std::vector<const float*> read;
