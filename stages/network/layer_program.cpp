@@ -14,6 +14,25 @@ bool along_channels(const shape& extents, const shape& of, std::size_t axis) {
   return true;
 }
 
+program_source followed_product::bias_term() const {
+  std::vector<std::int64_t> extents(inner + 1, 1);
+  extents[0] = std::ssize(weights.bias);
+  return {shape(std::move(extents)), {}, {weights.bias.begin(), weights.bias.end()}};
+}
+
+followed_product followed_product_of(const network_definition& network, const weight_table& weights,
+                                     const fused_layers& group, std::size_t axis) {
+  const network_layer& head = network.layers[group.head];
+  const shape& out = network.output_of(head);
+  followed_product made{weights_of(weights, head),
+                        program_of(network, weights, group.epilogue, axis, head.outputs.front()),
+                        out.rank() - 1 - axis};
+  if (made.layers.folded) {
+    made.weights.fold(*made.layers.folded, static_cast<std::size_t>(out[axis]));
+  }
+  return made;
+}
+
 std::size_t layer_program::uses(std::size_t of) const {
   auto count = static_cast<std::size_t>(std::ranges::count(program.results, of));
   for (const pointwise_program::step& step : program.steps) {

@@ -54,6 +54,22 @@ layer_program program_of(const network_definition& network, const weight_table& 
                          std::span<const std::size_t> layers, std::size_t axis,
                          std::optional<std::size_t> head = {});
 
+/// A product and the element-wise layers after it: its weights with the factors and terms for each
+/// output channel that come first in them, and a program of the rest, whose first operand is what
+/// the product gives.
+struct followed_product {
+  conv_weights weights;
+  layer_program layers;
+  std::size_t inner = 0;  ///< dimensions of the result after the one of its channels
+
+  /// Its bias as what is added first, where a library leaves that to the program.
+  program_source bias_term() const;
+};
+
+/// Those of a group with a product at its head, of which `axis` has the channels.
+followed_product followed_product_of(const network_definition& network, const weight_table& weights,
+                                     const fused_layers& group, std::size_t axis);
+
 /// The activation that a pointwise layer is, where it is one.
 std::optional<activation> activation_of(const pointwise_layer& layer);
 

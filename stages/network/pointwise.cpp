@@ -89,13 +89,17 @@ std::vector<std::int64_t> packed_strides(const shape& s) {
   return strides;
 }
 
-std::vector<std::int64_t> broadcast_strides(const shape& from, const shape& to) {
-  const std::vector<std::int64_t> packed = packed_strides(from);
-  std::vector<std::int64_t> strides(to.rank(), 0);
+std::vector<std::int64_t> broadcast_strides(const shape& from, std::vector<std::int64_t> strides,
+                                            const shape& to) {
   for (std::size_t i = 0; i < from.rank(); ++i) {
-    if (from[i] != 1) strides[to.rank() - from.rank() + i] = packed[i];
+    if (from[i] == 1) strides[i] = 0;
   }
+  strides.insert(strides.begin(), to.rank() - from.rank(), 0);
   return strides;
+}
+
+std::vector<std::int64_t> broadcast_strides(const shape& from, const shape& to) {
+  return broadcast_strides(from, packed_strides(from), to);
 }
 
 pointwise_space collapsed(const pointwise_space& space) {

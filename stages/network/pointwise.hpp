@@ -95,7 +95,10 @@ std::optional<shape> broadcast(std::span<const shape> shapes);
 /// The distance between neighbors along each dimension of a packed tensor, in elements.
 std::vector<std::int64_t> packed_strides(const shape& s);
 
-/// The same along each dimension of `to`, to which a packed tensor is broadcast.
+/// The same along each dimension of `to`, to which a tensor of those strides, or a packed one, is
+/// broadcast.
+std::vector<std::int64_t> broadcast_strides(const shape& from, std::vector<std::int64_t> strides,
+                                            const shape& to);
 std::vector<std::int64_t> broadcast_strides(const shape& from, const shape& to);
 
 /// Layers one after the other on one position. A register holds an operand, in their order, or what

@@ -1,6 +1,6 @@
-#include <algorithm>
 #include <cmath>
 
+#include "stages/network/movements.hpp"
 #include "stages/onnx/onnx_importer.hpp"
 
 namespace graphline::onnx {
@@ -103,16 +103,15 @@ std::size_t import_resize(onnx_importer& to, const onnx_call& node) {
   node.require(rounded != roundings.end(), "has a nearest_mode that is not known");
 
   const auto positions = [&](const resized_extent& along) {
-    const auto inside = [&](double position) {
-      return static_cast<std::int64_t>(
-          std::clamp(position, 0.0, static_cast<double>(along.from - 1)));
-    };
     std::vector<resize_position> list;
     for (std::int64_t i = 0; i < along.to; ++i) {
       const double source = transformed->second(static_cast<double>(i), along);
-      const double below = mode == "nearest" ? rounded->second(source) : std::floor(source);
-      const auto weight = mode == "nearest" ? 0.0F : static_cast<float>(source - below);
-      list.push_back({inside(below), inside(mode == "nearest" ? below : below + 1), weight});
+      if (mode == "nearest") {
+        list.push_back(position_in(along.from, rounded->second(source)));
+      } else {
+        const double below = std::floor(source);
+        list.push_back(position_in(along.from, below, source - below));
+      }
     }
     return list;
   };

@@ -113,8 +113,7 @@ onnx_network network_for(const onnx_model& model, const arguments& values,
 /// The types of tensors as the planner knew them: between networks on a GPU elements have 16 bits.
 std::vector<tensor_type> as_planned(std::vector<tensor_type> types) {
   for (tensor_type& type : types) {
-    const bool half = type.element == dtype::float16 || type.element == dtype::bfloat16;
-    if (half) type.element = dtype::float32;
+    if (size_of(type.element) == 2) type.element = dtype::float32;
   }
   return types;
 }

@@ -100,14 +100,11 @@ void lower(cuda_program_builder& b, const fused_layers& group, const conv2d_laye
   const shape& in = b.input_shape(head);
   const shape& out = b.output_shape(head);
   const std::size_t read = head.inputs[0];
-  layer_program layers = program_of(b.network(), b.weights(), group.epilogue, 1, head.outputs[0]);
-  conv_weights values = weights_of(b.weights(), head);
-  if (layers.folded) {
-    values.fold(*layers.folded, static_cast<std::size_t>(conv.out_channels));
-  }
+  followed_product product = followed_product_of(b.network(), b.weights(), group, 1);
+  const conv_weights& values = product.weights;
   value_form form{tensor_layout::channels_last, b.element()};
   const value_form result_form = form;
-  wanted_convolution wanted{conv, in, epilogue_of(layers, out)};
+  wanted_convolution wanted{conv, in, epilogue_of(product.layers, out)};
   if (wanted.conv.padding_after == conv.padding) wanted.conv.padding_after.reset();
   const bool bias = !values.bias.empty();
   planned_convolution planned = plan(b, head, wanted, bias, channels_to_try(b, read, conv));
@@ -138,11 +135,8 @@ void lower(cuda_program_builder& b, const fused_layers& group, const conv2d_laye
   const cuda_value y = b.make_value(out.elements(), result_form);
   operands.emplace_back(y.buffer);
   b.add_calls(std::move(planned.operation), {std::move(operands)}, head);
-  made_product made{y, std::move(layers), planned.steps, {}, planned.why_not};
-  if (!planned.bias && !values.bias.empty()) {
-    made.term = {{conv.out_channels, 1, 1}, {}, {values.bias.begin(), values.bias.end()}};
-  }
-  lower_rest(b, group, made);
+  lower_rest(b, group,
+             {y, std::move(product), planned.bias, planned.steps, std::move(planned.why_not)});
 }
 
 }  // namespace graphline

@@ -55,7 +55,7 @@ std::optional<convert_form> as_transposition(const pointwise_space& walk, dtype 
   std::vector<std::int64_t> extents = walk.extents;
   if (extents.size() == 2) extents.insert(extents.begin(), 1);
   const bool same_or_float32 = from == to || from == dtype::float32 || to == dtype::float32;
-  const bool floats = size_of(from) <= 4 && from != dtype::int32 && from != dtype::uint8;
+  const bool floats = from == dtype::float32 || size_of(from) == 2;
   if (extents.size() != 3 || !same_or_float32 || !floats) return {};
   const std::int64_t rows = extents[2];
   const std::int64_t columns = extents[1];
@@ -111,11 +111,11 @@ void lower_program(cuda_program_builder& b, const layer_program& layers, std::si
     const program_source& source = layers.sources[i];
     if (is_given(i)) {
       add(given->buffer, given->form.element,
-          broadcast_strides(source.extents, out, given->form.layout));
+          broadcast_strides(source.extents, strides_of(source.extents, given->form.layout), out));
     } else if (source.numbers.empty()) {
       const cuda_value value = operand_of(b, *source.value, out, layout, owner);
       add(value.buffer, value.form.element,
-          broadcast_strides(source.extents, out, value.form.layout));
+          broadcast_strides(source.extents, strides_of(source.extents, value.form.layout), out));
     } else {
       std::vector<float> numbers;
       for (const double number : source.numbers) numbers.push_back(static_cast<float>(number));
@@ -143,16 +143,6 @@ std::vector<std::int64_t> strides_of(const shape& s, tensor_layout layout) {
   return {packed[0], packed[3], packed[1], packed[2]};
 }
 
-std::vector<std::int64_t> broadcast_strides(const shape& from, const shape& to,
-                                            tensor_layout layout) {
-  std::vector<std::int64_t> strides = strides_of(from, layout);
-  for (std::size_t i = 0; i < from.rank(); ++i) {
-    if (from[i] == 1) strides[i] = 0;
-  }
-  strides.insert(strides.begin(), to.rank() - from.rank(), 0);
-  return strides;
-}
-
 void add_copy(cuda_program_builder& b, const network_layer& layer, const shape& extents,
               const cuda_value& from, const strided_part& from_part, const cuda_value& to,
               const strided_part& to_part) {
@@ -175,21 +165,14 @@ void add_copy(cuda_program_builder& b, const network_layer& layer, const shape& 
 
 cuda_value padded(cuda_program_builder& b, const network_layer& layer, const cuda_value& from,
                   const shape& s, const pad_layer& pad) {
-  std::vector<std::int64_t> extents = s.extents();
-  for (std::size_t axis = 0; axis < extents.size(); ++axis) {
-    extents[axis] += pad.before[axis] + pad.after[axis];
-  }
-  const shape out(std::move(extents));
+  const shape out = padded_extents(s, pad);
   const std::vector<std::int64_t> strides = strides_of(out, from.form.layout);
   const cuda_value result = b.make_value(out.elements(), from.form);
   const cuda_value number{b.constant({pad.value}, dtype::float32), {}};
   add_copy(b, layer, out, number, {0, std::vector<std::int64_t>(out.rank(), 0)}, result,
            {0, strides});
-  std::int64_t begin = 0;
-  for (std::size_t axis = 0; axis < strides.size(); ++axis) {
-    begin += pad.before[axis] * strides[axis];
-  }
-  add_copy(b, layer, s, from, {0, strides_of(s, from.form.layout)}, result, {begin, strides});
+  add_copy(b, layer, s, from, {0, strides_of(s, from.form.layout)}, result,
+           inside_of(pad, strides));
   return result;
 }
 
@@ -224,10 +207,11 @@ std::vector<epilogue_step> epilogue_of(const layer_program& layers, const shape&
 }
 
 void lower_rest(cuda_program_builder& b, const fused_layers& group, const made_product& product) {
-  layer_program rest = product.layers.after(product.steps);
+  const layer_program& layers = product.product.layers;
+  layer_program rest = layers.after(product.steps);
   std::string text;
-  if (product.term) {
-    rest = rest.plus(*product.term);
+  if (!product.bias && !product.product.weights.bias.empty()) {
+    rest = rest.plus(product.product.bias_term());
     text = "bias";
   }
   if (rest.program.steps.empty()) {
@@ -235,7 +219,7 @@ void lower_rest(cuda_program_builder& b, const fused_layers& group, const made_p
     return;
   }
   const std::size_t done =
-      product.steps > 0 ? product.layers.done[product.steps - 1] : product.layers.folded_layers;
+      product.steps > 0 ? layers.done[product.steps - 1] : layers.folded_layers;
   for (std::size_t i = done; i < group.epilogue.size(); ++i) {
     text += (text.empty() ? "" : ", ") + b.layer(group.epilogue[i]).kind;
   }

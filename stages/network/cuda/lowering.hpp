@@ -10,6 +10,7 @@
 #include "framework/base/precision.hpp"
 #include "stages/cuda/cuda_program.hpp"
 #include "stages/network/layer_program.hpp"
+#include "stages/network/movements.hpp"
 #include "stages/network/network_builder.hpp"
 
 namespace graphline {
@@ -132,19 +133,8 @@ class cuda_program_builder : public network_builder {
 cuda_program lower_network_for_cuda(const network_definition& network, const weight_table& weights,
                                     const cuda_target& target);
 
-/// Where a walk over a tensor begins in its buffer, in elements, and how it advances along each of
-/// its dimensions.
-struct strided_part {
-  std::int64_t begin = 0;
-  std::vector<std::int64_t> strides;
-};
-
 /// The distance between neighbors along each dimension of a value of that shape, in elements.
 std::vector<std::int64_t> strides_of(const shape& s, tensor_layout layout);
-
-/// The same where extents are broadcast to others.
-std::vector<std::int64_t> broadcast_strides(const shape& from, const shape& to,
-                                            tensor_layout layout);
 
 /// Adds a kernel that copies a part of one value to a part of another of the same extents.
 void add_copy(cuda_program_builder& b, const network_layer& layer, const shape& extents,
@@ -161,11 +151,11 @@ void lower_element_wise(cuda_program_builder& b, const fused_layers& group);
 
 /// A product that a library made, with the first steps of what follows it.
 struct made_product {
-  cuda_value value;       ///< where it is; nobody else reads it
-  layer_program layers;   ///< what follows the product, its first operand what the product gives
-  std::size_t steps = 0;  ///< so many of them are done
-  std::optional<program_source> term = {};  ///< to be added first: a bias that was not
-  std::string why_not = {};                 ///< the library's reason not to do all
+  cuda_value value;          ///< where it is; nobody else reads it
+  followed_product product;  ///< with what follows it,
+  bool bias = false;         ///< of which its bias is added
+  std::size_t steps = 0;     ///< and so many steps are done
+  std::string why_not = {};  ///< the library's reason not to do all
 };
 
 /// Adds a kernel for what is left of a group, and states its output.

@@ -42,29 +42,25 @@ planned_product plan(const cuda_program_builder& b, const network_layer& head, p
 
 }  // namespace
 
-void lower(cuda_program_builder& b, const fused_layers& group, const linear_layer& linear) {
+void lower(cuda_program_builder& b, const fused_layers& group, const linear_layer&) {
   const network_layer& head = b.layer(group.head);
   const shape& out = b.output_shape(head);
-  layer_program layers =
-      program_of(b.network(), b.weights(), group.epilogue, out.rank() - 1, head.outputs[0]);
-  conv_weights values = weights_of(b.weights(), head);
-  if (layers.folded) {
-    values.fold(*layers.folded, static_cast<std::size_t>(linear.out_features));
-  }
+  made_product made{
+      .value = {}, .product = followed_product_of(b.network(), b.weights(), group, out.rank() - 1)};
+  const conv_weights& values = made.product.weights;
   const bool bias = !values.bias.empty();
   // A product has a place for activations alone.
-  std::vector<epilogue_step> fusible = epilogue_of(layers, out);
+  std::vector<epilogue_step> fusible = epilogue_of(made.product.layers, out);
   fusible.erase(std::ranges::find_if(fusible, [](const auto& step) { return !step.function; }),
                 fusible.end());
 
   std::unique_ptr<library_operation> operation;
-  made_product made{.value = {}, .layers = std::move(layers)};
   std::size_t left = fusible.size() + (bias ? 1 : 0) + 1;
   while (operation == nullptr && left-- > 0) {
-    const bool with_bias = bias && left > 0;
-    made.steps = left - (with_bias ? 1 : 0);
+    made.bias = bias && left > 0;
+    made.steps = left - (made.bias ? 1 : 0);
     std::string why_not;
-    operation = b.library().plan(form_of(b, head, with_bias, std::span(fusible).first(made.steps)),
+    operation = b.library().plan(form_of(b, head, made.bias, std::span(fusible).first(made.steps)),
                                  why_not);
     if (operation == nullptr && made.why_not.empty()) made.why_not = why_not;
   }
@@ -73,11 +69,7 @@ void lower(cuda_program_builder& b, const fused_layers& group, const linear_laye
   const value_form wanted{tensor_layout::row_major, b.element()};
   std::vector<cuda_operand> operands{b.in_form(head.inputs[0], wanted, head).buffer,
                                      b.constant(values.weight, b.element())};
-  if (bias && left > 0) {
-    operands.emplace_back(b.constant(values.bias, b.element()));
-  } else if (bias) {
-    made.term = {{linear.out_features}, {}, {values.bias.begin(), values.bias.end()}};
-  }
+  if (made.bias) operands.emplace_back(b.constant(values.bias, b.element()));
   made.value = b.make_value(out.elements(), wanted);
   operands.emplace_back(made.value.buffer);
   b.add_calls(std::move(operation), {std::move(operands)}, head);
@@ -97,20 +89,18 @@ void lower(cuda_program_builder& b, const fused_layers& group, const conv_transp
   const value_form form{tensor_layout::channels_last, b.element()};
   const cuda_value x = b.in_form(head.inputs[0], form, head);
 
-  layer_program layers = program_of(b.network(), b.weights(), group.epilogue, 1, head.outputs[0]);
-  conv_weights values = weights_of(b.weights(), head);
-  if (layers.folded) {
-    values.fold(*layers.folded, static_cast<std::size_t>(conv.out_channels));
-  }
+  made_product made{b.make_value(out.elements(), form),
+                    followed_product_of(b.network(), b.weights(), group, 1)};
+  const std::vector<float>& given = made.product.weights.weight;
   // [in_channels, taps, out_channels / groups]
-  std::vector<float> weight(values.weight.size());
+  std::vector<float> weight(given.size());
   for (std::int64_t channel = 0; channel < conv.out_channels; ++channel) {
     const std::int64_t first = channel / out_of_group * in_of_group;
     for (std::int64_t i = 0; i < in_of_group; ++i) {
       for (std::int64_t tap = 0; tap < taps; ++tap) {
         const std::int64_t to = (first + i) * columns + tap * out_of_group + channel % out_of_group;
         weight[static_cast<std::size_t>(to)] =
-            values.weight[static_cast<std::size_t>((channel * in_of_group + i) * taps + tap)];
+            given[static_cast<std::size_t>((channel * in_of_group + i) * taps + tap)];
       }
     }
   }
@@ -128,10 +118,6 @@ void lower(cuda_program_builder& b, const fused_layers& group, const conv_transp
               operands_of(product.calls, x.buffer, b.constant(std::move(weight), b.element()),
                           products.buffer),
               head);
-  made_product made{b.make_value(out.elements(), form), std::move(layers)};
-  if (!values.bias.empty()) {
-    made.term = {{conv.out_channels, 1, 1}, {}, {values.bias.begin(), values.bias.end()}};
-  }
   b.add_kernel(transposed_sum_form{.from = b.element(),
                                    .to = b.element(),
                                    .batch = in[0],

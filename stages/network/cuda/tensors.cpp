@@ -15,7 +15,7 @@ void see_in_shape(cuda_program_builder& b, const fused_layers& group) {
 /// The type of elements that are moved and not computed with: their own. Integers are whole numbers
 /// in float32, of which a 16-bit type would round some.
 dtype kept_type(dtype element) {
-  return element == dtype::float16 || element == dtype::bfloat16 ? element : dtype::float32;
+  return size_of(element) == 2 ? element : dtype::float32;
 }
 
 /// Copies part of what a layer reads, as it lies, to all that it gives.
@@ -85,28 +85,21 @@ void lower(cuda_program_builder& b, const fused_layers& group, const concat_laye
 void lower(cuda_program_builder& b, const fused_layers& group, const slice_layer& slice) {
   const network_layer& head = b.layer(group.head);
   const tensor_layout layout = b.input_of(head).form.layout;
-  const std::vector<std::int64_t> strides = strides_of(b.input_shape(head), layout);
-  strided_part part;
-  for (std::size_t axis = 0; axis < strides.size(); ++axis) {
-    part.begin += slice.begin[axis] * strides[axis];
-    part.strides.push_back(slice.step[axis] * strides[axis]);
-  }
-  copy_part(b, group, layout, part);
+  copy_part(b, group, layout, part_of(slice, strides_of(b.input_shape(head), layout)));
 }
 
 void lower(cuda_program_builder& b, const fused_layers& group, const transpose_layer& transpose) {
   const network_layer& head = b.layer(group.head);
   const auto strides = strides_of(b.input_shape(head), b.input_of(head).form.layout);
-  strided_part part;
-  for (const std::size_t axis : transpose.order) part.strides.push_back(strides[axis]);
-  copy_part(b, group, tensor_layout::row_major, part);
+  copy_part(b, group, tensor_layout::row_major, part_of(transpose, strides));
 }
 
 void lower(cuda_program_builder& b, const fused_layers& group, const expand_layer& expand) {
   const network_layer& head = b.layer(group.head);
-  const auto layout = b.input_of(head).form.layout;
+  const shape& in = b.input_shape(head);
+  const auto strides = strides_of(in, b.input_of(head).form.layout);
   copy_part(b, group, tensor_layout::row_major,
-            {0, broadcast_strides(b.input_shape(head), expand.extents, layout)});
+            {0, broadcast_strides(in, strides, expand.extents)});
 }
 
 void lower(cuda_program_builder& b, const fused_layers& group, const pad_layer& pad) {

@@ -36,11 +36,10 @@ std::string kinds_of(const program_builder& b, std::span<const std::size_t> laye
 
 /// A product as a primitive, with as much of what follows it as oneDNN takes into it; the rest are
 /// loops.
-struct fused_product {
+struct fused_product : followed_product {
   const fused_layers& group;
-  layer_program layers;  ///< the epilogue's, its first operand what the primitive gives
-  shape result;          ///< the head's output or its rows: channels are the second dimension
-  bool bias = false;     ///< of the layer itself, for its name
+  shape result;       ///< the head's output or its rows: channels are the second dimension
+  bool bias = false;  ///< of the layer itself, for its name
 };
 
 /// Leading steps of a program as post-operations of oneDNN.

@@ -18,16 +18,9 @@ shape weight_shape(const Convolution& conv, std::int64_t in_channels) {
 /// A group with a product at its head. `result` is the head's output, or its rows.
 fused_product product_of(const program_builder& b, const fused_layers& group, const shape& result,
                          bool bias) {
-  const network_layer& head = b.layer(group.head);
-  const shape& out = b.output_shape(head);
+  const shape& out = b.output_shape(b.layer(group.head));
   const std::size_t channels = result == out ? 1 : out.rank() - 1;
-  return {group,
-          program_of(b.network(), b.weights(), group.epilogue, channels, head.outputs.front()),
-          result, bias};
-}
-
-void fold_into(conv_weights& values, const layer_program& layers, std::int64_t channels) {
-  if (layers.folded) values.fold(*layers.folded, static_cast<std::size_t>(channels));
+  return {followed_product_of(b.network(), b.weights(), group, channels), group, result, bias};
 }
 
 dnnl::memory::dims dims_of(const extent_pair& pair) {
@@ -58,8 +51,7 @@ void lower(program_builder& b, const fused_layers& group, const conv2d_layer& co
   const shape& in = b.input_shape(head);
   const shape weights = weight_shape(conv, in[1]);
   const fused_product product = product_of(b, group, b.output_shape(head), conv.bias);
-  conv_weights values = weights_of(b.weights(), head);
-  fold_into(values, product.layers, conv.out_channels);
+  const conv_weights& values = product.weights;
   const bool bias = !values.bias.empty();
   const shape bias_shape{conv.out_channels};
 
@@ -93,8 +85,7 @@ void lower(program_builder& b, const fused_layers& group, const linear_layer& li
   const shape weight_shape{linear.out_features, in[1]};
   const shape bias_shape{linear.out_features};
   const fused_product product = product_of(b, group, as_rows(b.output_shape(head)), linear.bias);
-  conv_weights values = weights_of(b.weights(), head);
-  fold_into(values, product.layers, linear.out_features);
+  const conv_weights& values = product.weights;
   const bool bias = !values.bias.empty();
 
   const auto choose = [&](const dnnl::primitive_attr& attributes,
@@ -127,12 +118,9 @@ void lower(program_builder& b, const fused_layers& group, const conv_transpose2d
   const shape& in = b.input_shape(head);
   const shape& out = b.output_shape(head);
   const shape weights = weight_shape(conv, in[1]);
-  layer_program rest = product_of(b, group, out, conv.bias).layers;
-  conv_weights values = weights_of(b.weights(), head);
-  fold_into(values, rest, conv.out_channels);
-  if (!values.bias.empty()) {
-    rest = rest.plus({{conv.out_channels, 1, 1}, {}, {values.bias.begin(), values.bias.end()}});
-  }
+  const fused_product product = product_of(b, group, out, conv.bias);
+  layer_program rest = product.layers;
+  if (!product.weights.bias.empty()) rest = rest.plus(product.bias_term());
 
   const deconvolution::desc wanted(
       dnnl::prop_kind::forward_inference, dnnl::algorithm::deconvolution_direct, any_layout(in),
@@ -145,7 +133,7 @@ void lower(program_builder& b, const fused_layers& group, const conv_transpose2d
   b.add_primitive<deconvolution>(
       head.kind, head, chosen,
       {{DNNL_ARG_SRC, source},
-       {DNNL_ARG_WEIGHTS, b.constant(values.weight, weights, chosen.weights_desc())},
+       {DNNL_ARG_WEIGHTS, b.constant(product.weights.weight, weights, chosen.weights_desc())},
        {DNNL_ARG_DST, made}});
   if (rest.program.steps.empty()) {
     b.set_output(group.last(), made);

@@ -4,6 +4,7 @@
 
 #include "stages/network/host/element_wise.hpp"
 #include "stages/network/host/lowering.hpp"
+#include "stages/network/movements.hpp"
 
 namespace graphline {
 namespace {
@@ -38,12 +39,6 @@ void add_work(program_builder& b, const network_layer& layer, Work work, const p
                 return std::make_unique<one_to_one_operation<Work>>(name, work, arguments);
               }});
 }
-
-/// Where a walk over `extents` begins in a tensor, in elements, and how it advances.
-struct strided_part {
-  std::int64_t begin = 0;
-  std::vector<std::int64_t> strides;
-};
 
 void add_copy(program_builder& b, const network_layer& layer, const shape& extents,
               const program_tensor& from, const strided_part& from_part, const program_tensor& to,
@@ -189,20 +184,12 @@ void lower(program_builder& b, const fused_layers& group, const slice_layer& sli
     b.set_output(group.head, result);
     return;
   }
-  const std::vector<std::int64_t> packed = packed_strides(in);
-  strided_part part;
-  for (std::size_t axis = 0; axis < packed.size(); ++axis) {
-    part.begin += slice.begin[axis] * packed[axis];
-    part.strides.push_back(slice.step[axis] * packed[axis]);
-  }
-  copy_part(b, group, part);
+  copy_part(b, group, part_of(slice, packed_strides(in)));
 }
 
 void lower(program_builder& b, const fused_layers& group, const transpose_layer& transpose) {
-  const std::vector<std::int64_t> packed = packed_strides(b.input_shape(b.layer(group.head)));
-  strided_part part;
-  for (const std::size_t axis : transpose.order) part.strides.push_back(packed[axis]);
-  copy_part(b, group, part);
+  const shape& in = b.input_shape(b.layer(group.head));
+  copy_part(b, group, part_of(transpose, packed_strides(in)));
 }
 
 void lower(program_builder& b, const fused_layers& group, const expand_layer& expand) {
@@ -218,11 +205,8 @@ void lower(program_builder& b, const fused_layers& group, const pad_layer& pad) 
   const float value[] = {pad.value};
   add_copy(b, head, out, b.constant(value, shape{1}, plain_layout({1})),
            {0, std::vector<std::int64_t>(out.rank(), 0)}, result, {0, strides});
-  std::int64_t begin = 0;
-  for (std::size_t axis = 0; axis < strides.size(); ++axis) {
-    begin += pad.before[axis] * strides[axis];
-  }
-  add_copy(b, head, in, b.plain_input_of(head), {0, packed_strides(in)}, result, {begin, strides});
+  add_copy(b, head, in, b.plain_input_of(head), {0, packed_strides(in)}, result,
+           inside_of(pad, strides));
   b.set_output(group.head, result);
 }
 

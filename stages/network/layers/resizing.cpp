@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "stages/network/layers/layers.hpp"
+#include "stages/network/movements.hpp"
 
 namespace graphline {
 namespace {
@@ -24,16 +25,12 @@ struct upsampled_extent {
 /// and the next, where `center` is how far pixels are counted from their edge.
 std::vector<resize_position> upsampled_positions(const upsampled_extent& along, bool blends,
                                                  double center) {
-  const auto inside = [&](double position) {
-    return static_cast<std::int64_t>(
-        std::clamp(position, 0.0, static_cast<double>(along.from - 1)));
-  };
   std::vector<resize_position> positions;
   for (std::int64_t i = 0; i < along.to; ++i) {
     const double source = (static_cast<double>(i) + center) * along.over / along.under - center;
     const double below = std::floor(source);
-    positions.push_back({inside(below), inside(below + (blends ? 1 : 0)),
-                         blends ? static_cast<float>(source - below) : 0.0F});
+    const auto beyond = blends ? std::optional(source - below) : std::nullopt;
+    positions.push_back(position_in(along.from, below, beyond));
   }
   return positions;
 }

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "stages/network/layers/layers.hpp"
+#include "stages/network/movements.hpp"
 
 namespace graphline {
 namespace {
@@ -19,15 +20,21 @@ parameter dim_parameter() {
       .name = "dim", .help = "The dimension; negative ones count from the last.", .required = true};
 }
 
+/// The product of the extents that are not -1.
+std::int64_t stated_elements(const std::vector<std::int64_t>& extents) {
+  std::int64_t stated = 1;
+  for (const std::int64_t extent : extents) {
+    if (extent != -1) stated = count_of({stated, extent});
+  }
+  return stated;
+}
+
 /// An extent that cannot follow from the others stays -1, which the shape rule refuses.
 layer_operation read_reshape(const arguments& values, std::span<const layer_input> inputs,
                              layer_problems&) {
   std::vector<std::int64_t> extents = values.integers("shape");
   if (std::ranges::count(extents, -1) == 1) {
-    std::int64_t known = 1;
-    for (const std::int64_t extent : extents) {
-      if (extent != -1) known = count_of({known, extent});
-    }
+    const std::int64_t known = stated_elements(extents);
     const std::int64_t elements = inputs[0].shape.elements();
     if (known > 0 && elements % known == 0) *std::ranges::find(extents, -1) = elements / known;
   }
@@ -160,11 +167,7 @@ layer_shape infer(const slice_layer& slice, std::span<const layer_input>, layer_
 }
 
 layer_shape infer(const pad_layer& pad, std::span<const layer_input> inputs, layer_problems&) {
-  std::vector<std::int64_t> extents = inputs[0].shape.extents();
-  for (std::size_t axis = 0; axis < extents.size(); ++axis) {
-    extents[axis] += pad.before[axis] + pad.after[axis];
-  }
-  const shape output(std::move(extents));
+  const shape output = padded_extents(inputs[0].shape, pad);
   return {.output = output, .cost = moving(count_of(inputs[0].shape), output)};
 }
 
@@ -181,17 +184,14 @@ layer_shape infer(const reshape_layer& reshape, std::span<const layer_input> inp
   if (reshape.extents.checked_elements() != inputs[0].shape.checked_elements()) {
     const std::vector<std::int64_t>& extents = reshape.extents.extents();
     const auto open = std::ranges::count(extents, -1);
-    std::int64_t stated = 1;
-    for (const std::int64_t extent : extents) {
-      if (extent != -1) stated = count_of({stated, extent});
-    }
     problems.report_at(
         "shape",
         fmt::format("cannot see {} of {} as {}: {}", inputs[0].giver, to_string(inputs[0].shape),
                     to_string(reshape.extents),
                     open > 1 ? "only one extent may be -1"
                              : fmt::format("{} elements are {} {}", inputs[0].shape.elements(),
-                                           open == 1 ? "no multiple of" : "not", stated)));
+                                           open == 1 ? "no multiple of" : "not",
+                                           stated_elements(extents))));
     return {};
   }
   // The elements stay where they are: no work and no bytes.

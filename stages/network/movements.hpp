@@ -1,0 +1,67 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "stages/network/operations.hpp"
+
+namespace graphline {
+
+/// Where a walk over a tensor begins, in elements, and how it advances along each dimension.
+struct strided_part {
+  std::int64_t begin = 0;
+  std::vector<std::int64_t> strides;
+};
+
+/// A position along a dimension of so many elements: the one at `first`, or that much beyond it,
+/// towards the next. Outside, the one at the edge.
+inline resize_position position_in(std::int64_t extent, double first,
+                                   std::optional<double> beyond = {}) {
+  const auto inside = [&](double position) {
+    return static_cast<std::int64_t>(std::clamp(position, 0.0, static_cast<double>(extent - 1)));
+  };
+  return {inside(first), inside(first + (beyond ? 1 : 0)), static_cast<float>(beyond.value_or(0))};
+}
+
+// The parts that layers copy, in tensors of those strides.
+
+/// What a slice takes.
+inline strided_part part_of(const slice_layer& slice, const std::vector<std::int64_t>& strides) {
+  strided_part part;
+  for (std::size_t axis = 0; axis < strides.size(); ++axis) {
+    part.begin += slice.begin[axis] * strides[axis];
+    part.strides.push_back(slice.step[axis] * strides[axis]);
+  }
+  return part;
+}
+
+/// All of it, in the order of the result.
+inline strided_part part_of(const transpose_layer& transpose,
+                            const std::vector<std::int64_t>& strides) {
+  strided_part part;
+  for (const std::size_t axis : transpose.order) part.strides.push_back(strides[axis]);
+  return part;
+}
+
+/// Of a padded tensor what lies within the padding.
+inline strided_part inside_of(const pad_layer& pad, std::vector<std::int64_t> strides) {
+  std::int64_t begin = 0;
+  for (std::size_t axis = 0; axis < strides.size(); ++axis) {
+    begin += pad.before[axis] * strides[axis];
+  }
+  return {begin, std::move(strides)};
+}
+
+/// The extents of a tensor with padding.
+inline shape padded_extents(const shape& s, const pad_layer& pad) {
+  std::vector<std::int64_t> extents = s.extents();
+  for (std::size_t axis = 0; axis < extents.size(); ++axis) {
+    extents[axis] += pad.before[axis] + pad.after[axis];
+  }
+  return shape(std::move(extents));
+}
+
+}  // namespace graphline
