@@ -11,6 +11,7 @@
 #include "framework/base/error.hpp"
 #include "stages/onnx/onnx_constants.hpp"
 #include "stages/onnx/onnx_importer.hpp"
+#include "stages/onnx/onnx_patterns.hpp"
 
 namespace graphline::onnx {
 namespace {
@@ -297,6 +298,7 @@ onnx_network onnx_importer::finish(const std::vector<std::string>& outputs) {
     }
   }
   onnx_network result{network_.finish(std::move(values)), std::move(constants_)};
+  recognize_patterns(result);
   drop_unread(result.definition);
   return result;
 }

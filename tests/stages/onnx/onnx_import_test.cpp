@@ -14,12 +14,9 @@
 #include <random>
 
 #include "framework/base/error.hpp"
-#include "stages/network/host/lowering.hpp"
 #include "stages/onnx/onnx_import.hpp"
+#include "tests/stages/onnx/network_carriers.hpp"
 #include "tests/stages/onnx/onnx_test_data.hpp"
-#ifdef GRAPHLINE_CUDA
-#include "tests/stages/network/cuda/cpu_network.hpp"
-#endif
 
 namespace graphline::test {
 
@@ -60,67 +57,6 @@ std::optional<test_data> read_test(const fs::path& folder) {
   if (!read("output_", data.model.graph.outputs, data.outputs)) return {};
   return data;
 }
-
-using values_of_tensors = std::vector<std::vector<float>>;
-
-/// Carries a network out; its outputs one after the other.
-using carry_out = values_of_tensors (*)(const onnx_network&, const values_of_tensors&);
-
-values_of_tensors on_host(const onnx_network& network, const values_of_tensors& inputs) {
-  const network_definition& definition = network.definition;
-  const auto on = open_host_device(1);
-  const weight_table weights(definition, network.constants);
-  stage_config config;
-  config.name = "trial";
-  const auto stage = make_host_network(*on, definition, weights, config);
-  stage_tensors tensors;
-  std::vector<memory> memories;
-  const auto allocate = [&](std::size_t value) {
-    const tensor_type& type = definition.values[value].type;
-    memories.push_back(on->allocate(std::max<std::size_t>(type.bytes(), 4)));
-    return tensor_view{memories.back().data(), type};
-  };
-  const auto s = on->make_stream("trial", priority::normal);
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    tensors.inputs.push_back(allocate(definition.inputs[i]));
-    s->copy(tensors.inputs.back().data, inputs[i].data(), inputs[i].size() * sizeof(float));
-  }
-  for (const std::size_t value : definition.outputs) tensors.outputs.push_back(allocate(value));
-  memory scratch;
-  if (stage->scratch_bytes() > 0) {
-    scratch = on->allocate(stage->scratch_bytes());
-    tensors.scratch = scratch.data();
-  }
-  const auto work = stage->bind(tensors);
-  work->enqueue(*s);
-  values_of_tensors outputs;
-  for (const tensor_view& view : tensors.outputs) {
-    outputs.emplace_back(static_cast<std::size_t>(view.type.shape.elements()));
-    s->copy(outputs.back().data(), view.data, view.type.bytes());
-  }
-  on->synchronize(wait_mode::block);
-  return outputs;
-}
-
-#ifdef GRAPHLINE_CUDA
-/// The steps of the `cuda` device: kernels' bodies on the CPU, and loops in place of the libraries.
-values_of_tensors on_cuda_stand_ins(const onnx_network& network, const values_of_tensors& inputs) {
-  reference_library library;
-  return cpu_network(network.definition, network.constants, library).run(inputs);
-}
-
-/// The same with a library that fuses nothing and pads all sides alike.
-values_of_tensors on_plain_stand_ins(const onnx_network& network, const values_of_tensors& inputs) {
-  reference_library library;
-  library.takes_convolution = [](const convolution_form& form) {
-    return !form.conv.padding_after && !form.conv.bias && !form.add && form.before.empty();
-  };
-  library.takes_product = [](const product_form& form) {
-    return !form.bias && form.activations.empty();
-  };
-  return cpu_network(network.definition, network.constants, library).run(inputs);
-}
-#endif
 
 /// Runs the model.
 values_of_tensors run_model(const test_data& data, carry_out on, diagnostics& problems) {
@@ -239,27 +175,9 @@ lstm_states lstm_of(const std::vector<float>& x, const float* weight, const floa
   return states;
 }
 
-/// Who carries networks out, by name.
-class onnx_import : public testing::TestWithParam<std::string> {
- protected:
-  static carry_out on() {
-#ifdef GRAPHLINE_CUDA
-    if (GetParam() == "cuda") return on_cuda_stand_ins;
-    if (GetParam() == "cuda_without_fusion") return on_plain_stand_ins;
-#endif
-    return on_host;
-  }
-};
+class onnx_import : public carried_out {};
 
-std::string name_of_carrier(const testing::TestParamInfo<std::string>& given) {
-  return given.param;
-}
-
-INSTANTIATE_TEST_SUITE_P(on, onnx_import, testing::Values("host"), name_of_carrier);
-#ifdef GRAPHLINE_CUDA
-INSTANTIATE_TEST_SUITE_P(by_steps, onnx_import, testing::Values("cuda", "cuda_without_fusion"),
-                         name_of_carrier);
-#endif
+GRAPHLINE_CARRY_OUT(onnx_import);
 
 TEST_P(onnx_import, an_lstm_goes_forward_backward_and_both_ways) {
   constexpr std::size_t steps = 4;

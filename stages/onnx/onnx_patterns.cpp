@@ -1,0 +1,327 @@
+#include "stages/onnx/onnx_patterns.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "stages/network/pointwise.hpp"
+#include "stages/network/shape_rules.hpp"
+
+namespace graphline::onnx {
+namespace {
+
+using function = pointwise_function;
+using extents_list = std::vector<std::int64_t>;
+
+/// Where the elements of a value lie in another one, times a number.
+struct scaled_view {
+  std::size_t base = 0;
+  std::int64_t offset = 0;
+  extents_list extents;
+  extents_list strides;
+  double factor = 1;
+
+  /// Strides of dimensions of one element are not looked at.
+  bool lies_at(std::int64_t from, const extents_list& steps) const {
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      if (extents[i] != 1 && strides[i] != steps[i]) return false;
+    }
+    return offset == from;
+  }
+};
+
+/// The stride of some neighboring dimensions as one; nothing where they do not advance evenly.
+std::optional<std::int64_t> joined_stride(const scaled_view& of, std::size_t begin,
+                                          std::size_t end) {
+  std::int64_t stride = 0;
+  std::int64_t next = 0;
+  for (std::size_t i = end; i-- > begin;) {
+    if (of.extents[i] == 1) continue;
+    if (next == 0) stride = of.strides[i];
+    if (next != 0 && of.strides[i] != next) return {};
+    next = of.strides[i] * of.extents[i];
+  }
+  return stride;
+}
+
+/// Strides of the same elements in other extents; nothing where they would have to be copied.
+std::optional<extents_list> strides_in(const scaled_view& of, const shape& extents) {
+  extents_list strides(extents.rank(), 0);
+  std::size_t from = of.extents.size();
+  std::size_t to = extents.rank();
+  while (from > 0 || to > 0) {
+    // The innermost dimensions of both that hold as many elements.
+    const std::size_t from_end = from;
+    const std::size_t to_end = to;
+    std::int64_t before = 1;
+    std::int64_t after = 1;
+    do {
+      if (from > 0 && (before <= after || to == 0)) {
+        before *= of.extents[--from];
+      } else {
+        after *= extents[--to];
+      }
+    } while (before != after);
+    const auto stride = joined_stride(of, from, from_end);
+    if (!stride) return {};
+    std::int64_t step = *stride;
+    for (std::size_t i = to_end; i-- > to;) {
+      strides[i] = step;
+      step *= extents[i];
+    }
+  }
+  return strides;
+}
+
+class pattern_finder {
+ public:
+  explicit pattern_finder(onnx_network& model)
+      : network_(model.definition), constants_(model.constants) {
+    std::size_t constants = 0;
+    for (const network_value& value : network_.values) {
+      constant_of_.push_back(value.constant ? constants++ : 0);
+    }
+    givers_.resize(network_.values.size());
+    for (std::size_t index = 0; index < network_.layers.size(); ++index) {
+      for (const std::size_t value : network_.layers[index].outputs) givers_[value] = index;
+    }
+  }
+
+  void find() {
+    for (network_layer& layer : network_.layers) {
+      if (!find_layer_norm(layer)) find_attention(layer);
+    }
+  }
+
+ private:
+  /// A layer that computes something of a constant, with its operands in either order.
+  struct with_constant {
+    const network_layer* layer = nullptr;
+    std::size_t x = 0;
+    std::size_t constant = 0;
+    explicit operator bool() const noexcept { return layer != nullptr; }
+  };
+
+  const network_layer* giver(std::size_t value) const {
+    return givers_[value] ? &network_.layers[*givers_[value]] : nullptr;
+  }
+  template <class Layer>
+  const network_layer* given_by(std::size_t value) const {
+    const network_layer* layer = giver(value);
+    const bool found = layer != nullptr && std::holds_alternative<Layer>(layer->operation);
+    return found ? layer : nullptr;
+  }
+  const network_layer* pointwise(std::size_t value, function wanted) const;
+  with_constant pointwise_with_constant(std::size_t value, function wanted) const;
+  std::optional<double> number(std::size_t value) const;
+  std::optional<std::size_t> averaged(std::size_t value) const;
+  std::optional<std::size_t> centered(std::size_t value) const;
+  bool moves_on(scaled_view& view, const network_layer& layer) const;
+  scaled_view view_of(std::size_t value) const;
+  bool find_layer_norm(network_layer& last);
+  bool find_attention(network_layer& last);
+  bool replace(network_layer& last, std::string kind, const layer_operation& operation,
+               std::vector<std::size_t> inputs, const std::vector<const network_layer*>& all);
+
+  network_definition& network_;
+  const std::vector<named_tensor>& constants_;
+  std::vector<std::size_t> constant_of_;            ///< of each value that is one
+  std::vector<std::optional<std::size_t>> givers_;  ///< of each value: the layer that gives it
+};
+
+/// The layer that gives a value, if it computes this.
+const network_layer* pattern_finder::pointwise(std::size_t value, function wanted) const {
+  const network_layer* layer = given_by<pointwise_layer>(value);
+  if (layer == nullptr) return nullptr;
+  return std::get<pointwise_layer>(layer->operation).function == wanted ? layer : nullptr;
+}
+
+pattern_finder::with_constant pattern_finder::pointwise_with_constant(std::size_t value,
+                                                                      function wanted) const {
+  const network_layer* layer = pointwise(value, wanted);
+  if (layer == nullptr) return {};
+  for (const std::size_t which : {1U, 0U}) {
+    const std::size_t constant = layer->inputs[which];
+    const bool found =
+        network_.values[constant].constant && (which == 1 || wanted != function::div);
+    if (found) return {layer, layer->inputs[1 - which], constant};
+  }
+  return {};
+}
+
+/// The one element of a constant.
+std::optional<double> pattern_finder::number(std::size_t value) const {
+  if (!network_.values[value].constant || network_.shape_of(value).elements() != 1) return {};
+  float found = 0;
+  std::memcpy(&found, constants_[constant_of_[value]].data.data(), sizeof(found));
+  return found;
+}
+
+/// What a value is the mean of, over the last dimension, which is kept.
+std::optional<std::size_t> pattern_finder::averaged(std::size_t value) const {
+  const network_layer* layer = given_by<reduce_layer>(value);
+  if (layer == nullptr) return {};
+  const auto& mean = std::get<reduce_layer>(layer->operation);
+  const std::size_t last = network_.input_of(*layer).rank() - 1;
+  const bool found = mean.function == reduce_layer::reduction::mean && mean.keep_dims &&
+                     mean.axes == std::vector{last};
+  return found ? std::optional(layer->inputs.front()) : std::nullopt;
+}
+
+/// x, where a value is x minus its mean.
+std::optional<std::size_t> pattern_finder::centered(std::size_t value) const {
+  const network_layer* layer = pointwise(value, function::sub);
+  if (layer == nullptr || averaged(layer->inputs[1]) != layer->inputs[0]) return {};
+  return layer->inputs[0];
+}
+
+/// Makes the last of some layers what they are together. False where that layer is not possible.
+bool pattern_finder::replace(network_layer& last, std::string kind,
+                             const layer_operation& operation, std::vector<std::size_t> inputs,
+                             const std::vector<const network_layer*>& all) {
+  diagnostics found;
+  layer_problems problems("", last.where, found);
+  const layer_input read{"", network_.shape_of(inputs.front())};
+  const layer_shape result = shape_rule(operation, {&read, 1}, problems);
+  if (problems.any() || result.output != network_.output_of(last)) return false;
+  for (std::size_t i = 0; i < result.weights.size(); ++i) {
+    if (network_.shape_of(inputs[i + 1]) != result.weights[i].shape) return false;
+  }
+  std::string name;
+  for (const network_layer* each : all) name += (name.empty() ? "" : "+") + each->name;
+  last.name = std::move(name);
+  last.kind = std::move(kind);
+  last.operation = operation;
+  last.inputs = std::move(inputs);
+  last.cost = result.cost;
+  for (const weight_spec& weight : result.weights) last.cost.parameters += weight.shape.elements();
+  return true;
+}
+
+/// (x - mean) / sqrt(variance + eps) * weight + bias; the variance is the mean of (x - mean)^2.
+bool pattern_finder::find_layer_norm(network_layer& last) {
+  const auto shifted = pointwise_with_constant(last.outputs.front(), function::add);
+  if (!shifted) return false;
+  const auto scaled = pointwise_with_constant(shifted.x, function::mul);
+  if (!scaled) return false;
+  const network_layer* division = pointwise(scaled.x, function::div);
+  if (division == nullptr) return false;
+  const auto x = centered(division->inputs[0]);
+  const network_layer* root = pointwise(division->inputs[1], function::sqrt);
+  if (!x || root == nullptr) return false;
+  const auto sum = pointwise_with_constant(root->inputs[0], function::add);
+  const auto eps = sum ? number(sum.constant) : std::nullopt;
+  const auto squares = eps ? averaged(sum.x) : std::nullopt;
+  const network_layer* square = squares ? pointwise(*squares, function::mul) : nullptr;
+  if (square == nullptr || square->inputs[0] != square->inputs[1] ||
+      centered(square->inputs[0]) != x) {
+    return false;
+  }
+  const network_layer* difference = giver(division->inputs[0]);
+  return replace(last, "LayerNormalization", layer_norm_layer{.eps = *eps},
+                 {*x, scaled.constant, shifted.constant},
+                 {giver(difference->inputs[1]), difference, square, giver(sum.x), sum.layer, root,
+                  division, scaled.layer, &last});
+}
+
+/// Whether a layer only moves or scales what it reads: the view of what it gives is then that of
+/// its input, changed.
+bool pattern_finder::moves_on(scaled_view& view, const network_layer& layer) const {
+  const shape& given = network_.output_of(layer);
+  if (std::holds_alternative<reshape_layer>(layer.operation)) {
+    auto strides = strides_in(view, given);
+    if (!strides) return false;
+    view.strides = std::move(*strides);
+  } else if (const auto* transpose = std::get_if<transpose_layer>(&layer.operation)) {
+    const auto before = view.strides;
+    for (std::size_t i = 0; i < before.size(); ++i) view.strides[i] = before[transpose->order[i]];
+  } else if (const auto* slice = std::get_if<slice_layer>(&layer.operation)) {
+    if (std::ranges::any_of(slice->step, [](std::int64_t step) { return step < 1; })) return false;
+    for (std::size_t i = 0; i < slice->step.size(); ++i) {
+      view.offset += slice->begin[i] * view.strides[i];
+      view.strides[i] *= slice->step[i];
+    }
+  } else {
+    const bool divides = pointwise(layer.outputs.front(), function::div) != nullptr;
+    const auto scaled =
+        pointwise_with_constant(layer.outputs.front(), divides ? function::div : function::mul);
+    const auto factor = scaled ? number(scaled.constant) : std::nullopt;
+    if (!factor || network_.shape_of(scaled.x) != given) return false;
+    view.factor *= divides ? 1 / *factor : *factor;
+  }
+  view.extents = given.extents();
+  return true;
+}
+
+scaled_view pattern_finder::view_of(std::size_t value) const {
+  constexpr std::size_t most_steps = 16;  // exporters take up to eight
+  const auto whole = [&](std::size_t base) {
+    const shape& extents = network_.shape_of(base);
+    return scaled_view{base, 0, extents.extents(), packed_strides(extents)};
+  };
+  std::vector<std::size_t> path{value};
+  while (path.size() < most_steps && giver(path.back()) != nullptr) {
+    const std::vector<std::size_t>& read = giver(path.back())->inputs;
+    path.push_back(network_.values[read.front()].constant ? read.back() : read.front());
+  }
+  scaled_view view = whole(path.back());
+  for (path.pop_back(); !path.empty(); path.pop_back()) {
+    if (!moves_on(view, *giver(path.back()))) view = whole(path.back());
+  }
+  return view;
+}
+
+/// softmax(queries * keys / sqrt(depth)) * values of heads that lie in one value as an
+/// `attention_layer` has them, brought in order as it does.
+bool pattern_finder::find_attention(network_layer& last) {
+  if (!std::holds_alternative<reshape_layer>(last.operation)) return false;
+  const network_layer* exchange = given_by<transpose_layer>(last.inputs[0]);
+  if (exchange == nullptr || std::get<transpose_layer>(exchange->operation).order !=
+                                 std::vector<std::size_t>{0, 2, 1, 3}) {
+    return false;
+  }
+  const network_layer* weighted = given_by<matmul_layer>(exchange->inputs[0]);
+  if (weighted == nullptr) return false;
+  const network_layer* softmax = given_by<softmax_layer>(weighted->inputs[0]);
+  if (softmax == nullptr) return false;
+  const std::int64_t dim = std::get<softmax_layer>(softmax->operation).dim;
+  const scaled_view scores = view_of(softmax->inputs[0]);
+  const network_layer* product = given_by<matmul_layer>(scores.base);
+  if (product == nullptr || (dim != -1 && dim != 3)) return false;
+
+  const scaled_view queries = view_of(product->inputs[0]);
+  const scaled_view keys = view_of(product->inputs[1]);
+  const scaled_view values = view_of(weighted->inputs[1]);
+  if (queries.base != keys.base || queries.base != values.base || queries.extents.size() != 4) {
+    return false;
+  }
+  const std::int64_t heads = queries.extents[1];
+  const std::int64_t tokens = queries.extents[2];
+  const std::int64_t depth = queries.extents[3];
+  const std::int64_t features = heads * depth;
+  const extents_list here{queries.extents[0], heads, tokens, depth};
+  const extents_list transposed{queries.extents[0], heads, depth, tokens};
+  const std::int64_t token = 3 * features;
+  const bool fits = keys.extents == transposed && values.extents == here &&
+                    scores.lies_at(0, packed_strides(network_.output_of(*product))) &&
+                    queries.lies_at(0, {tokens * token, depth, token, 1}) &&
+                    keys.lies_at(features, {tokens * token, depth, 1, token}) &&
+                    values.lies_at(2 * features, {tokens * token, depth, token, 1});
+  const double scale = queries.factor * keys.factor * scores.factor;
+  const bool scaled = std::abs(scale * std::sqrt(static_cast<double>(depth)) - 1) < 1e-5;
+  if (!fits || !scaled || values.factor != 1) return false;
+  return replace(last, "Attention", attention_layer{.heads = heads}, {queries.base},
+                 {product, softmax, weighted});
+}
+
+}  // namespace
+
+void recognize_patterns(onnx_network& model) {
+  pattern_finder(model).find();
+}
+
+}  // namespace graphline::onnx
