@@ -24,7 +24,8 @@ inline std::vector<parameter> precision_parameters() {
                 .help =
                     "What the stage computes in on cuda; host computes in float32. Tensors are "
                     "float32 except between networks on cuda that compute in the same type.",
-                .default_value = "float32"};
+                .default_value = "float32",
+                .only_on = "cuda"};
   for (const auto& [text, value] : precision_words) how.choices.emplace_back(text);
   return {std::move(how), tune_parameter()};
 }

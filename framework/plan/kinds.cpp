@@ -74,6 +74,19 @@ void register_name(draft& d, draft_stage& stage, std::size_t index) {
                       on_line(first.place)));
 }
 
+/// Warns of arguments that change nothing on the backend planned for.
+void warn_of_idle(const draft& d, const node& given, const std::vector<parameter>& own,
+                  diagnostics& out) {
+  const std::string& backend = d.target.backend;
+  for (const node::member& member : given.members()) {
+    const parameter* p = find_parameter(own, member.key.text);
+    if (p == nullptr || p->only_on.empty() || p->only_on == backend || backend.empty()) continue;
+    if (member.value.in_one_line() == p->default_value) continue;
+    out.warning(member.key.place,
+                fmt::format("'{}' has no effect on {}, only on {}", p->name, backend, p->only_on));
+  }
+}
+
 /// The keys of every stage are known beside those of its kind, and suggested like them.
 arguments bind_stage(const draft& d, const stage_spec& spec, const std::vector<parameter>& own,
                      diagnostics& out) {
@@ -84,6 +97,7 @@ arguments bind_stage(const draft& d, const stage_spec& spec, const std::vector<p
   std::vector<node::member> members = spec.parameters.members();
   std::erase_if(members,
                 [&](const node::member& m) { return find_parameter(own, m.key.text) == nullptr; });
+  warn_of_idle(d, spec.parameters, own, out);
   return bind_arguments(own, node::mapping(std::move(members)), owner, spec.name.place,
                         d.spec.directory, out);
 }

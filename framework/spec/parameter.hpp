@@ -47,6 +47,8 @@ struct parameter {
   std::optional<double> maximum = {};
   /// Of a `choice`; of `integers` the words that may stand in their place, kept as a text.
   std::vector<std::string> choices = {};
+  /// The backend on which alone it changes something; empty for all.
+  std::string only_on = {};
   /// Of a `tree`: what it is made of, such as "list of stages", which the schemas of
   /// `graphline schema` define. Empty: anything.
   std::string structure = {};

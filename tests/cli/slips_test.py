@@ -54,7 +54,37 @@ class command_line(Case):
         self.assertEqual(left_alone("run", self.folder / "missing.yaml").returncode, 2)
 
 
+    def test_a_file_is_checked_where_its_device_is_missing(self):
+        path = self.pipeline(SMALL.replace("cpu.spin", "cpu.spinn"))
+        self.expect(graphline("check", path, "--device", "cuda:99"), 2,
+                    "unknown kind 'cpu.spinn' (did you mean 'cpu.spin'?)")
+        self.expect(graphline("check", self.pipeline(), "--device", "cuda:99"), 3, "error: no ")
+
+
 class files(Case):
+    def test_a_parameter_that_changes_nothing_here_is_warned_of(self):
+        def check(precision):
+            text = SMALL.replace("    layers:", "    precision: $p\n    layers:")
+            text = text.replace("inputs:", "params: {p: %s}\ninputs:" % precision)
+            done = graphline("check", self.pipeline(text), "--device", "host")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return done.stderr
+
+        self.assertIn("small.yaml:10:5: warning: 'precision' has no effect on host, only on cuda\n",
+                      check("float16"))
+        self.assertEqual(check("float32"), "")
+        self.assertEqual(check("{cuda: float16, host: float32}"), "")
+
+    def test_weights_never_take_each_others_file(self):
+        path = self.folder / "names.yaml"
+        layers = "layers: [{linear: {out_features: 2, name: %s}}]}\n"
+        path.write_text("pipeline: names\ninputs: {x: {shape: [1, 2]}}\nstages:\n"
+                        "  - {name: a, kind: network, reads: x, " + layers % "b.c" +
+                        "  - {name: a.b, kind: network, reads: a, " + layers % "c")
+        done = graphline("run", path, "--frames", "1", "--save-tensors", self.folder)
+        self.expect(done, 1, "weight.a.b.c.weight.npy: weight 'b.c.weight' of stage 'a' and weight "
+                    "'c.weight' of stage 'a.b' have the same file name; rename one")
+
     def test_keys_of_ones_own_may_hold_anchors(self):
         text = "x-pause: &pause {kind: cpu.spin, duration: 1ms}\n" + SMALL
         path = self.pipeline(text.replace("    kind: cpu.spin\n    duration: 1ms\n",

@@ -148,11 +148,11 @@ def run(words, limit=None, **options):
 
 
 class Workplace:
-    """A copy of the tree and its build."""
+    """A copy of the tree and its build, with `cuda` only where a fault is in code for it."""
 
-    def __init__(self, folder, limit, jobs):
+    def __init__(self, folder, limit, jobs, cuda):
         self.source, self.build = folder / "source", folder / "build"
-        self.limit, self.jobs = limit, jobs
+        self.limit, self.jobs, self.cuda = limit, jobs, cuda
         self.environment = {**os.environ, "CCACHE_BASEDIR": str(self.source),
                             "CCACHE_NOHASHDIR": "1"}
 
@@ -160,8 +160,12 @@ class Workplace:
         """Copies, configures and builds; all must pass without a fault."""
         self.source.mkdir(parents=True, exist_ok=True)
         copy_tree(ROOT, self.source)
+        frontend = self.source / "build" / "cudnn_frontend"
+        if self.cuda and not frontend.is_symlink():
+            frontend.parent.mkdir(exist_ok=True)
+            frontend.symlink_to(ROOT / "build" / "cudnn_frontend")
         self.demand("configuring", ["cmake", "--preset", "test", "-B", str(self.build),
-                                    "-DGRAPHLINE_WITH_CUDA=OFF",
+                                    f"-DGRAPHLINE_WITH_CUDA={'ON' if self.cuda else 'OFF'}",
                                     "-DCMAKE_CXX_FLAGS_RELEASE=-O1"], cwd=self.source)
         self.demand("building", self.build_words(folders))
         for folder in folders:
@@ -301,7 +305,8 @@ def main():
         if given.missed:
             chosen = [fault for fault in chosen
                       if results.verdicts.get(json.dumps(fault.key())) != CAUGHT]
-        place = Workplace(given.build.resolve(), given.limit, given.jobs)
+        cuda = any("cuda" in fault.path for fault in chosen)
+        place = Workplace(given.build.resolve(), given.limit, given.jobs, cuda)
         folders = sorted({fault.folder for fault in chosen if not fault.equivalent})
         if folders:
             place.prepare(folders)

@@ -88,7 +88,13 @@ plan_target pipeline_options::target() const {
 }
 
 plan pipeline_options::make_plan(const std::function<void(settings&)>& adjust) {
-  const plan_target machine = target();
+  plan_target machine;
+  try {
+    machine = target();
+  } catch (const no_device_error&) {
+    make_plan_without_device();  // what is wrong in the file comes first
+    throw;
+  }
   return make_plan(machine.backend, machine, adjust);
 }
 

@@ -282,21 +282,28 @@ void session::save_tensors(const std::string& directory) {
   if (problem) {
     throw run_error(fmt::format("{}: cannot make the folder: {}", directory, problem.message()));
   }
-  const auto save = [&](const std::string& name, const tensor_type& type,
+  std::map<std::string, std::string> saved;  // what each file holds
+  const auto save = [&](const std::string& name, const std::string& what, const tensor_type& type,
                         std::span<const std::byte> data) {
+    const auto [other, first] = saved.try_emplace(name, what);
+    if (!first) {
+      throw run_error(fmt::format("{}/{}.npy: {} and {} have the same file name; rename one",
+                                  directory, name, other->second, what));
+    }
     write_npy(folder / (name + ".npy"), type, data);
   };
   for (std::size_t i = 0; i < planned().tensors.size(); ++i) {
     const auto& t = planned().tensors[i];
     if (!t.input && !(t.output() && last_slot_)) continue;
     memory staging;
-    save((t.input ? "input." : "output.") + t.name, t.type,
+    save((t.input ? "input." : "output.") + t.name, fmt::format("tensor '{}'", t.name), t.type,
          pipeline_->read(pipeline_->tensor(i, last_slot_.value_or(0)), t.on, staging));
   }
   for (const auto& stage : planned().stages) {
     if (!stage.kind->weights) continue;
     for (const auto& w : stage.kind->weights(stage.config)) {
-      save("weight." + stage.name + "." + w.name, w.type, w.data);
+      save("weight." + stage.name + "." + w.name,
+           fmt::format("weight '{}' of stage '{}'", w.name, stage.name), w.type, w.data);
     }
   }
 }
