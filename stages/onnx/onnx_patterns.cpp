@@ -27,6 +27,7 @@ struct scaled_view {
 
   /// Strides of dimensions of one element are not looked at.
   bool lies_at(std::int64_t from, const extents_list& steps) const {
+    if (strides.size() != steps.size()) return false;
     for (std::size_t i = 0; i < steps.size(); ++i) {
       if (extents[i] != 1 && strides[i] != steps[i]) return false;
     }

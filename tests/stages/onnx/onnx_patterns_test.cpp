@@ -214,6 +214,8 @@ struct written_attention {
   float divisor = 1;
   std::int64_t axis = -1;
   std::vector<std::int64_t> order{0, 2, 1, 3};
+  bool flat_scores = false;  // without the first dimension, which broadcasting adds again
+  std::int64_t count = images;
 };
 
 std::string write_attention(model_text& to, const written_attention& how) {
@@ -226,10 +228,11 @@ std::string write_attention(model_text& to, const written_attention& how) {
       scaled(to.node("Transpose", {parts[1]}, {integers("perm", {0, 1, 3, 2})}), how.of_keys);
   auto scores = to.node("MatMul", "scores", {parts[0], parts[1]});
   if (how.divisor != 1) scores = to.node("Div", {scores, to.constant({}, {how.divisor})});
+  if (how.flat_scores) scores = to.node("Reshape", {scores, to.constant({heads, tokens, tokens})});
   const auto share = to.node("Softmax", "share", {scores}, {integer("axis", how.axis)});
   const auto sum = to.node("MatMul", "sum", {share, parts[2]});
   const auto apart = to.node("Transpose", {sum}, {integers("perm", how.order)});
-  return to.node("Reshape", {apart, to.constant({images, tokens, features})});
+  return to.node("Reshape", {apart, to.constant({how.count, tokens, features})});
 }
 
 std::vector<double> attention_of(const std::vector<float>& x) {
@@ -285,10 +288,12 @@ TEST(onnx_patterns_of, what_only_looks_like_attention_stays_as_it_is) {
   const auto recognized = [](const written_attention& how) {
     model_text model;
     const auto layers =
-        layers_of(model.network({images, tokens, 3 * features}, write_attention(model, how)));
+        layers_of(model.network({how.count, tokens, 3 * features}, write_attention(model, how)));
     return layers.size() == 1;
   };
   EXPECT_TRUE(recognized({}));
+  EXPECT_TRUE(recognized({.count = 1}));
+  EXPECT_FALSE(recognized({.flat_scores = true, .count = 1}));
   EXPECT_FALSE(recognized({.of_queries = 0.6F}));
   EXPECT_FALSE(recognized({.axis = 2}));
   EXPECT_FALSE(recognized({.order = {0, 1, 2, 3}}));
