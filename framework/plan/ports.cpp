@@ -137,7 +137,9 @@ void name_writes(draft& d, draft_stage& stage) {
         stage, names.size() > outputs.size() ? names[outputs.size()].place : spec.name.place,
         fmt::format("stage '{}' names {} to write, but kind '{}' writes {}: {}{}", spec.name.text,
                     tensors(names.size()), stage.kind->name, outputs.size(), list_ports(outputs),
-                    names.size() > outputs.size() ? name_more(*stage.kind, "outputs") : ""));
+                    names.size() > outputs.size()
+                        ? name_more(*stage.kind, "outputs")
+                        : fmt::format("; 'writes: {{{}: NAME}}' names some", outputs[0].name)));
   }
 }
 

@@ -36,8 +36,10 @@ std::size_t definition_builder::add_input(std::string name, tensor_type type) {
   return network_.inputs.back();
 }
 
-std::size_t definition_builder::add_constant(std::string name, tensor_type type) {
-  return add_value({std::move(name), std::move(type), /*constant=*/true});
+std::size_t definition_builder::add_constant(std::string name, tensor_type type, bool parameter) {
+  network_value value{std::move(name), std::move(type), /*constant=*/true};
+  value.parameter = parameter;
+  return add_value(std::move(value));
 }
 
 std::optional<layer_shape> definition_builder::infer(const network_layer& layer,
@@ -53,11 +55,23 @@ std::optional<layer_shape> definition_builder::infer(const network_layer& layer,
   return inferred;
 }
 
+/// A constant is counted with the first layer that reads it. A single number among a layer's
+/// operands belongs to a formula. `weights`: how many of its inputs are.
+void definition_builder::count_parameters(network_layer& layer, std::size_t weights) {
+  for (std::size_t i = 0; i < layer.inputs.size(); ++i) {
+    const network_value& value = network_.values[layer.inputs[i]];
+    if (!value.constant) continue;
+    const bool weight = i + weights >= layer.inputs.size();
+    const std::int64_t elements = value.type.shape.elements();
+    if (weight && !value.parameter) layer.cost.bytes_read -= value.type.bytes();
+    if (!value.parameter || (!weight && elements == 1)) continue;
+    if (counted_.insert(layer.inputs[i]).second) layer.cost.parameters += elements;
+  }
+}
+
 std::size_t definition_builder::append(network_layer layer, const layer_shape& inferred) {
   layer.cost = inferred.cost;
-  for (const weight_spec& weight : inferred.weights) {
-    layer.cost.parameters += weight.shape.elements();
-  }
+  count_parameters(layer, inferred.weights.size());
   layer.outputs = {add_value({layer.name, {inferred.output, dtype::float32}})};
   for (const shape& further : inferred.further) {
     layer.outputs.push_back(add_value({layer.name, {further, dtype::float32}}));

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -21,6 +22,7 @@ struct network_value {
   tensor_type type;
   bool constant = false;       ///< the same in every frame: a weight
   initial_value initial = {};  ///< of a constant that is drawn from a seed
+  bool parameter = true;       ///< of a constant: not a reader's own, such as a scale of ones
 };
 
 /// One layer of a network, checked and with its shapes.
@@ -66,7 +68,7 @@ class definition_builder {
 
   /// The value of what the network reads next, and of a constant whose data the reader has.
   std::size_t add_input(std::string name, tensor_type type);
-  std::size_t add_constant(std::string name, tensor_type type);
+  std::size_t add_constant(std::string name, tensor_type type, bool parameter = true);
 
   /// Adds a layer whose name, kind, operation, place and inputs are stated, its weights apart: they
   /// become constants whose names begin with `prefix`, and its inputs after the others. `givers`
@@ -96,8 +98,11 @@ class definition_builder {
   /// machine computes.
   void check_size(const layer_shape& inferred, layer_problems& problems);
 
+  void count_parameters(network_layer& layer, std::size_t weights);
+
   network_definition network_;
-  std::int64_t flops_ = 0;  ///< of all layers so far
+  std::set<std::size_t> counted_;  ///< constants that are parameters of a layer so far
+  std::int64_t flops_ = 0;         ///< of all layers so far
 };
 
 }  // namespace graphline

@@ -1,9 +1,18 @@
+#include <fmt/format.h>
+
 #include <optional>
 
 #include "stages/onnx/onnx_importer.hpp"
 
 namespace graphline::onnx {
 namespace {
+
+/// Refuses a product of x [..., k] with a constant of other rows than k.
+void require_product(const onnx_call& node, const shape& x, std::int64_t k, std::int64_t rows) {
+  if (k == rows) return;
+  node.refuse(fmt::format("multiplies {} by {}, whose extents do not fit", to_string(x),
+                          to_string(node.extents(1))));
+}
 
 /// A matrix with its extents exchanged.
 std::vector<float> transposed(const std::vector<float>& from, std::int64_t rows,
@@ -21,9 +30,9 @@ std::vector<float> transposed(const std::vector<float>& from, std::int64_t rows,
 std::size_t weight_of(onnx_importer& to, const onnx_call& node, std::size_t dimensions) {
   const shape& s = node.input(1).extents;
   node.require(s.rank() == node.extents(0).rank(), "has a weight of other dimensions than x");
-  if (dimensions == 1) return to.add_constant(node.floats(1), {s[0], s[1], 1, s[2]});
+  if (dimensions == 1) return to.add_weight(1, node.floats(1), {s[0], s[1], 1, s[2]});
   if (dimensions == 2) return to.value(1);
-  return to.add_constant(node.floats(1), {s[0], s[1] * s[2], s[3], s[4]});
+  return to.add_weight(1, node.floats(1), {s[0], s[1] * s[2], s[3], s[4]});
 }
 
 /// [N, C, D, H, W] as an image for each place of the window along the depth, whose channels are
@@ -134,15 +143,16 @@ std::size_t import_conv_transpose(onnx_importer& to, const onnx_call& node) {
   return add_convolution(to, node, read, layer, weight);
 }
 
-/// x times a constant matrix [k, n], and a bias of n numbers or none, whatever the rank of x.
+/// x times the node's input 1, a constant matrix [n, k], and a bias of n numbers, its input 2, or
+/// none, whatever the rank of x.
 std::size_t add_linear(onnx_importer& to, std::size_t x, const std::vector<float>& weight,
                        std::int64_t n, const std::vector<float>& bias) {
   const shape extents = to.shape_of(x);
   const std::int64_t k = extents[extents.rank() - 1];
   const shape rows = as_rows(extents);
-  std::vector<std::size_t> weights{to.add_constant(weight, {n, k})};
+  std::vector<std::size_t> weights{to.add_weight(1, weight, {n, k})};
   const bool has_bias = !bias.empty();
-  if (has_bias) weights.push_back(to.add_constant(bias, {n}));
+  if (has_bias) weights.push_back(to.add_weight(2, bias, {n}));
   const bool as_it_is = extents.rank() == 2 || extents.rank() == 3;
   const std::size_t read = as_it_is ? x : to.add_reshape(x, rows);
   const std::size_t given =
@@ -164,7 +174,7 @@ std::size_t import_gemm(onnx_importer& to, const onnx_call& node) {
   const shape& b = node.extents(1);
   const std::int64_t k = b[transpose_b ? 1 : 0];
   const std::int64_t n = b[transpose_b ? 0 : 1];
-  node.require(to.shape_of(a)[1] == k, "has matrices whose extents do not fit");
+  require_product(node, to.shape_of(a), to.shape_of(a)[1], k);
 
   if (node.is_constant(1) && k > 0) {
     std::vector<float> weight = node.floats(1);
@@ -198,7 +208,7 @@ std::size_t import_matmul(onnx_importer& to, const onnx_call& node) {
   const shape b = node.extents(1);
   node.require(a.rank() > 0 && b.rank() > 0, "cannot multiply single numbers");
   if (node.is_constant(1) && b.rank() == 2 && a.rank() >= 2 && b.elements() > 0) {
-    node.require(a[a.rank() - 1] == b[0], "has matrices whose extents do not fit");
+    require_product(node, a, a[a.rank() - 1], b[0]);
     return add_linear(to, to.value(0), transposed(node.floats(1), b[0], b[1]), b[1], {});
   }
   // A vector is a matrix of one row or one column, which the result does not have.

@@ -78,9 +78,10 @@ std::vector<std::size_t> import_lstm(onnx_importer& to, const onnx_call& node) {
   }
   const std::vector<std::size_t> given =
       to.add_all(lstm, {to.value(0), first_state(5), first_state(6)},
-                 {to.add_constant(gates_in_order(node.floats(1), directions), weight),
-                  to.add_constant(gates_in_order(node.floats(2), directions), recurrent),
-                  to.add_constant(gates_in_order(bias, directions), gates)});
+                 {to.add_weight(1, gates_in_order(node.floats(1), directions), weight),
+                  to.add_weight(2, gates_in_order(node.floats(2), directions), recurrent),
+                  node.has(3) ? to.add_weight(3, gates_in_order(bias, directions), gates)
+                              : to.add_constant(bias, gates)});
   const std::size_t apart = to.add_reshape(given[0], {x[0], x[1], directions, lstm.hidden});
   const std::size_t all = directions == 1 ? to.add_reshape(apart, {x[0], 1, x[1], lstm.hidden})
                                           : to.add(transpose_layer{{0, 2, 1, 3}}, {apart});

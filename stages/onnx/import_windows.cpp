@@ -222,10 +222,8 @@ std::size_t import_batch_normalization(onnx_importer& to, const onnx_call& node)
 
 /// Rows of x by their own mean and variance.
 std::size_t normalize_rows(onnx_importer& to, std::size_t x, std::int64_t extent, float epsilon,
-                           const std::vector<float>& scale, const std::vector<float>& bias) {
+                           const std::vector<std::size_t>& weights) {
   const std::size_t rows = to.add_reshape(x, {to.shape_of(x).elements() / extent, extent});
-  const std::vector<std::size_t> weights{to.add_constant(scale, {extent}),
-                                         to.add_constant(bias, {extent})};
   return to.add(layer_norm_layer{static_cast<double>(epsilon)}, {rows}, weights);
 }
 
@@ -239,8 +237,11 @@ std::size_t import_layer_normalization(onnx_importer& to, const onnx_call& node)
       node.has(2) ? node.floats(2) : std::vector<float>(scale.size(), 0.0F);
   node.require(std::ssize(scale) == extent && std::ssize(bias) == extent,
                "has a scale that broadcasts, which is not supported");
+  const std::vector<std::size_t> weights{
+      to.add_weight(1, scale, {extent}),
+      node.has(2) ? to.add_weight(2, bias, {extent}) : to.add_constant(bias, {extent})};
   const std::size_t rows =
-      normalize_rows(to, to.value(0), extent, node.number("epsilon", 1e-5F), scale, bias);
+      normalize_rows(to, to.value(0), extent, node.number("epsilon", 1e-5F), weights);
   return to.add_reshape(rows, extents);
 }
 
@@ -254,7 +255,8 @@ std::size_t normalize_groups(onnx_importer& to, const onnx_call& node, std::int6
   const auto count = static_cast<std::size_t>(extent);
   const std::size_t rows =
       normalize_rows(to, to.value(0), extent, node.number("epsilon", 1e-5F),
-                     std::vector<float>(count, 1.0F), std::vector<float>(count, 0.0F));
+                     {to.add_constant(std::vector<float>(count, 1.0F), {extent}),
+                      to.add_constant(std::vector<float>(count, 0.0F), {extent})});
   const std::size_t whole = to.add_reshape(rows, extents);
   std::vector<std::int64_t> channels(extents.rank() - 1, 1);
   channels[0] = extents[1];
@@ -270,7 +272,7 @@ std::size_t normalize_groups(onnx_importer& to, const onnx_call& node, std::int6
     }
     node.require(static_cast<std::int64_t>(values.size()) == extents[1],
                  "has a scale that does not fit its channels");
-    return to.add_constant(values, shape(channels));
+    return to.add_weight(input, values, shape(channels));
   };
   const std::size_t scaled = to.add_pointwise(function::mul, {whole, per_channel(1)});
   return to.add_pointwise(function::add, {scaled, per_channel(2)});

@@ -81,6 +81,27 @@ stage_ports ports_of(const onnx_graph& graph) {
   return {ports(graph.inputs), ports(graph.outputs)};
 }
 
+/// Warns of open extents that the model names alike and that differ.
+void warn_of_symbols(const onnx_model& model, std::span<const tensor_type> tensors,
+                     const place& where, diagnostics& out) {
+  std::map<std::string, std::pair<std::int64_t, std::string>>
+      known;  // its extent, and in which input
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const onnx_value& input = model.graph.inputs[i];
+    if (!input.extents) continue;
+    for (std::size_t axis = 0; axis < input.extents->size(); ++axis) {
+      const std::string& symbol = (*input.extents)[axis].symbol;
+      if (symbol.empty()) continue;
+      const std::int64_t extent = tensors[i].shape[axis];
+      const auto& [first, name] = known.try_emplace(symbol, extent, input.name).first->second;
+      if (first == extent) continue;
+      out.warning(where, fmt::format("the model's dimension '{}' is {} in input '{}' and {} in "
+                                     "input '{}'",
+                                     symbol, first, name, extent, input.name));
+    }
+  }
+}
+
 /// The model for tensors of these types, one for each of its inputs. Reports to `out`.
 onnx_network network_for(const onnx_model& model, const arguments& values,
                          std::span<const tensor_type> tensors, diagnostics& out) {
@@ -92,8 +113,13 @@ onnx_network network_for(const onnx_model& model, const arguments& values,
     const std::string_view element = to_string(wanted[i].element);
     const auto read = read_as(wanted[i].element);
     if (!read) {
-      out.error(where, fmt::format("input '{}' of model '{}' is {}, which is not supported",
-                                   wanted[i].name, path, element));
+      const bool half =
+          wanted[i].element == onnx_type::float16 || wanted[i].element == onnx_type::bfloat16;
+      out.error(where, fmt::format("input '{}' of model '{}' is {}, which is not supported{}",
+                                   wanted[i].name, path, element,
+                                   half ? "; export the model in float32, and set the stage's "
+                                          "'precision' to compute in 16 bits on cuda"
+                                        : ""));
     } else if (*read != tensors[i].element) {
       out.error(where, fmt::format("input '{}' of model '{}' is {} but reads {}", wanted[i].name,
                                    path, element, to_string(tensors[i])));
@@ -105,6 +131,7 @@ onnx_network network_for(const onnx_model& model, const arguments& values,
     inputs.emplace_back(wanted[i].name, tensors[i]);
   }
   if (out.has_errors()) return {};
+  warn_of_symbols(model, tensors, where, out);
   std::vector<std::string> outputs;
   for (const onnx_value& value : model.graph.outputs) outputs.push_back(value.name);
   return import_onnx(model, inputs, outputs, where, out);
@@ -196,7 +223,15 @@ stage_kind onnx_kind() {
     const weight_table weights(network.definition, std::move(network.constants));
     return make_host_network(d, network.definition, weights, config);
   };
-  kind.weights = [](const stage_config& config) { return onnx_network_of(config).constants; };
+  kind.weights = [](const stage_config& config) {
+    onnx_network network = onnx_network_of(config);
+    auto value = network.definition.values.begin();
+    std::erase_if(network.constants, [&](const named_tensor&) {
+      while (!value->constant) ++value;
+      return !value++->parameter;
+    });
+    return std::move(network.constants);
+  };
   kind.manual = onnx_manual;
   return kind;
 }

@@ -32,10 +32,13 @@ const onnx_tensor& onnx_call::type(std::size_t input) const {
 const onnx_tensor& onnx_call::input(std::size_t input) const {
   const onnx_tensor& found = type(input);
   if (!found.known()) {
-    refuse(size_of(found.element) > 0
-               ? fmt::format("takes a constant as its input {}, not what the model computes", input)
-               : fmt::format("has an input {} of type {}, which is not supported", input,
-                             to_string(found.element)));
+    refuse(
+        size_of(found.element) > 0
+            ? fmt::format("needs a constant as its input {}, and not what it reads or computes in "
+                          "every frame",
+                          input)
+            : fmt::format("has an input {} of type {}, which is not supported", input,
+                          to_string(found.element)));
   }
   return found;
 }

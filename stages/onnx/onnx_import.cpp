@@ -68,6 +68,17 @@ onnx_type given_element(const onnx_call& call) {
   return moves(call.node().op_type) ? call.type(0).element : onnx_type::float32;
 }
 
+/// Refuses a node whose operator is not supported.
+const onnx_operator& find_operator(const onnx_call& call) {
+  const onnx_node& node = call.node();
+  if (!node.domain.empty()) {
+    call.refuse(fmt::format("is of '{}', which is not supported", node.domain));
+  }
+  const auto found = imported().find(node.op_type);
+  if (found == imported().end()) call.refuse("is not supported");
+  return found->second;
+}
+
 /// Leaves out layers of which nobody reads what they give.
 void drop_unread(network_definition& network) {
   std::set<std::size_t> read(network.outputs.begin(), network.outputs.end());
@@ -93,19 +104,29 @@ std::size_t onnx_importer::value(std::size_t input) {
   known_value& known = known_.at(call_->node().inputs[input]);
   if (known.value) return *known.value;
   const auto* floats = std::get_if<std::vector<float>>(&tensor.values);
-  known.value = floats != nullptr ? add_constant(*floats, tensor.extents)
-                                  : add_constant(call_->floats(input), tensor.extents);
+  known.value = floats != nullptr ? add_weight(input, *floats, tensor.extents)
+                                  : add_weight(input, call_->floats(input), tensor.extents);
   return *known.value;
 }
 
-std::size_t onnx_importer::add_constant(std::span<const float> data, const shape& extents) {
+/// Names differ, and can be those of files.
+std::size_t onnx_importer::add_named(const std::string& name, std::span<const float> data,
+                                     const shape& extents, bool parameter) {
   call_->require(!data.empty(), "reads a constant without elements, which is not supported");
   call_->require(extents.rank() <= most_dimensions, "has more than 12 dimensions");
-  const std::string name = fmt::format("constant.{}", constants_.size());
-  named_tensor& tensor = constants_.emplace_back(named_tensor{name, {extents, dtype::float32}, {}});
+  std::string base = name;
+  for (char& c : base) {
+    if (c == '/' || static_cast<unsigned char>(c) < ' ') c = '.';
+  }
+  std::string unique = base;
+  for (int number = 2; !constant_names_.insert(unique).second; ++number) {
+    unique = fmt::format("{}.{}", base, number);
+  }
+  named_tensor& tensor =
+      constants_.emplace_back(named_tensor{unique, {extents, dtype::float32}, {}});
   tensor.data.resize(data.size_bytes());
   std::memcpy(tensor.data.data(), data.data(), data.size_bytes());
-  return network_.add_constant(name, tensor.type);
+  return network_.add_constant(unique, tensor.type, parameter);
 }
 
 std::vector<std::size_t> onnx_importer::add_all(layer_operation operation,
@@ -216,15 +237,22 @@ void onnx_importer::read_graph(const onnx_graph& graph) {
 
 void onnx_importer::read_node(const onnx_node& node) {
   std::vector<const onnx_tensor*> inputs;
+  bool after_refused = false;
   for (const std::string& input : node.inputs) {
-    // What depends on a node that was refused says nothing new.
-    if (!input.empty() && !known_.contains(input)) return;
-    inputs.push_back(input.empty() ? nullptr : known_.at(input).tensor);
+    const auto found = known_.find(input);
+    inputs.push_back(found != known_.end() ? found->second.tensor : nullptr);
+    after_refused = after_refused || (!input.empty() && found == known_.end());
   }
   const onnx_call call(node, inputs, budget_);
   call_ = &call;
   layers_of_node_ = 0;
   try {
+    if (after_refused) {
+      // Its operator alone can say something new.
+      const bool evaluated = can_evaluate(node) || node.op_type == "If";
+      if (!evaluated || !node.domain.empty()) find_operator(call);
+      return;
+    }
     const bool extents_only = node.op_type == "Shape" || node.op_type == "Size";
     const bool constant = std::ranges::all_of(inputs, [&](const onnx_tensor* tensor) {
       return tensor == nullptr || tensor->known() || extents_only;
@@ -241,14 +269,11 @@ void onnx_importer::read_node(const onnx_node& node) {
 
 void onnx_importer::add_node(const onnx_call& call) {
   const onnx_node& node = call.node();
-  if (!node.domain.empty())
-    call.refuse(fmt::format("is of '{}', which is not supported", node.domain));
-  if (node.op_type == "If") return take_branch(call);
+  if (node.op_type == "If" && node.domain.empty()) return take_branch(call);
+  const onnx_operator& add = find_operator(call);
   call.require(!reads_integers(call) || takes_integers(node.op_type),
                "computes with integers, which is not supported");
-  const auto found = imported().find(node.op_type);
-  if (found == imported().end()) call.refuse("is not supported");
-  give(found->second(*this, call));
+  give(add(*this, call));
 }
 
 void onnx_importer::take_branch(const onnx_call& call) {
@@ -291,8 +316,9 @@ onnx_network onnx_importer::finish(const std::vector<std::string>& outputs) {
       out_.error(where_, fmt::format("output '{}' of the model is {}; only float32 is supported",
                                      name, to_string(tensor->element)));
     } else if (constant || is_input(*value)) {
-      out_.error(where_, fmt::format("output '{}' of the model is {}", name,
-                                     constant ? "constant" : "one of its inputs"));
+      out_.error(where_, fmt::format("output '{}' of the model is {}; remove it from the model's "
+                                     "outputs",
+                                     name, constant ? "constant" : "one of its inputs"));
     } else {
       values.push_back(*value);
     }

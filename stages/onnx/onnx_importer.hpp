@@ -1,5 +1,7 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -32,8 +34,14 @@ class onnx_importer {
 
   const shape& shape_of(std::size_t value) const { return network_.network().shape_of(value); }
 
-  /// A constant of the network.
-  std::size_t add_constant(std::span<const float> data, const shape& extents);
+  /// A constant of the network that the model does not hold; one that is made of an input of the
+  /// node, after which it is named.
+  std::size_t add_constant(std::span<const float> data, const shape& extents) {
+    return add_named(fmt::format("constant.{}", constants_.size()), data, extents, false);
+  }
+  std::size_t add_weight(std::size_t input, std::span<const float> data, const shape& extents) {
+    return add_named(call_->node().inputs.at(input), data, extents, /*parameter=*/true);
+  }
   std::size_t add_number(float number) { return add_constant({&number, 1}, {}); }
 
   /// A layer of the node, and the value that it gives; all of them.
@@ -63,6 +71,8 @@ class onnx_importer {
     std::optional<std::size_t> value;     ///< of the network; a constant has one once it is read
   };
 
+  std::size_t add_named(const std::string& name, std::span<const float> data, const shape& extents,
+                        bool parameter);
   void read_graph(const onnx_graph& graph);
   void read_node(const onnx_node& node);
   void add_input(const std::string& name, const tensor_type& type);
@@ -84,6 +94,7 @@ class onnx_importer {
   std::size_t layers_of_node_ = 0;
   definition_builder network_;
   std::vector<named_tensor> constants_;
+  std::set<std::string> constant_names_;
 };
 
 /// Adds the layers of a node; the values that it gives, in order.

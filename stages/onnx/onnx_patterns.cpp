@@ -193,13 +193,17 @@ bool pattern_finder::replace(network_layer& last, std::string kind,
     if (network_.shape_of(inputs[i + 1]) != result.weights[i].shape) return false;
   }
   std::string name;
-  for (const network_layer* each : all) name += (name.empty() ? "" : "+") + each->name;
+  std::int64_t parameters = 0;
+  for (const network_layer* each : all) {
+    name += (name.empty() ? "" : "+") + each->name;
+    parameters += each->cost.parameters;
+  }
   last.name = std::move(name);
   last.kind = std::move(kind);
   last.operation = operation;
   last.inputs = std::move(inputs);
   last.cost = result.cost;
-  for (const weight_spec& weight : result.weights) last.cost.parameters += weight.shape.elements();
+  last.cost.parameters = parameters;
   return true;
 }
 

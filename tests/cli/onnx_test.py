@@ -144,6 +144,19 @@ class Onnx(Case):
         self.pipeline.write_text(PIPELINE.replace("reads: image", "reads: [image, image]"))
         self.refused("reads 2 tensors, but kind 'onnx' reads 1: x")
 
+    def test_dimensions_of_one_name_are_told_of_where_they_differ(self):
+        graph = (text(1, node("Add", ["x", "y"], ["sum"], "add")) + text(11, value("x", ["batch", 3]))
+                 + text(11, value("y", ["batch", 3])) + text(12, value("sum", ["batch", 3])))
+        (self.folder / "model.onnx").write_bytes(
+            number(1, 8) + text(8, number(2, 17)) + text(7, graph))
+        self.pipeline.write_text(
+            "pipeline: two\ninputs: {a: {shape: [2, 3]}, b: {shape: [1, 3]}}\nstages:\n"
+            "  - {name: net, kind: onnx, model: model.onnx, reads: [a, b]}\n")
+        done = graphline("check", self.pipeline, "--device", "host")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("warning: the model's dimension 'batch' is 2 in input 'x' and 1 in input 'y'",
+                      done.stderr)
+
     def test_inputs_and_outputs_have_the_models_names(self):
         self.pipeline.write_text(PIPELINE.replace("reads: image", "reads: {x: image}")
                                  .replace("writes: [scores, sum]", "writes: {sum: total}"))

@@ -139,7 +139,7 @@ TEST(onnx_constants, need_only_the_extents_for_a_shape) {
   EXPECT_EQ(outputs_of(op("Shape", {{"start", std::int64_t{-2}}}), {type}), "int64 [2]: 3 4");
   EXPECT_EQ(outputs_of(op("Size"), {type}), "int64 []: 24");
   EXPECT_THAT(problem(op("Relu"), {type}),
-              HasSubstr("node 'n' (Relu) takes a constant as its input 0"));
+              HasSubstr("node 'n' (Relu) needs a constant as its input 0"));
 }
 
 TEST(onnx_constants, are_cast_as_numpy_does) {

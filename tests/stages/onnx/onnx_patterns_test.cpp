@@ -5,84 +5,15 @@
 
 #include <cmath>
 #include <functional>
-#include <random>
 
+#include "tests/stages/onnx/model_text.hpp"
 #include "tests/stages/onnx/network_carriers.hpp"
-#include "tests/stages/onnx/onnx_test_data.hpp"
 
 namespace graphline::test {
 namespace {
 
 using testing::ElementsAre;
 using testing::Pointwise;
-
-std::vector<float> drawn(std::size_t count, unsigned seed) {
-  std::mt19937 random(seed);
-  std::vector<float> values(count);
-  for (float& value : values) value = std::uniform_real_distribution<float>(-1, 1)(random);
-  return values;
-}
-
-/// A model that grows node by node: nodes are named after their operator, and give a value of their
-/// own name.
-class model_text {
- public:
-  std::string node(const std::string& op_type, const std::vector<std::string>& inputs,
-                   const std::vector<written::message>& attributes = {}) {
-    return node(op_type, op_type + std::to_string(count_++), inputs, attributes);
-  }
-  std::string node(const std::string& op_type, const std::string& name,
-                   const std::vector<std::string>& inputs,
-                   const std::vector<written::message>& attributes = {}) {
-    written::message written = written::node(op_type, inputs, {name}, name);
-    for (const written::message& attribute : attributes) written.add(5, attribute);
-    graph_.add(1, written);
-    return name;
-  }
-  std::string constant(const std::vector<std::int64_t>& extents, const std::vector<float>& data) {
-    const std::string name = "c" + std::to_string(count_++);
-    graph_.add(5, written::tensor(name, onnx_type::float32, extents).text(9, written::raw(data)));
-    return name;
-  }
-  std::string constant(const std::vector<std::int64_t>& numbers) {
-    const std::string name = "c" + std::to_string(count_++);
-    graph_.add(5, written::tensor(name, onnx_type::int64, {std::ssize(numbers)})
-                      .text(9, written::raw(numbers)));
-    return name;
-  }
-
-  /// The network for an input "x" of these extents.
-  onnx_network network(const shape& x, const std::string& output) {
-    graph_.add(11, written::value("x", {})).add(12, written::value(output, {}));
-    const onnx_model model = parse_model(written::model(graph_, 11).bytes());
-    diagnostics problems;
-    onnx_network made = import_onnx(model, {{"x", {x, dtype::float32}}}, {output}, {}, problems);
-    problems.throw_if_errors();
-    return made;
-  }
-
- private:
-  written::message graph_;
-  int count_ = 0;
-};
-
-written::message integers(std::string_view name, const std::vector<std::int64_t>& values) {
-  written::message made = written::attribute(name, 7);
-  for (const std::int64_t value : values) made.number(8, value);
-  return made;
-}
-
-written::message integer(std::string_view name, std::int64_t value) {
-  return written::attribute(name, 2).number(3, value);
-}
-
-std::vector<std::string> layers_of(const onnx_network& network) {
-  std::vector<std::string> names;
-  for (const network_layer& layer : network.definition.layers) {
-    names.push_back(layer.kind + " " + layer.name);
-  }
-  return names;
-}
 
 class onnx_patterns : public carried_out {
  protected:
@@ -214,6 +145,7 @@ struct written_attention {
   float divisor = 1;
   std::int64_t axis = -1;
   std::vector<std::int64_t> order{0, 2, 1, 3};
+  bool scrambled = false;    // the scores in another order
   bool flat_scores = false;  // without the first dimension, which broadcasting adds again
   std::int64_t count = images;
 };
@@ -228,6 +160,11 @@ std::string write_attention(model_text& to, const written_attention& how) {
       scaled(to.node("Transpose", {parts[1]}, {integers("perm", {0, 1, 3, 2})}), how.of_keys);
   auto scores = to.node("MatMul", "scores", {parts[0], parts[1]});
   if (how.divisor != 1) scores = to.node("Div", {scores, to.constant({}, {how.divisor})});
+  if (how.scrambled) {
+    scores = to.node("Transpose", {scores}, {integers("perm", {0, 2, 1, 3})});
+    scores = to.node("Reshape", {scores, to.constant({-1})});
+    scores = to.node("Reshape", {scores, to.constant({how.count, heads, tokens, tokens})});
+  }
   if (how.flat_scores) scores = to.node("Reshape", {scores, to.constant({heads, tokens, tokens})});
   const auto share = to.node("Softmax", "share", {scores}, {integer("axis", how.axis)});
   const auto sum = to.node("MatMul", "sum", {share, parts[2]});
@@ -294,12 +231,13 @@ TEST(onnx_patterns_of, what_only_looks_like_attention_stays_as_it_is) {
   EXPECT_TRUE(recognized({}));
   EXPECT_TRUE(recognized({.count = 1}));
   EXPECT_FALSE(recognized({.flat_scores = true, .count = 1}));
+  EXPECT_FALSE(recognized({.scrambled = true}));
   EXPECT_FALSE(recognized({.of_queries = 0.6F}));
   EXPECT_FALSE(recognized({.axis = 2}));
   EXPECT_FALSE(recognized({.order = {0, 1, 2, 3}}));
   EXPECT_FALSE(recognized({.parts = [](model_text& to) {
     auto parts = parts_of_all(to);
-    std::swap(parts[0], parts[1]);
+    parts[0] = parts[2];
     return parts;
   }}));
   EXPECT_FALSE(recognized({.parts = [](model_text& to) {
