@@ -69,11 +69,12 @@ struct resize_form {
   extent_pair out{};  ///< height, width
 };
 
-/// The elements of [outer, extent, inner] whose numbers, as float32, are in a table. Operands:
+/// The elements of [outer, extent, inner] whose numbers are in a table: see `take_layer`. Operands:
 /// from, table, to.
 struct gather_form {
   dtype from = dtype::float32;
   dtype to = dtype::float32;
+  dtype numbers = dtype::float32;
   std::int64_t outer = 1;
   std::int64_t extent = 1;
   std::int64_t inner = 1;

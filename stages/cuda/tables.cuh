@@ -67,10 +67,11 @@ void run(const resize_form& form, std::span<void* const> operands, const Launche
 /// An item is an element of the result.
 struct gathered_elements {
   const void* from;
-  const float* table;
+  const void* table;
   void* to;
   dtype read;
   dtype written;
+  dtype numbers;
   std::int64_t extent;
   std::int64_t inner;
   std::int64_t count;
@@ -78,16 +79,17 @@ struct gathered_elements {
   GRAPHLINE_HOST_DEVICE void operator()(std::int64_t item) const {
     std::int64_t outer = item;
     const std::int64_t lane = take_digit(outer, inner);
-    const auto number = static_cast<std::int64_t>(table[take_digit(outer, count)]);
-    store_as(written, to, item, load_as(read, from, (outer * extent + number) * inner + lane));
+    const float number = load_as(numbers, table, take_digit(outer, count));
+    const std::int64_t at = outer * extent + taken_position(number, extent);
+    store_as(written, to, item, load_as(read, from, at * inner + lane));
   }
 };
 
 /// Runs a gather by `launch`, as conversions are.
 template <class Launcher>
 void run(const gather_form& form, std::span<void* const> operands, const Launcher& launch) {
-  launch.items(gathered_elements{operands[0], static_cast<const float*>(operands[1]), operands[2],
-                                 form.from, form.to, form.extent, form.inner, form.count},
+  launch.items(gathered_elements{operands[0], operands[1], operands[2], form.from, form.to,
+                                 form.numbers, form.extent, form.inner, form.count},
                form.outer * form.count * form.inner);
 }
 

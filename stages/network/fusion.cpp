@@ -134,6 +134,8 @@ cost cost_of(const network_definition& network, const fused_layers& group,
     return network.shape_of(value).elements() * static_cast<std::int64_t>(size);
   };
   cost sum;
+  std::int64_t parameters = 0;
+  std::int64_t taken = 0;
   std::set<std::size_t> read;
   std::set<std::size_t> inside;
   for (const std::size_t layer : group.members()) {
@@ -141,12 +143,16 @@ cost cost_of(const network_definition& network, const fused_layers& group,
     sum.parameters += of.cost.parameters;
     sum.macs += of.cost.macs;
     sum.flops += of.cost.flops;
-    for (const std::size_t value : of.inputs) {
+    // Of a table only what is taken is read.
+    const bool takes = std::holds_alternative<take_layer>(of.operation);
+    if (takes) taken += bytes_of(of.outputs.front());
+    if (!takes) parameters += of.cost.parameters;
+    for (const std::size_t value : std::span(of.inputs).subspan(takes ? 1 : 0)) {
       if (!network.values[value].constant && !inside.contains(value)) read.insert(value);
     }
     inside.insert(of.outputs.begin(), of.outputs.end());
   }
-  sum.bytes_read = sum.parameters * static_cast<std::int64_t>(sizes.inside);
+  sum.bytes_read = parameters * static_cast<std::int64_t>(sizes.inside) + taken;
   for (const std::size_t value : read) sum.bytes_read += bytes_of(value);
   for (const std::size_t value : network.layers[group.last()].outputs) {
     sum.bytes_written += bytes_of(value);

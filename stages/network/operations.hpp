@@ -172,6 +172,13 @@ struct gather_layer {
   std::vector<std::int64_t> indices;
 };
 
+/// Reads x and whole numbers of any shape: the elements of x of those numbers along one dimension,
+/// whose place the dimensions of the numbers take. Negative ones count from the end; beyond both
+/// ends the first and the last element are taken.
+struct take_layer {
+  std::size_t axis = 0;
+};
+
 /// Reads numbers of another type: int32, int64 or uint8. From 2^24 on float32 rounds them.
 struct convert_layer {
   dtype from = dtype::int32;
@@ -193,6 +200,6 @@ using layer_operation =
                  layer_norm_layer, attention_layer, pool2d_layer, adaptive_avg_pool2d_layer,
                  flatten_layer, add_layer, pointwise_layer, conv_transpose2d_layer, matmul_layer,
                  concat_layer, slice_layer, pad_layer, transpose_layer, reshape_layer, expand_layer,
-                 reduce_layer, resize2d_layer, gather_layer, convert_layer, lstm_layer>;
+                 reduce_layer, resize2d_layer, gather_layer, take_layer, convert_layer, lstm_layer>;
 
 }  // namespace graphline

@@ -46,4 +46,11 @@ GRAPHLINE_HOST_DEVICE inline window strided_window(std::int64_t i, std::int64_t 
   return {inside_begin, inside_end, count_include_pad ? end - begin : inside_end - inside_begin};
 }
 
+/// Which element of so many a `take_layer` takes for a whole number.
+GRAPHLINE_HOST_DEVICE inline std::int64_t taken_position(float number, std::int64_t extent) {
+  const auto last = static_cast<float>(extent - 1);
+  if (number < 0) number += static_cast<float>(extent);
+  return static_cast<std::int64_t>(number > 0 ? (number < last ? number : last) : 0.0F);
+}
+
 }  // namespace graphline

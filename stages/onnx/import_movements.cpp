@@ -22,6 +22,10 @@ std::size_t import_expand(onnx_importer& to, const onnx_call& node) {
 }
 
 std::size_t import_gather(onnx_importer& to, const onnx_call& node) {
+  if (!node.is_constant(1)) {
+    const std::size_t axis = node.axis(node.integer("axis", 0), node.extents(0).rank());
+    return to.add(take_layer{axis}, {to.value(0), to.value(1)});
+  }
   const gathering wanted = gathering_of(node);
   return to.add_reshape(to.add_selection(to.value(0), wanted.selected), wanted.extents);
 }

@@ -145,8 +145,9 @@ class Onnx(Case):
         self.refused("reads 2 tensors, but kind 'onnx' reads 1: x")
 
     def test_dimensions_of_one_name_are_told_of_where_they_differ(self):
-        graph = (text(1, node("Add", ["x", "y"], ["sum"], "add")) + text(11, value("x", ["batch", 3]))
-                 + text(11, value("y", ["batch", 3])) + text(12, value("sum", ["batch", 3])))
+        graph = (text(1, node("Add", ["x", "y"], ["sum"], "add"))
+                 + text(11, value("x", ["batch", 3])) + text(11, value("y", ["batch", 3]))
+                 + text(12, value("sum", ["batch", 3])))
         (self.folder / "model.onnx").write_bytes(
             number(1, 8) + text(8, number(2, 17)) + text(7, graph))
         self.pipeline.write_text(

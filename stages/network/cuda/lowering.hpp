@@ -196,6 +196,7 @@ void lower(cuda_program_builder& b, const fused_layers& group, const transpose_l
 void lower(cuda_program_builder& b, const fused_layers& group, const expand_layer& expand);
 void lower(cuda_program_builder& b, const fused_layers& group, const resize2d_layer& resize);
 void lower(cuda_program_builder& b, const fused_layers& group, const gather_layer& gather);
+void lower(cuda_program_builder& b, const fused_layers& group, const take_layer& take);
 void lower(cuda_program_builder& b, const fused_layers& group, const convert_layer& convert);
 
 /// A stage that carries out a network on a `cuda` device.

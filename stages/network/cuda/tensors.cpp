@@ -48,6 +48,29 @@ void check_extent(const cuda_program_builder& b, const network_layer& layer, std
   }
 }
 
+/// The elements along one axis whose numbers a buffer holds.
+void add_gather(cuda_program_builder& b, const fused_layers& group, std::size_t along,
+                std::size_t table, dtype numbers, std::int64_t count) {
+  const network_layer& head = b.layer(group.head);
+  const shape& in = b.input_shape(head);
+  const cuda_value x = b.plain_input_of(head);
+  const tensor_layout layout = tensor_layout::row_major;
+  const dtype element = b.result_element(group.head, layout, kept_type(x.form.element));
+  const cuda_value y = b.make_value(b.output_shape(head).elements(), {layout, element});
+  gather_form form{.from = x.form.element,
+                   .to = y.form.element,
+                   .numbers = numbers,
+                   .extent = in[along],
+                   .count = count};
+  for (std::size_t axis = 0; axis < in.rank(); ++axis) {
+    if (axis < along) form.outer *= in[axis];
+    if (axis > along) form.inner *= in[axis];
+  }
+  b.add_kernel(form, {x.buffer, table, y.buffer}, head);
+  b.note("a kernel of its own");
+  b.set_output(group.head, y);
+}
+
 }  // namespace
 
 void lower(cuda_program_builder& b, const fused_layers& group, const flatten_layer&) {
@@ -131,26 +154,17 @@ void lower(cuda_program_builder& b, const fused_layers& group, const resize2d_la
 }
 
 void lower(cuda_program_builder& b, const fused_layers& group, const gather_layer& gather) {
+  const std::vector<float> table(gather.indices.begin(), gather.indices.end());
+  check_extent(b, b.layer(group.head), b.input_shape(b.layer(group.head))[gather.axis]);
+  add_gather(b, group, gather.axis, b.constant(table, dtype::float32), dtype::float32,
+             std::ssize(table));
+}
+
+void lower(cuda_program_builder& b, const fused_layers& group, const take_layer& take) {
   const network_layer& head = b.layer(group.head);
-  const shape& in = b.input_shape(head);
-  const cuda_value x = b.plain_input_of(head);
-  check_extent(b, head, in[gather.axis]);
-  const tensor_layout layout = tensor_layout::row_major;
-  const dtype element = b.result_element(group.head, layout, kept_type(x.form.element));
-  const cuda_value y = b.make_value(b.output_shape(head).elements(), {layout, element});
-  gather_form form{.from = x.form.element,
-                   .to = y.form.element,
-                   .extent = in[gather.axis],
-                   .count = std::ssize(gather.indices)};
-  for (std::size_t axis = 0; axis < in.rank(); ++axis) {
-    if (axis < gather.axis) form.outer *= in[axis];
-    if (axis > gather.axis) form.inner *= in[axis];
-  }
-  const std::size_t table =
-      b.constant({gather.indices.begin(), gather.indices.end()}, dtype::float32);
-  b.add_kernel(form, {x.buffer, table, y.buffer}, head);
-  b.note("a kernel of its own");
-  b.set_output(group.head, y);
+  const cuda_value numbers = b.plain_input_of(head, 1);
+  add_gather(b, group, take.axis, numbers.buffer, numbers.form.element,
+             b.network().shape_of(head.inputs[1]).elements());
 }
 
 void lower(cuda_program_builder& b, const fused_layers& group, const convert_layer&) {

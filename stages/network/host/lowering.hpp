@@ -134,6 +134,7 @@ void lower(program_builder& b, const fused_layers& group, const expand_layer& ex
 void lower(program_builder& b, const fused_layers& group, const reduce_layer& reduce);
 void lower(program_builder& b, const fused_layers& group, const resize2d_layer& resize);
 void lower(program_builder& b, const fused_layers& group, const gather_layer& gather);
+void lower(program_builder& b, const fused_layers& group, const take_layer& take);
 void lower(program_builder& b, const fused_layers& group, const convert_layer& convert);
 void lower(program_builder& b, const fused_layers& group, const lstm_layer& lstm);
 

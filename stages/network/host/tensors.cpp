@@ -1,42 +1,51 @@
 #include <algorithm>
+#include <array>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "stages/network/host/element_wise.hpp"
 #include "stages/network/host/lowering.hpp"
 #include "stages/network/movements.hpp"
+#include "stages/network/windows.hpp"
 
 namespace graphline {
 namespace {
 
-/// Work of our own on one tensor that is read and one that is written.
-template <class Work>
-class one_to_one_operation final : public host_operation {
+/// Work of our own, called with the data of the tensors that it reads and of the one it writes.
+template <class Work, std::size_t reads>
+class loop_operation final : public host_operation {
  public:
-  one_to_one_operation(std::string name, Work work, const std::vector<onednn_argument>& arguments)
+  loop_operation(std::string name, Work work, const std::vector<onednn_argument>& arguments)
       : name_(std::move(name)),
         work_(std::move(work)),
-        from_(static_cast<const float*>(arguments[0].data)),
-        to_(static_cast<float*>(arguments[1].data)) {}
+        to_(static_cast<float*>(arguments[reads].data)) {
+    for (std::size_t i = 0; i < reads; ++i) from_[i] = static_cast<const float*>(arguments[i].data);
+  }
 
   std::string_view name() const noexcept override { return name_; }
-  void run() override { work_(from_, to_); }
+  void run() override {
+    std::apply([this](const auto*... from) { work_(from..., to_); }, from_);
+  }
 
  private:
   std::string name_;
   Work work_;
-  const float* from_;
+  std::array<const float*, reads> from_;
   float* to_;
 };
 
-template <class Work>
-void add_work(program_builder& b, const network_layer& layer, Work work, const program_tensor& from,
-              const program_tensor& to) {
+template <class Work, std::size_t reads>
+void add_work(program_builder& b, const network_layer& layer, Work work,
+              const program_tensor (&from)[reads], const program_tensor& to) {
   const std::string name = layer.kind + " [loops]";
-  b.add_step({name,
-              {{DNNL_ARG_SRC, from}, {DNNL_ARG_DST, to}},
-              [name, work](const std::vector<onednn_argument>& arguments) {
-                return std::make_unique<one_to_one_operation<Work>>(name, work, arguments);
+  std::vector<program_operand> operands;
+  for (std::size_t i = 0; i < reads; ++i) {
+    operands.push_back({DNNL_ARG_MULTIPLE_SRC + static_cast<int>(i), from[i]});
+  }
+  operands.push_back({DNNL_ARG_DST, to});
+  b.add_step({name, std::move(operands), [name, work](const std::vector<onednn_argument>& given) {
+                return std::make_unique<loop_operation<Work, reads>>(name, work, given);
               }});
 }
 
@@ -230,7 +239,27 @@ void lower(program_builder& b, const fused_layers& group, const gather_layer& ga
           }
         }
       },
-      b.plain_input_of(head), result);
+      {b.plain_input_of(head)}, result);
+  b.set_output(group.head, result);
+}
+
+void lower(program_builder& b, const fused_layers& group, const take_layer& take) {
+  const network_layer& head = b.layer(group.head);
+  const axis_extents axis = along(b.input_shape(head), take.axis);
+  const std::int64_t count = b.network().shape_of(head.inputs[1]).elements();
+  const program_tensor result = b.make_tensor(plain_layout(b.output_shape(head)));
+  add_work(
+      b, head,
+      [axis, count](const float* from, const float* numbers, float* to) {
+        for (std::int64_t outer = 0; outer < axis.outer; ++outer) {
+          const float* block = from + outer * axis.extent * axis.inner;
+          for (std::int64_t i = 0; i < count; ++i) {
+            const std::int64_t at = taken_position(numbers[i], axis.extent);
+            to = std::copy_n(block + at * axis.inner, axis.inner, to);
+          }
+        }
+      },
+      {b.plain_input_of(head), b.plain_input_of(head, 1)}, result);
   b.set_output(group.head, result);
 }
 
@@ -289,7 +318,7 @@ void lower(program_builder& b, const fused_layers& group, const resize2d_layer& 
                    to + plane * positions * block);
         }
       },
-      source, result);
+      {source}, result);
   b.set_output(group.head, result);
 }
 
@@ -305,7 +334,7 @@ void lower(program_builder& b, const fused_layers& group, const convert_layer& c
           std::transform(numbers, numbers + count, to,
                          [](Element number) { return static_cast<float>(number); });
         },
-        b.input_of(head), result);
+        {b.input_of(head)}, result);
   };
   if (convert.from == dtype::int32) add(std::int32_t{});
   if (convert.from == dtype::int64) add(std::int64_t{});

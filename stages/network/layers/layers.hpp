@@ -72,6 +72,7 @@ layer_shape infer(const expand_layer&, std::span<const layer_input>, layer_probl
 layer_shape infer(const reduce_layer&, std::span<const layer_input>, layer_problems&);
 layer_shape infer(const resize2d_layer&, std::span<const layer_input>, layer_problems&);
 layer_shape infer(const gather_layer&, std::span<const layer_input>, layer_problems&);
+layer_shape infer(const take_layer&, std::span<const layer_input>, layer_problems&);
 layer_shape infer(const convert_layer&, std::span<const layer_input>, layer_problems&);
 layer_shape infer(const lstm_layer&, std::span<const layer_input>, layer_problems&);
 

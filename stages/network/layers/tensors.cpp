@@ -234,6 +234,25 @@ layer_shape infer(const gather_layer& gather, std::span<const layer_input> input
   return {.output = output, .cost = moving(count_of(output), output)};
 }
 
+layer_shape infer(const take_layer& take, std::span<const layer_input> inputs,
+                  layer_problems& problems) {
+  // As far as float32 holds each whole number.
+  constexpr std::int64_t most_numbers = std::int64_t{1} << 24;
+  const std::vector<std::int64_t>& from = inputs[0].shape.extents();
+  const std::vector<std::int64_t>& numbers = inputs[1].shape.extents();
+  if (from[take.axis] > most_numbers) {
+    problems.report(fmt::format("takes elements out of more than 2^24 ({} gives {})",
+                                inputs[0].giver, to_string(inputs[0].shape)));
+    return {};
+  }
+  const auto axis = from.begin() + static_cast<std::ptrdiff_t>(take.axis);
+  std::vector<std::int64_t> extents(from.begin(), axis);
+  extents.insert(extents.end(), numbers.begin(), numbers.end());
+  extents.insert(extents.end(), axis + 1, from.end());
+  const shape output(std::move(extents));
+  return {.output = output, .cost = moving(count_of(output) + count_of(inputs[1].shape), output)};
+}
+
 layer_shape infer(const convert_layer& convert, std::span<const layer_input> inputs,
                   layer_problems&) {
   const shape& output = inputs[0].shape;

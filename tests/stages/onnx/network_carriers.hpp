@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -39,7 +40,12 @@ inline values_of_tensors on_host(const onnx_network& network, const values_of_te
   const auto s = on->make_stream("trial", priority::normal);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     tensors.inputs.push_back(allocate(definition.inputs[i]));
-    s->copy(tensors.inputs.back().data, inputs[i].data(), inputs[i].size() * sizeof(float));
+    const tensor_view& to = tensors.inputs.back();
+    const std::vector<std::int32_t> whole(inputs[i].begin(), inputs[i].end());
+    const bool integers = to.type.element == dtype::int32;
+    s->copy(to.data, integers ? static_cast<const void*>(whole.data()) : inputs[i].data(),
+            to.type.bytes());
+    on->synchronize(wait_mode::block);
   }
   for (const std::size_t value : definition.outputs) tensors.outputs.push_back(allocate(value));
   memory scratch;

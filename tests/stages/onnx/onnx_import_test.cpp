@@ -15,6 +15,7 @@
 
 #include "framework/base/error.hpp"
 #include "stages/onnx/onnx_import.hpp"
+#include "tests/stages/onnx/model_text.hpp"
 #include "tests/stages/onnx/network_carriers.hpp"
 #include "tests/stages/onnx/onnx_test_data.hpp"
 
@@ -228,6 +229,30 @@ TEST_P(onnx_import, an_lstm_goes_forward_backward_and_both_ways) {
       }
     }
   }
+}
+
+TEST_P(onnx_import, elements_are_taken_by_numbers_that_a_frame_brings) {
+  const std::vector<float> table = drawn(5 * 3, 1);
+  const std::vector<float> numbers{0, 4, 2, 2, -1, -5, 7, -9};  // the last two lie outside
+  const std::vector<std::size_t> taken{0, 4, 2, 2, 4, 0, 4, 0};
+  model_text text;
+  const auto rows = text.node("Gather", {text.constant({5, 3}, table), "x"});
+  const auto columns = text.node("Gather", {"y", "x"}, {integer("axis", 1)});
+  const auto both = text.node("Add", {rows, columns});
+  diagnostics problems;
+  const onnx_network network = import_onnx(
+      text.model({{}, {}}, both),
+      {{"x", {{2, 4}, dtype::int32}}, {"y", {{1, 5, 3}, dtype::float32}}}, {both}, {}, problems);
+  ASSERT_FALSE(problems.has_errors()) << problems.render();
+  const std::vector<float> y = drawn(5 * 3, 2);
+  std::vector<float> expected;
+  for (const std::size_t row : taken) {
+    for (std::size_t i = 0; i < 3; ++i) expected.push_back(table[row * 3 + i] + y[row * 3 + i]);
+  }
+  EXPECT_EQ(on()(network, {numbers, y}).front(), expected);
+  const cost& of_rows = network.definition.layers[1].cost;
+  EXPECT_EQ(of_rows.parameters, 15);
+  EXPECT_EQ(of_rows.bytes_read, 4 * (8 * 3 + 8));  // what is taken, and the numbers
 }
 
 TEST_P(onnx_import, passes_the_node_tests_of_onnx) {

@@ -50,6 +50,9 @@ cpu_network::cpu_network(network_definition network, const std::vector<named_ten
     : network_(std::move(network)),
       read_(network_.inputs.size()),
       written_(network_.outputs.size()) {
+  for (std::size_t i = 0; i < read_.size(); ++i) {
+    read_[i].element = network_.values[network_.inputs[i]].type.element;
+  }
   lower(weight_table(network_, constants), library, p);
 }
 
@@ -71,7 +74,11 @@ std::vector<std::vector<float>> cpu_network::run(const std::vector<std::vector<f
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const dtype element = read_[i].element;
     std::byte* data = allocate(inputs[i].size() * size_of(element)).data();
-    write_elements(element, inputs[i], data);
+    if (element == dtype::int32) {
+      std::copy(inputs[i].begin(), inputs[i].end(), reinterpret_cast<std::int32_t*>(data));
+    } else {
+      write_elements(element, inputs[i], data);
+    }
     tensors.inputs.push_back({data, {network_.shape_of(network_.inputs.at(i)), element}});
   }
   for (std::size_t i = 0; i < written_.size(); ++i) {

@@ -25,7 +25,8 @@ class cpu_network {
       : cpu_network(values, std::vector{tensor_type{input, dtype::float32}}, library, p,
                     std::vector{in}, std::vector{out}) {}
 
-  /// Any network, with the data of its constants; tensors are row-major and float32.
+  /// Any network, with the data of its constants; tensors are row-major, of the types of its
+  /// values.
   cpu_network(network_definition network, const std::vector<named_tensor>& constants,
               reference_library& library, precision p = precision::float32);
 
