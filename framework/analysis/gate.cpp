@@ -1,6 +1,7 @@
 #include "framework/analysis/gate.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <tuple>
@@ -144,12 +145,18 @@ gate parse_gate(std::string_view text, gated what) {
     refuse(fmt::format("expected METRIC > LIMIT, in quotes for the shell: '{}'",
                        of_run ? "p99>20ms" : "slower>5%"));
   }
-  std::vector<std::string> known;
-  for (const auto& [name, p] : shown_percentiles) known.emplace_back(name);
-  known.insert(known.end(), {"mean", "max", "late"});
-  if (!of_run) known = {"slower"};
+  std::vector<std::string> of_runs;
+  for (const auto& [name, p] : shown_percentiles) of_runs.emplace_back(name);
+  of_runs.insert(of_runs.end(), {"mean", "max", "late"});
+  const std::vector<std::string> of_comparisons{"slower"};
+  const auto& known = of_run ? of_runs : of_comparisons;
+  const auto& others = of_run ? of_comparisons : of_runs;
   const std::string metric(trimmed(text.substr(0, greater)));
   const std::string limit(trimmed(text.substr(greater + 1)));
+  if (std::ranges::find(others, metric) != others.end()) {
+    refuse(fmt::format("{} is a metric of {} (known here: {})", quote(metric),
+                       of_run ? "'compare' and 'diff'" : "'run'", fmt::join(known, ", ")));
+  }
   if (std::ranges::find(known, metric) == known.end()) {
     refuse(fmt::format("unknown metric {}{}", quote(metric), suggestion(metric, known)));
   }
@@ -248,10 +255,11 @@ gate_result judge(const gate& of, const analyzed_run& before, const analyzed_run
     medians[run == &after] = *median;
   }
   const bool slower = ranges[1]->low > ranges[0]->high * (1 + of.limit);
-  return {of, slower ? gate_outcome::failed : gate_outcome::passed,
-          quantity{medians[1] / medians[0] - 1, unit::change},
-          fmt::format("95 % interval of p50 {} before, {} after", range_text(*ranges[0]),
-                      range_text(*ranges[1]))};
+  const double change = medians[1] / medians[0] - 1;
+  return {of, slower ? gate_outcome::failed : gate_outcome::passed, quantity{change, unit::change},
+          fmt::format("{}95 % interval of p50 {} before, {} after",
+                      !slower && change > of.limit ? "inconclusive, more frames needed: " : "",
+                      range_text(*ranges[0]), range_text(*ranges[1]))};
 }
 
 }  // namespace graphline

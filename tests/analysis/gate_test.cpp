@@ -15,6 +15,7 @@ using samples::made_experiment;
 using samples::ms;
 using ::testing::DoubleNear;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 std::string refusal(std::string_view text, gated what = gated::run) {
   try {
@@ -265,6 +266,8 @@ TEST(gate_of_two_runs, fails_where_the_intervals_lie_farther_apart_than_the_limi
   const auto found = judge(slower, before, saved(1200, interval{1100, 1300}));
   EXPECT_THAT(found.value->value, DoubleNear(0.2, 1e-9));
   EXPECT_EQ(found.why, "95 % interval of p50 980 ns to 1.02 us before, 1.10 us to 1.30 us after");
+  const auto open = judge(slower, before, saved(1200, interval{1010, 1300}));
+  EXPECT_THAT(open.why, StartsWith("inconclusive, more frames needed: 95 % interval of p50 "));
 }
 
 TEST(gate_of_two_runs, is_not_judged_where_frames_carry_no_interval) {

@@ -126,7 +126,10 @@ table diff_of(const table& before, const table& after) {
       line.cells.push_back(second ? second->cells[c] : cell());
       line.cells.push_back(same_kind ? change_of(first->cells[c], second->cells[c]) : cell());
     }
-    made.rows.push_back(std::move(line));
+    // A part that nobody measured.
+    const bool empty = std::none_of(line.cells.begin() + 1, line.cells.end(),
+                                    [](const cell& of) { return of.number().has_value(); });
+    if (line.level == 0 || !empty) made.rows.push_back(std::move(line));
   }
   return made;
 }

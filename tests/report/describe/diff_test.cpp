@@ -159,6 +159,16 @@ TEST(run_diff, shows_a_run_that_became_faster) {
   samples::expect_golden("diff_run.txt", as_text(diff_of(before, after)));
 }
 
+TEST(run_diff, leaves_out_layers_that_were_not_measured) {
+  auto record = samples::two_models_in_parts(45);
+  const auto rows = [](const run_record& of) {
+    return part_of<table>(diff_of(of, of), "stages").rows.size();
+  };
+  const std::size_t with_layers = rows(record);
+  for (auto& part : record.stages[0].parts) part.device.clear();
+  EXPECT_EQ(rows(record), with_layers - record.stages[0].parts.size());
+}
+
 TEST(run_diff, compares_no_latency_of_an_overloaded_run) {
   const auto text = line(sample_run(300, 1), samples::overloaded_two_models(300));
   EXPECT_THAT(text, AllOf(HasSubstr("no latency to compare"), HasSubstr("throughput")));
