@@ -12,6 +12,7 @@ struct plan_target {
   std::string backend = "host";           ///< empty: none; the plan is to be read, not run
   std::uint64_t device_memory_bytes = 0;  ///< 0: unknown, not checked
   std::uint64_t host_memory_bytes = 0;    ///< 0: unknown, not checked
+  bool present = true;                    ///< whether this machine has the device
 };
 
 /// Turns a spec into a plan. Finds, all at once: unknown kinds, wrong parameters, missing or

@@ -58,7 +58,12 @@ class command_line(Case):
         path = self.pipeline(SMALL.replace("cpu.spin", "cpu.spinn"))
         self.expect(graphline("check", path, "--device", "cuda:99"), 2,
                     "unknown kind 'cpu.spinn' (did you mean 'cpu.spin'?)")
-        self.expect(graphline("check", self.pipeline(), "--device", "cuda:99"), 3, "error: no ")
+        self.expect(graphline("run", path, "--device", "cuda:99"), 2, "unknown kind 'cpu.spinn'")
+        self.expect(graphline("run", self.pipeline(), "--device", "cuda:99"), 3, "error: no ")
+        built = "cuda" in graphline("devices").stdout
+        done = graphline("check", self.pipeline(), "--device", "cuda:99")
+        self.expect(done, 0 if built else 3)
+        self.assertEqual("device cuda, which is not on this machine" in done.stdout, built)
 
 
 class files(Case):

@@ -39,8 +39,9 @@ struct check_arguments {
 };
 
 exit_status check(check_arguments& given) {
-  const plan p = given.pipeline.make_plan();
-  const auto says = report::describe(p, given.pipeline.target());
+  const plan_target machine = given.pipeline.target_to_read();
+  const plan p = given.pipeline.make_plan_for(machine);
+  const auto says = report::describe(p, machine);
   result_outputs outputs(given.files, given.pipeline.files_of(p));
   outputs.show(says);
   outputs.write("--json", [&](text_sink& to) { report::write_json(to, says); });
@@ -73,6 +74,7 @@ void add_check_command(CLI::App& program, action& chosen) {
   given->pipeline.add_to(*command, settings_but({}));
   given->pipeline.add_no_plugins_option(*command);
   given->files.add_json(*command, "Write the plan (- for standard output)");
+  command->footer("--device cuda shows the plan for a GPU, also where there is none.");
   command->callback([&chosen, given] { chosen = [given] { return check(*given); }; });
 }
 

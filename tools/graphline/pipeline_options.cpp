@@ -9,7 +9,9 @@
 #include <type_traits>
 
 #include "framework/base/diagnostic.hpp"
+#include "framework/base/machine.hpp"
 #include "framework/base/utf8.hpp"
+#include "framework/device/builtin/builtin_devices.hpp"
 #include "framework/plan/experiment_plan.hpp"
 #include "framework/spec/node_reading.hpp"
 #include "framework/spec/pipeline_reader.hpp"
@@ -85,6 +87,21 @@ std::vector<std::string> pipeline_options::files_of(const plan& p) const {
 
 plan_target pipeline_options::target() const {
   return target_of(device_);
+}
+
+plan_target pipeline_options::target_to_read() const {
+  try {
+    return target();
+  } catch (const no_device_error&) {
+    const std::string name = backend_of(device_);
+    const auto& backends = builtin_devices().backends();
+    if (std::ranges::find(backends, name, &backend::name) == backends.end()) throw;
+    return {.backend = name, .host_memory_bytes = memory_in_all(), .present = false};
+  }
+}
+
+plan pipeline_options::make_plan_for(const plan_target& machine) {
+  return make_plan(machine.backend, machine, {});
 }
 
 plan pipeline_options::make_plan(const std::function<void(settings&)>& adjust) {

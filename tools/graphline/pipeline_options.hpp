@@ -39,10 +39,16 @@ class pipeline_options {
   /// The machine the plan is for. Throws what `device_list::resolve` throws.
   plan_target target() const;
 
+  /// The same for a plan to be read, also of a device that this program has and the machine has not.
+  plan_target target_to_read() const;
+
   /// Reads, checks and plans the pipeline, with the kinds of its plug-ins. Warnings go to standard
   /// error; everything wrong is thrown as one `input_error`. These options must outlive the plan.
   /// `adjust` has the last word on the settings, after the file and the options.
   plan make_plan(const std::function<void(settings&)>& adjust = {});
+
+  /// The same with the file's settings for such a machine.
+  plan make_plan_for(const plan_target& machine);
 
   /// The same with the file's settings, for a plan to be read and not run: the device need not be
   /// there, nor in this build, and says only whose parameters count; memory is not checked.

@@ -153,6 +153,7 @@ document describe(const plan& p, const plan_target& target) {
   if (target.device_memory_bytes > 0) {
     device += fmt::format(", {} of memory", format_bytes(target.device_memory_bytes));
   }
+  if (!target.present) device += ", which is not on this machine";
   made.lines = {p.pipeline, p.description, device, parameters_of(p.parameters),
                 fmt::format("{}; {} after {} warm-up; timing={}", way_of(p.run),
                             counted(p.run.frames, "frame"), p.run.warmup, to_word(p.run.timing))};
