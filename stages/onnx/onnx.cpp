@@ -91,7 +91,7 @@ void warn_of_symbols(const onnx_model& model, std::span<const tensor_type> tenso
     if (!input.extents) continue;
     for (std::size_t axis = 0; axis < input.extents->size(); ++axis) {
       const std::string& symbol = (*input.extents)[axis].symbol;
-      if (symbol.empty()) continue;
+      if (symbol.empty() || symbol == "?") continue;
       const std::int64_t extent = tensors[i].shape[axis];
       const auto& [first, name] = known.try_emplace(symbol, extent, input.name).first->second;
       if (first == extent) continue;

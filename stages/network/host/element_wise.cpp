@@ -42,11 +42,6 @@ shape with_rank(const shape& s, std::size_t rank) {
   return shape(std::move(extents));
 }
 
-/// The extents of [N, C, H, W] in the layout with so many channels together.
-std::vector<std::int64_t> blocked_extents(const shape& s, std::int64_t block) {
-  return {s[0], (s[1] + block - 1) / block, s[2], s[3], block};
-}
-
 /// How a tensor in that layout is walked, where its extents are broadcast.
 std::vector<std::int64_t> blocked_strides(const shape& s, std::int64_t block) {
   const std::vector<std::int64_t> extents = blocked_extents(s, block);
@@ -60,7 +55,7 @@ std::vector<std::int64_t> blocked_strides(const shape& s, std::int64_t block) {
 /// Writes zeros to the channels that the last block lacks.
 void zero_padding(program_builder& b, const program_tensor& tensor, const shape& s,
                   std::int64_t block) {
-  const std::int64_t used = s[1] % block;
+  const std::int64_t used = block == all_channels ? 0 : s[1] % block;
   if (used == 0) return;
   const std::vector<std::int64_t> strides = blocked_strides(s, block);
   const std::int64_t begin = (s[1] / block) * strides[1] + used;
@@ -194,17 +189,25 @@ void add_loops(program_builder& b, std::string_view content, const pointwise_pro
 std::int64_t channel_block(const dnnl::memory::desc& layout) {
   const shape s(layout.dims());
   if (s.rank() != 4) return 1;
-  for (const std::int64_t block : {8, 16}) {
+  for (const std::int64_t block :
+       {std::int64_t{1}, std::int64_t{8}, std::int64_t{16}, all_channels}) {
     if (layout == blocked_layout(s, block)) return block;
   }
   return 1;
 }
 
 dnnl::memory::desc blocked_layout(const shape& s, std::int64_t block) {
+  using tag = dnnl::memory::format_tag;
   if (block == 1) return plain_layout(s);
-  const auto tag =
-      block == 8 ? dnnl::memory::format_tag::nChw8c : dnnl::memory::format_tag::nChw16c;
-  return {s.extents(), dnnl::memory::data_type::f32, tag};
+  return {s.extents(), dnnl::memory::data_type::f32,
+          block == all_channels ? tag::nhwc
+          : block == 8          ? tag::nChw8c
+                                : tag::nChw16c};
+}
+
+std::vector<std::int64_t> blocked_extents(const shape& s, std::int64_t block) {
+  const std::int64_t together = block == all_channels ? s[1] : block;
+  return {s[0], (s[1] + together - 1) / together, s[2], s[3], together};
 }
 
 std::string kinds_of(const program_builder& b, std::span<const std::size_t> layers) {
@@ -225,7 +228,7 @@ void lower_program(program_builder& b, const layer_program& layers, std::string_
     block = channel_block(is_given(i) ? given->layout : b.value(*source.value).layout);
   }
   if (block > 1 && out[1] < block) block = 1;  // mostly padding
-  const bool blocked = block > 1;
+  const bool blocked = block != 1;
   pointwise_space space{blocked ? blocked_extents(out, block) : out.extents(), {}};
   std::vector<program_operand> tensors;
   bool in_place = false;

@@ -19,11 +19,16 @@ void add_loops(program_builder& b, std::string_view content, const pointwise_pro
                const pointwise_space& space, std::vector<program_operand> tensors);
 
 /// How many channels of [N, C, H, W] lie together, in the innermost dimension, in a layout that is
-/// otherwise row-major; 1 where it is row-major, and for every other layout.
+/// otherwise row-major: 8 or 16, or all of them; 1 where it is row-major, and for every other
+/// layout.
 std::int64_t channel_block(const dnnl::memory::desc& layout);
+constexpr std::int64_t all_channels = 0;
 
 /// The layout with so many channels together. What the last of them lack is padding of zeros.
 dnnl::memory::desc blocked_layout(const shape& s, std::int64_t block);
+
+/// The extents of [N, C, H, W] in that layout: [N, blocks, H, W, channels together].
+std::vector<std::int64_t> blocked_extents(const shape& s, std::int64_t block);
 
 /// Adds loops that carry out the program of the last layers of a group, of which `content` tells,
 /// and states that they give what the layer `last` does. `given` is the first operand where that is

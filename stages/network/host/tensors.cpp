@@ -86,6 +86,12 @@ axis_extents along(const shape& s, std::size_t axis) {
   return result;
 }
 
+/// Along the channels of [N, C, H, W] with so many of them together, of which parts are taken.
+axis_extents along_channels_of(const shape& s, std::int64_t block) {
+  if (block != all_channels) return along(s, 1);
+  return {.outer = s[0] * s[2] * s[3], .extent = s[1]};
+}
+
 /// How many channels lie together in most of what a concat reads, where all parts of it are whole
 /// blocks of them.
 std::int64_t block_of_parts(program_builder& b, const network_layer& head,
@@ -100,7 +106,7 @@ std::int64_t block_of_parts(program_builder& b, const network_layer& head,
     block = channel_block(b.input_of(head, i).layout);
   }
   for (const std::size_t input : head.inputs) {
-    if (b.network().shape_of(input)[1] % block != 0) return 1;
+    if (block != all_channels && b.network().shape_of(input)[1] % block != 0) return 1;
   }
   return block;
 }
@@ -122,22 +128,26 @@ inline float between(float first, float second, float weight) {
   return weight == 0.0F ? first : first + weight * (second - first);
 }
 
-/// One plane, of so many channels beside each other.
-template <std::int64_t channels>
-void resize_plane(const resize2d_layer& resize, std::int64_t width, const float* from, float* to) {
-  for (const resize_position& y : resize.rows) {
-    const float* upper = from + y.first * width * channels;
-    const float* lower = from + y.second * width * channels;
-    for (const resize_position& x : resize.columns) {
-      const std::int64_t first = x.first * channels;
-      const std::int64_t second = x.second * channels;
-      for (std::int64_t c = 0; c < channels; ++c) {
-        const float top = between(upper[first + c], upper[second + c], x.weight);
-        const float bottom = between(lower[first + c], lower[second + c], x.weight);
-        to[c] = between(top, bottom, y.weight);
-      }
-      to += channels;
+/// A row of the result, of so many channels beside each other: the template's, or any number.
+template <std::int64_t fixed>
+void resize_row(const resize2d_layer& resize, const resize_position& y, std::int64_t width,
+                std::int64_t any, const float* from, float* to) {
+  const std::int64_t channels = fixed > 0 ? fixed : any;
+  const float* upper = from + y.first * width * channels;
+  const float* lower = from + y.second * width * channels;
+  for (const resize_position& x : resize.columns) {
+    const std::int64_t first = x.first * channels;
+    const std::int64_t second = x.second * channels;
+    if (x.weight == 0.0F && y.weight == 0.0F) {
+      to = std::copy_n(upper + first, channels, to);
+      continue;
     }
+    for (std::int64_t c = 0; c < channels; ++c) {
+      const float top = between(upper[first + c], upper[second + c], x.weight);
+      const float bottom = between(lower[first + c], lower[second + c], x.weight);
+      to[c] = between(top, bottom, y.weight);
+    }
+    to += channels;
   }
 }
 
@@ -150,7 +160,8 @@ void lower(program_builder& b, const fused_layers& group, const concat_layer& co
   const shape& out = b.output_shape(head);
   const std::int64_t block = block_of_parts(b, head, concat);
   const program_tensor result = b.make_tensor(blocked_layout(out, block));
-  const std::int64_t outer = along(out, concat.axis).outer;
+  const std::int64_t outer =
+      (block == 1 ? along(out, concat.axis) : along_channels_of(out, block)).outer;
   const std::int64_t whole = out.elements() / outer;
   std::int64_t begin = 0;
   for (std::size_t i = 0; i < head.inputs.size(); ++i) {
@@ -175,11 +186,12 @@ void lower(program_builder& b, const fused_layers& group, const slice_layer& sli
     // Whole blocks of channels stay as they lie.
     const program_tensor& from = b.input_of(head);
     const std::int64_t given = *axis == 1 ? channel_block(from.layout) : 1;
-    const bool whole_blocks = slice.begin[*axis] % given == 0 && slice.extents[*axis] % given == 0;
+    const bool whole_blocks = given == all_channels || (slice.begin[*axis] % given == 0 &&
+                                                        slice.extents[*axis] % given == 0);
     const std::int64_t block = whole_blocks ? given : 1;
     const program_tensor source = b.in_layout(from, blocked_layout(in, block), head);
     const dnnl::memory::desc layout = blocked_layout(slice.extents, block);
-    const axis_extents lies = along(in, *axis);
+    const axis_extents lies = block == 1 ? along(in, *axis) : along_channels_of(in, block);
     const std::int64_t begin = slice.begin[*axis] * lies.inner;
     const std::int64_t run = slice.extents[*axis] * lies.inner;
     if (lies.outer == 1) {
@@ -301,21 +313,22 @@ void lower(program_builder& b, const fused_layers& group, const resize2d_layer& 
   const std::int64_t block = channel_block(given.layout);
   const program_tensor source = b.in_layout(given, blocked_layout(in, block), head);
   const program_tensor result = b.make_tensor(blocked_layout(b.output_shape(head), block));
-  const std::int64_t planes = in[0] * ((in[1] + block - 1) / block);
-  const std::int64_t height = in[2];
-  const std::int64_t width = in[3];
+  const std::vector<std::int64_t> extents = blocked_extents(in, block);
+  const std::int64_t planes = extents[0] * extents[1];
+  const std::int64_t plane = in[2] * in[3] * extents[4];
   add_work(
       b, head,
-      [planes, height, width, block, resize](const float* from, float* to) {
-        const auto positions =
-            static_cast<std::int64_t>(resize.rows.size() * resize.columns.size());
-        const auto plane_of = block == 1   ? resize_plane<1>
-                              : block == 8 ? resize_plane<8>
-                                           : resize_plane<16>;
+      [planes, plane, width = in[3], channels = extents[4], resize](const float* from, float* to) {
+        const auto resize_one = channels == 1    ? resize_row<1>
+                                : channels == 8  ? resize_row<8>
+                                : channels == 16 ? resize_row<16>
+                                                 : resize_row<0>;
+        const std::int64_t rows = std::ssize(resize.rows);
+        const std::int64_t row = std::ssize(resize.columns) * channels;
 #pragma omp parallel for schedule(static)
-        for (std::int64_t plane = 0; plane < planes; ++plane) {
-          plane_of(resize, width, from + plane * height * width * block,
-                   to + plane * positions * block);
+        for (std::int64_t i = 0; i < planes * rows; ++i) {
+          resize_one(resize, resize.rows[static_cast<std::size_t>(i % rows)], width, channels,
+                     from + i / rows * plane, to + i * row);
         }
       },
       {source}, result);

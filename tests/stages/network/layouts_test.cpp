@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "stages/network/host/lowering.hpp"
@@ -9,10 +10,6 @@
 namespace graphline::test {
 
 namespace {
-
-using testing::Contains;
-using testing::Not;
-using testing::StartsWith;
 
 using function = pointwise_function;
 
@@ -149,12 +146,32 @@ TEST(layouts, change_no_result) {
   }
 }
 
+std::ptrdiff_t reorders_of(const std::vector<std::string>& operations) {
+  return std::ranges::count_if(operations,
+                               [](const std::string& name) { return name.starts_with("reorder"); });
+}
+
 TEST(layouts, let_the_parts_of_a_concat_lie_in_it_from_the_beginning) {
   network_trial n({1, 3, 10, 14}, false);
   const std::size_t a = n.conv(n.given(), 16, 3);
   const std::size_t b = n.conv(a, 32, 3);
   n.conv(n.add("concat", concat_layer{1}, {a, b}), 16, 1);
-  EXPECT_THAT(n.trial().operations(), Not(Contains(StartsWith("concat"))));
+  const auto operations = n.trial().operations();
+  // Where convolutions want channels last, as with AVX-512, the parts are not of one piece.
+  const bool copied = std::ranges::any_of(
+      operations, [](const std::string& name) { return name.starts_with("concat"); });
+  EXPECT_TRUE(!copied || reorders_of(operations) <= 2) << testing::PrintToString(operations);
+}
+
+TEST(layouts, are_those_of_the_convolutions_on_both_sides) {
+  network_trial n({1, 3, 16, 16}, false);
+  const std::size_t stem = n.conv(n.given(), 32, 3);
+  const std::size_t sum = n.add("add", add_layer{}, {n.conv(n.conv(stem, 32, 3), 32, 1), stem});
+  const std::size_t bent = n.add(function::hard_swish, {sum});
+  const std::size_t all = n.add("concat", concat_layer{1}, {n.conv(bent, 16, 1), bent});
+  n.conv(n.twice(n.conv(n.channels(all, 16, 16), 16, 3)), 16, 3);
+  const auto operations = n.trial().operations();
+  EXPECT_LE(reorders_of(operations), 2) << testing::PrintToString(operations);
 }
 
 TEST(products, fold_what_is_constant_for_each_channel_and_leave_the_rest_to_loops) {
