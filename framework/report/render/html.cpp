@@ -210,7 +210,9 @@ std::string html_of(const facts& of) {
 }
 
 std::string html_of(const note& of) {
-  return fmt::format("<p class=\"note\">{}</p>\n", html_text(of.text));
+  std::string lines = html_text(of.text);
+  for (std::size_t at = 0; (at = lines.find('\n', at)) != lines.npos;) lines.replace(at, 1, "<br>");
+  return fmt::format("<p class=\"note\">{}</p>\n", lines);
 }
 
 struct section {
