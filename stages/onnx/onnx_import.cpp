@@ -119,8 +119,10 @@ std::size_t onnx_importer::add_named(const std::string& name, std::span<const fl
     if (c == '/' || static_cast<unsigned char>(c) < ' ') c = '.';
   }
   std::string unique = base;
-  for (int number = 2; !constant_names_.insert(unique).second; ++number) {
-    unique = fmt::format("{}.{}", base, number);
+  std::size_t& numbered = constant_names_[base];  // 0 for a name that none has so far
+  while (numbered++ > 0) {
+    unique = fmt::format("{}.{}", base, numbered);
+    if (constant_names_.try_emplace(unique, 1).second) break;
   }
   named_tensor& tensor =
       constants_.emplace_back(named_tensor{unique, {extents, dtype::float32}, {}});

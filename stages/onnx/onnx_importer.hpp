@@ -94,7 +94,7 @@ class onnx_importer {
   std::size_t layers_of_node_ = 0;
   definition_builder network_;
   std::vector<named_tensor> constants_;
-  std::set<std::string> constant_names_;
+  std::map<std::string, std::size_t> constant_names_;  ///< each with the number it gave last
 };
 
 /// Adds the layers of a node; the values that it gives, in order.

@@ -52,10 +52,11 @@ TEST(onnx_constants, are_named_as_in_the_model_and_differ) {
   model_text model;
   const auto weight = model.constant({4, 4}, drawn(16, 1));
   const auto first = model.node("MatMul", {"x", weight});
-  const auto network = model.network({5, 4}, model.node("MatMul", {first, weight}));
+  const auto second = model.node("MatMul", {first, weight});
+  const auto network = model.network({5, 4}, model.node("MatMul", {second, weight}));
   std::vector<std::string> names;
   for (const named_tensor& constant : network.constants) names.push_back(constant.name);
-  EXPECT_THAT(names, ElementsAre(weight, weight + ".2"));
+  EXPECT_THAT(names, ElementsAre(weight, weight + ".2", weight + ".3"));
 }
 
 TEST(onnx_nodes, are_refused_by_their_operator_after_a_refused_one_too) {
