@@ -39,7 +39,8 @@ class pipeline_options {
   /// The machine the plan is for. Throws what `device_list::resolve` throws.
   plan_target target() const;
 
-  /// The same for a plan to be read, also of a device that this program has and the machine has not.
+  /// The same for a plan to be read, also of a device that this program has and the machine has
+  /// not.
   plan_target target_to_read() const;
 
   /// Reads, checks and plans the pipeline, with the kinds of its plug-ins. Warnings go to standard
