@@ -89,13 +89,16 @@ plan_target pipeline_options::target() const {
   return target_of(device_);
 }
 
-plan_target pipeline_options::target_to_read() const {
+plan_target pipeline_options::target_to_read() {
   try {
     return target();
   } catch (const no_device_error&) {
     const std::string name = backend_of(device_);
     const auto& backends = builtin_devices().backends();
-    if (std::ranges::find(backends, name, &backend::name) == backends.end()) throw;
+    if (std::ranges::find(backends, name, &backend::name) == backends.end()) {
+      make_plan_without_device();  // what is wrong in the file comes first
+      throw;
+    }
     return {.backend = name, .host_memory_bytes = memory_in_all(), .present = false};
   }
 }

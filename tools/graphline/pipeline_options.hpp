@@ -41,7 +41,7 @@ class pipeline_options {
 
   /// The same for a plan to be read, also of a device that this program has and the machine has
   /// not.
-  plan_target target_to_read() const;
+  plan_target target_to_read();
 
   /// Reads, checks and plans the pipeline, with the kinds of its plug-ins. Warnings go to standard
   /// error; everything wrong is thrown as one `input_error`. These options must outlive the plan.
