@@ -59,7 +59,7 @@ class command_line(Case):
         self.expect(graphline("check", path, "--device", "cuda:99"), 2,
                     "unknown kind 'cpu.spinn' (did you mean 'cpu.spin'?)")
         self.expect(graphline("run", path, "--device", "cuda:99"), 2, "unknown kind 'cpu.spinn'")
-        self.expect(graphline("run", self.pipeline(), "--device", "cuda:99"), 3, "error: no ")
+        self.expect(graphline("run", self.pipeline(), "--device", "cuda:99"), 3, "'cuda' device")
         built = "cuda" in graphline("devices").stdout
         done = graphline("check", self.pipeline(), "--device", "cuda:99")
         self.expect(done, 0 if built else 3)
