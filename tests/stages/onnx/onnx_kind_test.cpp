@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -40,7 +41,8 @@ class onnx_stage : public testing::Test {
     return "made";
   }
 
-  const std::string model_ = testing::TempDir() + "onnx_stage.onnx";
+  const std::string model_ =
+      testing::TempDir() + "onnx_stage_" + std::to_string(::getpid()) + ".onnx";
   const stage_kind kind_ = onnx_kind();
   const std::vector<tensor_type> inputs_ = {{{2, 3, 64, 64}, dtype::float32}};
 };
