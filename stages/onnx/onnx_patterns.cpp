@@ -1,6 +1,5 @@
 #include "stages/onnx/onnx_patterns.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <optional>
@@ -8,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "stages/network/movements.hpp"
 #include "stages/network/pointwise.hpp"
 #include "stages/network/shape_rules.hpp"
 
@@ -242,14 +242,11 @@ bool pattern_finder::moves_on(scaled_view& view, const network_layer& layer) con
     if (!strides) return false;
     view.strides = std::move(*strides);
   } else if (const auto* transpose = std::get_if<transpose_layer>(&layer.operation)) {
-    const auto before = view.strides;
-    for (std::size_t i = 0; i < before.size(); ++i) view.strides[i] = before[transpose->order[i]];
+    view.strides = part_of(*transpose, view.strides).strides;
   } else if (const auto* slice = std::get_if<slice_layer>(&layer.operation)) {
-    if (std::ranges::any_of(slice->step, [](std::int64_t step) { return step < 1; })) return false;
-    for (std::size_t i = 0; i < slice->step.size(); ++i) {
-      view.offset += slice->begin[i] * view.strides[i];
-      view.strides[i] *= slice->step[i];
-    }
+    strided_part part = part_of(*slice, view.strides);
+    view.offset += part.begin;
+    view.strides = std::move(part.strides);
   } else {
     const bool divides = pointwise(layer.outputs.front(), function::div) != nullptr;
     const auto scaled =

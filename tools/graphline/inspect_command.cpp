@@ -39,7 +39,7 @@ struct check_arguments {
 };
 
 exit_status check(check_arguments& given) {
-  const plan_target machine = given.pipeline.target_to_read();
+  const plan_target machine = given.pipeline.target(/*to_read=*/true);
   const plan p = given.pipeline.make_plan_for(machine);
   const auto says = report::describe(p, machine);
   result_outputs outputs(given.files, given.pipeline.files_of(p));

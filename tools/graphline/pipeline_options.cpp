@@ -85,21 +85,18 @@ std::vector<std::string> pipeline_options::files_of(const plan& p) const {
   return files;
 }
 
-plan_target pipeline_options::target() const {
-  return target_of(device_);
-}
-
-plan_target pipeline_options::target_to_read() {
+plan_target pipeline_options::target(bool to_read) {
   try {
-    return target();
+    return target_of(device_);
   } catch (const no_device_error&) {
     const std::string name = backend_of(device_);
     const auto& backends = builtin_devices().backends();
-    if (std::ranges::find(backends, name, &backend::name) == backends.end()) {
-      make_plan_without_device();  // what is wrong in the file comes first
-      throw;
+    const bool built = std::ranges::find(backends, name, &backend::name) != backends.end();
+    if (to_read && built) {
+      return {.backend = name, .host_memory_bytes = memory_in_all(), .present = false};
     }
-    return {.backend = name, .host_memory_bytes = memory_in_all(), .present = false};
+    make_plan_without_device();  // what is wrong in the file comes first
+    throw;
   }
 }
 
@@ -108,13 +105,7 @@ plan pipeline_options::make_plan_for(const plan_target& machine) {
 }
 
 plan pipeline_options::make_plan(const std::function<void(settings&)>& adjust) {
-  plan_target machine;
-  try {
-    machine = target();
-  } catch (const no_device_error&) {
-    make_plan_without_device();  // what is wrong in the file comes first
-    throw;
-  }
+  const plan_target machine = target(/*to_read=*/false);
   return make_plan(machine.backend, machine, adjust);
 }
 

@@ -36,12 +36,9 @@ class pipeline_options {
   /// from files.
   std::vector<std::string> files_of(const plan& p) const;
 
-  /// The machine the plan is for. Throws what `device_list::resolve` throws.
-  plan_target target() const;
-
-  /// The same for a plan to be read, also of a device that this program has and the machine has
-  /// not.
-  plan_target target_to_read();
+  /// The machine the plan is for; `to_read`, also one without a device that this program has.
+  /// Throws what `device_list::resolve` throws, but before that what is wrong in the file.
+  plan_target target(bool to_read);
 
   /// Reads, checks and plans the pipeline, with the kinds of its plug-ins. Warnings go to standard
   /// error; everything wrong is thrown as one `input_error`. These options must outlive the plan.
