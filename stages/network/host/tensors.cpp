@@ -70,26 +70,22 @@ void copy_part(program_builder& b, const fused_layers& group, const strided_part
   b.set_output(group.head, to);
 }
 
-/// Along one dimension: elements before it, along it and after it.
+/// Along one dimension: elements before it, along it and after it. With channels last that of
+/// channels is the last one.
 struct axis_extents {
   std::int64_t outer = 1;
   std::int64_t extent = 1;
   std::int64_t inner = 1;
 };
 
-axis_extents along(const shape& s, std::size_t axis) {
+axis_extents along(const shape& s, std::size_t axis, std::int64_t block = 1) {
+  if (block == all_channels) return {.outer = s[0] * s[2] * s[3], .extent = s[1]};
   axis_extents result{.extent = s[axis]};
   for (std::size_t i = 0; i < s.rank(); ++i) {
     if (i < axis) result.outer *= s[i];
     if (i > axis) result.inner *= s[i];
   }
   return result;
-}
-
-/// Along the channels of [N, C, H, W] with so many of them together, of which parts are taken.
-axis_extents along_channels_of(const shape& s, std::int64_t block) {
-  if (block != all_channels) return along(s, 1);
-  return {.outer = s[0] * s[2] * s[3], .extent = s[1]};
 }
 
 /// How many channels lie together in most of what a concat reads, where all parts of it are whole
@@ -160,8 +156,7 @@ void lower(program_builder& b, const fused_layers& group, const concat_layer& co
   const shape& out = b.output_shape(head);
   const std::int64_t block = block_of_parts(b, head, concat);
   const program_tensor result = b.make_tensor(blocked_layout(out, block));
-  const std::int64_t outer =
-      (block == 1 ? along(out, concat.axis) : along_channels_of(out, block)).outer;
+  const std::int64_t outer = along(out, concat.axis, block).outer;
   const std::int64_t whole = out.elements() / outer;
   std::int64_t begin = 0;
   for (std::size_t i = 0; i < head.inputs.size(); ++i) {
@@ -191,7 +186,7 @@ void lower(program_builder& b, const fused_layers& group, const slice_layer& sli
     const std::int64_t block = whole_blocks ? given : 1;
     const program_tensor source = b.in_layout(from, blocked_layout(in, block), head);
     const dnnl::memory::desc layout = blocked_layout(slice.extents, block);
-    const axis_extents lies = block == 1 ? along(in, *axis) : along_channels_of(in, block);
+    const axis_extents lies = along(in, *axis, block);
     const std::int64_t begin = slice.begin[*axis] * lies.inner;
     const std::int64_t run = slice.extents[*axis] * lies.inner;
     if (lies.outer == 1) {
