@@ -66,6 +66,7 @@ void fields(Archive& a, part_of_record<part_record> auto& of) {
 /// An operation of a device stage as a trace of the stage alone saw it.
 struct operation_record {
   std::string name;
+  std::string part;                   ///< the part that it is of; empty where it is of none
   std::vector<nanoseconds> calls;     ///< how long each took, in all traced runs
   std::vector<nanoseconds> together;  ///< of all calls in a run, for each run that had any
 };
@@ -73,6 +74,7 @@ struct operation_record {
 template <class Archive>
 void fields(Archive& a, part_of_record<operation_record> auto& of) {
   a.value("name", of.name);
+  a.newer("part", of.part);
   a.value("calls", of.calls, any_time);
   a.value("together", of.together, any_time);
 }

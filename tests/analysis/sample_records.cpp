@@ -169,8 +169,9 @@ void add_graphs(run_record& to) {
 void add_operations(run_record& to) {
   auto& stage = to.stages.front();
   stage.traced_runs = 10;
-  stage.operations = {{"implicit_gemm_with_a_rather_long_name<float, 128, 64>", {}, {}},
-                      {"gelu", {}, {}}};
+  stage.operations = {
+      {"implicit_gemm_with_a_rather_long_name<float, 128, 64>", "0.conv2d+1.gelu", {}, {}},
+      {"gelu", "0.conv2d+1.gelu", {}, {}}};
   for (nanoseconds run = 0; run < 10; ++run) {
     auto& gemm = stage.operations[0];
     gemm.calls.insert(gemm.calls.end(), {40'000'000 + run, 20'000'000 - run});

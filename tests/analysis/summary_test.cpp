@@ -200,6 +200,7 @@ TEST(operations, are_counted_per_frame_and_stand_for_themselves_by_their_median)
   EXPECT_EQ(found[0].median, 20'000'000);
   EXPECT_EQ(found[0].together, 60'000'000);
   EXPECT_EQ(found[1].name, "gelu");
+  EXPECT_EQ(found[1].part, "0.conv2d+1.gelu");
   EXPECT_EQ(found[1].calls, 1);
   EXPECT_TRUE(operations_of(record.stages[1]).empty());
 }

@@ -307,6 +307,11 @@ TEST_F(watched_session, traces_the_operations_of_each_device_stage_alone) {
       EXPECT_EQ(stage.traced_runs, stage.on == side::device ? 10 : 0);
       if (stage.name == "d") {
         EXPECT_THAT(names, ElementsAre("mix", "settle"));
+        EXPECT_EQ(stage.operations.at(0).part, "0.mix");
+        EXPECT_EQ(stage.operations.at(1).part, "1.settle");
+      }
+      if (stage.copy) {
+        EXPECT_EQ(stage.operations.at(0).part, "");
       }
       if (stage.on == side::cpu) {
         EXPECT_THAT(names, IsEmpty());

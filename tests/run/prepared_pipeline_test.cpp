@@ -274,6 +274,13 @@ TEST(session, refuses_a_stage_that_miscounts_its_parts) {
                                       "of "));
       EXPECT_THAT(e.what(), HasSubstr(" its 3 parts"));
     }
+    spec.run.timing = timing_method::event;
+    session whole(plan_for_host(spec, registry), *dev);
+    run_record record = whole.run();
+    whole.trace_operations(record);
+    EXPECT_THAT(record.warnings,
+                ElementsAre(AllOf(HasSubstr("operations were not traced: stage 'net' "),
+                                  HasSubstr("tracing its operations: it told of "))));
   }
 }
 

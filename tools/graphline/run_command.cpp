@@ -120,7 +120,7 @@ void add_run_command(CLI::App& program, action& chosen) {
                    "Write inputs, weights and outputs as NumPy files")
       ->type_name("DIR");
   command->add_flag("--kernels", given->kernels,
-                    "Trace the operations of each device stage, after the measured frames");
+                    "Trace the operations of each layer, after the measured frames");
   given->gates.add_to(*command, gated::run, given->files);
   add_quiet_option(*command, given->quiet);
   command->footer("FILE may be - for standard output.");

@@ -217,7 +217,7 @@ std::vector<operation_summary> operations_of(const stage_record& stage) {
     const auto times = distribution::of(operation.calls);
     const auto together = distribution::of(operation.together);
     if (!times || !together) continue;
-    result.push_back({operation.name,
+    result.push_back({operation.name, operation.part,
                       static_cast<double>(times->count()) / static_cast<double>(stage.traced_runs),
                       times->median(), together->median()});
   }

@@ -103,6 +103,7 @@ std::vector<nanoseconds> queue_wait_times(const run_record& record);
 /// What the traced runs of a stage tell of one of its operations.
 struct operation_summary {
   std::string name;
+  std::string part;          ///< of the stage; empty where it is of none
   double calls = 0;          ///< per frame
   nanoseconds median = 0;    ///< of one call; the lower of two in the middle
   nanoseconds together = 0;  ///< of all calls in a frame: the median over the runs

@@ -119,6 +119,7 @@ table operation_table(const run_record& record) {
       "stage",
       "",
       {{"stage", "stage"},
+       {"part", "part"},
        {"operation", "operation"},
        {"calls_per_frame", "calls", none},
        {"median", "each", duration, 0, "the median call"},
@@ -129,7 +130,7 @@ table operation_table(const run_record& record) {
   for (const auto& stage : record.stages) {
     runs = std::max(runs, stage.traced_runs);
     for (const auto& one : operations_of(stage)) {
-      made.rows.push_back({{stage.name, one.name, one.calls, cell(one.median, duration),
+      made.rows.push_back({{stage.name, unless_empty(one.part), one.name, one.calls, cell(one.median, duration),
                             cell(one.together, duration)}});
     }
   }

@@ -91,24 +91,38 @@ part_stamps::part_stamps(device& d, const std::string& stage, std::size_t parts)
 }
 
 void part_stamps::enqueue(device_work& work, stream& s) {
-  next_ = 0;
-  s.stamp(*boundaries_[next_++]);
-  work.enqueue_in_parts(s, *this);
-  if (next_ == boundaries_.size()) return;
+  s.stamp(*boundaries_.front());
+  enqueue_in_parts(work, s, boundaries_.size() - 1,
+                   [&](std::size_t part) { s.stamp(*boundaries_[part + 1]); });
+}
+
+void enqueue_in_parts(device_work& work, stream& s, std::size_t parts,
+                      const std::function<void(std::size_t)>& after) {
+  struct counting final : part_marker {
+    counting(std::size_t parts, const std::function<void(std::size_t)>& after)
+        : parts_(parts), after_(after) {}
+
+    void part_enqueued(stream& /*s*/) override {
+      if (next_ == parts_) {
+        throw run_error(
+            fmt::format("it told of more than its {} parts while it was enqueued; its "
+                        "enqueue_in_parts() must tell once after each of parts()",
+                        parts_));
+      }
+      after_(next_++);
+    }
+
+    std::size_t parts_;
+    const std::function<void(std::size_t)>& after_;
+    std::size_t next_ = 0;
+  };
+  counting marker(parts, after);
+  work.enqueue_in_parts(s, marker);
+  if (marker.next_ == parts) return;
   throw run_error(
       fmt::format("it told of {} of its {} parts while it was enqueued; its "
                   "enqueue_in_parts() must tell after each of parts()",
-                  next_ - 1, boundaries_.size() - 1));
-}
-
-void part_stamps::part_enqueued(stream& s) {
-  if (next_ == boundaries_.size()) {
-    throw run_error(
-        fmt::format("it told of more than its {} parts while it was enqueued; its "
-                    "enqueue_in_parts() must tell once after each of parts()",
-                    boundaries_.size() - 1));
-  }
-  s.stamp(*boundaries_[next_++]);
+                  marker.next_, parts));
 }
 
 slot::slot() = default;

@@ -6,9 +6,7 @@
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
-#include <iterator>
 #include <map>
-#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -30,32 +28,46 @@ namespace {
 
 constexpr int traced_runs = 10;
 
-/// Not by its graph: that was made before the trace began, and CUPTI tells nothing dependable of
-/// such graphs.
-void run_alone(bound_stage& stage, device& d, wait_mode how) {
-  stage.work->enqueue(*stage.on);
-  d.synchronize(how);
-}
+/// What one run of a stage consisted of.
+class traced_run {
+ public:
+  /// Runs the stage, each of its parts to its end, so that what the trace saw since the part before
+  /// is the part's. Not by its graph: that was made before the trace began, and CUPTI tells nothing
+  /// dependable of such graphs.
+  traced_run(bound_stage& stage, const stage_record& of, device& d, wait_mode how,
+             operation_trace& trace) {
+    const auto take = [&](const std::string& part) {
+      d.synchronize(how);
+      for (auto& seen : trace.take()) operations_.push_back({std::move(seen), part});
+    };
+    enqueue_in_parts(*stage.work, *stage.on, of.parts.size(),
+                     [&](std::size_t part) { take(of.parts[part].name); });
+    take("");
+  }
 
-/// Adds what one run of a stage consisted of.
-void add_run(const std::vector<operation_time>& seen, stage_record& to) {
-  ++to.traced_runs;
-  std::map<std::string_view, nanoseconds> together;
-  for (const auto& operation : seen) {
-    auto known = std::find_if(to.operations.begin(), to.operations.end(),
-                              [&](const auto& o) { return o.name == operation.name; });
-    if (known == to.operations.end()) {
-      to.operations.push_back({operation.name, {}, {}});
-      known = std::prev(to.operations.end());
+  void add_to(stage_record& record) const {
+    ++record.traced_runs;
+    std::map<std::size_t, nanoseconds> together;
+    for (const auto& [seen, part] : operations_) {
+      const auto known = std::ranges::find_if(record.operations, [&](const auto& o) {
+        return o.name == seen.name && o.part == part;
+      });
+      const auto index = static_cast<std::size_t>(known - record.operations.begin());
+      if (known == record.operations.end()) record.operations.push_back({seen.name, part, {}, {}});
+      record.operations[index].calls.push_back(seen.duration);
+      together[index] += seen.duration;
     }
-    known->calls.push_back(operation.duration);
-    together[operation.name] += operation.duration;
+    for (const auto& [index, time] : together) record.operations[index].together.push_back(time);
   }
-  for (auto& operation : to.operations) {
-    const auto found = together.find(operation.name);
-    if (found != together.end()) operation.together.push_back(found->second);
-  }
-}
+
+ private:
+  struct traced_operation {
+    operation_time seen;
+    std::string part;
+  };
+
+  std::vector<traced_operation> operations_;
+};
 
 /// Runs each device stage alone, a run at a time and without its graph, while the device notes its
 /// operations, and adds them to the stages of `record`. A device that cannot trace, or a trace that
@@ -73,12 +85,12 @@ void trace_stages(prepared_pipeline& pipeline, run_record& record, const stop_re
             stage.name));
         return;
       }
-      run_alone(stage, d, how);  // what the first run under a trace sets up is not the stage's
-      trace->take();
-      for (int i = 0; i < traced_runs; ++i) {
-        run_alone(stage, d, how);
-        add_run(trace->take(), record.stages[stage.index]);
-      }
+      auto& of = record.stages[stage.index];
+      const auto run = [&] { return traced_run(stage, of, d, how, *trace); };
+      naming_stage(pipeline.planned().stages[stage.index], "tracing its operations", [&] {
+        run();  // what the first run under a trace sets up is not the stage's
+        for (int i = 0; i < traced_runs; ++i) run().add_to(of);
+      });
     }
   } catch (const std::exception& e) {
     record.warnings.push_back(fmt::format("operations were not traced: {}", reason_of(e)));

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -18,9 +19,14 @@
 
 namespace graphline {
 
+/// Enqueues a stage's work and calls `after` with the index of each of its `parts` once that is
+/// enqueued. Throws `run_error` when the stage tells of more or fewer parts than it has.
+void enqueue_in_parts(device_work& work, stream& s, std::size_t parts,
+                      const std::function<void(std::size_t)>& after);
+
 /// The timed events of one slot around the parts of a device stage: one before the first and one
 /// after each.
-class part_stamps final : public part_marker {
+class part_stamps {
  public:
   /// `stage` names the events.
   part_stamps(device& d, const std::string& stage, std::size_t parts);
@@ -29,8 +35,6 @@ class part_stamps final : public part_marker {
   /// `run_error` when the stage tells of more or fewer parts than it has.
   void enqueue(device_work& work, stream& s);
 
-  void part_enqueued(stream& s) override;
-
   /// Parts + 1 of them.
   const std::vector<std::unique_ptr<timed_event>>& boundaries() const noexcept {
     return boundaries_;
@@ -38,7 +42,6 @@ class part_stamps final : public part_marker {
 
  private:
   std::vector<std::unique_ptr<timed_event>> boundaries_;
-  std::size_t next_ = 0;  ///< the boundary that comes next
 };
 
 /// Keeps when the device last came to it in a stream, by the host's clock.

@@ -151,6 +151,15 @@ TEST_F(record_reader, gives_the_reports_that_the_experiment_itself_gave) {
   expect_equal_reports(record);
 }
 
+TEST_F(record_reader, takes_operations_without_their_part_from_an_earlier_version) {
+  auto value = run_value();
+  auto& stage = value["record"]["stages"][0];
+  for (auto& one : stage["operations"]) ASSERT_EQ(one.erase("part"), 1U);
+  const auto record = std::get<run_record>(read_record(write("a.json", value.dump())));
+  EXPECT_EQ(record.stages[0].operations.at(1).name, "gelu");
+  EXPECT_EQ(record.stages[0].operations.at(1).part, "");
+}
+
 TEST_F(record_reader, says_what_to_do_with_a_run_of_an_earlier_version) {
   EXPECT_EQ(refusal_of_run([](json& run) { run.erase("record"); }),
             ": error: this result does not hold what reports are made from ('record'): an earlier "
