@@ -160,6 +160,10 @@ class resumed(StoreCase):
         for _ in range(2):
             self.compare("--trials", "1")
             self.assertEqual(len(self.trials()), 2)
+        self.expect(graphline("report", self.store), 2, "trials of an experiment",
+                    "--resume --json FILE")
+        self.compare("--trials", "1", "--resume", "--json", "result.json")
+        self.expect(graphline("report", "result.json", cwd=self.folder), 0, "lengths")
         self.expect(graphline("compare", "lengths.yaml", "--overwrite", "--resume",
                               cwd=self.folder), 2, "--overwrite", "--resume")
 

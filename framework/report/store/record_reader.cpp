@@ -14,6 +14,7 @@
 #include "framework/base/utf8.hpp"
 #include "framework/base/version.hpp"
 #include "framework/report/json/record_json.hpp"
+#include "framework/report/store/trial_store.hpp"
 
 namespace graphline {
 
@@ -80,6 +81,11 @@ std::size_t checked_kind(const std::string& path, const std::string& schema) {
 
 any_record read_record(const std::string& path) {
   const auto source = read_text_file(path, largest_result);
+  if (begins_trial_store(source->text())) {
+    refuse_result(path,
+                  "these are the trials of an experiment, not its result; the same 'graphline "
+                  "compare' with --resume --json FILE writes that");
+  }
   json content;
   try {
     content = read_json(source->text());

@@ -25,7 +25,6 @@
 #include "framework/report/render/heading.hpp"
 
 namespace graphline {
-
 namespace {
 
 /// What the first line of every trial store begins with, of whatever version: by this it is known.
@@ -109,7 +108,7 @@ bool is_trial_store(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::string beginning(store_beginning.size(), '\0');
   file.read(beginning.data(), static_cast<std::streamsize>(beginning.size()));
-  return file && beginning == store_beginning;
+  return file && begins_trial_store(beginning);
 }
 
 /// The lines of a store that were written to their end.
@@ -301,6 +300,10 @@ std::optional<std::string> device_of(const trial_record& trial) {
 
 owned_descriptor::~owned_descriptor() {
   ::close(number);
+}
+
+bool begins_trial_store(std::string_view text) {
+  return text.starts_with(store_beginning);
 }
 
 trial_store::trial_store(const std::string& path, const experiment_plan& planned, store_opening how)

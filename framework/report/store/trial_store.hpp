@@ -20,6 +20,9 @@ struct owned_descriptor {
   const int number;
 };
 
+/// Whether a file of this text is a trial store, of whatever version.
+bool begins_trial_store(std::string_view text);
+
 /// How a trial store that exists already is dealt with.
 enum class store_opening {
   fresh,      ///< what is there moves to NAME.previous; refused where it has not ended
