@@ -116,6 +116,7 @@ void enqueue_in_parts(device_work& work, stream& s, std::size_t parts,
     const std::function<void(std::size_t)>& after_;
     std::size_t next_ = 0;
   };
+  if (parts == 0) return work.enqueue(s);
   counting marker(parts, after);
   work.enqueue_in_parts(s, marker);
   if (marker.next_ == parts) return;

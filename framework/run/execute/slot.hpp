@@ -20,7 +20,8 @@
 namespace graphline {
 
 /// Enqueues a stage's work and calls `after` with the index of each of its `parts` once that is
-/// enqueued. Throws `run_error` when the stage tells of more or fewer parts than it has.
+/// enqueued; of a stage without parts nothing is asked. Throws `run_error` when it tells of more or
+/// fewer parts than it has.
 void enqueue_in_parts(device_work& work, stream& s, std::size_t parts,
                       const std::function<void(std::size_t)>& after);
 
