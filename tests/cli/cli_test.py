@@ -345,9 +345,16 @@ class graphs(Case):
         done = graphline("run", path, "--kernels", "--json", "-", "--save-tensors", tensors)
         self.expect(done, 0, "traced in 10 runs of each stage alone (tracing slows it)")
         self.assertEqual({f.name: f.read_bytes() for f in tensors.iterdir()}, saved)
-        operations = json.loads(done.stdout)["operations"]
-        self.assertIn("net", {operation["stage"] for operation in operations})
-        self.assertNotIn("pause", {operation["stage"] for operation in operations})
+        result = json.loads(done.stdout)
+        self.assertEqual([w for w in result["warnings"] if "traced" in w], [])
+        operations = result["operations"]
+        traced = {stage["name"]: {o["part"] for o in operations if o["stage"] == stage["name"]}
+                  for stage in result["stages"]}
+        self.assertEqual(traced.pop("pause"), set())
+        for stage in result["stages"]:
+            if stage["on"] == "device":
+                parts = {part["name"] for part in stage.get("parts", [])}
+                self.assertEqual(traced[stage["name"]], parts or {None})
         for operation in operations:
             self.assertGreaterEqual(operation["calls_per_frame"], 1)
             self.assertGreaterEqual(operation["together"], operation["median"])
