@@ -22,8 +22,7 @@ template <class lanes, class bits>
 struct vector_math {
   static GRAPHLINE_INLINE void select(const bits& mask, const lanes& yes, const lanes& no,
                                       lanes& to) {
-    to = reinterpret_cast<lanes>((mask & reinterpret_cast<bits>(yes)) |
-                                 (~mask & reinterpret_cast<bits>(no)));
+    to = mask ? yes : no;
   }
 
   static GRAPHLINE_INLINE void absolute(const lanes& x, lanes& to) {
@@ -73,7 +72,25 @@ struct vector_math {
     to = to * r * r;
   }
 
-  /// x = n ln 2 + r with |r| <= ln 2 / 2, then 2^n exp(r).
+  /// x = n ln 2 + r with |r| <= ln 2 / 2 for |x| <= 104: the bits of n, and exp(r).
+  static GRAPHLINE_INLINE void split_exp(const lanes& x, bits& whole, lanes& to) {
+    // The sum's last bits are n, as the numbers from 2^23 to 2^24 are all integers.
+    constexpr float integers = 12582912.0F;
+    const lanes sum = x * 1.44269504F + integers;
+    const lanes n = sum - integers;
+    const lanes r = (x - n * 0.693359375F) + n * 2.12194440e-4F;
+    exp_beyond_line(r, to);
+    to = to + r + 1.0F;
+    whole = reinterpret_cast<bits>(sum) - 0x4b400000;  // the bits of 12582912
+  }
+
+  /// exp(x) for x from -87 to 88, whose result is not subnormal.
+  static GRAPHLINE_INLINE void exp_of_normal(const lanes& x, lanes& to) {
+    bits whole;
+    split_exp(x, whole, to);
+    to = reinterpret_cast<lanes>(reinterpret_cast<bits>(to) + (whole << 23));
+  }
+
   static GRAPHLINE_INLINE void exp(const lanes& given, lanes& to) {
     const lanes zero{};
     lanes x = given;
@@ -81,14 +98,10 @@ struct vector_math {
     select(above, zero + 89.0F, x, x);
     const bits below = x < -104.0F;
     select(below, zero - 104.0F, x, x);
-    lanes n;
-    nearest(x * 1.44269504F, n);
-    const lanes r = (x - n * 0.693359375F) + n * 2.12194440e-4F;
+    bits whole;
     lanes sum;
-    exp_beyond_line(r, sum);
-    sum = sum + r + 1.0F;
+    split_exp(x, whole, sum);
     // In two halves, so that neither leaves the range of a float's exponent.
-    const bits whole = __builtin_convertvector(n, bits);
     const bits half = whole >> 1;
     const bits rest = whole - half;
     to = sum * reinterpret_cast<lanes>((half + 127) << 23) *
@@ -192,7 +205,7 @@ struct vector_math {
     near = near * x;
     lanes far;
     polynomial(size, q, far);
-    exp(-far, far);
+    exp_of_normal(-far, far);
     far = 1.0F - far;
     with_sign(far, x, far);
     const bits small = size < 1.0F;
