@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "stages/kinds.hpp"
+#include "stages/network/pointwise.hpp"
 #include "stages/precision_parameters.hpp"
 
 namespace graphline {
@@ -68,6 +69,23 @@ matmul_form matmul_of(const stage_config& config) {
   const auto form = matmul_of(config.arguments, config.inputs, problems);
   problems.throw_if_errors();
   return *form;
+}
+
+strided_matrices packed_matrices(const shape& extents) {
+  return {extents, packed_strides(extents)};
+}
+
+strided_product strided(const matmul_form& form) {
+  const auto as_stored = [](const shape& extents, bool transposed) {
+    if (!transposed) return packed_matrices(extents);
+    const auto swap_last = [](std::vector<std::int64_t> of) {
+      std::swap(of[of.size() - 1], of[of.size() - 2]);
+      return of;
+    };
+    return strided_matrices{extents, swap_last(packed_strides(shape(swap_last(extents.extents()))))};
+  };
+  return {as_stored(form.a, form.transpose_a), as_stored(form.b, form.transpose_b),
+          packed_matrices(form.c)};
 }
 
 std::optional<matmul_form> product_of(const wanted_product& wanted,

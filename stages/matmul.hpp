@@ -1,8 +1,10 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "framework/stage/stage.hpp"
 
@@ -17,6 +19,27 @@ struct matmul_form {
   bool transpose_a = false;  ///< in memory the last two extents of `a` are swapped
   bool transpose_b = false;
 };
+
+/// Matrices [batch..., rows, columns], 1 along what they are broadcast along, and where their
+/// elements lie, in elements: one after the other in each row or in each column.
+struct strided_matrices {
+  shape extents;
+  std::vector<std::int64_t> strides;
+  std::int64_t offset = 0;
+};
+
+/// A batched product of matrices in one rank, times a number.
+struct strided_product {
+  strided_matrices a;
+  strided_matrices b;
+  strided_matrices c;
+  float scale = 1;
+};
+
+/// Matrices that follow each other row by row.
+strided_matrices packed_matrices(const shape& extents);
+
+strided_product strided(const matmul_form& form);
 
 /// A product as it is asked for, and what messages call it and its operands.
 struct wanted_product {

@@ -14,24 +14,30 @@
 namespace graphline {
 namespace {
 
+/// A dimension along which a product is repeated: its extent and how far apart neighbors are, 0
+/// where broadcast.
+struct batch_axis {
+  std::int64_t extent = 1;
+  std::int64_t a = 0;
+  std::int64_t b = 0;
+  std::int64_t d = 0;
+};
+
 /// The leading dimensions, without those of extent 1 and with neighbors merged that are one run in
 /// all three tensors.
-std::vector<batch_axis> axes_of(const matmul_form& form) {
-  const std::size_t rank = form.c.rank();
+std::vector<batch_axis> axes_of(const strided_product& product) {
+  const auto stride = [](const strided_matrices& of, std::size_t i) {
+    return of.extents[i] == 1 ? 0 : of.strides[i];
+  };
   std::vector<batch_axis> axes;  // innermost first
-  std::int64_t a = form.a[rank - 2] * form.a[rank - 1];
-  std::int64_t b = form.b[rank - 2] * form.b[rank - 1];
-  std::int64_t d = form.c[rank - 2] * form.c[rank - 1];
-  for (std::size_t i = rank - 2; i-- > 0;) {
-    const batch_axis axis{form.c[i], form.a[i] == 1 ? 0 : a, form.b[i] == 1 ? 0 : b, d};
-    a *= form.a[i];
-    b *= form.b[i];
-    d *= form.c[i];
+  for (std::size_t i = product.c.extents.rank() - 2; i-- > 0;) {
+    const batch_axis axis{product.c.extents[i], stride(product.a, i), stride(product.b, i),
+                          stride(product.c, i)};
     if (axis.extent == 1) continue;
     if (!axes.empty()) {
       batch_axis& inner = axes.back();
-      const auto continues = [&](std::int64_t batch_axis::*stride) {
-        return axis.*stride == inner.*stride * inner.extent;
+      const auto continues = [&](std::int64_t batch_axis::*of) {
+        return axis.*of == inner.*of * inner.extent;
       };
       if (continues(&batch_axis::a) && continues(&batch_axis::b) && continues(&batch_axis::d)) {
         inner.extent *= axis.extent;
@@ -44,18 +50,37 @@ std::vector<batch_axis> axes_of(const matmul_form& form) {
   return axes;
 }
 
-/// The product of one matrix by one other.
-product_form single_product(const matmul_form& given, precision p) {
-  const std::size_t rank = given.c.rank();
-  product_form form{
-      .m = given.c[rank - 2], .n = given.c[rank - 1], .k = given.a[rank - 1], .precision = p};
+/// How one of some matrices lies: from row to row, or where it is transposed from column to column.
+struct matrix_lines {
+  bool transposed = false;
+  std::int64_t leading = 0;
+};
+
+matrix_lines lines_of(const strided_matrices& of) {
+  const std::size_t rank = of.extents.rank();
+  const std::int64_t rows = of.extents[rank - 2];
+  const std::int64_t columns = of.extents[rank - 1];
   // A vector is the same memory whether transposed or not.
-  form.transpose_a = given.transpose_a && form.m > 1 && form.k > 1;
-  form.transpose_b = given.transpose_b && form.n > 1 && form.k > 1;
-  form.a_leading = form.transpose_a ? form.m : form.k;
-  form.b_leading = form.transpose_b ? form.k : form.n;
-  form.d_leading = form.n;
-  return form;
+  const bool transposed = columns > 1 && of.strides[rank - 1] != 1;
+  if (transposed) return {true, of.strides[rank - 1]};
+  return {false, rows == 1 ? columns : of.strides[rank - 2]};
+}
+
+/// The product of one matrix by one other.
+product_form single_product(const strided_product& product, precision p) {
+  const std::size_t rank = product.c.extents.rank();
+  const matrix_lines a = lines_of(product.a);
+  const matrix_lines b = lines_of(product.b);
+  return {.m = product.c.extents[rank - 2],
+          .n = product.c.extents[rank - 1],
+          .k = product.a.extents[rank - 1],
+          .transpose_a = a.transposed,
+          .transpose_b = b.transposed,
+          .a_leading = a.leading,
+          .b_leading = b.leading,
+          .d_leading = lines_of(product.c).leading,
+          .scale = product.scale,
+          .precision = p};
 }
 
 /// Makes an axis along which b is broadcast part of m, if rows are then still evenly apart.
@@ -81,6 +106,35 @@ std::size_t alignment_of(const std::vector<product_offsets>& calls, std::size_t 
     }
   }
   return divides;
+}
+
+/// A product that is repeated along these dimensions, outermost first, from `first` on, in as few
+/// calls as they allow: the longest is a strided batch, the others are one call each.
+product_calls batched_calls(const product_form& form, std::vector<batch_axis> axes,
+                            const product_offsets& first) {
+  product_calls result{.form = form, .calls = {first}};
+  std::erase_if(axes, [](const batch_axis& axis) { return axis.extent == 1; });
+  const auto longest = std::max_element(
+      axes.begin(), axes.end(),
+      [](const batch_axis& x, const batch_axis& y) { return x.extent < y.extent; });
+  if (longest != axes.end()) {
+    result.form.batch = longest->extent;
+    result.form.a_stride = longest->a;
+    result.form.b_stride = longest->b;
+    result.form.d_stride = longest->d;
+    axes.erase(longest);
+  }
+  for (const batch_axis& axis : axes) {
+    std::vector<product_offsets> all;
+    for (const product_offsets& begin : result.calls) {
+      for (std::int64_t i = 0; i < axis.extent; ++i) {
+        all.push_back({begin.a + i * axis.a, begin.b + i * axis.b, begin.d + i * axis.d});
+      }
+    }
+    result.calls = std::move(all);
+  }
+  result.form.alignment = alignment_of(result.calls, element_bytes(form.precision));
+  return result;
 }
 
 /// A conversion of a tensor's elements in their order.
@@ -131,33 +185,6 @@ cuda_program program_of(const matmul_form& form, const product_calls& product,
 
 }  // namespace
 
-product_calls batched_calls(const product_form& form, std::vector<batch_axis> axes,
-                            const product_offsets& first) {
-  product_calls result{.form = form, .calls = {first}};
-  std::erase_if(axes, [](const batch_axis& axis) { return axis.extent == 1; });
-  const auto longest = std::max_element(
-      axes.begin(), axes.end(),
-      [](const batch_axis& x, const batch_axis& y) { return x.extent < y.extent; });
-  if (longest != axes.end()) {
-    result.form.batch = longest->extent;
-    result.form.a_stride = longest->a;
-    result.form.b_stride = longest->b;
-    result.form.d_stride = longest->d;
-    axes.erase(longest);
-  }
-  for (const batch_axis& axis : axes) {
-    std::vector<product_offsets> all;
-    for (const product_offsets& begin : result.calls) {
-      for (std::int64_t i = 0; i < axis.extent; ++i) {
-        all.push_back({begin.a + i * axis.a, begin.b + i * axis.b, begin.d + i * axis.d});
-      }
-    }
-    result.calls = std::move(all);
-  }
-  result.form.alignment = alignment_of(result.calls, element_bytes(form.precision));
-  return result;
-}
-
 std::vector<std::vector<cuda_operand>> operands_of(const product_calls& product, std::size_t a,
                                                    std::size_t b, std::size_t d) {
   const std::size_t bytes = element_bytes(product.form.precision);
@@ -171,19 +198,20 @@ std::vector<std::vector<cuda_operand>> operands_of(const product_calls& product,
   return operands;
 }
 
-product_calls collapse_product(const matmul_form& form, precision p) {
-  product_form product = single_product(form, p);
-  std::vector<batch_axis> axes = axes_of(form);
+product_calls collapse_product(const strided_product& product, precision p) {
+  product_form form = single_product(product, p);
+  std::vector<batch_axis> axes = axes_of(product);
   // A single row takes any axis, of which the longest saves most; after it, only what continues it.
   std::vector<std::size_t> order(axes.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = order.size() - 1 - i;
-  if (product.m == 1) {
+  if (form.m == 1) {
     std::ranges::stable_sort(order, std::greater{}, [&](std::size_t i) { return axes[i].extent; });
   }
   for (const std::size_t i : order) {
-    if (merge_into_rows(product, axes[i])) axes[i].extent = 1;
+    if (merge_into_rows(form, axes[i])) axes[i].extent = 1;
   }
-  return batched_calls(product, std::move(axes));
+  return batched_calls(form, std::move(axes),
+                       {product.a.offset, product.b.offset, product.c.offset});
 }
 
 std::unique_ptr<device_stage> make_matmul_cuda(device& d, const stage_config& config) {
@@ -194,7 +222,7 @@ std::unique_ptr<device_stage> make_product_cuda(device& d, const matmul_form& fo
                                                 const char* kind, const stage_config& config) {
   const std::string owner = fmt::format("stage '{}'", config.name);
   const precision p = precision_of(config.arguments);
-  const product_calls product = collapse_product(form, p);
+  const product_calls product = collapse_product(strided(form), p);
   auto operation = plan(d, product.form, form, kind, config, owner);
   std::string choice = describe_calls(*operation, product.calls.size());
   if (element_of(p) != dtype::float32) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <set>
 
 namespace graphline {
@@ -16,6 +17,17 @@ bool is(const network_definition& network, std::size_t layer) {
 bool is_product(const network_definition& network, std::size_t layer) {
   return is<conv2d_layer>(network, layer) || is<linear_layer>(network, layer) ||
          is<conv_transpose2d_layer>(network, layer);
+}
+
+/// Of a value that holds more than the matrices of a product only these are read.
+std::int64_t elements_read(const network_definition& network, const network_layer& layer,
+                           std::size_t input) {
+  const auto* product = std::get_if<matmul_layer>(&layer.operation);
+  if (product != nullptr) {
+    const auto& matrices = input == 0 ? product->a : product->b;
+    if (matrices) return matrices->extents.elements();
+  }
+  return network.shape_of(layer.inputs[input]).elements();
 }
 
 /// The value that a layer computes something of, where there is one alone: constants apart.
@@ -127,16 +139,19 @@ cost cost_of(const network_definition& network, const fused_layers& group,
   const auto among = [](const std::vector<std::size_t>& values, std::size_t value) {
     return std::ranges::find(values, value) != values.end();
   };
-  const auto bytes_of = [&](std::size_t value) {
+  const auto bytes_of = [&](std::size_t value, std::int64_t elements) {
     const std::size_t size = among(network.inputs, value)    ? sizes.input
                              : among(network.outputs, value) ? sizes.output
                                                              : sizes.inside;
-    return network.shape_of(value).elements() * static_cast<std::int64_t>(size);
+    return elements * static_cast<std::int64_t>(size);
+  };
+  const auto all_bytes_of = [&](std::size_t value) {
+    return bytes_of(value, network.shape_of(value).elements());
   };
   cost sum;
   std::int64_t parameters = 0;
   std::int64_t taken = 0;
-  std::set<std::size_t> read;
+  std::map<std::size_t, std::int64_t> read;  // of each value so many elements
   std::set<std::size_t> inside;
   for (const std::size_t layer : group.members()) {
     const network_layer& of = network.layers[layer];
@@ -145,17 +160,20 @@ cost cost_of(const network_definition& network, const fused_layers& group,
     sum.flops += of.cost.flops;
     // Of a table only what is taken is read.
     const bool takes = std::holds_alternative<take_layer>(of.operation);
-    if (takes) taken += bytes_of(of.outputs.front());
+    if (takes) taken += all_bytes_of(of.outputs.front());
     if (!takes) parameters += of.cost.parameters;
-    for (const std::size_t value : std::span(of.inputs).subspan(takes ? 1 : 0)) {
-      if (!network.values[value].constant && !inside.contains(value)) read.insert(value);
+    for (std::size_t i = takes ? 1 : 0; i < of.inputs.size(); ++i) {
+      const std::size_t value = of.inputs[i];
+      if (network.values[value].constant || inside.contains(value)) continue;
+      const std::int64_t all = network.shape_of(value).elements();
+      read[value] = std::min(read[value] + elements_read(network, of, i), all);
     }
     inside.insert(of.outputs.begin(), of.outputs.end());
   }
   sum.bytes_read = parameters * static_cast<std::int64_t>(sizes.inside) + taken;
-  for (const std::size_t value : read) sum.bytes_read += bytes_of(value);
+  for (const auto& [value, elements] : read) sum.bytes_read += bytes_of(value, elements);
   for (const std::size_t value : network.layers[group.last()].outputs) {
-    sum.bytes_written += bytes_of(value);
+    sum.bytes_written += all_bytes_of(value);
   }
   return sum;
 }

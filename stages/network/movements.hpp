@@ -55,6 +55,24 @@ inline strided_part inside_of(const pad_layer& pad, std::vector<std::int64_t> st
   return {begin, std::move(strides)};
 }
 
+/// The matrices of a product of tensors of these shapes, all in the dimensions of the result.
+inline strided_product matrices_of(const matmul_layer& matmul, const shape& a, const shape& b,
+                                   const shape& product) {
+  strided_product result{matmul.a ? *matmul.a : packed_matrices(a),
+                         matmul.b ? *matmul.b : packed_matrices(b),
+                         matmul.product ? *matmul.product : packed_matrices(product), matmul.scale};
+  const std::size_t rank = result.c.extents.rank();
+  for (strided_matrices* each : {&result.a, &result.b}) {
+    std::vector<std::int64_t> extents = each->extents.extents();
+    const std::int64_t all = extents.front() * each->strides.front();
+    const std::size_t missing = rank - extents.size();
+    extents.insert(extents.begin(), missing, 1);
+    each->strides.insert(each->strides.begin(), missing, all);
+    each->extents = shape(std::move(extents));
+  }
+  return result;
+}
+
 /// The extents of a tensor with padding.
 inline shape padded_extents(const shape& s, const pad_layer& pad) {
   std::vector<std::int64_t> extents = s.extents();

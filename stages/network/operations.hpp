@@ -9,6 +9,7 @@
 
 #include "framework/base/tensor_type.hpp"
 #include "framework/base/words.hpp"
+#include "stages/matmul.hpp"
 #include "stages/network/pointwise.hpp"
 
 namespace graphline {
@@ -108,8 +109,15 @@ struct conv_transpose2d_layer {
   bool bias = true;
 };
 
-/// Reads a [..., m, k] and b [..., k, n], whose first extents are broadcast as in NumPy.
-struct matmul_layer {};
+/// Reads a [..., m, k] and b [..., k, n], whose first extents are broadcast as in NumPy, and gives
+/// their product times a number. The matrices lie row by row in what is read and given, or where a
+/// reader found them once it had the shapes: then their extents are not those of the values.
+struct matmul_layer {
+  std::optional<strided_matrices> a = {};
+  std::optional<strided_matrices> b = {};
+  std::optional<strided_matrices> product = {};
+  float scale = 1;
+};
 
 /// Reads one value or more, which it joins along one dimension.
 struct concat_layer {

@@ -1,6 +1,6 @@
 #include "stages/onnx/onnx_patterns.hpp"
 
-#include <cmath>
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -25,13 +25,27 @@ struct scaled_view {
   extents_list strides;
   double factor = 1;
 
-  /// Strides of dimensions of one element are not looked at.
-  bool lies_at(std::int64_t from, const extents_list& steps) const {
-    if (strides.size() != steps.size()) return false;
-    for (std::size_t i = 0; i < steps.size(); ++i) {
-      if (extents[i] != 1 && strides[i] != steps[i]) return false;
+  /// As matrices that a library takes, rows or columns one after the other; nothing where they lie
+  /// otherwise.
+  std::optional<strided_matrices> matrices() const {
+    const std::size_t rank = extents.size();
+    if (rank < 2 || std::ranges::any_of(strides, [](auto stride) { return stride < 0; })) return {};
+    strided_matrices result{shape(extents), strides, offset};
+    const auto follow = [&](std::size_t lines, std::size_t along) {
+      if (extents[along] > 1 && strides[along] != 1) return false;
+      if (extents[lines] > 1 && strides[lines] < extents[along]) return false;
+      // Libraries look at the strides of single elements and single lines too.
+      result.strides[along] = 1;
+      if (extents[lines] == 1) result.strides[lines] = extents[along];
+      return true;
+    };
+    if (!follow(rank - 2, rank - 1) && !follow(rank - 1, rank - 2)) return {};
+    std::int64_t all = 0;
+    for (std::size_t i = rank; i-- > 0;) {
+      if (extents[i] == 1 && i + 2 < rank) result.strides[i] = all;
+      all = std::max(all, result.strides[i] * extents[i]);
     }
-    return offset == from;
+    return result;
   }
 };
 
@@ -87,14 +101,17 @@ class pattern_finder {
       constant_of_.push_back(value.constant ? constants++ : 0);
     }
     givers_.resize(network_.values.size());
+    readers_.resize(network_.values.size());
     for (std::size_t index = 0; index < network_.layers.size(); ++index) {
       for (const std::size_t value : network_.layers[index].outputs) givers_[value] = index;
+      for (const std::size_t value : network_.layers[index].inputs) ++readers_[value];
     }
+    for (const std::size_t value : network_.outputs) ++readers_[value];
   }
 
   void find() {
     for (network_layer& layer : network_.layers) {
-      if (!find_layer_norm(layer)) find_attention(layer);
+      if (!find_layer_norm(layer) && !take_over_product(layer)) read_in_place(layer);
     }
   }
 
@@ -124,7 +141,9 @@ class pattern_finder {
   bool moves_on(scaled_view& view, const network_layer& layer) const;
   scaled_view view_of(std::size_t value) const;
   bool find_layer_norm(network_layer& last);
-  bool find_attention(network_layer& last);
+  bool take_over_product(network_layer& last);
+  void read_in_place(network_layer& layer);
+  with_constant scaling(const network_layer& layer, double& factor) const;
   bool replace(network_layer& last, std::string kind, const layer_operation& operation,
                std::vector<std::size_t> inputs, const std::vector<const network_layer*>& all);
 
@@ -132,6 +151,7 @@ class pattern_finder {
   const std::vector<named_tensor>& constants_;
   std::vector<std::size_t> constant_of_;            ///< of each value that is one
   std::vector<std::optional<std::size_t>> givers_;  ///< of each value: the layer that gives it
+  std::vector<std::size_t> readers_;                ///< of each value: how often it is read
 };
 
 /// The layer that gives a value, if it computes this.
@@ -233,6 +253,18 @@ bool pattern_finder::find_layer_norm(network_layer& last) {
                   division, scaled.layer, &last});
 }
 
+/// A layer that multiplies all it reads by one number, or divides it.
+pattern_finder::with_constant pattern_finder::scaling(const network_layer& layer,
+                                                      double& factor) const {
+  const bool divides = pointwise(layer.outputs.front(), function::div) != nullptr;
+  const auto found =
+      pointwise_with_constant(layer.outputs.front(), divides ? function::div : function::mul);
+  const auto by = found ? number(found.constant) : std::nullopt;
+  if (!by || network_.shape_of(found.x) != network_.output_of(layer)) return {};
+  factor = divides ? 1 / *by : *by;
+  return found;
+}
+
 /// Whether a layer only moves or scales what it reads: the view of what it gives is then that of
 /// its input, changed.
 bool pattern_finder::moves_on(scaled_view& view, const network_layer& layer) const {
@@ -248,12 +280,9 @@ bool pattern_finder::moves_on(scaled_view& view, const network_layer& layer) con
     view.offset += part.begin;
     view.strides = std::move(part.strides);
   } else {
-    const bool divides = pointwise(layer.outputs.front(), function::div) != nullptr;
-    const auto scaled =
-        pointwise_with_constant(layer.outputs.front(), divides ? function::div : function::mul);
-    const auto factor = scaled ? number(scaled.constant) : std::nullopt;
-    if (!factor || network_.shape_of(scaled.x) != given) return false;
-    view.factor *= divides ? 1 / *factor : *factor;
+    double factor = 1;
+    if (!scaling(layer, factor)) return false;
+    view.factor *= factor;
   }
   view.extents = given.extents();
   return true;
@@ -277,47 +306,50 @@ scaled_view pattern_finder::view_of(std::size_t value) const {
   return view;
 }
 
-/// softmax(queries * keys / sqrt(depth)) * values of heads that lie in one value as an
-/// `attention_layer` has them, brought in order as it does.
-bool pattern_finder::find_attention(network_layer& last) {
-  if (!std::holds_alternative<reshape_layer>(last.operation)) return false;
-  const network_layer* exchange = given_by<transpose_layer>(last.inputs[0]);
-  if (exchange == nullptr || std::get<transpose_layer>(exchange->operation).order !=
-                                 std::vector<std::size_t>{0, 2, 1, 3}) {
-    return false;
-  }
-  const network_layer* weighted = given_by<matmul_layer>(exchange->inputs[0]);
-  if (weighted == nullptr) return false;
-  const network_layer* softmax = given_by<softmax_layer>(weighted->inputs[0]);
-  if (softmax == nullptr) return false;
-  const std::int64_t dim = std::get<softmax_layer>(softmax->operation).dim;
-  const scaled_view scores = view_of(softmax->inputs[0]);
-  const network_layer* product = given_by<matmul_layer>(scores.base);
-  if (product == nullptr || (dim != -1 && dim != 3)) return false;
+/// A layer that scales or reorders a product that nobody else reads becomes that product: it
+/// multiplies by the number too, or writes its matrices where they belong.
+bool pattern_finder::take_over_product(network_layer& last) {
+  double factor = 1;
+  const auto* transpose = std::get_if<transpose_layer>(&last.operation);
+  const auto scaled = transpose == nullptr ? scaling(last, factor) : with_constant();
+  if (transpose == nullptr && !scaled) return false;
+  const std::size_t value = scaled ? scaled.x : last.inputs.front();
+  const network_layer* product = given_by<matmul_layer>(value);
+  if (product == nullptr || readers_[value] != 1) return false;
 
-  const scaled_view queries = view_of(product->inputs[0]);
-  const scaled_view keys = view_of(product->inputs[1]);
-  const scaled_view values = view_of(weighted->inputs[1]);
-  if (queries.base != keys.base || queries.base != values.base || queries.extents.size() != 4) {
-    return false;
+  matmul_layer taken = std::get<matmul_layer>(product->operation);
+  taken.scale *= static_cast<float>(factor);
+  if (transpose != nullptr) {
+    const shape& extents = network_.shape_of(value);
+    if (taken.product || transpose->order.back() != extents.rank() - 1) return false;
+    const auto written = packed_strides(network_.output_of(last));
+    taken.product = {extents, written};
+    for (std::size_t i = 0; i < written.size(); ++i) {
+      taken.product->strides[transpose->order[i]] = written[i];
+    }
   }
-  const std::int64_t heads = queries.extents[1];
-  const std::int64_t tokens = queries.extents[2];
-  const std::int64_t depth = queries.extents[3];
-  const std::int64_t features = heads * depth;
-  const extents_list here{queries.extents[0], heads, tokens, depth};
-  const extents_list transposed{queries.extents[0], heads, depth, tokens};
-  const std::int64_t token = 3 * features;
-  const bool fits = keys.extents == transposed && values.extents == here &&
-                    scores.lies_at(0, packed_strides(network_.output_of(*product))) &&
-                    queries.lies_at(0, {tokens * token, depth, token, 1}) &&
-                    keys.lies_at(features, {tokens * token, depth, 1, token}) &&
-                    values.lies_at(2 * features, {tokens * token, depth, token, 1});
-  const double scale = queries.factor * keys.factor * scores.factor;
-  const bool scaled = std::abs(scale * std::sqrt(static_cast<double>(depth)) - 1) < 1e-5;
-  if (!fits || !scaled || values.factor != 1) return false;
-  return replace(last, "Attention", attention_layer{.heads = heads}, {queries.base},
-                 {product, softmax, weighted});
+  last.name = product->name + "+" + last.name;
+  last.kind = product->kind;
+  last.operation = std::move(taken);
+  last.inputs = product->inputs;
+  const std::int64_t flops = last.cost.flops;
+  last.cost = product->cost;
+  last.cost.flops += flops;
+  return true;
+}
+
+/// A product reads matrices that were only moved or scaled where they lay before.
+void pattern_finder::read_in_place(network_layer& layer) {
+  auto* product = std::get_if<matmul_layer>(&layer.operation);
+  if (product == nullptr) return;
+  for (const std::size_t which : {0U, 1U}) {
+    const scaled_view view = view_of(layer.inputs[which]);
+    auto matrices = view.matrices();
+    if (view.base == layer.inputs[which] || !matrices) continue;
+    (which == 0 ? product->a : product->b) = std::move(matrices);
+    product->scale *= static_cast<float>(view.factor);
+    layer.inputs[which] = view.base;
+  }
 }
 
 }  // namespace

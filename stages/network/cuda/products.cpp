@@ -3,6 +3,7 @@
 
 #include "stages/matmul_cuda.hpp"
 #include "stages/network/cuda/lowering.hpp"
+#include "stages/network/movements.hpp"
 
 namespace graphline {
 namespace {
@@ -29,11 +30,9 @@ struct planned_product {
   std::unique_ptr<library_operation> operation;
 };
 
-/// The product of one head of one image, repeated along `axes`; its b begins `in_b` elements in.
-planned_product plan(const cuda_program_builder& b, const network_layer& head, product_form form,
-                     std::vector<batch_axis> axes, std::int64_t in_b) {
-  form.precision = b.precision();
-  product_calls calls = batched_calls(form, std::move(axes), {.b = in_b});
+planned_product plan(const cuda_program_builder& b, const network_layer& head,
+                     const strided_product& product) {
+  product_calls calls = collapse_product(product, b.precision());
   std::string why_not;
   auto operation = b.library().plan(calls.form, why_not);
   if (operation == nullptr) b.refuse(head, why_not);
@@ -105,14 +104,11 @@ void lower(cuda_program_builder& b, const fused_layers& group, const conv_transp
     }
   }
   const std::int64_t pixels = in[0] * in[2] * in[3];
-  planned_product product = plan(b, head,
-                                 {.m = pixels,
-                                  .n = columns,
-                                  .k = in_of_group,
-                                  .a_leading = in[1],
-                                  .b_leading = columns,
-                                  .d_leading = conv.groups * columns},
-                                 {{conv.groups, in_of_group, in_of_group * columns, columns}}, 0);
+  planned_product product =
+      plan(b, head,
+           {.a = {{conv.groups, pixels, in_of_group}, {in_of_group, in[1], 1}},
+            .b = packed_matrices({conv.groups, in_of_group, columns}),
+            .c = {{conv.groups, pixels, columns}, {columns, conv.groups * columns, 1}}});
   const cuda_value products = b.make_value(pixels * conv.groups * columns, form);
   b.add_calls(std::move(product.operation),
               operands_of(product.calls, x.buffer, b.constant(std::move(weight), b.element()),
@@ -129,23 +125,16 @@ void lower(cuda_program_builder& b, const fused_layers& group, const conv_transp
   lower_rest(b, group, made);
 }
 
-void lower(cuda_program_builder& b, const fused_layers& group, const matmul_layer&) {
+void lower(cuda_program_builder& b, const fused_layers& group, const matmul_layer& matmul) {
   const network_layer& head = b.layer(group.head);
   const shape& out = b.output_shape(head);
   const value_form form{tensor_layout::row_major, b.element()};
-  const auto of_rank = [&](std::size_t which) {
-    const shape& s = b.network().shape_of(head.inputs[which]);
-    std::vector<std::int64_t> extents(out.rank() - s.rank(), 1);
-    extents.insert(extents.end(), s.extents().begin(), s.extents().end());
-    return shape(std::move(extents));
-  };
-  const product_calls product = collapse_product({of_rank(0), of_rank(1), out}, b.precision());
-  std::string why_not;
-  auto operation = b.library().plan(product.form, why_not);
-  if (operation == nullptr) b.refuse(head, why_not);
+  planned_product product =
+      plan(b, head, matrices_of(matmul, b.network().shape_of(head.inputs[0]),
+                                b.network().shape_of(head.inputs[1]), out));
   const cuda_value result = b.make_value(out.elements(), form);
-  b.add_calls(std::move(operation),
-              operands_of(product, b.in_form(head.inputs[0], form, head).buffer,
+  b.add_calls(std::move(product.operation),
+              operands_of(product.calls, b.in_form(head.inputs[0], form, head).buffer,
                           b.in_form(head.inputs[1], form, head).buffer, result.buffer),
               head);
   b.set_output(group.head, result);
@@ -166,34 +155,23 @@ void lower(cuda_program_builder& b, const fused_layers& group, const attention_l
   const cuda_value scores = b.make_value(rows * tokens, form);
   const cuda_value result = b.make_value(output.elements(), form);
 
-  // From one image and one head to the next: in the packed tokens, the scores and the result.
-  const std::int64_t packed_image = tokens * 3 * dim;
-  const std::int64_t scores_head = tokens * tokens;
-  const std::int64_t scores_image = attention.heads * scores_head;
-  // Queries by keys, transposed, over the root of a head's depth.
-  planned_product first = plan(b, head,
-                               {.m = tokens,
-                                .n = tokens,
-                                .k = depth,
-                                .transpose_b = true,
-                                .a_leading = 3 * dim,
-                                .b_leading = 3 * dim,
-                                .d_leading = tokens,
-                                .scale = 1.0F / std::sqrt(static_cast<float>(depth))},
-                               {{attention.heads, depth, depth, scores_head},
-                                {images, packed_image, packed_image, scores_image}},
-                               dim);
-  // The softmax of scores by values.
+  // A part of the packed tokens, a row for each of them.
+  const auto part = [&](std::int64_t which) {
+    return strided_matrices{{images, attention.heads, tokens, depth},
+                            {tokens * 3 * dim, depth, 3 * dim, 1},
+                            which * dim};
+  };
+  const strided_matrices all_scores = packed_matrices({images, attention.heads, tokens, tokens});
+  strided_matrices keys = part(1);
+  keys.extents = {images, attention.heads, depth, tokens};
+  std::swap(keys.strides[2], keys.strides[3]);
+  planned_product first =
+      plan(b, head,
+           {part(0), keys, all_scores, 1.0F / std::sqrt(static_cast<float>(depth))});
   planned_product second = plan(b, head,
-                                {.m = tokens,
-                                 .n = depth,
-                                 .k = tokens,
-                                 .a_leading = tokens,
-                                 .b_leading = 3 * dim,
-                                 .d_leading = dim},
-                                {{attention.heads, scores_head, depth, depth},
-                                 {images, scores_image, packed_image, tokens * dim}},
-                                2 * dim);
+                                {all_scores, part(2),
+                                 {{images, attention.heads, tokens, depth},
+                                  {tokens * dim, depth, dim, 1}}});
   b.add_calls(std::move(first.operation), operands_of(first.calls, packed, packed, scores.buffer),
               head);
   b.add_kernel(

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "stages/network/host/element_wise.hpp"
+#include "stages/network/movements.hpp"
 
 namespace graphline {
 namespace {
@@ -143,19 +144,22 @@ void lower(program_builder& b, const fused_layers& group, const conv_transpose2d
   lower_program(b, rest, name.empty() ? "bias" : name, group.last(), &made);
 }
 
-void lower(program_builder& b, const fused_layers& group, const matmul_layer&) {
+void lower(program_builder& b, const fused_layers& group, const matmul_layer& matmul) {
   const network_layer& head = b.layer(group.head);
   const shape& out = b.output_shape(head);
-  // oneDNN wants as many dimensions of both as of the result.
-  const auto operand = [&](std::size_t which) {
-    const shape& s = b.network().shape_of(head.inputs[which]);
-    extents sizes(out.rank() - s.rank(), 1);
-    sizes.insert(sizes.end(), s.extents().begin(), s.extents().end());
-    return program_tensor{b.plain_input_of(head, which).buffer, plain_layout(shape(sizes))};
+  const strided_product product = matrices_of(matmul, b.network().shape_of(head.inputs[0]),
+                                              b.network().shape_of(head.inputs[1]), out);
+  const auto layout = [](const strided_matrices& of) {
+    return strided(of.extents.extents(), of.strides);
+  };
+  const auto operand = [&](int role, std::size_t which, const strided_matrices& of) {
+    return program_operand{role,
+                           {b.plain_input_of(head, which).buffer, layout(of)},
+                           static_cast<std::size_t>(of.offset) * sizeof(float)};
   };
   const program_tensor result = b.make_tensor(plain_layout(out));
-  add_product(b, head, "matmul", 1.0F, {DNNL_ARG_SRC, operand(0)}, {DNNL_ARG_WEIGHTS, operand(1)},
-              result);
+  add_product(b, head, "matmul", product.scale, operand(DNNL_ARG_SRC, 0, product.a),
+              operand(DNNL_ARG_WEIGHTS, 1, product.b), {result.buffer, layout(product.c)});
   b.set_output(group.head, result);
 }
 

@@ -75,7 +75,7 @@ TEST(matmul_products, equal_the_direct_evaluation_for_any_shapes) {
     const auto operands = whole_operands(
         std::vector{static_cast<std::size_t>(form.a.elements()) * sizeof(float),
                     static_cast<std::size_t>(form.b.elements()) * sizeof(float), sizeof(float)});
-    const product_calls product = collapse_product(form, precision::float32);
+    const product_calls product = collapse_product(strided(form), precision::float32);
     expect_sound(product.form);
     const auto expected =
         batched_product(stored(form.a, form.transpose_a), stored(form.b, form.transpose_b), form.c,
@@ -88,7 +88,8 @@ TEST(matmul_products, equal_the_direct_evaluation_for_any_shapes) {
 
 TEST(matmul_products, make_eight_calls_of_many_matrix_vector_products) {
   const product_calls product =
-      collapse_product(product_of({600, 200, 8, 1, 64}, {600, 1, 8, 64, 1}), precision::float32);
+      collapse_product(strided(product_of({600, 200, 8, 1, 64}, {600, 1, 8, 64, 1})),
+                       precision::float32);
   EXPECT_EQ(product.calls.size(), 8U);
   const product_form& form = product.form;
   EXPECT_EQ(form.batch, 600);
@@ -106,7 +107,7 @@ TEST(matmul_products, make_eight_calls_of_many_matrix_vector_products) {
 
 TEST(matmul_products, make_one_call_where_strides_allow) {
   const auto calls = [](const matmul_form& form) {
-    return collapse_product(form, precision::float32).calls.size();
+    return collapse_product(strided(form), precision::float32).calls.size();
   };
   EXPECT_EQ(calls(product_of({4, 5}, {5, 6})), 1U);
   EXPECT_EQ(calls(product_of({2, 3, 4, 5}, {2, 3, 5, 6})), 1U);
@@ -114,7 +115,7 @@ TEST(matmul_products, make_one_call_where_strides_allow) {
   EXPECT_EQ(calls(product_of({2, 3, 4, 5}, {1, 3, 5, 6})), 2U);
   // A shared matrix on the right makes one tall product of the whole batch.
   const product_calls tall =
-      collapse_product(product_of({2, 3, 4, 5}, {1, 1, 5, 6}), precision::float32);
+      collapse_product(strided(product_of({2, 3, 4, 5}, {1, 1, 5, 6})), precision::float32);
   EXPECT_EQ(tall.calls.size(), 1U);
   EXPECT_EQ(tall.form.m, 24);
   EXPECT_EQ(tall.form.batch, 1);
