@@ -82,7 +82,8 @@ strided_product strided(const matmul_form& form) {
       std::swap(of[of.size() - 1], of[of.size() - 2]);
       return of;
     };
-    return strided_matrices{extents, swap_last(packed_strides(shape(swap_last(extents.extents()))))};
+    return strided_matrices{extents,
+                            swap_last(packed_strides(shape(swap_last(extents.extents()))))};
   };
   return {as_stored(form.a, form.transpose_a), as_stored(form.b, form.transpose_b),
           packed_matrices(form.c)};

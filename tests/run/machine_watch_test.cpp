@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <vector>
 
@@ -320,6 +321,44 @@ TEST_F(watched_session, traces_the_operations_of_each_device_stage_alone) {
     // The session is as good as before.
     EXPECT_EQ(s.run().outputs.at(0).checksum.size(), 16U);
   }
+}
+
+/// Two operations of one name in its first part, one in its second, and one that is of no part.
+class alike final : public device_stage, public device_work, public host_operation {
+ public:
+  std::vector<stage_part> parts() const override { return {{"first", ""}, {"second", ""}}; }
+  std::unique_ptr<device_work> bind(const stage_tensors&) override {
+    return std::make_unique<alike>();
+  }
+  void enqueue(stream& s) override {
+    for (int i = 0; i < 4; ++i) host_enqueue(s, *this);
+  }
+  void enqueue_in_parts(stream& s, part_marker& marker) override {
+    for (int i = 0; i < 4; ++i) {
+      host_enqueue(s, *this);
+      if (i == 1 || i == 2) marker.part_enqueued(s);
+    }
+  }
+  std::string_view name() const noexcept override { return "same"; }
+  void run() override {}
+};
+
+TEST_F(watched_session, tells_operations_of_one_name_apart_by_their_parts) {
+  stage_kind kind = *registry_.find("device_mix");
+  kind.name = "alike";
+  kind.make_device["host"] = [](device&, const stage_config&) { return std::make_unique<alike>(); };
+  registry_.add(std::move(kind));
+  session s(plan_for_host(pipeline_of({make_stage("d", "alike", {})}, 1, 0), registry_), device_);
+  run_record record = s.run();
+  s.trace_operations(record);
+  const auto& seen = record.stages.at(0).operations;
+  ASSERT_EQ(seen.size(), 3U);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(seen[i].part, (std::array{"first", "second", ""})[i]);
+    EXPECT_EQ(seen[i].calls.size(), i == 0 ? 20U : 10U);
+    EXPECT_EQ(seen[i].together.size(), 10U);
+  }
+  EXPECT_EQ(seen[0].together[0], seen[0].calls[0] + seen[0].calls[1]);
 }
 
 TEST_F(watched_session, says_why_operations_could_not_be_traced) {

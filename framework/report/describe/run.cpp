@@ -130,8 +130,8 @@ table operation_table(const run_record& record) {
   for (const auto& stage : record.stages) {
     runs = std::max(runs, stage.traced_runs);
     for (const auto& one : operations_of(stage)) {
-      made.rows.push_back({{stage.name, unless_empty(one.part), one.name, one.calls, cell(one.median, duration),
-                            cell(one.together, duration)}});
+      made.rows.push_back({{stage.name, unless_empty(one.part), one.name, one.calls,
+                            cell(one.median, duration), cell(one.together, duration)}});
     }
   }
   if (runs > 0) {

@@ -49,9 +49,8 @@ class traced_run {
     ++record.traced_runs;
     std::map<std::size_t, nanoseconds> together;
     for (const auto& [seen, part] : operations_) {
-      const auto known = std::ranges::find_if(record.operations, [&](const auto& o) {
-        return o.name == seen.name && o.part == part;
-      });
+      const auto known = std::ranges::find_if(
+          record.operations, [&](const auto& o) { return o.name == seen.name && o.part == part; });
       const auto index = static_cast<std::size_t>(known - record.operations.begin());
       if (known == record.operations.end()) record.operations.push_back({seen.name, part, {}, {}});
       record.operations[index].calls.push_back(seen.duration);

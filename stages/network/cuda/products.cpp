@@ -129,9 +129,9 @@ void lower(cuda_program_builder& b, const fused_layers& group, const matmul_laye
   const network_layer& head = b.layer(group.head);
   const shape& out = b.output_shape(head);
   const value_form form{tensor_layout::row_major, b.element()};
-  planned_product product =
-      plan(b, head, matrices_of(matmul, b.network().shape_of(head.inputs[0]),
-                                b.network().shape_of(head.inputs[1]), out));
+  planned_product product = plan(b, head,
+                                 matrices_of(matmul, b.network().shape_of(head.inputs[0]),
+                                             b.network().shape_of(head.inputs[1]), out));
   const cuda_value result = b.make_value(out.elements(), form);
   b.add_calls(std::move(product.operation),
               operands_of(product.calls, b.in_form(head.inputs[0], form, head).buffer,
@@ -166,12 +166,12 @@ void lower(cuda_program_builder& b, const fused_layers& group, const attention_l
   keys.extents = {images, attention.heads, depth, tokens};
   std::swap(keys.strides[2], keys.strides[3]);
   planned_product first =
+      plan(b, head, {part(0), keys, all_scores, 1.0F / std::sqrt(static_cast<float>(depth))});
+  planned_product second =
       plan(b, head,
-           {part(0), keys, all_scores, 1.0F / std::sqrt(static_cast<float>(depth))});
-  planned_product second = plan(b, head,
-                                {all_scores, part(2),
-                                 {{images, attention.heads, tokens, depth},
-                                  {tokens * dim, depth, dim, 1}}});
+           {all_scores,
+            part(2),
+            {{images, attention.heads, tokens, depth}, {tokens * dim, depth, dim, 1}}});
   b.add_calls(std::move(first.operation), operands_of(first.calls, packed, packed, scores.buffer),
               head);
   b.add_kernel(

@@ -1,5 +1,5 @@
 // Models as networks on the host device, and as those of `cuda` on the CPU, compared with the
-// outputs that ONNX's own tests expect: Debian's libonnx-testdata.
+// outputs that ONNX's own tests expect, Debian's libonnx-testdata, and with PyTorch's.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -115,11 +115,10 @@ outcome try_model(const fs::path& folder, carry_out on) {
 }
 
 /// Tries all tests of a folder, and prints why some are refused. How many were compared.
-int try_folder(const std::string& name, carry_out on) {
+int try_folder(const fs::path& all, carry_out on) {
   std::map<std::string, std::vector<std::string>> refused;
-  const fs::path all = fs::path("/usr/share/libonnx-testdata/data") / name;
   if (!fs::exists(all)) {
-    ADD_FAILURE() << "install libonnx-testdata";
+    ADD_FAILURE() << all << " is missing; libonnx-testdata brings those of ONNX";
     return 0;
   }
   int compared = 0;
@@ -138,7 +137,7 @@ int try_folder(const std::string& name, carry_out on) {
   for (const auto& [why, tests] : refused) {
     std::cout << why << ": " << tests.size() << " (" << tests.front() << ")\n";
   }
-  std::cout << name << ": " << compared << " compared\n";
+  std::cout << all << ": " << compared << " compared\n";
   return compared;
 }
 
@@ -255,16 +254,22 @@ TEST_P(onnx_import, elements_are_taken_by_numbers_that_a_frame_brings) {
   EXPECT_EQ(of_rows.bytes_read, 4 * (8 * 3 + 8));  // what is taken, and the numbers
 }
 
+const fs::path of_onnx = "/usr/share/libonnx-testdata/data";
+
 TEST_P(onnx_import, passes_the_node_tests_of_onnx) {
-  EXPECT_GE(try_folder("node", on()), 314);
+  EXPECT_GE(try_folder(of_onnx / "node", on()), 314);
 }
 
 TEST_P(onnx_import, passes_the_operators_that_pytorch_exported) {
-  EXPECT_GE(try_folder("pytorch-operator", on()), 29);
+  EXPECT_GE(try_folder(of_onnx / "pytorch-operator", on()), 29);
 }
 
 TEST_P(onnx_import, passes_the_modules_that_pytorch_exported) {
-  EXPECT_GE(try_folder("pytorch-converted", on()), 80);
+  EXPECT_GE(try_folder(of_onnx / "pytorch-converted", on()), 80);
+}
+
+TEST_P(onnx_import, computes_transformers_as_pytorch_does) {  // by make_transformers.py
+  EXPECT_EQ(try_folder(GRAPHLINE_SOURCE_DIR "/tests/stages/onnx/transformers", on()), 5);
 }
 
 }  // namespace

@@ -98,10 +98,10 @@ TEST(onnx_patterns_of, a_part_that_is_read_elsewhere_stays_beside_the_layer) {
   model_text model;
   const std::string norm = write_norm(model, "x", {});
   const auto network = model.network({2, 2, 6}, model.node("Add", "both", {norm, "unit"}));
-  EXPECT_THAT(layers_of(network),
-              ElementsAre("ReduceMean mean", "Sub less", "Pow square", "ReduceMean variance",
-                          "Add safe", "Sqrt root", "Div unit",
-                          StartsWith("LayerNormalization mean+"), "Add both"));
+  EXPECT_THAT(
+      layers_of(network),
+      ElementsAre("ReduceMean mean", "Sub less", "Pow square", "ReduceMean variance", "Add safe",
+                  "Sqrt root", "Div unit", StartsWith("LayerNormalization mean+"), "Add both"));
 }
 
 // Attention of two images, three tokens, two heads of four features.

@@ -87,9 +87,8 @@ TEST(matmul_products, equal_the_direct_evaluation_for_any_shapes) {
 }
 
 TEST(matmul_products, make_eight_calls_of_many_matrix_vector_products) {
-  const product_calls product =
-      collapse_product(strided(product_of({600, 200, 8, 1, 64}, {600, 1, 8, 64, 1})),
-                       precision::float32);
+  const product_calls product = collapse_product(
+      strided(product_of({600, 200, 8, 1, 64}, {600, 1, 8, 64, 1})), precision::float32);
   EXPECT_EQ(product.calls.size(), 8U);
   const product_form& form = product.form;
   EXPECT_EQ(form.batch, 600);
