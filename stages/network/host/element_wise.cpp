@@ -160,6 +160,11 @@ std::optional<fused_step> as_post_operation(const program_builder& b, const fuse
                                             std::size_t index) {
   const auto step = product.layers.chained(index);
   if (!step) return {};
+  const function computed = step->layer.function;
+  // Its hyperbolic tangent gathers from a table, which takes three times as long as our loops do
+  // with AVX2.
+  const bool gathers = computed == function::tanh || computed == function::gelu_tanh;
+  if (gathers && pointwise_loops::instructions() == "AVX2") return {};
   if (!step->other) {
     fused_step made{.functions = eltwise_of(step->layer)};
     if (made.functions.empty()) return {};

@@ -91,11 +91,20 @@ void lower(program_builder& b, const fused_layers& group, const linear_layer& li
 
   const auto choose = [&](const dnnl::primitive_attr& attributes,
                           const dnnl::memory::desc& destination) {
-    const dnnl::memory::desc none;
-    const inner_product::desc wanted(dnnl::prop_kind::forward_inference, any_layout(in),
-                                     any_layout(weight_shape),
-                                     bias ? plain_layout(bias_shape) : none, destination);
-    return inner_product::primitive_desc(wanted, attributes, onednn_engine());
+    const auto with = [&](const dnnl::memory::desc& weights) {
+      const dnnl::memory::desc none;
+      const inner_product::desc wanted(dnnl::prop_kind::forward_inference, any_layout(in), weights,
+                                       bias ? plain_layout(bias_shape) : none, destination);
+      return inner_product::primitive_desc(wanted, attributes, onednn_engine());
+    };
+    const inner_product::primitive_desc chosen = with(any_layout(weight_shape));
+    // Where oneDNN has no layout of its own it puts a row for each input feature. Rows that begin
+    // a multiple of 2 KiB apart share few places of a cache, which takes up to twice as long.
+    constexpr std::int64_t apart = 2048 / sizeof(float);
+    constexpr std::int64_t many = 16;  // fewer rows of input are faster by those of weights
+    const bool by_inputs = chosen.weights_desc() == plain_layout(weight_shape, /*transposed=*/true);
+    const bool crowded = in[0] >= many && linear.out_features % apart == 0;
+    return by_inputs && crowded ? with(plain_layout(weight_shape)) : chosen;
   };
   const auto operands = [&](const inner_product::primitive_desc& chosen) {
     std::vector<program_operand> all{
