@@ -1,6 +1,7 @@
 #include "stages/onnx/onnx_patterns.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -24,6 +25,7 @@ struct scaled_view {
   extents_list extents;
   extents_list strides;
   double factor = 1;
+  std::int64_t flops = 0;  ///< of multiplying by it
 
   /// As matrices that a library takes, rows or columns one after the other; nothing where they lie
   /// otherwise.
@@ -253,7 +255,8 @@ bool pattern_finder::find_layer_norm(network_layer& last) {
                   division, scaled.layer, &last});
 }
 
-/// A layer that multiplies all it reads by one number, or divides it.
+/// A layer that multiplies all it reads by one number, or divides it; not by one with which a sum
+/// of products could become infinite or nothing.
 pattern_finder::with_constant pattern_finder::scaling(const network_layer& layer,
                                                       double& factor) const {
   const bool divides = pointwise(layer.outputs.front(), function::div) != nullptr;
@@ -262,7 +265,8 @@ pattern_finder::with_constant pattern_finder::scaling(const network_layer& layer
   const auto by = found ? number(found.constant) : std::nullopt;
   if (!by || network_.shape_of(found.x) != network_.output_of(layer)) return {};
   factor = divides ? 1 / *by : *by;
-  return found;
+  const double size = std::abs(factor);
+  return size > 1e-6 && size < 1e6 ? found : with_constant();
 }
 
 /// Whether a layer only moves or scales what it reads: the view of what it gives is then that of
@@ -283,6 +287,7 @@ bool pattern_finder::moves_on(scaled_view& view, const network_layer& layer) con
     double factor = 1;
     if (!scaling(layer, factor)) return false;
     view.factor *= factor;
+    view.flops += layer.cost.flops;
   }
   view.extents = given.extents();
   return true;
@@ -349,6 +354,7 @@ void pattern_finder::read_in_place(network_layer& layer) {
     (which == 0 ? product->a : product->b) = std::move(matrices);
     product->scale *= static_cast<float>(view.factor);
     layer.inputs[which] = view.base;
+    layer.cost.flops += view.flops;
   }
 }
 
