@@ -325,7 +325,8 @@ document diff(const document& before, const document& after, const std::string& 
   if (other.rows.empty()) {
     made.parts.push_back(note{before.exact
                                   ? "The parameters are the same."
-                                  : "Source, settings, device and environment are the same."});
+                                  : "Source, settings, device and environment are the same. "
+                                    "Models and data files are not compared."});
   }
   made.parts.push_back(std::move(other));
   if (judged == nullptr && !before.exact) {

@@ -28,8 +28,16 @@ std::string html_text(std::string_view text) {
       case '"':
         result += "&quot;";
         break;
-      default:
+      case '\n':
+      case '\t':
         result += c;
+        break;
+      default:  // other control characters stand for nothing in a page
+        if (static_cast<unsigned char>(c) < ' ') {
+          result += "\uFFFD";
+        } else {
+          result += c;
+        }
     }
   }
   return result;

@@ -1,5 +1,7 @@
 #include "framework/report/render/text_table.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 
@@ -182,10 +184,34 @@ std::string paragraph(std::string_view text, std::size_t indent, const terminal_
   return colored(wrapped(text, indent, std::min(as.width, readable)), in, as) + '\n';
 }
 
+namespace {
+
+/// "…b.0/attn/MatMul+2" of "/b.0/attn/MatMul+/b.0/attn/Add+/b.0/Add": names that PyTorch gives
+/// layers differ at their ends, and a group goes by its first layer.
+std::string end_of_path(std::string_view first, std::size_t others, std::size_t width) {
+  const auto count = others > 0 ? fmt::format("+{}", others) : "";
+  if (text_width(first) + count.size() <= width) return std::string(first) + count;
+  std::size_t from = 0;
+  while (from < first.size() && text_width(first.substr(from)) + count.size() + 1 > width) {
+    from += utf8_at(first, from).bytes;
+  }
+  return fmt::format("…{}{}", first.substr(from), count);
+}
+
+}  // namespace
+
 std::string table_name(std::string_view name, std::size_t width) {
   const auto shown = printable(name);
   auto total = text_width(shown);
   if (total <= width) return shown;
+  constexpr std::size_t longest_path = 1000;
+  constexpr std::size_t least_end = 8;
+  const auto first = std::string_view(shown).substr(0, shown.find("+/"));
+  if (first.starts_with('/') && first.size() <= longest_path && width >= least_end) {
+    std::size_t others = 0;
+    for (auto at = shown.find("+/"); at != shown.npos; at = shown.find("+/", at + 1)) ++others;
+    return end_of_path(first, others, width);
+  }
   std::vector<std::size_t> starts;
   for (std::size_t at = 0; at < shown.size(); at += utf8_at(shown, at).bytes) starts.push_back(at);
   starts.push_back(shown.size());

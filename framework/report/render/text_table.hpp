@@ -23,7 +23,8 @@ std::string paragraph(std::string_view text, std::size_t indent = 0, const termi
                       color in = color::plain);
 
 /// A name fit for a table: control characters and invalid bytes as "?", a long one cut in its
-/// middle, since names tend to differ at either end.
+/// middle, since names tend to differ at either end. Of the paths that PyTorch's exporter gives
+/// nodes the end is kept, and of several joined by "+" the first and how many more there are.
 std::string table_name(std::string_view name, std::size_t width);
 
 /// What the names of stages in a table are cut to where there is no room.

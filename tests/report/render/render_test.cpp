@@ -300,6 +300,9 @@ TEST(as_html, is_not_broken_by_names) {
     }
     EXPECT_FALSE(first_invalid_utf8(names));
   }
+  auto record = samples::two_models(timing_method::event, 60);
+  record.stages[0].name = "a\x1b[31mb";
+  EXPECT_FALSE(has(page_of(record), "\x1b"));
   EXPECT_TRUE(has(odd, "&lt;img src=x onerror=alert(1)>"));
 }
 

@@ -43,6 +43,9 @@ TEST(text_table, cuts_a_long_name_in_its_middle) {
   EXPECT_EQ(table_name("a\nb", 9), "a?b");
   EXPECT_EQ(table_name("漢漢漢漢", 6), "漢…漢");
   EXPECT_EQ(table_name("abc", 1), "…");
+  EXPECT_EQ(table_name("/blocks.0/attn/qkv/MatMul", 12), "…/qkv/MatMul");
+  EXPECT_EQ(table_name("/b.0/f/MatMul+/b.0/f/Add+/b.0/Add", 20), "/b.0/f/MatMul+2");
+  EXPECT_EQ(table_name("/b.0/f/MatMul+/b.0/f/Add+/b.0/Add", 12), "…/f/MatMul+2");
 }
 
 TEST(text_table, cuts_names_of_any_length_in_time_that_grows_with_it) {
