@@ -19,9 +19,14 @@ bool is_product(const network_definition& network, std::size_t layer) {
          is<conv_transpose2d_layer>(network, layer);
 }
 
-/// Of a value that holds more than the matrices of a product only these are read.
+/// Of a value that holds more than what a layer takes, or than the matrices of a product, only
+/// these are read.
 std::int64_t elements_read(const network_definition& network, const network_layer& layer,
                            std::size_t input) {
+  if (std::holds_alternative<slice_layer>(layer.operation) ||
+      std::holds_alternative<gather_layer>(layer.operation)) {
+    return network.output_of(layer).elements();
+  }
   const auto* product = std::get_if<matmul_layer>(&layer.operation);
   if (product != nullptr) {
     const auto& matrices = input == 0 ? product->a : product->b;

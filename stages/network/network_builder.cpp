@@ -22,15 +22,16 @@ void network_builder::add_part(program& to, const fused_layers& group, std::size
       {name_of(network_, group), std::move(notes), cost_of(network_, group, sizes_), end});
 }
 
-void network_builder::finish_parts(program& of, std::size_t end) {
-  if (of.parts.empty()) {
-    const fused_layers whole{.head = network_.layers.size() - 1};
-    of.parts.push_back({name_of(network_, whole), "", cost_of(network_, whole, sizes_), 0});
+std::vector<std::size_t> network_builder::outputs_of(const fused_layers& group) const {
+  std::vector<std::size_t> found;
+  for (const std::size_t layer : group.members()) {
+    for (const std::size_t value : network_.layers[layer].outputs) {
+      for (std::size_t i = 0; i < network_.outputs.size(); ++i) {
+        if (network_.outputs[i] == value) found.push_back(i);
+      }
+    }
   }
-  program_part& last = of.parts.back();
-  if (!last.choice.empty() && !notes_.empty()) last.choice += between_;
-  last.choice += notes_;
-  last.end_steps = end;
+  return found;
 }
 
 }  // namespace graphline

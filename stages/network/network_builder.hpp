@@ -41,8 +41,8 @@ class network_builder {
   /// States that the steps since the last part, up to `end`, are `group`; without steps it is none.
   void add_part(program& to, const fused_layers& group, std::size_t end);
 
-  /// Counts what brings the result to where it is wanted, up to `end`, with the last layers.
-  void finish_parts(program& of, std::size_t end);
+  /// Which of the network's outputs a group gives.
+  std::vector<std::size_t> outputs_of(const fused_layers& group) const;
 
  private:
   const network_definition& network_;

@@ -36,6 +36,7 @@ struct conv2d_layer {
 struct linear_layer {
   std::int64_t out_features = 0;
   bool bias = true;
+  bool any_rank = false;  ///< else of [N, features] or [N, tokens, features] alone
 };
 
 enum class activation { relu, relu6, gelu_erf, gelu_tanh, sigmoid, silu };

@@ -50,8 +50,8 @@ dnnl::memory::desc any_layout(const shape& s) {
   return {s.extents(), dnnl::memory::data_type::f32, dnnl::memory::format_tag::any};
 }
 
-std::string onednn_choice(const std::string& operations, precision asked) {
-  std::string choice = "oneDNN " + operations;
+std::string onednn_choice(const std::string& operations, precision asked, bool own) {
+  std::string choice = own ? operations : "oneDNN " + operations;
   if (asked != precision::float32) {
     choice += fmt::format("; in float32, host has no {}", to_word(asked));
   }

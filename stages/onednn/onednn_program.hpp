@@ -60,8 +60,9 @@ dnnl::memory::desc plain_layout(const shape& s, bool transpose = false);
 dnnl::memory::desc any_layout(const shape& s);
 
 /// What reports say of oneDNN's operations by these names, for a stage that was asked for some
-/// precision: "oneDNN matmul [jit:avx512_core]; in float32, host has no tf32".
-std::string onednn_choice(const std::string& operations, precision asked);
+/// precision: "oneDNN matmul [jit:avx512_core]; in float32, host has no tf32". `own`: they are all
+/// loops of Graphline's.
+std::string onednn_choice(const std::string& operations, precision asked, bool own = false);
 
 /// A value during a program: where and in which layout.
 struct program_tensor {

@@ -113,11 +113,19 @@ std::size_t import_gelu(onnx_importer& to, const onnx_call& node) {
 
 std::size_t import_cast(onnx_importer& to, const onnx_call& node) {
   const auto element = onnx_type_of(node.integer("to", 0));
-  node.require(
-      element == onnx_type::float32 || element == onnx_type::float64 ||
-          element == onnx_type::float16,
-      "casts what the model computes to another type than float32, which is not supported");
-  return to.value(0);
+  const std::size_t value = to.value(0);
+  if (element == onnx_type::boolean) {  // what is not 0
+    return to.add_pointwise(function::logical_and, {value, value});
+  }
+  const bool floating = element == onnx_type::float32 || element == onnx_type::float64 ||
+                        element == onnx_type::float16;
+  if (!floating) {
+    node.refuse(
+        fmt::format("casts what the model computes to {}; only floating-point types and "
+                    "bool are supported",
+                    to_string(element)));
+  }
+  return value;
 }
 
 }  // namespace

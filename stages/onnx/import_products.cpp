@@ -149,17 +149,10 @@ std::size_t add_linear(onnx_importer& to, std::size_t x, const std::vector<float
                        std::int64_t n, const std::vector<float>& bias) {
   const shape extents = to.shape_of(x);
   const std::int64_t k = extents[extents.rank() - 1];
-  const shape rows = as_rows(extents);
   std::vector<std::size_t> weights{to.add_weight(1, weight, {n, k})};
   const bool has_bias = !bias.empty();
   if (has_bias) weights.push_back(to.add_weight(2, bias, {n}));
-  const bool as_it_is = extents.rank() == 2 || extents.rank() == 3;
-  const std::size_t read = as_it_is ? x : to.add_reshape(x, rows);
-  const std::size_t given =
-      to.add(linear_layer{.out_features = n, .bias = has_bias}, {read}, weights);
-  std::vector<std::int64_t> result = extents.extents();
-  result.back() = n;
-  return to.add_reshape(given, shape(std::move(result)));
+  return to.add(linear_layer{.out_features = n, .bias = has_bias, .any_rank = true}, {x}, weights);
 }
 
 std::size_t import_gemm(onnx_importer& to, const onnx_call& node) {

@@ -47,7 +47,24 @@ struct scaled_view {
       if (extents[i] == 1 && i + 2 < rank) result.strides[i] = all;
       all = std::max(all, result.strides[i] * extents[i]);
     }
-    return result;
+    return seem_apart(result) ? std::optional(std::move(result)) : std::nullopt;
+  }
+
+ private:
+  /// oneDNN refuses what could overlap by strides and extents alone: every second of five rows is
+  /// three rows of two, which is one row more than there are.
+  static bool seem_apart(const strided_matrices& of) {
+    std::vector<std::pair<std::int64_t, std::int64_t>> dimensions;  // stride and extent
+    for (std::size_t i = 0; i < of.strides.size(); ++i) {
+      if (of.extents[i] > 1) dimensions.emplace_back(of.strides[i], of.extents[i]);
+    }
+    std::ranges::sort(dimensions);
+    std::int64_t covered = 1;
+    for (const auto& [stride, extent] : dimensions) {
+      if (stride < covered) return false;
+      covered = stride * extent;
+    }
+    return true;
   }
 };
 

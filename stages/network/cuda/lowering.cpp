@@ -180,8 +180,8 @@ void cuda_program_builder::refuse(const network_layer& layer, const std::string&
                   owner(layer), to_word(precision()), to_string(input_shape(layer)), why_not));
 }
 
-cuda_program cuda_program_builder::finish() {
-  for (std::size_t i = 0; i < network().outputs.size(); ++i) {
+void cuda_program_builder::end_part(const fused_layers& group) {
+  for (const std::size_t i : outputs_of(group)) {
     const std::size_t given = network().outputs[i];
     const value_form& wanted = target_.outputs.at(i);
     const cuda_value* found = find_form(given, wanted);
@@ -192,9 +192,13 @@ cuda_program cuda_program_builder::finish() {
     }
     const tensor_type type{network().shape_of(given), wanted.element};
     const cuda_value result{program_.add_buffer(buffer_place::output, type.bytes(), i), wanted};
-    add_conversion(value(given), result, type.shape, network().layers.back());
-    finish_parts(program_, program_.steps.size());
+    add_conversion(value(given), result, type.shape, layer(group.last()));
+    if (found == nullptr) values_[given].push_back(result);
   }
+  add_part(program_, group, program_.steps.size());
+}
+
+cuda_program cuda_program_builder::finish() {
   program_.place_buffers();
   return std::move(program_);
 }

@@ -109,13 +109,14 @@ class cuda_program_builder : public network_builder {
     program_.add_calls(std::move(operation), {std::move(operands)}, owner(layer));
   }
 
-  /// States that the steps since the last part are `group`; a group without steps is none.
-  void end_part(const fused_layers& group) { add_part(program_, group, program_.steps.size()); }
+  /// Brings what the network gives by `group` to the tensors it writes, and states that the steps
+  /// since the last part are that group's; without steps it is none.
+  void end_part(const fused_layers& group);
 
   /// Throws `run_error`: for that reason the library has nothing for the layer.
   [[noreturn]] void refuse(const network_layer& layer, const std::string& why_not) const;
 
-  /// Brings what the network gives to the tensors it writes, and places all buffers.
+  /// Places all buffers.
   cuda_program finish();
 
  private:

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <oneapi/dnnl/dnnl_debug.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <stdexcept>
 #include <variant>
 
@@ -134,10 +136,10 @@ void program_builder::add_step(host_step step) {
   program_.steps.push_back(std::move(step));
 }
 
-host_program program_builder::finish(precision asked) {
-  for (std::size_t i = 0; i < network().outputs.size(); ++i) {
+void program_builder::end_part(const fused_layers& group) {
+  for (const std::size_t i : outputs_of(group)) {
+    program_tensor& given = values_[network().outputs[i]];
     const dnnl::memory::desc plain = plain_layout(network().shape_of(network().outputs[i]));
-    const program_tensor& given = values_[network().outputs[i]];
     program_buffer& buffer = program_.buffers[given.buffer];
     const bool own = buffer.place == buffer_place::scratch && !buffer.within;
     if (own && given.layout == plain) {
@@ -147,10 +149,20 @@ host_program program_builder::finish(precision asked) {
     }
     const program_tensor result{program_.add_buffer(buffer_place::output, plain.get_size(), i),
                                 plain};
-    add_reorder(given, result, network().layers.back());
+    add_reorder(given, result, layer(group.last()));
   }
-  finish_parts(program_, program_.steps.size());
-  for (program_part& part : program_.parts) part.choice = onednn_choice(part.choice, asked);
+  add_part(program_, group, program_.steps.size());
+}
+
+host_program program_builder::finish(precision asked) {
+  auto step = program_.steps.begin();
+  for (program_part& part : program_.parts) {
+    const auto end = program_.steps.begin() + static_cast<std::ptrdiff_t>(part.end_steps);
+    const bool loops =
+        std::all_of(step, end, [](const host_step& each) { return each.name.ends_with("loops]"); });
+    part.choice = onednn_choice(part.choice, asked, loops);
+    step = end;
+  }
   program_.place_buffers();
   return std::move(program_);
 }

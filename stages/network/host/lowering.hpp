@@ -94,11 +94,11 @@ class program_builder : public network_builder {
 
   void add_step(host_step step);
 
-  /// States that the steps since the last part are `group`; a group without steps is none.
-  void end_part(const fused_layers& group) { add_part(program_, group, program_.steps.size()); }
+  /// Brings what the network gives by `group` to the tensors it writes, and states that the steps
+  /// since the last part are that group's; without steps it is none.
+  void end_part(const fused_layers& group);
 
-  /// Brings what the network gives to the tensors it writes, and places all buffers.
-  /// `asked` is the precision that the stage was asked for.
+  /// Places all buffers. `asked` is the precision that the stage was asked for.
   host_program finish(precision asked);
 
  private:

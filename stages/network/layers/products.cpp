@@ -189,7 +189,7 @@ layer_shape infer(const linear_layer& linear, std::span<const layer_input> input
                   layer_problems& problems) {
   const layer_input& input = inputs[0];
   const std::size_t rank = input.shape.rank();
-  if (rank != 2 && rank != 3) {
+  if (rank < 2 || (rank > 3 && !linear.any_rank)) {
     problems.report(fmt::format("expects [N, features] or [N, tokens, features] but {} gives {}{}",
                                 input.giver, to_string(input.shape),
                                 rank > 3 ? " (put a 'flatten' before it)" : ""));

@@ -254,6 +254,34 @@ TEST_P(onnx_import, elements_are_taken_by_numbers_that_a_frame_brings) {
   EXPECT_EQ(of_rows.bytes_read, 4 * (8 * 3 + 8));  // what is taken, and the numbers
 }
 
+TEST_P(onnx_import, a_computed_value_may_be_cast_to_bool) {
+  model_text text;
+  const auto bits = text.node("Cast", {"x"}, {integer("to", 9)});
+  const auto chosen = text.node("Where", {bits, "y", text.constant({}, {-7})});
+  diagnostics problems;
+  const onnx_network network = import_onnx(
+      text.model({{}, {}}, chosen), {{"x", {{4}, dtype::int32}}, {"y", {{4}, dtype::float32}}},
+      {chosen}, {}, problems);
+  ASSERT_FALSE(problems.has_errors()) << problems.render();
+  EXPECT_EQ(on()(network, {{0, 1, -3, 0}, {1, 2, 3, 4}}).front(),
+            (std::vector<float>{-7, 2, 3, -7}));
+}
+
+TEST_P(onnx_import, a_product_of_four_dimensions_takes_a_bias_and_an_activation) {
+  const std::vector<float> x = drawn(2 * 3 * 5 * 4, 1), w = drawn(4 * 6, 2), bias = drawn(6, 3);
+  model_text text;
+  const auto product = text.node("MatMul", {"x", text.constant({4, 6}, w)});
+  const auto sum = text.node("Add", {product, text.constant({6}, bias)});
+  const auto network = text.network({2, 3, 5, 4}, text.node("Relu", {sum}));
+  const std::vector<float> found = on()(network, {x}).front();
+  ASSERT_EQ(found.size(), 2U * 3 * 5 * 6);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    float expected = bias[i % 6];
+    for (std::size_t k = 0; k < 4; ++k) expected += x[i / 6 * 4 + k] * w[k * 6 + i % 6];
+    EXPECT_NEAR(found[i], std::max(expected, 0.0F), 1e-5F) << i;
+  }
+}
+
 const fs::path of_onnx = "/usr/share/libonnx-testdata/data";
 
 TEST_P(onnx_import, passes_the_node_tests_of_onnx) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "stages/network/fusion.hpp"
 #include "tests/stages/onnx/model_text.hpp"
 
 namespace graphline::test {
@@ -69,6 +70,16 @@ TEST(onnx_nodes, are_refused_by_their_operator_after_a_refused_one_too) {
   EXPECT_EQ(out.all().size(), 2U);
   EXPECT_THAT(out.render(), HasSubstr("node 'first' (Hardmax) is not supported"));
   EXPECT_THAT(out.render(), HasSubstr("node 'third' (GridSample) is not supported"));
+}
+
+TEST(onnx_nodes, whose_input_has_four_dimensions_are_one_with_what_follows_a_product) {
+  model_text model;
+  const auto product = model.node("MatMul", "n", {"x", model.constant({4, 6}, drawn(24, 1))});
+  const auto sum = model.node("Add", "sum", {product, model.constant({6}, drawn(6, 2))});
+  const auto network = model.network({2, 3, 5, 4}, model.node("Relu", "relu", {sum}));
+  const auto groups = fuse_programs(network.definition);
+  ASSERT_EQ(groups.size(), 1U);
+  EXPECT_EQ(name_of(network.definition, groups[0]), "n+sum+relu");
 }
 
 TEST(onnx_nodes, tell_which_matrices_do_not_fit) {
