@@ -112,6 +112,9 @@ class program_builder : public network_builder {
 /// Element-wise layers become loops of our own.
 void lower_element_wise(program_builder& b, const fused_layers& group);
 
+/// So does a layer that gives the mean of each plane of [N, C, height, width].
+void lower_plane_means(program_builder& b, std::size_t index);
+
 // How each other kind of layer becomes steps; `group.head` is the layer itself. Each in the file of
 // its family.
 void lower(program_builder& b, const fused_layers& group, const conv2d_layer& conv);

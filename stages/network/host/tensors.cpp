@@ -270,37 +270,6 @@ void lower(program_builder& b, const fused_layers& group, const take_layer& take
   b.set_output(group.head, result);
 }
 
-void lower(program_builder& b, const fused_layers& group, const reduce_layer& reduce) {
-  const network_layer& head = b.layer(group.head);
-  const shape& in = b.input_shape(head);
-  std::vector<std::int64_t> kept = in.extents();
-  for (const std::size_t axis : reduce.axes) kept[axis] = 1;
-  const shape out(std::move(kept));
-  const auto algorithm = [&] {
-    switch (reduce.function) {
-      case reduce_layer::reduction::sum:
-        return dnnl::algorithm::reduction_sum;
-      case reduce_layer::reduction::mean:
-        return dnnl::algorithm::reduction_mean;
-      case reduce_layer::reduction::max:
-        return dnnl::algorithm::reduction_max;
-      case reduce_layer::reduction::min:
-        return dnnl::algorithm::reduction_min;
-      default:
-        return dnnl::algorithm::reduction_mul;
-    }
-  }();
-  // oneDNN refuses a reduction that reduces nothing.
-  if (out == in) {
-    b.set_output(group.head, b.in_shape(b.plain_input_of(head), b.output_shape(head), head));
-    return;
-  }
-  const program_tensor source = b.plain_input_of(head);
-  const dnnl::reduction::desc wanted(algorithm, source.layout, plain_layout(out), 0.0F, 0.0F);
-  const dnnl::reduction::primitive_desc chosen(wanted, onednn_attributes(), onednn_engine());
-  b.add_layer<dnnl::reduction>(group.head, source, chosen);
-}
-
 void lower(program_builder& b, const fused_layers& group, const resize2d_layer& resize) {
   const network_layer& head = b.layer(group.head);
   const shape& in = b.input_shape(head);

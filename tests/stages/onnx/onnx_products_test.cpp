@@ -1,5 +1,5 @@
-// Products of two values that are moved and scaled before and after them, compared with the same
-// nodes carried out one by one in double precision.
+// Products of two values that are moved and scaled before and after them, and reductions, compared
+// with the same nodes carried out one by one in double precision.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -220,6 +220,49 @@ TEST_P(onnx_products, are_right_wherever_their_matrices_lie) {
   EXPECT_GT(found.read, 150);
   EXPECT_GT(found.written, 25);
   EXPECT_GT(found.scaled, 100);
+}
+
+class onnx_reductions : public carried_out {};
+
+GRAPHLINE_CARRY_OUT(onnx_reductions);
+
+TEST_P(onnx_reductions, go_over_any_dimensions) {
+  using joining = double (*)(double, double);
+  const std::vector<std::pair<std::string, joining>> functions{
+      {"ReduceSum", [](double a, double b) { return a + b; }},
+      {"ReduceMean", [](double a, double b) { return a + b; }},
+      {"ReduceMax", [](double a, double b) { return std::max(a, b); }},
+      {"ReduceMin", [](double a, double b) { return std::min(a, b); }},
+      {"ReduceProd", [](double a, double b) { return a * b; }}};
+  const extents given{2, 3, 40, 37};
+  const std::vector<float> data = drawn(static_cast<std::size_t>(product(given)), 5);
+  for (const extents& axes : {extents{0}, extents{1}, extents{2}, extents{3}, extents{2, 3},
+                              extents{0, 1}, extents{1, 2}, extents{0, 2}, extents{0, 1, 2, 3}}) {
+    for (const auto& [name, join] : functions) {
+      SCOPED_TRACE(name + testing::PrintToString(axes));
+      value_so_far expected{"", given, {}};
+      for (const std::int64_t axis : axes) expected.shape[static_cast<std::size_t>(axis)] = 1;
+      const bool of_products = name == "ReduceProd";
+      const bool of_limits = name == "ReduceMax" || name == "ReduceMin";
+      const double none = name == "ReduceMax" ? -2.0 : of_limits ? 2.0 : of_products ? 1.0 : 0.0;
+      expected.data.resize(static_cast<std::size_t>(product(expected.shape)), none);
+      std::size_t i = 0;
+      for_positions(given, [&](extents position) {
+        for (const std::int64_t axis : axes) position[static_cast<std::size_t>(axis)] = 0;
+        double& to = expected.at(position);
+        to = join(to, static_cast<double>(data[i++]));
+      });
+      if (name == "ReduceMean") {
+        const auto many = static_cast<double>(product(given) / product(expected.shape));
+        for (double& each : expected.data) each /= many;
+      }
+      model_text text;
+      const auto network =
+          text.network(shape(given), text.node(name, {"x"}, {integers("axes", axes)}));
+      ASSERT_THAT(on()(network, {data}).front(),
+                  Pointwise(testing::FloatNear(1e-3F), expected.data));
+    }
+  }
 }
 
 }  // namespace
