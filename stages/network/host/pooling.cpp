@@ -1,10 +1,15 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <cstring>
 #include <memory>
 #include <string_view>
 #include <utility>
 
+#include "stages/network/host/element_wise.hpp"
 #include "stages/network/host/lowering.hpp"
+#include "stages/network/host/vector_math.hpp"
 #include "stages/network/windows.hpp"
 
 namespace graphline {
@@ -62,6 +67,150 @@ class windowed_average_operation final : public host_operation {
   float* to_;
 };
 
+/// The largest elements of windows of [planes, height, width] of eight channels each, as they lie
+/// where oneDNN wants blocks of eight.
+struct windowed_maximum {
+  std::int64_t planes = 0;  ///< batch times blocks of channels
+  extent_pair in{};
+  extent_pair out{};
+  extent_pair kernel{};
+  extent_pair stride{};
+  extent_pair padding{};
+};
+
+/// The rows of a window row become one first, then its columns: most of that runs along memory.
+/// oneDNN takes each window by itself, in twice the time. Planes are shared among the compute
+/// threads.
+class windowed_maximum_operation final : public host_operation {
+ public:
+  static constexpr int channels = 8;
+  static constexpr std::int64_t widest = 64;  ///< of a window that it takes
+
+  windowed_maximum_operation(std::string name, const windowed_maximum& of, const float* from,
+                             float* to)
+      : name_(std::move(name)), of_(of), from_(from), to_(to) {}
+
+  std::string_view name() const noexcept override { return name_; }
+
+  void run() override {
+    const std::int64_t in_plane = of_.in[0] * of_.in[1] * channels;
+    const std::int64_t out_row = of_.out[1] * channels;
+#pragma omp parallel for schedule(static)
+    for (std::int64_t plane = 0; plane < of_.planes; ++plane) {
+      for (std::int64_t y = 0; y < of_.out[0]; ++y) {
+        pool_row(from_ + plane * in_plane, y, to_ + (plane * of_.out[0] + y) * out_row);
+      }
+    }
+  }
+
+ private:
+  static constexpr std::int64_t most_columns = 2 * widest;  ///< of the input, at once
+
+  struct span {
+    std::int64_t begin;
+    std::int64_t end;
+  };
+  span window_at(std::size_t axis, std::int64_t position) const {
+    const std::int64_t begin = position * of_.stride[axis] - of_.padding[axis];
+    return {std::max<std::int64_t>(begin, 0), std::min(begin + of_.kernel[axis], of_.in[axis])};
+  }
+
+  static constexpr int width = 4;  // of vectors that every processor has
+  using lanes = pointwise_vectors<width>::lanes;
+  using bits = pointwise_vectors<width>::bits;
+
+  static GRAPHLINE_INLINE void load(const float* from, lanes& to) {
+    std::memcpy(&to, from, sizeof to);
+  }
+  static GRAPHLINE_INLINE void join(lanes& to, const float* from) {
+    lanes one;
+    load(from, one);
+    const bits larger = (one > to) | (one != one);  // NaN stays
+    to = larger ? one : to;
+  }
+
+  void pool_row(const float* plane, std::int64_t y, float* to) const {
+    const std::int64_t at_once = (most_columns - of_.kernel[1]) / of_.stride[1] + 1;
+    for (std::int64_t x = 0; x < of_.out[1]; x += at_once) {
+      pool_some(plane, y, x, std::min(x + at_once, of_.out[1]), to);
+    }
+  }
+
+  void pool_some(const float* plane, std::int64_t y, std::int64_t first, std::int64_t end,
+                 float* to) const {
+    std::array<float, most_columns * channels> rows;
+    const span lines = window_at(0, y);
+    const std::int64_t begin = window_at(1, first).begin;
+    const std::int64_t count = (window_at(1, end - 1).end - begin) * channels;
+    const float* line = plane + (lines.begin * of_.in[1] + begin) * channels;
+    for (std::int64_t i = 0; i < count; i += width) {
+      lanes largest;
+      load(line + i, largest);
+      for (std::int64_t row = 1; row < lines.end - lines.begin; ++row) {
+        join(largest, line + row * of_.in[1] * channels + i);
+      }
+      std::memcpy(rows.data() + i, &largest, sizeof largest);
+    }
+    for (std::int64_t x = first; x < end; ++x) {
+      const span columns = window_at(1, x);
+      const float* column = rows.data() + (columns.begin - begin) * channels;
+      for (std::int64_t part = 0; part < channels; part += width) {
+        lanes largest;
+        load(column + part, largest);
+        for (std::int64_t i = 1; i < columns.end - columns.begin; ++i) {
+          join(largest, column + i * channels + part);
+        }
+        std::memcpy(to + x * channels + part, &largest, sizeof largest);
+      }
+    }
+  }
+
+  std::string name_;
+  windowed_maximum of_;
+  const float* from_;
+  float* to_;
+};
+
+/// Whether a pool is such windows: it reads blocks of eight channels, each of its windows holds an
+/// element at least, and none is wide.
+bool is_windowed_maximum(program_builder& b, std::size_t index, const pool2d_layer& pool) {
+  const network_layer& layer = b.layer(index);
+  const shape& in = b.input_shape(layer);
+  const shape& out = b.output_shape(layer);
+  bool fits = pool.method == pooling::max && pool.dilation == extent_pair{1, 1} &&
+              pool.kernel[1] <= windowed_maximum_operation::widest &&
+              channel_block(b.input_of(layer).layout) == windowed_maximum_operation::channels;
+  for (std::size_t axis = 0; axis < 2; ++axis) {
+    const std::int64_t last = (out[axis + 2] - 1) * pool.stride[axis] - pool.padding[axis];
+    fits = fits && pool.padding[axis] < pool.kernel[axis] && last < in[axis + 2];
+  }
+  return fits;
+}
+
+void lower_to_maximum(program_builder& b, std::size_t index, const pool2d_layer& pool) {
+  constexpr std::int64_t block = windowed_maximum_operation::channels;
+  const network_layer& layer = b.layer(index);
+  const shape& in = b.input_shape(layer);
+  const shape& out = b.output_shape(layer);
+  const windowed_maximum windows{.planes = in[0] * ((in[1] + block - 1) / block),
+                                 .in = {in[2], in[3]},
+                                 .out = {out[2], out[3]},
+                                 .kernel = pool.kernel,
+                                 .stride = pool.stride,
+                                 .padding = pool.padding};
+  const program_tensor source = b.input_of(layer);
+  const program_tensor result = b.make_tensor(blocked_layout(out, block));
+  const std::string name = fmt::format("{} [loops]", layer.kind);
+  b.add_step({name,
+              {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, result}},
+              [name, windows](const std::vector<onednn_argument>& arguments) {
+                return std::make_unique<windowed_maximum_operation>(
+                    name, windows, static_cast<const float*>(arguments[0].data),
+                    static_cast<float*>(arguments[1].data));
+              }});
+  b.set_output(index, result);
+}
+
 /// A pool in oneDNN's terms.
 struct pool_form {
   dnnl::algorithm algorithm;
@@ -117,6 +266,7 @@ void lower(program_builder& b, const fused_layers& group, const pool2d_layer& po
   const shape& in = b.input_shape(layer);
   const shape& out = b.output_shape(layer);
   const bool average = pool.method == pooling::average;
+  if (is_windowed_maximum(b, group.head, pool)) return lower_to_maximum(b, group.head, pool);
 
   // In ceil_mode the last window may reach beyond the padding: more padding after, for oneDNN.
   const extent_pair stated_after = pool.padding_after.value_or(pool.padding);
