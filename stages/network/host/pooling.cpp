@@ -1,14 +1,11 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <memory>
 #include <string_view>
 #include <utility>
 
 #include "stages/network/host/element_wise.hpp"
-#include "stages/network/host/lowering.hpp"
+#include "stages/network/host/own_work.hpp"
 #include "stages/network/host/vector_math.hpp"
 #include "stages/network/windows.hpp"
 
@@ -17,41 +14,29 @@ namespace {
 
 /// Means over windows of [planes, height, width], packed. For the pools oneDNN has not: adaptive
 /// ones whose sizes do not divide, and average pools whose last window in ceil_mode leaves the
-/// padding.
+/// padding. Planes are shared among the compute threads.
 struct windowed_average {
   std::int64_t planes = 0;  ///< batch times channels
   std::int64_t height = 0;  ///< of the input
   std::int64_t width = 0;
   std::vector<window> rows;     ///< per row of the output
   std::vector<window> columns;  ///< per column of the output
-};
 
-/// Planes are shared among the compute threads.
-class windowed_average_operation final : public host_operation {
- public:
-  windowed_average_operation(std::string name, windowed_average windows, const float* from,
-                             float* to)
-      : name_(std::move(name)), windows_(std::move(windows)), from_(from), to_(to) {}
-
-  std::string_view name() const noexcept override { return name_; }
-
-  void run() override {
-    const std::int64_t in_plane = windows_.height * windows_.width;
-    const auto out_plane =
-        static_cast<std::int64_t>(windows_.rows.size() * windows_.columns.size());
+  void operator()(const float* from, float* to) const {
+    const std::int64_t in_plane = height * width;
+    const auto out_plane = static_cast<std::int64_t>(rows.size() * columns.size());
 #pragma omp parallel for schedule(static)
-    for (std::int64_t plane = 0; plane < windows_.planes; ++plane) {
-      average_plane(from_ + plane * in_plane, to_ + plane * out_plane);
+    for (std::int64_t plane = 0; plane < planes; ++plane) {
+      average_plane(from + plane * in_plane, to + plane * out_plane);
     }
   }
 
- private:
   void average_plane(const float* from, float* to) const {
-    for (const window& row : windows_.rows) {
-      for (const window& column : windows_.columns) {
+    for (const window& row : rows) {
+      for (const window& column : columns) {
         double sum = 0;
         for (std::int64_t y = row.begin; y < row.end; ++y) {
-          const float* line = from + y * windows_.width;
+          const float* line = from + y * width;
           for (std::int64_t x = column.begin; x < column.end; ++x) {
             sum += static_cast<double>(line[x]);
           }
@@ -60,45 +45,32 @@ class windowed_average_operation final : public host_operation {
       }
     }
   }
-
-  std::string name_;
-  windowed_average windows_;
-  const float* from_;
-  float* to_;
 };
 
 /// The largest elements of windows of [planes, height, width] of eight channels each, as they lie
-/// where oneDNN wants blocks of eight.
-struct windowed_maximum {
-  std::int64_t planes = 0;  ///< batch times blocks of channels
-  extent_pair in{};
-  extent_pair out{};
-  extent_pair kernel{};
-  extent_pair stride{};
-  extent_pair padding{};
-};
-
-/// The rows of a window row become one first, then its columns: most of that runs along memory.
-/// oneDNN takes each window by itself, in twice the time. Planes are shared among the compute
-/// threads.
-class windowed_maximum_operation final : public host_operation {
+/// where oneDNN wants blocks of eight. The rows of a window row become one first, then its columns:
+/// most of that runs along memory. oneDNN takes each window by itself, in twice the time. Planes
+/// are shared among the compute threads.
+class windowed_maximum {
  public:
   static constexpr int channels = 8;
   static constexpr std::int64_t widest = 64;  ///< of a window that it takes
 
-  windowed_maximum_operation(std::string name, const windowed_maximum& of, const float* from,
-                             float* to)
-      : name_(std::move(name)), of_(of), from_(from), to_(to) {}
+  windowed_maximum(const shape& in, const shape& out, const pool2d_layer& pool)
+      : planes_(in[0] * ((in[1] + channels - 1) / channels)),
+        in_{in[2], in[3]},
+        out_{out[2], out[3]},
+        kernel_(pool.kernel),
+        stride_(pool.stride),
+        padding_(pool.padding) {}
 
-  std::string_view name() const noexcept override { return name_; }
-
-  void run() override {
-    const std::int64_t in_plane = of_.in[0] * of_.in[1] * channels;
-    const std::int64_t out_row = of_.out[1] * channels;
+  void operator()(const float* from, float* to) const {
+    const std::int64_t in_plane = in_[0] * in_[1] * channels;
+    const std::int64_t out_row = out_[1] * channels;
 #pragma omp parallel for schedule(static)
-    for (std::int64_t plane = 0; plane < of_.planes; ++plane) {
-      for (std::int64_t y = 0; y < of_.out[0]; ++y) {
-        pool_row(from_ + plane * in_plane, y, to_ + (plane * of_.out[0] + y) * out_row);
+    for (std::int64_t plane = 0; plane < planes_; ++plane) {
+      for (std::int64_t y = 0; y < out_[0]; ++y) {
+        pool_row(from + plane * in_plane, y, to + (plane * out_[0] + y) * out_row);
       }
     }
   }
@@ -111,8 +83,8 @@ class windowed_maximum_operation final : public host_operation {
     std::int64_t end;
   };
   span window_at(std::size_t axis, std::int64_t position) const {
-    const std::int64_t begin = position * of_.stride[axis] - of_.padding[axis];
-    return {std::max<std::int64_t>(begin, 0), std::min(begin + of_.kernel[axis], of_.in[axis])};
+    const std::int64_t begin = position * stride_[axis] - padding_[axis];
+    return {std::max<std::int64_t>(begin, 0), std::min(begin + kernel_[axis], in_[axis])};
   }
 
   static constexpr int width = 4;  // of vectors that every processor has
@@ -130,9 +102,9 @@ class windowed_maximum_operation final : public host_operation {
   }
 
   void pool_row(const float* plane, std::int64_t y, float* to) const {
-    const std::int64_t at_once = (most_columns - of_.kernel[1]) / of_.stride[1] + 1;
-    for (std::int64_t x = 0; x < of_.out[1]; x += at_once) {
-      pool_some(plane, y, x, std::min(x + at_once, of_.out[1]), to);
+    const std::int64_t at_once = (most_columns - kernel_[1]) / stride_[1] + 1;
+    for (std::int64_t x = 0; x < out_[1]; x += at_once) {
+      pool_some(plane, y, x, std::min(x + at_once, out_[1]), to);
     }
   }
 
@@ -142,12 +114,12 @@ class windowed_maximum_operation final : public host_operation {
     const span lines = window_at(0, y);
     const std::int64_t begin = window_at(1, first).begin;
     const std::int64_t count = (window_at(1, end - 1).end - begin) * channels;
-    const float* line = plane + (lines.begin * of_.in[1] + begin) * channels;
+    const float* line = plane + (lines.begin * in_[1] + begin) * channels;
     for (std::int64_t i = 0; i < count; i += width) {
       lanes largest;
       load(line + i, largest);
       for (std::int64_t row = 1; row < lines.end - lines.begin; ++row) {
-        join(largest, line + row * of_.in[1] * channels + i);
+        join(largest, line + row * in_[1] * channels + i);
       }
       std::memcpy(rows.data() + i, &largest, sizeof largest);
     }
@@ -165,10 +137,12 @@ class windowed_maximum_operation final : public host_operation {
     }
   }
 
-  std::string name_;
-  windowed_maximum of_;
-  const float* from_;
-  float* to_;
+  std::int64_t planes_;  ///< batch times blocks of channels
+  extent_pair in_;
+  extent_pair out_;
+  extent_pair kernel_;
+  extent_pair stride_;
+  extent_pair padding_;
 };
 
 /// Whether a pool is such windows: it reads blocks of eight channels, each of its windows holds an
@@ -178,8 +152,8 @@ bool is_windowed_maximum(program_builder& b, std::size_t index, const pool2d_lay
   const shape& in = b.input_shape(layer);
   const shape& out = b.output_shape(layer);
   bool fits = pool.method == pooling::max && pool.dilation == extent_pair{1, 1} &&
-              pool.kernel[1] <= windowed_maximum_operation::widest &&
-              channel_block(b.input_of(layer).layout) == windowed_maximum_operation::channels;
+              pool.kernel[1] <= windowed_maximum::widest &&
+              channel_block(b.input_of(layer).layout) == windowed_maximum::channels;
   for (std::size_t axis = 0; axis < 2; ++axis) {
     const std::int64_t last = (out[axis + 2] - 1) * pool.stride[axis] - pool.padding[axis];
     fits = fits && pool.padding[axis] < pool.kernel[axis] && last < in[axis + 2];
@@ -188,26 +162,11 @@ bool is_windowed_maximum(program_builder& b, std::size_t index, const pool2d_lay
 }
 
 void lower_to_maximum(program_builder& b, std::size_t index, const pool2d_layer& pool) {
-  constexpr std::int64_t block = windowed_maximum_operation::channels;
   const network_layer& layer = b.layer(index);
-  const shape& in = b.input_shape(layer);
   const shape& out = b.output_shape(layer);
-  const windowed_maximum windows{.planes = in[0] * ((in[1] + block - 1) / block),
-                                 .in = {in[2], in[3]},
-                                 .out = {out[2], out[3]},
-                                 .kernel = pool.kernel,
-                                 .stride = pool.stride,
-                                 .padding = pool.padding};
-  const program_tensor source = b.input_of(layer);
-  const program_tensor result = b.make_tensor(blocked_layout(out, block));
-  const std::string name = fmt::format("{} [loops]", layer.kind);
-  b.add_step({name,
-              {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, result}},
-              [name, windows](const std::vector<onednn_argument>& arguments) {
-                return std::make_unique<windowed_maximum_operation>(
-                    name, windows, static_cast<const float*>(arguments[0].data),
-                    static_cast<float*>(arguments[1].data));
-              }});
+  const program_tensor result = b.make_tensor(blocked_layout(out, windowed_maximum::channels));
+  const windowed_maximum windows(b.input_shape(layer), out, pool);
+  add_work(b, layer, windows, {b.input_of(layer)}, result);
   b.set_output(index, result);
 }
 
@@ -248,14 +207,7 @@ void lower_to_windows(program_builder& b, std::size_t index, std::vector<window>
   const windowed_average windows{in[0] * in[1], in[2], in[3], std::move(rows), std::move(columns)};
   const program_tensor source = b.in_layout(b.input_of(layer), plain_layout(in), layer);
   const program_tensor result = b.make_tensor(plain_layout(b.output_shape(layer)));
-  const std::string name = fmt::format("{} [windows]", layer.kind);
-  b.add_step({name,
-              {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, result}},
-              [name, windows](const std::vector<onednn_argument>& arguments) {
-                return std::make_unique<windowed_average_operation>(
-                    name, windows, static_cast<const float*>(arguments[0].data),
-                    static_cast<float*>(arguments[1].data));
-              }});
+  add_work(b, layer, windows, {source}, result);
   b.set_output(index, result);
 }
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "stages/network/host/lowering.hpp"
+#include "stages/network/host/own_work.hpp"
 
 namespace graphline {
 namespace {
@@ -100,44 +100,22 @@ void reduce_all(const reduced_middle& of, const float* from, float* to) {
   }
 }
 
-class reduction_operation final : public host_operation {
- public:
-  reduction_operation(std::string name, const reduced_middle& of, const float* from, float* to)
-      : name_(std::move(name)), of_(of), from_(from), to_(to) {}
-
-  std::string_view name() const noexcept override { return name_; }
-
-  void run() override {
-    switch (of_.function) {
-      case reduction::max:
-        return reduce_all<reduction::max>(of_, from_, to_);
-      case reduction::min:
-        return reduce_all<reduction::min>(of_, from_, to_);
-      case reduction::product:
-        return reduce_all<reduction::product>(of_, from_, to_);
-      default:
-        return reduce_all<reduction::sum>(of_, from_, to_);
-    }
-  }
-
- private:
-  std::string name_;
-  reduced_middle of_;
-  const float* from_;
-  float* to_;
-};
-
 void add_reduction(program_builder& b, std::size_t index, const reduced_middle& of) {
   const network_layer& layer = b.layer(index);
   const program_tensor result = b.make_tensor(plain_layout(b.output_shape(layer)));
-  const std::string name = layer.kind + " [loops]";
-  b.add_step({name,
-              {{DNNL_ARG_SRC, b.plain_input_of(layer)}, {DNNL_ARG_DST, result}},
-              [name, of](const std::vector<onednn_argument>& arguments) {
-                return std::make_unique<reduction_operation>(
-                    name, of, static_cast<const float*>(arguments[0].data),
-                    static_cast<float*>(arguments[1].data));
-              }});
+  const auto reduce = [of](const float* from, float* to) {
+    switch (of.function) {
+      case reduction::max:
+        return reduce_all<reduction::max>(of, from, to);
+      case reduction::min:
+        return reduce_all<reduction::min>(of, from, to);
+      case reduction::product:
+        return reduce_all<reduction::product>(of, from, to);
+      default:
+        return reduce_all<reduction::sum>(of, from, to);
+    }
+  };
+  add_work(b, layer, reduce, {b.plain_input_of(layer)}, result);
   b.set_output(index, result);
 }
 
