@@ -48,11 +48,15 @@ class traced_run {
   void add_to(stage_record& record) const {
     ++record.traced_runs;
     std::map<std::size_t, nanoseconds> together;
-    for (const auto& [seen, part] : operations_) {
-      const auto known = std::ranges::find_if(
-          record.operations, [&](const auto& o) { return o.name == seen.name && o.part == part; });
+    for (const traced_operation& each : operations_) {
+      const operation_time& seen = each.seen;
+      const auto known = std::ranges::find_if(record.operations, [&](const auto& o) {
+        return o.name == seen.name && o.part == each.part;
+      });
       const auto index = static_cast<std::size_t>(known - record.operations.begin());
-      if (known == record.operations.end()) record.operations.push_back({seen.name, part, {}, {}});
+      if (known == record.operations.end()) {
+        record.operations.push_back({seen.name, each.part, {}, {}});
+      }
       record.operations[index].calls.push_back(seen.duration);
       together[index] += seen.duration;
     }

@@ -238,7 +238,9 @@ TEST_P(onnx_reductions, go_over_any_dimensions) {
   const std::vector<float> data = drawn(static_cast<std::size_t>(product(given)), 5);
   for (const extents& axes : {extents{0}, extents{1}, extents{2}, extents{3}, extents{2, 3},
                               extents{0, 1}, extents{1, 2}, extents{0, 2}, extents{0, 1, 2, 3}}) {
-    for (const auto& [name, join] : functions) {
+    for (const auto& function : functions) {
+      const std::string& name = function.first;
+      const joining join = function.second;
       SCOPED_TRACE(name + testing::PrintToString(axes));
       value_so_far expected{"", given, {}};
       for (const std::int64_t axis : axes) expected.shape[static_cast<std::size_t>(axis)] = 1;
