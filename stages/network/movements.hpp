@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -71,6 +72,29 @@ inline strided_product matrices_of(const matmul_layer& matmul, const shape& a, c
     each->extents = shape(std::move(extents));
   }
   return result;
+}
+
+/// The two products of attention: queries by keys over the root of a head's depth, and a softmax of
+/// these scores by values. The heads are read where they lie among queries, keys and values, and
+/// written where they lie in the result, [N, tokens, dim].
+struct attention_products {
+  strided_product scores;
+  strided_product sums;
+};
+
+inline attention_products products_of(const attention_layer& attention, const shape& result) {
+  const std::int64_t tokens = result[1];
+  const std::int64_t dim = result[2];
+  const std::int64_t depth = dim / attention.heads;
+  const shape heads{result[0], attention.heads, tokens, depth};
+  const auto part = [&](std::int64_t which) {
+    return strided_matrices{heads, {tokens * 3 * dim, depth, 3 * dim, 1}, which * dim};
+  };
+  const strided_matrices keys{
+      {result[0], attention.heads, depth, tokens}, {tokens * 3 * dim, depth, 1, 3 * dim}, dim};
+  const strided_matrices scores = packed_matrices({result[0], attention.heads, tokens, tokens});
+  return {{part(0), keys, scores, 1.0F / std::sqrt(static_cast<float>(depth))},
+          {scores, part(2), {heads, {tokens * dim, depth, dim, 1}}}};
 }
 
 /// The extents of a tensor with padding.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace graphline {
@@ -23,13 +24,10 @@ void network_builder::add_part(program& to, const fused_layers& group, std::size
 }
 
 std::vector<std::size_t> network_builder::outputs_of(const fused_layers& group) const {
+  const std::vector<std::size_t>& given = network_.layers[group.last()].outputs;
   std::vector<std::size_t> found;
-  for (const std::size_t layer : group.members()) {
-    for (const std::size_t value : network_.layers[layer].outputs) {
-      for (std::size_t i = 0; i < network_.outputs.size(); ++i) {
-        if (network_.outputs[i] == value) found.push_back(i);
-      }
-    }
+  for (std::size_t i = 0; i < network_.outputs.size(); ++i) {
+    if (std::ranges::find(given, network_.outputs[i]) != given.end()) found.push_back(i);
   }
   return found;
 }

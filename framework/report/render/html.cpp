@@ -28,16 +28,11 @@ std::string html_text(std::string_view text) {
       case '"':
         result += "&quot;";
         break;
-      case '\n':
-      case '\t':
-        result += c;
+      case '\x1b':  // of other control characters browsers make nothing either
+        result += "\uFFFD";
         break;
-      default:  // other control characters stand for nothing in a page
-        if (static_cast<unsigned char>(c) < ' ') {
-          result += "\uFFFD";
-        } else {
-          result += c;
-        }
+      default:
+        result += c;
     }
   }
   return result;

@@ -138,6 +138,18 @@ class table_layout {
   std::string left_out_;
 };
 
+/// "…b.0/attn/MatMul+2" of "/b.0/attn/MatMul+/b.0/attn/Add+/b.0/Add": names that PyTorch gives
+/// layers differ at their ends, and a group goes by its first layer.
+std::string end_of_path(std::string_view first, std::size_t others, std::size_t width) {
+  const auto count = others > 0 ? fmt::format("+{}", others) : "";
+  if (text_width(first) + count.size() <= width) return std::string(first) + count;
+  std::size_t from = 0;
+  while (from < first.size() && text_width(first.substr(from)) + count.size() + 1 > width) {
+    from += utf8_at(first, from).bytes;
+  }
+  return fmt::format("…{}{}", first.substr(from), count);
+}
+
 }  // namespace
 
 std::size_t text_width(std::string_view text) {
@@ -183,22 +195,6 @@ std::string paragraph(std::string_view text, std::size_t indent, const terminal_
   constexpr std::size_t readable = 100;
   return colored(wrapped(text, indent, std::min(as.width, readable)), in, as) + '\n';
 }
-
-namespace {
-
-/// "…b.0/attn/MatMul+2" of "/b.0/attn/MatMul+/b.0/attn/Add+/b.0/Add": names that PyTorch gives
-/// layers differ at their ends, and a group goes by its first layer.
-std::string end_of_path(std::string_view first, std::size_t others, std::size_t width) {
-  const auto count = others > 0 ? fmt::format("+{}", others) : "";
-  if (text_width(first) + count.size() <= width) return std::string(first) + count;
-  std::size_t from = 0;
-  while (from < first.size() && text_width(first.substr(from)) + count.size() + 1 > width) {
-    from += utf8_at(first, from).bytes;
-  }
-  return fmt::format("…{}{}", first.substr(from), count);
-}
-
-}  // namespace
 
 std::string table_name(std::string_view name, std::size_t width) {
   const auto shown = printable(name);

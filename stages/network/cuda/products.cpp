@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 
 #include "stages/matmul_cuda.hpp"
 #include "stages/network/cuda/lowering.hpp"
@@ -140,38 +139,18 @@ void lower(cuda_program_builder& b, const fused_layers& group, const matmul_laye
   b.set_output(group.head, result);
 }
 
-/// The heads are read where they lie among the queries, keys and values, and written where they lie
-/// in the result.
 void lower(cuda_program_builder& b, const fused_layers& group, const attention_layer& attention) {
   const network_layer& head = b.layer(group.head);
   const shape& output = b.output_shape(head);
-  const std::int64_t images = output[0];
-  const std::int64_t tokens = output[1];
-  const std::int64_t dim = output[2];
-  const std::int64_t depth = dim / attention.heads;
   const value_form form{tensor_layout::row_major, b.element()};
   const std::size_t packed = b.in_form(head.inputs[0], form, head).buffer;
-  const std::int64_t rows = images * attention.heads * tokens;
+  const attention_products products = products_of(attention, output);
+  const std::int64_t tokens = output[1];
+  const std::int64_t rows = output[0] * attention.heads * tokens;
   const cuda_value scores = b.make_value(rows * tokens, form);
   const cuda_value result = b.make_value(output.elements(), form);
-
-  // A part of the packed tokens, a row for each of them.
-  const auto part = [&](std::int64_t which) {
-    return strided_matrices{{images, attention.heads, tokens, depth},
-                            {tokens * 3 * dim, depth, 3 * dim, 1},
-                            which * dim};
-  };
-  const strided_matrices all_scores = packed_matrices({images, attention.heads, tokens, tokens});
-  strided_matrices keys = part(1);
-  keys.extents = {images, attention.heads, depth, tokens};
-  std::swap(keys.strides[2], keys.strides[3]);
-  planned_product first =
-      plan(b, head, {part(0), keys, all_scores, 1.0F / std::sqrt(static_cast<float>(depth))});
-  planned_product second =
-      plan(b, head,
-           {all_scores,
-            part(2),
-            {{images, attention.heads, tokens, depth}, {tokens * dim, depth, dim, 1}}});
+  planned_product first = plan(b, head, products.scores);
+  planned_product second = plan(b, head, products.sums);
   b.add_calls(std::move(first.operation), operands_of(first.calls, packed, packed, scores.buffer),
               head);
   b.add_kernel(

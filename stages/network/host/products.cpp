@@ -1,4 +1,3 @@
-#include <cmath>
 #include <utility>
 
 #include "stages/network/host/element_wise.hpp"
@@ -28,20 +27,23 @@ dnnl::memory::dims dims_of(const extent_pair& pair) {
   return {pair[0], pair[1]};
 }
 
-using extents = dnnl::memory::dims;
-
-dnnl::memory::desc strided(const extents& sizes, const extents& strides) {
-  return {sizes, dnnl::memory::data_type::f32, strides};
-}
-
-void add_product(program_builder& b, const network_layer& layer, const char* name, float scale,
-                 const program_operand& left, const program_operand& right,
-                 const program_tensor& result) {
-  const dnnl::matmul::desc wanted(left.tensor.layout, right.tensor.layout, result.layout);
+/// Adds a product of matrices that lie in these buffers.
+void add_product(program_builder& b, const network_layer& layer, const char* name,
+                 const strided_product& product, std::size_t a, std::size_t b_buffer,
+                 std::size_t c) {
+  const auto operand = [](int role, std::size_t buffer, const strided_matrices& of) {
+    const dnnl::memory::desc layout(of.extents.extents(), dnnl::memory::data_type::f32, of.strides);
+    return program_operand{
+        role, {buffer, layout}, static_cast<std::size_t>(of.offset) * sizeof(float)};
+  };
+  const program_operand left = operand(DNNL_ARG_SRC, a, product.a);
+  const program_operand right = operand(DNNL_ARG_WEIGHTS, b_buffer, product.b);
+  const program_operand result = operand(DNNL_ARG_DST, c, product.c);
+  const dnnl::matmul::desc wanted(left.tensor.layout, right.tensor.layout, result.tensor.layout);
   dnnl::primitive_attr attributes = onednn_attributes();
-  if (scale != 1.0F) attributes.set_output_scales(0, {scale});
+  if (product.scale != 1.0F) attributes.set_output_scales(0, {product.scale});
   const dnnl::matmul::primitive_desc chosen(wanted, attributes, onednn_engine());
-  b.add_primitive<dnnl::matmul>(name, layer, chosen, {left, right, {DNNL_ARG_DST, result}});
+  b.add_primitive<dnnl::matmul>(name, layer, chosen, {left, right, result});
 }
 
 }  // namespace
@@ -158,45 +160,19 @@ void lower(program_builder& b, const fused_layers& group, const matmul_layer& ma
   const shape& out = b.output_shape(head);
   const strided_product product = matrices_of(matmul, b.network().shape_of(head.inputs[0]),
                                               b.network().shape_of(head.inputs[1]), out);
-  const auto layout = [](const strided_matrices& of) {
-    return strided(of.extents.extents(), of.strides);
-  };
-  const auto operand = [&](int role, std::size_t which, const strided_matrices& of) {
-    return program_operand{role,
-                           {b.plain_input_of(head, which).buffer, layout(of)},
-                           static_cast<std::size_t>(of.offset) * sizeof(float)};
-  };
   const program_tensor result = b.make_tensor(plain_layout(out));
-  add_product(b, head, "matmul", product.scale, operand(DNNL_ARG_SRC, 0, product.a),
-              operand(DNNL_ARG_WEIGHTS, 1, product.b), {result.buffer, layout(product.c)});
+  add_product(b, head, "matmul", product, b.plain_input_of(head, 0).buffer,
+              b.plain_input_of(head, 1).buffer, result.buffer);
   b.set_output(group.head, result);
 }
 
-/// The heads are read where they lie among the queries, keys and values, and written where they lie
-/// in the result.
 void lower(program_builder& b, const fused_layers& group, const attention_layer& attention) {
   const network_layer& head = b.layer(group.head);
   const shape& output = b.output_shape(head);
-  const std::int64_t batch = output[0];
-  const std::int64_t tokens = output[1];
-  const std::int64_t dim = output[2];
-  const std::int64_t heads = attention.heads;
-  const std::int64_t depth = dim / heads;
-  const program_tensor packed =
-      b.in_layout(b.input_of(head), plain_layout({batch, tokens, 3 * dim}), head);
-
-  const extents by_token{tokens * 3 * dim, depth, 3 * dim, 1};
-  const extents by_feature{tokens * 3 * dim, depth, 1, 3 * dim};
-  const auto part = [&](int role, std::int64_t which, const dnnl::memory::desc& layout) {
-    return program_operand{
-        role, {packed.buffer, layout}, static_cast<std::size_t>(which * dim) * sizeof(float)};
-  };
-  const auto per_token = strided({batch, heads, tokens, depth}, by_token);
-  const auto transposed = strided({batch, heads, depth, tokens}, by_feature);
-
-  const program_tensor scores = b.make_tensor(plain_layout({batch, heads, tokens, tokens}));
-  add_product(b, head, "scores", 1.0F / std::sqrt(static_cast<float>(depth)),
-              part(DNNL_ARG_SRC, 0, per_token), part(DNNL_ARG_WEIGHTS, 1, transposed), scores);
+  const attention_products products = products_of(attention, output);
+  const std::size_t packed = b.plain_input_of(head).buffer;
+  const program_tensor scores = b.make_tensor(plain_layout(products.scores.c.extents));
+  add_product(b, head, "scores", products.scores, packed, packed, scores.buffer);
 
   const dnnl::softmax_forward::desc wanted(dnnl::prop_kind::forward_inference, scores.layout, 3);
   const dnnl::softmax_forward::primitive_desc chosen(wanted, onednn_attributes(), onednn_engine());
@@ -204,9 +180,7 @@ void lower(program_builder& b, const fused_layers& group, const attention_layer&
                                          {{DNNL_ARG_SRC, scores}, {DNNL_ARG_DST, scores}});
 
   const program_tensor result = b.make_tensor(plain_layout(output));
-  add_product(
-      b, head, "attention", 1.0F, {DNNL_ARG_SRC, scores}, part(DNNL_ARG_WEIGHTS, 2, per_token),
-      {result.buffer, strided({batch, heads, tokens, depth}, {tokens * dim, depth, dim, 1})});
+  add_product(b, head, "attention", products.sums, scores.buffer, packed, result.buffer);
   b.set_output(group.head, result);
 }
 
