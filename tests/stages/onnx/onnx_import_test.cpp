@@ -282,6 +282,56 @@ TEST_P(onnx_import, a_product_of_four_dimensions_takes_a_bias_and_an_activation)
   }
 }
 
+TEST_P(onnx_import, a_product_of_many_rows_may_have_512_columns) {
+  const std::vector<float> x = drawn(20 * 3, 1), w = drawn(3 * 512, 2);
+  model_text text;
+  const auto network =
+      text.network({20, 3}, text.node("MatMul", {"x", text.constant({3, 512}, w)}));
+  const std::vector<float> found = on()(network, {x}).front();
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    float expected = 0;
+    for (std::size_t k = 0; k < 3; ++k) expected += x[i / 512 * 3 + k] * w[k * 512 + i % 512];
+    ASSERT_NEAR(found[i], expected, 1e-5F) << i;
+  }
+}
+
+/// After a convolution, which may want channels in blocks.
+TEST_P(onnx_import, a_maximum_is_that_of_each_window_however_wide_the_row) {
+  constexpr std::int64_t channels = 12, height = 7, width = 301;
+  std::vector<float> same(channels * channels, 0);
+  for (std::size_t i = 0; i < channels; ++i) same[i * (channels + 1)] = 1;
+  const std::vector<float> x = drawn(channels * height * width, 3);
+  for (const std::int64_t kernel : {2, 3, 5}) {
+    for (const std::int64_t stride : {1, 2, 4}) {
+      const std::int64_t before = kernel / 2;
+      model_text text;
+      const auto conv = text.node("Conv", {"x", text.constant({channels, channels, 1, 1}, same)});
+      const auto network =
+          text.network({1, channels, height, width},
+                       text.node("MaxPool", {conv},
+                                 {integers("kernel_shape", {kernel, kernel}),
+                                  integers("strides", {stride, stride}),
+                                  integers("pads", {before, before, before, before})}));
+      const shape& out = network.definition.shape_of(network.definition.outputs.front());
+      const std::vector<float> found = on()(network, {x}).front();
+      std::size_t at = 0;
+      for (std::int64_t c = 0; c < channels; ++c) {
+        for (std::int64_t i = 0; i < out[2] * out[3]; ++i) {
+          float expected = -2;
+          for (std::int64_t k = 0; k < kernel * kernel; ++k) {
+            const std::int64_t row = i / out[3] * stride - before + k / kernel;
+            const std::int64_t column = i % out[3] * stride - before + k % kernel;
+            if (row < 0 || row >= height || column < 0 || column >= width) continue;
+            const auto from = static_cast<std::size_t>((c * height + row) * width + column);
+            expected = std::max(expected, x[from]);
+          }
+          ASSERT_EQ(found[at++], expected) << kernel << ' ' << stride << ' ' << c << ' ' << i;
+        }
+      }
+    }
+  }
+}
+
 const fs::path of_onnx = "/usr/share/libonnx-testdata/data";
 
 TEST_P(onnx_import, passes_the_node_tests_of_onnx) {
