@@ -90,11 +90,13 @@ std::size_t import_pow(onnx_importer& to, const onnx_call& node) {
   return to.add_pointwise(function::pow, {to.value(0), to.value(1)});
 }
 
-/// A slope for each channel may come without the dimensions after it.
+/// A slope for each channel may come without the dimensions after it; one that fits the last
+/// dimension is of that.
 std::size_t import_prelu(onnx_importer& to, const onnx_call& node) {
   const shape& x = node.extents(0);
   std::size_t slope = to.value(1);
-  if (node.extents(1).rank() == 1 && x.rank() > 2 && node.extents(1)[0] == x[1]) {
+  const std::int64_t slopes = node.extents(1).elements();
+  if (node.extents(1).rank() == 1 && x.rank() > 2 && slopes == x[1] && slopes != x[x.rank() - 1]) {
     std::vector<std::int64_t> channels(x.rank() - 1, 1);
     channels[0] = x[1];
     slope = to.add_reshape(slope, shape(std::move(channels)));

@@ -82,6 +82,8 @@ struct eltwise_form {
   dnnl::algorithm algorithm;
   float alpha = 0;
   float beta = 0;
+
+  bool operator==(const eltwise_form&) const = default;
 };
 
 std::vector<eltwise_form> eltwise_of(const pointwise_layer& layer) {
@@ -270,9 +272,18 @@ void lower_program(program_builder& b, const layer_program& layers, std::string_
 }
 
 std::size_t most_post_operations(const program_builder& b, const fused_product& product) {
+  std::vector<eltwise_form> taken;
+  const auto clashes = [&](const eltwise_form& form) {
+    return std::ranges::any_of(taken, [&](const eltwise_form& other) {
+      return other.algorithm == form.algorithm && other != form;
+    });
+  };
   std::size_t steps = 0;
-  while (steps < product.layers.program.steps.size() && as_post_operation(b, product, steps))
-    ++steps;
+  for (; steps < product.layers.program.steps.size(); ++steps) {
+    const auto step = as_post_operation(b, product, steps);
+    if (!step || std::ranges::any_of(step->functions, clashes)) break;
+    taken.insert(taken.end(), step->functions.begin(), step->functions.end());
+  }
   return steps;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "stages/kinds.hpp"
 #include "stages/network/host/lowering.hpp"
 #include "tests/stages/network/stage_trial.hpp"
 
@@ -194,6 +195,54 @@ TEST(products, fold_what_is_constant_for_each_channel_and_leave_the_rest_to_loop
     };
     EXPECT_LT(difference(result(false), result(true)), 2e-6);
   }
+}
+
+/// Steps that are post-operations of oneDNN, each by itself; one function comes twice.
+const std::vector<pointwise_layer> repeated_functions[] = {
+    {{function::leaky_relu, 0.5F}, {function::leaky_relu, 0.1F}},
+    {{function::clip, -0.6F, 0.4F}, {function::clip, -0.2F, 0.7F}},
+    {{function::elu, 2.0F}, {function::elu, 0.5F}},
+    {{function::hard_sigmoid, 0.2F, 0.5F}, {function::linear, -1.0F, 1.0F}},
+    {{function::neg}, {function::hard_sigmoid, 0.3F, 0.4F}},
+    {{function::leaky_relu, 0.5F},
+     {function::linear, 2.0F, 0.1F},
+     {function::clip, 0.0F, 0.9F},
+     {function::linear, -0.5F, 0.2F},
+     {function::leaky_relu, 0.1F}},
+};
+
+TEST(products, keep_the_parameters_of_each_of_two_steps_of_one_function) {
+  struct product {
+    std::int64_t channels;
+    std::int64_t kernel;
+    std::int64_t groups;
+  };
+  for (const auto& [channels, kernel, groups] :
+       {product{16, 3, 1}, product{13, 1, 1}, product{8, 3, 8}, product{8, 5, 2}}) {
+    for (const std::vector<pointwise_layer>& steps : repeated_functions) {
+      const auto result = [&, channels = channels, kernel = kernel, groups = groups](bool apart) {
+        network_trial n({2, 8, 6, 5}, apart);
+        std::size_t y = n.conv(n.given(), channels, kernel, groups);
+        for (const pointwise_layer& step : steps) y = n.add("step", step, {y});
+        return n.trial().run({some_values(2 * 8 * 6 * 5)});
+      };
+      EXPECT_LT(difference(result(false), result(true)), 2e-6)
+          << channels << " channels, " << kernel << "x" << kernel << " in " << groups << " groups, "
+          << traits_of(steps[0].function).name;
+    }
+  }
+}
+
+TEST(products, keep_the_slopes_of_two_leaky_relus_of_a_yaml_network) {
+  const auto result = [](const std::string& between) {
+    const std::string layers =
+        "layers: [{conv2d: {out_channels: 8, kernel: 3, padding: 1}}, {leaky_relu: "
+        "{negative_slope: 0.5}}, " +
+        between + "{leaky_relu: {negative_slope: 0.1}}]";
+    return stage_trial(network_kind(), layers, {floats({1, 8, 6, 5})})
+        .run({some_values(8 * 6 * 5)});
+  };
+  EXPECT_LT(difference(result(""), result("{reshape: {shape: [1, 8, 6, 5]}}, ")), 2e-6);
 }
 
 }  // namespace
