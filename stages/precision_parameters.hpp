@@ -30,11 +30,27 @@ inline std::vector<parameter> precision_parameters() {
   return {std::move(how), tune_parameter()};
 }
 
+/// `denormals`, for networks.
+inline parameter denormals_parameter() {
+  return {.name = "denormals",
+          .type = parameter_type::choice,
+          .help =
+              "What host does with numbers below 1.2e-38: flush takes them for 0, in operands and "
+              "results; keep computes with them, which takes many processors many times as long.",
+          .default_value = "flush",
+          .choices = {"flush", "keep"},
+          .only_on = "host"};
+}
+
 // What the arguments say about these; their defaults where absent.
 
 inline precision precision_of(const arguments& values) {
   if (!values.has("precision")) return precision::float32;
   return from_word<precision>(values.text("precision")).value();
+}
+
+inline bool flushes_denormals(const arguments& values) {
+  return !values.has("denormals") || values.text("denormals") == "flush";
 }
 
 inline bool tune_of(const arguments& values) {

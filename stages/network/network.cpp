@@ -81,6 +81,7 @@ stage_kind network_kind() {
        .help = "Safetensors file with PyTorch's names (0.weight, stem.bias); drawn from the seed "
                "when left out, so that values keep their size through all layers."}};
   for (parameter& p : precision_parameters()) kind.parameters.push_back(std::move(p));
+  kind.parameters.push_back(denormals_parameter());
   kind.infer = infer_network;
   kind.make_device["host"] = [](device& d, const stage_config& config) {
     const network_definition network = network_of(config);

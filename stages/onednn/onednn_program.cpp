@@ -20,6 +20,19 @@ std::string operation_name(std::string_view content, const dnnl::primitive_desc_
                                 : std::string(content);
 }
 
+/// An operation that takes denormals for 0.
+class flushing_operation final : public host_operation {
+ public:
+  explicit flushing_operation(std::unique_ptr<host_operation> of) : of_(std::move(of)) {}
+
+  std::string_view name() const noexcept override { return of_->name(); }
+  void run() override { of_->run(); }
+  bool flushes_denormals() const noexcept override { return true; }
+
+ private:
+  std::unique_ptr<host_operation> of_;
+};
+
 }  // namespace
 
 const dnnl::engine& onednn_engine() {
@@ -126,7 +139,9 @@ std::vector<host_program::bound_step> host_program::bind(const stage_tensors& te
       arguments.push_back({operand.role, operand.tensor.layout,
                            address_of(operand.tensor.buffer, tensors, weights) + operand.offset});
     }
-    operations.push_back(step.make(arguments));
+    bound_step operation = step.make(arguments);
+    if (flush_denormals) operation = std::make_unique<flushing_operation>(std::move(operation));
+    operations.push_back(std::move(operation));
   }
   return operations;
 }

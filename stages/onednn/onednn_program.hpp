@@ -99,6 +99,7 @@ struct host_program : program {
 
   std::vector<host_step> steps;
   std::vector<host_constant> constants;  ///< until `load_constants`
+  bool flush_denormals = false;          ///< while its operations run
 
   /// Adds a primitive named after its content and oneDNN's implementation; its scratchpad is added
   /// to the operands. `owner` leads the message of a failure.

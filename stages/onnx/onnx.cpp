@@ -216,6 +216,7 @@ stage_kind onnx_kind() {
                       .help = "ONNX file, of operator set 7 to 21.",
                       .required = true}};
   for (parameter& p : precision_parameters()) kind.parameters.push_back(std::move(p));
+  kind.parameters.push_back(denormals_parameter());
   kind.infer = [read](const arguments& values, std::span<const tensor_type> inputs,
                       diagnostics& out) { return infer_onnx(*read, values, inputs, out); };
   kind.make_device["host"] = [](device& d, const stage_config& config) {

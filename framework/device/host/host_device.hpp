@@ -21,6 +21,10 @@ class host_operation {
   /// An exception puts the device in the failed state: nothing after it is carried out, and every
   /// wait throws a `run_error` that names this operation.
   virtual void run() = 0;
+
+  /// Whether the compute threads take denormal numbers for 0 while it runs, in operands and
+  /// results: many processors compute with them many times slower.
+  virtual bool flushes_denormals() const noexcept { return false; }
 };
 
 /// A stream of a `host` device, as far as stages need to know it. Virtual, so that a plug-in, which

@@ -189,6 +189,7 @@ bool host_worker::serve_one() {
 }
 
 void host_worker::serve_calls() {
+  flush_denormals(false);
   std::unique_lock lock(calls_mutex_);
   has_calls_.store(false, std::memory_order_seq_cst);
   // Taken off one by one, so that a call made meanwhile is found too.
@@ -304,6 +305,8 @@ void host_worker::fail(const command& c, std::string_view reason) noexcept {
 /// The time it took.
 nanoseconds host_worker::execute(const command& c) noexcept {
   if (failed_.is_set()) return 0;
+  const auto* operate = std::get_if<operate_command>(&c);
+  if (operate != nullptr) flush_denormals(operate->operation->flushes_denormals());
   try {
     const nanoseconds begin = now();
     perform(c);

@@ -132,6 +132,7 @@ class host_worker {
   state settle_call(lane& l, host_function& f) noexcept;
   state settle_run(graph_run& run) noexcept;
   void carry_out(lane& l) noexcept;
+  void flush_denormals(bool flush) noexcept;
   nanoseconds execute(const command& c) noexcept;
   void fail(const command& c, std::string_view reason) noexcept;
   void idle();
@@ -146,6 +147,7 @@ class host_worker {
   std::array<std::size_t, 3> turn_{};  // per priority, which lane is asked first
   std::uint64_t roster_version_ = 0;
   std::uint64_t points_passed_ = 0;  // counts what another lane may have been waiting for
+  bool flushes_denormals_ = false;
 
   alignas(64) std::atomic<std::uint32_t> parked_{0};
   std::atomic<bool> stop_{false};

@@ -38,8 +38,13 @@ host_program lower_network(const network_definition& network, const weight_table
                                   dnnl_status2str(e.status)));
     }
   }
-  return builder.finish(config.arguments.has("precision") ? precision_of(config.arguments)
-                                                          : precision::float32);
+  host_program made = builder.finish(
+      config.arguments.has("precision") ? precision_of(config.arguments) : precision::float32);
+  made.flush_denormals = flushes_denormals(config.arguments);
+  if (!made.flush_denormals) {
+    for (program_part& part : made.parts) part.choice += "; keeps denormals";
+  }
+  return made;
 }
 
 }  // namespace

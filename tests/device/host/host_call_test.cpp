@@ -41,6 +41,57 @@ TEST_F(host_calls, sees_the_devices_number_of_compute_threads_and_leaves_the_cal
   EXPECT_EQ(omp_get_max_threads(), mine);
 }
 
+/// An operation that takes denormals for 0.
+class flushing_operation final : public function_operation {
+ public:
+  using function_operation::function_operation;
+  bool flushes_denormals() const noexcept override { return true; }
+};
+
+/// Twice a number, and the product of two, of which one or the other is denormal, on each of the
+/// threads.
+std::vector<float> denormals_on(int threads) {
+  std::vector<float> found(static_cast<std::size_t>(2 * threads), -1);
+  const volatile float denormal = 1e-40F;
+  const volatile float small = 1e-20F;
+#pragma omp parallel
+  {
+    const auto at = static_cast<std::size_t>(2 * omp_get_thread_num());
+    found[at] = denormal * 2;
+    found[at + 1] = small * small;
+  }
+  return found;
+}
+
+TEST_F(host_calls, and_operations_compute_with_denormals_unless_an_operation_flushes_them) {
+#ifdef __SANITIZE_THREAD__  // for which libgomp is not built
+  constexpr int most = 1;
+#else
+  constexpr int most = 3;
+#endif
+  for (const int threads : {1, most}) {
+    SCOPED_TRACE(threads);
+    const auto dev = open_host_device(threads);
+    const auto s = dev->make_stream("s", priority::normal);
+    std::vector<float> kept;
+    std::vector<float> flushed;
+    std::vector<float> called;
+    function_operation keeping("keeping", [&] { kept = denormals_on(threads); });
+    flushing_operation flushing("flushing", [&] { flushed = denormals_on(threads); });
+    const auto all = static_cast<std::size_t>(2 * threads);
+    for (int round = 0; round < 2; ++round) {
+      host_enqueue(*s, flushing);
+      host_enqueue(*s, keeping);
+      host_enqueue(*s, flushing);
+      dev->synchronize(wait_mode::block);
+      host_call(*dev, [&] { called = denormals_on(threads); });
+      EXPECT_EQ(flushed, std::vector<float>(all, 0));
+      EXPECT_THAT(kept, testing::Each(testing::Gt(0)));
+      EXPECT_THAT(called, testing::Each(testing::Gt(0)));
+    }
+  }
+}
+
 TEST_F(host_calls, passes_exceptions_to_the_caller_and_the_device_goes_on) {
   EXPECT_THROW(host_call(*dev_, [] { throw std::out_of_range("no such plan"); }),
                std::out_of_range);

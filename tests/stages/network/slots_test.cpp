@@ -54,6 +54,23 @@ TEST(network_work, keeps_two_slots_apart) {
   EXPECT_EQ(both.output(1), second_alone);
 }
 
+TEST(network_work, takes_denormals_for_zero_unless_it_keeps_them) {
+  // Squares of 1e-20 are denormal, as is all that is made of them.
+  const std::string layers =
+      "layers: [{mul: {from: input}}, {conv2d: {out_channels: 8, kernel: 3, bias: false, "
+      "name: conv}}, leaky_relu, {add: {from: conv}}]\n";
+  for (const int threads : {1, 2}) {
+    const shape input{1, 8, 20, 20};
+    const auto zeros = [&](const std::string& more) {
+      stage_trial trial(network_kind(), layers + more, {floats(input)}, threads);
+      const auto found = trial.run({std::vector<float>(8 * 20 * 20, 1e-20F)});
+      return std::pair(std::ranges::count(found, 0.0F), std::ssize(found));
+    };
+    EXPECT_EQ(zeros("").first, zeros("").second);
+    EXPECT_EQ(zeros("denormals: keep").first, 0);
+  }
+}
+
 TEST(network_work, gives_the_same_from_a_graph_as_enqueued) {
   stage_trial trial(network_kind(), mixed, {floats(mixed_input)});
   const auto input = some_values(mixed_input.elements());
