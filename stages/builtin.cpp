@@ -16,6 +16,7 @@ stage_registry builtin_stages() {
   stage_kind matmul = matmul_kind();
   stage_kind gemv = gemv_kind();
   stage_kind traffic = traffic_kind();
+  stage_kind device_spin = device_spin_kind();
   for (stage_kind* kind : {&network, &onnx, &matmul, &gemv})
     kind->libraries["host"] = onednn_version;
 #ifdef GRAPHLINE_CUDA
@@ -29,6 +30,7 @@ stage_registry builtin_stages() {
   matmul.make_device["cuda"] = make_matmul_cuda;
   gemv.make_device["cuda"] = make_gemv_cuda;
   traffic.make_device["cuda"] = make_traffic_cuda;
+  device_spin.make_device["cuda"] = make_device_spin_cuda;
 #endif
   stage_registry registry;
   registry.add(std::move(network));
@@ -36,6 +38,7 @@ stage_registry builtin_stages() {
   registry.add(std::move(matmul));
   registry.add(std::move(gemv));
   registry.add(std::move(traffic));
+  registry.add(std::move(device_spin));
   registry.add(copy_kind());
   registry.add(random_normal_kind());
   registry.add(spin_kind());

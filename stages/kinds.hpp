@@ -17,6 +17,7 @@ stage_kind onnx_kind();           // onnx/onnx.cpp
 stage_kind matmul_kind();         // matmul.cpp
 stage_kind gemv_kind();           // gemv/gemv.cpp
 stage_kind traffic_kind();        // traffic.cpp
+stage_kind device_spin_kind();    // device_spin.cpp
 stage_kind copy_kind();           // copy.cpp
 stage_kind random_normal_kind();  // cpu/random_normal.cpp
 stage_kind spin_kind();           // cpu/spin.cpp
@@ -37,6 +38,7 @@ std::unique_ptr<device_stage> make_onnx_cuda(device& d, const stage_config& conf
 std::unique_ptr<device_stage> make_matmul_cuda(device& d, const stage_config& config);
 std::unique_ptr<device_stage> make_gemv_cuda(device& d, const stage_config& config);
 std::unique_ptr<device_stage> make_traffic_cuda(device& d, const stage_config& config);
+std::unique_ptr<device_stage> make_device_spin_cuda(device& d, const stage_config& config);
 
 /// The device tensors of a network are channels last on `cuda`, and of the type in which it
 /// computes.

@@ -45,6 +45,12 @@ nanoseconds processor_time() {
   return ns(used.ru_utime) + ns(used.ru_stime);
 }
 
+nanoseconds thread_processor_time() noexcept {
+  timespec t;
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return nanoseconds{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+}
+
 std::optional<core_times> core_times_of(std::string_view proc_stat, const std::vector<int>& cores,
                                         long ticks_a_second) {
   // In the order of the file; the time of guests, which follows, is in `user` already.

@@ -30,6 +30,9 @@ machine_state look_at_machine();
 /// Processor time of all threads of this process so far.
 nanoseconds processor_time();
 
+/// Of the calling thread alone.
+nanoseconds thread_processor_time() noexcept;
+
 // What these files say.
 
 /// Of /proc/stat, in ticks of which a second has `ticks_a_second`: the sum over the lines "cpuN" of

@@ -158,9 +158,14 @@ constexpr std::int64_t pieces_of(const sum_form& form) noexcept {
   return piece == 0 ? 0 : (form.count + piece - 1) / piece;
 }
 
+/// One thread that is busy for a time, in nanoseconds. No operands.
+struct spin_form {
+  std::int64_t duration = 0;
+};
+
 using kernel_form =
     std::variant<convert_form, program_form, pool_form, softmax_form, layer_norm_form, gemv_form,
-                 sum_form, reduce_form, resize_form, gather_form, transposed_sum_form, lstm_form>;
+                 sum_form, reduce_form, resize_form, gather_form, transposed_sum_form, lstm_form, spin_form>;
 
 /// Enqueues a kernel on a CUDA stream, `operands` as its form states them, in device memory. No
 /// allocation; may run under a capture. `owner` ("stage 'head', layer '0.gelu'") is named in the

@@ -14,6 +14,7 @@
 #include "stages/cuda/pool.cuh"
 #include "stages/cuda/reduce.cuh"
 #include "stages/cuda/softmax.cuh"
+#include "stages/cuda/spin.cuh"
 #include "stages/cuda/sum.cuh"
 #include "stages/cuda/tables.cuh"
 #include "stages/cuda/transposed_sum.cuh"
@@ -127,8 +128,8 @@ class kernel_launcher {
 
 /// What messages call the kernels, in the order of `kernel_form`.
 constexpr const char* kernel_names[] = {
-    "convert", "pointwise", "pool",   "softmax", "layer_norm",     "gemv",
-    "sum",     "reduce",    "resize", "gather",  "transposed_sum", "lstm"};
+    "convert", "pointwise", "pool",   "softmax",        "layer_norm", "gemv", "sum",
+    "reduce",  "resize",    "gather", "transposed_sum", "lstm",       "spin"};
 static_assert(std::size(kernel_names) == std::variant_size_v<kernel_form>);
 
 void enqueue_kernel(const kernel_form& form, std::span<void* const> operands, void* cuda_stream,

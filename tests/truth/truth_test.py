@@ -9,6 +9,7 @@ quiet enough; where it never was, by the scheduler's own figures, the test is sk
 
 import itertools
 import json
+import os
 import pathlib
 import random
 import subprocess
@@ -75,9 +76,9 @@ class Case(unittest.TestCase):
 class durations(Case):
     def test_of_cpu_and_device_stages(self):
         text = """stages:
-  - {name: short, kind: cpu.spin, duration: 1ms}
+  - {name: short, kind: cpu.spin, duration: 1ms, clock: wall}
   - {name: device, kind: known, duration: 3ms, operations: 3}
-  - {name: long, kind: cpu.spin, duration: 5ms}
+  - {name: long, kind: cpu.spin, duration: 5ms, clock: wall}
 run: {frames: 30, warmup: 2, timing: event}
 """
         for strategy in ("serial", "async", "overlap"):
@@ -130,7 +131,7 @@ class Drawn:
     def text(self):
         lines = ["stages:"]
         for name, on_device, duration, after in self.stages:
-            kind = "known" if on_device else "cpu.spin"
+            kind = "known" if on_device else "cpu.spin, clock: wall"
             waits = f", after: [{', '.join(f's{i}' for i in after)}]" if after else ""
             lines.append(f"  - {{name: {name}, kind: {kind}, duration: {duration}ms{waits}}}")
         return "\n".join(lines) + "\nrun: {frames: 6, warmup: 1, timing: event}\n"
@@ -153,6 +154,51 @@ class Drawn:
                 last = max(end.values())
                 best = last if best is None else min(best, last)
         return best
+
+
+class contention(Case):
+    """Pipelines that share one CPU, which has no more time than passes."""
+
+    SPIN = """stages:
+  - {name: work, kind: cpu.spin, duration: 4ms%s}
+run: {frames: 25, warmup: 1}
+"""
+    TOGETHER = """experiment: beside
+together:
+  - {name: one, pipeline: pipeline.yaml, run: {frames: 25}}
+  - {name: other, pipeline: pipeline.yaml, run: {frames: 25}}
+trials: 1
+"""
+
+    def setUp(self):
+        super().setUp()
+        before = os.sched_getaffinity(0)
+        os.sched_setaffinity(0, {min(before)})
+        self.addCleanup(os.sched_setaffinity, 0, before)
+
+    def frames_of_both(self):
+        """Of a trial with both at once: begins and ends in ns, of all frames."""
+        path = pathlib.Path(self.folder, "beside.yaml")
+        path.write_text(self.TOGETHER)
+        saved = pathlib.Path(self.folder, "r.json")
+        subprocess.run([GRAPHLINE, "compare", path, "--device", "host", "--threads", "1", "--json",
+                        saved], check=True, capture_output=True, timeout=120)
+        result = json.loads(saved.read_text())
+        trial = next(t for t in result["record"]["trials"] if len(t["members"]) == 2)
+        return [(begin, end) for member in trial["members"] for begin, end in
+                zip(member["frames"]["begin"], member["frames"]["end"])]
+
+    def test_lengthens_what_takes_cpu_time(self):
+        result = run(self.folder, self.SPIN % "")
+        self.assertGreaterEqual(ms(stages(result)["work"]["cpu_time"], "min"), 4)
+        frames = self.frames_of_both()
+        passed = max(end for _, end in frames) - min(begin for begin, _ in frames)
+        self.assertGreaterEqual(passed, len(frames) * 4e6)
+
+    def test_does_not_show_in_what_takes_wall_time(self):
+        run(self.folder, self.SPIN % ", clock: wall")
+        for begin, end in self.frames_of_both():
+            self.assertGreaterEqual(end - begin, 4e6)
 
 
 class bounds(Case):
@@ -184,7 +230,7 @@ class arrivals(Case):
     def test_are_dropped_as_an_exact_queue_drops_them(self):
         # One server of 10 ms, an arrival every 6 ms, room for one that waits.
         text = """stages:
-  - {name: serve, kind: cpu.spin, duration: 10ms}
+  - {name: serve, kind: cpu.spin, duration: 10ms, clock: wall}
 run: {frames: 120, warmup: 2, arrival: constant, rate: 166.6666667, queue: 1,
       when_full: drop_newest}
 """
@@ -208,7 +254,7 @@ run: {frames: 120, warmup: 2, arrival: constant, rate: 166.6666667, queue: 1,
         self.until_quiet(attempt)
 
     SERVE = """stages:
-  - {{name: serve, kind: cpu.spin, duration: 5ms}}
+  - {{name: serve, kind: cpu.spin, duration: 5ms, clock: wall}}
 run: {{frames: {frames}, warmup: 2, arrival: constant, rate: {rate}}}
 """
 
@@ -235,7 +281,7 @@ def nearest_rank(values, percent):
 
 class percentiles(Case):
     POISSON = """stages:
-  - {name: serve, kind: cpu.spin, duration: 5ms}
+  - {name: serve, kind: cpu.spin, duration: 5ms, clock: wall}
 run: {frames: 600, warmup: 2, timing: event, arrival: poisson, rate: 130}
 """
 

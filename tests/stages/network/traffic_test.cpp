@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "framework/base/clock.hpp"
 #include "stages/kinds.hpp"
 #include "stages/traffic.hpp"
 #include "tests/base/guarded.hpp"
@@ -114,6 +115,26 @@ TEST(traffic, refuses_what_it_cannot_read) {
             "1:1: traffic reads float32, but its input is uint8 [4]; declare that as float32\n");
   EXPECT_EQ(problems_of(traffic_kind(), "{method: move}", {floats({4})}),
             "1:10: unknown value 'move' for 'method' (known: read, write, copy)\n");
+}
+
+TEST(device_spin, keeps_the_device_busy_for_no_less_than_it_is_told_and_moves_nothing) {
+  const stage_shape s = infer(device_spin_kind(), "{duration: 3ms}", {floats({3, 5})});
+  EXPECT_TRUE(s.outputs.empty());
+  EXPECT_EQ(s.cost.bytes_read + s.cost.bytes_written + s.cost.flops, 0);
+
+  stage_trial trial(device_spin_kind(), "{duration: 3ms}", {});
+  ASSERT_EQ(trial.parts().size(), 1U);
+  nanoseconds begin = now();
+  EXPECT_EQ(trial.enqueue_in_parts(), 1U);
+  trial.wait();
+  EXPECT_GE(now() - begin, 3'000'000);
+  const auto exec = trial.capture()->instantiate();
+  begin = now();
+  trial.launch(*exec);
+  trial.launch(*exec);
+  trial.wait();
+  EXPECT_GE(now() - begin, 6'000'000);
+  EXPECT_EQ(trial.operations(), std::vector{std::string("spin")});
 }
 
 TEST(copy, keeps_any_type_and_counts_bytes_only) {

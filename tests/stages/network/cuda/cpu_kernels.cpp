@@ -19,6 +19,7 @@
 #include "stages/cuda/pool.cuh"
 #include "stages/cuda/reduce.cuh"
 #include "stages/cuda/softmax.cuh"
+#include "stages/cuda/spin.cuh"
 #include "stages/cuda/sum.cuh"
 #include "stages/cuda/tables.cuh"
 #include "stages/cuda/transposed_sum.cuh"

@@ -12,6 +12,7 @@
 #include <numeric>
 #include <random>
 
+#include "framework/base/clock.hpp"
 #include "stages/cuda/pointwise.cuh"
 #include "stages/cuda/sum.cuh"
 #include "stages/network/host/pointwise_loops.hpp"
@@ -355,6 +356,14 @@ TEST(sum_kernel, has_no_more_pieces_than_a_block_reads_at_once) {
   EXPECT_EQ(pieces_of({4096 * 8192}), 4096);
   EXPECT_EQ(pieces_of({4096 * 8192 + 1}), 2049);  // of two rows each
   EXPECT_EQ(pieces_of({1'000'000'000}), 4070);    // of 30 rows each, 245,760 elements
+}
+
+TEST(spin_kernel, is_never_shorter_than_asked) {
+  for (const nanoseconds wanted : {0, 1'000, 2'000'000}) {
+    const nanoseconds begin = now();
+    run_on_cpu(spin_form{wanted}, {});
+    EXPECT_GE(now() - begin, wanted);
+  }
 }
 
 TEST(layer_norm_kernel, keeps_a_small_variance_beside_a_large_mean) {

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <tuple>
 
+#include "framework/base/clock.hpp"
 #include "tests/device/cuda/fake/fake_cuda.hpp"
 #include "tests/stages/network/cuda/cuda_trial.hpp"
 #include "tests/stages/network/stage_trial.hpp"
@@ -176,6 +177,16 @@ TEST_F(cuda_stages, read_write_and_copy_a_tensor_as_the_host_does) {
     EXPECT_EQ(trial.operations().size(), 1U) << method;
     EXPECT_THAT(trial.parts(), ElementsAre(Field(&stage_part::name, method)));
   }
+}
+
+TEST_F(cuda_stages, spin_in_one_kernel_that_a_graph_captures) {
+  stage_trial trial = on_cuda("device.spin", "{duration: 1ms}", {});
+  EXPECT_THAT(trial.parts(), ElementsAre(Field(&stage_part::name, "spin")));
+  EXPECT_EQ(trial.operations().size(), 1U);
+  const nanoseconds begin = now();
+  trial.enqueue();
+  trial.wait();
+  EXPECT_GE(now() - begin, 1'000'000);
 }
 
 const std::vector<tensor_type> interleaved{floats({12, 20, 8, 1, 16}), floats({12, 1, 8, 16, 1})};

@@ -1,0 +1,30 @@
+#include "stages/kinds.hpp"
+#include "stages/spinning.hpp"
+
+namespace graphline {
+
+stage_kind device_spin_kind() {
+  stage_kind kind;
+  kind.name = "device.spin";
+  kind.headline = "Keep the device busy for a set time";
+  kind.on = side::device;
+  kind.inputs = {{"inputs", "tensors to wait for; they are not looked at"}};
+  kind.optional_inputs = 1;
+  kind.repeat_last_input = true;
+  kind.parameters = {
+      {.name = "duration",
+       .type = parameter_type::duration,
+       .help = "On host CPU time of the device's worker; on cuda time by the GPU's global timer, "
+               "of one thread, beside which other streams' kernels run. Never shorter, and on cuda "
+               "longer by up to two ticks of that timer.",
+       .required = true,
+       .minimum = 0}};
+  // Reads and writes nothing, whatever it waits for.
+  kind.infer = [](const arguments&, std::span<const tensor_type>, diagnostics&) {
+    return stage_shape{.outputs = {}, .cost = {}, .layers = {}, .known = known_cost::all};
+  };
+  kind.make_device["host"] = make_device_spin_host;
+  return kind;
+}
+
+}  // namespace graphline

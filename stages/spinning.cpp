@@ -1,0 +1,181 @@
+#include "stages/spinning.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <numbers>
+#include <string_view>
+
+#include "framework/base/error.hpp"
+#include "framework/base/machine_state.hpp"
+#include "framework/base/random.hpp"
+#include "framework/base/text_file.hpp"
+#include "framework/base/units.hpp"
+#include "framework/base/utf8.hpp"
+
+namespace graphline {
+namespace {
+
+/// A text file with a duration in each line; empty lines and those that begin with # are skipped.
+std::vector<nanoseconds> read_durations(const std::string& path) {
+  constexpr std::size_t largest = std::size_t{16} << 20;
+  const auto source = read_text_file(path, largest);
+  std::vector<nanoseconds> durations;
+  std::string_view rest = source->text();
+  for (int line = 1; !rest.empty(); ++line) {
+    std::string_view text = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(text.size() + 1, rest.size()));
+    text = text.substr(0, text.find_last_not_of(" \t\r") + 1);
+    text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
+    if (text.empty() || text.starts_with('#')) continue;
+    const auto duration = parse_duration(text);
+    if (!duration) {
+      throw input_error(
+          fmt::format("{}:{}: expected a duration with its unit, such as 12.5ms, found {}", path,
+                      line, quote(text)));
+    }
+    durations.push_back(*duration);
+  }
+  if (durations.empty()) throw input_error(fmt::format("{}: no duration in it", path));
+  return durations;
+}
+
+}  // namespace
+
+void spin_wall_time(nanoseconds time) noexcept {
+  const nanoseconds end = now() + time;
+  while (now() < end) {
+  }
+}
+
+void spin_cpu_time(nanoseconds time) noexcept {
+  // A thread has no more CPU time than wall time, so what is left may pass by the cheap clock
+  // before the expensive one, a system call, is read again.
+  const nanoseconds end = thread_processor_time() + time;
+  for (nanoseconds left = time; left > 0; left = end - thread_processor_time()) {
+    spin_wall_time(left);
+  }
+}
+
+std::vector<parameter> spin_duration_parameters() {
+  return {{.name = "duration",
+           .type = parameter_type::duration,
+           .help = "How long it takes, on average where there is a distribution; 0ms makes a stage "
+                   "that does nothing.",
+           .minimum = 0},
+          {.name = "distribution",
+           .type = parameter_type::choice,
+           .help = "How it varies from frame to frame around the mean 'duration'; the draws depend "
+                   "on the seed, the stage's name and the frame alone.",
+           .default_value = "constant",
+           .choices = {"constant", "uniform", "normal", "exponential", "lognormal"}},
+          {.name = "stddev",
+           .type = parameter_type::duration,
+           .help = "Standard deviation of a uniform, normal (draws below 0 count as 0) or "
+                   "lognormal distribution.",
+           .minimum = 0},
+          {.name = "durations",
+           .type = parameter_type::path,
+           .help = "Instead of 'duration', a text file with one in each line, such as 12.5ms, used "
+                   "over and over; # begins a comment line."}};
+}
+
+void spin_durations::check(const arguments& given, diagnostics& out) {
+  const std::string& drawn = given.text("distribution");
+  if (given.has("durations")) {
+    for (const char* other : {"duration", "stddev"}) {
+      if (given.has(other)) {
+        out.error(given.where(other), fmt::format("'{}' and 'durations' exclude each other; remove "
+                                                  "one of them",
+                                                  other));
+      }
+    }
+    if (drawn != "constant") {
+      out.error(given.where("distribution"),
+                "a distribution applies to 'duration', not to 'durations'; remove one of them");
+    }
+    try {
+      read_durations(given.text("durations"));
+    } catch (const input_error& problem) {
+      out.error(given.where("durations"), problem.what());
+    }
+    return;
+  }
+  if (!given.has("duration")) {
+    out.error(given.where(),
+              "it needs a time; add 'duration', such as duration: 5ms, or "
+              "'durations', a file of them");
+    return;
+  }
+  const bool needs_stddev = drawn != "constant" && drawn != "exponential";
+  if (needs_stddev && !given.has("stddev")) {
+    out.error(given.where("distribution"),
+              fmt::format("a {} distribution needs 'stddev', such as stddev: 1ms", drawn));
+  } else if (!needs_stddev && given.has("stddev")) {
+    out.error(given.where("stddev"),
+              drawn == "constant" ? "'stddev' applies to a distribution; add one, such as "
+                                    "distribution: normal"
+                                  : "'stddev' of an exponential distribution is 'duration' itself; "
+                                    "remove it");
+  } else if (needs_stddev) {
+    const auto mean = static_cast<double>(given.duration("duration"));
+    const auto stddev = static_cast<double>(given.duration("stddev"));
+    if (drawn == "uniform" && stddev * std::numbers::sqrt3 > mean) {
+      out.error(
+          given.where("stddev"),
+          fmt::format("'stddev' of a uniform distribution is {} at most with this 'duration': "
+                      "no time is below 0",
+                      format_duration(mean / std::numbers::sqrt3)));
+    }
+    if (drawn == "lognormal" && mean == 0) {
+      out.error(given.where("duration"), "'duration' of a lognormal distribution must be above 0");
+    }
+  }
+}
+
+spin_durations::spin_durations(const stage_config& config) : seed_(config.seed) {
+  const arguments& given = config.arguments;
+  if (given.has("durations")) {
+    listed_ = read_durations(given.text("durations"));
+    return;
+  }
+  mean_ = static_cast<double>(given.duration("duration"));
+  if (given.has("stddev")) stddev_ = static_cast<double>(given.duration("stddev"));
+  const std::string& drawn = given.text("distribution");
+  if (drawn == "uniform") distribution_ = distribution::uniform;
+  if (drawn == "normal") distribution_ = distribution::normal;
+  if (drawn == "exponential") distribution_ = distribution::exponential;
+  if (drawn == "lognormal") distribution_ = distribution::lognormal;
+}
+
+nanoseconds spin_durations::of_frame(std::int64_t frame) const noexcept {
+  const auto number = static_cast<std::uint64_t>(frame);
+  if (!listed_.empty()) return listed_[number % listed_.size()];
+  if (distribution_ == distribution::constant) return static_cast<nanoseconds>(mean_);
+  const std::uint64_t own = mix_seed(seed_, number);
+  // In [0, 1), all bits of a double.
+  const auto uniform = [own](std::uint64_t draw) {
+    return static_cast<double>(mix_seed(own, draw) >> 11) * 0x1.0p-53;
+  };
+  // By Box and Muller, 1958.
+  const auto normal = [&uniform] {
+    return std::sqrt(-2 * std::log1p(-uniform(0))) * std::cos(2 * std::numbers::pi * uniform(1));
+  };
+  double drawn = mean_;
+  if (distribution_ == distribution::uniform) {
+    drawn += stddev_ * std::numbers::sqrt3 * (2 * uniform(0) - 1);
+  } else if (distribution_ == distribution::normal) {
+    drawn += stddev_ * normal();
+  } else if (distribution_ == distribution::exponential) {
+    drawn *= -std::log1p(-uniform(0));
+  } else {
+    const double variance = std::log1p(stddev_ / mean_ * (stddev_ / mean_));
+    drawn *= std::exp(std::sqrt(variance) * normal() - variance / 2);
+  }
+  constexpr double a_century = 3e18;
+  return static_cast<nanoseconds>(std::clamp(drawn, 0.0, a_century));
+}
+
+}  // namespace graphline
