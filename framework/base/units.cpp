@@ -94,7 +94,7 @@ std::optional<nanoseconds> parse_duration(std::string_view text) {
   const auto number = take_number(text);
   if (!number) return std::nullopt;
   double value = *number;
-  if (text == "µs") text = "us";
+  if (text == "\u00b5s" || text == "\u03bcs") text = "us";  // the micro sign, the Greek letter
   if (text == "min") {
     value *= 60;
     text = "s";

@@ -1,6 +1,9 @@
 #include "framework/base/utf8.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
 
 namespace graphline {
@@ -32,6 +35,55 @@ bool contains(const code_range (&ranges)[n], char32_t code) noexcept {
 }
 
 constexpr char32_t replacement = 0xfffd;
+
+struct named_character {
+  char32_t code;
+  std::string_view name;
+};
+constexpr named_character lookalikes[] = {
+    {0x0085, "next line"},
+    {0x00a0, "no-break space"},
+    {0x00ad, "soft hyphen"},
+    {0x1680, "ogham space mark"},
+    {0x180e, "mongolian vowel separator"},
+    {0x2000, "en quad"},
+    {0x2001, "em quad"},
+    {0x2002, "en space"},
+    {0x2003, "em space"},
+    {0x2004, "three-per-em space"},
+    {0x2005, "four-per-em space"},
+    {0x2006, "six-per-em space"},
+    {0x2007, "figure space"},
+    {0x2008, "punctuation space"},
+    {0x2009, "thin space"},
+    {0x200a, "hair space"},
+    {0x200b, "zero width space"},
+    {0x200c, "zero width non-joiner"},
+    {0x200d, "zero width joiner"},
+    {0x2028, "line separator"},
+    {0x2029, "paragraph separator"},
+    {0x202f, "narrow no-break space"},
+    {0x205f, "medium mathematical space"},
+    {0x2060, "word joiner"},
+    {0x3000, "ideographic space"},
+    {0x3164, "hangul filler"},
+    {0xfeff, "zero width no-break space, the byte order mark"},
+};
+
+/// As `printable`, with lookalikes of spaces as <U+00A0>.
+std::string with_spaces_named(std::string_view text) {
+  std::string shown;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto [code, bytes] = utf8_at(text, at);
+    if (code && !lookalike_of_space(*code).empty()) {
+      shown += fmt::format("<U+{:04X}>", static_cast<std::uint32_t>(*code));
+    } else {
+      shown += printable(text.substr(at, bytes));
+    }
+    at += bytes;
+  }
+  return shown;
+}
 
 }  // namespace
 
@@ -73,6 +125,11 @@ bool is_control(char32_t code) noexcept {
   return contains(controls, code);
 }
 
+std::string_view lookalike_of_space(char32_t code) noexcept {
+  const auto* found = std::ranges::find(lookalikes, code, &named_character::code);
+  return found == std::end(lookalikes) ? std::string_view() : found->name;
+}
+
 std::string printable(std::string_view text) {
   std::string shown;
   shown.reserve(text.size());
@@ -105,7 +162,7 @@ std::string quote(std::string_view text, std::size_t limit) {
     rest = "...";
   }
   std::string quoted = "'";
-  quoted += printable(text);
+  quoted += with_spaces_named(text);
   quoted += rest;
   quoted += '\'';
   return quoted;

@@ -29,6 +29,10 @@ std::size_t display_width(char32_t code) noexcept;
 /// paragraph separators, and the marks that reverse the direction of what follows.
 bool is_control(char32_t code) noexcept;
 
+/// The name in Unicode of a character that looks like a space or like nothing and is not U+0020,
+/// such as "no-break space". Empty for every other.
+std::string_view lookalike_of_space(char32_t code) noexcept;
+
 /// `text` fit to be shown on one line: control characters, invalid bytes, and the U+FFFD that a
 /// file has in place of these become "?".
 std::string printable(std::string_view text);
@@ -37,6 +41,7 @@ std::string printable(std::string_view text);
 std::string as_utf8(std::string_view text);
 
 /// `text` in quotes for a message; what is longer than `limit` bytes is cut and ends in "...".
+/// Lookalikes of spaces are named: 'net<U+200B>work'.
 std::string quote(std::string_view text, std::size_t limit = 60);
 
 }  // namespace graphline

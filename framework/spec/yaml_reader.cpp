@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <sstream>
 #include <string_view>
@@ -78,6 +79,39 @@ struct unreadable_yaml {
   std::string message;
 };
 
+/// The byte of the first character that looks like a space or like nothing; npos for none.
+std::size_t find_lookalike(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const utf8_character character = utf8_at(text, at);
+    if (character.code && !lookalike_of_space(*character.code).empty()) return at;
+    at += character.bytes;
+  }
+  return std::string_view::npos;
+}
+
+/// Names the lookalike of a space at byte `at` of a line.
+unreadable_yaml lookalike_at(const std::shared_ptr<const source_text>& source, std::size_t line,
+                             std::size_t at) {
+  const auto [code, bytes] = utf8_at(source->line(line), at);
+  return {{source, line, at + 1, bytes},
+          fmt::format("the character U+{:04X} ({}) is not a space to YAML; type a plain space or "
+                      "remove it",
+                      static_cast<std::uint32_t>(*code), lookalike_of_space(*code))};
+}
+
+/// The first lookalike of a space on a line or the two above it, where parsing failed; not in
+/// comments. Nothing without one.
+std::optional<unreadable_yaml> lookalike_near(const std::shared_ptr<const source_text>& source,
+                                              std::size_t line) {
+  for (std::size_t number = line > 2 ? line - 2 : 1; number <= line; ++number) {
+    std::string_view text = source->line(number);
+    text = text.substr(0, text.starts_with('#') ? 0 : text.find(" #"));
+    const std::size_t at = find_lookalike(text);
+    if (at != std::string_view::npos) return lookalike_at(source, number, at);
+  }
+  return std::nullopt;
+}
+
 place place_of(const std::shared_ptr<const source_text>& source, const YAML::Mark& mark) {
   if (mark.is_null()) return {source};
   return {source, static_cast<std::size_t>(mark.line) + 1,
@@ -115,6 +149,7 @@ class tree_converter {
     if (++values_ > most_values) throw unreadable_yaml{where, too_many()};
     const bool text = is_text(from.Tag(), where);
     if (from.IsScalar()) {
+      if (!text) refuse_lookalike_between(where, from.Scalar());
       return node::scalar(from.Scalar(), text, token_at(std::move(where), from.Scalar()));
     }
     if (!from.IsSequence() && !from.IsMap()) return node::null(place_of_null(where, owner));
@@ -128,6 +163,37 @@ class tree_converter {
   }
 
  private:
+  static constexpr std::size_t npos = std::string_view::npos;
+
+  /// Throws at the first lookalike of a space from a place on, where there is one.
+  void refuse_lookalike_from(const place& where) const {
+    for (std::size_t number = where.line, column = where.column; column > 0; ++number, column = 1) {
+      const std::string_view line = source_->line(number);
+      const std::size_t begin = std::min(column - 1, line.size());
+      const std::size_t at = find_lookalike(line.substr(begin));
+      if (at != npos) throw lookalike_at(source_, number, begin + at);
+      if (line.data() + line.size() >= source_->text().data() + source_->text().size()) return;
+    }
+  }
+
+  /// A plain scalar holds what was meant to be structure where a lookalike of a space stands behind
+  /// a word's ':' or an item's '-', or indents a line. In other texts it may stand.
+  void refuse_lookalike_between(const place& where, std::string_view scalar) const {
+    std::size_t at = find_lookalike(scalar);
+    if (at == npos) return;
+    const std::string_view line = source_->line(where.line);
+    const std::string_view before = line.substr(0, std::min(where.column - 1, line.size()));
+    const bool several_lines = !line.substr(before.size()).starts_with(scalar);
+    const bool behind_key = before.find(": ") != npos;
+    for (; at < scalar.size(); ++at) {
+      if (find_lookalike(scalar.substr(at, utf8_at(scalar, at).bytes)) == npos) continue;
+      const char previous = at == 0 ? '\0' : scalar[at - 1];
+      const bool item = previous == '-' && at == 1;
+      const bool value = previous == ':' && (several_lines || !behind_key);
+      if (item || value || (previous == ' ' && several_lines)) refuse_lookalike_from(where);
+    }
+  }
+
   std::vector<node::member> members_of(const YAML::Node& mapping, std::size_t depth) {
     std::vector<node::member> members;
     std::vector<node> merges;
@@ -138,6 +204,9 @@ class tree_converter {
       if (!key.is_scalar()) {
         out_.error(key.where(), fmt::format("a key must be a word, found {}", key.describe()));
         continue;
+      }
+      if (const std::size_t at = find_lookalike(key.text()); at != npos && !key.quoted()) {
+        refuse_lookalike_from(key.where());
       }
       const bool merge = !key.quoted() && key.text() == "<<";
       const auto [first, is_new] = lines.emplace(key.text(), key.where().line);
@@ -334,7 +403,9 @@ node read_yaml(std::shared_ptr<const source_text> source, diagnostics& out) {
     out.error(place_of(source, problem.mark), too_deep());
   } catch (const YAML::Exception& problem) {
     const place where = place_of(source, problem.mark);
-    if (const std::optional<place> tab = tab_near(source, where.line)) {
+    if (const auto lookalike = lookalike_near(source, where.line)) {
+      out.error(lookalike->where, lookalike->message);
+    } else if (const std::optional<place> tab = tab_near(source, where.line)) {
       out.error(*tab, "a tab cannot indent; use spaces");
     } else {
       out.error(where, readable(problem.msg));

@@ -61,6 +61,7 @@ TEST(as_utf8, replaces_each_byte_that_is_none) {
 
 TEST(quote, cuts_long_texts_between_characters) {
   EXPECT_EQ(quote("abc"), "'abc'");
+  EXPECT_EQ(quote("net\u200bwork 5\u00a0ms\ufeff"), "'net<U+200B>work 5<U+00A0>ms<U+FEFF>'");
   EXPECT_EQ(quote("äää", 6), "'äää'");
   EXPECT_EQ(quote("äää", 5), "'ää...'");
   EXPECT_EQ(quote(std::string(1000, 'x')), "'" + std::string(60, 'x') + "...'");

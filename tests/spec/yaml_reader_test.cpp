@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace graphline {
 namespace {
@@ -32,6 +33,69 @@ TEST(read_yaml, tells_quoted_scalars_from_plain_ones) {
   EXPECT_TRUE(n.items()[2].quoted());
   EXPECT_TRUE(n.items()[3].quoted());
   EXPECT_FALSE(n.items()[4].quoted());
+}
+
+/// What is said first of a text, with its line and column.
+std::string complaint_about(const std::string& text) {
+  diagnostics out;
+  read_yaml(std::make_shared<const source_text>("t", text), out);
+  if (out.all().empty()) return "";
+  const diagnostic& first = out.all().front();
+  return std::to_string(first.place.line) + ":" + std::to_string(first.place.column) + ": " +
+         first.message;
+}
+
+TEST(read_yaml, names_what_looks_like_a_space_or_like_nothing_where_it_breaks_the_structure) {
+  const std::pair<std::string, std::string> characters[] = {
+      {"\u0085", "U+0085 (next line)"},
+      {"\u00a0", "U+00A0 (no-break space)"},
+      {"\u00ad", "U+00AD (soft hyphen)"},
+      {"\u1680", "U+1680 (ogham space mark)"},
+      {"\u2003", "U+2003 (em space)"},
+      {"\u2009", "U+2009 (thin space)"},
+      {"\u200b", "U+200B (zero width space)"},
+      {"\u200d", "U+200D (zero width joiner)"},
+      {"\u2028", "U+2028 (line separator)"},
+      {"\u202f", "U+202F (narrow no-break space)"},
+      {"\u2060", "U+2060 (word joiner)"},
+      {"\u3000", "U+3000 (ideographic space)"},
+      {"\ufeff", "U+FEFF (zero width no-break space, the byte order mark)"}};
+  const struct {
+    std::string before;
+    std::string behind;
+    std::string at;
+  } places[] = {
+      {"pipeline: p\nstages:\n  - name: a\n    kind:", "network\n", "4:10"},
+      {"pipeline: p\nstages:\n  - name: a\n    ", "kind: network\n    duration: 5ms\n", "4:5"},
+      {"pipeline: p\nstages:\n  - name: a\n", "   kind: network\n", "4:1"},
+      {"pipeline: p\nstages:\n  - name: a\n    kind", ": network\n", "4:9"},
+      {"pipeline: p\nstages:\n  -", "name: a\n    kind: network\n", "3:4"},
+      {"stages:\n  - {name: a, kind:", "network}\n", "2:20"},
+      {"stages:\n  - {name: a,", "kind: network}\n", "2:14"},
+      {"stages: [a]\nrun:", "\n  frames: 5\n", "2:5"},
+      {"stages: [a]\n", "\nrun: {frames: 5}\n", "2:1"},
+  };
+  for (const auto& [character, name] : characters) {
+    for (const auto& [before, behind, at] : places) {
+      const std::string text = before + character + behind;
+      EXPECT_EQ(complaint_about(text),
+                at + ": the character " + name +
+                    " is not a space to YAML; type a plain space or remove it")
+          << text;
+    }
+  }
+}
+
+TEST(read_yaml, takes_what_looks_like_a_space_inside_of_texts_and_comments) {
+  for (const std::string character : {"\u00a0", "\u200b", "\u3000", "\ufeff"}) {
+    const std::string text = "a" + character + "b: c";
+    EXPECT_EQ(read_fine("description: two" + character + "nets\n").find("description")->text(),
+              "two" + character + "nets");
+    EXPECT_EQ(read_fine("a: '" + text + "'\n").find("a")->text(), text);
+    EXPECT_EQ(read_fine("a: |\n  " + character + text + "\n").find("a")->text(),
+              character + text + "\n");
+    read_fine("a: 1  #" + character + "kind:" + character + "x\n#" + character + "\nb: 2\n");
+  }
 }
 
 TEST(read_yaml, keeps_block_texts_as_text) {

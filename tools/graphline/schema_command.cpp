@@ -188,7 +188,7 @@ json common_definitions(references how) {
   all["label"] = text({{"pattern", "[^ ]"}, {"maxLength", 100}});
   all["identifier"] = text({{"pattern", "^" + name}, {"maxLength", 100}});
   all["name"] = or_reference(definition("identifier"), how);
-  all["duration"] = {{"type", "string"}, {"pattern", amount + "(ns|us|µs|ms|s|min)$"}};
+  all["duration"] = {{"type", "string"}, {"pattern", amount + "(ns|us|\u00b5s|\u03bcs|ms|s|min)$"}};
   all["percentage"] = {{"type", "string"}, {"pattern", amount + "%$"}};
   all["value"] = one_or_list(scalar);
   all["value"]["anyOf"][1]["items"] = definition("value");  // lists of lists too
