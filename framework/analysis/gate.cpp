@@ -42,17 +42,15 @@ gate_result judged(const gate& of, quantity value, std::string why = {}) {
           std::move(why)};
 }
 
-gate_result judge_late(const gate& of, const run_record& record, const run_summary& summary) {
+gate_result judge_late(const gate& of, const run_summary& summary) {
   if (!summary.deadline) {
     return not_judged(of,
                       "the run has no deadline, which --deadline 20ms sets or 'deadline' in the "
                       "pipeline's 'run' section");
   }
-  const auto dropped = record.load.dropped.size();
-  const auto late = summary.deadline->missed + dropped;
-  const auto due = record.frames.size() + dropped;
-  return judged(of, {static_cast<double>(late) / static_cast<double>(due), unit::share},
-                fmt::format("{} of {} frames", late, due));
+  const auto& misses = summary.deadline->misses;
+  return judged(of, {misses.share(), unit::share},
+                fmt::format("{} of {} frames", misses.missed, misses.frames));
 }
 
 gate_result judge_time(const gate& of, const distribution& times) {
@@ -187,7 +185,7 @@ gate_result judge(const gate& of, const run_record& record, const run_summary& s
   }
   const auto& times = summary.end_to_end;
   if (!times) return not_judged(of, "no frame was completed");
-  auto result = of.metric == "late" ? judge_late(of, record, summary) : judge_time(of, *times);
+  auto result = of.metric == "late" ? judge_late(of, summary) : judge_time(of, *times);
   // Of a run that is as slow as it is long, a pass says nothing.
   if (result.outcome == gate_outcome::failed || times->why_unsettled().empty()) return result;
   return not_judged(of, times->why_unsettled());

@@ -17,4 +17,8 @@ std::vector<nanoseconds> device_times(const part_record& part) {
   return part.busy.empty() ? lengths(part.device) : part.busy;
 }
 
+std::size_t frames_due(const run_record& record) noexcept {
+  return record.frames.size() + record.load.dropped.size() + record.load.unfinished.size();
+}
+
 }  // namespace graphline

@@ -117,13 +117,18 @@ inline constexpr std::size_t most_output_values = 256;
 /// What became of frames that were due on a schedule. All zero for `arrival: closed`.
 struct load_record {
   std::vector<nanoseconds> dropped;  ///< when they had been due, ascending
-  std::int64_t found_full = 0;       ///< frames that were due while the queue was full
-  std::int64_t longest_queue = 0;    ///< frames that waited at once, at most
+  /// When those had been due, ascending, that a run which ended early left in the queue or undone.
+  std::vector<nanoseconds> unfinished;
+  nanoseconds ended = 0;           ///< the moment up to which frames were due
+  std::int64_t found_full = 0;     ///< frames that were due while the queue was full
+  std::int64_t longest_queue = 0;  ///< frames that waited at once, at most
 };
 
 template <class Archive>
 void fields(Archive& a, part_of_record<load_record> auto& of) {
   a.value("dropped", of.dropped, any_time);
+  a.newer("unfinished", of.unfinished, any_time);
+  a.newer("ended_ns", of.ended, any_time);
   a.value("found_full", of.found_full);
   a.value("longest_queue", of.longest_queue);
 }
@@ -232,5 +237,8 @@ void fields(Archive& a, part_of_record<run_record> auto& of) {
   a.value("interrupted", of.interrupted);
   a.value("failure", of.failure);
 }
+
+/// Frames that were due by the end of the run, whatever became of them.
+std::size_t frames_due(const run_record& record) noexcept;
 
 }  // namespace graphline

@@ -191,7 +191,8 @@ TEST(experiment_summary, adds_up_load_deadlines_and_busy_cores) {
   EXPECT_GT(running, 0);
   EXPECT_EQ(member.due, 14u);
   EXPECT_EQ(member.dropped, 6u);
-  EXPECT_EQ(member.deadline.value().missed, 8u);
+  EXPECT_EQ(member.deadline.value().misses.missed, 14u);
+  EXPECT_EQ(member.deadline.value().misses.frames, 14u);
   EXPECT_DOUBLE_EQ(member.cores.value(), 2);
   EXPECT_EQ(member.device_bytes, 101u);
 }

@@ -92,6 +92,48 @@ TEST(overload, is_found_in_short_runs_but_not_of_a_few_frames) {
   EXPECT_FALSE(overload_of(constant_load(500, 14)));
 }
 
+TEST(overload, is_evident_where_nearly_all_frames_are_dropped_and_few_completed) {
+  for (const auto policy : {queue_policy::drop_newest, queue_policy::drop_oldest}) {
+    for (const std::size_t room : {1, 5, 12, 40}) {
+      const auto record = bounded_queue(1e6, room, policy, arrival::constant, 300);
+      const auto found = overload_of(record);
+      ASSERT_TRUE(found) << room;
+      EXPECT_NEAR(found->completed, 200, 1e-3);
+      EXPECT_NEAR(found->offered, 1e6, 1);
+      EXPECT_EQ(found->dropped, 300 - record.frames.size());
+    }
+  }
+  auto several = bounded_queue(1e6, 1, queue_policy::drop_newest, arrival::constant, 300);
+  several.run.in_flight = 2;  // side by side in two slots
+  several.frames[1].begin = several.frames[0].begin;
+  several.frames[1].end = several.frames[0].end;
+  EXPECT_NEAR(overload_of(several).value().completed, 400, 1e-3);
+}
+
+TEST(overload, is_not_what_one_slow_frame_makes_of_a_run_of_few) {
+  auto record = bounded_queue(1000, 1, queue_policy::drop_newest, arrival::constant, 300);
+  for (auto& frame : record.frames) frame.end = frame.begin + 500'000;  // half of 1 ms
+  record.frames.resize(10);
+  EXPECT_FALSE(overload_of(record));
+}
+
+TEST(overload, of_a_run_cut_off_counts_the_frames_that_still_wait) {
+  auto record = constant_load(400, 40);
+  record.load.ended = record.frames[9].end;
+  for (const auto& frame : record.frames) {
+    if (frame.due <= record.load.ended && &frame > &record.frames[9]) {
+      record.load.unfinished.push_back(frame.due);
+    }
+  }
+  record.frames.resize(10);
+  ASSERT_EQ(record.load.unfinished.size(), 11U);
+  const auto found = overload_of(record);
+  ASSERT_TRUE(found);
+  EXPECT_NEAR(found->offered, 400, 1e-3);
+  EXPECT_NEAR(found->completed, 200, 1e-3);
+  EXPECT_NEAR(found->growth.value(), 1000 * ms, 1e-3 * ms);
+}
+
 TEST(overload, is_not_found_where_frames_are_kept_up_with) {
   for (const double rate : {20, 100, 180, 199, 200}) {
     EXPECT_FALSE(overload_of(constant_load(rate, 400))) << rate;

@@ -132,7 +132,7 @@ TEST(summary, of_no_frames_holds_nothing_rather_than_zero) {
   EXPECT_FALSE(s.throughput);
   EXPECT_FALSE(s.stages[0].columns[0].times);
   EXPECT_FALSE(s.stages[0].share);
-  EXPECT_EQ(s.deadline->missed, 0u);
+  EXPECT_EQ(s.deadline->misses.missed, 0u);
   EXPECT_FALSE(s.deadline->worst_late);
 }
 
@@ -143,9 +143,28 @@ TEST(summary, counts_missed_deadlines_and_by_how_much) {
   record.run.deadline = 20;
   const auto s = summarize(record);
   EXPECT_EQ(s.deadline->limit, 20);
-  EXPECT_EQ(s.deadline->missed, 3u);
+  EXPECT_EQ(s.deadline->misses.missed, 3u);
   EXPECT_EQ(s.deadline->median_late, 5);
   EXPECT_EQ(s.deadline->worst_late, 20);
+}
+
+TEST(summary, counts_frames_that_were_dropped_or_overdue_at_an_early_end_as_missed) {
+  run_record record;
+  record.run.arrival = arrival::constant;
+  record.run.rate = 1e8;
+  record.run.deadline = 20;
+  for (const nanoseconds due : {0, 10, 20}) record.frames.push_back({due, due, due + 10 + due});
+  record.load.dropped = {30, 40};
+  record.load.unfinished = {50, 60, 70};
+  record.load.ended = 80;  // 30, 20 and 10 ns after these had been due
+  const auto s = summarize(record);
+  EXPECT_EQ(s.load->due, 8u);
+  EXPECT_EQ(s.load->unfinished, 3u);
+  EXPECT_EQ(s.deadline->misses.missed, 4u);
+  EXPECT_EQ(s.deadline->misses.dropped, 2u);
+  EXPECT_EQ(s.deadline->misses.frames, 6u);
+  EXPECT_EQ(s.deadline->worst_late, 10);
+  EXPECT_NEAR(s.load->offered.value(), 1e8, 1e-3);
 }
 
 TEST(summary, warns_of_the_stage_whose_launch_takes_longest_beside_its_work) {

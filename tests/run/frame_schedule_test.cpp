@@ -18,31 +18,53 @@ namespace {
 struct outcome {
   std::vector<nanoseconds> due;
   std::vector<nanoseconds> begun;
+  std::size_t completed = 0;
   load_record load;
 };
 
+constexpr auto never = std::numeric_limits<nanoseconds>::max();
+
+/// How a load is worked on, one frame at a time: for how long each begun frame, in order; from when
+/// on no further one begins; and whether the one at work then fails.
+struct course {
+  std::vector<nanoseconds> work;
+  nanoseconds stop = never;
+  bool fails = false;
+};
+
 /// A queue that watches the clock: goes from event to event, and takes frames to the one place they
-/// are worked on. `work` is what each begun frame takes, in order.
+/// are worked on.
 class watched_queue {
  public:
-  watched_queue(std::size_t room, queue_policy when_full, const std::vector<nanoseconds>& work)
-      : room_(room), when_full_(when_full), work_(work) {}
+  watched_queue(std::size_t room, queue_policy when_full, const course& of)
+      : room_(room), when_full_(when_full), of_(of) {}
 
   outcome run(const std::vector<nanoseconds>& arrivals) {
     for (const nanoseconds at : arrivals) {
       advance(at);
+      if (at > ended()) break;
       arrive(at);
     }
-    advance(std::numeric_limits<nanoseconds>::max());
+    advance(ended());
+    auto& left = result_.load.unfinished;
+    if (fails() && end_ > of_.stop) left.push_back(result_.due.back());
+    left.insert(left.end(), inside_.begin(), inside_.end());
+    left.insert(left.end(), outside_.begin(), outside_.end());
+    result_.load.ended = ended();
     return result_;
   }
 
  private:
+  bool fails() const { return of_.fails && !result_.due.empty(); }
+
+  /// What is at work when the load ends is done first.
+  nanoseconds ended() const { return std::max(of_.stop, end_); }
+
   /// Ends what ends up to then, and begins what waits.
   void advance(nanoseconds to) {
     while (busy_ && end_ <= to) {
       busy_ = false;
-      if (inside_.empty()) return;
+      if (inside_.empty() || end_ >= of_.stop) return;
       const nanoseconds due = inside_.front();
       inside_.pop_front();
       if (!outside_.empty()) {
@@ -54,7 +76,7 @@ class watched_queue {
   }
 
   void arrive(nanoseconds at) {
-    if (!busy_) return begin(at, at);
+    if (!busy_ && at < of_.stop) return begin(at, at);
     if (inside_.size() < room_) {
       inside_.push_back(at);
     } else {
@@ -74,7 +96,7 @@ class watched_queue {
   }
 
   void begin(nanoseconds due, nanoseconds at) {
-    end_ = at + work_[result_.due.size()];
+    end_ = at + of_.work[result_.due.size()];
     busy_ = true;
     result_.due.push_back(due);
     result_.begun.push_back(at);
@@ -82,7 +104,7 @@ class watched_queue {
 
   std::size_t room_;
   queue_policy when_full_;
-  const std::vector<nanoseconds>& work_;
+  const course& of_;
   bool busy_ = false;
   nanoseconds end_ = 0;
   std::deque<nanoseconds> inside_;
@@ -92,56 +114,96 @@ class watched_queue {
 
 /// The same through a schedule that is only asked when a frame can begin.
 outcome through_schedule(const std::vector<nanoseconds>& arrivals, std::int64_t room,
-                         queue_policy when_full, const std::vector<nanoseconds>& work) {
+                         queue_policy when_full, const course& of) {
   frame_schedule schedule(arrivals, room, when_full);
   outcome result;
   nanoseconds free = 0;
   while (const auto due = schedule.next(free)) {
+    if (std::max(free, *due) >= of.stop) break;
+    schedule.begin_frame();
     result.due.push_back(*due);
     result.begun.push_back(std::max(free, *due));
-    free = result.begun.back() + work[result.due.size() - 1];
+    free = result.begun.back() + of.work[result.due.size() - 1];
   }
-  result.load = std::move(schedule).hand_over(0);
+  const bool failed = of.fails && free > of.stop;
+  result.completed = result.due.size() - (failed ? 1 : 0);
+  result.load = std::move(schedule).hand_over(0, std::max(of.stop, free),
+                                              static_cast<std::int64_t>(result.completed));
   return result;
 }
 
-TEST(frame_schedule, does_what_a_queue_that_watches_the_clock_does) {
-  std::mt19937 generator(3);
-  std::int64_t dropped = 0;
-  for (int round = 0; round < 3000; ++round) {
-    const auto room = static_cast<std::int64_t>(1 + generator() % 5);
-    const auto policy = static_cast<queue_policy>(round % 3);
-    // From far too much to next to nothing, with many moments at which two things happen.
+/// From far too much to next to nothing, with many moments at which two things happen.
+struct drawn_load {
+  explicit drawn_load(std::mt19937& generator) {
     const std::uint64_t gap = 1 + generator() % 10;
     const std::uint64_t longest_work = 1 + generator() % 10;
-    std::vector<nanoseconds> arrivals;
-    std::vector<nanoseconds> work;
     nanoseconds at = 0;
     for (std::size_t i = generator() % 60; i > 0; --i) {
       arrivals.push_back(at += static_cast<nanoseconds>(generator() % gap));
-      work.push_back(static_cast<nanoseconds>(generator() % longest_work));
+      worked_on.work.push_back(static_cast<nanoseconds>(generator() % longest_work));
     }
-    const auto expected = watched_queue(static_cast<std::size_t>(room), policy, work).run(arrivals);
-    const auto found = through_schedule(arrivals, room, policy, work);
+    worked_on.fails = generator() % 2 == 0;
+    if (generator() % 4 != 0) {
+      worked_on.stop = static_cast<nanoseconds>(generator() % (2 + static_cast<std::size_t>(at)));
+    }
+  }
+
+  std::vector<nanoseconds> arrivals;
+  course worked_on;
+};
+
+TEST(frame_schedule, does_what_a_queue_that_watches_the_clock_does) {
+  std::mt19937 generator(3);
+  std::size_t dropped = 0;
+  std::size_t unfinished = 0;
+  for (int round = 0; round < 10'000; ++round) {
+    const auto room = 1 + generator() % 5;
+    const auto policy = static_cast<queue_policy>(round % 3);
+    const drawn_load load(generator);
+    const auto expected = watched_queue(room, policy, load.worked_on).run(load.arrivals);
+    const auto found =
+        through_schedule(load.arrivals, static_cast<std::int64_t>(room), policy, load.worked_on);
     ASSERT_EQ(found.due, expected.due) << "round " << round;
     ASSERT_EQ(found.begun, expected.begun) << "round " << round;
     ASSERT_EQ(found.load.dropped, expected.load.dropped) << "round " << round;
+    ASSERT_EQ(found.load.unfinished, expected.load.unfinished) << "round " << round;
+    ASSERT_EQ(found.load.ended, expected.load.ended) << "round " << round;
     ASSERT_EQ(found.load.found_full, expected.load.found_full) << "round " << round;
     ASSERT_EQ(found.load.longest_queue, expected.load.longest_queue) << "round " << round;
-    dropped += static_cast<std::int64_t>(found.load.dropped.size());
+    const auto was_due = [&](nanoseconds at) { return at <= found.load.ended; };
+    const auto accounted =
+        found.completed + found.load.dropped.size() + found.load.unfinished.size();
+    ASSERT_EQ(std::ranges::count_if(load.arrivals, was_due), accounted) << "round " << round;
+    dropped += found.load.dropped.size();
+    unfinished += found.load.unfinished.size();
   }
-  EXPECT_GT(dropped, 1000);
+  EXPECT_GT(dropped, 1000U);
+  EXPECT_GT(unfinished, 1000U);
 }
 
 TEST(frame_schedule, counts_times_from_when_it_is_first_asked) {
-  frame_schedule schedule({0, 10, 20, 30}, 1, queue_policy::drop_newest);
-  EXPECT_EQ(schedule.next(1000), 1000);
-  EXPECT_EQ(schedule.next(1025), 1010);
-  EXPECT_EQ(schedule.next(1026), 1030);  // yet to come
-  EXPECT_EQ(schedule.next(1040), std::nullopt);
-  const auto load = std::move(schedule).hand_over(900);
+  frame_schedule schedule({0, 10, 20, 30, 40, 50}, 1, queue_policy::drop_newest);
+  const auto next = [&](nanoseconds at) {
+    const auto due = schedule.next(at);
+    schedule.begin_frame();
+    return due;
+  };
+  EXPECT_EQ(next(1000), 1000);
+  EXPECT_EQ(next(1025), 1010);
+  EXPECT_EQ(next(1026), 1030);  // yet to come
+  EXPECT_EQ(schedule.next(1040), 1040);
+  const auto load = std::move(schedule).hand_over(900, 1040, 2);
   EXPECT_EQ(load.dropped, std::vector<nanoseconds>{120});
+  EXPECT_EQ(load.unfinished, (std::vector<nanoseconds>{130, 140}));
+  EXPECT_EQ(load.ended, 140);
   EXPECT_EQ(load.longest_queue, 1);
+}
+
+TEST(frame_schedule, has_no_frames_where_it_was_never_asked) {
+  frame_schedule schedule({0, 10}, 1, queue_policy::block);
+  const auto load = std::move(schedule).hand_over(900, 1040, 0);
+  EXPECT_TRUE(load.unfinished.empty());
+  EXPECT_EQ(load.ended, 140);
 }
 
 TEST(arrival_times, are_evenly_spaced_at_a_constant_rate_and_do_not_drift) {
@@ -188,8 +250,6 @@ TEST(arrival_times, ascend_without_running_over_however_low_the_rate) {
     }
   }
 }
-
-constexpr nanoseconds never = std::numeric_limits<nanoseconds>::max();
 
 TEST(due_wait, returns_when_it_is_due_and_not_before) {
   for (const auto& [word, how] : wait_mode_words) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <thread>
 
+#include "framework/analysis/run/frame_period.hpp"
 #include "framework/base/error.hpp"
 #include "framework/base/stop_request.hpp"
 #include "framework/device/host/host_device.hpp"
@@ -125,6 +126,50 @@ TEST_P(open_load, ends_at_a_failure_and_keeps_the_frames_before) {
   const run_record record = s.run();
   EXPECT_EQ(record.failure, "stage 'c', frame 20: no more film");
   EXPECT_EQ(record.frames.size(), 18U);  // 20 less 2 of warm-up
+}
+
+TEST_P(open_load, counts_every_frame_that_was_due_when_a_run_ends_early) {
+  const auto policies = {queue_policy::block, queue_policy::drop_newest, queue_policy::drop_oldest};
+  for (const auto policy : policies) {
+    auto spec = loaded(GetParam(), 1000);
+    spec.run.frames = 100'000;
+    spec.run.queue = 4;
+    spec.run.when_full = policy;
+    spec.run.max_time = 50'000'000;
+    host_session s(spec, sleep_in_each_frame(3));
+    const run_record record = s.run();
+    ASSERT_FALSE(record.failure);
+    ASSERT_GT(record.frames.size(), 0U);
+    const auto& load = record.load;
+    auto due = load.dropped;
+    for (const auto& frame : record.frames) due.push_back(frame.due);
+    due.insert(due.end(), load.unfinished.begin(), load.unfinished.end());
+    std::sort(due.begin(), due.end());
+    for (std::size_t i = 0; i < due.size(); ++i) {
+      ASSERT_EQ(due[i], due.front() + static_cast<nanoseconds>(i) * 1'000'000);
+    }
+    EXPECT_LE(due.back(), load.ended);
+    EXPECT_GT(due.back() + 1'000'000, load.ended);
+    EXPECT_EQ(frames_due(record), due.size());
+    EXPECT_EQ(record.run.frames, static_cast<std::int64_t>(due.size()));
+    EXPECT_NEAR(offered_rate(record).value(), 1000, 1e-6);
+    EXPECT_GE(load.ended, record.frames.back().end);
+  }
+}
+
+TEST_P(open_load, counts_what_a_failure_leaves_in_flight_and_in_the_queue) {
+  const hook at_frame = [](const std::string& stage, std::int64_t frame) {
+    if (frame >= 2) sleep_for(3);
+    if (stage == "c" && frame == 7) throw std::runtime_error("no more film");
+  };
+  host_session s(loaded(GetParam(), 2000), at_frame);
+  const run_record record = s.run();
+  ASSERT_TRUE(record.failure);
+  ASSERT_GT(record.load.unfinished.size(), 0U);
+  const auto& first = record.frames.front();
+  EXPECT_EQ(record.load.unfinished.front(),
+            first.due + static_cast<nanoseconds>(record.frames.size()) * 500'000);
+  EXPECT_LE(record.load.unfinished.back(), record.load.ended);
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -30,7 +30,7 @@ void add_frames(member_summary& to, const run_list& runs, double tail) {
     done.count += completed.count;
     done.time += completed.time;
     processor += run->processor_time;
-    to.due += run->frames.size() + run->load.dropped.size();
+    to.due += frames_due(*run);
     to.dropped += run->load.dropped.size();
     to.device_bytes = std::max(to.device_bytes, run->memory.device_bytes);
     if (!times.empty()) {
@@ -44,7 +44,7 @@ void add_frames(member_summary& to, const run_list& runs, double tail) {
     to.cores = static_cast<double>(processor) / static_cast<double>(running);
   }
   if (!runs.empty() && runs.front()->run.deadline) {
-    to.deadline = compare_with_deadline(*runs.front()->run.deadline, all);
+    to.deadline = compare_with_deadline(*runs.front()->run.deadline, runs);
   }
   to.end_to_end = distribution::of(std::move(all));
   if (to.end_to_end) to.tail = to.end_to_end->percentile(tail);

@@ -69,6 +69,7 @@ std::optional<double> frame_period(const run_record& record) {
 
 std::optional<double> offered_rate(const run_record& record) {
   auto due = record.load.dropped;
+  due.insert(due.end(), record.load.unfinished.begin(), record.load.unfinished.end());
   for (const auto& frame : record.frames) due.push_back(frame.due);
   if (due.size() < 2) return std::nullopt;
   const auto [first, last] = std::minmax_element(due.begin(), due.end());

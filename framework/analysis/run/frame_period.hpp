@@ -36,7 +36,7 @@ completed_frames completions_of(const run_record& record);
 /// throughput. Nothing where no time passed.
 std::optional<double> frame_period(const run_record& record);
 
-/// Frames due in a second on a schedule, those that were dropped among them. Nothing below two.
+/// Frames due in a second on a schedule, whatever became of them. Nothing below two.
 std::optional<double> offered_rate(const run_record& record);
 
 }  // namespace graphline

@@ -15,6 +15,8 @@
 namespace graphline {
 namespace {
 
+constexpr std::size_t least_for_overload = 15;
+
 /// Whether nine of ten frames from `first` on were due before there was a slot for them.
 bool is_saturated(const run_record& record, std::size_t first) {
   const auto slots = static_cast<std::size_t>(std::max<std::int64_t>(record.run.in_flight, 1));
@@ -63,12 +65,33 @@ double mean_latency(std::span<const frame_record> frames) {
   return sum / static_cast<double>(frames.size());
 }
 
-}  // namespace
-
-std::optional<overload> overload_of(const run_record& record) {
-  constexpr std::size_t least_frames = 15;
+/// Of frames of which fewer than half were completed: even if all of them took no longer than the
+/// shortest, the slots could not complete as many as are offered.
+std::optional<overload> evident_overload(const run_record& record) {
   const auto& frames = record.frames;
-  if (record.run.arrival == arrival::closed || frames.size() < least_frames) return std::nullopt;
+  const auto offered = offered_rate(record);
+  if (frames.empty() || !offered || 2 * frames.size() >= frames_due(record)) return std::nullopt;
+  double shortest = 0x1p63;
+  double sum = 0;
+  for (const auto& frame : frames) {
+    const auto running = static_cast<double>(frame.end - frame.begin);
+    shortest = std::min(shortest, running);
+    sum += running;
+  }
+  const auto slots = static_cast<double>(std::max<std::int64_t>(record.run.in_flight, 1));
+  if (slots * 1e9 >= *offered * shortest) return std::nullopt;
+  const auto period = frame_period(record);
+  const double completed =
+      period ? 1e9 / *period : slots * 1e9 * static_cast<double>(frames.size()) / sum;
+  overload result{*offered, completed, record.load.dropped.size(), {}};
+  if (record.load.dropped.empty()) result.growth = 1e9 * (*offered / completed - 1);
+  return result;
+}
+
+/// By the waits and the rates of completed frames.
+std::optional<overload> lasting_overload(const run_record& record) {
+  const auto& frames = record.frames;
+  if (frames.size() < least_for_overload) return std::nullopt;
   const std::size_t third = frames.size() / 3;
   if (!is_saturated(record, third)) return std::nullopt;
   const auto lags = lags_of(record, third, std::min<std::size_t>(20, (frames.size() - third) / 2));
@@ -84,6 +107,16 @@ std::optional<overload> overload_of(const run_record& record) {
   const bool bounded = !dropped.empty() && dropped.front() <= frames[third].due;
   if (!bounded) result.growth = mean_of(lags) * result.offered;
   return result;
+}
+
+}  // namespace
+
+std::optional<overload> overload_of(const run_record& record) {
+  if (record.run.arrival == arrival::closed || frames_due(record) < least_for_overload) {
+    return std::nullopt;
+  }
+  if (auto found = lasting_overload(record)) return found;
+  return evident_overload(record);
 }
 
 finding overload_finding(const overload& what) {

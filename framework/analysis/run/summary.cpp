@@ -16,24 +16,24 @@ namespace {
 
 load_summary load_of(const run_record& record) {
   load_summary result;
+  result.due = frames_due(record);
   result.dropped = record.load.dropped.size();
-  result.due = record.frames.size() + result.dropped;
+  result.unfinished = record.load.unfinished.size();
   result.queue_wait = distribution::of(queue_wait_times(record));
   result.offered = offered_rate(record);
   return result;
 }
 
-std::vector<finding> findings_of(const run_record& record, const run_summary& summary) {
+std::vector<finding> findings_of(const run_summary& summary) {
   std::vector<finding> result;
-  const auto dropped = record.load.dropped.size();
   if (summary.overload) result.push_back(overload_finding(*summary.overload));
-  const auto late = summary.deadline ? summary.deadline->missed : 0;
-  if (late > 0 || (summary.deadline && dropped > 0)) {
+  if (summary.deadline && summary.deadline->misses.missed > 0) {
+    const auto& misses = summary.deadline->misses;
     result.push_back(finding{"deadline_missed", finding_severity::failure}
                          .with("deadline", summary.deadline->limit, unit::duration)
-                         .with("missed", late + dropped)
-                         .with("frames", record.frames.size() + dropped));
-    if (dropped > 0) result.back().with("dropped", dropped);
+                         .with("missed", misses.missed)
+                         .with("frames", misses.frames));
+    if (misses.dropped > 0) result.back().with("dropped", misses.dropped);
   }
   return result;
 }
@@ -136,13 +136,30 @@ std::vector<measure> measures_of(side on, const settings& run) {
   }
 }
 
-deadline_summary compare_with_deadline(nanoseconds limit, const std::vector<nanoseconds>& times) {
+deadline_misses misses_of(const run_record& record, nanoseconds limit) {
+  const auto& load = record.load;
+  const auto late = [limit](const frame_record& f) { return f.end - f.due > limit; };
+  const auto overdue = [&](nanoseconds due) { return load.ended - due > limit; };
+  const auto completed_late = std::ranges::count_if(record.frames, late);
+  const auto cut_off = static_cast<std::size_t>(std::ranges::count_if(load.unfinished, overdue));
+  const auto dropped = load.dropped.size();
+  return {.missed = static_cast<std::size_t>(completed_late) + dropped + cut_off,
+          .dropped = dropped,
+          .frames = record.frames.size() + dropped + cut_off};
+}
+
+deadline_summary compare_with_deadline(nanoseconds limit, std::span<const run_record* const> runs) {
+  deadline_summary result{.limit = limit, .misses = {}, .median_late = {}, .worst_late = {}};
   std::vector<nanoseconds> late;
-  for (const auto time : times) {
-    if (time > limit) late.push_back(time - limit);
+  for (const auto* run : runs) {
+    const auto [missed, dropped, frames] = misses_of(*run, limit);
+    result.misses.missed += missed;
+    result.misses.dropped += dropped;
+    result.misses.frames += frames;
+    for (const auto time : end_to_end_times(*run)) {
+      if (time > limit) late.push_back(time - limit);
+    }
   }
-  deadline_summary result{
-      .limit = limit, .missed = late.size(), .median_late = {}, .worst_late = {}};
   if (const auto by = distribution::of(std::move(late))) {
     result.median_late = by->median();
     result.worst_late = by->max();
@@ -167,6 +184,9 @@ nanoseconds running_time(const run_record& record) {
     begin = std::min(begin, dropped.front());
     last_due = std::max(last_due, dropped.back());
   }
+  if (!record.load.unfinished.empty()) {
+    last_due = std::max(last_due, record.load.unfinished.back());
+  }
   const auto gap = static_cast<nanoseconds>(std::round(1e9 / *record.run.rate));
   return std::max(end, last_due + gap) - begin;
 }
@@ -187,9 +207,11 @@ std::vector<nanoseconds> queue_wait_times(const run_record& record) {
 
 run_summary summarize(const run_record& record) {
   run_summary result;
-  auto times = end_to_end_times(record);
-  if (record.run.deadline) result.deadline = compare_with_deadline(*record.run.deadline, times);
-  result.end_to_end = distribution::of(std::move(times));
+  if (record.run.deadline) {
+    const run_record* const runs[] = {&record};
+    result.deadline = compare_with_deadline(*record.run.deadline, runs);
+  }
+  result.end_to_end = distribution::of(end_to_end_times(record));
   if (const auto period = frame_period(record)) result.throughput = 1e9 / *period;
   if (record.run.arrival != arrival::closed) result.load = load_of(record);
   result.overload = overload_of(record);
@@ -198,7 +220,7 @@ run_summary summarize(const run_record& record) {
     result.end_to_end = std::move(*result.end_to_end).unsettled(why);
     result.load->queue_wait = std::move(*result.load->queue_wait).unsettled(why);
   }
-  result.findings = findings_of(record, result);
+  result.findings = findings_of(result);
   add_warnings(result.findings, record.warnings);
   for (const auto& stage : record.stages) {
     result.stages.push_back(summarize(stage, record.run, result.end_to_end));

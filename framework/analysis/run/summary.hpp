@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -54,18 +55,29 @@ struct stage_summary {
   std::vector<part> parts;  ///< as in the record
 };
 
-/// Frames that took longer than the deadline.
+/// Frames that missed a deadline: completed late, dropped, or overdue when the run ended early.
+struct deadline_misses {
+  std::size_t missed = 0;
+  std::size_t dropped = 0;  ///< of these
+  std::size_t frames = 0;   ///< of which it is known whether they missed it
+
+  double share() const noexcept {
+    return static_cast<double>(missed) / static_cast<double>(frames);
+  }
+};
+
 struct deadline_summary {
   nanoseconds limit = 0;
-  std::size_t missed = 0;
-  std::optional<nanoseconds> median_late;  ///< beyond the limit, of those that missed it
+  deadline_misses misses;
+  std::optional<nanoseconds> median_late;  ///< beyond the limit, of those completed late
   std::optional<nanoseconds> worst_late;
 };
 
 /// Frames that were due on a schedule.
 struct load_summary {
-  std::size_t due = 0;  ///< that ran to their end or were dropped
+  std::size_t due = 0;  ///< `frames_due`
   std::size_t dropped = 0;
+  std::size_t unfinished = 0;     ///< when the run ended
   std::optional<double> offered;  ///< frames due in a second; nothing below two
   /// From due to begin of each frame that ran; unsettled where the end-to-end times are.
   std::optional<distribution> queue_wait;
@@ -87,8 +99,10 @@ struct run_summary {
 
 run_summary summarize(const run_record& record);
 
-/// Which of these end-to-end times exceed the limit, and by how much.
-deadline_summary compare_with_deadline(nanoseconds limit, const std::vector<nanoseconds>& times);
+deadline_misses misses_of(const run_record& record, nanoseconds limit);
+
+/// Of all frames of these runs, and by how much those were late that were completed.
+deadline_summary compare_with_deadline(nanoseconds limit, std::span<const run_record* const> runs);
 
 /// From the first begin to the last end. On a schedule from when the first frame was due to when a
 /// next one would be, or to the last end if that is later. 0 without frames.

@@ -66,6 +66,11 @@ void write_csv_rows(text_sink& to, const run_record& record, std::string_view be
           told ? std::optional((*c.busy)[frame]) : std::nullopt);
     }
   }
+  const auto rows_without_end = [&](std::string_view fate, const std::vector<nanoseconds>& times) {
+    for (const auto due : times) to.append(fmt::format("{},,,{},{},,\n", before, fate, due));
+  };
+  rows_without_end("dropped", record.load.dropped);
+  rows_without_end("unfinished", record.load.unfinished);
 }
 
 constexpr std::string_view configuration_columns = "id,configuration,member,";

@@ -20,9 +20,10 @@ std::string csv_field(std::string_view name);
 /// The stamps of frames and stages: for each frame (from 0) a row `end_to_end` that names no stage
 /// and begins when the frame was due, likewise one for `queue_wait` where frames arrive on a
 /// schedule, then a row for each stage and measure, and under `layers` one for each part of a
-/// stage, with "STAGE/PART" in place of the stage and the measure `part_time`. Nanoseconds since
-/// the run's epoch. Quoted as in RFC 4180, lines end in LF; UTF-8, with U+FFFD for bytes of names
-/// that are not.
+/// stage, with "STAGE/PART" in place of the stage and the measure `part_time`. Then, without a
+/// number or an end, a row for each frame that was `dropped` or left `unfinished`, which begins
+/// when it was due. Nanoseconds since the run's epoch. Quoted as in RFC 4180, lines end in LF;
+/// UTF-8, with U+FFFD for bytes of names that are not.
 void write_run_csv(text_sink& to, const run_record& record);
 
 /// The stamps of every trial, in the order in which trials ran: the rows of `write_run_csv`, each

@@ -19,7 +19,8 @@ cell in_ms(const auto& ns) {
 cell deadline_of(const std::optional<deadline_summary>& of) {
   if (!of) return {};
   std::vector<named_value> list = {{"limit_ms", quantity{milliseconds(of->limit)}},
-                                   {"missed", quantity{static_cast<double>(of->missed)}}};
+                                   {"missed", quantity{static_cast<double>(of->misses.missed)}},
+                                   {"frames", quantity{static_cast<double>(of->misses.frames)}}};
   if (of->median_late) list.push_back({"median_late_ms", quantity{milliseconds(*of->median_late)}});
   if (of->worst_late) list.push_back({"worst_late_ms", quantity{milliseconds(*of->worst_late)}});
   return list;
@@ -52,8 +53,8 @@ const std::vector<column_of<member_summary>>& member_figures() {
       {data_column("deadline"), [](s x) { return deadline_of(x.deadline); }},
       {{"late_share", "late %", share, 0, "", shown},
        [](s x) {
-         return x.deadline && x.end_to_end ? share_of(x.deadline->missed, x.end_to_end->count())
-                                           : cell();
+         return x.deadline ? share_of(x.deadline->misses.missed, x.deadline->misses.frames)
+                           : cell();
        }},
       {{"dropped_share", "dropped %", share, 0, "", shown},
        [](s x) { return x.dropped > 0 ? share_of(x.dropped, x.due) : cell(); }}};

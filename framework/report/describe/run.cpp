@@ -37,20 +37,24 @@ fact throughput_fact(const run_record& record, const run_summary& summary) {
   return {"throughput", "throughput", cell("-"), why + (offered.empty() ? "" : "; ") + offered};
 }
 
-fact deadline_fact(const deadline_summary& deadline, std::size_t frames, std::size_t dropped) {
+fact deadline_fact(const deadline_summary& deadline) {
+  const auto& [missed, dropped, frames] = deadline.misses;
   auto words =
       fmt::format("of {}; deadline {}", counted(frames, "frame"), in_words(deadline.limit));
-  if (deadline.missed > 0) {
+  if (dropped > 0) words += fmt::format("; {} of them dropped", dropped);
+  if (deadline.median_late) {
     words += fmt::format("; late by {} (median), {} (worst)", in_words(*deadline.median_late),
                          in_words(*deadline.worst_late));
   }
-  if (dropped > 0) words += fmt::format("; {} more dropped", dropped);
-  return {"deadline_missed", "deadline missed", deadline.missed, words};
+  return {"deadline_missed", "deadline missed", missed, words};
 }
 
 fact queue_fact(const run_record& record, const load_summary& load) {
-  const auto words = fmt::format("of {} due; {} found the queue full; {}", load.due,
-                                 counted(record.load.found_full, "arrival"), most_waited(record));
+  auto words = fmt::format("of {} due; {} found the queue full; {}", load.due,
+                           counted(record.load.found_full, "arrival"), most_waited(record));
+  if (load.unfinished > 0) {
+    words += fmt::format("; {} unfinished when the run ended", load.unfinished);
+  }
   return {"dropped", "frames dropped", load.dropped, words};
 }
 
@@ -80,9 +84,8 @@ fact graph_fact(const graph_cost_summary& cost) {
 facts summary_facts(const run_record& record, const run_summary& summary) {
   facts made{"summary", "Summary", {}, shown};
   made.list.push_back(throughput_fact(record, summary));
-  const auto dropped = record.load.dropped.size();
   if (summary.end_to_end && summary.deadline) {
-    made.list.push_back(deadline_fact(*summary.deadline, record.frames.size(), dropped));
+    made.list.push_back(deadline_fact(*summary.deadline));
   }
   if (summary.load) made.list.push_back(queue_fact(record, *summary.load));
   const auto& memory = record.memory;
@@ -187,7 +190,8 @@ void add_data(document& to, const run_record& record, const run_analysis& analys
       {{"unit", "", "frame/s"}, {"value", "", cell(summary.throughput, frames_per_second)}});
   if (const auto& deadline = summary.deadline) {
     add("deadline", {{"limit", "", cell(deadline->limit, duration)},
-                     {"missed", "", deadline->missed},
+                     {"missed", "", deadline->misses.missed},
+                     {"frames", "", deadline->misses.frames},
                      {"median_late", "", cell(deadline->median_late, duration)},
                      {"worst_late", "", cell(deadline->worst_late, duration)}});
   }
@@ -195,6 +199,7 @@ void add_data(document& to, const run_record& record, const run_analysis& analys
     const auto growth = summary.overload ? summary.overload->growth : std::nullopt;
     add("load", {{"due", "", load->due},
                  {"dropped", "", load->dropped},
+                 {"unfinished", "", load->unfinished},
                  {"found_full", "", record.load.found_full},
                  {"longest_queue", "", record.load.longest_queue},
                  {"offered", "", cell(load->offered, frames_per_second)},

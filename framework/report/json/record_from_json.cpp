@@ -76,8 +76,8 @@ class record_reader : public record_counts {
   }
   /// Keeps what is there where the key is missing.
   template <class T>
-  void newer(std::string_view key, T& item) {
-    if (const auto part = from_.find(key)) read(*part, item, {});
+  void newer(std::string_view key, T& item, const range& allowed = {}) {
+    if (const auto part = from_.find(key)) read(*part, item, allowed);
   }
   /// One that is missing was not filled.
   template <class T>

@@ -67,7 +67,7 @@ class record_writer : public record_counts {
     if (item) value(key, *item);
   }
   template <class T>
-  void newer(std::string_view key, const T& item) {
+  void newer(std::string_view key, const T& item, const number_range& = {}) {
     value(key, item);
   }
   template <class T>

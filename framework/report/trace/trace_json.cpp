@@ -172,7 +172,9 @@ class event_writer {
 nanoseconds zero_of(const run_record& record, const trace_slices& slices) {
   nanoseconds zero = 0;
   for (const auto& frame : record.frames) zero = std::min({zero, frame.due, frame.begin});
-  for (const auto due : record.load.dropped) zero = std::min(zero, due);
+  for (const auto* times : {&record.load.dropped, &record.load.unfinished}) {
+    for (const auto due : *times) zero = std::min(zero, due);
+  }
   for (const auto& slice : slices.all) zero = std::min(zero, slice.span.begin);
   return zero;
 }
@@ -270,6 +272,9 @@ void write_frames(event_writer& to, const run_record& record,
   }
   for (const auto due : record.load.dropped) {
     to.instant('i', {}, due, "\"s\":\"p\",\"cat\":\"queue\",\"name\":\"dropped\"");
+  }
+  for (const auto due : record.load.unfinished) {
+    to.instant('i', {}, due, "\"s\":\"p\",\"cat\":\"queue\",\"name\":\"unfinished\"");
   }
 }
 

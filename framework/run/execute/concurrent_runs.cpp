@@ -204,7 +204,7 @@ class concurrent_group {
       if (!record.interrupted) continue;
       record.interrupted = false;
       if (why == stop_reason::foreground) {
-        record.run.frames = static_cast<std::int64_t>(record.frames.size());
+        record.run.frames = static_cast<std::int64_t>(frames_due(record));
         give_back_room(record);
         continue;
       }

@@ -49,9 +49,17 @@ frame_schedule::frame_schedule(std::vector<nanoseconds> due, std::int64_t queue,
 std::optional<nanoseconds> frame_schedule::next(nanoseconds at) {
   if (!origin_) origin_ = at;
   while (arrived_ < due_.size() && *origin_ + due_[arrived_] < at) arrive();
-  if (head_ < tail_) return *origin_ + due_[head_++];
-  if (arrived_ < due_.size()) return *origin_ + due_[arrived_++];
-  return std::nullopt;
+  const std::size_t next = head_ < tail_ ? head_ : arrived_;
+  if (next == due_.size()) return std::nullopt;
+  return *origin_ + due_[next];
+}
+
+void frame_schedule::begin_frame() {
+  if (head_ == tail_) {
+    head_ = arrived_;
+    tail_ = ++arrived_;
+  }
+  due_[begun_++] = due_[head_++];
 }
 
 void frame_schedule::arrive() {
@@ -69,8 +77,20 @@ void frame_schedule::arrive() {
   load_.longest_queue = std::max(load_.longest_queue, static_cast<std::int64_t>(tail_ - head_));
 }
 
-load_record frame_schedule::hand_over(nanoseconds epoch) && {
-  for (auto& time : load_.dropped) time += *origin_ - epoch;
+load_record frame_schedule::hand_over(nanoseconds epoch, nanoseconds end,
+                                      std::int64_t completed) && {
+  load_.ended = end - epoch;
+  if (!origin_) return std::move(load_);
+  const nanoseconds last = end - *origin_;
+  while (arrived_ < due_.size() && due_[arrived_] <= last) arrive();
+  const auto at = [this](std::size_t index) {
+    return due_.begin() + static_cast<std::ptrdiff_t>(index);
+  };
+  load_.unfinished.assign(at(static_cast<std::size_t>(completed)), at(begun_));
+  load_.unfinished.insert(load_.unfinished.end(), at(head_), at(tail_));
+  for (auto* times : {&load_.dropped, &load_.unfinished}) {
+    for (auto& time : *times) time += *origin_ - epoch;
+  }
   return std::move(load_);
 }
 

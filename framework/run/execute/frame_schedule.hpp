@@ -29,23 +29,29 @@ class frame_schedule {
   frame_schedule(std::vector<nanoseconds> due, std::int64_t queue, queue_policy when_full);
 
   /// For whoever can begin a frame from the moment `at` of the host's clock on: when the one that
-  /// is next was or will be due, on the same clock; it counts as begun. One that is yet to come
-  /// waits in no queue. Moments ascend from call to call, and the load begins at the first. Nothing
-  /// when no frame is left.
+  /// is next was or will be due, on the same clock. Moments ascend from call to call, and the load
+  /// begins at the first. Nothing when no frame is left.
   std::optional<nanoseconds> next(nanoseconds at);
 
-  /// What became of the frames, with times counted from `epoch`.
-  load_record hand_over(nanoseconds epoch) &&;
+  /// The frame that `next` told of begins, as it is due or later. It leaves the queue; one that was
+  /// yet to come has waited in none.
+  void begin_frame();
+
+  /// What became of the frames that were due up to `end`, of which the first `completed` that began
+  /// are done; with times counted from `epoch`.
+  load_record hand_over(nanoseconds epoch, nanoseconds end, std::int64_t completed) &&;
 
  private:
   void arrive();
 
-  /// At its front, the frames let into the queue so far; from `arrived_` on, those yet to come.
+  /// At its front, the frames begun so far, then those in the queue; from `arrived_` on, those yet
+  /// to come.
   std::vector<nanoseconds> due_;
   std::size_t room_;
   queue_policy when_full_;
   std::optional<nanoseconds> origin_;  ///< when the load began
   std::size_t arrived_ = 0;
+  std::size_t begun_ = 0;
   std::size_t head_ = 0;  ///< of the queue, which is `due_[head_]` to `due_[tail_ - 1]`
   std::size_t tail_ = 0;
   load_record load_;

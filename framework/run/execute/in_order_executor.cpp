@@ -100,6 +100,7 @@ class in_order_executor : public executor {
       if (wait) {
         due = batch_->schedule->next(now());
         if (!due || !wait->until(*due, look)) break;
+        batch_->schedule->begin_frame();
       } else if (begun_ == batch_->frames || stopped()) {
         break;
       }

@@ -176,8 +176,8 @@ bool is_raised(const stop_request* stop) {
 /// A run that is out of time is whole, with the frames that it had time for.
 void end_at_max_time(run_record& record) {
   record.interrupted = false;
-  record.run.frames = static_cast<std::int64_t>(record.frames.size() + record.load.dropped.size());
-  if (record.run.frames > 0 || record.failure) return;
+  record.run.frames = static_cast<std::int64_t>(frames_due(record));
+  if (record.frames.size() + record.load.dropped.size() > 0 || record.failure) return;
   record.failure = "max_time passed before a frame was done";
 }
 
@@ -265,12 +265,13 @@ run_record session::run(const run_options& options) {
     const nanoseconds used_before = processor_time();
     if (record.run.max_time) stop.raise_at(now() + *record.run.max_time);
     result = executor_->run(measured);
+    const nanoseconds ended = now();
     record.processor_time = processor_time() - used_before;
     if (!result.failure && options.after_frames) options.after_frames();
     // Only now, since it ends the profile of all that run at once.
     device().profile(false);
     record.conditions = machine.end();
-    if (schedule) record.load = std::move(*schedule).hand_over(epoch);
+    if (schedule) record.load = std::move(*schedule).hand_over(epoch, ended, result.completed);
     if (clock && !result.failure) clock->end();
     if (result.completed > 0) last_slot_ = slot_of(result.completed);
   }

@@ -191,6 +191,7 @@ void task_graph::begin_frames_on_schedule(const batch& b, progress_meter& meter,
     }
     const auto due = b.schedule->next(now());
     if (!due || !wait.until(*due, look)) return;
+    b.schedule->begin_frame();
     live.busy.store(true, std::memory_order_relaxed);
     begin_frame(slot, {i, b.first_number + i}, due, into);
     work_off(into);

@@ -52,5 +52,19 @@ TEST(csv_field, is_quoted_where_a_reader_would_end_it) {
   }
 }
 
+TEST(run_csv, ends_with_the_frames_that_were_dropped_or_left_unfinished) {
+  auto record = samples::two_models(timing_method::none, 1);
+  record.run.arrival = arrival::constant;
+  record.frames = {{10, 20, 70}};
+  record.load.dropped = {40, 50};
+  record.load.unfinished = {60};
+  EXPECT_EQ(run_csv(record), std::string(csv_header) +
+                                 "0,,,end_to_end,10,70,60\n"
+                                 "0,,,queue_wait,10,20,10\n"
+                                 ",,,dropped,40,,\n"
+                                 ",,,dropped,50,,\n"
+                                 ",,,unfinished,60,,\n");
+}
+
 }  // namespace
 }  // namespace graphline

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,6 +21,7 @@ using json = nlohmann::ordered_json;
 using samples::two_models;
 using ::testing::AllOf;
 using ::testing::Contains;
+using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -108,7 +110,26 @@ TEST(describe_run, says_how_a_run_ended) {
   EXPECT_EQ(result["failure"], "stage 'noise' failed in frame 3");
   EXPECT_EQ(result["deadline"]["limit"], 1.0);
   EXPECT_EQ(result["deadline"]["missed"], 3);
+  EXPECT_EQ(result["deadline"]["frames"], 3);
   EXPECT_EQ(result["settings"]["deadline_ms"], 1.0);
+}
+
+TEST(describe_run, counts_the_same_missed_deadlines_in_every_place) {
+  auto record = samples::two_models_on_schedule(45);
+  record.run.deadline = 1'000'000;
+  record.load.unfinished = {record.frames.back().end - 5'000'000, record.frames.back().end};
+  record.load.ended = record.frames.back().end;
+  const auto dropped = record.load.dropped.size();
+  ASSERT_GT(dropped, 0U);
+  const auto missed = 45 + dropped + 1;
+  const auto result = of(record);
+  EXPECT_EQ(result["deadline"]["missed"], missed);
+  EXPECT_EQ(result["deadline"]["frames"], missed);
+  EXPECT_EQ(result["load"]["due"], 45 + dropped + 2);
+  EXPECT_EQ(result["load"]["unfinished"], 2);
+  const auto text = as_text(describe(record));
+  EXPECT_THAT(text, HasSubstr(fmt::format("missed by {0} of {0} frames", missed)));
+  EXPECT_THAT(text, ContainsRegex(fmt::format("deadline missed +{0} ", missed)));
 }
 
 }  // namespace

@@ -109,7 +109,7 @@ class key_lister : public record_counts {
     add(key, type_of(item));
   }
   template <class T>
-  void newer(std::string_view key, const T& item) {
+  void newer(std::string_view key, const T& item, const number_range& = {}) {
     add(key, type_of(item));
   }
   template <class T>
