@@ -35,6 +35,9 @@ struct place {
   std::size_t length = 1;  ///< bytes to underline, at least 1
 
   explicit operator bool() const noexcept { return source != nullptr; }
+
+  /// Whether it was given on the command line: relative paths start at the working directory then.
+  bool on_command_line() const noexcept { return source != nullptr && line == 0; }
 };
 
 }  // namespace graphline

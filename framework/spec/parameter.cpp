@@ -35,7 +35,8 @@ std::optional<value> read_path(const node& n, const parameter& p, const std::str
     return std::nullopt;
   }
   const std::filesystem::path written(*text);
-  const auto path = written.is_absolute() ? written : std::filesystem::path(directory) / written;
+  const auto path =
+      n.where().on_command_line() ? written : std::filesystem::path(directory) / written;
   return value(path.lexically_normal().string());
 }
 

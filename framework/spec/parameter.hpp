@@ -17,12 +17,12 @@ namespace graphline {
 
 /// What a parameter or a key of a file holds, and how `arguments` hands it out.
 enum class parameter_type {
-  integer,   ///< std::int64_t
-  number,    ///< double
-  boolean,   ///< bool
-  text,      ///< std::string
-  choice,    ///< std::string, one of `choices`
-  path,      ///< std::string, relative ones made to start at the pipeline file's folder
+  integer,  ///< std::int64_t
+  number,   ///< double
+  boolean,  ///< bool
+  text,     ///< std::string
+  choice,   ///< std::string, one of `choices`
+  path,     ///< std::string, relative ones joined to their file's folder unless an option gave them
   duration,  ///< nanoseconds, written with a unit: 20ms
   integers,  ///< std::vector<std::int64_t>; a single number counts as a list of one
   numbers,   ///< std::vector<double>; likewise
@@ -124,14 +124,14 @@ class arguments {
 };
 
 /// Reads one value: its type and its range. What is wrong goes to `out`, and the answer is nothing.
-/// Relative paths are joined to `directory`.
+/// Relative paths are joined to `directory`, unless an option gave them.
 std::optional<arguments::value> read_value(const parameter& p, const node& n,
                                            const std::string& directory, diagnostics& out);
 
 /// Checks `given` (a mapping) against `schema`: unknown keys with a suggestion, wrong types,
 /// missing required ones, values out of range. `owner` names what they belong to in messages
-/// ("stage 'head' (network)"). Relative paths are joined to `directory`. Everything wrong goes to
-/// `out`; parameters that were wrong are absent from the result, or at their default. A default
+/// ("stage 'head' (network)"). Relative paths are joined as by `read_value`. Everything wrong goes
+/// to `out`; parameters that were wrong are absent from the result, or at their default. A default
 /// that does not satisfy its own parameter is a mistake of the kind: std::logic_error.
 arguments bind_arguments(const std::vector<parameter>& schema, const node& given,
                          const std::string& owner, const place& owner_place,

@@ -102,7 +102,7 @@ stage_registry kinds_of(const std::string& path, const std::string& file) {
   } catch (const std::exception& e) {
     refuse(path, fmt::format("failed to register its kinds: {}", e.what()));
   } catch (...) {
-    refuse(path, "failed to register its kinds: it threw what is no std::exception");
+    refuse(path, "failed to register its kinds: an exception not derived from std::exception");
   }
   if (kinds.all().empty()) refuse(path, "brings no stage kinds: its GRAPHLINE_PLUGIN adds none");
   return kinds;
@@ -134,7 +134,9 @@ bool load_plugins(const pipeline_spec& spec, stage_registry& registry, diagnosti
   bool all = true;
   for (const named& plugin : spec.plugins) {
     try {
-      const fs::path path = fs::path(spec.directory) / plugin.text;  // an absolute one stays
+      const fs::path written = plugin.text;  // an absolute one stays
+      const auto path =
+          plugin.place.on_command_line() ? written : fs::path(spec.directory) / written;
       load_plugin(path.lexically_normal().string(), registry);
     } catch (const input_error& e) {
       out.error(plugin.place, e.what());

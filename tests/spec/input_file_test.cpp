@@ -51,8 +51,17 @@ TEST(input_file, gives_shape_and_dtype) {
     EXPECT_EQ(r.spec.inputs[0].file, folder + "float32.npy");
   }
   EXPECT_EQ(read_input_of("{file: int64.npy}").spec.inputs.at(0).type.element, dtype::int64);
-  const reading other = read_input_of("{file: $name}", {.set = {{"name", "uint8.npy"}}});
+}
+
+TEST(input_file, of_an_option_is_relative_to_the_working_directory) {
+  const std::string from_here = std::filesystem::relative(folder + "uint8.npy");
+  const reading other = read_input_of("{file: $name}", {.set = {{"name", from_here}}});
+  EXPECT_EQ(other.said.render(), "");
   EXPECT_EQ(other.spec.inputs.at(0).type.element, dtype::uint8);
+  EXPECT_EQ(other.spec.inputs[0].file, from_here);
+
+  const reading from_folder = read_input_of("{file: $name}", {.set = {{"name", "uint8.npy"}}});
+  EXPECT_TRUE(from_folder.said.has_errors());
 }
 
 TEST(input_file, is_taken_as_float64_or_bfloat16_only_where_that_is_stated) {

@@ -137,7 +137,7 @@ TEST(a_plugin, is_refused_when_it_fails_to_register_or_registers_nothing) {
               refused_with(HasSubstr(
                   "throws_error.so' failed to register its kinds: the table of weights")));
   EXPECT_THAT([&] { load_plugin(file_of("throws_number"), registry); },
-              refused_with(HasSubstr("it threw what is no std::exception")));
+              refused_with(HasSubstr("an exception not derived from std::exception")));
   EXPECT_THAT([&] { load_plugin(file_of("empty"), registry); },
               refused_with(HasSubstr("brings no stage kinds")));
 }
@@ -188,6 +188,16 @@ TEST(plugins_of_a_pipeline, are_found_from_its_folder_and_reported_at_their_plac
   diagnostics nothing;
   EXPECT_TRUE(load_plugins(spec, registry, nothing)) << "an absolute path stays as it is";
   EXPECT_THAT(nothing.all(), IsEmpty());
+}
+
+TEST(plugins_of_a_pipeline, are_found_from_the_working_directory_where_an_option_names_them) {
+  pipeline_spec spec;
+  spec.directory = "/elsewhere";
+  spec.plugins = {{fs::relative(file_of("good")).string(),
+                   {std::make_shared<const source_text>("--set library=good.so", "")}}};
+  stage_registry registry;
+  diagnostics nothing;
+  EXPECT_TRUE(load_plugins(spec, registry, nothing)) << nothing.render();
 }
 
 }  // namespace

@@ -1,13 +1,14 @@
-# cmake -D BUILD=... -D CONSUMER=... -D EXAMPLE=... -D PYTHON=... -D WORK=... -P check.cmake
+# cmake -D BUILD=... -D CONSUMER=... -D EXAMPLES=... -D PYTHON=... -D WORK=... -P check.cmake
 #   Installs the build folder BUILD below WORK, builds and runs the project CONSUMER against what
-#   was installed, then the plug-in of the project EXAMPLE, with the installed program.
+#   was installed, then the plug-ins of EXAMPLES, with the installed program.
 
 function(run)
   execute_process(COMMAND ${ARGV} COMMAND_ECHO STDOUT COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
 
 function(build_outside source folder)
-  run(${CMAKE_COMMAND} -S ${source} -B ${folder} -G Ninja -D CMAKE_PREFIX_PATH=${WORK}/prefix)
+  run(${CMAKE_COMMAND} -S ${source} -B ${folder} -G Ninja -D CMAKE_PREFIX_PATH=${WORK}/prefix
+      ${ARGN})
   run(${CMAKE_COMMAND} --build ${folder})
 endfunction()
 
@@ -26,6 +27,10 @@ execute_process(COMMAND bash -c "source $0
   COMMAND_ECHO STDOUT COMMAND_ERROR_IS_FATAL ANY)
 build_outside(${CONSUMER} ${WORK}/build)
 run(${WORK}/build/consumer)
-build_outside(${EXAMPLE} ${WORK}/plugin)
-run(${PYTHON} ${CMAKE_CURRENT_LIST_DIR}/plugin_check.py ${WORK}/prefix/bin/graphline
-    ${EXAMPLE}/normalize.yaml ${WORK}/plugin/normalize.so ${WORK}/tensors)
+build_outside(${EXAMPLES}/cuda_plugin ${WORK}/plugin)
+# A CPU plug-in needs none of what only programs link.
+build_outside(${EXAMPLES}/cpu_plugin ${WORK}/cpu_plugin
+  -D CMAKE_DISABLE_FIND_PACKAGE_CUDAToolkit=ON -D CMAKE_DISABLE_FIND_PACKAGE_TBB=ON
+  -D CMAKE_DISABLE_FIND_PACKAGE_dnnl=ON -D CMAKE_DISABLE_FIND_PACKAGE_JPEG=ON)
+run(${PYTHON} ${CMAKE_CURRENT_LIST_DIR}/plugin_check.py ${WORK}/prefix/bin/graphline ${EXAMPLES}
+    ${WORK} ${WORK}/tensors)

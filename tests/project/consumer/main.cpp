@@ -14,7 +14,7 @@ namespace {
 class sum_stage : public gl::cpu_stage {
  public:
   void run(const gl::cpu_call& call) override {
-    const gl::tensor_view& values = call.inputs[0];
+    const gl::const_tensor_view& values = call.inputs[0];
     const float* first = values.as<float>();
     *call.outputs[0].as<float>() =
         std::accumulate(first, first + values.type.shape.elements(), 0.0F);

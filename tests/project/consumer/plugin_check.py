@@ -1,17 +1,21 @@
-"""Runs the pipeline of examples/cuda_plugin with the plug-in that was built, and computes its
-output anew.
+"""Runs the pipelines of the plug-ins in examples/ with what was built, and computes their outputs
+again.
 
-usage: plugin_check.py GRAPHLINE PIPELINE PLUGIN FOLDER
+usage: plugin_check.py GRAPHLINE EXAMPLES BUILT FOLDER
 
-On `host`, and on `cuda` where there is such a device and the plug-in was built for it.
+BUILT holds plugin/normalize.so and cpu_plugin/accumulate.so. normalize runs on `host`, and on
+`cuda` where there is such a device and the plug-in was built for it.
 """
 
+import os
 import pathlib
 import struct
 import subprocess
 import sys
 
-GRAPHLINE, PIPELINE, PLUGIN, FOLDER = sys.argv[1:]
+GRAPHLINE, EXAMPLES, BUILT, FOLDER = sys.argv[1:]
+PIPELINE = pathlib.Path(EXAMPLES, "cuda_plugin", "normalize.yaml")
+PLUGIN = pathlib.Path(BUILT, "plugin", "normalize.so")
 SETTINGS = {"batch": 3, "side": 37}  # a plane of no round size, and more blocks than one
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
@@ -59,6 +63,24 @@ def check(device, graphs):
     print(f"{device}, graphs {graphs}: {len(found)} values as they should be")
 
 
+def check_accumulate():
+    """With half of a sum kept, four frames of x add up to 1.875 x, exactly. The plug-in is named
+    from the working directory."""
+    tensors = pathlib.Path(FOLDER, "accumulate")
+    library = os.path.relpath(pathlib.Path(BUILT, "cpu_plugin", "accumulate.so"))
+    graphline("run", pathlib.Path(EXAMPLES, "cpu_plugin", "accumulate.yaml"), "--set",
+              f"library={library}", "--frames", 3, "--warmup", 1, "--save-tensors", tensors)
+    scores, sums = (floats(tensors / f"{name}.npy") for name in ("input.scores", "output.sums"))
+    expected_sums = []
+    for x in scores:
+        total = 0.0
+        for _ in range(4):
+            total = rounded(rounded(0.5 * total) + x)
+        expected_sums.append(total)
+    assert any(sums) and list(sums) == expected_sums, (sums[:3], expected_sums[:3])
+    print(f"accumulate: {len(sums)} values as they should be")
+
+
 def main():
     manual = graphline("stages", "my.normalize", "--plugin", PLUGIN)
     assert f"From: plug-in {pathlib.Path(PLUGIN).resolve()}" in manual, manual
@@ -69,6 +91,7 @@ def main():
     for device in devices:
         for graphs in ("off", "stage"):
             check(device, graphs)
+    check_accumulate()
 
 
 main()
