@@ -78,4 +78,15 @@ struct tensor_view {
   }
 };
 
+/// A tensor that its holder only reads, likewise.
+struct const_tensor_view {
+  const void* data = nullptr;
+  tensor_type type;
+
+  template <class T>
+  const T* as() const noexcept {
+    return static_cast<const T*>(data);
+  }
+};
+
 }  // namespace graphline

@@ -4,7 +4,11 @@
 // below reports what it finds and goes on with what is sound, so that one call shows every problem
 // and none twice.
 
+#include <fmt/format.h>
+
 #include <cstddef>
+#include <exception>
+#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "framework/base/error.hpp"
+#include "framework/base/stage_activity.hpp"
 #include "framework/plan/planner.hpp"
 
 namespace graphline::planning {
@@ -69,6 +75,29 @@ struct draft {
     out.error(where, std::move(message));
   }
 };
+
+/// Calls a function of the stage's kind. What it throws, out of memory apart, is an error at the
+/// stage, and the answer a default value.
+template <class Call>
+auto call_kind(const std::string& stage, const place& at, const stage_kind& kind,
+               std::string_view function, diagnostics& found, const Call& call)
+    -> decltype(call()) {
+  const auto* const label = stage_label_of(stage, kind.name, kind.origin);
+  const auto refuse = [&](std::string_view why) {
+    found.error(at, fmt::format("{}: '{}' threw: {}", to_string(*label), function, why));
+  };
+  const stage_scope scope({label, stage_point::getting_ready});
+  try {
+    return call();
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& e) {
+    refuse(reason_of(e));
+  } catch (...) {
+    refuse("an exception not derived from std::exception");
+  }
+  return {};
+}
 
 /// Names, kinds and arguments of all stages.
 void resolve_kinds(draft& d);

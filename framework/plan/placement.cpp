@@ -32,8 +32,9 @@ std::vector<item> list_items(const plan& p, const std::vector<std::size_t>& scra
   for (std::size_t t = 0; t < p.tensors.size(); ++t) {
     const planned_tensor& tensor = p.tensors[t];
     if (tensor.input) continue;
-    item i{aligned(tensor.type.bytes()), tensor.on, tensor.producer, bit_set(p.stages.size()),
-           &result.tensor_offset[t]};
+    const bool guarded = p.run.guard && tensor.on == side::cpu;
+    item i{aligned(tensor.type.bytes()) + (guarded ? 2 * guard_bytes : 0), tensor.on,
+           tensor.producer, bit_set(p.stages.size()), &result.tensor_offset[t]};
     // An output is read after the frame: no stage comes after it.
     if (!tensor.output()) {
       i.after = p.reach[tensor.producer];
@@ -101,6 +102,10 @@ placement place_buffers(const plan& p, const std::vector<std::size_t>& scratch) 
   }
   result.device_bytes = place_side(std::move(on_device));
   result.pinned_bytes = place_side(std::move(on_cpu));
+  for (std::size_t t = 0; p.run.guard && t < p.tensors.size(); ++t) {
+    const planned_tensor& tensor = p.tensors[t];
+    if (!tensor.input && tensor.on == side::cpu) result.tensor_offset[t] += guard_bytes;
+  }
   return result;
 }
 

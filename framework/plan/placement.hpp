@@ -21,6 +21,9 @@ struct placement {
   std::size_t pinned_bytes_without_reuse = 0;
 };
 
+/// Bytes before and after each tensor on the CPU that are nobody's with `guard: on`.
+inline constexpr std::size_t guard_bytes = 4096;
+
 /// Places every tensor that is not an input, and `scratch[stage]` bytes per stage (an empty vector
 /// for none), at offsets aligned to 256 bytes. Outputs of the pipeline keep their bytes to the end
 /// of the frame. Greedy by size, first fit.

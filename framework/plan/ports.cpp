@@ -25,7 +25,8 @@ std::optional<stage_ports> find_ports(draft& d, draft_stage& stage) {
   if (!stage.kind->ports) return stage_ports{stage.kind->inputs, stage.kind->outputs};
   if (!stage.sound) return std::nullopt;
   diagnostics found;
-  stage_ports ports = stage.kind->ports(stage.arguments, found);
+  stage_ports ports = call_kind(stage.spec->name.text, stage.spec->name.place, *stage.kind, "ports",
+                                found, [&] { return stage.kind->ports(stage.arguments, found); });
   if (forward(found, d.out)) return ports;
   stage.sound = false;
   return std::nullopt;

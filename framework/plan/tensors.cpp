@@ -117,7 +117,8 @@ std::optional<std::vector<tensor_type>> types_read(const draft& d, const draft_s
 
 void infer_stage(draft& d, draft_stage& stage, const std::vector<tensor_type>& inputs) {
   diagnostics found;
-  stage.shape = stage.kind->infer(stage.arguments, inputs, found);
+  stage.shape = call_kind(stage.spec->name.text, stage.spec->name.place, *stage.kind, "infer",
+                          found, [&] { return stage.kind->infer(stage.arguments, inputs, found); });
   // What an unknown parameter would have made of the types is not known.
   if (!forward(found, d.out) || holds_unresolved(stage.spec->parameters)) {
     stage.sound = false;
@@ -158,7 +159,11 @@ std::vector<device_form> forms_of(const plan& p, const std::string& backend) {
   std::vector<device_form> forms;
   for (const planned_stage& stage : p.stages) {
     const auto& form = stage.kind->form;
-    forms.push_back(form ? form(stage.config.arguments, backend) : device_form{});
+    const auto& given = stage.config.arguments;
+    diagnostics found;
+    forms.push_back(call_kind(stage.name, given.where(), *stage.kind, "form", found,
+                              [&] { return form ? form(given, backend) : device_form{}; }));
+    found.throw_if_errors();
   }
   return forms;
 }

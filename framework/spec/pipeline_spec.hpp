@@ -40,6 +40,7 @@ struct settings {
   std::optional<nanoseconds> max_time;  ///< no measured frame begins after it
   std::uint64_t seed = 1;               ///< of weights, inputs, random stages and arrivals
   std::int64_t threads = 0;             ///< compute threads of the `host` device; 0: half the cores
+  bool guard = false;                   ///< check that CPU stages write within their outputs
   std::optional<nanoseconds> deadline;  ///< a frame that takes longer has missed it
 
   // Load. The deadline and all latencies count from the moment a frame is due.

@@ -67,6 +67,10 @@ void each_setting(Take take) {
   take(&settings::threads,
        {"threads", "Compute threads of the host device (0: half the cores)",
         "Compute threads of the host device; 0 means half the cores.", 0, 1024});
+  take(&settings::guard,
+       {"guard", "Whether each CPU stage is checked for writes beyond its outputs",
+        "Whether each CPU stage is checked for writes before or after its outputs, "
+        "up to 4 KiB away; for debugging."});
   take(&settings::deadline,
        {"deadline", "A frame that takes longer has missed it: 20ms",
         "A frame that takes longer than this has missed its deadline.", 1, std::nullopt, "TIME"});

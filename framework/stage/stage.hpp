@@ -91,7 +91,7 @@ struct stage_config {
 /// What a CPU stage is handed for one frame.
 struct cpu_call {
   std::int64_t frame = 0;  ///< from 0, warm-up frames included
-  std::span<const tensor_view> inputs;
+  std::span<const const_tensor_view> inputs;
   std::span<const tensor_view> outputs;
 };
 

@@ -8,7 +8,8 @@
 
 namespace graphline {
 
-picture_view picture_at(const tensor_view& pictures, const tensor_view* sizes, std::size_t index) {
+picture_view picture_at(const const_tensor_view& pictures, const const_tensor_view* sizes,
+                        std::size_t index) {
   const shape& s = pictures.type.shape;
   const auto extent = [&](std::size_t axis) { return static_cast<std::size_t>(s[axis]); };
   picture_view picture{nullptr, extent(1), extent(2), extent(3), extent(2) * extent(3)};

@@ -23,7 +23,8 @@ struct picture_view {
 
 /// One picture of a tensor; without sizes as large as its part, as are those that claim to be
 /// larger.
-picture_view picture_at(const tensor_view& pictures, const tensor_view* sizes, std::size_t index);
+picture_view picture_at(const const_tensor_view& pictures, const const_tensor_view* sizes,
+                        std::size_t index);
 
 /// Whether a kind's inputs are pictures and, if at all, their sizes; reports it if not.
 bool check_pictures(const char* kind, const arguments& given, std::span<const tensor_type> inputs,

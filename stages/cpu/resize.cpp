@@ -11,7 +11,7 @@ class resize final : public cpu_stage {
   explicit resize(const stage_config&) {}
 
   void run(const cpu_call& call) override {
-    const tensor_view* sizes = call.inputs.size() > 1 ? &call.inputs[1] : nullptr;
+    const const_tensor_view* sizes = call.inputs.size() > 1 ? &call.inputs[1] : nullptr;
     const shape& written = call.outputs[0].type.shape;
     const auto height = static_cast<std::size_t>(written[1]);
     const auto width = static_cast<std::size_t>(written[2]);

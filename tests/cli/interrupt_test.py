@@ -1,6 +1,6 @@
 """A run that somebody ends by Ctrl-C, as a user of the graphline program meets it.
 
-usage: interrupt_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES
+usage: interrupt_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES PLUGINS_DIR
 """
 
 import json
@@ -24,6 +24,9 @@ def wait_until_caught(process):
         if caught >> (signal.SIGINT - 1) & 1:
             return
         time.sleep(0.01)
+
+
+PLUGINS = pathlib.Path(sys.argv[4])  # those of tests/stage/plugins
 
 
 class interrupted(Case):
@@ -73,6 +76,42 @@ class interrupted(Case):
         self.assertEqual(process.returncode, -signal.SIGINT)
         self.assertEqual(results[0].read_text(), "the one before")
         self.assertFalse(results[1].exists() or results[2].exists())
+
+    def hanging(self, *words):
+        """A run whose stage does not return in frame 3, its third measured one."""
+        path = self.pipeline(f"""pipeline: hanging
+plugins: {PLUGINS / "faulty.so"}
+stages:
+  - {{name: quick, kind: cpu.spin, duration: 1ms}}
+  - {{name: stuck, kind: test.faulty, how: hang, after: quick}}
+run: {{frames: 20, warmup: 1}}
+""")
+        return self.start("run", path, *words)
+
+    def test_a_stage_that_never_returns_is_named_and_costs_no_frame(self):
+        named = f"stage 'stuck' (test.faulty of plug-in {PLUGINS / 'faulty.so'})"
+        for words in (["--strategy", "async"], ["--strategy", "overlap", "--in-flight", "2"],
+                      ["--graphs", "frame"], ["--arrival", "constant", "--rate", "100"]):
+            files = [self.folder / name for name in ("r.json", "r.csv", "r.html")]
+            process = self.hanging(*words, *(f"--{f.suffix[1:]}={f}" for f in files))
+            time.sleep(1.5)
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.3)
+            _, err = self.interrupt(process)
+            self.assertIn(f"waiting for {named}, frame 3", err)
+            result = json.loads(files[0].read_text())
+            self.assertTrue(result["interrupted"])
+            self.assertEqual(result["end_to_end"]["count"], 2, words)
+            self.assertIn("stuck", files[1].read_text())
+            self.assertEqual(list(self.folder.glob("*.part")), [])
+
+    def test_the_stage_waited_for_is_named_without_being_asked(self):
+        process = self.hanging()
+        line = process.stderr.readline()
+        process.kill()
+        process.communicate()
+        self.assertIn("graphline: stage 'stuck' (test.faulty of plug-in ", line)
+        self.assertIn("has not returned for 5 s at frame 3", line)
 
     def test_a_result_of_nothing_takes_no_place(self):
         path = self.pipeline(SMALL.replace("1ms", "2s"), "slow.yaml")

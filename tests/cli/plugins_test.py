@@ -4,11 +4,13 @@ usage: plugins_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES PLUGINS_DIR
 """
 
 import pathlib
+import re
+import signal
 import struct
 import sys
 import unittest
 
-from cli_test import Case, graphline
+from cli_test import PIPELINES, Case, graphline
 
 PLUGINS = pathlib.Path(sys.argv[4])  # those of tests/stage/plugins
 
@@ -75,6 +77,57 @@ run: {{frames: 4, warmup: 1}}
             self.assertEqual(done.returncode, 1, done.stderr)
             self.assertIn("stage 'bad', frame 0", done.stdout + done.stderr)
             self.assertIn(words, done.stdout + done.stderr)
+
+    def faulty(self, how, when="run", kind="test.faulty"):
+        return self.pipeline(f"""pipeline: faulty
+plugins: {PLUGINS / "faulty.so"}
+stages:
+  - {{name: bad, kind: {kind}, how: {how}, when: {when}}}
+run: {{frames: 60, warmup: 1}}
+""")
+
+    def test_what_their_functions_throw_names_the_stage_its_kind_and_line(self):
+        of = f"stage 'bad' (test.faulty of plug-in {PLUGINS / 'faulty.so'}): "
+        for how, words in (("standard", "an error of the standard library"),
+                           ("number", "an exception not derived from std::exception")):
+            path = self.faulty(how, "infer")
+            for command in ("check", "run", "inspect"):
+                self.expect(graphline(command, path), 2,
+                            f"{path}:4:12: error: {of}'infer' threw: {words}")
+            path = self.faulty(how, "make")
+            self.expect(graphline("run", path), 1, f"error: {path}:4: {of}preparing: {words}")
+            done = graphline("run", self.faulty(how))
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn(f"stage 'bad', frame 3: {words}", done.stderr)
+
+    def test_a_crash_names_the_stage_and_removes_what_was_begun(self):
+        of = f"error: stage 'bad' (%s of plug-in {PLUGINS / 'faulty.so'}) crashed "
+        for how, sent in (("segv", signal.SIGSEGV), ("stack", signal.SIGSEGV),
+                          ("fpe", signal.SIGFPE), ("abort", signal.SIGABRT)):
+            for kind in ("test.faulty", "test.faulty_device"):
+                for more in ([], ["--strategy", "overlap"], ["--graphs", "off"]):
+                    path = self.faulty(how, kind=kind)
+                    done = graphline("run", path, "--json", self.folder / "out.json", *more)
+                    self.assertEqual(done.returncode, -sent, (how, kind, done.stderr))
+                    self.assertRegex(done.stderr, re.escape(of % kind) + r"at frame \d+: "
+                                     + sent.name + "\\b")
+                    self.assertEqual(done.stderr.count("error:"), 1, done.stderr)
+                    self.assertEqual(list(self.folder.glob("out.json*")), [])
+        done = graphline("check", self.faulty("segv", "infer"))
+        self.assertEqual(done.returncode, -signal.SIGSEGV)
+        self.assertIn(of % "test.faulty" + "while getting ready: SIGSEGV", done.stderr)
+
+    def test_guards_find_writes_beyond_outputs(self):
+        for how, words in (("after", "4 bytes after the end of its output 'bad', float32 [6]"),
+                           ("before", "8 bytes before the beginning of its output 'bad', float")):
+            for more in ([], ["--strategy", "overlap", "--in-flight", "2"], ["--graphs", "frame"],
+                         ["--timing", "none"]):
+                done = graphline("run", self.faulty(how), "--guard", "on", *more)
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertIn(f"stage 'bad', frame 3: it wrote {words}", done.stderr)
+        self.expect(graphline("run", self.faulty("nothing"), "--guard", "on"), 0)
+        self.expect(graphline("run", PIPELINES / "fan_out.yaml", "--guard", "on", "--frames", "3"),
+                    0)
 
     def test_stages_shows_their_kinds_and_where_they_come_from(self):
         good = PLUGINS / "good.so"

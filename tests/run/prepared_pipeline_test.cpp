@@ -151,7 +151,8 @@ TEST(frame_graph, tells_of_an_exception_that_is_none_of_the_standards) {
     if (stage == "third" && frame == 3) throw 42;
   };
   host_session s(three_calls(strategy::overlap, 1), at_frame);
-  EXPECT_EQ(s.run().failure, "stage 'third', frame 3: an exception that is no std::exception");
+  EXPECT_EQ(s.run().failure,
+            "stage 'third', frame 3: an exception not derived from std::exception");
 }
 
 TEST(frame_graph, keeps_nothing_of_its_stages_under_none_and_no_launch_under_event) {

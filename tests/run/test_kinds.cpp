@@ -14,13 +14,15 @@ namespace {
 
 constexpr std::int64_t elements = 64;
 
-void mix_tensors(std::int64_t salt, std::span<const tensor_view> inputs, const tensor_view& output,
+template <class Inputs>
+void mix_tensors(std::int64_t salt, const Inputs& inputs, const tensor_view& output,
                  std::int64_t frame) {
   for (std::int64_t e = 0; e < elements; ++e) {
     std::int64_t value = salt + frame;
     for (const auto& input : inputs) {
-      value = static_cast<std::int64_t>(static_cast<std::uint64_t>(value) * 31U +
-                                        static_cast<std::uint64_t>(input.as<std::int64_t>()[e]));
+      value = static_cast<std::int64_t>(
+          static_cast<std::uint64_t>(value) * 31U +
+          static_cast<std::uint64_t>(input.template as<std::int64_t>()[e]));
     }
     output.as<std::int64_t>()[e] = value;
   }

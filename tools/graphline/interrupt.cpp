@@ -1,18 +1,26 @@
 #include "tools/graphline/interrupt.hpp"
 
 #include <fmt/format.h>
+#include <semaphore.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <csignal>
+#include <ctime>
 
 #include "framework/base/error.hpp"
+#include "framework/base/signal_line.hpp"
+#include "framework/base/stage_activity.hpp"
 
 namespace graphline {
 namespace {
 
 stop_request raised_by_signal;
 std::atomic<bool> signalled{false};
+std::atomic<bool> second_is_awaited{false};
+std::atomic<bool> second_came{false};
+sem_t second_or_woken;
 
 /// Dies of the signal, as a program without a handler does: a shell then knows why it ended.
 void end_by(int signal) {
@@ -24,7 +32,9 @@ void handle(int signal) {
   // A lost terminal is told of more than once, by the kernel and by the shell.
   if (signalled.exchange(true)) {
     if (signal == SIGHUP) return;
-    end_by(signal);
+    if (!second_is_awaited.exchange(false)) return end_by(signal);
+    second_came = true;
+    ::sem_post(&second_or_woken);
     return;
   }
   constexpr char text[] =
@@ -32,6 +42,17 @@ void handle(int signal) {
   raised_by_signal.raise();
   // Nothing useful can be done if the terminal is gone.
   if (::write(STDERR_FILENO, text, sizeof text - 1) < 0) return;
+  thread_activity::each([](stage_point at) {
+    signal_line line;
+    line.add("graphline: waiting for ");
+    line.add(*at.stage);
+    if (at.frame >= 0) {
+      line.add(", frame ");
+      line.add(at.frame);
+    }
+    line.add("\n");
+    line.print();
+  });
 }
 
 void end_at_once(int) {
@@ -64,6 +85,37 @@ const stop_request& stop_on_interrupt() {
   ::sigaction(SIGTERM, &action, nullptr);
   if (!is_ignored(SIGHUP)) ::sigaction(SIGHUP, &action, nullptr);
   return raised_by_signal;
+}
+
+second_interrupt::second_interrupt() {
+  ::sem_init(&second_or_woken, 0, 0);
+  second_came = false;
+  second_is_awaited = true;
+}
+
+second_interrupt::~second_interrupt() {
+  second_is_awaited = false;
+}
+
+bool second_interrupt::wait(nanoseconds at_most) {
+  timespec until{};
+  ::clock_gettime(CLOCK_MONOTONIC, &until);
+  const nanoseconds at = until.tv_nsec + at_most;
+  until.tv_sec += at / 1'000'000'000;
+  until.tv_nsec = at % 1'000'000'000;
+  while (::sem_clockwait(&second_or_woken, CLOCK_MONOTONIC, &until) != 0 && errno == EINTR) {
+  }
+  return second_came;
+}
+
+void second_interrupt::wake() noexcept {
+  ::sem_post(&second_or_woken);
+}
+
+void end_by_interrupt() {
+  ::signal(SIGINT, SIG_DFL);
+  ::kill(::getpid(), SIGINT);
+  for (;;) ::pause();
 }
 
 void end_before_first(std::string_view what, bool with_nothing) {

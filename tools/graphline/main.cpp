@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "framework/base/crash_report.hpp"
 #include "framework/base/diagnostic.hpp"
 #include "framework/base/error.hpp"
 #include "framework/base/file/file_trouble.hpp"
@@ -210,6 +211,7 @@ int main(int argc, char** argv) {
   std::set_terminate(graphline::end_here);
   // A reader that goes away shows as a failed write and not as a death that leaves files unwritten.
   std::signal(SIGPIPE, SIG_IGN);
+  graphline::report_crashes();
   graphline::remember_command_line(argv);
   return graphline::delivered(graphline::run_program(argc, argv));
 }

@@ -3,6 +3,8 @@
 
 #include <CLI/App.hpp>
 #include <cerrno>
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -10,6 +12,7 @@
 
 #include "framework/analysis/analyze.hpp"
 #include "framework/analysis/run/summary.hpp"
+#include "framework/base/error.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/csv/stamps_csv.hpp"
 #include "framework/report/describe/describe.hpp"
@@ -26,6 +29,7 @@
 #include "tools/graphline/pipeline_options.hpp"
 #include "tools/graphline/progress_line.hpp"
 #include "tools/graphline/result_outputs.hpp"
+#include "tools/graphline/run_watch.hpp"
 #include "tools/graphline/terminal.hpp"
 
 namespace graphline {
@@ -59,31 +63,9 @@ result_outputs open_outputs(run_arguments& given, const plan& p) {
   return outputs;
 }
 
-exit_status run_pipeline(run_arguments& given) {
-  const stop_request& stop = stop_on_interrupt();
-  plan p = given.pipeline.make_plan();
-  const auto device = given.pipeline.open_device(p);
-  auto outputs = open_outputs(given, p);
-
-  session s(std::move(p), *device, &stop);
-  progress_line line(given.quiet);
-  run_options options;
-  options.stop = &stop;
-  options.on_progress = [&](const progress& at) {
-    line.show(at.warmup ? "warming up" : "measuring", at.done, at.total, "frames");
-  };
-  run_record record = s.run(options);
-  line.erase();
-  end_before_first("a frame was done",
-                   record.interrupted && record.frames.empty() && record.load.dropped.empty());
-  record.calibration = calibration_for(record.device, record.environment, record.warnings);
-
-  if (!given.tensors.empty() && !record.failure) {
-    outputs.attempt([&] { s.save_tensors(given.tensors); });
-  }
-  const bool kernels = given.kernels && !record.failure && !record.interrupted;
-  if (kernels) s.trace_operations(record, &stop);
-  const bool interrupted = record.interrupted || (kernels && stop.raised());
+/// Shows and saves what was measured.
+exit_status report_run(run_arguments& given, result_outputs& outputs, const run_record& record,
+                       bool interrupted) {
   const auto analysis = analyze(record);
   const auto says = report::describe(record, analysis);
   if (!given.quiet) outputs.show(says);
@@ -102,6 +84,54 @@ exit_status run_pipeline(run_arguments& given) {
   outputs.write(says);
   outputs.finish();
   return status;
+}
+
+/// After a second Ctrl-C, in a thread of its own while a stage does not come back: the program ends
+/// with the frames that are complete, if there are any.
+[[noreturn]] void end_without_stage(run_arguments& given, result_outputs& outputs, session& s) {
+  auto record = s.abandon_run();
+  if (!record) end_by_interrupt();
+  auto status = exit_status::interrupted;
+  try {
+    record->calibration = calibration_for(record->device, record->environment, record->warnings);
+    status = report_run(given, outputs, *record, true);
+  } catch (const std::exception& e) {
+    print(stderr, fmt::format("error: {}\n", reason_of(e)));
+    status = exit_status::run_failed;
+  }
+  std::fflush(stdout);
+  std::_Exit(static_cast<int>(status));
+}
+
+exit_status run_pipeline(run_arguments& given) {
+  const stop_request& stop = stop_on_interrupt();
+  plan p = given.pipeline.make_plan();
+  const auto device = given.pipeline.open_device(p);
+  auto outputs = open_outputs(given, p);
+
+  session s(std::move(p), *device, &stop);
+  progress_line line(given.quiet);
+  run_options options;
+  options.stop = &stop;
+  options.on_progress = [&](const progress& at) {
+    line.show(at.warmup ? "warming up" : "measuring", at.done, at.total, "frames");
+  };
+  run_record record;
+  {
+    const run_watch watched(given.quiet, [&] { end_without_stage(given, outputs, s); });
+    record = s.run(options);
+  }
+  line.erase();
+  end_before_first("a frame was done",
+                   record.interrupted && record.frames.empty() && record.load.dropped.empty());
+  record.calibration = calibration_for(record.device, record.environment, record.warnings);
+
+  if (!given.tensors.empty() && !record.failure) {
+    outputs.attempt([&] { s.save_tensors(given.tensors); });
+  }
+  const bool kernels = given.kernels && !record.failure && !record.interrupted;
+  if (kernels) s.trace_operations(record, &stop);
+  return report_run(given, outputs, record, record.interrupted || (kernels && stop.raised()));
 }
 
 }  // namespace

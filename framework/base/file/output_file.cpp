@@ -43,6 +43,7 @@ output_file::output_file(output_file&& other) noexcept
     : path_(std::move(other.path_)),
       target_(std::move(other.target_)),
       part_(std::exchange(other.part_, {})),
+      part_on_crash_(std::move(other.part_on_crash_)),
       descriptor_(std::exchange(other.descriptor_, -1)),
       standard_output_(other.standard_output_) {}
 
@@ -63,6 +64,7 @@ void output_file::open_beside() {
   const std::string part = target_ + ".part";
   descriptor_ = open_locked(part, O_WRONLY | O_CREAT | O_NOFOLLOW, path_);
   part_ = part;
+  part_on_crash_ = removed_on_crash(part);
   if (replaces) ::fchmod(descriptor_, old.st_mode & 07777);
   if (::ftruncate(descriptor_, 0) != 0) refuse_to_write(path_, reason(errno));
 }
@@ -81,6 +83,7 @@ void output_file::commit(const std::function<void(text_sink&)>& write) {
     if (::fsync(descriptor_) != 0) fail(errno);
     if (::rename(part_.c_str(), target_.c_str()) != 0) fail(errno);
     part_.clear();
+    part_on_crash_ = {};
   }
   if (::close(std::exchange(descriptor_, -1)) != 0) fail(errno);
 }
@@ -98,6 +101,7 @@ void output_file::discard() noexcept {
   if (!part_.empty()) ::unlink(part_.c_str());
   if (descriptor_ >= 0) ::close(descriptor_);
   part_.clear();
+  part_on_crash_ = {};
   descriptor_ = -1;
 }
 

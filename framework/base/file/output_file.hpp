@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "framework/base/crash_report.hpp"
 #include "framework/base/file/text_sink.hpp"
 
 namespace graphline {
@@ -49,6 +50,7 @@ class output_file {
   std::string path_;
   std::string target_;  ///< what `path_` leads to when links are followed
   std::string part_;    ///< empty when written in place
+  removed_on_crash part_on_crash_;
   int descriptor_ = -1;
   bool standard_output_ = false;
 };

@@ -12,6 +12,7 @@
 
 #include "framework/base/clock.hpp"
 #include "framework/base/error.hpp"
+#include "framework/base/stage_activity.hpp"
 #include "framework/base/thread_number.hpp"
 #include "framework/device/host/host_graph.hpp"
 #include "framework/device/host/host_stream.hpp"
@@ -154,7 +155,10 @@ void host_worker::call(const std::function<void()>& work) {
   failed_.throw_if_set();
   if (std::this_thread::get_id() == thread_.get_id()) return work();
 
-  std::packaged_task<void()> task([&work] { work(); });
+  std::packaged_task<void()> task([&work, at = thread_activity::own().at()] {
+    const stage_scope scope(at);
+    work();
+  });
   std::future<void> done = task.get_future();
   {
     const std::scoped_lock lock(calls_mutex_);
@@ -285,6 +289,7 @@ host_worker::state host_worker::settle_run(graph_run& run) noexcept {
 
 void host_worker::carry_out(lane& l) noexcept {
   const command& c = l.front();
+  const stage_scope scope(l.front_point());
   if (const auto* launch = std::get_if<launch_command>(&c)) {
     const nanoseconds time = execute(launch->run->next());
     l.busy += time;
@@ -316,7 +321,7 @@ nanoseconds host_worker::execute(const command& c) noexcept {
   } catch (const std::exception& e) {
     fail(c, reason_of(e));
   } catch (...) {
-    fail(c, "it threw something that is no std::exception");
+    fail(c, "an exception not derived from std::exception");
   }
   return 0;
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "framework/base/clock.hpp"
+#include "framework/base/stage_activity.hpp"
 #include "framework/base/words.hpp"
 #include "framework/device/device.hpp"
 #include "framework/device/host/host_device.hpp"
@@ -175,6 +176,7 @@ class lane {
   void publish(const command& c) noexcept {
     const ticket last = submitted_.load(std::memory_order_relaxed);
     ring_[last % capacity] = c;
+    points_[last % capacity] = thread_activity::own().at();
     submitted_.store(last + 1, std::memory_order_seq_cst);
   }
 
@@ -196,6 +198,9 @@ class lane {
   /// The oldest of the backlog, which must not be empty; it stays in place until `complete`.
   const command& front() const noexcept { return ring_[served_ % capacity]; }
   ticket front_ticket() const noexcept { return served_ + 1; }
+
+  /// What its caller worked on when it handed the oldest over.
+  const stage_point& front_point() const noexcept { return points_[served_ % capacity]; }
 
   /// Takes the oldest command away and wakes those asleep for it; no system call when nobody is.
   void complete() noexcept {
@@ -233,6 +238,7 @@ class lane {
   mutable std::atomic<std::uint32_t> wakes_{0};
 
   alignas(line) std::array<command, capacity> ring_{};
+  std::array<stage_point, capacity> points_{};
 };
 
 /// The lanes of a device: which exist, which are in use, and at which priority.

@@ -18,7 +18,7 @@ std::string describe_failure(const plan& p, std::optional<std::size_t> stage, st
   } catch (const std::exception& e) {
     return fmt::format("{}: {}", where, reason_of(e));
   } catch (...) {
-    return fmt::format("{}: an exception that is no std::exception", where);
+    return fmt::format("{}: an exception not derived from std::exception", where);
   }
 }
 
@@ -137,6 +137,7 @@ class in_order_executor : public executor {
     at_stage_.reset();
     runner_->read_stamps(s, frame);
     ++result_.completed;
+    runner_->into().frame_complete();
     meter_->frame_done(result_.completed, end);
   }
 

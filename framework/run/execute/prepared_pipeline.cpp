@@ -109,8 +109,10 @@ prepared_pipeline::prepared_pipeline(plan p, graphline::device& d, const stop_re
   parts_.resize(plan_.stages.size());
   for (std::size_t i = 0; i < scratch.size(); ++i) {
     if (device_stages_[i] == nullptr) continue;
-    scratch[i] = device_stages_[i]->scratch_bytes();
-    parts_[i] = device_stages_[i]->parts();
+    naming_stage(plan_.stages[i], "stating its parts", [&] {
+      scratch[i] = device_stages_[i]->scratch_bytes();
+      parts_[i] = device_stages_[i]->parts();
+    });
   }
   placement_ = place_buffers(plan_, scratch);
   slots_.resize(static_cast<std::size_t>(plan_.run.in_flight));
@@ -215,7 +217,12 @@ void prepared_pipeline::make_slot(slot& s, std::size_t index) {
     auto& bound = s.stages[i];
     bound.index = i;
     bound.name = stage.name.c_str();
-    for (const auto t : stage.reads) bound.inputs.push_back(tensor(t, index));
+    bound.label = label_of(stage);
+    std::vector<tensor_view> inputs;
+    for (const auto t : stage.reads) {
+      inputs.push_back(tensor(t, index));
+      bound.inputs.push_back({inputs.back().data, inputs.back().type});
+    }
     for (const auto t : stage.writes) bound.outputs.push_back(tensor(t, index));
     const bool in_stream = stage.on == side::device || plan_.run.graphs == graph_mode::frame;
     if (in_stream) bound.on = streams_[stage.stream].get();
@@ -228,12 +235,15 @@ void prepared_pipeline::make_slot(slot& s, std::size_t index) {
     }
     if (stage.on == side::cpu) {
       bound.cpu = cpu_stages_[i].get();
+      for (const auto t : stage.writes) {
+        if (plan_.run.guard) bound.guarded.push_back(plan_.tensors[t].name);
+      }
       continue;
     }
     const auto scratch = placement_.scratch_offset[i];
     void* const scratch_data = scratch == placement::none ? nullptr : s.device_block.at(scratch);
     bound.work = naming_stage(stage, "binding its tensors", [&] {
-      return device_stages_[i]->bind({bound.inputs, bound.outputs, scratch_data});
+      return device_stages_[i]->bind({std::move(inputs), bound.outputs, scratch_data});
     });
     bound.begin = device_.make_timed_event(stage.name + " begin");
     bound.end = device_.make_timed_event(stage.name + " end");

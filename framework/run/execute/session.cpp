@@ -1,12 +1,14 @@
 #include "framework/run/execute/session.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <map>
+#include <mutex>
 #include <system_error>
 #include <utility>
 
@@ -203,11 +205,59 @@ void read_outputs(prepared_pipeline& pipeline, std::size_t slot, run_record& rec
 
 }  // namespace
 
+/// The frames of a run while they are measured, for whoever abandons it.
+class measured_frames {
+ public:
+  void begin(const run_record& record, const recording& kept, const frame_schedule* schedule,
+             nanoseconds epoch) {
+    const std::lock_guard locked(lock_);
+    record_ = &record;
+    kept_ = &kept;
+    schedule_ = schedule;
+    epoch_ = epoch;
+  }
+
+  /// Never returns once they are abandoned: the record is somebody else's then.
+  void end() {
+    {
+      const std::lock_guard locked(lock_);
+      if (!abandoned_) {
+        kept_ = nullptr;
+        return;
+      }
+    }
+    for (;;) ::pause();
+  }
+
+  std::optional<run_record> abandon() {
+    const std::lock_guard locked(lock_);
+    const std::int64_t complete = kept_ == nullptr ? 0 : kept_->complete();
+    if (complete == 0) return std::nullopt;
+    abandoned_ = true;
+    run_record record = *record_;
+    recording(*kept_).hand_over(record, complete);
+    if (schedule_ != nullptr) {
+      record.load = frame_schedule(*schedule_).hand_over(epoch_, now(), complete);
+    }
+    record.interrupted = true;
+    return record;
+  }
+
+ private:
+  std::mutex lock_;
+  const run_record* record_ = nullptr;
+  const recording* kept_ = nullptr;  ///< null while no frame is measured
+  const frame_schedule* schedule_ = nullptr;
+  nanoseconds epoch_ = 0;
+  bool abandoned_ = false;
+};
+
 session::session(plan p, graphline::device& d, const stop_request* stop) {
   const memory_usage before = d.usage();
   pipeline_ = std::make_unique<prepared_pipeline>(std::move(p), d, stop);
   memory_ = taken_since(before, d.usage());
   executor_ = make_executor(*pipeline_);
+  measured_ = std::make_unique<measured_frames>();
 }
 session::~session() = default;
 session::session(session&&) noexcept = default;
@@ -264,8 +314,11 @@ run_record session::run(const run_options& options) {
     device().profile(true);
     const nanoseconds used_before = processor_time();
     if (record.run.max_time) stop.raise_at(now() + *record.run.max_time);
+    record.memory = memory_;
+    measured_->begin(record, kept, schedule ? &*schedule : nullptr, epoch);
     result = executor_->run(measured);
     const nanoseconds ended = now();
+    measured_->end();
     record.processor_time = processor_time() - used_before;
     if (!result.failure && options.after_frames) options.after_frames();
     // Only now, since it ends the profile of all that run at once.
@@ -284,6 +337,10 @@ run_record session::run(const run_options& options) {
   if (result.interrupted && !is_raised(options.stop)) end_at_max_time(record);
   if (!record.failure && last_slot_) read_outputs(*pipeline_, *last_slot_, record);
   return record;
+}
+
+std::optional<run_record> session::abandon_run() {
+  return measured_->abandon();
 }
 
 void session::trace_operations(run_record& record, const stop_request* stop) {
@@ -317,7 +374,9 @@ void session::save_tensors(const std::string& directory) {
   }
   for (const auto& stage : planned().stages) {
     if (!stage.kind->weights) continue;
-    for (const auto& w : stage.kind->weights(stage.config)) {
+    const auto weights = naming_stage(stage, "reading its weights for --save-tensors",
+                                      [&] { return stage.kind->weights(stage.config); });
+    for (const auto& w : weights) {
       save("weight." + stage.name + "." + w.name,
            fmt::format("weight '{}' of stage '{}'", w.name, stage.name), w.type, w.data);
     }

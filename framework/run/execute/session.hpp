@@ -15,6 +15,7 @@
 namespace graphline {
 
 class executor;
+class measured_frames;
 class prepared_pipeline;
 
 /// Told how far a run is, from the thread that drives it, at most about ten times a second.
@@ -71,6 +72,12 @@ class session {
   /// `run_error` where what the method takes cannot be prepared.
   run_record run(const run_options& options = {});
 
+  /// From another thread, for a `run` that does not come back from a stage: the record of the
+  /// measured frames that are complete, as an interrupted one, without outputs and conditions. That
+  /// `run` never returns then; end the program. Nothing where there is no such frame or no such
+  /// run, which then goes on.
+  std::optional<run_record> abandon_run();
+
   /// Runs each device stage alone a few times while the device notes its operations, and adds these
   /// to the record. What cannot be traced, and why, becomes a warning of the record. The outputs of
   /// the last run are overwritten: save them first.
@@ -87,6 +94,7 @@ class session {
   std::unique_ptr<prepared_pipeline> pipeline_;
   memory_usage memory_;  ///< of the pipeline, once prepared
   std::unique_ptr<executor> executor_;
+  std::unique_ptr<measured_frames> measured_;
   std::optional<std::size_t> last_slot_;  ///< holds the outputs of the last frame
 };
 

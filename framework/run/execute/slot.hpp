@@ -13,6 +13,7 @@
 
 #include "framework/base/clock.hpp"
 #include "framework/base/error.hpp"
+#include "framework/base/stage_activity.hpp"
 #include "framework/device/device.hpp"
 #include "framework/plan/plan.hpp"
 #include "framework/stage/stage.hpp"
@@ -64,12 +65,14 @@ class frame_graph;
 struct bound_stage {
   std::size_t index = 0;       ///< of the stage in the plan
   const char* name = nullptr;  ///< the plan's
-  std::vector<tensor_view> inputs;
+  const stage_label* label = nullptr;
+  std::vector<const_tensor_view> inputs;
   std::vector<tensor_view> outputs;
 
   // A CPU stage.
   cpu_stage* cpu = nullptr;               ///< null for a device stage
   std::vector<const event*> completions;  ///< device stages the host must see complete first
+  std::vector<std::string> guarded;       ///< names of its outputs with `guard: on`; or empty
   std::unique_ptr<host_function> call;    ///< runs it in a frame's graph; null without one
 
   // A stage of a stream: a device stage, and in a frame's graph a CPU stage too.
@@ -119,17 +122,29 @@ struct slot {
   ~slot();
 };
 
-/// Runs `work` and puts the stage's name and what was being done in front of what it throws.
+/// The label of a planned stage.
+inline const stage_label* label_of(const planned_stage& stage) {
+  return stage_label_of(stage.name, stage.kind->name, stage.kind->origin);
+}
+
+/// Runs `work` and puts the stage's place, its name and what was being done in front of what it
+/// throws.
 template <class Work>
 auto naming_stage(const planned_stage& stage, const char* what, Work&& work) {
+  const auto named = [&](std::string_view why) {
+    const place& at = stage.config.arguments.where();
+    const auto line = at.line > 0 ? fmt::format("{}:{}: ", at.source->name(), at.line) : "";
+    return fmt::format("{}{}: {}: {}", line, to_string(*label_of(stage)), what, why);
+  };
+  const stage_scope scope({label_of(stage), stage_point::getting_ready});
   try {
     return work();
   } catch (const error& e) {
-    throw error(e.status(), fmt::format("stage '{}' ({}): {}: {}", stage.name, stage.kind->name,
-                                        what, e.what()));
+    throw error(e.status(), named(e.what()));
   } catch (const std::exception& e) {
-    throw run_error(
-        fmt::format("stage '{}' ({}): {}: {}", stage.name, stage.kind->name, what, reason_of(e)));
+    throw run_error(named(reason_of(e)));
+  } catch (...) {
+    throw run_error(named("an exception not derived from std::exception"));
   }
 }
 

@@ -7,6 +7,7 @@
 #include "framework/record/timing_protocol.hpp"
 #include "framework/run/execute/recording.hpp"
 #include "framework/run/execute/slot.hpp"
+#include "framework/run/execute/tensor_data.hpp"
 
 namespace graphline {
 
@@ -37,20 +38,24 @@ class stage_runner {
   /// Runs a CPU stage in the calling thread.
   void run_on_cpu(bound_stage& s, frame_position frame) const {
     const shown_range shown(device_, s.name);
+    const stage_scope scope({s.label, frame.number});
     const cpu_call call{frame.number, s.inputs, s.outputs};
+    if (!s.guarded.empty()) fill_guards(s.outputs);
     if (into_.method() == timing_method::none) {
       s.cpu->run(call);
-      return;
+    } else {
+      const nanoseconds begin = now();
+      s.cpu->run(call);
+      const nanoseconds end = now();
+      into_.on_cpu(s.index, frame.index, begin, end);
     }
-    const nanoseconds begin = now();
-    s.cpu->run(call);
-    const nanoseconds end = now();
-    into_.on_cpu(s.index, frame.index, begin, end);
+    if (!s.guarded.empty()) check_guards(s.outputs, s.guarded);
   }
 
   /// Enqueues a device stage behind the stages it waits for.
   void enqueue(bound_stage& s, frame_position frame) const {
     const shown_range shown(device_, s.name);
+    const stage_scope scope({s.label, frame.number});
     for (const event* e : s.stream_waits) s.on->wait(*e);
     operations ops{s, *this, frame.index};
     time_device_stage(into_.method(), ops);

@@ -307,6 +307,7 @@ void task_graph::end_of_branch(std::uint32_t slot, pile& into) {
     state_.fail(pipeline_.planned(), std::nullopt, frame.number);
     return;
   }
+  runner_->into().frame_complete();
   state_.frame_completed();
   if (batch_->schedule != nullptr) {
     free_slot(live);

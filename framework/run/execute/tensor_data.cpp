@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -13,6 +14,7 @@
 #include "framework/base/error.hpp"
 #include "framework/base/file/npy_file.hpp"
 #include "framework/base/random.hpp"
+#include "framework/plan/placement.hpp"
 
 namespace graphline {
 namespace {
@@ -163,6 +165,40 @@ double element(dtype type, std::span<const std::byte> bytes, std::size_t index) 
 }
 
 }  // namespace
+
+namespace {
+
+constexpr std::byte guard_pattern{0xA5};
+
+/// Before and after a tensor.
+std::array<std::span<std::byte>, 2> guards_of(const tensor_view& tensor) noexcept {
+  auto* const begin = tensor.as<std::byte>();
+  return {std::span(begin - guard_bytes, guard_bytes),
+          std::span(begin + tensor.type.bytes(), guard_bytes)};
+}
+
+}  // namespace
+
+void fill_guards(std::span<const tensor_view> outputs) noexcept {
+  for (const tensor_view& output : outputs) {
+    for (const auto guard : guards_of(output)) std::ranges::fill(guard, guard_pattern);
+  }
+}
+
+void check_guards(std::span<const tensor_view> outputs, const std::vector<std::string>& names) {
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const auto guards = guards_of(outputs[i]);
+    for (std::size_t g = 0; g < guards.size(); ++g) {
+      const auto kept = std::ranges::count(guards[g], guard_pattern);
+      const auto written = static_cast<std::ptrdiff_t>(guard_bytes) - kept;
+      if (written == 0) continue;
+      throw run_error(fmt::format("it wrote {} byte{} {} its output '{}', {} of {} bytes", written,
+                                  written == 1 ? "" : "s",
+                                  g == 0 ? "before the beginning of" : "after the end of", names[i],
+                                  to_string(outputs[i].type), outputs[i].type.bytes()));
+    }
+  }
+}
 
 output_record describe_output(const std::string& tensor, const tensor_type& type,
                               std::span<const std::byte> bytes) {

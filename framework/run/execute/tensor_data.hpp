@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "framework/base/tensor_type.hpp"
 #include "framework/base/words.hpp"
@@ -19,6 +20,12 @@ void fill_input(const tensor_view& tensor, fill how, std::uint64_t seed);
 /// Reads a tensor in host memory from a NumPy file. Throws `input_error` naming the file, also
 /// where it holds another type than the tensor's.
 void read_input(const tensor_view& tensor, const std::string& path);
+
+/// Fills the `guard_bytes` before and after each output of a CPU stage with a pattern.
+void fill_guards(std::span<const tensor_view> outputs) noexcept;
+
+/// Throws `run_error` where the pattern has changed, naming the output, whose names these are.
+void check_guards(std::span<const tensor_view> outputs, const std::vector<std::string>& names);
 
 /// What is kept of an output: a checksum of its bytes, whether all of it is finite, and some of its
 /// elements.

@@ -83,7 +83,7 @@ class stage_trial {
   }
 
   static void reserve(const std::vector<tensor_type>& types, test::guard at,
-                      std::deque<block>& blocks, std::vector<tensor_view>& views) {
+                      std::deque<block>& blocks, auto& views) {
     for (const tensor_type& type : types) {
       views.push_back({blocks.emplace_back(type.bytes(), at).data(), type});
     }
@@ -95,7 +95,7 @@ class stage_trial {
   std::unique_ptr<cpu_stage> stage_;
   std::deque<block> input_data_;
   std::deque<block> output_data_;
-  std::vector<tensor_view> inputs_;
+  std::vector<const_tensor_view> inputs_;
   std::vector<tensor_view> outputs_;
 };
 

@@ -1,0 +1,108 @@
+#include "framework/base/crash_report.hpp"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "framework/base/signal_line.hpp"
+#include "framework/base/stage_activity.hpp"
+
+namespace graphline {
+namespace {
+
+struct crash_signal {
+  int number;
+  std::string_view meaning;
+};
+constexpr std::array crash_signals = {
+    crash_signal{SIGSEGV, "SIGSEGV, access to memory that is not its own"},
+    crash_signal{SIGBUS, "SIGBUS, access to memory that is not there"},
+    crash_signal{SIGFPE, "SIGFPE, such as an integer divided by 0"},
+    crash_signal{SIGILL, "SIGILL, an instruction that this processor does not have"},
+    crash_signal{SIGABRT, "SIGABRT, abort() or a failed assertion"},
+};
+
+std::array<struct sigaction, crash_signals.size()> earlier_actions;
+std::array<std::atomic<char*>, 64> temporary_paths;
+std::atomic<bool> crashed{false};
+
+/// What was at work: the calling thread's stage.
+void tell_crash(std::string_view meaning) noexcept {
+  signal_line line;
+  line.add("\nerror: ");
+  const stage_point at = thread_activity::own().at();
+  if (at.stage == nullptr) {
+    line.add("the program crashed in a thread that works on no stage");
+  } else {
+    line.add(*at.stage);
+    line.add(at.frame < 0 ? " crashed while getting ready" : " crashed at frame ");
+    if (at.frame >= 0) line.add(at.frame);
+  }
+  line.add(": ");
+  line.add(meaning);
+  line.add("\n");
+  line.print();
+}
+
+void on_crash(int signal, siginfo_t* info, void* /*context*/) {
+  const auto of = std::ranges::find(crash_signals, signal, &crash_signal::number);
+  // A second thread that crashes, or this handler, finds the work done.
+  if (!crashed.exchange(true)) {
+    tell_crash(of->meaning);
+    for (auto& path : temporary_paths) {
+      if (const char* name = path.load(std::memory_order_acquire)) ::unlink(name);
+    }
+  }
+  ::sigaction(signal, &earlier_actions[static_cast<std::size_t>(of - crash_signals.begin())],
+              nullptr);
+  // An instruction at fault is carried out again; what was sent has to be sent again.
+  if (info->si_code <= 0) ::raise(signal);
+}
+
+}  // namespace
+
+void report_crashes() noexcept {
+  static_cast<void>(thread_activity::own());  // the calling thread's alternate stack
+  struct sigaction action {};
+  action.sa_sigaction = on_crash;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  for (std::size_t i = 0; i < crash_signals.size(); ++i) {
+    ::sigaction(crash_signals[i].number, &action, &earlier_actions[i]);
+  }
+}
+
+removed_on_crash::removed_on_crash(const std::string& path) {
+  char* const copy = ::strdup(path.c_str());
+  if (copy == nullptr) return;
+  for (std::size_t i = 0; i < temporary_paths.size(); ++i) {
+    char* nothing = nullptr;
+    if (!temporary_paths[i].compare_exchange_strong(nothing, copy)) continue;
+    index_ = i;
+    return;
+  }
+  std::free(copy);
+}
+
+removed_on_crash::removed_on_crash(removed_on_crash&& other) noexcept
+    : index_(std::exchange(other.index_, none)) {}
+
+removed_on_crash& removed_on_crash::operator=(removed_on_crash&& other) noexcept {
+  if (this == &other) return *this;
+  release();
+  index_ = std::exchange(other.index_, none);
+  return *this;
+}
+
+void removed_on_crash::release() noexcept {
+  if (index_ == none) return;
+  std::free(temporary_paths[std::exchange(index_, none)].exchange(nullptr));
+}
+
+}  // namespace graphline

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include "framework/base/stage_activity.hpp"
+
+namespace graphline {
+
+/// A line for standard error that a signal handler may put together: takes no memory and no lock.
+/// What does not fit is left out.
+class signal_line {
+ public:
+  void add(std::string_view text) noexcept {
+    const std::size_t bytes = std::min(text.size(), sizeof text_ - used_);
+    std::memcpy(text_ + used_, text.data(), bytes);
+    used_ += bytes;
+  }
+  void add(std::int64_t number) noexcept {  // not negative
+    char digits[20];
+    std::size_t begin = sizeof digits;
+    do {
+      digits[--begin] = static_cast<char>('0' + number % 10);
+      number /= 10;
+    } while (number > 0);
+    add({digits + begin, sizeof digits - begin});
+  }
+  /// As `to_string` has it.
+  void add(const stage_label& label) noexcept {
+    add("stage '");
+    add(label.stage);
+    add("' (");
+    add(label.kind);
+    if (!label.plugin.empty()) {
+      add(" of plug-in ");
+      add(label.plugin);
+    }
+    add(")");
+  }
+  void print() const noexcept {
+    if (::write(STDERR_FILENO, text_, used_) < 0) return;  // nobody to be told
+  }
+
+ private:
+  char text_[1024];
+  std::size_t used_ = 0;
+};
+
+}  // namespace graphline

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+namespace graphline {
+
+/// What messages call a stage. Labels stay to the end of the program, so that any thread and any
+/// signal handler may read one.
+struct stage_label {
+  std::string stage;
+  std::string kind;
+  std::string plugin;  ///< the file its kind comes from; empty for a kind of the program's own
+};
+
+/// The label of these texts; the same one each time.
+const stage_label* stage_label_of(const std::string& stage, const std::string& kind,
+                                  const std::string& plugin);
+
+/// "stage 'track' (my.track of plug-in /opt/track.so)"
+std::string to_string(const stage_label& label);
+
+/// What a thread works on: a frame of a stage, or getting the stage ready.
+struct stage_point {
+  static constexpr std::int64_t getting_ready = -1;
+
+  const stage_label* stage = nullptr;  ///< null: no stage
+  std::int64_t frame = getting_ready;
+
+  bool operator==(const stage_point&) const = default;
+};
+
+/// The point of one thread, which that thread writes and every other may read.
+class thread_activity {
+ public:
+  /// The calling thread's.
+  static thread_activity& own() noexcept { return own_ != nullptr ? *own_ : attach(); }
+
+  /// Calls `take` for each thread that is at a stage. Async-signal-safe if `take` is.
+  template <class Take>
+  static void each(const Take& take) {
+    for (const thread_activity* t = first_.load(std::memory_order_acquire); t != nullptr;
+         t = t->next_) {
+      if (const stage_point at = t->at(); at.stage != nullptr) take(at);
+    }
+  }
+
+  stage_point at() const noexcept {
+    return {stage_.load(std::memory_order_relaxed), frame_.load(std::memory_order_relaxed)};
+  }
+  void move_to(stage_point to) noexcept {
+    frame_.store(to.frame, std::memory_order_relaxed);
+    stage_.store(to.stage, std::memory_order_relaxed);
+  }
+
+ private:
+  friend struct attached_thread;
+
+  /// Gives the calling thread an activity and an alternate stack for signal handlers.
+  static thread_activity& attach() noexcept;
+
+  static inline std::atomic<thread_activity*> first_{nullptr};
+  static inline constinit thread_local thread_activity* own_ = nullptr;
+
+  std::atomic<const stage_label*> stage_{nullptr};
+  std::atomic<std::int64_t> frame_{0};
+  std::atomic<bool> taken_{true};
+  thread_activity* next_ = nullptr;  ///< activities are used again and never freed
+};
+
+/// The calling thread is at a point while this exists, and then where it was before. Two stores.
+class stage_scope {
+ public:
+  explicit stage_scope(stage_point at) noexcept : own_(thread_activity::own()), before_(own_.at()) {
+    own_.move_to(at);
+  }
+  ~stage_scope() { own_.move_to(before_); }
+  stage_scope(const stage_scope&) = delete;
+  stage_scope& operator=(const stage_scope&) = delete;
+
+ private:
+  thread_activity& own_;
+  stage_point before_;
+};
+
+}  // namespace graphline
