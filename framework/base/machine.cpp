@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -15,13 +16,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A line of /proc/meminfo in bytes; no limit when it cannot be read.
-std::uint64_t meminfo_bytes(std::string_view key) {
-  std::ifstream file("/proc/meminfo");
-  for (std::string name, rest; file >> name && std::getline(file, rest);) {
-    if (name == key) return std::stoull(rest) * 1024;
+/// A line of /proc/meminfo in bytes.
+std::optional<std::uint64_t> meminfo_bytes(const fs::path& root, std::string_view key) {
+  std::ifstream file(root / "proc/meminfo");
+  for (std::string name; file >> name; file.ignore(std::numeric_limits<int>::max(), '\n')) {
+    std::uint64_t kibibytes = 0;
+    if (name == key && file >> kibibytes) return kibibytes * 1024;
   }
-  return std::numeric_limits<std::int64_t>::max();
+  return std::nullopt;
+}
+
+/// The least of what is known.
+std::optional<std::uint64_t> least(std::optional<std::uint64_t> a, std::optional<std::uint64_t> b) {
+  return a && b ? std::min(a, b) : std::max(a, b);
 }
 
 void keep_to(const ::cpu_set_t& cpus) noexcept {
@@ -47,14 +54,12 @@ int usable_cores() {
   return cores;
 }
 
-std::uint64_t memory_in_all() {
-  const std::uint64_t all = meminfo_bytes("MemTotal:");
-  return std::min(all, read_cgroup_limits().memory_bytes.value_or(all));
+std::optional<std::uint64_t> memory_in_all(const fs::path& root) {
+  return least(meminfo_bytes(root, "MemTotal:"), read_cgroup_limits(root).memory_bytes);
 }
 
-std::uint64_t available_memory() {
-  const std::uint64_t available = meminfo_bytes("MemAvailable:");
-  return std::min(available, read_cgroup_limits().memory_bytes_left.value_or(available));
+std::optional<std::uint64_t> available_memory(const fs::path& root) {
+  return least(meminfo_bytes(root, "MemAvailable:"), read_cgroup_limits(root).memory_bytes_left);
 }
 
 cpu_set cpus_by_affinity() {
@@ -105,16 +110,69 @@ fs::path cache_folder() {
 
 namespace {
 
-/// The folders of the process's group, from the line "0::/pod/task" of /proc/self/cgroup, and of
-/// those above it. Seen from within a container, its group is the root.
-std::vector<fs::path> group_folders(const fs::path& root) {
-  std::vector<fs::path> folders = {root / "sys/fs/cgroup"};
+/// Whether a comma-separated list has that word.
+bool lists(std::string_view list, std::string_view word) {
+  while (!list.empty()) {
+    const auto entry = list.substr(0, list.find(','));
+    if (entry == word) return true;
+    list.remove_prefix(std::min(entry.size() + 1, list.size()));
+  }
+  return false;
+}
+
+/// The group of the process in the hierarchy of a controller of version 1 or, without one, in that
+/// of version 2: "pod/task" of the line "4:memory:/pod/task" or "0::/pod/task" of
+/// /proc/self/cgroup.
+std::optional<fs::path> group_of_process(const fs::path& root, std::string_view controller) {
   std::ifstream groups(root / "proc/self/cgroup");
   for (std::string line; std::getline(groups, line);) {
-    if (!line.starts_with("0::/")) continue;
-    const auto group = fs::path(line.substr(4)).lexically_normal();
-    if (group.string().starts_with("..")) break;  // outside of what the container sees
-    for (const auto& part : group) folders.push_back(folders.back() / part);
+    const auto first = line.find(':');
+    const auto second = line.find(":/", first + 1);
+    if (first == line.npos || second == line.npos) continue;
+    const auto controllers = std::string_view(line).substr(first + 1, second - first - 1);
+    if (controller.empty() ? controllers.empty() : lists(controllers, controller)) {
+      return fs::path(line.substr(second + 2)).lexically_normal();
+    }
+  }
+  return std::nullopt;
+}
+
+struct mounted_hierarchy {
+  fs::path group;  ///< at the mount's top, "pod" of a container's
+  fs::path folder;
+};
+
+/// Where such a hierarchy is mounted, by /proc/self/mountinfo, or where it usually is.
+mounted_hierarchy mount_of(const fs::path& root, std::string_view controller) {
+  std::ifstream mounts(root / "proc/self/mountinfo");
+  for (std::string line; std::getline(mounts, line);) {
+    // "35 31 0:32 /pod /sys/fs/cgroup/memory rw shared:9 - cgroup cgroup rw,memory"
+    const auto dash = line.find(" - ");
+    if (dash == line.npos) continue;
+    std::istringstream place(line);
+    std::istringstream what(line.substr(dash + 3));
+    std::string skipped, group, folder, type, options;
+    place >> skipped >> skipped >> skipped >> group >> folder;
+    what >> type >> skipped >> options;
+    const bool found =
+        controller.empty() ? type == "cgroup2" : type == "cgroup" && lists(options, controller);
+    if (!found || !group.starts_with('/') || !folder.starts_with('/')) continue;
+    return {group.substr(1), root / folder.substr(1)};
+  }
+  return {"", root / "sys/fs/cgroup" / controller};
+}
+
+/// The folders of the process's group and of those above it. Seen from within a container, its
+/// group is the top.
+std::vector<fs::path> group_folders(const fs::path& root, std::string_view controller) {
+  const auto group = group_of_process(root, controller);
+  const auto mount = mount_of(root, controller);
+  std::vector<fs::path> folders = {mount.folder};
+  if (!group) return folders;
+  const auto below = mount.group.empty() ? *group : group->lexically_relative(mount.group);
+  if (below.empty() || below.string().starts_with("..")) return folders;  // outside of the mount
+  for (const auto& part : below) {
+    if (part != ".") folders.push_back(folders.back() / part);
   }
   return folders;
 }
@@ -126,13 +184,14 @@ std::optional<std::int64_t> number_in(const fs::path& path) {
   return file >> value ? std::optional(value) : std::nullopt;
 }
 
-std::int64_t statistic(const fs::path& path, std::string_view name) {
+/// Of a file of lines "name value".
+std::optional<std::int64_t> statistic(const fs::path& path, std::string_view name) {
   std::ifstream file(path);
   std::string key;
   for (std::int64_t value = 0; file >> key >> value;) {
     if (key == name) return value;
   }
-  return 0;
+  return std::nullopt;
 }
 
 template <class Value>
@@ -140,25 +199,63 @@ void take_least(std::optional<Value>& least, Value value) {
   least = std::min(least.value_or(value), value);
 }
 
+/// `cached`: page cache among what is used, which is given back where memory is short.
+void limit_memory(cgroup_limits& limits, std::optional<std::int64_t> limit,
+                  std::optional<std::int64_t> used, std::optional<std::int64_t> cached) {
+  constexpr std::int64_t none = std::int64_t{1} << 62;  // version 1 has a number for no limit
+  if (!limit || *limit < 0 || *limit >= none) return;
+  const auto left =
+      std::clamp<std::int64_t>(*limit - used.value_or(0) + cached.value_or(0), 0, *limit);
+  take_least(limits.memory_bytes, static_cast<std::uint64_t>(*limit));
+  take_least(limits.memory_bytes_left, static_cast<std::uint64_t>(left));
+}
+
+void limit_cpus(cgroup_limits& limits, double quota, double period) {
+  if (quota > 0 && period > 0) take_least(limits.cpus, quota / period);
+}
+
 }  // namespace
 
 cgroup_limits read_cgroup_limits(const fs::path& root) {
   cgroup_limits limits;
-  for (const auto& folder : group_folders(root)) {
-    if (const auto limit = number_in(folder / "memory.max")) {
-      const auto used = number_in(folder / "memory.current").value_or(0) -
-                        statistic(folder / "memory.stat", "inactive_file");
-      const auto left = std::clamp<std::int64_t>(*limit - used, 0, *limit);
-      take_least(limits.memory_bytes, static_cast<std::uint64_t>(*limit));
-      take_least(limits.memory_bytes_left, static_cast<std::uint64_t>(left));
-    }
+  for (const auto& folder : group_folders(root, "")) {
+    limit_memory(limits, number_in(folder / "memory.max"), number_in(folder / "memory.current"),
+                 statistic(folder / "memory.stat", "inactive_file"));
     // "150000 100000": microseconds in a period of as many.
     std::ifstream cpus(folder / "cpu.max");
     double quota = 0;
     double period = 0;
-    if (cpus >> quota >> period && period > 0) take_least(limits.cpus, quota / period);
+    if (cpus >> quota >> period) limit_cpus(limits, quota, period);
+  }
+  for (const auto& folder : group_folders(root, "memory")) {
+    const auto used = number_in(folder / "memory.usage_in_bytes");
+    const auto cached = statistic(folder / "memory.stat", "total_inactive_file");
+    limit_memory(limits, number_in(folder / "memory.limit_in_bytes"), used, cached);
+    // With those of groups above that cannot be seen from here.
+    limit_memory(limits, statistic(folder / "memory.stat", "hierarchical_memory_limit"), used,
+                 cached);
+  }
+  for (const auto& folder : group_folders(root, "cpu")) {
+    const auto quota = number_in(folder / "cpu.cfs_quota_us");
+    const auto period = number_in(folder / "cpu.cfs_period_us");
+    limit_cpus(limits, static_cast<double>(quota.value_or(0)),
+               static_cast<double>(period.value_or(0)));
   }
   return limits;
+}
+
+std::optional<nanoseconds> read_cgroup_throttling(const fs::path& root) {
+  std::optional<nanoseconds> all;
+  const auto add = [&all](std::optional<std::int64_t> time, std::int64_t unit) {
+    if (time) all = all.value_or(0) + *time * unit;
+  };
+  for (const auto& folder : group_folders(root, "")) {
+    add(statistic(folder / "cpu.stat", "throttled_usec"), 1000);
+  }
+  for (const auto& folder : group_folders(root, "cpu")) {
+    add(statistic(folder / "cpu.stat", "throttled_time"), 1);
+  }
+  return all;
 }
 
 }  // namespace graphline

@@ -7,6 +7,8 @@
 #include <optional>
 #include <vector>
 
+#include "framework/base/clock.hpp"
+
 namespace graphline {
 
 // What this program may use of the machine.
@@ -17,11 +19,11 @@ namespace graphline {
 int usable_cores();
 
 /// Bytes of memory that this program may have in all: the machine's, or what its control groups
-/// limit it to.
-std::uint64_t memory_in_all();
+/// limit it to. Nothing where the system does not tell. `root`: of the file system, for tests.
+std::optional<std::uint64_t> memory_in_all(const std::filesystem::path& root = "/");
 
 /// Of these, bytes that can be allocated without swapping.
-std::uint64_t available_memory();
+std::optional<std::uint64_t> available_memory(const std::filesystem::path& root = "/");
 
 /// What the control groups of this process, a container's for instance, leave it of the machine.
 /// What no group limits is absent.
@@ -31,10 +33,15 @@ struct cgroup_limits {
   std::optional<double> cpus;                      ///< CPU time for each second: 1.5
 };
 
-/// Of version 2 (`memory.max`, `cpu.max`), of the process's group and of all groups above it that
-/// can be seen. Page cache that is given back where memory is short does not count as used. `root`:
-/// of the file system, for tests. What cannot be read limits nothing.
+/// Of version 2 (`memory.max`, `cpu.max`) and of version 1 (`memory.limit_in_bytes`,
+/// `cpu.cfs_quota_us`), of the process's group and of all groups above it that can be seen. Page
+/// cache that is given back where memory is short does not count as used. `root`: of the file
+/// system, for tests. What cannot be read limits nothing.
 cgroup_limits read_cgroup_limits(const std::filesystem::path& root = "/");
+
+/// How long these groups' CPU quotas have held their threads back so far, by `cpu.stat`; nothing
+/// where it does not say.
+std::optional<nanoseconds> read_cgroup_throttling(const std::filesystem::path& root = "/");
 
 /// CPUs by number, ascending.
 using cpu_set = std::vector<int>;

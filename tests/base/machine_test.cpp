@@ -32,7 +32,8 @@ TEST(machine, has_the_cores_that_the_affinity_names) {
 }
 
 TEST(machine, has_no_more_memory_available_than_in_all) {
-  EXPECT_GT(available_memory(), 0U);
+  ASSERT_TRUE(available_memory());
+  EXPECT_GT(*available_memory(), 0U);
   EXPECT_LE(available_memory(), memory_in_all());
 }
 
@@ -138,6 +139,121 @@ TEST(cgroup_limits, are_the_least_of_the_groups_of_this_process_and_those_above)
     EXPECT_EQ(limits.memory_bytes_left, machine.left) << machine.group;
     EXPECT_EQ(limits.cpus, machine.cpus) << machine.group;
   }
+}
+
+// As a container of 200 MB and half a core has them: systemd's mounts, Docker's group.
+constexpr const char* version_1_mounts =
+    "31 23 0:28 / /sys/fs/cgroup rw,relatime - tmpfs tmpfs rw,mode=755\n"
+    "32 31 0:29 /docker/1234 /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n"
+    "35 31 0:32 /docker/1234 /sys/fs/cgroup/memory rw shared:9 master:3 - cgroup cgroup rw,memory\n"
+    "41 31 0:38 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw\n";
+
+TEST(cgroup_limits, of_version_1_are_those_of_the_mounted_groups) {
+  const struct {
+    const char* groups;
+    const char* mounts;
+    std::vector<file> files;  ///< below sys/fs/cgroup
+    std::optional<std::uint64_t> memory;
+    std::optional<std::uint64_t> left;
+    std::optional<double> cpus;
+  } machines[] = {
+      // The container's groups are the mounts' tops.
+      {"11:cpu,cpuacct:/docker/1234\n4:memory:/docker/1234\n0::/docker/1234\n",
+       version_1_mounts,
+       {{"memory/memory.limit_in_bytes", "209715200\n"},
+        {"memory/memory.usage_in_bytes", "104857600\n"},
+        {"memory/memory.stat", "cache 9\ninactive_file 1\ntotal_inactive_file 52428800\n"},
+        {"cpu,cpuacct/cpu.cfs_quota_us", "50000\n"},
+        {"cpu,cpuacct/cpu.cfs_period_us", "100000\n"}},
+       200 * mebibyte,
+       150 * mebibyte,
+       0.5},
+      // Groups within it; the least counts.
+      {"11:cpu,cpuacct:/docker/1234/job\n4:memory:/docker/1234/job/step\n",
+       version_1_mounts,
+       {{"memory/memory.limit_in_bytes", "209715200\n"},
+        {"memory/job/memory.limit_in_bytes", "104857600\n"},
+        {"memory/job/step/memory.limit_in_bytes", "9223372036854771712\n"},
+        {"memory/job/step/memory.usage_in_bytes", "1048576\n"},
+        {"memory/job/step/memory.stat", "hierarchical_memory_limit 52428800\n"},
+        {"cpu,cpuacct/cpu.cfs_quota_us", "200000\n"},
+        {"cpu,cpuacct/cpu.cfs_period_us", "100000\n"},
+        {"cpu,cpuacct/job/cpu.cfs_quota_us", "-1\n"},
+        {"cpu,cpuacct/job/cpu.cfs_period_us", "100000\n"}},
+       50 * mebibyte,
+       49 * mebibyte,
+       2},
+      // No limits, in the way of version 1.
+      {"4:memory:/\n1:cpu:/\n",
+       "",
+       {{"memory/memory.limit_in_bytes", "9223372036854771712\n"},
+        {"memory/memory.stat", "hierarchical_memory_limit 9223372036854771712\n"},
+        {"cpu/cpu.cfs_quota_us", "-1\n"},
+        {"cpu/cpu.cfs_period_us", "100000\n"}},
+       {},
+       {},
+       {}},
+      // Without mountinfo in the usual places; a group that is not below the mount is its top.
+      {"2:memory:/a\n",
+       "",
+       {{"memory/a/memory.limit_in_bytes", "1048576"}},
+       mebibyte,
+       mebibyte,
+       {}},
+      {"4:memory:/docker/other\n",
+       version_1_mounts,
+       {{"memory/memory.limit_in_bytes", "2097152"}},
+       2 * mebibyte,
+       2 * mebibyte,
+       {}},
+      // Version 2 beside it, where its mount is.
+      {"4:memory:/docker/1234\n0::/a\n",
+       version_1_mounts,
+       {{"unified/a/memory.max", "1048576"}},
+       mebibyte,
+       mebibyte,
+       {}},
+  };
+  for (const auto& machine : machines) {
+    const temporary_folder root;
+    root.write("proc/self/cgroup", machine.groups);
+    root.write("proc/self/mountinfo", machine.mounts);
+    for (const auto& [name, text] : machine.files) {
+      root.write(std::string("sys/fs/cgroup/") + name, text);
+    }
+    const cgroup_limits limits = read_cgroup_limits(root.path());
+    EXPECT_EQ(limits.memory_bytes, machine.memory) << machine.groups;
+    EXPECT_EQ(limits.memory_bytes_left, machine.left) << machine.groups;
+    EXPECT_EQ(limits.cpus, machine.cpus) << machine.groups;
+  }
+}
+
+TEST(cgroup_throttling, is_that_of_all_groups_of_either_version) {
+  const temporary_folder root;
+  EXPECT_FALSE(read_cgroup_throttling(root.path()));
+  root.write("proc/self/cgroup", "11:cpu,cpuacct:/docker/1234/job\n0::/a\n");
+  root.write("proc/self/mountinfo", version_1_mounts);
+  root.write("sys/fs/cgroup/unified/a/cpu.stat", "usage_usec 77\nnr_throttled 2\nthrottled_usec 5");
+  EXPECT_EQ(read_cgroup_throttling(root.path()), 5'000);
+  root.write("sys/fs/cgroup/cpu,cpuacct/cpu.stat", "nr_periods 9\nthrottled_time 200\n");
+  root.write("sys/fs/cgroup/cpu,cpuacct/job/cpu.stat", "nr_periods 9\nthrottled_time 30\n");
+  EXPECT_EQ(read_cgroup_throttling(root.path()), 5'230);
+}
+
+TEST(machine, has_the_memory_that_is_known_and_none_where_nothing_is) {
+  const temporary_folder root;
+  EXPECT_EQ(memory_in_all(root.path()), std::nullopt);
+  EXPECT_EQ(available_memory(root.path()), std::nullopt);
+  root.write("proc/meminfo", "MemTotal:  2048 kB\nMemFree: 7 kB\nMemAvailable:   1024 kB\n");
+  EXPECT_EQ(memory_in_all(root.path()), 2 * mebibyte);
+  EXPECT_EQ(available_memory(root.path()), mebibyte);
+  root.write("proc/self/cgroup", "0::/\n");
+  root.write("sys/fs/cgroup/memory.max", "1048576");
+  root.write("sys/fs/cgroup/memory.current", "524288");
+  EXPECT_EQ(memory_in_all(root.path()), mebibyte);
+  EXPECT_EQ(available_memory(root.path()), mebibyte / 2);
+  root.write("proc/meminfo", "");
+  EXPECT_EQ(memory_in_all(root.path()), mebibyte);
 }
 
 using ::testing::DoubleEq;

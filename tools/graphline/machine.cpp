@@ -50,7 +50,7 @@ void remember_command_line(char** argv) {
 plan_target target_of(const std::string& device_name) {
   plan_target result;
   result.backend = builtin_devices().resolve({device_name, 0});
-  result.host_memory_bytes = memory_in_all();
+  result.host_memory_bytes = memory_in_all().value_or(0);
   if (result.backend == "host") result.device_memory_bytes = result.host_memory_bytes;
   return result;
 }

@@ -93,7 +93,7 @@ plan_target pipeline_options::target(bool to_read) {
     const auto& backends = builtin_devices().backends();
     const bool built = std::ranges::find(backends, name, &backend::name) != backends.end();
     if (to_read && built) {
-      return {.backend = name, .host_memory_bytes = memory_in_all(), .present = false};
+      return {.backend = name, .host_memory_bytes = memory_in_all().value_or(0), .present = false};
     }
     make_plan_without_device();  // what is wrong in the file comes first
     throw;

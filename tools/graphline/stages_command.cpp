@@ -62,8 +62,8 @@ exit_status list_devices() {
     for (std::size_t i = 0; i < found.size(); ++i) {
       const auto& device = found[i];
       const auto name = found.size() > 1 ? fmt::format("{}:{}", backend.name, i) : backend.name;
-      const auto line =
-          fmt::format("{:<8} {}, {}", name, device.name, format_bytes(device.memory_bytes));
+      auto line = fmt::format("{:<8} {}", name, device.name);
+      if (device.memory_bytes > 0) line += ", " + format_bytes(device.memory_bytes);
       print(stdout, paragraph(line, 9, as));
       for (const auto& [key, value] : device.details) {
         print(stdout, paragraph(fmt::format("{:<8}   {}: {}", "", key, value), 13, as));

@@ -66,16 +66,17 @@ void* allocate_block(std::size_t bytes) {
 memory host_memory::allocate(memory_account& to, std::size_t bytes, const char* kind) {
   if (bytes == 0) return {};
   // Asked first, because the system promises more than it has and ends the program later.
-  const std::uint64_t available = available_memory();
+  const auto available = available_memory();
   void* data = nullptr;
-  if (bytes <= available) {
+  if (bytes <= available.value_or(bytes)) {
     data = allocate_block(bytes);
   }
   if (data == nullptr) {
-    throw run_error(
-        fmt::format("cannot allocate {} of {} memory on the host device: {} is available; use "
-                    "smaller tensors or fewer frames in flight",
-                    format_bytes(bytes), kind, format_bytes(available)));
+    throw run_error(fmt::format(
+        "cannot allocate {} of {} memory on the host device{}; use smaller tensors or fewer frames "
+        "in flight",
+        format_bytes(bytes), kind,
+        available ? fmt::format(": {} is available", format_bytes(*available)) : ""));
   }
   std::memset(data, unwritten, bytes);
 
@@ -128,7 +129,7 @@ device_properties host_properties(int compute_threads) {
   p.backend = "host";
   p.name = value_in("/proc/cpuinfo", "model name");
   if (p.name.empty()) p.name = "CPU";
-  p.memory_bytes = memory_in_all();
+  p.memory_bytes = memory_in_all().value_or(0);
   p.compute_threads = compute_threads;
   p.priority_levels = 3;
   p.one_at_a_time = true;

@@ -20,7 +20,8 @@ std::vector<fact> device_facts(const device_properties& device) {
   for (const auto& [name, text] : device.details) details.push_back({name, text});
   return {{"backend", "backend", device.backend},
           {"name", "name", device.name},
-          {"memory_bytes", "memory", cell(device.memory_bytes, unit::bytes)},
+          {"memory_bytes", "memory",
+           device.memory_bytes > 0 ? cell(device.memory_bytes, unit::bytes) : cell()},
           {"compute_threads", "compute threads", device.compute_threads},
           {"priority_levels", "priority levels", device.priority_levels},
           {"details", "details", std::move(details)}};
