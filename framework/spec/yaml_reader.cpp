@@ -18,6 +18,7 @@
 #include "framework/base/error.hpp"
 #include "framework/base/text_file.hpp"
 #include "framework/base/utf8.hpp"
+#include "framework/spec/yaml_text.hpp"
 
 namespace graphline {
 namespace {
@@ -31,85 +32,6 @@ std::string too_deep() {
 
 std::string too_many() {
   return fmt::format("more than {} values, what aliases repeat among them", most_values);
-}
-
-bool is_forbidden(std::string_view text, std::size_t at) {
-  const auto c = static_cast<unsigned char>(text[at]);
-  if (c == '\r') return at + 1 == text.size() || text[at + 1] != '\n';
-  return c == 0x7f || (c < 0x20 && c != '\t' && c != '\n');
-}
-
-place place_of(const std::shared_ptr<const source_text>& source, std::size_t at) {
-  const std::string_view before = std::string_view(source->text()).substr(0, at);
-  const auto line = static_cast<std::size_t>(std::ranges::count(before, '\n')) + 1;
-  const std::size_t line_end = before.rfind('\n');
-  const std::size_t line_start = line_end == std::string_view::npos ? 0 : line_end + 1;
-  return {source, line, at - line_start + 1, 1};
-}
-
-/// What keeps a text from being YAML before its structure is looked at: bytes that are not UTF-8,
-/// or control characters (YAML 1.2, section 5.1). Nothing if it is fine.
-std::optional<diagnostic> find_unreadable(const std::shared_ptr<const source_text>& source) {
-  const std::string_view text = source->text();
-  std::optional<diagnostic> found;
-  if (text.find('\0') != std::string_view::npos) {
-    found.emplace().place.source = source;
-    found->message = "this is a binary file, not YAML";
-    return found;
-  }
-  if (const auto at = first_invalid_utf8(text)) {
-    return diagnostic{severity::error, place_of(source, *at),
-                      fmt::format("the byte 0x{:02x} is not UTF-8; save the file as UTF-8",
-                                  static_cast<unsigned char>(text[*at]))};
-  }
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    if (!is_forbidden(text, at)) continue;
-    return diagnostic{severity::error, place_of(source, at),
-                      text[at] == '\r'
-                          ? "a carriage return without a line feed; use Unix or Windows line ends"
-                          : fmt::format("the control character 0x{:02x} cannot stand in YAML",
-                                        static_cast<unsigned char>(text[at]))};
-  }
-  return std::nullopt;
-}
-
-/// Why a text that parses cannot be used all the same.
-struct unreadable_yaml {
-  place where;
-  std::string message;
-};
-
-/// The byte of the first character that looks like a space or like nothing; npos for none.
-std::size_t find_lookalike(std::string_view text) {
-  for (std::size_t at = 0; at < text.size();) {
-    const utf8_character character = utf8_at(text, at);
-    if (character.code && !lookalike_of_space(*character.code).empty()) return at;
-    at += character.bytes;
-  }
-  return std::string_view::npos;
-}
-
-/// Names the lookalike of a space at byte `at` of a line.
-unreadable_yaml lookalike_at(const std::shared_ptr<const source_text>& source, std::size_t line,
-                             std::size_t at) {
-  const auto [code, bytes] = utf8_at(source->line(line), at);
-  return {{source, line, at + 1, bytes},
-          fmt::format("the character U+{:04X} ({}) is not a space to YAML; type a plain space or "
-                      "remove it",
-                      static_cast<std::uint32_t>(*code), lookalike_of_space(*code))};
-}
-
-/// The first lookalike of a space on a line or the two above it, where parsing failed; not in
-/// comments. Nothing without one.
-std::optional<unreadable_yaml> lookalike_near(const std::shared_ptr<const source_text>& source,
-                                              std::size_t line) {
-  for (std::size_t number = line > 2 ? line - 2 : 1; number <= line; ++number) {
-    std::string_view text = source->line(number);
-    text = text.substr(0, text.starts_with('#') ? 0 : text.find(" #"));
-    const std::size_t at = find_lookalike(text);
-    if (at != std::string_view::npos) return lookalike_at(source, number, at);
-  }
-  return std::nullopt;
 }
 
 place place_of(const std::shared_ptr<const source_text>& source, const YAML::Mark& mark) {
@@ -368,18 +290,6 @@ std::string readable(std::string_view message) {
   return fmt::format("this is not YAML: {}", message);
 }
 
-/// A tab that indents makes the parser stumble somewhere after it. Where such a tab stands on the
-/// line it stumbled on or right above, that is what is reported.
-std::optional<place> tab_near(const std::shared_ptr<const source_text>& source, std::size_t line) {
-  for (std::size_t number = line > 2 ? line - 2 : 1; number <= line; ++number) {
-    const std::string_view text = source->line(number);
-    const std::string_view indent = text.substr(0, text.find_first_not_of(" \t"));
-    const std::size_t tab = indent.find('\t');
-    if (tab != std::string_view::npos) return place{source, number, tab + 1, indent.size() - tab};
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 std::shared_ptr<const source_text> read_source(const std::string& path) {
@@ -407,6 +317,9 @@ node read_yaml(std::shared_ptr<const source_text> source, diagnostics& out) {
       out.error(lookalike->where, lookalike->message);
     } else if (const std::optional<place> tab = tab_near(source, where.line)) {
       out.error(*tab, "a tab cannot indent; use spaces");
+    } else if (const auto above = missing_colon_above(source, where.line);
+               above && problem.msg == YAML::ErrorMsg::MAP_VALUE) {
+      out.error(*above, "a ':' is missing behind this key");
     } else {
       out.error(where, readable(problem.msg));
     }

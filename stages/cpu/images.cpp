@@ -140,7 +140,8 @@ stage_kind images_kind() {
   kind.on = side::cpu;
   kind.outputs = {{"pictures",
                    "uint8 [batch, H, W, 3]: red, green, blue; H and W are the largest of the "
-                   "files, smaller ones lie at the top left with zeros around them"},
+                   "files, smaller ones lie at the top left with zeros around them; upright, by "
+                   "the orientation that a file states (Exif)"},
                   {"sizes", "int64 [batch, 2]: height and width of each"}};
   kind.parameters = {
       {.name = "folder",

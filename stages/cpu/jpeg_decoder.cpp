@@ -8,12 +8,16 @@
 #include <jerror.h>
 #include <jpeglib.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csetjmp>
+#include <cstddef>
 #include <memory>
 #include <system_error>
+#include <vector>
 
 #include "framework/base/error.hpp"
+#include "stages/cpu/exif.hpp"
 
 namespace graphline {
 namespace {
@@ -93,7 +97,7 @@ struct decompressor {
       file, jpeg.info.image_width, jpeg.info.image_height, most_memory >> 20));
 }
 
-/// Goes behind the header, and works out the size.
+/// Goes behind the header, and works out the size as it is stored.
 jpeg_size read_header(jpeg_decompress_struct& info, const std::string& file, std::int64_t reduce) {
   jpeg_read_header(&info, TRUE);
   if (info.jpeg_color_space == JCS_CMYK || info.jpeg_color_space == JCS_YCCK) {
@@ -111,6 +115,43 @@ jpeg_size read_header(jpeg_decompress_struct& info, const std::string& file, std
   return {info.output_height, info.output_width};
 }
 
+jpeg_size upright(jpeg_size stored, int orientation) {
+  if (orientation < 5) return stored;
+  return {stored.width, stored.height};
+}
+
+/// Where the pixels of a stored row belong in the upright picture: its first one's place and the
+/// way to the next, in pixels.
+struct upright_row {
+  std::ptrdiff_t first;
+  std::ptrdiff_t step;
+};
+
+upright_row upright_row_of(std::size_t y, jpeg_size stored, std::size_t pitch, int orientation) {
+  const auto row = static_cast<std::ptrdiff_t>(y);
+  const auto last_row = static_cast<std::ptrdiff_t>(stored.height) - 1;
+  const auto last_column = static_cast<std::ptrdiff_t>(stored.width) - 1;
+  const auto below = static_cast<std::ptrdiff_t>(pitch);
+  switch (orientation) {
+    case 2:
+      return {row * below + last_column, -1};
+    case 3:
+      return {(last_row - row) * below + last_column, -1};
+    case 4:
+      return {(last_row - row) * below, 1};
+    case 5:
+      return {row, below};
+    case 6:
+      return {last_row - row, below};
+    case 7:
+      return {last_column * below + last_row - row, -below};
+    case 8:
+      return {last_column * below + row, -below};
+    default:
+      return {row * below, 1};
+  }
+}
+
 }  // namespace
 
 jpeg_size size_of_jpeg(const std::string& file, std::int64_t reduce) {
@@ -122,15 +163,20 @@ jpeg_size size_of_jpeg(const std::string& file, std::int64_t reduce) {
     throw run_error(
         fmt::format("cannot read {}: {}", file, std::generic_category().message(errno)));
   }
+  std::vector<std::uint8_t> beginning(exif_reach);
+  beginning.resize(std::fread(beginning.data(), 1, beginning.size(), in.get()));
+  std::rewind(in.get());
+  const int orientation = exif_orientation(beginning);
   decompressor jpeg;
   if (setjmp(jpeg.trap.way_out) != 0) refuse_jpeg(jpeg, file);
   jpeg_create_decompress(&jpeg.info);
   jpeg_stdio_src(&jpeg.info, in.get());
-  return read_header(jpeg.info, file, reduce);
+  return upright(read_header(jpeg.info, file, reduce), orientation);
 }
 
 jpeg_size decode_jpeg(std::span<const std::uint8_t> data, const std::string& file,
                       std::int64_t reduce, jpeg_size most, std::uint8_t* pixels) {
+  const int orientation = exif_orientation(data.first(std::min(data.size(), exif_reach)));
   decompressor jpeg;
   jpeg_decompress_struct& info = jpeg.info;
   // Behind it no object with a destructor is alive while libjpeg works, so none is jumped over.
@@ -138,7 +184,8 @@ jpeg_size decode_jpeg(std::span<const std::uint8_t> data, const std::string& fil
   jpeg_create_decompress(&info);
   info.progress = &jpeg.progress;
   jpeg_mem_src(&info, data.data(), static_cast<unsigned long>(data.size()));
-  const jpeg_size size = read_header(info, file, reduce);
+  const jpeg_size stored = read_header(info, file, reduce);
+  const jpeg_size size = upright(stored, orientation);
   if (size.height > most.height || size.width > most.width) {
     throw run_error(fmt::format(
         "cannot decode {}: it became larger than the {} x {} pixels that it had when planned", file,
@@ -146,9 +193,17 @@ jpeg_size decode_jpeg(std::span<const std::uint8_t> data, const std::string& fil
   }
   info.mem->max_memory_to_use = most_memory;
   jpeg_start_decompress(&info);
+  auto* turned = static_cast<JSAMPROW>(
+      info.mem->alloc_small(reinterpret_cast<j_common_ptr>(&info), JPOOL_IMAGE, stored.width * 3));
   while (info.output_scanline < info.output_height) {
-    JSAMPROW row = pixels + info.output_scanline * most.width * 3;
+    const std::size_t y = info.output_scanline;
+    const auto [first, step] = upright_row_of(y, stored, most.width, orientation);
+    JSAMPROW row = step == 1 ? pixels + first * 3 : turned;
     jpeg_read_scanlines(&info, &row, 1);
+    if (step == 1) continue;
+    std::uint8_t* to = pixels + first * 3;
+    for (std::size_t x = 0; x < stored.width; ++x, row += 3, to += step * 3)
+      std::copy_n(row, 3, to);
   }
   jpeg_finish_decompress(&info);
   return size;

@@ -13,10 +13,12 @@ struct jpeg_size {
 };
 
 /// The size of a JPEG file's image at 1, 1/2, 1/4 or 1/8 of its extents (`reduce` 1, 2, 4 or 8),
-/// from its header. Throws `run_error` as `decode_jpeg` does, and where it cannot be read.
+/// from its header, upright as `decode_jpeg` has it. Throws `run_error` as `decode_jpeg` does, and
+/// where it cannot be read.
 jpeg_size size_of_jpeg(const std::string& file, std::int64_t reduce);
 
-/// Decodes JPEG files with libjpeg-turbo, to R, G, B in one byte each. Grey images become RGB. At a
+/// Decodes JPEG files with libjpeg-turbo, to R, G, B in one byte each, and turns them upright where
+/// they say how they are stored (Exif). Grey images become RGB. At a
 /// part of the size libjpeg does that in the inverse DCT, at a fraction of the cost.
 ///
 /// Writes rows of `most.width` pixels, of which the image takes the first; the others, and rows

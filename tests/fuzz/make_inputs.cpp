@@ -221,6 +221,12 @@ void write_yaml(const fs::path& folder) {
 void write_pictures(const fs::path& folder) {
   copy("tests/stages/cpu/references", ".jpg", folder / "seeds" / "jpeg");
   copy("tests/stages/cpu/references/images", ".jpg", folder / "seeds" / "jpeg");
+  // On its side, by an Exif segment with the orientation alone.
+  const std::string turned(
+      "\xff\xe1\0\x22"
+      "Exif\0\0II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0",
+      36);
+  write(folder / "seeds" / "jpeg" / "turned.jpg", jpeg_of_many_scans(8).replace(2, 0, turned));
   write(folder / "hostile" / "jpeg" / "many_scans.jpg", jpeg_of_many_scans(4096));
   write(folder / "hostile" / "jpeg" / "large.jpg", jpeg_of_many_scans(16384));
 }

@@ -1,6 +1,9 @@
 #include <gmock/gmock.h>
 
+#include <array>
 #include <filesystem>
+#include <utility>
+#include <vector>
 
 #include "framework/base/error.hpp"
 #include "stages/kinds.hpp"
@@ -146,6 +149,116 @@ TEST(images, fail_on_a_file_that_has_become_larger) {
   files.write("a.jpg", file_contents(folder + "/a_smaller.jpg"));
   EXPECT_THAT([&] { trial.run(); },
               fails_with("a.jpg: it became larger than the 18 x 20 pixels", ""));
+}
+
+/// An Exif segment with a directory of two entries, of which the second is the orientation.
+std::string exif_segment(int orientation, bool little, char type = 3, char count = 1) {
+  const auto number = [little](unsigned value, int size) {
+    std::string text;
+    for (int i = 0; i < size; ++i) {
+      text += static_cast<char>(value >> 8 * (little ? i : size - 1 - i) & 0xffU);
+    }
+    return text;
+  };
+  const auto entry = [&](unsigned tag, unsigned value) {
+    return number(tag, 2) + number(static_cast<unsigned>(type), 2) +
+           number(static_cast<unsigned>(count), 4) + number(value, 2) + number(0, 2);
+  };
+  std::string text = std::string("Exif\0\0", 6) + (little ? "II" : "MM") + number(42, 2) +
+                     number(8, 4) + number(2, 2) + entry(0x0100, 7) +
+                     entry(0x0112, static_cast<unsigned>(orientation)) + number(0, 4);
+  const auto length = static_cast<unsigned>(text.size() + 2);
+  return std::string("\xff\xe1") + static_cast<char>(length >> 8) +
+         static_cast<char>(length & 0xff) + text;
+}
+
+/// A file that says so of itself; its pixels are those of the file without.
+std::string with_segment(const std::string& jpeg, const std::string& segment) {
+  return jpeg.substr(0, 2) + segment + jpeg.substr(2);
+}
+
+struct picture {
+  std::int64_t height;
+  std::int64_t width;
+  std::vector<std::uint8_t> pixels;
+
+  std::array<std::uint8_t, 3> at(std::int64_t x, std::int64_t y) const {
+    const auto i = static_cast<std::size_t>((y * width + x) * 3);
+    return {pixels.at(i), pixels.at(i + 1), pixels.at(i + 2)};
+  }
+};
+
+picture read_picture(const std::string& jpeg, int reduce) {
+  const temporary_folder files;
+  files.write("a.jpg", jpeg);
+  stage_trial trial(images_kind(),
+                    parameters(files.path(), "batch: 1, reduce: " + std::to_string(reduce)));
+  EXPECT_THAT(trial.complaints(), IsEmpty());
+  const auto& extents = trial.shape().outputs[0].shape;
+  trial.run();
+  EXPECT_THAT(trial.output<std::int64_t>(1), ElementsAre(extents[1], extents[2]));
+  return {extents[1], extents[2], trial.output<std::uint8_t>(0)};
+}
+
+TEST(images, are_upright_by_every_orientation_of_exif) {
+  enum side { top, bottom, left, right };
+  // JEITA CP-3451, 4.6.4: on which visual side row 0 and column 0 are.
+  const std::pair<side, side> orientations[] = {{top, left},     {top, right},  {bottom, right},
+                                                {bottom, left},  {left, top},   {right, top},
+                                                {right, bottom}, {left, bottom}};
+  std::string jpeg;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (jpeg.empty() || entry.path().filename() < "b") jpeg = file_contents(entry.path());
+  }
+  for (const int reduce : {1, 2}) {
+    const picture stored = read_picture(jpeg, reduce);
+    ASSERT_NE(stored.width, stored.height);
+    for (int o = 1; o <= 8; ++o) {
+      const auto [row_0, column_0] = orientations[o - 1];
+      for (const bool little : {false, true}) {
+        const picture seen = read_picture(with_segment(jpeg, exif_segment(o, little)), reduce);
+        const bool turned = o > 4;
+        ASSERT_EQ(seen.width, turned ? stored.height : stored.width) << o;
+        ASSERT_EQ(seen.height, turned ? stored.width : stored.height) << o;
+        bool equal = true;
+        for (std::int64_t y = 0; y < stored.height; ++y) {
+          for (std::int64_t x = 0; x < stored.width; ++x) {
+            std::int64_t visual_x = 0;
+            std::int64_t visual_y = 0;
+            for (const auto& [side, n] : {std::pair(row_0, y), std::pair(column_0, x)}) {
+              if (side == top) visual_y = n;
+              if (side == bottom) visual_y = seen.height - 1 - n;
+              if (side == left) visual_x = n;
+              if (side == right) visual_x = seen.width - 1 - n;
+            }
+            equal = equal && stored.at(x, y) == seen.at(visual_x, visual_y);
+          }
+        }
+        EXPECT_TRUE(equal) << "orientation " << o << ", little endian " << little;
+      }
+    }
+  }
+}
+
+TEST(images, are_as_stored_where_exif_makes_no_sense) {
+  std::string whole = exif_segment(6, true);
+  std::vector<std::string> segments = {exif_segment(0, true), exif_segment(9, false),
+                                       exif_segment(6, true, 4), exif_segment(6, true, 3, 2)};
+  std::string far = whole;
+  far[14] = '\x7f';  // the directory lies far behind the end
+  segments.push_back(far);
+  // Cut short at every byte, its length right.
+  for (std::size_t size = 4; size < 42; ++size) {
+    std::string cut = whole.substr(0, size);
+    cut[2] = 0;
+    cut[3] = static_cast<char>(size - 2);
+    segments.push_back(cut);
+  }
+  const std::string jpeg = file_contents(fs::directory_iterator(folder)->path());
+  const picture stored = read_picture(jpeg, 8);
+  for (const auto& segment : segments) {
+    EXPECT_EQ(read_picture(with_segment(jpeg, segment), 8).pixels, stored.pixels);
+  }
 }
 
 TEST(images, let_stray_bytes_between_segments_pass) {
