@@ -71,6 +71,8 @@ std::optional<std::int64_t> shape::checked_elements() const noexcept {
 }
 
 std::int64_t shape::elements() const noexcept {
+  // Beside an extent of zero the product of the others may be of any size.
+  if (std::ranges::find(extents_, 0) != extents_.end()) return 0;
   std::int64_t product = 1;
   for (const std::int64_t extent : extents_) product *= extent;
   return product;

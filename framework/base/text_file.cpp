@@ -59,6 +59,17 @@ std::shared_ptr<const source_text> read_text_file(const std::string& path, std::
   return source;
 }
 
+std::optional<std::string> lfs_pointer_problem(std::istream& file) {
+  constexpr std::string_view first_line = "version https://git-lfs.github.com/spec/v1\n";
+  std::array<char, first_line.size()> begin{};
+  file.read(begin.data(), begin.size());
+  const auto count = static_cast<std::size_t>(file.gcount());
+  file.clear();
+  file.seekg(0);
+  if (std::string_view(begin.data(), count) != first_line) return {};
+  return "is a Git LFS pointer, not the file: run git lfs pull";
+}
+
 binary_file open_binary_file(const std::string& path, std::string_view what) {
   const auto fail = [&](const std::string& message) {
     throw input_error(fmt::format("{} '{}' {}", what, path, message));
@@ -72,6 +83,7 @@ binary_file open_binary_file(const std::string& path, std::string_view what) {
   if (!file.stream) fail("cannot be opened: " + std::generic_category().message(errno));
   file.size = fs::file_size(path, problem);
   if (problem) fail("cannot be read: " + problem.message());
+  if (const auto pointer = lfs_pointer_problem(file.stream)) fail(*pointer);
   return file;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -22,9 +23,14 @@ struct binary_file {
   std::uint64_t size = 0;
 };
 
+/// What is wrong with a file that stands at its beginning, after its path, where it is only Git
+/// LFS's pointer to it; nothing for any other. The file is at its beginning again.
+std::optional<std::string> lfs_pointer_problem(std::istream& file);
+
 /// Opens a regular file; of anything else the size is not known, and a pipe would be waited for.
 /// Throws an `input_error` that begins with `what` ("weights file") and the path when it is not
-/// there (with the name that was meant, where one is near) or cannot be opened.
+/// there (with the name that was meant, where one is near), cannot be opened or is a Git LFS
+/// pointer.
 binary_file open_binary_file(const std::string& path, std::string_view what);
 
 /// The folder that a file lies in, at which relative paths in it start; "." where the path names

@@ -12,11 +12,13 @@
 #include <cerrno>
 #include <csetjmp>
 #include <cstddef>
+#include <fstream>
 #include <memory>
 #include <system_error>
 #include <vector>
 
 #include "framework/base/error.hpp"
+#include "framework/base/text_file.hpp"
 #include "stages/cpu/exif.hpp"
 
 namespace graphline {
@@ -162,6 +164,12 @@ jpeg_size size_of_jpeg(const std::string& file, std::int64_t reduce) {
   if (!in) {
     throw run_error(
         fmt::format("cannot read {}: {}", file, std::generic_category().message(errno)));
+  }
+  {
+    std::ifstream stream(file, std::ios::binary);
+    if (const auto pointer = lfs_pointer_problem(stream)) {
+      throw run_error(fmt::format("cannot decode {}: it {}", file, *pointer));
+    }
   }
   std::vector<std::uint8_t> beginning(exif_reach);
   beginning.resize(std::fread(beginning.data(), 1, beginning.size(), in.get()));

@@ -6,6 +6,12 @@
 #include <utility>
 
 namespace graphline {
+namespace {
+
+/// What oneDNN takes.
+constexpr std::size_t most_layer_dimensions = 12;
+
+}  // namespace
 
 shape as_rows(const shape& s) {
   const std::int64_t last = s[s.rank() - 1];
@@ -48,6 +54,10 @@ std::optional<layer_shape> definition_builder::infer(const network_layer& layer,
   std::vector<layer_input> read;
   for (std::size_t i = 0; i < layer.inputs.size(); ++i) {
     read.push_back({givers[i], network_.shape_of(layer.inputs[i])});
+    if (read.back().shape.rank() <= most_layer_dimensions) continue;
+    problems.report(fmt::format("takes at most {} dimensions but {} gives {}",
+                                most_layer_dimensions, givers[i], to_string(read.back().shape)));
+    return {};
   }
   layer_shape inferred = shape_rule(layer.operation, read, problems);
   if (!problems.any()) check_size(inferred, problems);
@@ -124,7 +134,10 @@ void definition_builder::check_size(const layer_shape& inferred, layer_problems&
   flops_ = std::min(flops_ + std::min(inferred.cost.flops, most_flops), most_flops);
   const bool fits = small(inferred.output) && std::ranges::all_of(inferred.further, small) &&
                     std::ranges::all_of(inferred.weights, small, &weight_spec::shape);
-  if (!fits || flops_ == most_flops) {
+  if (inferred.output.rank() > most_layer_dimensions) {
+    problems.report(fmt::format("gives {}, of more than {} dimensions", to_string(inferred.output),
+                                most_layer_dimensions));
+  } else if (!fits || flops_ == most_flops) {
     problems.report(
         fmt::format("would give {} with more than 2^44 elements in a tensor or 2^57 "
                     "FLOPs in the network",

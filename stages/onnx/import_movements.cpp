@@ -1,18 +1,55 @@
+#include <numeric>
+#include <optional>
+#include <utility>
+
 #include "stages/onnx/onnx_importer.hpp"
 
 namespace graphline::onnx {
 namespace {
 
 std::size_t import_dropout(onnx_importer& to, const onnx_call& node) {
-  node.require(!node.has(2) || node.number(2) == 0, "trains, which is not supported");
+  const bool trains = node.has(2) && node.number(2) != 0;
+  const bool drops = !node.has(1) || node.number(1) != 0;
+  node.require(!(trains && drops), "trains, which is not supported");
   return to.value(0);
 }
 
 std::size_t import_concat(onnx_importer& to, const onnx_call& node) {
   const std::size_t axis = node.axis(node.integer("axis", 1), node.extents(0).rank());
   std::vector<std::size_t> values;
-  for (std::size_t i = 0; i < node.inputs(); ++i) values.push_back(to.value(i));
-  return to.add(concat_layer{axis}, std::move(values));
+  std::optional<shape> others;  // extents beside the axis
+  for (std::size_t i = 0; i < node.inputs(); ++i) {
+    std::vector<std::int64_t> extents = node.extents(i).extents();
+    node.require(axis < extents.size(), "has shapes that do not fit together");
+    const bool empty = std::exchange(extents[axis], 1) == 0;
+    node.require(!others || *others == shape(extents), "has shapes that do not fit together");
+    others = shape(std::move(extents));
+    if (!empty) values.push_back(to.value(i));
+  }
+  node.require(!values.empty(), "gives no elements, which is not supported");
+  return values.size() == 1 ? values.front() : to.add(concat_layer{axis}, std::move(values));
+}
+
+/// Rows of the values and of the updates one after the other, of which each place of the result
+/// takes one.
+std::size_t import_scatter(onnx_importer& to, const onnx_call& node) {
+  node.require(node.text("reduction", "none") == "none",
+               "has a reduction, which is supported for constants alone");
+  const scattering wanted = scattering_of(node);
+  const shape extents = node.extents(0);
+  const std::int64_t rows = wanted.rows;
+  const std::int64_t updates = std::ssize(wanted.places);
+  node.require(rows > 0 && wanted.row > 0, "gives no elements, which is not supported");
+  if (updates == 0) return to.value(0);
+  std::vector<std::int64_t> taken(static_cast<std::size_t>(rows));
+  std::iota(taken.begin(), taken.end(), 0);
+  for (std::int64_t i = 0; i < updates; ++i) {
+    taken[static_cast<std::size_t>(wanted.places[static_cast<std::size_t>(i)])] = rows + i;
+  }
+  const std::size_t all =
+      to.add(concat_layer{0}, {to.add_reshape(to.value(0), {rows, wanted.row}),
+                               to.add_reshape(to.value(2), {updates, wanted.row})});
+  return to.add_reshape(to.add_selection(all, {{0, std::move(taken)}}), extents);
 }
 
 std::size_t import_expand(onnx_importer& to, const onnx_call& node) {
@@ -73,6 +110,7 @@ onnx_operators imported_movements() {
       {"Dropout", one_output(import_dropout)},
       {"Expand", one_output(import_expand)},
       {"Gather", one_output(import_gather)},
+      {"ScatterND", one_output(import_scatter)},
       {"SpaceToDepth", one_output(import_space_to_depth)},
       {"Transpose", one_output([](onnx_importer& to, const onnx_call& node) {
          return to.add(transpose_layer{transposed_order(node)}, {to.value(0)});

@@ -62,9 +62,8 @@ std::size_t import_mean(onnx_importer& to, const onnx_call& node) {
 }
 
 std::size_t import_clip(onnx_importer& to, const onnx_call& node) {
-  constexpr float infinity = std::numeric_limits<float>::infinity();
-  float low = -infinity;
-  float high = infinity;
+  float high = std::numeric_limits<float>::max();  // by ONNX, where a bound is left out
+  float low = -high;
   if (to.opset() < 11) {
     low = node.number("min", low);
     high = node.number("max", high);

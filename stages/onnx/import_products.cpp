@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "stages/onnx/onnx_importer.hpp"
@@ -104,7 +105,9 @@ std::size_t import_conv(onnx_importer& to, const onnx_call& node) {
   return to.add(transpose_layer{{0, 2, 1, 3, 4}}, {apart});
 }
 
-/// Elements that `output_padding` adds at the end are padding that is not taken away there.
+/// Where a result is to have certain extents, what is more than these is padding: of an odd number
+/// one more before it but for SAME_UPPER. What they are more is added at the end, as are the
+/// elements of `output_padding`: padding that is not taken away there.
 std::size_t import_conv_transpose(onnx_importer& to, const onnx_call& node) {
   const window_images read = images_of(to, node);
   node.require(read.dimensions < 3, "goes over three dimensions, which is not supported");
@@ -119,17 +122,18 @@ std::size_t import_conv_transpose(onnx_importer& to, const onnx_call& node) {
   extent_triple added = triple_of(node, "output_padding").value_or(extent_triple{});
   if (read.dimensions == 1) added[1] = 0;
   std::optional<extent_triple> wanted = triple_of(node, "output_shape");
-  if (!wanted && automatic.starts_with("SAME")) {
+  const bool stated = wanted.has_value();
+  if (!stated && automatic.starts_with("SAME")) {
     wanted = extent_triple{1, input[2] * window.stride[1], input[3] * window.stride[2]};
   }
   for (std::size_t axis = 1; axis < 3; ++axis) {
     const std::int64_t covered = window.dilation[axis] * (window.kernel[axis] - 1) + 1;
     const std::int64_t whole = (input[axis + 1] - 1) * window.stride[axis] + covered + added[axis];
     if (wanted) {
-      const std::int64_t padding = whole - (*wanted)[axis];
-      const bool more_after = automatic == "SAME_UPPER" || automatic == "NOTSET";
-      window.before[axis] = more_after ? padding / 2 : padding - padding / 2;
+      const std::int64_t padding = std::max<std::int64_t>(whole - (*wanted)[axis], 0);
+      window.before[axis] = automatic == "SAME_UPPER" ? padding / 2 : padding - padding / 2;
       window.after[axis] = padding - window.before[axis];
+      if (stated) window.after[axis] += std::min<std::int64_t>(whole - (*wanted)[axis], 0);
     }
     window.after[axis] -= added[axis];
   }

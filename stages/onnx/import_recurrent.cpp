@@ -51,6 +51,10 @@ std::vector<std::size_t> import_lstm(onnx_importer& to, const onnx_call& node) {
                         : written == "reverse" ? direction::backward
                                                : direction::both,
                         recurrent[2]};
+  node.require(lstm.hidden > 0 && lstm.hidden <= 2147483647,
+               "has a hidden size that is not from 1 to 2^31 - 1");
+  node.require(node.integer("hidden_size", lstm.hidden) == lstm.hidden,
+               "has weights of another hidden size than its 'hidden_size'");
   const std::int64_t directions = lstm.way == direction::both ? 2 : 1;
   const shape gates{directions, 4 * lstm.hidden};
   node.require(recurrent == shape{directions, 4 * lstm.hidden, lstm.hidden} &&

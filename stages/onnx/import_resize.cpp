@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "stages/network/movements.hpp"
 #include "stages/onnx/onnx_importer.hpp"
@@ -6,47 +8,49 @@
 namespace graphline::onnx {
 namespace {
 
-/// One dimension: its extents before and after, and the scale by which coordinates are computed.
+/// One dimension: its extents before and after, and the scale by which coordinates are computed. As
+/// in ONNX Runtime, and PyTorch, all is computed in float32: 60 by 0.7 gives 42.
 struct resized_extent {
   std::int64_t from = 1;
   std::int64_t to = 1;
-  double scale = 1;
+  float scale = 1;
 };
 
-using coordinates = double (*)(double x, const resized_extent& along);
+using coordinates = float (*)(float x, const resized_extent& along);
 
-double half_pixel(double x, const resized_extent& along) {
-  return (x + 0.5) / along.scale - 0.5;
+float half_pixel(float x, const resized_extent& along) {
+  return (x + 0.5F) / along.scale - 0.5F;
 }
 
 /// Where position x of the result lies in the input, by ONNX's coordinate_transformation_mode;
 /// those that are not among these are not supported.
 const std::map<std::string_view, coordinates> transformations = {
     {"align_corners",
-     [](double x, const resized_extent& along) {
-       const auto last = static_cast<double>(along.to - 1);
-       return last > 0 ? x * static_cast<double>(along.from - 1) / last : 0;
+     [](float x, const resized_extent& along) {
+       const auto last = static_cast<float>(along.to - 1);
+       return last > 0 ? x * static_cast<float>(along.from - 1) / last : 0;
      }},
-    {"asymmetric", [](double x, const resized_extent& along) { return x / along.scale; }},
+    {"asymmetric", [](float x, const resized_extent& along) { return x / along.scale; }},
     {"half_pixel", half_pixel},
     {"half_pixel_symmetric",
-     [](double x, const resized_extent& along) {
-       const auto from = static_cast<double>(along.from);
-       const double adjusted = static_cast<double>(along.to) / (along.scale * from);
+     [](float x, const resized_extent& along) {
+       const auto from = static_cast<float>(along.from);
+       const float adjusted = static_cast<float>(along.to) / (along.scale * from);
        return from / 2 * (1 - adjusted) + half_pixel(x, along);
      }},
-    {"pytorch_half_pixel", [](double x, const resized_extent& along) {
-       return along.to > 1 ? half_pixel(x, along) : 0;
-     }}};
+    {"pytorch_half_pixel",
+     [](float x, const resized_extent& along) { return along.to > 1 ? half_pixel(x, along) : 0; }}};
 
 /// The element that a position is nearest to, by ONNX's nearest_mode.
-const std::map<std::string_view, double (*)(double)> roundings = {
-    {"ceil", [](double x) { return std::ceil(x); }},
-    {"floor", [](double x) { return std::floor(x); }},
-    {"round_prefer_ceil", [](double x) { return std::floor(x + 0.5); }},
-    {"round_prefer_floor", [](double x) { return std::ceil(x - 0.5); }}};
+const std::map<std::string_view, float (*)(float)> roundings = {
+    {"ceil", [](float x) { return std::ceil(x); }},
+    {"floor", [](float x) { return std::floor(x); }},
+    {"round_prefer_ceil", [](float x) { return std::round(x); }},
+    {"round_prefer_floor",
+     [](float x) { return x == std::floor(x) + 0.5F ? std::floor(x) : std::round(x); }}};
 
-/// Before operator set 11, and as `Upsample`, it knows one way.
+/// Before operator set 11, and as `Upsample`, it knows one way; ONNX Runtime then takes the element
+/// after a position where a nearest one makes a dimension smaller, and the one before it otherwise.
 bool is_upsample(const onnx_importer& to, const onnx_call& node) {
   return node.node().op_type == "Upsample" || to.opset() < 11;
 }
@@ -69,15 +73,17 @@ std::vector<resized_extent> resized_extents(const onnx_importer& to, const onnx_
     result.push_back({extent, extent, 1});
   }
   axes = node.integers("axes").value_or(axes);
+  std::set<std::size_t> stated;
   node.require(scales.size() == axes.size() || sizes.size() == axes.size(),
                "has not a scale or size for each dimension");
   for (std::size_t i = 0; i < axes.size(); ++i) {
-    resized_extent& along = result[node.axis(axes[i], result.size())];
-    const auto from = static_cast<double>(along.from);
-    along.scale =
-        sizes.empty() ? static_cast<double>(scales[i]) : static_cast<double>(sizes[i]) / from;
-    const double size =
-        sizes.empty() ? std::floor(from * along.scale) : static_cast<double>(sizes[i]);
+    const std::size_t axis = node.axis(axes[i], result.size());
+    node.require(stated.insert(axis).second, "has an axis twice");
+    resized_extent& along = result[axis];
+    const auto from = static_cast<float>(along.from);
+    along.scale = sizes.empty() ? scales[i] : static_cast<float>(sizes[i]) / from;
+    const double size = sizes.empty() ? static_cast<double>(std::floor(from * along.scale))
+                                      : static_cast<double>(sizes[i]);
     node.require(size >= 1 && size < 1e9, "has no scale or size that gives 1 to 1e9 elements");
     along.to = static_cast<std::int64_t>(size);
     node.charge(shape{along.to});
@@ -105,19 +111,25 @@ std::size_t import_resize(onnx_importer& to, const onnx_call& node) {
   const auto positions = [&](const resized_extent& along) {
     std::vector<resize_position> list;
     for (std::int64_t i = 0; i < along.to; ++i) {
-      const double source = transformed->second(static_cast<double>(i), along);
+      const float source = along.scale == 1 ? static_cast<float>(i)
+                                            : transformed->second(static_cast<float>(i), along);
       if (mode == "nearest") {
-        list.push_back(position_in(along.from, rounded->second(source)));
+        const bool after = upsample && along.scale < 1;
+        const float nearest = after ? std::ceil(source) : rounded->second(source);
+        list.push_back(position_in(along.from, static_cast<double>(nearest)));
       } else {
-        const double below = std::floor(source);
-        list.push_back(position_in(along.from, below, source - below));
+        const float below = std::floor(source);
+        list.push_back(position_in(along.from, static_cast<double>(below),
+                                   static_cast<double>(source - below)));
       }
     }
     return list;
   };
 
   // The last two dimensions are resized; those before them are planes.
-  const std::vector<resized_extent> all = resized_extents(to, node);
+  std::vector<resized_extent> all = resized_extents(to, node);
+  const auto keeps = [](const resized_extent& along) { return along.from == along.to; };
+  if (std::ranges::all_of(all, keeps)) return to.value(0);  // whatever the scales say
   node.require(all.size() >= 2, "has fewer than two dimensions");
   std::int64_t planes = 1;
   std::vector<std::int64_t> result;

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "stages/onnx/onnx_importer.hpp"
@@ -114,8 +114,13 @@ std::size_t import_pool(onnx_importer& to, const onnx_call& node, pooling method
   const bool counts = node.integer("count_include_pad", 0) != 0;
   node.require(!(ceil && counts && window.before != window.after),
                "has ceil_mode with unequal pads that count, which is not supported");
-  node.require(method == pooling::max || window.dilation == extent_triple{1, 1, 1},
+  const bool apart = window.dilation != extent_triple{1, 1, 1};
+  node.require(method == pooling::max || !apart,
                "averages elements that lie apart, which is not supported");
+  // ONNX Runtime pads as for elements that do not.
+  node.require(!(apart && node.text("auto_pad", "NOTSET").starts_with("SAME")),
+               "takes elements that lie apart with an auto_pad of SAME, which is not supported; "
+               "state its 'pads'");
   pool2d_layer pool{.method = method,
                     .kernel = without_depth(window.kernel),
                     .stride = without_depth(window.stride),
@@ -168,6 +173,28 @@ onnx_operator imported_reduction(reduced_by how, std::optional<function> before 
     if (!axes.empty()) x = to.add(reduce_layer{how, axes, keeps}, {x});
     return after ? to.add_pointwise(*after, {x}) : x;
   });
+}
+
+/// log(sum(exp(x - m))) + m with m the largest x, or near it where that is infinite.
+std::size_t import_reduce_log_sum_exp(onnx_importer& to, const onnx_call& node) {
+  const bool keeps = node.integer("keepdims", 1) != 0;
+  const std::vector<std::size_t> axes = reduced_axes(node);
+  if (axes.empty()) return to.value(0);
+  constexpr float most = std::numeric_limits<float>::max();
+  const std::size_t x = to.value(0);
+  const std::size_t largest = to.add_pointwise(
+      function::clip, {to.add(reduce_layer{reduced_by::max, axes}, {x})}, -most, most);
+  const std::size_t shifted = to.add_pointwise(function::sub, {x, largest});
+  const std::size_t powers = to.add_pointwise(function::exp, {shifted});
+  const std::size_t sum = to.add(reduce_layer{reduced_by::sum, axes}, {powers});
+  const std::size_t logarithm = to.add_pointwise(function::log, {sum});
+  const std::size_t whole = to.add_pointwise(function::add, {logarithm, largest});
+  std::vector<std::int64_t> extents;
+  for (std::size_t axis = 0; axis < node.extents(0).rank(); ++axis) {
+    const bool reduced = std::ranges::find(axes, axis) != axes.end();
+    if (!reduced || keeps) extents.push_back(reduced ? 1 : node.extents(0)[axis]);
+  }
+  return to.add_reshape(whole, shape(std::move(extents)));
 }
 
 /// Before operator set 13 all dimensions from one on are taken together.
@@ -330,7 +357,7 @@ onnx_operators imported_windows() {
       {"ReduceL1", imported_reduction(reduced_by::sum, function::abs)},
       {"ReduceL2", imported_reduction(reduced_by::sum, function::mul, function::sqrt)},
       {"ReduceLogSum", imported_reduction(reduced_by::sum, {}, function::log)},
-      {"ReduceLogSumExp", imported_reduction(reduced_by::sum, function::exp, function::log)},
+      {"ReduceLogSumExp", one_output(import_reduce_log_sum_exp)},
       {"ReduceMax", imported_reduction(reduced_by::max)},
       {"ReduceMean", imported_reduction(reduced_by::mean)},
       {"ReduceMin", imported_reduction(reduced_by::min)},

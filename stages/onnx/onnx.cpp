@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -11,6 +12,7 @@
 #include "framework/base/error.hpp"
 #include "stages/kinds.hpp"
 #include "stages/network/host/lowering.hpp"
+#include "stages/onnx/onnx_constants.hpp"
 #include "stages/onnx/onnx_import.hpp"
 #include "stages/precision_parameters.hpp"
 
@@ -108,6 +110,9 @@ onnx_network network_for(const onnx_model& model, const arguments& values,
   const place where = values.where("model");
   const std::string& path = values.text("model");
   const std::vector<onnx_value>& wanted = model.graph.inputs;
+  if (model.graph.outputs.empty()) {
+    out.error(where, fmt::format("model '{}' has no outputs; export it with some", path));
+  }
   std::vector<std::pair<std::string, tensor_type>> inputs;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const std::string_view element = to_string(wanted[i].element);
@@ -187,12 +192,23 @@ std::string onnx_manual() {
       "does, or in the model's order. Extents that the model leaves open are those of\n"
       "the tensors that are read. Nodes whose inputs are constants are evaluated once.\n"
       "Operators of other nodes:\n\n";
-  std::string line = " ";
-  for (const std::string_view name : imported_operators()) {
-    if (line.size() + 1 + name.size() > 78) page += std::exchange(line, " ") + "\n";
-    line += fmt::format(" {}", name);
-  }
-  return page + line + "\n";
+  const auto list = [&](const std::vector<std::string_view>& names) {
+    std::string line = " ";
+    for (const std::string_view name : names) {
+      if (line.size() + 1 + name.size() > 78) page += std::exchange(line, " ") + "\n";
+      line += fmt::format(" {}", name);
+    }
+    page += line + "\n";
+  };
+  const std::vector<std::string_view> imported = imported_operators();
+  list(imported);
+  std::vector<std::string_view> of_constants = evaluated_operators();
+  std::erase_if(of_constants, [&](std::string_view name) {
+    return std::ranges::find(imported, name) != imported.end();
+  });
+  page += "\nFurther operators of nodes whose inputs are constants:\n\n";
+  list(of_constants);
+  return page;
 }
 
 }  // namespace

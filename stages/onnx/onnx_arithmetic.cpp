@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "stages/onnx/onnx_einsum.hpp"
 #include "stages/onnx/onnx_forms.hpp"
 #include "stages/onnx/onnx_functions.hpp"
 
@@ -332,6 +333,7 @@ onnx_functions onnx_arithmetic() {
       {"Clip", gives_one(clip)},
       {"CumSum", gives_one(cumulative_sum)},
       {"Div", nary(binary_function{[](double a, double b) { return a / b; }, quotient})},
+      {"Einsum", gives_one(evaluated_einsum)},
       {"Equal", nary(compares([](auto a, auto b) { return a == b; }))},
       {"Erf", unary({std::erf})},
       {"Exp", unary({std::exp})},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "stages/network/pointwise.hpp"
@@ -27,7 +28,9 @@ shape squeezed_extents(const onnx_call& call) {
   const auto axes = call.integers("axes", 1);
   std::vector<bool> drop(from.rank());
   for (const std::int64_t axis : axes.value_or(integer_list())) {
-    drop[call.axis(axis, drop.size())] = true;
+    const std::size_t place = call.axis(axis, drop.size());
+    call.require(!drop[place], "has an axis twice");
+    drop[place] = true;
   }
   integer_list extents;
   for (std::size_t axis = 0; axis < drop.size(); ++axis) {
@@ -166,7 +169,7 @@ std::vector<selection> tiles(const onnx_call& call) {
   return {lists};
 }
 
-/// The position in a dimension that one in or beside it is filled from.
+/// The position in a dimension that one in it, or as far beside it, is filled from.
 std::int64_t padded_from(std::string_view mode, std::int64_t position, std::int64_t along) {
   if (position >= 0 && position < along) return position;
   if (mode == "constant") return outside;
@@ -193,12 +196,21 @@ std::vector<selection> padded(const onnx_call& call) {
   selection lists;
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const std::size_t axis = call.axis(axes[i], from.rank());
-    const std::int64_t along = from[axis];
-    const std::int64_t count = along + pads[i] + pads[axes.size() + i];
+    call.require(!lists.contains(axis), "has an axis twice");
+    const std::int64_t before = pads[i];
+    const std::int64_t after = pads[axes.size() + i];
+    // Negative pads take elements away first: what remains is filled from.
+    const std::int64_t first = std::max<std::int64_t>(-before, 0);
+    const std::int64_t along = from[axis] - first + std::min<std::int64_t>(after, 0);
+    const std::int64_t count = from[axis] + before + after;
+    call.require(count >= 0, "takes away more elements than it has");
     call.charge(shape{count});
     call.require(along > 0 || count == 0 || mode == "constant", "pads with elements it has not");
-    integer_list& list = lists[axis] = counted(-pads[i], count);
-    for (std::int64_t& position : list) position = padded_from(mode, position, along);
+    integer_list& list = lists[axis] = counted(-before - first, count);
+    for (std::int64_t& position : list) {
+      position = padded_from(mode, position, along);
+      if (position != outside) position += first;
+    }
   }
   return {lists};
 }
@@ -236,6 +248,36 @@ gathering gathering_of(const onnx_call& call) {
   return {{{axis, std::move(indices)}}, shape(std::move(extents))};
 }
 
+scattering scattering_of(const onnx_call& call) {
+  const shape& from = call.extents(0);
+  const shape& at = call.extents(1);
+  const integer_list indices = call.integers(1);
+  call.require(at.rank() > 0 && at[at.rank() - 1] >= 0 &&
+                   at[at.rank() - 1] <= static_cast<std::int64_t>(from.rank()),
+               "has indices of more dimensions than what they are of");
+  const auto depth = static_cast<std::size_t>(at[at.rank() - 1]);
+  const auto inner = from.extents().begin() + static_cast<std::ptrdiff_t>(depth);
+  integer_list updates(at.extents().begin(), at.extents().end() - 1);
+  updates.insert(updates.end(), inner, from.extents().end());
+  call.require(call.extents(2) == shape(updates), "has updates that do not fit its indices");
+  call.charge(from);
+  scattering result;
+  for (std::size_t axis = 0; axis < from.rank(); ++axis) {
+    (axis < depth ? result.rows : result.row) *= from[axis];
+  }
+  const std::size_t count = depth > 0 ? indices.size() / depth : 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::int64_t place = 0;
+    for (std::size_t axis = 0; axis < depth; ++axis) {
+      const std::int64_t index = indices[i * depth + axis];
+      call.require(index >= -from[axis] && index < from[axis], "has an index beyond its axis");
+      place = place * from[axis] + (index < 0 ? index + from[axis] : index);
+    }
+    result.places.push_back(place);
+  }
+  return result;
+}
+
 std::vector<std::size_t> transposed_order(const onnx_call& call) {
   const auto rank = static_cast<std::int64_t>(call.extents(0).rank());
   auto order = call.integers("perm").value_or(integer_list());
@@ -257,7 +299,12 @@ std::vector<std::size_t> reduced_axes(const onnx_call& call) {
   const auto written = call.integers("axes", 1).value_or(integer_list());
   if (written.empty() && call.integer("noop_with_empty_axes", 0) != 0) return {};
   std::vector<bool> over(rank, written.empty());
-  for (const std::int64_t axis : written) over[call.axis(axis, rank)] = true;
+  std::set<std::size_t> stated;
+  for (const std::int64_t axis : written) {
+    const std::size_t place = call.axis(axis, rank);
+    call.require(stated.insert(place).second, "has an axis twice");
+    over[place] = true;
+  }
   std::vector<std::size_t> axes;
   for (std::size_t axis = 0; axis < rank; ++axis) {
     if (over[axis]) axes.push_back(axis);

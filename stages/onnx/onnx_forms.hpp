@@ -34,6 +34,15 @@ struct gathering {
 };
 gathering gathering_of(const onnx_call& call);
 
+/// What `ScatterND` replaces of its first input, which is so many rows of so many elements: the row
+/// that each row of the updates goes to, in order.
+struct scattering {
+  std::int64_t rows = 1;
+  std::int64_t row = 1;
+  std::vector<std::int64_t> places;
+};
+scattering scattering_of(const onnx_call& call);
+
 /// Dimension i of what `Transpose` gives is dimension order[i] of its input.
 std::vector<std::size_t> transposed_order(const onnx_call& call);
 

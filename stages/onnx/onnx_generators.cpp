@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 #include <utility>
 
 #include "stages/onnx/onnx_functions.hpp"
@@ -92,15 +93,25 @@ onnx_tensor range(const onnx_call& call) {
           return values->front();
         };
         const wide begin = number(0);
+        const wide limit = number(1);
         const wide step = number(2);
         call.require(step != 0, "has a step of 0");
-        const double count = range_count(begin, number(1), step);
+        if constexpr (!std::is_same_v<wide, std::int64_t>) {
+          call.require(!std::isnan(begin) && !std::isnan(limit) && !std::isnan(step),
+                       "has a bound or step that is not a number");
+        }
+        const double count = range_count(begin, limit, step);
         if (!(count < static_cast<double>(call.budget())))
           call.refuse("asks for too many elements");
         result = make(call, call.input(0).element, shape{static_cast<std::int64_t>(count)});
         auto& to = std::get<std::vector<Value>>(result.values);
         for (std::size_t i = 0; i < to.size(); ++i) {
-          to[i] = static_cast<Value>(begin + static_cast<wide>(i) * step);
+          if constexpr (std::is_same_v<wide, std::int64_t>) {
+            using word = std::uint64_t;  // a product on the way may be beyond 63 bits
+            to[i] = static_cast<Value>(word(begin) + static_cast<word>(i) * word(step));
+          } else {
+            to[i] = static_cast<Value>(begin + static_cast<wide>(i) * step);
+          }
         }
       },
       call.input(0).values);

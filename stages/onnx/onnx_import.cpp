@@ -16,9 +16,6 @@
 namespace graphline::onnx {
 namespace {
 
-/// What oneDNN takes.
-constexpr std::size_t most_dimensions = 12;
-
 const onnx_operators& imported() {
   static const onnx_operators operators = [] {
     onnx_operators all = imported_products();
@@ -27,6 +24,7 @@ const onnx_operators& imported() {
     all.merge(imported_resizing());
     all.merge(imported_movements());
     all.merge(imported_recurrent());
+    all.merge(imported_einsum());
     return all;
   }();
   return operators;
@@ -36,7 +34,9 @@ const onnx_operators& imported() {
 /// times.
 std::int64_t budget_of(const onnx_model& model) {
   std::int64_t elements = 0;
-  for (const onnx_tensor& tensor : model.graph.initializers) elements += tensor.extents.elements();
+  for (const onnx_tensor& tensor : model.graph.initializers) {
+    if (tensor.known()) elements += tensor.extents.elements();  // strings hold nothing
+  }
   return (std::int64_t{1} << 26) + 16 * elements;
 }
 
@@ -53,7 +53,8 @@ bool reads_integers(const onnx_call& call) {
 }
 
 bool moves(std::string_view op_type) {
-  static const std::set<std::string_view> others = {"Concat", "Expand", "Gather", "Transpose"};
+  static const std::set<std::string_view> others = {"Concat", "Expand", "Gather", "ScatterND",
+                                                    "Transpose"};
   return reshapings().contains(op_type) || selectings().contains(op_type) ||
          others.contains(op_type);
 }
@@ -113,7 +114,6 @@ std::size_t onnx_importer::value(std::size_t input) {
 std::size_t onnx_importer::add_named(const std::string& name, std::span<const float> data,
                                      const shape& extents, bool parameter) {
   call_->require(!data.empty(), "reads a constant without elements, which is not supported");
-  call_->require(extents.rank() <= most_dimensions, "has more than 12 dimensions");
   std::string base = name;
   for (char& c : base) {
     if (c == '/' || static_cast<unsigned char>(c) < ' ') c = '.';
@@ -152,7 +152,6 @@ std::vector<std::size_t> onnx_importer::add_all(layer_operation operation,
   // The shape rule's message begins with its subject, which is none, and a space.
   if (!given) call_->refuse(found.all().front().message.substr(1));
   call_->require(shape_of(*given).elements() > 0, "gives no elements, which is not supported");
-  call_->require(shape_of(*given).rank() <= most_dimensions, "gives more than 12 dimensions");
   return network_.network().layers.back().outputs;
 }
 

@@ -108,6 +108,7 @@ onnx_operators imported_windows();    // import_windows.cpp: pools, reductions, 
 onnx_operators imported_resizing();   // import_resize.cpp
 onnx_operators imported_movements();  // import_movements.cpp: elements in another order
 onnx_operators imported_recurrent();  // import_recurrent.cpp
+onnx_operators imported_einsum();     // onnx_einsum.cpp
 
 /// Numbers for depth, height and width.
 using extent_triple = std::array<std::int64_t, 3>;

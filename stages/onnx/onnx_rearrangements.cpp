@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "stages/onnx/onnx_forms.hpp"
@@ -99,6 +100,38 @@ onnx_tensor padding_of(const onnx_call& call) {
   return cast_onnx(call, value, call.input(0).element);
 }
 
+/// Rows of updates in place of those of the first input, or joined with them.
+onnx_tensor scatter(const onnx_call& call) {
+  const scattering wanted = scattering_of(call);
+  const std::string how = call.text("reduction", "none");
+  call.require(how == "none" || how == "add" || how == "mul" || how == "max" || how == "min",
+               "has a reduction that is not known");
+  call.require(call.input(0).element == call.input(2).element, "has inputs of different types");
+  onnx_tensor result = reshaped(call, call.input(0), call.input(0).extents);
+  std::visit(
+      [&]<class Value>(std::vector<Value>& to) {
+        const auto& updates = std::get<std::vector<Value>>(call.input(2).values);
+        for (std::size_t i = 0; i < updates.size(); ++i) {
+          const auto row = static_cast<std::size_t>(wanted.row);
+          Value& at = to[static_cast<std::size_t>(wanted.places[i / row]) * row + i % row];
+          const Value update = updates[i];
+          if (how == "none") at = update;
+          if (how == "max") at = std::max(at, update);
+          if (how == "min") at = std::min(at, update);
+          if constexpr (std::is_same_v<Value, std::int64_t>) {
+            using word = std::uint64_t;  // wraps around
+            if (how == "add") at = static_cast<Value>(word(at) + word(update));
+            if (how == "mul") at = static_cast<Value>(word(at) * word(update));
+          } else {
+            if (how == "add") at += update;
+            if (how == "mul") at *= update;
+          }
+        }
+      },
+      result.values);
+  return result;
+}
+
 /// The upper or lower triangle of each matrix, with zeros beside it.
 onnx_tensor triangle(const onnx_call& call) {
   const onnx_tensor& from = call.input(0);
@@ -125,9 +158,9 @@ onnx_tensor triangle(const onnx_call& call) {
 
 onnx_functions onnx_rearrangements() {
   onnx_functions all = {
-      {"Concat", gives_one(concat)},  {"Expand", gives_one(expand)},
-      {"Gather", gives_one(gather)},  {"Transpose", gives_one(transpose)},
-      {"Trilu", gives_one(triangle)},
+      {"Concat", gives_one(concat)},       {"Expand", gives_one(expand)},
+      {"Gather", gives_one(gather)},       {"ScatterND", gives_one(scatter)},
+      {"Transpose", gives_one(transpose)}, {"Trilu", gives_one(triangle)},
   };
   for (const auto& [name, extents_of] : reshapings()) {
     all[name] = gives_one([extents_of = extents_of](const onnx_call& call) {

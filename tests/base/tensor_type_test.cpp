@@ -36,6 +36,7 @@ TEST(shape, counts_elements_up_to_two_to_the_62_of_no_negative_extents) {
   EXPECT_EQ(shape().checked_elements(), 1);
   EXPECT_EQ(shape({7, 0}).checked_elements(), 0);
   EXPECT_EQ(shape({most, most, 0}).checked_elements(), 0);
+  EXPECT_EQ(shape({most, most, 0}).elements(), 0);
   EXPECT_EQ(shape({half, half}).checked_elements(), half * half);
   for (const shape& none :
        {shape({half, half, 2}), shape({most}), shape({2, -3}), shape({0, -1})}) {

@@ -13,14 +13,15 @@ constexpr std::int64_t largest_count = std::int64_t{1} << 57;
 
 /// Outputs along one axis of a window of `kernel` (spread by `dilation`) moved by `stride` over
 /// `size` elements with zeros `before` and `after` them; 0 when the window does not fit. With
-/// `ceil` a last, partly covered window counts if it starts inside the data or its left padding.
+/// `ceil` a last, partly covered window counts if it starts inside the data or its left padding,
+/// also where it is the only one.
 /// These are the formulas of torch.nn.Conv2d and torch.nn.MaxPool2d.
 std::int64_t window_count(std::int64_t size, std::int64_t kernel, std::int64_t stride,
                           std::int64_t before, std::int64_t after, std::int64_t dilation,
                           bool ceil) {
   const std::int64_t covered = dilation * (kernel - 1) + 1;
   const std::int64_t room = size + before + after - covered;
-  if (room < 0) return 0;
+  if (room < 0) return ceil && room > -stride ? 1 : 0;
   const std::int64_t whole = room / stride + 1;
   const bool partial = ceil && room % stride != 0 && whole * stride < size + before;
   return partial ? whole + 1 : whole;

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "stages/network/layers/layers.hpp"
 #include "stages/network/windows.hpp"
 
@@ -61,6 +63,17 @@ layer_shape infer(const pool2d_layer& pool, std::span<const layer_input> inputs,
                   layer_problems& problems) {
   const layer_input& input = inputs[0];
   if (!expect_images(input, problems)) return {};
+  const extent_pair after = pool.padding_after.value_or(pool.padding);
+  for (std::size_t axis = 0; axis < 2; ++axis) {
+    const std::int64_t covered = pool.dilation[axis] * (pool.kernel[axis] - 1) + 1;
+    const std::int64_t padding = std::max(pool.padding[axis], after[axis]);
+    if (padding < covered) continue;
+    problems.report_at("padding",
+                       fmt::format("has a padding of {} for a kernel that covers {}: windows would "
+                                   "lie in the padding alone",
+                                   padding, covered));
+    return {};
+  }
   const auto size = window_output(input, pool, problems);
   if (!size) return {};
 

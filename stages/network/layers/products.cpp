@@ -127,6 +127,13 @@ layer_shape infer(const conv_transpose2d_layer& conv, std::span<const layer_inpu
   if (!expect_images(input, problems) || !check_groups(conv, input, problems)) return {};
   extent_pair size{};
   for (std::size_t axis = 0; axis < 2; ++axis) {
+    if (-conv.padding_after[axis] >= conv.stride[axis]) {
+      problems.report(
+          fmt::format("adds {} elements at the end, which are to be fewer than its "
+                      "stride of {}",
+                      -conv.padding_after[axis], conv.stride[axis]));
+      return {};
+    }
     size[axis] = count_of({input.shape[axis + 2] - 1, conv.stride[axis]}) - conv.padding[axis] -
                  conv.padding_after[axis] + conv.dilation[axis] * (conv.kernel[axis] - 1) + 1;
   }

@@ -13,24 +13,23 @@ namespace {
 constexpr std::int64_t largest_upsampled = 65536;
 
 /// One dimension: its extents before and after, and how far apart neighbors of the result lie in
-/// what is resized, as a quotient.
+/// what is resized: as in PyTorch, a float32.
 struct upsampled_extent {
   std::int64_t from = 1;
   std::int64_t to = 1;
-  double over = 1;
-  double under = 1;
+  float step = 1;
 };
 
 /// What each position of the result is made of: the element at or before it, or with `blends` that
 /// and the next, where `center` is how far pixels are counted from their edge.
 std::vector<resize_position> upsampled_positions(const upsampled_extent& along, bool blends,
-                                                 double center) {
+                                                 float center) {
   std::vector<resize_position> positions;
   for (std::int64_t i = 0; i < along.to; ++i) {
-    const double source = (static_cast<double>(i) + center) * along.over / along.under - center;
-    const double below = std::floor(source);
-    const auto beyond = blends ? std::optional(source - below) : std::nullopt;
-    positions.push_back(position_in(along.from, below, beyond));
+    const float source = along.step * (static_cast<float>(i) + center) - center;
+    const float below = std::floor(source);
+    const auto beyond = blends ? std::optional(static_cast<double>(source - below)) : std::nullopt;
+    positions.push_back(position_in(along.from, static_cast<double>(below), beyond));
   }
   return positions;
 }
@@ -51,15 +50,15 @@ layer_operation read_upsample(const arguments& values, std::span<const layer_inp
   std::vector<resize_position> positions[2];
   for (std::size_t axis = 0; axis < 2; ++axis) {
     upsampled_extent along{.from = inputs[0].shape[axis + 2]};
-    const auto from = static_cast<double>(along.from);
+    const auto from = static_cast<float>(along.from);
     if (by_size) {
       along.to = read_pair(values, "size", problems)[axis];
-      along.over = from;
-      along.under = static_cast<double>(along.to);
+      along.step = from / static_cast<float>(along.to);
     } else {
-      along.under = read_number_pair(values, "scale_factor", problems)[axis];
-      const double to = std::floor(from * along.under);
+      const double factor = read_number_pair(values, "scale_factor", problems)[axis];
+      const double to = std::floor(static_cast<double>(along.from) * factor);
       along.to = static_cast<std::int64_t>(std::min(to, largest_upsampled + 1.0));
+      along.step = static_cast<float>(1 / factor);
     }
     if (along.to < 1 || along.to > largest_upsampled) {
       problems.report_at(
@@ -70,12 +69,11 @@ layer_operation read_upsample(const arguments& values, std::span<const layer_inp
     }
     if (problems.any()) return resize2d_layer{};
     if (blends && along.to == along.from) {  // copied, whatever factor gave the same size
-      along.over = along.under = 1;
+      along.step = 1;
     } else if (align_corners) {
-      along.over = from - 1;
-      along.under = static_cast<double>(std::max<std::int64_t>(along.to - 1, 1));
+      along.step = along.to > 1 ? (from - 1) / static_cast<float>(along.to - 1) : 0;
     }
-    positions[axis] = upsampled_positions(along, blends, blends && !align_corners ? 0.5 : 0);
+    positions[axis] = upsampled_positions(along, blends, blends && !align_corners ? 0.5F : 0.0F);
   }
   return resize2d_layer{std::move(positions[0]), std::move(positions[1])};
 }

@@ -92,6 +92,8 @@ TEST(npy_file, refuses_what_no_tensor_holds) {
 
 TEST(npy_file, refuses_a_file_of_another_length) {
   const std::string whole = bytes_of(from_numpy("float32.npy"));
+  expect_content_refused("version https://git-lfs.github.com/spec/v1\noid sha256:12\nsize 9\n",
+                         "is a Git LFS pointer, not the file: run git lfs pull");
   expect_content_refused("", "is not in NumPy's format, .npy; write one array with numpy.save");
   expect_content_refused(
       std::string("\x93NUMPY\x02\x00\x01\x00\x01\x00", 12) + std::string(65537, ' '),

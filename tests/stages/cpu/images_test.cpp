@@ -115,6 +115,8 @@ TEST(images, fail_on_a_file_that_cannot_or_should_not_be_decoded) {
   }
   expect_failure("cut.jpg", whole.substr(0, whole.size() / 2), "", "remature end");
   expect_refusal("notes.jpg", "no image", "Not a JPEG file");
+  expect_refusal("pointer.jpg", "version https://git-lfs.github.com/spec/v1\noid sha256:1\n",
+                 "it is a Git LFS pointer, not the file: run git lfs pull");
   expect_refusal("print.jpg", file_contents(reference_path("cmyk.jpg")), "it holds CMYK",
                  "convert it to RGB");
 

@@ -104,6 +104,8 @@ TEST_F(safetensors, refuses_headers_that_are_not_exact) {
     write(header, data_bytes);
     EXPECT_THAT(problem(), HasSubstr(expected)) << header;
   }
+  write_raw("version https://git-lfs.github.com/spec/v1\noid sha256:12\nsize 9\n");
+  EXPECT_THAT(problem(), HasSubstr("is a Git LFS pointer, not the file: run git lfs pull"));
   write_raw(std::string("\x40\0\0\0\0\0\0\0{}", 10));
   EXPECT_THAT(problem(), HasSubstr("is truncated"));
   write_raw(std::string(8, '\xff') + "{}");

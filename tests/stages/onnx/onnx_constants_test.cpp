@@ -132,6 +132,9 @@ TEST(onnx_constants, are_of_each_form_of_constant) {
   EXPECT_EQ(outputs_of(op("Range"),
                        {integers(shape{}, {3}), integers(shape{}, {1}), integers(shape{}, {1})}),
             "int64 [0]:");
+  EXPECT_EQ(outputs_of(op("Range"), {integers(shape{}, {least}), integers(shape{}, {most}),
+                                     integers(shape{}, {std::int64_t{1} << 62})}),
+            "int64 [4]: -9223372036854775808 -4611686018427387904 0 4611686018427387904");
 }
 
 TEST(onnx_constants, need_only_the_extents_for_a_shape) {
@@ -232,6 +235,7 @@ TEST(onnx_constants, are_refused_where_a_node_is_not_sound) {
       {op("ConstantOfShape"), {integers({-1})}, "gives the impossible shape '[-1]'"},
       {op("Range"), {line, line, line}, "takes three numbers of one type"},
       {op("Range"), {integers({1}), integers({1}), integers({0})}, "has a step of 0"},
+      {op("Range"), {reals({}, {0}), reals({}, {NAN}), reals({}, {1})}, "that is not a number"},
       {op("Gather"), {line, integers({5})}, "has an index beyond its axis"},
       {op("Gather"), {integers(shape{}, {1}), line}, "has an axis 0 of a tensor of 0 dim"},
       {op("Slice"), {line, integers({0}), integers({})}, "has not as many starts, ends, axes"},
@@ -256,7 +260,7 @@ TEST(onnx_constants, are_refused_where_a_node_is_not_sound) {
       {op("Tile"), {six, integers({1})}, "has not as many repeats as axes"},
       {op("Pad", {mode("odd")}), {line, integers({1, 1})}, "has a mode that is not supported"},
       {op("Pad"), {line, integers({1})}, "has not two pads for each axis"},
-      {op("Pad"), {line, integers({-3, -3})}, "gives the impossible shape '[-1]'"},
+      {op("Pad"), {line, integers({-3, -3})}, "takes away more elements than it has"},
       {op("Pad"), {line, integers({1, 1}), reals({}, {1})}, "has inputs of different types"},
       {op("Pad", {mode("edge")}), {integers({0}, {}), integers({1, 1})}, "pads with elements"},
       {op("Trilu"), {line}, "takes matrices"},

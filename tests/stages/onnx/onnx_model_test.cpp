@@ -214,6 +214,8 @@ TEST(onnx_model, refuses_files_that_are_no_models) {
     write(other);
     EXPECT_THAT(problem_of_file(path), HasSubstr("is no ONNX file; export")) << other;
   }
+  write("version https://git-lfs.github.com/spec/v1\noid sha256:12\nsize 9\n");
+  EXPECT_THAT(problem_of_file(path), HasSubstr("is a Git LFS pointer, not the file"));
   const std::string sound = model(graph_of({node("Relu", {"x"}, {"y"})})).bytes();
   write(sound);
   EXPECT_EQ(problem_of_file(path), "none");
@@ -359,6 +361,20 @@ TEST_F(external_tensor, does_not_leave_the_folder_of_the_model) {
   EXPECT_EQ(problem_of({{"location", "inside"}}), "none");
 }
 
+/// As a cache of downloads holds them: blobs, and links to them under the files' own names.
+TEST_F(external_tensor, may_lie_in_the_folder_to_which_the_model_is_a_link) {
+  fs::create_directories(folder_.path() / "blobs");
+  std::ofstream(folder_.path() / "blobs" / "1a") << "";
+  std::ofstream(folder_.path() / "blobs" / "2b", std::ios::binary) << raw<std::int32_t>({5, 6});
+  fs::create_symlink("../blobs/1a", folder_.path() / "model" / "m.onnx");
+  fs::create_symlink("../blobs/2b", folder_.path() / "model" / "m.data");
+  fs::create_symlink("../secret", folder_.path() / "model" / "link");
+  EXPECT_EQ(problem_of({{"location", "m.data"}}), "none");
+  EXPECT_THAT(std::get<2>(read_.graph.initializers.at(0).values), ElementsAre(5, 6));
+  EXPECT_THAT(problem_of({{"location", "link"}}), HasSubstr("a link out of the model's folder"));
+  EXPECT_THAT(problem_of({{"location", "../blobs/2b"}}), HasSubstr("which is no path inside"));
+}
+
 TEST_F(external_tensor, has_all_its_data) {
   EXPECT_THAT(problem_of({{"location", "gone"}}), HasSubstr("in 'gone', which is not there"));
   EXPECT_THAT(problem_of({{"location", "data"}}), HasSubstr("is not a regular file"));
@@ -372,7 +388,8 @@ TEST_F(external_tensor, has_all_its_data) {
     EXPECT_THAT(problem_of({{"location", "data/w"}, {"offset", number}}),
                 HasSubstr("at an offset that is no number"));
   }
-  EXPECT_THAT(problem_of({{"location", "data/w"}}, 3), HasSubstr("in which tensors overlap"));
+  EXPECT_EQ(problem_of({{"location", "data/w"}}, 4), "none") << "tensors may share them";
+  EXPECT_THAT(problem_of({{"location", "data/w"}}, 11), HasSubstr("in which tensors overlap"));
 }
 
 }  // namespace

@@ -1,0 +1,102 @@
+"""Random nodes of products of matrices and tensors, and of LSTM."""
+
+from nodes import Input, Node, draws
+
+
+@draws("MatMul")
+def product(source, _):
+    m, k, n = source.wholes(3, 1, 6)
+    outer = source.broadcast(2, 3)
+    a, b = outer[0] + [m, k], outer[1] + [k, n]
+    if source.chance(0.1):
+        a = [k]
+    if source.chance(0.1):
+        b = [k]
+    return Node(source.opset(), [source.input(source.floats(a, 1e15)),
+                                 source.input(source.floats(b, 1e15, False), 0.5)])
+
+
+@draws("Gemm")
+def general_product(source, _):
+    m, k, n = source.wholes(3, 1, 6)
+    attributes = {}
+    source.maybe(attributes, alpha=source.number(), beta=source.number(),
+                 transA=source.whole(0, 1), transB=source.whole(0, 1))
+    a = [k, m] if attributes.get("transA") else [m, k]
+    b = [n, k] if attributes.get("transB") else [k, n]
+    inputs = [source.input(source.floats(a, 1e15, False)),
+              source.input(source.floats(b, 1e15, False), 0.4)]
+    opset = source.opset()
+    if opset < 11 or source.chance(0.7):
+        shape = source.pick([m, n], [1, n], [m, 1], [n], [1], [])
+        inputs.append(source.input(source.floats(shape, 1e15, False), 0.4))
+    return Node(opset, inputs, attributes)
+
+
+@draws("LSTM")
+def lstm(source, _):
+    steps, batch, features, hidden = source.wholes(4, 1, 5)
+    way = source.pick("forward", "reverse", "bidirectional")
+    directions = 2 if way == "bidirectional" else 1
+    attributes = {"hidden_size": hidden}
+    source.maybe(attributes, direction=way)
+    if "direction" not in attributes:
+        directions = 1
+    opset = source.opset()
+    for name, value in [("clip", 1.0), ("input_forget", 1),
+                        ("activations", ["Sigmoid", "Tanh", "Relu"] * directions)]:
+        if source.chance(0.03):
+            attributes[name] = value
+    if source.chance(0.1):
+        attributes["activations"] = ["Sigmoid", "Tanh", "Tanh"] * directions
+    if opset >= 14 and source.chance(0.1):
+        attributes["layout"] = 0
+
+    def drawn(*shape):
+        return source.random.normal(0, 0.5, shape).astype("float32")
+
+    optional = [Input(drawn(directions, 8 * hidden), source.chance(0.03)),
+                source.constant([steps - (source.whole(0, 1) if source.chance(0.1) else 0)] * batch,
+                                "int32"),
+                source.input(drawn(directions, batch, hidden)),
+                source.input(drawn(directions, batch, hidden)),
+                source.input(drawn(directions, 3 * hidden), 0.03)]
+    kept = [each if source.chance(0.5) else None for each in optional]
+    if source.chance(0.9):
+        kept[-1] = None
+    while kept and kept[-1] is None:
+        kept.pop()
+    # Of NaN and infinite numbers ONNX Runtime gives finite ones.
+    x = source.floats([steps, batch, features], 10.0, False)
+    return Node(opset, [source.input(x, 0.97),
+                        source.input(drawn(directions, 4 * hidden, features), 0.03),
+                        source.input(drawn(directions, 4 * hidden, hidden), 0.03), *kept],
+                attributes, outputs=source.whole(1, 3))
+
+
+@draws("Einsum")
+def einsum(source, _):
+    letters = {letter: source.whole(1, 4) for letter in "abcdeXY"}
+    terms = []
+    for _ in range(source.pick(1, 2, 2, 2, 3)):
+        count = source.whole(0, 4)
+        drawn = [str(letter) for letter in source.random.permutation(list(letters))[:count]]
+        if drawn and source.chance(0.06):
+            drawn.append(drawn[0])  # a diagonal
+        terms.append("".join(drawn))
+    known = sorted(set("".join(terms)))
+    given = [str(letter) for letter in source.random.permutation(known)]
+    equation = ",".join(terms)
+    if source.chance(0.8):
+        equation += "->" + "".join(given[:source.whole(0, len(given))])
+    outer = source.shape(1, 2, 3)
+    if source.chance(0.2):  # the matrices of a product
+        terms, equation = ["...ab", "...bc"], source.pick("...ab,...bc->...ac", "...ab,...bc")
+    if source.chance(0.2):
+        equation = equation.replace(",", " , ").replace("->", " -> ")
+    inputs = []
+    for term in terms:
+        shape = outer if "." in term else []
+        shape = shape + [letters[letter] for letter in term.replace(".", "")]
+        inputs.append(source.input(source.floats(shape, 1e10, not inputs), 0.7))
+    return Node(source.opset(12), inputs, {"equation": equation})
