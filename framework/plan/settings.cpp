@@ -72,6 +72,20 @@ class settings_check {
     }
   }
 
+  void warn_of_workers() {
+    const auto given = places_.each.find("workers");
+    if (given == places_.each.end() || run_.workers == 0 || has_workers(run_)) return;
+    const bool frame = run_.graphs == graph_mode::frame;
+    out_.warning(
+        given->second,
+        fmt::format("workers: {} changes nothing with {}; use strategy: overlap with "
+                    "graphs: stage or off, or omit workers",
+                    run_.workers,
+                    frame ? "graphs: frame, where the device calls CPU stages"
+                          : fmt::format("strategy: {}, which runs CPU stages on one thread",
+                                        to_word(run_.strategy))));
+  }
+
   /// Allowed, since what this costs may be just what somebody wants to show.
   void warn_of_sync() {
     if (run_.in_flight == 1 && run_.strategy != strategy::overlap) return;
@@ -94,7 +108,7 @@ class settings_check {
                         *run_.rate));
     }
     each_setting([&](auto member, const setting_entry& of) {
-      if (applies(of, run_) || of.key == std::string_view("rate")) return;
+      if (!of.on_schedule || of.key == std::string_view("rate")) return;
       // A default changes nothing either, and nobody minds.
       const auto given = places_.each.find(of.key);
       if (given == places_.each.end()) return;
@@ -137,6 +151,7 @@ void check_settings(const settings& run, const settings_places& places, diagnost
   check.check_ranges();
   check.check_load();
   check.check_serial();
+  check.warn_of_workers();
   if (run.graphs == graph_mode::frame) {
     check.check_frame_graph();
   } else if (run.timing == timing_method::sync) {

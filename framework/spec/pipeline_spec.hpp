@@ -35,6 +35,7 @@ struct settings {
   wait_mode wait = wait_mode::block;
   bool priorities = true;               ///< off: every stream has the same priority
   std::int64_t in_flight = 1;           ///< frames begun and not yet complete, at most
+  std::int64_t workers = 0;             ///< threads for CPU stages under `overlap`; 0: one per core
   std::int64_t frames = 45;             ///< measured frames
   std::int64_t warmup = 5;              ///< frames before them that are not reported
   std::optional<nanoseconds> max_time;  ///< no measured frame begins after it

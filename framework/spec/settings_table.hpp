@@ -21,6 +21,7 @@ struct setting_entry {
   const char* option_value = "N";  ///< what the option's help calls a number
   bool on_schedule = false;        ///< says nothing with closed arrival: results leave it out then
   const char* option_letter = "";  ///< "-n," where it has a short form too
+  bool of_overlap = false;         ///< says nothing where no worker runs CPU stages: likewise
 };
 
 /// The one list of what can be set about a run: calls `take(member, entry)` for each setting.
@@ -51,6 +52,12 @@ void each_setting(Take take) {
         "Maximum number of frames begun and not yet complete. Each stage still has them in order, "
         "one at a time.",
         1, 64, "K"});
+  take(
+      &settings::workers,
+      {"workers", "Threads that run CPU stages with strategy overlap (0: one per core)",
+       "Threads that run CPU stages with 'strategy: overlap'; 0 means one per core that the device "
+       "leaves free.",
+       0, 1024, "N", false, "", true});
   take(&settings::frames,
        {"frames", "Measured frames", "Measured frames.", 1, 100'000'000, "N", false, "-n,"});
   take(&settings::warmup,
@@ -94,9 +101,15 @@ void each_setting(Take take) {
         std::nullopt, std::nullopt, "", true});
 }
 
-/// Whether a setting says anything in this run.
+/// Whether CPU stages run on workers: not on one host thread, nor where the device calls them.
+inline bool has_workers(const settings& run) {
+  return run.strategy == strategy::overlap && run.graphs != graph_mode::frame;
+}
+
+/// Whether a setting says anything in this run; `workers` does once there is a number.
 inline bool applies(const setting_entry& of, const settings& run) {
-  return !of.on_schedule || run.arrival != arrival::closed;
+  return (!of.on_schedule || run.arrival != arrival::closed) &&
+         (!of.of_overlap || (has_workers(run) && run.workers > 0));
 }
 
 /// A setting's value as a file has it: "overlap", "on", "16"; empty where there is none.

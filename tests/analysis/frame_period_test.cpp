@@ -2,7 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+#include <string>
+
 #include "framework/analysis/run/summary.hpp"
+#include "tests/analysis/simulated_run.hpp"
 #include "tests/analysis/time_units.hpp"
 
 namespace graphline {
@@ -119,6 +124,61 @@ TEST(frame_period, is_the_mean_time_of_a_frame_in_a_closed_loop_with_one_in_flig
   EXPECT_DOUBLE_EQ(*frame_period(record), summarize(record).end_to_end->mean());
   record.frames.resize(1);
   EXPECT_DOUBLE_EQ(*frame_period(record), 3.0 * ms);
+}
+
+/// What a simulated run did one thing at a time, and how long: stages and host threads.
+std::map<std::string, nanoseconds> busy_times(const run_record& record) {
+  std::map<std::string, nanoseconds> busy;
+  for (const auto& stage : record.stages) {
+    for (std::size_t f = 0; f < record.frames.size(); ++f) {
+      for (const auto* column : {&stage.cpu, &stage.synced, &stage.enqueued}) {
+        if (f >= column->size()) continue;
+        const auto length = (*column)[f].length();
+        if (column != &stage.enqueued) busy[stage.name] += length;
+        if (f < stage.threads.size()) busy[record.threads[stage.threads[f]]] += length;
+      }
+      if (f < stage.busy.size()) {
+        busy[stage.name] += stage.busy[f];
+        busy["the device"] += stage.busy[f];
+      }
+    }
+  }
+  return busy;
+}
+
+TEST(frame_period, of_simulated_runs_is_never_shorter_than_anything_was_busy_for_a_frame) {
+  int limited = 0;
+  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+    const run_record record = samples::simulate(seed).record;
+    const auto period = frame_period(record);
+    ASSERT_TRUE(period) << seed;
+    const double all = *period * static_cast<double>(record.frames.size());
+    double most = 0;
+    for (const auto& [what, time] : busy_times(record)) {
+      EXPECT_GE(all * (1 + 1e-12), static_cast<double>(time)) << what << ", seed " << seed;
+      most = std::max(most, static_cast<double>(time));
+    }
+    if (all < 1.000001 * most) ++limited;
+  }
+  EXPECT_GT(limited, 20) << "none of these runs would show it";
+}
+
+/// One worker, two in flight, two stages of 5 ms: a0 a1 b0 a2 b1 a3 b2 b3.
+TEST(frame_period, of_frames_that_were_half_done_at_the_first_completion_is_that_of_their_worker) {
+  run_record record;
+  record.run.in_flight = 2;
+  record.frames = {
+      {0, 0, 15 * ms}, {0, 0, 25 * ms}, {15 * ms, 15 * ms, 35 * ms}, {25 * ms, 25 * ms, 40 * ms}};
+  EXPECT_DOUBLE_EQ(*frame_period(record), 8.75 * ms);  // no stage is timed
+  record.threads = {"main", "worker 1"};
+  record.stages.resize(2);
+  const int begins[2][4] = {{0, 5, 15, 25}, {10, 20, 30, 35}};
+  for (std::size_t s = 0; s < 2; ++s) {
+    record.stages[s].on = side::cpu;
+    record.stages[s].threads.assign(4, 1);
+    for (const int at : begins[s]) record.stages[s].cpu.push_back({at * ms, (at + 5) * ms});
+  }
+  EXPECT_DOUBLE_EQ(*frame_period(record), 10.0 * ms);
 }
 
 TEST(frame_period, counts_completed_frames_alone) {

@@ -129,6 +129,24 @@ TEST(settings, warn_where_a_queue_was_written_that_no_frame_can_wait_in) {
             "");
 }
 
+TEST(settings, warn_where_workers_were_written_that_run_no_stage) {
+  settings_places places;
+  places.each["workers"] = in_file(3);
+  const auto two = [&](strategy how, graph_mode graphs) {
+    return said([=](settings& run) { run.workers = 2, run.strategy = how, run.graphs = graphs; },
+                places);
+  };
+  EXPECT_EQ(two(strategy::overlap, graph_mode::stage), "");
+  EXPECT_EQ(two(strategy::overlap, graph_mode::off), "");
+  for (const strategy how : {strategy::serial, strategy::async}) {
+    EXPECT_THAT(two(how, graph_mode::stage),
+                StartsWith("p.yaml:3:1: warning: workers: 2 changes nothing with strategy: "));
+  }
+  EXPECT_THAT(two(strategy::overlap, graph_mode::frame),
+              StartsWith("p.yaml:3:1: warning: workers: 2 changes nothing with graphs: frame"));
+  EXPECT_EQ(said([](settings& run) { run.workers = 0; }, places), "");
+}
+
 TEST(planner, checks_settings_too) {
   spec_builder b;
   b.input("x", {4}).stage("a", "gpu", {"x"});

@@ -72,6 +72,7 @@ TEST(read_setting, takes_the_ends_of_every_range_and_nothing_beyond) {
                           {"warmup", "0", "1000000", "-1", "1000001"},
                           {"in_flight", "1", "64", "0", "65"},
                           {"threads", "0", "1024", "-1", "1025"},
+                          {"workers", "0", "1024", "-1", "1025"},
                           {"seed", "0", "9223372036854775807", "-1", "9223372036854775808"},
                           {"deadline", "1ns", "9e9s", "0ns", "1e10s"},
                           {"rate", "0.000001", "1000000", "1e-12", "1000000.5"},
@@ -107,7 +108,7 @@ TEST(run_keys, have_the_defaults_of_a_run_without_them) {
   run.timing = timing_method::none;
   run.wait = wait_mode::spin;
   run.priorities = false;
-  run.in_flight = run.frames = run.warmup = run.threads = run.queue = 60;
+  run.in_flight = run.frames = run.warmup = run.threads = run.workers = run.queue = 60;
   run.seed = 60;
   run.arrival = arrival::poisson;
   run.when_full = queue_policy::drop_newest;

@@ -2,7 +2,12 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string_view>
 #include <vector>
+
+#include "framework/analysis/run/frame_activities.hpp"
 
 namespace graphline {
 namespace {
@@ -20,6 +25,42 @@ completed_frames between(const std::vector<nanoseconds>& ends, std::size_t apart
   return {static_cast<double>(ends.size() - apart), sum / static_cast<double>(apart)};
 }
 
+/// How long what does one thing at a time was at work on a frame, on average, of what was longest:
+/// a stage, a host thread, a stream, or the device where it tells how long it was at work.
+double busiest(const run_record& record) {
+  double most = 0;
+  std::map<std::uint32_t, double> threads;
+  std::map<std::string_view, double> streams;
+  for (const auto& stage : record.stages) {
+    double work = 0;
+    for (std::size_t f = 0; f < record.frames.size(); ++f) {
+      if (const auto stamps = work_stamps(stage, f)) {
+        work += static_cast<double>(stamps->length());
+      }
+      if (f >= stage.threads.size()) continue;
+      for (const auto* by_host : {&stage.enqueued, &stage.synced, &stage.cpu}) {
+        const auto stamps = sound_stamps(*by_host, f);
+        if (stamps) threads[stage.threads[f]] += static_cast<double>(stamps->length());
+      }
+    }
+    most = std::max(most, work);
+    if (stage.device.empty()) continue;
+    const bool of_device = record.device.one_at_a_time && !stage.busy.empty();
+    streams[of_device ? std::string_view() : stage.stream] += work;
+  }
+  for (const auto& [thread, time] : threads) most = std::max(most, time);
+  for (const auto& [stream, time] : streams) most = std::max(most, time);
+  return most / static_cast<double>(record.frames.size());
+}
+
+/// Never faster than what was busiest.
+completed_frames in_the_long_run(const run_record& record, const std::vector<nanoseconds>& ends,
+                                 std::size_t apart) {
+  auto done = between(ends, apart);
+  done.time = std::max(done.time, done.count * busiest(record));
+  return done;
+}
+
 completed_frames on_schedule(const run_record& record, const std::vector<nanoseconds>& ends) {
   if (ends.size() < least_scheduled_frames) return {};
   const auto [first, last] =
@@ -29,7 +70,7 @@ completed_frames on_schedule(const run_record& record, const std::vector<nanosec
   if (kept_up) {
     return {static_cast<double>(ends.size() - 1), static_cast<double>(last->due - first->due)};
   }
-  auto done = between(ends, std::min(slots_of(record), ends.size() - 1));
+  auto done = in_the_long_run(record, ends, std::min(slots_of(record), ends.size() - 1));
   if (const auto offered = offered_rate(record)) {
     done.time = std::max(done.time, done.count * 1e9 / *offered);
   }
@@ -54,7 +95,7 @@ completed_frames completions_of(const run_record& record) {
   if (back_to_back || ends.size() <= slots) {
     return {static_cast<double>(ends.size()), static_cast<double>(ends.back() - begin)};
   }
-  return between(ends, slots);
+  return in_the_long_run(record, ends, slots);
 }
 
 bool is_scheduled(const settings& run) {

@@ -26,6 +26,11 @@ bool is_scheduled(const settings& run);
 /// first begin stands for a completion before it. All frames from first begin to last end where
 /// there are no more than K.
 ///
+/// Frames in flight at the first completion have part of their work done by then, so completions
+/// alone can come faster than work can be done. So they never count as faster than the mean time
+/// that a frame kept busy what does one thing at a time: a stage, a host thread, a stream, the
+/// device.
+///
 /// On a schedule nothing below `least_scheduled_frames`. Where none was dropped and all others were
 /// complete when the last was due, the pipeline kept up: frames are completed as fast as they are
 /// due, and the times between these count. Elsewhere completions count, as above but with the first

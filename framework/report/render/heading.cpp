@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "framework/base/utf8.hpp"
+#include "framework/spec/settings_table.hpp"
 
 namespace graphline {
 
@@ -27,6 +28,7 @@ std::string way_of(const settings& run) {
   auto text = fmt::format("{}, graphs={}, {} in flight, wait={}{}", to_word(run.strategy),
                           to_word(run.graphs), counted(run.in_flight, "frame"), to_word(run.wait),
                           run.priorities ? "" : ", priorities=off");
+  if (run.workers > 0 && has_workers(run)) text += fmt::format(", workers={}", run.workers);
   if (run.arrival != arrival::closed) text += ", " + arrival_of(run);
   return text;
 }

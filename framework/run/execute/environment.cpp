@@ -11,6 +11,7 @@
 #include "framework/base/machine.hpp"
 #include "framework/base/version.hpp"
 #include "framework/run/execute/task_pool.hpp"
+#include "framework/spec/settings_table.hpp"
 
 namespace graphline {
 namespace {
@@ -84,6 +85,7 @@ named_values describe_environment() {
 }
 
 int cores_for_cpu_stages(const plan& p, const device_properties& on) {
+  if (p.run.workers > 0 && has_workers(p.run)) return static_cast<int>(p.run.workers);
   const bool device_stages = std::ranges::any_of(
       p.stages, [](const planned_stage& stage) { return stage.on == side::device; });
   return std::max(1, usable_cores() - (device_stages ? on.compute_threads : 0));

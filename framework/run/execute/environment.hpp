@@ -15,8 +15,8 @@ namespace graphline {
 /// is left out.
 std::vector<std::pair<std::string, std::string>> describe_environment();
 
-/// How many CPU stages of a plan can run at once, at least 1: as many as this program has cores,
-/// less those that the device computes on where the plan has work for it.
+/// How many CPU stages of a plan can run at once, at least 1: its `workers`, or as many as this
+/// program has cores, less those that the device computes on where the plan has work for it.
 int cores_for_cpu_stages(const plan& p, const device_properties& on);
 
 }  // namespace graphline

@@ -24,8 +24,10 @@ std::string describe_failure(const plan& p, std::optional<std::size_t> stage, st
 
 namespace {
 
-/// One host thread that begins frames in order and sees them end in that order: with several in
-/// flight, when the slot of one is needed again, and while it waits for the next to be due.
+/// One host thread that begins frames in order and sees them end in that order. With several in
+/// flight it looks whether the oldest has ended whenever it may have worked or waited for long:
+/// around each CPU stage, between frames, while a stage waits for the device, and while the next
+/// frame is yet to be due.
 class in_order_executor : public executor {
  public:
   batch_result run(const batch& b) override {
@@ -34,6 +36,7 @@ class in_order_executor : public executor {
     batch_ = &b;
     meter_ = &meter;
     runner_.emplace(pipeline_.device(), pipeline_.planned().run.wait, *b.into);
+    waits_.emplace(runner_->how());
     result_ = {};
     begun_ = 0;
     try {
@@ -46,6 +49,7 @@ class in_order_executor : public executor {
         // The device itself has failed; `failure` already says so.
       }
     }
+    waits_.reset();
     return result_;
   }
 
@@ -63,6 +67,25 @@ class in_order_executor : public executor {
   /// After a failure: leaves the device idle.
   virtual void drain() = 0;
 
+  /// Finishes the frames that have ended, from the oldest on.
+  void finish_ended() {
+    if (result_.completed == begun_) return;
+    const auto at_stage = at_stage_;
+    const auto at_frame = at_frame_;
+    while (result_.completed < begun_ && oldest_has_ended()) finish_oldest();
+    at_stage_ = at_stage;
+    at_frame_ = at_frame;
+  }
+
+  /// For work of the frame that is carried out, while older ones end.
+  void wait_for(const event& e) {
+    while (result_.completed < begun_ && !e.done()) {
+      waits_->pause(now() + glance_at_device);
+      finish_ended();
+    }
+    e.wait(runner_->how());
+  }
+
   /// Frames begun before one that failed may still be complete.
   void finish_begun() {
     while (result_.completed < begun_) finish_oldest();
@@ -70,6 +93,7 @@ class in_order_executor : public executor {
 
   prepared_pipeline& pipeline_;
   std::optional<stage_runner> runner_;   ///< of the batch under way
+  std::optional<due_wait> waits_;        ///< likewise
   std::optional<std::size_t> at_stage_;  ///< for messages: what is carried out or waited for
 
  private:
@@ -88,24 +112,24 @@ class in_order_executor : public executor {
   void run_frames() {
     const auto depth = static_cast<std::int64_t>(pipeline_.slots().size());
     const auto look = [&]() -> std::optional<nanoseconds> {
-      while (result_.completed < begun_ && oldest_has_ended()) finish_oldest();
+      finish_ended();
       if (stopped()) return std::nullopt;
       return result_.completed < begun_ ? glance_at_device : glance_at_stop;
     };
-    std::optional<due_wait> wait;
-    if (batch_->schedule != nullptr) wait.emplace(runner_->how());
-    for (;; ++begun_) {
+    while (true) {
       if (begun_ - result_.completed == depth) finish_oldest();
       std::optional<nanoseconds> due;
-      if (wait) {
+      if (batch_->schedule != nullptr) {
         due = batch_->schedule->next(now());
-        if (!due || !wait->until(*due, look)) break;
+        if (!due || !waits_->until(*due, look)) break;
         batch_->schedule->begin_frame();
-      } else if (begun_ == batch_->frames || stopped()) {
+      } else if (begun_ == batch_->frames || !look()) {
         break;
       }
       begin_next(due);
+      ++begun_;
       if (depth == 1) finish_oldest();
+      finish_ended();
     }
     finish_begun();
   }
@@ -168,8 +192,10 @@ class sequential_executor final : public in_order_executor {
     for (auto& stage : s.stages) {
       at_stage_ = stage.index;
       if (stage.cpu != nullptr) {
-        for (const event* e : stage.completions) e->wait(runner_->how());
+        for (const event* e : stage.completions) wait_for(*e);
+        finish_ended();
         runner_->run_on_cpu(stage, frame);
+        finish_ended();
       } else {
         runner_->enqueue(stage, frame);
         if (waits_each_stage_) stage.complete->wait(runner_->how());

@@ -7,15 +7,19 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "framework/base/clock.hpp"
+#include "framework/base/machine.hpp"
 #include "framework/plan/plan.hpp"
 #include "framework/run/execute/batch_state.hpp"
 #include "framework/run/execute/completion_watcher.hpp"
 #include "framework/run/execute/environment.hpp"
 #include "framework/run/execute/executor.hpp"
 #include "framework/run/execute/frame_schedule.hpp"
+#include "framework/run/execute/ready_queue.hpp"
 #include "framework/run/execute/stage_runner.hpp"
 #include "framework/run/execute/task_pool.hpp"
 #include "framework/run/execute/task_rules.hpp"
@@ -25,9 +29,14 @@ namespace {
 
 /// The `overlap` strategy: every stage starts when what it waits for allows. A stage holds a count
 /// of what is missing; whoever brings the last piece carries it on: a device stage is enqueued
-/// there and then, one CPU stage goes on in the same thread, further ones go to oneTBB. Device
-/// stages are followed at enqueue time by device stages and at completion, seen by the watcher, by
-/// CPU stages.
+/// there and then, a CPU stage is handed to the workers. Device stages are followed at enqueue time
+/// by device stages and at completion, seen by the watcher, by CPU stages.
+///
+/// A worker that is free takes the least of the ready stages, so that no newer frame overtakes an
+/// older one that is ready. Each stage in the queue has a task of oneTBB, which takes whichever is
+/// the least then; a worker with a ready stage of its own goes on without one. Stages become ready
+/// in ascending order, so that none is taken before a lesser one of the same moment is in the
+/// queue.
 ///
 /// No stage overlaps itself: with several frames in flight, frame n + 1 of a stage also waits for
 /// frame n of it. So frames complete in order, and each slot begins its next frame itself; where
@@ -39,16 +48,9 @@ class task_graph final : public executor {
   batch_result run(const batch& b) override;
 
  private:
-  /// A stage of a slot, ready to be carried out.
-  struct item {
-    std::uint32_t slot = 0;
-    std::uint32_t stage = 0;
-  };
-
-  /// What a thread of the pool is given to do.
-  struct hand_over {
+  /// What a thread of the pool is given to do: the least ready stage, and what follows.
+  struct take_least {
     task_graph* graph;
-    item next;
     void operator()() const;
   };
 
@@ -64,27 +66,28 @@ class task_graph final : public executor {
   struct pile {
     static constexpr std::size_t room = 32;
     bool in_pool = false;  ///< the thread is one of oneTBB's, so CPU stages may run in it
-    std::array<item, room> device_stages{};
+    std::array<ready_stage, room> device_stages{};
     std::size_t device_count = 0;
-    std::optional<item> cpu_stage;
+    std::optional<ready_stage> cpu_stage;
   };
 
   void begin_frames_on_schedule(const batch& b, progress_meter& meter, pile& into);
   void begin_next_frame(std::uint32_t slot, frame_position frame, pile& into);
   void begin_frame(std::uint32_t slot, frame_position frame, std::optional<nanoseconds> due,
                    pile& into);
-  void release(item i, pile& into);
-  void put(item i, pile& into);
+  void release(const ready_stage& r, pile& into);
+  void put(const ready_stage& r, pile& into);
   void work_off(pile& p);
-  void carry_out(item i, pile& into);
+  void carry_out(const ready_stage& ready, pile& into);
   void end_of_branch(std::uint32_t slot, pile& into);
   void free_slot(live_slot& slot);
-  void seen_complete(item i, std::exception_ptr problem);
+  void seen_complete(std::uint32_t slot, std::uint32_t stage, std::exception_ptr problem);
 
   prepared_pipeline& pipeline_;
   task_rules rules_;
   std::vector<live_slot> live_;
   std::vector<std::unique_ptr<std::mutex>> stream_locks_;
+  ready_queue queue_;
 
   // Of the batch under way.
   const batch* batch_ = nullptr;
@@ -95,22 +98,26 @@ class task_graph final : public executor {
   std::unique_ptr<completion_watcher> watcher_;  ///< last: its threads call into the rest
 };
 
-/// A thread per core for CPU stages may have a part; as many as can have a stage at once are the
+/// As many threads as `workers` says may have a part; as many as can have a stage at once are the
 /// pool's own, since no stage overlaps itself: each further one would wake up at every hand-over
 /// for nothing.
 std::unique_ptr<task_pool> make_pool(const device& d, const plan& p) {
   const auto cpu_stages = static_cast<int>(
       std::ranges::count(p.stages, side::cpu, [](const auto& stage) { return stage.on; }));
   const bool device_stages = cpu_stages < static_cast<int>(p.stages.size());
-  const int places = cores_for_cpu_stages(p, d.properties());
-  return std::make_unique<task_pool>(std::clamp(cpu_stages, 1, places), places,
+  const int workers = cores_for_cpu_stages(p, d.properties());
+  const int threads = std::clamp(cpu_stages, 1, workers);
+  // oneTBB has no workers of its own beyond the cores, and says so when asked for more.
+  const int places = std::max(threads, std::min(workers, usable_cores()));
+  return std::make_unique<task_pool>(threads, places,
                                      device_stages ? d.properties().cpus_of_host : cpu_set());
 }
 
 task_graph::task_graph(prepared_pipeline& pipeline)
     : pipeline_(pipeline),
       rules_(make_task_rules(pipeline.planned(), pipeline.slots().size())),
-      live_(pipeline.slots().size()) {
+      live_(pipeline.slots().size()),
+      queue_(rules_.stages.size() * live_.size()) {
   for (auto& slot : live_) {
     slot.missing = std::make_unique<std::atomic<std::uint32_t>[]>(rules_.stages.size());
   }
@@ -123,9 +130,8 @@ task_graph::task_graph(prepared_pipeline& pipeline)
     watcher_ = std::make_unique<completion_watcher>(
         rules_.awaited_streams, rules_.stages.size() * live_.size(), p.run.wait,
         [this](std::uint64_t token, std::exception_ptr problem) {
-          seen_complete({static_cast<std::uint32_t>(token >> 32),
-                         static_cast<std::uint32_t>(token & 0xffffffffU)},
-                        std::move(problem));
+          seen_complete(static_cast<std::uint32_t>(token >> 32),
+                        static_cast<std::uint32_t>(token & 0xffffffffU), std::move(problem));
         });
   }
 }
@@ -135,6 +141,7 @@ batch_result task_graph::run(const batch& b) {
   batch_ = &b;
   runner_.emplace(pipeline_.device(), pipeline_.planned().run.wait, *b.into);
   state_.begin(b.stop);
+  queue_.clear();  // a batch that failed may have left some
   for (auto& slot : live_) {
     for (std::size_t i = 0; i < rules_.stages.size(); ++i) {
       slot.missing[i] = rules_.stages[i].missing;
@@ -145,7 +152,7 @@ batch_result task_graph::run(const batch& b) {
   pile first;
   if (live_.size() > 1) {
     // Frame 0 has none before it.
-    for (std::uint32_t i = 0; i < rules_.stages.size(); ++i) release({0, i}, first);
+    for (std::uint32_t i = 0; i < rules_.stages.size(); ++i) release({0, i, 0}, first);
   }
   progress_meter meter(b);
   if (b.schedule != nullptr) {
@@ -210,46 +217,50 @@ void task_graph::begin_frame(std::uint32_t slot, frame_position frame,
   const shown_range shown(pipeline_.device(), "frame");
   live.ends_left.store(rules_.ends, std::memory_order_relaxed);
   runner_->into().frame_begun(frame.index, due, now());
-  for (const std::uint32_t stage : rules_.sources) release({slot, stage}, into);
+  for (const std::uint32_t stage : rules_.sources) {
+    release({frame.index, stage, slot}, into);
+  }
 }
 
 /// Brings a stage one of the things it waits for. The last one also arms it for its next frame,
 /// which nothing reaches before this frame of it has been carried out.
-void task_graph::release(item i, pile& into) {
-  const std::uint32_t all = rules_.stages[i.stage].missing;
+void task_graph::release(const ready_stage& r, pile& into) {
+  const std::uint32_t all = rules_.stages[r.stage].missing;
   if (all > 1) {
-    auto& missing = live_[i.slot].missing[i.stage];
+    auto& missing = live_[r.slot].missing[r.stage];
     if (missing.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
     missing.store(all, std::memory_order_relaxed);
   }
-  put(i, into);
+  put(r, into);
 }
 
-void task_graph::put(item i, pile& into) {
-  if (!rules_.stages[i.stage].on_cpu && into.device_count < pile::room) {
-    into.device_stages[into.device_count++] = i;
-  } else if (into.in_pool && !into.cpu_stage && rules_.stages[i.stage].on_cpu) {
-    into.cpu_stage = i;
+void task_graph::put(const ready_stage& r, pile& into) {
+  const bool on_cpu = rules_.stages[r.stage].on_cpu;
+  if (!on_cpu && into.device_count < pile::room) {
+    into.device_stages[into.device_count++] = r;
+  } else if (on_cpu && into.in_pool && !into.cpu_stage) {
+    into.cpu_stage = r;
   } else {
     state_.one_more();
     try {
+      queue_.push(r);
       if (into.in_pool) {
-        pool_->spawn(hand_over{this, i});
+        pool_->spawn(take_least{this});
       } else {
-        pool_->enqueue(hand_over{this, i});
+        pool_->enqueue(take_least{this});
       }
     } catch (...) {
-      state_.fail(pipeline_.planned(), i.stage, live_[i.slot].frame.number);
+      state_.fail(pipeline_.planned(), r.stage, live_[r.slot].frame.number);
       state_.one_less();
     }
   }
 }
 
-void task_graph::hand_over::operator()() const {
+void task_graph::take_least::operator()() const {
   graph->state_.taken_over();
   pile own;
   own.in_pool = true;
-  graph->carry_out(next, own);
+  graph->carry_out(graph->queue_.pop(), own);
   graph->work_off(own);
   graph->state_.one_less();
 }
@@ -258,9 +269,12 @@ void task_graph::hand_over::operator()() const {
 void task_graph::work_off(pile& p) {
   while (true) {
     if (p.device_count > 0) {
-      carry_out(p.device_stages[--p.device_count], p);
+      const auto all = std::span(p.device_stages).first(p.device_count);
+      std::swap(*std::ranges::min_element(all), all.back());
+      const ready_stage next = p.device_stages[--p.device_count];
+      carry_out(next, p);
     } else if (p.cpu_stage) {
-      const item next = *p.cpu_stage;
+      const ready_stage next = queue_.exchange(*p.cpu_stage);
       p.cpu_stage.reset();
       carry_out(next, p);
     } else {
@@ -269,31 +283,33 @@ void task_graph::work_off(pile& p) {
   }
 }
 
-void task_graph::carry_out(item i, pile& into) {
-  const task_rule& r = rules_.stages[i.stage];
-  bound_stage& stage = pipeline_.slots()[i.slot].stages[i.stage];
+void task_graph::carry_out(const ready_stage& ready, pile& into) {
+  const task_rule& r = rules_.stages[ready.stage];
+  bound_stage& stage = pipeline_.slots()[ready.slot].stages[ready.stage];
   try {
     if (r.on_cpu) {
-      runner_->run_on_cpu(stage, live_[i.slot].frame);
+      runner_->run_on_cpu(stage, live_[ready.slot].frame);
     } else {
       const std::lock_guard lock(*stream_locks_[r.stream]);
-      runner_->enqueue(stage, live_[i.slot].frame);
+      runner_->enqueue(stage, live_[ready.slot].frame);
       if (r.awaited) {
         state_.one_more();
         watcher_->expect(r.queue, *stage.complete,
-                         (std::uint64_t{i.slot} << 32) | std::uint64_t{i.stage});
+                         (std::uint64_t{ready.slot} << 32) | std::uint64_t{ready.stage});
       }
     }
   } catch (...) {
-    state_.fail(pipeline_.planned(), i.stage, live_[i.slot].frame.number);
+    state_.fail(pipeline_.planned(), ready.stage, live_[ready.slot].frame.number);
     return;
   }
-  if (live_.size() > 1) {
-    const auto next = static_cast<std::uint32_t>((i.slot + 1) % live_.size());
-    release({next, i.stage}, into);
+  for (const std::uint32_t follower : r.at_return) {
+    release({ready.frame, follower, ready.slot}, into);
   }
-  for (const std::uint32_t follower : r.at_return) release({i.slot, follower}, into);
-  if (r.on_cpu && r.ends_frame) end_of_branch(i.slot, into);
+  if (live_.size() > 1) {
+    const auto next = static_cast<std::uint32_t>((ready.slot + 1) % live_.size());
+    release({ready.frame + 1, ready.stage, next}, into);
+  }
+  if (r.on_cpu && r.ends_frame) end_of_branch(ready.slot, into);
 }
 
 void task_graph::end_of_branch(std::uint32_t slot, pile& into) {
@@ -327,18 +343,22 @@ void task_graph::free_slot(live_slot& slot) {
 }
 
 /// In a thread of the watcher.
-void task_graph::seen_complete(item i, std::exception_ptr problem) {
+void task_graph::seen_complete(std::uint32_t slot, std::uint32_t stage,
+                               std::exception_ptr problem) {
+  const frame_position frame = live_[slot].frame;
   if (problem) {
     try {
       std::rethrow_exception(problem);
     } catch (...) {
-      state_.fail(pipeline_.planned(), i.stage, live_[i.slot].frame.number);
+      state_.fail(pipeline_.planned(), stage, frame.number);
     }
   } else {
-    const task_rule& r = rules_.stages[i.stage];
+    const task_rule& r = rules_.stages[stage];
     pile own;
-    for (const std::uint32_t follower : r.at_completion) release({i.slot, follower}, own);
-    if (r.ends_frame) end_of_branch(i.slot, own);
+    for (const std::uint32_t follower : r.at_completion) {
+      release({frame.index, follower, slot}, own);
+    }
+    if (r.ends_frame) end_of_branch(slot, own);
     work_off(own);
   }
   state_.one_less();

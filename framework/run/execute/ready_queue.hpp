@@ -1,0 +1,69 @@
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <vector>
+
+namespace graphline {
+
+/// A stage of a frame, ready to be carried out. The least goes first: the oldest frame, then the
+/// order of the plan.
+struct ready_stage {
+  std::int64_t frame = 0;  ///< of the batch
+  std::uint32_t stage = 0;
+  std::uint32_t slot = 0;  ///< of the frame
+  friend auto operator<=>(const ready_stage&, const ready_stage&) = default;
+};
+
+/// Ready stages that no worker has taken yet, the least first. Allocates at construction only.
+class ready_queue {
+ public:
+  explicit ready_queue(std::size_t capacity) { stages_.reserve(capacity); }
+
+  /// Only while no other thread uses it.
+  void clear() {
+    stages_.clear();
+    count_ = 0;
+  }
+
+  void push(const ready_stage& s) {
+    const std::lock_guard lock(mutex_);
+    stages_.push_back(s);
+    std::ranges::push_heap(stages_, std::greater{});
+    count_.store(stages_.size(), std::memory_order_relaxed);
+  }
+
+  /// Precondition: not empty.
+  ready_stage pop() {
+    const std::lock_guard lock(mutex_);
+    std::ranges::pop_heap(stages_, std::greater{});
+    const ready_stage least = stages_.back();
+    stages_.pop_back();
+    count_.store(stages_.size(), std::memory_order_relaxed);
+    return least;
+  }
+
+  /// The least of `own` and those in the queue, which keeps the others.
+  ready_stage exchange(const ready_stage& own) {
+    if (count_.load(std::memory_order_relaxed) == 0) return own;
+    const std::lock_guard lock(mutex_);
+    if (stages_.empty() || own < stages_.front()) return own;
+    std::ranges::pop_heap(stages_, std::greater{});
+    const ready_stage least = stages_.back();
+    stages_.back() = own;
+    std::ranges::push_heap(stages_, std::greater{});
+    return least;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<ready_stage> stages_;     ///< a heap
+  std::atomic<std::size_t> count_ = 0;  ///< read without the lock
+};
+
+}  // namespace graphline
