@@ -1,5 +1,9 @@
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <fstream>
+#include <limits>
+#include <string>
 #include <vector>
 
 #include "framework/device/host/host_device.hpp"
@@ -55,6 +59,48 @@ TEST(frame_loop, allocates_nothing_per_frame) {
       spec.run.arrival = arrival::closed;
       spec.run.rate.reset();
     }
+  }
+}
+
+/// Pages of this process that are in memory, in bytes.
+long resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  long all = 0;
+  long resident = 0;
+  file >> all >> resident;
+  return resident * ::sysconf(_SC_PAGESIZE);
+}
+
+TEST(run_record, takes_memory_for_the_frames_that_ran_and_not_for_all_that_were_asked_for) {
+  for (const auto& entry : strategy_words) {
+    auto spec = pipeline_of({make_stage("a", "cpu_mix", {}), make_stage("b", "device_mix", {})});
+    spec.run.strategy = entry.second;
+    spec.run.frames = 100'000'000;
+    spec.run.max_time = 20'000'000;
+    host_session s(spec);
+    const long before = resident_bytes();
+    const run_record record = s.run();
+    EXPECT_FALSE(record.failure);
+    EXPECT_GT(record.frames.size(), 0U);
+    EXPECT_LT(resident_bytes() - before, 400L << 20) << entry.first;
+  }
+}
+
+TEST(run_record, ends_the_run_where_memory_runs_out_and_keeps_what_was_measured) {
+  for (const auto& entry : strategy_words) {
+    auto spec = pipeline_of({make_stage("a", "cpu_mix", {})});
+    spec.run.strategy = entry.second;
+    spec.run.in_flight = entry.second == strategy::serial ? 1 : 2;
+    spec.run.frames = 100'000'000;
+    host_session s(spec);
+    counted_new::largest = 100L << 20;
+    const run_record record = s.run();
+    counted_new::largest = std::numeric_limits<long>::max();
+    ASSERT_TRUE(record.failure);
+    EXPECT_NE(record.failure->find("measure fewer frames"), std::string::npos) << *record.failure;
+    EXPECT_GT(record.frames.size(), 1'000'000U) << entry.first;
+    EXPECT_EQ(record.stages[0].cpu.size(), record.frames.size());
+    EXPECT_GT(record.frames.back().end, record.frames.back().begin);
   }
 }
 

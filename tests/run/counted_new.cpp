@@ -1,11 +1,13 @@
 #include "tests/run/counted_new.hpp"
 
 #include <cstdlib>
+#include <limits>
 #include <new>
 
 namespace counted_new {
 std::atomic<long> allocations{0};
 std::atomic<long> bytes{0};
+std::atomic<long> largest{std::numeric_limits<long>::max()};
 }  // namespace counted_new
 
 using counted_new::allocations;
@@ -18,6 +20,7 @@ using counted_new::allocations;
 void* operator new(std::size_t size) {
   allocations.fetch_add(1, std::memory_order_relaxed);
   counted_new::bytes.fetch_add(static_cast<long>(size), std::memory_order_relaxed);
+  if (static_cast<long>(size) > counted_new::largest) throw std::bad_alloc();
   if (void* p = std::malloc(size == 0 ? 1 : size)) return p;
   throw std::bad_alloc();
 }

@@ -7,6 +7,7 @@
 namespace counted_new {
 
 extern std::atomic<long> allocations;
-extern std::atomic<long> bytes;  ///< of those without an alignment of their own
+extern std::atomic<long> bytes;    ///< of those without an alignment of their own
+extern std::atomic<long> largest;  ///< a larger one of these fails
 
 }  // namespace counted_new

@@ -139,6 +139,7 @@ class in_order_executor : public executor {
     const frame_position frame{begun_, batch_->first_number + begun_};
     at_frame_ = frame.number;
     at_stage_.reset();
+    runner_->into().make_room(frame.index);
     const nanoseconds begun = now();
     runner_->into().frame_begun(frame.index, due, begun);
     carry_out(slot_of(frame.index), frame, begun);

@@ -4,13 +4,23 @@
 
 #include <algorithm>
 #include <map>
+#include <new>
 #include <string>
+#include <type_traits>
 
+#include "framework/base/error.hpp"
+#include "framework/base/machine.hpp"
+#include "framework/base/units.hpp"
 #include "framework/record/timing_protocol.hpp"
 
 namespace graphline {
 
 namespace {
+
+/// Of memory for a record: what it has from the start, as much as it grows before it looks at what
+/// memory is left, and what it grows by, which delays frames in flight by microseconds.
+constexpr std::size_t bytes_at_first = std::size_t{64} << 20;
+constexpr std::size_t bytes_at_a_time = std::size_t{256} << 10;
 
 cost_record all_of(const cost& known, precision arithmetic) {
   return {known.flops, known.bytes_read, known.bytes_written, arithmetic};
@@ -48,8 +58,12 @@ cost_record cost_of(const planned_stage& stage, const std::vector<stage_part>& p
 recording::recording(const plan& p, const std::vector<std::vector<stage_part>>& parts,
                      const device_properties& on, timing_method method, std::int64_t frames,
                      nanoseconds epoch)
-    : method_(method), epoch_(epoch), frames_(static_cast<std::size_t>(frames)) {
-  const auto count = static_cast<std::size_t>(frames);
+    : method_(method),
+      keeps_busy_(traits_of(method).by_events && on.tells_busy_time),
+      epoch_(epoch) {
+  // An entry in each column that is kept, to begin with.
+  const std::size_t count = frames > 0 ? 1 : 0;
+  frames_.resize(count);
   const bool layers = method == timing_method::layers;
   const auto traits = traits_of(method);
   // In a frame's graph no stage is launched by itself.
@@ -71,12 +85,12 @@ recording::recording(const plan& p, const std::vector<std::vector<stage_part>>& 
       if (launches) r.enqueued.resize(count);
       if (method == timing_method::sync) r.synced.resize(count);
       if (traits.tells_spans) r.device.resize(count);
-      if (traits.by_events && on.tells_busy_time) r.busy.resize(count);
+      if (keeps_busy_) r.busy.resize(count);
       if (launches || method == timing_method::sync) r.threads.resize(count);
       for (const auto& part : parts[stages_.size()]) {
         r.parts.push_back({part.name, part.choice, {}, cost_of(part)});
         if (layers) r.parts.back().device.resize(count);
-        if (layers && on.tells_busy_time) r.parts.back().busy.resize(count);
+        if (layers && keeps_busy_) r.parts.back().busy.resize(count);
       }
     } else if (method != timing_method::none) {
       r.cpu.resize(count);
@@ -84,23 +98,74 @@ recording::recording(const plan& p, const std::vector<std::vector<stage_part>>& 
     }
     stages_.push_back(std::move(r));
   }
+  each_column([this](auto& column) { bytes_of_frame_ += sizeof(column[0]); });
+  if (count > 0) reserve(static_cast<std::size_t>(frames));
+}
+
+recording::recording(const recording& other) : recording(other, std::lock_guard(other.growing_)) {}
+
+recording::recording(const recording& other, const std::lock_guard<std::mutex>& /*not_growing*/)
+    : method_(other.method_),
+      keeps_busy_(other.keeps_busy_),
+      epoch_(other.epoch_),
+      complete_(other.complete()),
+      driver_(other.driver_),
+      frames_(other.frames_),
+      launches_(other.launches_),
+      stages_(other.stages_),
+      bytes_of_frame_(other.bytes_of_frame_),
+      capacity_(other.capacity_),
+      room_(other.room_.load()) {}
+
+/// Addresses for all frames or, where there are fewer, for so many frames that as many are left for
+/// all else; and memory for the first ones. A column never moves after this.
+void recording::reserve(std::size_t frames) {
+  room_ = std::min(frames, std::max<std::size_t>(1, bytes_at_first / bytes_of_frame_));
+  capacity_ = frames;
+  const auto halve = [this] {
+    each_column([](auto& column) { std::decay_t<decltype(column)>(1).swap(column); });
+    capacity_ = std::max<std::size_t>(room_, capacity_ / 2);
+  };
+  while (!try_reserving() && capacity_ > room_) halve();
+  if (capacity_ < frames) halve();
+  each_column([this](auto& column) {
+    column.reserve(capacity_);
+    column.resize(room_);
+  });
+}
+
+bool recording::try_reserving() {
+  try {
+    each_column([this](auto& column) { column.reserve(capacity_); });
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
+void recording::grow(std::int64_t frame) {
+  const std::lock_guard lock(growing_);
+  const std::size_t before = room_;
+  if (static_cast<std::size_t>(frame) < before) return;
+  const std::size_t step = std::max<std::size_t>(1, bytes_at_a_time / bytes_of_frame_);
+  const std::size_t room = std::min(capacity_, before + step);
+  const std::size_t bytes = room * bytes_of_frame_;
+  const bool looks = bytes / bytes_at_first > before * bytes_of_frame_ / bytes_at_first;
+  const auto left = looks ? available_memory() : std::nullopt;
+  // Reports take about as much again.
+  if (room == before || (left && bytes > *left)) {
+    throw run_error(fmt::format(
+        "the record of the frames so far has {}, and memory for more is running out; measure "
+        "fewer frames, or with timing: none",
+        format_bytes(before * bytes_of_frame_)));
+  }
+  each_column([room](auto& column) { column.resize(room); });
+  room_.store(room, std::memory_order_release);
 }
 
 void recording::hand_over(run_record& to, std::int64_t completed) && {
   const auto keep = static_cast<std::size_t>(completed);
-  frames_.resize(keep);
-  for (auto& stage : stages_) {
-    for (auto* column : {&stage.enqueued, &stage.device, &stage.synced, &stage.cpu}) {
-      if (!column->empty()) column->resize(keep);
-    }
-    if (!stage.threads.empty()) stage.threads.resize(keep);
-    if (!stage.busy.empty()) stage.busy.resize(keep);
-    for (auto& part : stage.parts) {
-      if (!part.device.empty()) part.device.resize(keep);
-      if (!part.busy.empty()) part.busy.resize(keep);
-    }
-  }
-  if (!launches_.empty()) launches_.resize(keep);
+  each_column([keep](auto& column) { column.resize(keep); });
   name_threads(to);
   to.frames = std::move(frames_);
   to.launches = std::move(launches_);

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -12,9 +13,10 @@
 
 namespace graphline {
 
-/// The sample columns of a batch of frames while it runs. All memory is taken at construction; a
-/// frame writes to its own entries only, so that threads working on different stages or frames need
-/// no lock.
+/// The sample columns of a batch of frames while it runs. Addresses are taken at construction, and
+/// memory as frames begin, so that a run of many frames takes memory for those that it did. A frame
+/// writes to its own entries only, so that threads working on different stages or frames need no
+/// lock.
 class recording {
  public:
   /// `epoch` is the host time that stamps are counted from.
@@ -23,7 +25,16 @@ class recording {
             const device_properties& on, timing_method method, std::int64_t frames,
             nanoseconds epoch);
 
+  /// A copy as it is, while other threads go on recording.
+  recording(const recording& other);
+
   timing_method method() const noexcept { return method_; }
+
+  /// Before a frame begins, from any thread. Throws `run_error` with the remedy where memory runs
+  /// out, early enough that what was recorded so far can be reported.
+  void make_room(std::int64_t frame) {
+    if (static_cast<std::size_t>(frame) >= room_.load(std::memory_order_acquire)) grow(frame);
+  }
 
   /// A frame without a time to be due at is due when it begins.
   void frame_begun(std::int64_t frame, std::optional<nanoseconds> due, nanoseconds at) noexcept {
@@ -80,6 +91,34 @@ class recording {
   void hand_over(run_record& to, std::int64_t completed) &&;
 
  private:
+  recording(const recording& other, const std::lock_guard<std::mutex>& not_growing);
+
+  /// Calls `f` with each column that is kept; from the first call on, with those that are not
+  /// empty.
+  template <class Function>
+  void each_column(Function&& f) {
+    const auto visit = [&f](auto& column) {
+      if (!column.empty()) f(column);
+    };
+    visit(frames_);
+    visit(launches_);
+    for (auto& stage : stages_) {
+      for (auto* column : {&stage.enqueued, &stage.device, &stage.synced, &stage.cpu}) {
+        visit(*column);
+      }
+      visit(stage.busy);
+      visit(stage.threads);
+      for (auto& part : stage.parts) {
+        visit(part.device);
+        visit(part.busy);
+      }
+    }
+  }
+
+  void reserve(std::size_t frames);
+  bool try_reserving();
+  void grow(std::int64_t frame);
+
   void keep(std::vector<stamp_pair>& column, std::int64_t frame, nanoseconds begin,
             nanoseconds end) noexcept {
     column[static_cast<std::size_t>(frame)] = {begin - epoch_, end - epoch_};
@@ -88,7 +127,7 @@ class recording {
   void keep(Record& of, std::int64_t frame, nanoseconds begin, nanoseconds end,
             std::optional<nanoseconds> busy) noexcept {
     keep(of.device, frame, begin, end);
-    if (!of.busy.empty()) of.busy[static_cast<std::size_t>(frame)] = busy.value_or(end - begin);
+    if (keeps_busy_) of.busy[static_cast<std::size_t>(frame)] = busy.value_or(end - begin);
   }
   void note_thread(std::size_t stage, std::int64_t frame) noexcept {
     stages_[stage].threads[static_cast<std::size_t>(frame)] = thread_number();
@@ -98,12 +137,17 @@ class recording {
   void name_threads(run_record& to);
 
   timing_method method_;
+  bool keeps_busy_;
   nanoseconds epoch_;
   std::int64_t complete_ = 0;
   std::uint32_t driver_ = thread_number();  ///< makes the recording and drives the frames
   std::vector<frame_record> frames_;
   std::vector<stamp_pair> launches_;
   std::vector<stage_record> stages_;
+  std::size_t bytes_of_frame_ = 0;
+  std::size_t capacity_ = 0;           ///< frames there are addresses for
+  std::atomic<std::size_t> room_ = 0;  ///< frames that may begin
+  mutable std::mutex growing_;
 };
 
 }  // namespace graphline

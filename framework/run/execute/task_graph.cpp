@@ -214,6 +214,12 @@ void task_graph::begin_frame(std::uint32_t slot, frame_position frame,
                              std::optional<nanoseconds> due, pile& into) {
   live_slot& live = live_[slot];
   live.frame = frame;
+  try {
+    runner_->into().make_room(frame.index);
+  } catch (...) {
+    state_.fail(pipeline_.planned(), std::nullopt, frame.number);
+    return;
+  }
   const shown_range shown(pipeline_.device(), "frame");
   live.ends_left.store(rules_.ends, std::memory_order_relaxed);
   runner_->into().frame_begun(frame.index, due, now());
