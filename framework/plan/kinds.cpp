@@ -87,6 +87,18 @@ void warn_of_idle(const draft& d, const node& given, const std::vector<parameter
   }
 }
 
+/// A priority is that of a stream, and a CPU stage has none.
+void refuse_idle_priority(draft& d, draft_stage& stage) {
+  if (stage.kind->moves || stage.kind->on != side::cpu) return;
+  for (const node::member& member : stage.spec->parameters.members()) {
+    if (member.key.text != "priority") continue;
+    d.error(stage, member.key.place,
+            fmt::format("'priority' has no effect on stage '{}', which runs on the CPU: it orders "
+                        "streams of the device; remove it, or set it on a device stage",
+                        stage.spec->name.text));
+  }
+}
+
 /// The keys of every stage are known beside those of its kind, and suggested like them.
 arguments bind_stage(const draft& d, const stage_spec& spec, const std::vector<parameter>& own,
                      diagnostics& out) {
@@ -112,10 +124,13 @@ void resolve_kinds(draft& d) {
     register_name(d, stage, i);
     stage.kind = find_kind(d, stage);
     if (stage.kind == nullptr) continue;
+    refuse_idle_priority(d, stage);
     diagnostics found;
     stage.arguments = bind_stage(d, *stage.spec, stage.kind->parameters, found);
     // Of a value that is an unknown parameter nothing is said here: its reference was reported.
-    const auto bound = [&](const node::member& m) { return stage.arguments.has(m.key.text); };
+    const auto bound = [&](const node::member& m) {
+      return m.key.text == "priority" || stage.arguments.has(m.key.text);
+    };
     if (!forward(found, d.out) || !std::ranges::all_of(stage.spec->parameters.members(), bound)) {
       stage.sound = false;
     }

@@ -133,8 +133,9 @@ stage_spec read_stage(const node& item, diagnostics& out) {
   }
 
   std::vector<node::member> parameters = item.members();
+  // A priority means something to some kinds only: the planner says so where it stands.
   std::erase_if(parameters, [](const node::member& m) {
-    return find_parameter(stage_keys(), m.key.text) != nullptr;
+    return m.key.text != "priority" && find_parameter(stage_keys(), m.key.text) != nullptr;
   });
   stage.parameters = node::mapping(std::move(parameters), item.where());
   return stage;
@@ -240,7 +241,8 @@ const std::vector<parameter>& stage_keys() {
           "Names of the tensors that it writes, likewise; named after the stage when left out."),
       structure_key("after", "name or list of names",
                     "Stages that must finish first without handing over data."),
-      word_key("priority", "Of the stage's stream.", std::optional(stage_spec{}.priority))};
+      word_key("priority", "Of the stage's stream; of device stages only.",
+               std::optional(stage_spec{}.priority))};
   return keys;
 }
 
