@@ -1,11 +1,15 @@
 #include "framework/run/execute/environment.hpp"
 
 #include <fmt/format.h>
+#include <sched.h>
+#include <sys/resource.h>
 #include <sys/utsname.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <ctime>
 #include <fstream>
+#include <iterator>
 #include <string_view>
 
 #include "framework/base/machine.hpp"
@@ -34,6 +38,39 @@ std::string governor() {
   std::string word;
   file >> word;
   return word;
+}
+
+/// "0-3,8": ranges of ascending numbers, as `taskset` takes them.
+std::string in_ranges(const cpu_set& cpus) {
+  std::string text;
+  for (std::size_t i = 0; i < cpus.size();) {
+    std::size_t last = i;
+    while (last + 1 < cpus.size() && cpus[last + 1] == cpus[last] + 1) ++last;
+    text += fmt::format("{}{}", text.empty() ? "" : ",", cpus[i]);
+    if (last > i) text += fmt::format("-{}", cpus[last]);
+    i = last + 1;
+  }
+  return text;
+}
+
+/// "SCHED_OTHER, nice 0", "SCHED_FIFO, priority 50": of the calling thread, which those that it
+/// makes inherit.
+std::string scheduling() {
+  const int policy = ::sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
+  constexpr std::pair<int, std::string_view> names[] = {
+      {SCHED_OTHER, "SCHED_OTHER"}, {SCHED_BATCH, "SCHED_BATCH"}, {SCHED_IDLE, "SCHED_IDLE"},
+      {SCHED_FIFO, "SCHED_FIFO"},   {SCHED_RR, "SCHED_RR"},       {6, "SCHED_DEADLINE"}};
+  const auto* name =
+      std::ranges::find(names, policy, [](const auto& known) { return known.first; });
+  if (name == std::end(names)) return {};
+  ::sched_param parameters{};
+  if (::sched_getparam(0, &parameters) == 0 && parameters.sched_priority > 0) {
+    return fmt::format("{}, priority {}", name->second, parameters.sched_priority);
+  }
+  errno = 0;
+  const int nice = ::getpriority(PRIO_PROCESS, 0);
+  if (errno != 0) return std::string(name->second);
+  return fmt::format("{}, nice {}", name->second, nice);
 }
 
 std::string utc_date() {
@@ -79,6 +116,11 @@ named_values describe_environment() {
   named_values all = {{"graphline", std::string(version())}, {"date", utc_date()}};
   all.insert(all.end(), fixed.begin(), fixed.end());
   all.emplace_back("cores", std::to_string(usable_cores()));
+  const auto add_known = [&](const char* name, std::string text) {
+    if (!text.empty()) all.emplace_back(name, std::move(text));
+  };
+  add_known("CPU affinity", in_ranges(cpus_by_affinity()));
+  add_known("scheduling", scheduling());
   all.emplace_back("compiler", __VERSION__);
   all.emplace_back("oneTBB", onetbb_version());
   return all;
