@@ -149,6 +149,7 @@ struct column {
   bool shared_scale = false;  ///< its histograms lie on one scale, to be compared down the column
   bool is_signed = false;     ///< its times are differences
   bool decides = false;       ///< words: where two rows differ in it, no change is given of them
+  bool differs = false;       ///< words: they differ from those of the column before it
   bool optional = false;  ///< in data not a key of a row where it is not known, rather than null
 };
 

@@ -191,7 +191,9 @@ table differences(const document& before, const document& after) {
              "Differs",
              "name",
              "",
-             {{"name", "differs"}, {"before", "before"}, {"after", "after"}}};
+             {{"name", "differs"},
+              {"before", "before"},
+              {.key = "after", .title = "after", .differs = true}}};
   const auto add = [&](const name_texts& first, const name_texts& second) {
     for (const auto& pair : joined(first, second, &name_texts::value_type::first)) {
       const auto one = pair.before ? pair.before->second : "-";

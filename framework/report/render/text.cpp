@@ -69,7 +69,7 @@ std::string text_of(const table& of, const terminal_style& as) {
   for (std::size_t i = 0; i < shown.columns.size(); ++i) {
     const auto& from = of.columns[shown.columns[i]];
     columns.push_back({shown.titles[i], align_of(from, of, shown.columns[i]),
-                       is_cut(of, shown.columns[i]) ? least_name : 0, from.rank});
+                       is_cut(of, shown.columns[i]) ? least_name : 0, from.rank, from.differs});
   }
   text_table made(std::move(columns));
   const auto notes = column_notes(shown, as);

@@ -37,6 +37,71 @@ void pad(std::string& cell, text_table::align align, std::size_t width) {
   cell.insert(align == text_table::align::left ? cell.size() : 0, missing, ' ');
 }
 
+/// Where the characters of a text begin, and how wide it is up to there; last its end.
+struct measured_text {
+  explicit measured_text(std::string_view of) : text(of) {
+    std::size_t width = 0;
+    for (std::size_t at = 0; at < of.size();) {
+      const auto bytes = utf8_at(of, at).bytes;
+      starts.push_back(at);
+      widths.push_back(width);
+      width += text_width(of.substr(at, bytes));
+      at += bytes;
+    }
+    starts.push_back(of.size());
+    widths.push_back(width);
+  }
+  std::size_t characters() const { return starts.size() - 1; }
+  std::string_view character(std::size_t i) const {
+    return text.substr(starts[i], starts[i + 1] - starts[i]);
+  }
+
+  std::string_view text;
+  std::vector<std::size_t> starts;
+  std::vector<std::size_t> widths;
+};
+
+/// The characters from `from` on that fit, with a mark at either end that is cut.
+std::string window_of(const measured_text& of, std::size_t from, std::size_t width) {
+  constexpr std::string_view mark = "…";
+  std::string result(from > 0 ? mark : "");
+  const auto room = width - (from > 0 ? 1 : 0);
+  std::size_t to = of.characters();
+  if (of.widths[to] - of.widths[from] > room) {
+    while (to > from && of.widths[to] - of.widths[from] + 1 > room) --to;
+  }
+  result += of.text.substr(of.starts[from], of.starts[to] - of.starts[from]);
+  return to < of.characters() ? result.append(mark) : result;
+}
+
+/// Cuts two texts that differ to a width each, from the same character on, so that the first one in
+/// which they differ is in sight, with a third of the room before it.
+void cut_around_difference(std::string& one, std::string& other, std::size_t width_of_one,
+                           std::size_t width_of_other) {
+  const measured_text a(one);
+  const measured_text b(other);
+  const auto fits = [](const measured_text& of, std::size_t width) {
+    return of.widths.back() <= width;
+  };
+  std::size_t same = 0;
+  while (same < std::min(a.characters(), b.characters()) &&
+         a.character(same) == b.character(same)) {
+    ++same;
+  }
+  const auto width = std::min(width_of_one, width_of_other);
+  const auto longest = std::max(a.widths.back(), b.widths.back());
+  const auto is_far = [&](std::size_t from) {
+    const auto before = a.widths[same] - a.widths[from];
+    return before >= width / 3 && longest - a.widths[from] + 1 >= width;
+  };
+  std::size_t from = same;
+  while (from > 0 && !is_far(from)) --from;
+  auto cut_one = fits(a, width_of_one) ? one : window_of(a, from, width_of_one);
+  auto cut_other = fits(b, width_of_other) ? other : window_of(b, from, width_of_other);
+  one = std::move(cut_one);
+  other = std::move(cut_other);
+}
+
 /// A table on its way to a width: which columns it still has, and how wide they are.
 class table_layout {
  public:
@@ -66,8 +131,14 @@ class table_layout {
     std::string result;
     for (std::size_t row = 0; row < lines_.size(); ++row) {
       std::string joined;
+      auto cells = lines_[row];
       for (const auto i : shown_) {
-        auto cell = lines_[row][i];
+        if (columns_[i].differs) {
+          cut_around_difference(cells[i - 1], cells[i], widths_[i - 1], widths_[i]);
+        }
+      }
+      for (const auto i : shown_) {
+        auto& cell = cells[i];
         if (text_width(cell) > widths_[i]) cell = table_name(cell, widths_[i]);
         if (row == 0) cell = colored(cell, color::heading, as);
         pad(cell, columns_[i].align, widths_[i]);

@@ -44,6 +44,9 @@ class text_table {
     /// The greatest is left out first where there is no room; from 10 on before a name is cut for
     /// it, and without a word.
     int expendable = 0;
+    /// Its cells differ from those of the column before it: where either is cut, it is around the
+    /// place where they begin to.
+    bool differs = false;
   };
 
   explicit text_table(std::vector<column> columns) : columns_(std::move(columns)) {}

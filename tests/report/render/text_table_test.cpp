@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+
 namespace graphline {
 namespace {
 
@@ -100,6 +103,36 @@ TEST(text_table, then_leaves_out_whatever_comes_last_but_the_first_column) {
             "copy…res\n"
             "x\n"
             "too\n  narrow\n  to\n  show:\n  stddev,\n  max,\n  mean\n");
+}
+
+/// A table of one difference: 'X' before and 'Y' after, wherever they stand.
+std::string difference(const std::string& before, const std::string& after, std::size_t width) {
+  using enum text_table::align;
+  text_table table({{"differs", left, least_name},
+                    {"before", left, least_name},
+                    {.heading = "after", .align = left, .least = least_name, .differs = true}});
+  table.add_row({"pipelines/two_models.yaml:7", before, after});
+  return table.text({.width = width});
+}
+
+TEST(text_table, cuts_two_texts_around_the_place_where_they_differ) {
+  const std::string long_line(90, '-');
+  EXPECT_EQ(difference("a" + long_line + "X" + long_line, "a" + long_line + "Y" + long_line, 60),
+            "differs             before               after\n"
+            "pipelines…s.yaml:7  …------X----------…  …------Y----------…\n");
+  for (std::size_t width = 40; width <= 160; width += 3) {
+    for (std::size_t at = 0; at <= 200; at += 13) {
+      for (const std::size_t rest : {0, 1, 5, 60, 200}) {
+        const auto text = [&](char c) { return std::string(at, 'a') + c + std::string(rest, 'b'); };
+        const auto shown = difference(text('X'), text('Y'), width);
+        ASSERT_EQ(std::ranges::count(shown, 'X'), 1) << shown;
+        ASSERT_EQ(std::ranges::count(shown, 'Y'), 1) << shown;
+      }
+      // One that goes on where the other ends.
+      const auto shown = difference(std::string(at, 'a'), std::string(at, 'a') + "XY", width);
+      ASSERT_EQ(std::ranges::count(shown, 'X'), 1) << shown;
+    }
+  }
 }
 
 TEST(text_table, aligns_cells_in_color_by_what_is_shown_of_them) {
