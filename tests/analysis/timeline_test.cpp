@@ -106,6 +106,33 @@ TEST(timeline, puts_parts_after_their_stage_in_its_lane) {
   }
 }
 
+TEST(timeline, draws_what_a_device_worked_apart_from_what_held_a_stage_up) {
+  auto record = one_frame();
+  record.stages[2].busy = {30};  // of 49 between the events
+  record.stages[1].busy = {16};  // all of it
+  using row = std::tuple<span_kind, std::size_t, nanoseconds, nanoseconds>;
+  const auto rows = [&] {
+    std::vector<row> list;
+    for (const auto& span : timeline(record).spans_of(0)) {
+      if (span.lane > 1) list.emplace_back(span.what, *span.stage, span.begin, span.end);
+    }
+    return list;
+  };
+  EXPECT_EQ(rows(), (std::vector<row>{{span_kind::copy, 1, 24, 40},
+                                      {span_kind::held, 2, 41, 90},
+                                      {span_kind::device, 2, 60, 90}}));
+  record.stages[2].parts = {{.name = "a", .choice = "", .device = {{41, 60}}, .busy = {10}},
+                            {.name = "b", .choice = "", .device = {{61, 90}}, .busy = {20}}};
+  EXPECT_EQ(rows(), (std::vector<row>{{span_kind::copy, 1, 24, 40},
+                                      {span_kind::held, 2, 41, 90},
+                                      {span_kind::part, 2, 50, 60},
+                                      {span_kind::part, 2, 70, 90}}));
+  record.stages[2].parts.clear();
+  record.stages[2].busy = {50};  // cannot be
+  EXPECT_EQ(rows(),
+            (std::vector<row>{{span_kind::copy, 1, 24, 40}, {span_kind::device, 2, 41, 90}}));
+}
+
 TEST(timeline, is_empty_where_no_stage_is_timed) {
   const auto record = samples::two_models(timing_method::none, 3);
   EXPECT_TRUE(timeline(record).lanes().empty());

@@ -25,7 +25,7 @@ class timeline(harness.SampleCase):
 
     def axis(self):
         return self.browser.run(
-            "return [...document.querySelectorAll('svg.timeline .grid text')]"
+            "return [...document.querySelectorAll('svg.timeline .grid text:not([data-mark])')]"
             ".map((t) => t.textContent)")
 
     def button(self, title):

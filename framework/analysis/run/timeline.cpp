@@ -21,6 +21,16 @@ timeline_span::kind host_kind(const stage_record& stage) {
   return stage.synced.empty() ? timeline_span::kind::launch : timeline_span::kind::synced;
 }
 
+/// Of a stage or part: as in `work_stamps`, but what cannot be stays as it was stamped.
+template <class Timed>
+stamp_pair at_work(const Timed& of, std::size_t frame) {
+  auto stamps = of.device[frame];
+  if (frame < of.busy.size() && of.busy[frame] >= 0 && of.busy[frame] < stamps.length()) {
+    stamps.begin = stamps.end - of.busy[frame];
+  }
+  return stamps;
+}
+
 bool on_stream(const stage_record& stage) {
   return stage.on == side::device && !stage.device.empty();
 }
@@ -75,6 +85,23 @@ void timeline::add_streams(timeline_lane::kind what) {
   }
 }
 
+void timeline::add_device_spans(std::size_t index, std::size_t frame,
+                                std::vector<timeline_span>& to) const {
+  using kind = timeline_span::kind;
+  const auto& stage = record_.stages[index];
+  if (frame >= stage.device.size()) return;
+  const auto& between = stage.device[frame];
+  const auto work = at_work(stage, frame);
+  const auto add = [&](kind what, const stamp_pair& stamps) {
+    to.push_back({what, lane_of_stage_[index], index, 0, stamps.begin, stamps.end});
+  };
+  const bool held = work.begin > between.begin;
+  if (held) add(kind::held, between);
+  const bool in_parts = std::ranges::any_of(
+      stage.parts, [frame](const part_record& part) { return frame < part.device.size(); });
+  if (!held || !in_parts) add(stage.copy ? kind::copy : kind::device, work);
+}
+
 std::vector<timeline_span> timeline::spans_of(std::size_t frame) const {
   using kind = timeline_span::kind;
   std::vector<timeline_span> spans;
@@ -90,7 +117,7 @@ std::vector<timeline_span> timeline::spans_of(std::size_t frame) const {
     const stage_record& stage = record_.stages[i];
     add(host_kind(stage), lane_of_thread_[thread_of(stage, frame)], i, host_stamps(stage));
     if (!on_stream(stage)) continue;
-    add(stage.copy ? kind::copy : kind::device, lane_of_stage_[i], i, stage.device);
+    add_device_spans(i, frame, spans);
   }
   std::stable_sort(spans.begin(), spans.end(), [](const timeline_span& a, const timeline_span& b) {
     return a.begin < b.begin;
@@ -98,11 +125,11 @@ std::vector<timeline_span> timeline::spans_of(std::size_t frame) const {
   std::vector<timeline_span> with_parts;
   for (const auto& span : spans) {
     with_parts.push_back(span);
-    if (span.what != kind::device) continue;
+    if (span.what != kind::device && span.what != kind::held) continue;
     const auto& parts = record_.stages[*span.stage].parts;
     for (std::size_t i = 0; i < parts.size(); ++i) {
       if (frame >= parts[i].device.size()) continue;
-      const auto [begin, end] = parts[i].device[frame];
+      const auto [begin, end] = at_work(parts[i], frame);
       with_parts.push_back({kind::part, span.lane, span.stage, i, begin, end});
     }
   }

@@ -27,8 +27,9 @@ struct timeline_span {
     cpu,     ///< a CPU stage
     launch,  ///< launching a device stage, or the frame's graph
     synced,  ///< a device stage between two waits of the host: launch and execution
-    device,  ///< a device stage
-    copy,    ///< a copy on the device
+    held,    ///< a device stage or copy between its events, beside other work of the device
+    device,  ///< a device stage: the device at work on it, where it tells; else between its events
+    copy,    ///< a copy on the device, likewise
     part,    ///< a part of a device stage, within it
   };
   kind what = kind::cpu;
@@ -45,8 +46,9 @@ inline constexpr word<timeline_lane::kind> timeline_lane_words[] = {
     {"copies", timeline_lane::kind::copies}};
 inline constexpr word<timeline_span::kind> timeline_span_words[] = {
     {"cpu", timeline_span::kind::cpu},       {"launch", timeline_span::kind::launch},
-    {"synced", timeline_span::kind::synced}, {"device", timeline_span::kind::device},
-    {"copy", timeline_span::kind::copy},     {"part", timeline_span::kind::part}};
+    {"synced", timeline_span::kind::synced}, {"held", timeline_span::kind::held},
+    {"device", timeline_span::kind::device}, {"copy", timeline_span::kind::copy},
+    {"part", timeline_span::kind::part}};
 template <>
 struct words_of<timeline_lane::kind> {
   static constexpr const auto& table = timeline_lane_words;
@@ -69,13 +71,16 @@ class timeline {
   const std::vector<timeline_lane>& lanes() const noexcept { return lanes_; }
 
   /// What happened for a frame, as it was stamped, by begin; parts follow the stage that they are
-  /// of.
+  /// of. Where the device tells that it was at work on a stage for less than lies between its
+  /// events, that is `held`, and what it worked, up to the end of it, a span of its own; in a stage
+  /// whose parts are timed these are.
   std::vector<timeline_span> spans_of(std::size_t frame) const;
 
  private:
   /// Index into the record's threads; their count for one that is not known.
   std::size_t thread_of(const stage_record& stage, std::size_t frame) const noexcept;
   void add_streams(timeline_lane::kind what);
+  void add_device_spans(std::size_t stage, std::size_t frame, std::vector<timeline_span>& to) const;
 
   const run_record& record_;
   std::vector<timeline_lane> lanes_;

@@ -259,11 +259,17 @@ void write_frames(event_writer& to, const run_record& record,
   for (std::size_t i = 0; i < record.frames.size(); ++i) {
     const auto [due, begin, end] = record.frames[i];
     const nanoseconds taken = std::max(begin, end) - due;
-    const bool late = record.run.deadline && taken > *record.run.deadline;
-    to.slice({frames_process, first_thread + rows[i]}, begin, end,
+    const track on = {frames_process, first_thread + rows[i]};
+    to.slice(on, begin, end,
              fmt::format("\"cat\":\"frame\",\"name\":\"frame {}{}\","
                          "\"args\":{{\"frame\":{},\"end_to_end_ns\":{}}}",
-                         i, late ? " late" : "", i, taken));
+                         i, taken > record.run.deadline.value_or(taken) ? " late" : "", i, taken));
+    const auto mark = [&](nanoseconds at, std::string_view what) {
+      to.instant('i', on, at,
+                 fmt::format(R"("s":"t","cat":"frame","name":"frame {} {}")", i, what));
+    };
+    if (record.run.arrival != arrival::closed) mark(due, "due");
+    if (record.run.deadline) mark(due + *record.run.deadline, "deadline");
     if (due >= begin) continue;
     const auto wait =
         fmt::format("\"cat\":\"queue\",\"name\":\"queue wait\",\"id2\":{{\"local\":\"{}\"}}", i);
@@ -288,16 +294,15 @@ std::string head_of(const run_record& record, const timeline_span& span) {
                        json_string(part.name), json_string(part.choice));
   }
   const bool launch = span.what == kind::launch;
-  const std::string_view is = launch                      ? "launch"
-                              : span.what == kind::copy   ? "copy"
+  const bool by_kind = launch || span.what == kind::copy || span.what == kind::held;
+  const std::string_view is = by_kind                     ? to_word(span.what)
                               : span.what == kind::synced ? "synchronized"
                                                           : "stage";
-  auto head =
-      fmt::format("\"cat\":\"{}\",\"name\":{},\"args\":{{\"kind\":{},", is,
-                  json_string((launch ? "launch " : "") + stage.name), json_string(stage.kind));
-  if (stage.on == side::device) {
-    head += fmt::format("\"priority\":\"{}\",", to_word(stage.priority));
-  }
+  auto head = fmt::format("\"cat\":\"{}\",\"name\":{},\"args\":{{\"kind\":{},", is,
+                          json_string((launch ? "launch " : "") + stage.name +
+                                      (span.what == kind::held ? " (held up)" : "")),
+                          json_string(stage.kind));
+  if (stage.on == side::device) head += fmt::format(R"("priority":"{}",)", to_word(stage.priority));
   return head + "\"frame\":";
 }
 

@@ -82,7 +82,13 @@ TEST(trace_json, shows_waits_late_and_dropped_frames) {
   for (const auto& frame : record.frames) waited += frame.due < frame.begin ? 1 : 0;
   EXPECT_EQ(events_of(trace, "b").size(), waited);
   EXPECT_EQ(events_of(trace, "e").size(), waited);
-  EXPECT_EQ(events_of(trace, "i").size(), 2u);
+  std::map<std::string, std::size_t> marks;
+  for (const auto& event : events_of(trace, "i")) {
+    const auto name = event["name"].get<std::string>();
+    ++marks[name.substr(name.rfind(' ') + 1)];
+  }
+  EXPECT_EQ(marks,
+            (std::map<std::string, std::size_t>{{"dropped", 2}, {"due", 30}, {"deadline", 30}}));
   std::size_t late = 0;
   for (std::size_t i = 0; i < 30; ++i) {
     const auto over = record.frames[i].end - record.frames[i].due - *record.run.deadline;
@@ -92,6 +98,35 @@ TEST(trace_json, shows_waits_late_and_dropped_frames) {
     ASSERT_EQ(slices.size(), 1u) << i;
   }
   EXPECT_GT(late, 0u);
+}
+
+TEST(trace_json, marks_when_a_frame_is_due_and_its_deadline) {
+  const auto record = samples::two_models_on_schedule(5);
+  const auto trace = read_trace(record);
+  std::map<std::string, nanoseconds> at;
+  for (const auto& event : events_of(trace, "i")) at[event["name"]] = ns_of(event["ts"]);
+  EXPECT_EQ(at["frame 3 deadline"] - at["frame 3 due"], 80'000'000);
+  auto frame = slices_named(trace, "frame 3");
+  if (frame.empty()) frame = slices_named(trace, "frame 3 late");
+  ASSERT_EQ(frame.size(), 1u);
+  EXPECT_EQ(ns_of(frame[0]["ts"]) - at["frame 3 due"],
+            record.frames[3].begin - record.frames[3].due);
+}
+
+TEST(trace_json, shows_what_the_device_worked_apart_from_what_held_a_stage_up) {
+  auto record = two_models(timing_method::event, 2);
+  record.stages[0].busy = {10'000'000, 20'000'000};  // of about 70 ms
+  const auto trace = read_trace(record);
+  const auto held = slices_named(trace, "backbone (held up)");
+  const auto work = slices_named(trace, "backbone");
+  ASSERT_EQ(held.size(), 2u);
+  ASSERT_EQ(work.size(), 2u);
+  for (std::size_t frame = 0; frame < 2; ++frame) {
+    EXPECT_EQ(ns_of(work[frame]["dur"]), record.stages[0].busy[frame]);
+    EXPECT_EQ(ns_of(held[frame]["dur"]) + ns_of(work[frame]["dur"]),
+              record.stages[0].device[frame].length());
+    EXPECT_EQ(ns_of(held[frame]["ts"]) + ns_of(held[frame]["dur"]), ns_of(work[frame]["ts"]));
+  }
 }
 
 TEST(trace_json, has_no_negative_times) {

@@ -20,18 +20,20 @@ const timeWords = {
 // By the kinds of spans of a timeline.
 const spanWords = {
   cpu: "CPU stage", launch: "enqueue", synced: "device stage between two waits of the host",
-  device: "device stage", copy: "copy", part: "part of a device stage",
+  held: "held up by other work of the device", device: "device stage", copy: "copy",
+  part: "part of a device stage",
 };
 
 // The color of a span by its kind.
 const spanColors = {
-  cpu: "cpu", launch: "launch", synced: "device", device: "device", copy: "copy", part: "device",
+  cpu: "cpu", launch: "launch", synced: "device", held: "device", device: "device", copy: "copy",
+  part: "device",
 };
 
 // What style.css colors by `--time`: with the color of a kind.
 const timeStyle = (kind) => `--time: var(--${kind})`;
 
-const timelineSizes = { axis: 24, strip: 24, lane: 30, gap: 10, gutter: 132 };
+const timelineSizes = { axis: 24, strip: 24, lane: 30, gap: 10, gutter: 132, marks: 10 };
 const leastSeen = 20; // ns
 
 // A time with all its nanoseconds: "12.345678 ms".
@@ -172,8 +174,9 @@ class Timeline {
   caption() {
     const error = this.data.clock_error;
     return "Time counts from when the frame was due. On the critical path at the top, each " +
-      "piece waited for the one before it; what is on it is outlined in its lane. Faint spans " +
-      "belong to frames before and after. " +
+      "piece waited for the one before it, and waiting for a thread, a stream or the device is a " +
+      "piece too; what is on it is outlined in its lane. What other work of the device held up " +
+      "is pale until the device works on it. Faint spans belong to frames before and after. " +
       (error > 0 ? `What ran on a stream stands within ${page.duration(error)} of where it is ` +
         "drawn, by the alignment of the clocks. " : "") +
       "The wheel zooms with Ctrl; dragging moves.";
@@ -253,6 +256,7 @@ class Timeline {
     };
     row("critical path", size.strip);
     this.data.lanes.forEach((_, lane) => row(this.whereOf(lane), size.lane));
+    y += size.marks;
     this.picture.setAttribute("viewBox", `0 0 ${width} ${y}`);
     this.picture.style.aspectRatio = `${width} / ${y}`;
     Object.assign(this.picture.dataset, { from: Math.round(this.from), to: Math.round(this.to) });
@@ -283,8 +287,14 @@ class Timeline {
         `${(i * step / unit.ns).toFixed(decimals)} ${unit.name}`));
     }
     const { deadline } = this.data;
-    drawn.push(line(0, "bound"), line(this.frame.end, "bound"));
-    if (deadline !== null) drawn.push(line(deadline, "deadline"));
+    const named = (ns, style, name) => {
+      drawn.push(line(ns, style), svg("text", {
+        x: this.x(ns) + 4, y: height - 4, "data-mark": name,
+      }, name));
+    };
+    named(0, "bound", "due");
+    drawn.push(line(this.frame.end, "bound"));
+    if (deadline !== null) named(deadline, "deadline", "deadline");
     return drawn;
   }
 
@@ -303,13 +313,16 @@ class Timeline {
     for (const span of this.frame.spans) {
       const color = span.kind === "part" ? "part" : spanColors[span.kind];
       const key = `${color} ${span.stage}`;
-      drawn.push(this.span(span, onPath.has(key) ? "bounds" : "", inParts.has(key)));
+      // What the device worked within a stage that was held up is drawn over it.
+      const whole = span.kind !== "held" || inParts.has(key);
+      const mark = [onPath.has(key) && whole ? "bounds" : "", span.kind === "held" ? "held" : ""];
+      drawn.push(this.span(span, mark.join(" "), inParts.has(key), whole));
     }
     return drawn;
   }
 
-  // `wraps`: it leaves room at its bottom for its parts.
-  span(span, mark, wraps) {
+  // `wraps`: it leaves room at its bottom for its parts. `named`: its name stands in it.
+  span(span, mark, wraps, named = true) {
     const { svg, percent } = page;
     const part = span.kind === "part";
     const top = this.tops[(span.lane ?? -1) + 1];
@@ -331,7 +344,7 @@ class Timeline {
     },
     svg("rect", { ...box, y: part ? top + whole - 10 : top, height: part ? 10 : whole,
                   rx: part ? 0 : 2 }),
-    part || right - left < 20 ? null : cutText(label, { x: left + 5, y: top,
+    part || !named || right - left < 20 ? null : cutText(label, { x: left + 5, y: top,
       width: right - left - 8, height: wraps ? whole - 10 : whole }));
   }
 
