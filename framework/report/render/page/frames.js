@@ -9,11 +9,20 @@ function titleOf({ name, what }) {
 page.chart("frames", (data, figure) => {
   const { element, duration, counted, whole } = page;
   let chosen = data.list[0];
+  let all = false;
+
+  // Where the axis ends above which a few frames in a hundred leave it; nothing where none does.
+  function topOf(times) {
+    const sorted = [...times].sort((a, b) => a - b);
+    const usual = sorted[Math.floor(0.98 * (sorted.length - 1))];
+    return sorted[sorted.length - 1] > 3 * usual ? 1.5 * usual : null;
+  }
 
   function configure() {
     const { frames, times } = chosen;
     const ofFrames = chosen === data.list[0];
-    const longest = Math.max(...times);
+    const top = all ? null : topOf(times);
+    const longest = top ?? Math.max(...times);
     const unit = page.unitFor(longest);
     const dots = data.frames <= 300;
     const pointsOf = (series) =>
@@ -44,7 +53,8 @@ page.chart("frames", (data, figure) => {
                title: { text: "frame" }, grid: { display: false },
                ticks: { precision: 0, callback: (value) => whole.format(value) } },
           y: { type: "linear", title: { text: unit.name },
-               suggestedMax: limit === null ? undefined : limit / unit.ns },
+               suggestedMax: limit === null ? undefined : limit / unit.ns,
+               max: top === null ? undefined : top / unit.ns },
         },
         plugins: {
           tooltip: {
@@ -66,6 +76,12 @@ page.chart("frames", (data, figure) => {
       texts.push(`${counted(drawn, "point")} of ${whole.format(data.frames)} are drawn: ` +
         "the shortest and the longest of every stretch, so that each spike shows.");
     }
+    const top = all ? null : topOf(chosen.times);
+    if (top !== null) {
+      const beyond = chosen.times.filter((time) => time > top).length;
+      texts.push(`The axis ends at ${duration(top)}: ${counted(beyond, "point")} lie above it, ` +
+        `up to ${duration(Math.max(...chosen.times))}.`);
+    }
     if (document.getElementById("timeline")) {
       texts.push("A click shows that frame in the timeline.");
     }
@@ -77,6 +93,12 @@ page.chart("frames", (data, figure) => {
   figure.append(caption);
   page.choice(figure, "Times of", data.list.map(titleOf), (i) => {
     chosen = data.list[i];
+    entry.redraw();
+    caption.textContent = words();
+  });
+  if (!data.list.some(({ times }) => topOf(times) !== null)) return;
+  page.choice(figure, "Axis", ["of usual frames", "of all frames"], (i) => {
+    all = i === 1;
     entry.redraw();
     caption.textContent = words();
   });
