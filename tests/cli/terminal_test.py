@@ -118,6 +118,7 @@ class terminal(Case):
         path = self.pipeline(SMALL.replace("frames: 12", "frames: 70"))
         for columns in (40, 60, 80, 132):
             self.assertLessEqual(widest(on_terminal("run", path, columns=columns)), columns)
+        self.assertRegex(on_terminal("run", path, columns=40), r"end to end.*p50")
         wide = on_terminal("run", path, columns=132)
         self.assertRegex(wide, r"time is.*p95")
         self.assertNotRegex(on_terminal("run", path, columns=80), r"time is.*p95")
@@ -158,6 +159,8 @@ class terminal(Case):
         experiment = self.pipeline(EXPERIMENT.replace("trials: 2", "trials: 40"), "e.yaml")
         self.assertRegex(on_terminal("compare", experiment, "--store", self.folder / "e.trials"),
                          r"comparing, in_flight=[12] +\d+ of 80 trials, about")
+        narrow = on_terminal("compare", experiment, "--store", self.folder / "n.trials", columns=40)
+        self.assertRegex(narrow, r"compar\S* +\d+ of 80 trials\x1b")
 
     def test_ctrl_c_leaves_the_terminal_as_it_was(self):
         watched = Terminal("run", self.pipeline(SLOW.replace("300", "30000")))

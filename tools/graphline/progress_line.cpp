@@ -9,6 +9,22 @@
 
 namespace graphline {
 
+namespace {
+
+/// A line that wraps could not be drawn over: what is left is omitted first, then the activity is
+/// cut.
+std::string progress_text(std::string_view activity, const std::string& count,
+                          const std::string& rest, std::size_t width) {
+  const auto whole = fmt::format("{}  {}{}", activity, count, rest);
+  if (text_width(whole) <= width) return whole;
+  constexpr std::size_t least_activity = 8;
+  const auto room = width - std::min(width, text_width(count) + 2);
+  if (room < least_activity) return table_name(count, width);
+  return fmt::format("{}  {}", table_name(activity, room), count);
+}
+
+}  // namespace
+
 progress_line::progress_line(bool quiet)
     : shown_(!quiet && is_terminal(stderr)), started_(now()), begun_(started_) {}
 
@@ -24,9 +40,8 @@ void progress_line::show(std::string_view activity, std::int64_t done, std::int6
   }
   const auto rest =
       left ? fmt::format(", about {:.0f} s left", static_cast<double>(*left) * 1e-9) : "";
-  const auto text = fmt::format("{}  {} of {} {}{}", activity, done, total, what, rest);
-  // A line that wraps could not be drawn over.
-  const auto line = table_name(text, style_of(stderr).width - 1);
+  const auto line = progress_text(activity, fmt::format("{} of {} {}", done, total, what), rest,
+                                  style_of(stderr).width - 1);
   // Not fmt::print, which throws where the terminal has gone.
   std::fputs(fmt::format("\r{}\x1b[K", line).c_str(), stderr);
   std::fflush(stderr);
