@@ -38,7 +38,10 @@ roofline_analysis analyze(const roofline_record& record) {
   const auto layers = summarize(record.layers);
   for (const auto& findings : {result.stages.findings, layers.findings}) {
     for (const auto& found : findings) {
-      const bool known = std::ranges::find(result.findings, found) != result.findings.end();
+      // Two runs, disturbed in the same way, are one warning.
+      const bool known = std::ranges::any_of(result.findings, [&](const finding& other) {
+        return found == other || (!found.key.empty() && found.key == other.key);
+      });
       if (found.how == finding_severity::warning && !known) result.findings.push_back(found);
     }
   }

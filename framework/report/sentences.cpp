@@ -9,12 +9,14 @@
 
 #include "framework/analysis/experiment/experiment_labels.hpp"
 #include "framework/base/utf8.hpp"
+#include "framework/report/render/heading.hpp"
 
 namespace graphline::report {
 
 namespace {
 
-// {name} is a figure; {subject} the first subject in quotes, {subjects} all, {others} the rest;
+// {name} is a figure, {name noun} a number with its noun, "1 frame"; {subject} the first subject in
+// quotes, {subjects} all, {others} the rest;
 // {cases} the sentences of its cases; {@key} is what several sentences have in common. What stands
 // between [ and ] is left out unless all it names is known.
 constexpr std::pair<std::string_view, std::string_view> sentences[] = {
@@ -23,18 +25,23 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
     {"failed", "FAILED after {done} of {frames}{under}: {failure}"},
     {"interrupted", "INTERRUPTED after {done} of {frames}{under}"},
     {"deadline_missed",
-     "deadline of {deadline} missed by {missed} of {frames} frames[, {dropped} of "
+     "deadline of {deadline} missed by {missed} of {frames frame}[, {dropped} of "
      "them dropped]"},
     {"slow_frames", "the slowest 1 % of frames took {more} more than a typical one[: {pieces}]"},
-    {"critical_path", "critical path {path}; {@lower_bound}"},
-    {"cpu_cores", "limited by the {cores} cores for CPU stages: {subjects}; {@lower_bound}"},
+    {"critical_path", "critical path[ of {of}] {path}; {@lower_bound}"},
+    {"cpu_cores", "{says} the {cores core} for CPU stages{@busy_for}: {subjects}; {@lower_bound}"},
     {"device",
-     "limited by the device, which carries out one operation at a time: {subjects}; "
+     "{says} the device, which carries out one operation at a time{@busy_for}: {subjects}; "
      "{@lower_bound}"},
+    {"stage", "limited by {subjects}{@busy_for}; {@lower_bound}"},
+    {"host_thread",
+     "limited by the host thread, which runs CPU stages and launches{@busy_for}; {@lower_bound}"},
+    {"busy_for", "[, busy for {busy} of the frame period of {period}]"},
     {"lower_bound",
-     "mean lower bound with these stage times[ {bound}][ {bound_of_schedule} for this schedule, "
-     "{bound_of_any} for any]: a frame took {running}[ without its {without}], [{above} "
-     "above][{ratio}] the bound"},
+     "a frame took {running} on average[ without its {without}], [{above} above][{ratio}] the "
+     "lower "
+     "bound of [{bound} for these stage times][{bound_of_schedule} for these stage times in this "
+     "schedule ({bound_of_any} in any)]"},
     {"overlap_hid", "overlap hid {hidden} per frame: {pieces} (% of the stage's time)"},
     {"trial_failed",
      "FAILED in block {block}: {configuration} after {done} of {frames}: {failure}"},
@@ -51,14 +58,14 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
      "calibrate' on the device, then 'graphline roofline' again"},
     {"disturbed", "disturbed (machine noise): {by}"},
     {"device_waits_for_host",
-     "{@enqueueing_takes}, and the device works on it for {device}[, the worst of {stages} "
-     "stages]: the device waits for the host"},
+     "the device waits for the host for {idle} of a frame ({share}): enqueueing stage {subject} "
+     "takes {enqueue}, and the device works on it for {device}[, the worst of {stages stage}]"},
     {"device_time_may_hold_waits",
-     "{@enqueueing_takes}, its device time is {device}[, the worst of {stages} stages]; the device "
-     "may have waited for the host, so the device time says little about the stage"},
-    {"enqueueing_takes", "stage {subject}: enqueueing takes {enqueue}"},
+     "stage {subject}: enqueueing takes {enqueue}, its device time is {device}[, the worst of "
+     "{stages stage}]; the device may have waited for the host, so the device time says little "
+     "about the stage"},
     {"overloaded",
-     "overloaded: completed {rates}[; {dropped} frames dropped][; latency grows by {growth} per "
+     "overloaded: completed {rates}[; {dropped frame} dropped][; latency grows by {growth} per "
      "second of load]"},
     {"overloaded_in", "overloaded: completed {cases}"},
     {"rates_of", "{rates} in {configurations}"},
@@ -80,9 +87,13 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
     {"host_times_launch",
      "host reports {launch} for {subject}: the time to launch it, not the {time} it takes "
      "({method})"},
-    {"no_outputs", "no output to compare: whatever stages write, other stages read"},
+    {"fastest",
+     "fastest is {configuration}: p50 {p50}, {change} against {reference}, 95 % interval {low} to "
+     "{high}"},
+    {"none_faster", "no configuration has a lower p50 than {reference} beyond doubt"},
+    {"no_outputs", "no outputs to compare: no stage writes a tensor that is left unread"},
     {"same_outputs",
-     "all configurations computed the same outputs as their baseline (last frame of {runs} runs)"},
+     "all configurations computed the same outputs as their baseline (last frame of {runs run})"},
     {"values_differ",
      "outputs of {configurations} differ from those of {reference}: '{tensor}' by {largest} at "
      "most in {compared}[, {relative} of the largest]"},
@@ -93,6 +104,7 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
      "outputs of {configurations} cannot be compared with those of {reference}: {why}"},
     {"outputs_vary",
      "outputs of {configurations} differ from trial to trial: '{tensor}' has several checksums"},
+    {"output_not_finite", "output {subject} holds NaN or infinity"},
     {"not_finite", "'{tensor}' holds NaN or infinity in {configurations}"},
     {"priorities_took_effect",
      "priorities took effect, {configurations} is {verdict}: {@with_priorities}"},
@@ -119,7 +131,7 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
     {"trial_warning", "{text} ({configurations})"},
     {"capacity",
      "{percentile} stays within {bound} up to {rate}[ (95 % interval {low} to {high})], from "
-     "{runs} runs together, {frames} frames"},
+     "{runs run} together, {frames frame}"},
     {"capacity_interrupted", "INTERRUPTED: the highest rate may lie elsewhere"},
     {"interval_of_few_runs", "too few runs were made for this interval to be relied on"},
     {"interval_too_wide",
@@ -134,7 +146,7 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
     {"share_of_closed_loop", "this is {share} of the {closed_loop} of the closed loop"},
     {"runs_too_short",
      "the rate may be too high: under a bound that is long compared with a frame, a queue takes "
-     "longer than {frames} frames to build up; --frames {needed} would show it"},
+     "longer than {frames frame} to build up; --frames {needed} would show it"},
     {"no_rate_possible",
      "no rate keeps {percentile} within {bound}: for frames with no other beside them and no queue "
      "before them, {late} of {frames} are late[, and {percentile} is {alone}]"},
@@ -225,6 +237,12 @@ std::optional<std::string> value_of(const finding& of, std::string_view name) {
     return in_quotes(subjects.subspan(1));
   }
   if (name.starts_with('@')) return sentence_by(name.substr(1), of);
+  if (const auto space = name.find(' '); space != name.npos) {
+    const auto* number = of.find(name.substr(0, space));
+    if (number == nullptr || !std::holds_alternative<quantity>(*number)) return std::nullopt;
+    const auto count = std::get<quantity>(*number).value;
+    return counted(static_cast<std::int64_t>(count), name.substr(space + 1));
+  }
   if (name == "cases") return in_a_row(sentences_of(of.cases));
   const auto* figure = of.find(name);
   return figure == nullptr ? std::nullopt : std::optional(text_of(*figure));

@@ -222,8 +222,9 @@ TEST(attribution_findings, say_how_near_a_run_is_to_its_lower_bound) {
   auto serial = steady(5);
   serial.record.run.strategy = strategy::serial;
   EXPECT_THAT(findings(serial),
-              Contains(StartsWith("critical_path 'net' 'beside' 'after' bound_of_schedule=66.0 ms "
-                                  "bound_of_any=50.0 ms ")));
+              Contains(StartsWith(
+                  "critical_path 'net' 'beside' 'after' of=this schedule bound_of_schedule=66.0 ms "
+                  "bound_of_any=50.0 ms ")));
 }
 
 TEST(attribution_findings, name_the_cores_or_the_device_where_they_limit_a_frame) {
@@ -231,12 +232,18 @@ TEST(attribution_findings, name_the_cores_or_the_device_where_they_limit_a_frame
   for (const char* name : {"a", "b", "c"}) made.cpu_stage(name);
   for (std::size_t s = 0; s < 3; ++s) made.cpu(s, 0, 20 * ms);
   made.record.cpu_cores = 2;
-  EXPECT_THAT(findings(made), Contains("cpu_cores 'a' 'b' 'c' cores=2 bound=30.0 ms running=50.0 "
-                                       "ms above=66.7 %"));
+  EXPECT_THAT(findings(made),
+              Contains("cpu_cores 'a' 'b' 'c' cores=2 says=limited by bound=30.0 ms running=50.0 "
+                       "ms above=66.7 %"));
   auto on_device = made_run(strategy::overlap, timing_method::event, "host").frame(0, 50 * ms);
   on_device.device_stage("x", {}, "one").device_stage("y", {}, "two");
   for (std::size_t s = 0; s < 2; ++s) on_device.device(s, 0, 40 * ms).busy(s, 20 * ms);
-  EXPECT_THAT(findings(on_device), Contains(StartsWith("device 'x' 'y' bound=40.0 ms")));
+  EXPECT_THAT(findings(on_device),
+              Contains(StartsWith("device 'x' 'y' says=limited by bound=40.0 ms")));
+  // A frame that takes three times as long is not limited by what sets its lower bound.
+  on_device.record.frames[0].end = 120 * ms;
+  EXPECT_THAT(findings(on_device),
+              Contains(StartsWith("device 'x' 'y' says=the lower bound is set by bound=40.0 ms")));
 }
 
 TEST(attribution_findings, give_a_frame_that_took_many_times_the_bound_as_a_ratio) {

@@ -174,8 +174,26 @@ TEST(lower_bound, names_the_device_that_stages_share_rather_than_what_follows_or
   EXPECT_EQ(text_of(fan_out.bound()), "1900 device: 0, 1, 2");
 
   auto detector =
+      timed_stages().cpu(1440).device(6740, {0}).device(800, {1}).device(500, {1}).cpu(20, {2, 3});
+  EXPECT_EQ(text_of(detector.bound()), "9500 device: 1, 2, 3");
+}
+
+TEST(lower_bound, names_the_path_where_a_resource_adds_little_to_it) {
+  // 50 more on the device than on the path of 8280.
+  auto detector =
       timed_stages().cpu(1440).device(6740, {0}).device(80, {1}).device(50, {1}).cpu(20, {2, 3});
-  EXPECT_EQ(text_of(detector.bound()), "8330 device: 1, 2, 3");
+  EXPECT_EQ(text_of(detector.bound()), "8330 critical_path: 0, 1, 2, 4");
+  // 0.3 us of 10 ms turn nothing around.
+  auto even = timed_stages().cpu(4'990'000).device(5'000'000, {0}).device(10'000).device(300, {0});
+  EXPECT_EQ(text_of(even.bound()), "9990300 critical_path: 0, 1");
+}
+
+TEST(lower_bound, names_the_path_where_one_stage_of_it_outweighs_what_others_share) {
+  // The CPU stage is 99.6 % of the frame, and the device works for 0.02 ms.
+  auto spin = timed_stages().cpu(4'980'000).device(10'000, {0}).device(10'000, {0});
+  EXPECT_EQ(text_of(spin.bound()), "5000000 critical_path: 0, 1");
+  auto more = timed_stages().cpu(10'000).device(1000, {0}).device(1000, {0});
+  EXPECT_EQ(text_of(more.bound()), "12000 critical_path: 0, 1");
 }
 
 TEST(lower_bound, names_no_resource_whose_stages_take_turns_anyway) {
@@ -258,10 +276,21 @@ TEST(lower_bound, is_below_the_shortest_schedule_and_mostly_reaches_it) {
       const auto& stage = record.stages[s];
       work += (stage.on == side::cpu ? stage.cpu : stage.device)[0].length();
     }
+    nanoseconds longest = 0;  // of the stages that are not named
+    nanoseconds longest_named = 0;
+    for (std::size_t s = 0; s < record.stages.size(); ++s) {
+      const auto& stage = record.stages[s];
+      const auto time = (stage.on == side::cpu ? stage.cpu : stage.device)[0].length();
+      auto& side = std::ranges::count(bound.stages, s) > 0 ? longest_named : longest;
+      side = std::max(side, time);
+    }
     if (bound.by == limited_by::critical_path) {
-      ASSERT_EQ(work, bound.time) << "case " << i;
+      ASSERT_LE(work, bound.time) << "case " << i;
     } else {
+      const auto cores = bound.by == limited_by::cpu_cores ? record.cpu_cores : 1;
       ASSERT_GE(bound.stages.size(), 2U) << "case " << i;
+      ASSERT_GT(work / cores, longest) << "case " << i;
+      ASSERT_GE(work / cores, longest_named) << "case " << i;
     }
   }
   EXPECT_GE(within, 95 * cases / 100);

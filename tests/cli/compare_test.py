@@ -105,6 +105,23 @@ class verdicts(CompareCase):
         self.assertEqual(done.stderr, "")
         self.assertFalse(self.store.exists())
 
+    def test_what_trials_are_too_few_for_is_said_before_they_run(self):
+        done = self.compare("--check", "--trials", "3", text=LENGTHS + "tail: p99\nframes: 25\n")
+        self.assertIn("trials: 3 gives no intervals and no verdicts, which need 5", done.stdout)
+        self.assertIn("tail: p99 needs 299 frames of a configuration, and 3 trials of 25 frames "
+                      "are 75", " ".join(done.stdout.split()))
+        self.assertIn("12 trials give one, or 100 frames a trial",
+                      " ".join(done.stdout.split()))
+        enough = self.compare("--check", "--trials", "12",
+                              text=LENGTHS + "tail: p99\nframes: 25\n")
+        self.assertNotIn("warning", enough.stdout)
+        done = self.compare("--trials", "1", "--quiet", text=LENGTHS)
+        self.assertIn("warning: trials: 1 gives no intervals", done.stderr)
+
+    def test_a_limit_of_a_minute_is_a_minute(self):
+        done = self.compare("--check", "--time-limit", "60s")
+        self.assertIn("none begins after 1 min 0 s", " ".join(done.stdout.split()))
+
     def test_it_ends_at_the_time_limit_after_a_whole_block(self):
         result = self.result("--trials", 10000, "--time-limit", "300ms")
         self.assertIn("time limit", result["stopped"])

@@ -71,7 +71,7 @@ class diff(Case):
         self.expect(graphline("diff", run, self.folder / "b.json"), 2, "no such file",
                     "(did you mean 'a.json'?)")
         self.expect(graphline("diff", run, self.pipeline()), 2,
-                    "small.yaml:1:1: error: this is not JSON")
+                    "small.yaml: error: this is no result: results are JSON files")
         self.expect(graphline("diff", run), 2, "AFTER.json")
 
 

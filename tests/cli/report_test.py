@@ -127,7 +127,7 @@ class report(Case):
             graphline("report", result, "--html", page), 2, *said)
         refused(self.folder / "rum.json", "no such file", "(did you mean 'run.json'?)")
         refused(self.folder, "folder")
-        refused(self.pipeline(), "small.yaml:1:1: error: this is not JSON")
+        refused(self.pipeline(), "small.yaml: error: this is no result: results are JSON files")
         cut = self.folder / "cut.json"
         for part in (0.01, 0.5, 0.99):
             cut.write_bytes(path.read_bytes()[:int(path.stat().st_size * part)])

@@ -128,6 +128,9 @@ exit_status compare(compare_arguments& given) {
   // Of those that trials were kept of it is known that they run, and for how long.
   if (done.empty()) {
     const auto times = try_configurations(planned, *runner, stop, given.quiet);
+    for (const auto& warning : report::forewarnings(planned)) {
+      say(fmt::format("warning: {}\n", printable(warning)));
+    }
     if (!given.quiet) say(paragraph(report::in_brief(planned, times), 0, style_of(stderr)));
   } else if (!given.quiet) {
     say(fmt::format("{}: going on from {}\n", printable(planned.name),

@@ -8,6 +8,7 @@
 
 #include "framework/analysis/run/frame_activities.hpp"
 #include "framework/analysis/run/lower_bound.hpp"
+#include "framework/analysis/run/period_limit.hpp"
 #include "framework/analysis/run/summary.hpp"
 #include "framework/analysis/stats/distribution.hpp"
 #include "framework/record/timing_protocol.hpp"
@@ -208,17 +209,56 @@ void add_slow_frames(const run_record& record, const attribution_summary& summar
   to.push_back(std::move(found));
 }
 
-/// The stages that make the bound are the subjects.
+/// Whether a stage of the critical path waits there for its turn alone: on the host thread or a
+/// stream, not for what the stage before it has made.
+bool follows_schedule(const run_record& record, const lower_bound& bound) {
+  if (bound.by != limited_by::critical_path) return false;
+  for (std::size_t i = 1; i < bound.stages.size(); ++i) {
+    const auto& waits = record.stages[bound.stages[i]].waits;
+    const auto before = bound.stages[i - 1];
+    if (std::ranges::find(waits, before, &wait_record::stage) == waits.end()) return true;
+  }
+  return false;
+}
+
+/// Whether the stages that share the cores or the device are at work for most of the median frame:
+/// far above the bound something else limits it.
+bool fills(const run_record& record, const attribution_summary& summary) {
+  const auto& median = summary.bound_of_median;
+  nanoseconds work = 0;
+  for (const auto stage : median.stages) {
+    if (const auto stamps = work_stamps(record.stages[stage], summary.median_frame)) {
+      work += stamps->length();
+    }
+  }
+  const bool cores = median.by == limited_by::cpu_cores && record.run.graphs != graph_mode::frame;
+  const auto& frame = record.frames[summary.median_frame];
+  return 2 * work / std::max(cores ? record.cpu_cores : 1, 1) >= frame.end - frame.begin;
+}
+
+/// The stages that make the bound are the subjects; with several frames in flight, those that fill
+/// the frame period.
 void add_lower_bound(const run_record& record, const attribution_summary& summary,
                      std::vector<finding>& to) {
   if (record.stages.size() < 2 || !summary.bound || !summary.bound_of_any) return;
   const auto& median = summary.bound_of_median;
   if (*summary.bound <= 0 || median.stages.empty()) return;
-  finding found{to_word(median.by)};
-  for (const auto stage : median.stages) found.subjects.push_back(record.stages[stage].name);
-  if (median.by == limited_by::cpu_cores) {
+  const auto full = limit_of_period(record);
+  finding found{full ? to_word(full->what) : to_word(median.by)};
+  for (const auto stage : full ? full->stages : median.stages) {
+    found.subjects.push_back(record.stages[stage].name);
+  }
+  if (!full && follows_schedule(record, median)) found.with("of", std::string("this schedule"));
+  if (found.key == to_word(limited_by::cpu_cores)) {
     const int cores = record.run.graphs == graph_mode::frame ? 1 : record.cpu_cores;
     found.with("cores", cores);
+  }
+  if (full || median.by != limited_by::critical_path) {
+    const bool limits = full || fills(record, summary);
+    found.with("says", std::string(limits ? "limited by" : "the lower bound is set by"));
+  }
+  if (full) {
+    found.with("busy", quantity{full->share, unit::share}).with("period", time_of(full->period));
   }
   const bool one_bound =
       to_text(time_of(*summary.bound)) == to_text(time_of(*summary.bound_of_any));

@@ -68,7 +68,8 @@ std::optional<attribution_summary> attribute(const run_record& record,
                                              std::string why_no_queue = {});
 
 /// What makes slow frames slow ("slow_frames"), what bounds a frame and how near the run is to that
-/// bound ("critical_path", "cpu_cores" or "device"), and what overlap has hidden ("overlap_hid"):
+/// bound ("critical_path", "cpu_cores" or "device"; where something else leaves no room for another
+/// frame that, as `limit_of_period` has it), and what overlap has hidden ("overlap_hid"):
 /// none where the figures do not carry one (less than 2 % of a frame or than the clocks' error at
 /// both ends; for slow frames, fewer than 20 frames).
 std::vector<finding> attribution_findings(const run_record& record,

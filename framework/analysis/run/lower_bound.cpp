@@ -71,7 +71,8 @@ class frame_stages {
     for (const auto& stage : stages_) {
       result.time = std::max(result.time, stage.ready + stage.work() + stage.after);
     }
-    if (result.time > longest_path) name_limit(result);
+    const auto noticeable = result.time / 50;
+    if (result.time - longest_path > noticeable) name_limit(result);
     return result;
   }
 
@@ -285,9 +286,20 @@ class frame_stages {
     return longest;
   }
 
+  /// The longest stage that is not among these, their indices in rising order.
+  nanoseconds longest_beside(const std::vector<std::size_t>& stages) const {
+    nanoseconds longest = 0;
+    for (std::size_t s = 0; s < stages_.size(); ++s) {
+      if (std::binary_search(stages.begin(), stages.end(), s)) continue;
+      longest = std::max(longest, stages_[s].work());
+    }
+    return longest;
+  }
+
   /// Names what makes a bound above the critical path. Many sets reach it: one that comes before or
   /// after another, or a single stage, has the other in its `ready` or `after`. Those that take no
-  /// longer for sharing limit nothing; of the rest it is the one with the most time of its own.
+  /// longer for sharing limit nothing, nor do those that take less than a stage beside them; of the
+  /// rest it is the one with the most time of its own.
   void name_limit(lower_bound& bound) const {
     // Each division among cores takes less than 1 ns off.
     const bool divided = std::any_of(resources_.begin(), resources_.end(),
@@ -298,7 +310,7 @@ class frame_stages {
       each_set(r, [&](const shared_set& set) {
         if (set.own <= most || set.time() + rounding < bound.time) return;
         auto stages = members(r, set);
-        if (set.own <= longest_path_of(stages)) return;
+        if (set.own <= std::max(longest_path_of(stages), longest_beside(stages))) return;
         most = set.own;
         bound.by = r.what;
         bound.stages = std::move(stages);

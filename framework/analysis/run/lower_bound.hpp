@@ -47,9 +47,11 @@ struct lower_bound {
 /// machine; Carlier 1987 for several). Ready times and what follows hold the same bounds of the
 /// stages before and after.
 ///
-/// What is said to make it: the critical path where that is as long. Else of the sets that reach it
-/// and whose stages take longer on the resource than their longest path, the one with the most time
-/// there, without `a` and `b`: a stage before or after those that share limits nothing.
+/// What is said to make it: the critical path where that is as long to within 2 %. Else of the sets
+/// that reach it and whose stages take longer on the resource than their longest path, the one with
+/// the most time there, without `a` and `b`: a stage before or after those that share limits
+/// nothing. Again the critical path where one stage apart from those that share takes longer than
+/// they do together.
 ///
 /// Never more than the frame's time from begin to end, but for the clocks' error, and for any
 /// schedule never more than for this one.

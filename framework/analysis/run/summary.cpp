@@ -8,6 +8,7 @@
 
 #include "framework/analysis/run/disturbance.hpp"
 #include "framework/analysis/run/frame_period.hpp"
+#include "framework/analysis/run/launch_waits.hpp"
 #include "framework/base/units.hpp"
 
 namespace graphline {
@@ -56,50 +57,6 @@ stage_summary summarize(const stage_record& stage, const settings& run,
     if (to.times && whole && whole->mean() > 0) to.share = to.times->mean() / whole->mean();
   }
   return result;
-}
-
-/// Means in nanoseconds.
-struct launch_times {
-  std::size_t stage = 0;
-  double enqueue = 0;
-  double device = 0;
-};
-
-/// Of a stage whose enqueueing takes nearly as long as its device time or longer: the device may
-/// have waited for the next launch in the midst of it.
-std::optional<launch_times> launch_bound_times(std::size_t stage, const stage_summary& summary) {
-  constexpr double least_ratio = 0.8;
-  const distribution* device = nullptr;
-  const distribution* enqueue = nullptr;
-  for (const auto& column : summary.columns) {
-    if (!column.times) continue;
-    if (column.what == measure::device_time) device = &*column.times;
-    if (column.what == measure::enqueue_time) enqueue = &*column.times;
-  }
-  if (device == nullptr || enqueue == nullptr) return std::nullopt;
-  if (enqueue->mean() < least_ratio * device->mean()) return std::nullopt;
-  return launch_times{stage, enqueue->mean(), device->mean()};
-}
-
-/// Of all stages that are bound by their launches the worst. Where the device does not tell how
-/// long it was at work, the stage's time may be the host's in disguise.
-std::optional<finding> launch_warning(const run_record& record,
-                                      const std::vector<stage_summary>& stages) {
-  std::vector<launch_times> bound;
-  for (std::size_t s = 0; s < stages.size(); ++s) {
-    if (const auto times = launch_bound_times(s, stages[s])) bound.push_back(*times);
-  }
-  if (bound.empty()) return std::nullopt;
-  const auto worst = *std::ranges::max_element(bound, [](const auto& a, const auto& b) {
-    return a.enqueue * b.device < b.enqueue * a.device;
-  });
-  const auto& stage = record.stages[worst.stage];
-  finding made{stage.busy.empty() ? "device_time_may_hold_waits" : "device_waits_for_host",
-               finding_severity::warning,
-               {stage.name}};
-  made.with("enqueue", worst.enqueue, unit::duration).with("device", worst.device, unit::duration);
-  if (bound.size() > 1) made.with("stages", bound.size());
-  return made;
 }
 
 }  // namespace
@@ -222,12 +179,16 @@ run_summary summarize(const run_record& record) {
   }
   result.findings = findings_of(result);
   add_warnings(result.findings, record.warnings);
+  for (const auto& output : record.outputs) {
+    if (output.finite) continue;
+    result.findings.push_back({"output_not_finite", finding_severity::warning, {output.tensor}});
+  }
   for (const auto& stage : record.stages) {
     result.stages.push_back(summarize(stage, record.run, result.end_to_end));
   }
   if (auto warning = disturbance_finding(record.conditions, record))
     result.findings.push_back(std::move(*warning));
-  if (auto warning = launch_warning(record, result.stages)) {
+  if (auto warning = launch_finding(record)) {
     result.findings.push_back(std::move(*warning));
   }
   return result;

@@ -39,6 +39,9 @@ document describe(const experiment_plan& planned, const std::vector<nanoseconds>
 /// "name: 4 configurations, 10 trials each: about 1 min 20 s".
 std::string in_brief(const experiment_plan& planned, const std::vector<nanoseconds>& trial_times);
 
+/// What its trials will be too few for, whatever they measure: verdicts, its tail.
+std::vector<std::string> forewarnings(const experiment_plan& planned);
+
 /// What a calibration's document says beside what was measured.
 struct calibration_notes {
   std::optional<double> clock_mhz = {};  ///< of the theoretical peaks, where it was given

@@ -195,6 +195,36 @@ void add_restrictions(document& to, const experiment_view& of) {
   }
 }
 
+/// Which configuration of a pipeline wins, where all are compared with one baseline. Of sweeps and
+/// of timing methods nobody asks that.
+void add_winner(document& to, const experiment_view& of) {
+  const auto& pairs = of.record.pairs;
+  const bool only_timing = of.labels.keys() == std::vector<std::string>{"timing"};
+  if (pairs.empty() || of.several_at_once || of.analysis.swept || only_timing) return;
+  const auto& reference = pairs.front().reference;
+  const comparison* best = nullptr;
+  bool judged = false;
+  for (const auto& one : of.summary.comparisons) {
+    if (one.figure != figure::p50) continue;
+    if (!(one.pair.reference == reference)) return;
+    judged = judged || one.ratio_range;
+    const bool faster = one.ratio_range && one.verdict == verdict::faster;
+    if (faster && (best == nullptr || one.ratio < best->ratio)) best = &one;
+  }
+  if (!judged) return;
+  if (best == nullptr) {
+    to.findings.push_back(finding{"none_faster"}.with("reference", of.labels.of(reference)));
+    return;
+  }
+  to.findings.push_back(finding{"fastest"}
+                            .with("configuration", of.labels.of(best->pair.what))
+                            .with("p50", best->value, unit::duration)
+                            .with("change", best->ratio - 1, unit::change)
+                            .with("reference", of.labels.of(reference))
+                            .with("low", best->ratio_range->low - 1, unit::change)
+                            .with("high", best->ratio_range->high - 1, unit::change));
+}
+
 // ---- Notes --------------------------------------------------------------------------------------
 
 template <class Predicate>
@@ -209,7 +239,7 @@ void add_notes(document& to, const experiment_view& of) {
   const auto& summary = of.summary;
   std::string missing;
   const auto add = [&](const std::string& what, std::size_t needed) {
-    missing += fmt::format("{}{} needs {}", missing.empty() ? "" : ", ", what, needed);
+    missing += fmt::format("{}{} needs {} frames", missing.empty() ? "" : ", ", what, needed);
   };
   for (const auto p : {0.5, record.how.tail}) {
     const auto lacks = [p](const member_summary& m) {
@@ -218,7 +248,7 @@ void add_notes(document& to, const experiment_view& of) {
     if (any_member(summary, lacks)) add(percentile_name(p), samples_needed(p));
   }
   std::string text;
-  if (!missing.empty()) text = "- or left out, with too few frames: " + missing + '\n';
+  if (!missing.empty()) text = "percentiles of too few frames are not shown: " + missing + '\n';
   text += "times: of all frames of a configuration's trials together";
   std::set<timing_method> methods;
   for (const auto& trial : record.trials) {
@@ -296,6 +326,7 @@ document describe(const experiment_record& record, const experiment_analysis& an
     add_restrictions(made, of);
   }
   add_data(made, of);
+  if (!record.trials.empty()) add_winner(made, of);
   made.findings.insert(made.findings.end(), analysis.findings.begin(), analysis.findings.end());
   add_origin(made, record);
   return made;

@@ -39,11 +39,13 @@ table change_table(const experiment_diff& found, figure what, const experiment_l
   std::erase_if(changes, [&](c x) { return x.figure != what; });
   return table_of<configuration_change>(
       {std::string(to_word(what)), name_of(what, found.tail.before), "configuration"},
-      {{{"configuration", name_of(what, found.tail.before)}, [&](c x) { return labels.of(x.who); }},
+      {{{"label", name_of(what, found.tail.before), {}, 0, "", shown},
+        [&](c x) { return labels.of(x.who); }},
+       {data_column("configuration"), [](c x) { return x.name; }},
        {{"before", "before", in}, [=](c x) { return cell(x.values.before, in); }},
        {{"after", "after", in}, [=](c x) { return cell(x.values.after, in); }},
        {{"change", "change %", change}, [](c x) { return cell(x.relative(), change); }},
-       {{"interval", "95 % interval", change}, [](c x) { return change_cell(x.ratio_range); }},
+       {{"interval", "95 % interval", change, 2}, [](c x) { return change_cell(x.ratio_range); }},
        {{"verdict", "verdict"}, [](c x) { return verdict_cell(x.verdict); }},
        {data_column("trials_before", none), [](c x) { return x.trials.before; }},
        {data_column("trials_after", none), [](c x) { return x.trials.after; }}},

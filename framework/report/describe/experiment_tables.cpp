@@ -41,9 +41,7 @@ void add_metric(member_columns& to, const experiment_view& of, figure what, bool
   using m = const compared_member&;
   const std::string key(to_word(what));
   // Of what is not compared nothing is missing.
-  const bool intervals = std::ranges::any_of(
-      of.summary.comparisons, [](const comparison& one) { return one.ratio_range.has_value(); });
-  const auto otherwise = [intervals](m x) { return x.pair || !intervals ? cell() : cell(""); };
+  const auto otherwise = [](m x) { return x.pair ? cell() : cell(""); };
   const auto judged = [&of, what](m x) {
     const auto* found = comparison_of(of, x, what);
     return found != nullptr && found->ratio_range ? found : nullptr;
@@ -52,7 +50,8 @@ void add_metric(member_columns& to, const experiment_view& of, figure what, bool
                  unit_of(what)},
                 [&of, what](m x) { return value_of(what, of.of(x.who)); }});
   to.push_back(
-      {{key + "_change", "change %", change, 0, main ? "against the baseline" : ""}, [=, &of](m x) {
+      {{key + "_change", "change %", change, main ? 0 : 1, main ? "against the baseline" : ""},
+       [=, &of](m x) {
          if (const auto* found = comparison_of(of, x, what)) {
            return cell(found->ratio - 1, change);
          }
@@ -60,7 +59,7 @@ void add_metric(member_columns& to, const experiment_view& of, figure what, bool
          return baseline && of.is_baseline(x.who) ? cell("baseline") : otherwise(x);
        }});
   if (main) {
-    to.push_back({{key + "_interval", "95 % interval", change, 0,
+    to.push_back({{key + "_interval", "95 % interval", change, 2,
                    fmt::format("of the change, by bootstrap over {} blocks; simultaneous 95 % "
                                "intervals of all comparisons",
                                of.summary.counted_blocks)},
@@ -83,11 +82,12 @@ table answer(const experiment_view& of) {
   auto columns = of.names();
   add_metric(columns, of, figure::p50, true);
   columns.push_back(
-      {{"more_trials", "more trials", none, 0,
+      {{"more_trials", "more trials", none, 3,
         "about so many further trials of each configuration would decide what is inconclusive"},
        [&of](m x) {
          const auto* found = comparison_of(of, x, figure::p50);
-         return found && found->ratio_range ? cell(found->more_trials) : cell();
+         const bool asked = found && found->ratio_range && found->more_trials;
+         return asked ? cell(*found->more_trials) : cell("");
        }});
   columns.push_back(
       {{.key = "histogram",
@@ -118,8 +118,7 @@ bool matters(const experiment_view& of, const stage_comparison& found) {
   return !frame || std::abs(found.difference) >= least_part * static_cast<double>(frame->median());
 }
 
-/// Each stage of a pipeline in every configuration that times it. Times have units of their own:
-/// a launch beside what was launched would read as next to nothing.
+/// Each stage of a pipeline in every configuration that times it.
 table stage_table(const experiment_view& of, const std::string& pipeline, std::size_t number) {
   std::vector<column_of<std::string>> columns = {
       {{"stage", "stage"}, [](const std::string& name) { return name; }}};
@@ -129,7 +128,7 @@ table stage_table(const experiment_view& of, const std::string& pipeline, std::s
     const auto is_timed = [](const auto& stage) { return p50_of(stage.times).has_value(); };
     if (member.name != pipeline || std::ranges::none_of(member.stages, is_timed)) continue;
     columns.push_back(
-        {{fmt::format("{}", columns.size()), of.short_name(who)},
+        {{fmt::format("{}", columns.size()), of.short_name(who), duration},
          [&member](const std::string& name) {
            const auto found = std::ranges::find(member.stages, name, &member_summary::stage::name);
            return found == member.stages.end() ? cell() : cell(p50_of(found->times), duration);
@@ -188,7 +187,7 @@ table stage_comparisons(const experiment_view& of) {
       {{"p50", "p50", duration, 0, "", shown},
        [=](c x) { return cell(p50_of(stage_of(x).times), duration); }},
       {{"change", "change %", change, 0, "", shown}, [](c x) { return cell(x.ratio - 1, change); }},
-      {{"interval", "95 % interval", change, 0, "", shown},
+      {{"interval", "95 % interval", change, 2, "", shown},
        [](c x) { return change_cell(x.ratio_range); }},
       {{"verdict", "verdict"}, [](c x) { return verdict_cell(x.verdict); }},
       {data_column("difference_ms"), [](c x) { return x.difference / 1e6; }},

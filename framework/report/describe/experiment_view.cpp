@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <utility>
 
+#include "framework/analysis/stats/distribution.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/render/heading.hpp"
@@ -126,7 +128,7 @@ namespace {
 
 /// "45 s", "1 min 20 s", "2 h 5 min": to the second, minute.
 std::string rough_duration(double ns) {
-  const auto seconds = static_cast<std::int64_t>(std::ceil(ns * 1e-9));
+  const auto seconds = static_cast<std::int64_t>(std::ceil(ns / 1e9));
   if (seconds < 60) return fmt::format("{} s", seconds);
   if (seconds < 3600) return fmt::format("{} min {} s", seconds / 60, seconds % 60);
   return fmt::format("{} h {} min", seconds / 3600, seconds % 3600 / 60);
@@ -153,6 +155,33 @@ std::string rules(const experiment_settings& how) {
 
 }  // namespace
 
+std::vector<std::string> forewarnings(const experiment_plan& planned) {
+  std::vector<std::string> texts;
+  const auto trials = planned.how.trials;
+  const auto blocks = static_cast<std::int64_t>(least_blocks);
+  if (!planned.pairs.empty() && trials < blocks) {
+    texts.push_back(fmt::format("trials: {} gives no intervals and no verdicts, which need {}",
+                                trials, blocks));
+  }
+  const auto needed = static_cast<std::int64_t>(samples_needed(planned.how.tail));
+  std::optional<std::int64_t> fewest;
+  for (const auto& configuration : planned.configurations) {
+    for (const auto& member : configuration.members) {
+      fewest = std::min(fewest.value_or(member.run.frames), member.run.frames);
+    }
+  }
+  if (fewest && trials * *fewest < needed) {
+    const auto tail = percentile_name(planned.how.tail);
+    texts.push_back(fmt::format(
+        "tail: {} needs {} frames of a configuration, and {} of {} are {}: no {} and no "
+        "verdict on it; {} give one, or {} a trial",
+        tail, needed, counted(trials, "trial"), counted(*fewest, "frame"), trials * *fewest, tail,
+        counted((needed + *fewest - 1) / *fewest, "trial"),
+        counted((needed + trials - 1) / trials, "frame")));
+  }
+  return texts;
+}
+
 std::string in_brief(const experiment_plan& planned, const std::vector<nanoseconds>& trial_times) {
   return fmt::format("{}: {}, {} each: about {}", printable(planned.name),
                      counted(planned.configurations.size(), "configuration"),
@@ -174,6 +203,7 @@ document describe(const experiment_plan& planned, const std::vector<nanoseconds>
   }
   made.parts.push_back(std::move(rows));
   made.parts.push_back(note{rules(planned.how)});
+  add_warnings(made.findings, forewarnings(planned));
   return made;
 }
 

@@ -61,7 +61,13 @@ const std::vector<column_of<cost_row>>& cost_columns() {
        [](p x) { return cell(x.of.bytes_read, bytes); }},
       {{"bytes_written", "written", bytes}, [](p x) { return cell(x.of.bytes_written, bytes); }},
       {{"intensity", "FLOP/B", flops_per_byte, 0,
-        "FLOPs over bytes read and written, if there are any; docs/costs.md has all formulas"},
+        "FLOPs over bytes read and written, if there are any; docs/costs.md has all formulas",
+        shown},
+       [](p x) {
+         const bool moves_nothing = x.of.bytes_read == 0 && x.of.bytes_written == 0;
+         return moves_nothing ? cell("") : cell(x.of.intensity, flops_per_byte);
+       }},
+      {data_column("intensity", flops_per_byte),
        [](p x) { return cell(x.of.intensity, flops_per_byte); }}};
   return columns;
 }

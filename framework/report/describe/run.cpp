@@ -64,7 +64,7 @@ std::string launch_words(const graph_cost_summary& cost) {
     return "too few launches measured to tell what graph launch saves";
   }
   if (cost.found == comparison::no_difference) return "no measurable saving from graph launch";
-  auto text = fmt::format("graph launch {} the host {} per frame",
+  auto text = fmt::format("graph launch {} the host {} per frame, as measured before the run",
                           cost.found == comparison::saves ? "saves" : "costs",
                           in_words(std::abs(*cost.saving)));
   if (cost.paid_after) text += "; breaks even after " + counted(*cost.paid_after, "frame");

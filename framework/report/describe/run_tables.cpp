@@ -16,7 +16,8 @@ using enum unit;
 /// A figure of a sample, as every table of a run has them.
 struct statistic {
   std::string title;
-  int rank = 0;  ///< of its column in a table of stages
+  int rank = 0;      ///< of its column in a table of stages
+  int end_rank = 0;  ///< and in that of end to end, where p50 stays longest
   std::function<std::optional<double>(const distribution&)> of = {};
 };
 
@@ -27,21 +28,22 @@ std::vector<statistic> statistics(const std::optional<distribution>& end_to_end)
     };
   };
   std::vector<statistic> list = {
-      {"mean", 0, settled([](const distribution& d) { return std::optional(d.mean()); })},
-      {"stddev", 6, settled([](const distribution& d) { return d.stddev(); })},
-      {"min", 15, [](const distribution& d) { return static_cast<double>(d.min()); }}};
+      {"mean", 0, 1, settled([](const distribution& d) { return std::optional(d.mean()); })},
+      {"stddev", 6, 8, settled([](const distribution& d) { return d.stddev(); })},
+      {"min", 15, 9, [](const distribution& d) { return static_cast<double>(d.min()); }}};
   const auto shown = end_to_end ? std::ssize(percentiles_of_table(*end_to_end)) : 0;
   for (int i = 0; i < shown; ++i) {
     const auto& [name, p] = shown_percentiles[i];
     // The two common ones stay; of the others those farther out, which say more of the tail.
     const int rank = i < 2 ? 5 * i : 16 - i;
-    list.push_back(
-        {std::string(name), rank, [p = p](const distribution& d) -> std::optional<double> {
-           const auto value = d.percentile(p);
-           return value ? std::optional(static_cast<double>(*value)) : std::nullopt;
-         }});
+    const int end_rank = i == 0 ? 0 : i == 1 ? 7 : i + 1;
+    list.push_back({std::string(name), rank, end_rank,
+                    [p = p](const distribution& d) -> std::optional<double> {
+                      const auto value = d.percentile(p);
+                      return value ? std::optional(static_cast<double>(*value)) : std::nullopt;
+                    }});
   }
-  list.push_back({"max", 2, [](const distribution& d) { return static_cast<double>(d.max()); }});
+  list.push_back({"max", 2, 2, [](const distribution& d) { return static_cast<double>(d.max()); }});
   return list;
 }
 
@@ -56,7 +58,7 @@ table end_to_end_table(const run_analysis& analysis) {
   row waits{{"queue wait"}};
   const auto wait = analysis.summary.load ? analysis.summary.load->queue_wait : std::nullopt;
   for (const auto& one : statistics(times)) {
-    made.columns.push_back({one.title, one.title, duration});
+    made.columns.push_back({one.title, one.title, duration, one.end_rank});
     values.cells.push_back(cell(one.of(times), duration));
     const auto interval =
         std::ranges::find(analysis.intervals, one.title,

@@ -24,10 +24,10 @@ std::optional<double> largest_in(const shown_table& shown, std::size_t column) {
 }
 
 /// The unit of the table, unless nothing would be left of the column's figures in it, or they would
-/// have many digits.
+/// have more than five digits.
 time_unit unit_beside(time_unit unit, double largest) {
   const double shown = largest / unit.nanoseconds;
-  return largest == 0 || (shown >= 0.1 && shown < 10'000) ? unit : unit_for(largest);
+  return largest == 0 || (shown >= 0.1 && shown < 100'000) ? unit : unit_for(largest);
 }
 
 /// A number whose unit its column names.

@@ -86,6 +86,12 @@ any_record read_record(const std::string& path) {
                   "these are the trials of an experiment, not its result; the same 'graphline "
                   "compare' with --resume --json FILE writes that");
   }
+  const auto first = source->text().find_first_not_of(" \t\r\n");
+  if (first != std::string_view::npos && source->text()[first] != '{') {
+    refuse_result(path,
+                  "this is no result: results are JSON files that --json writes; 'graphline run' "
+                  "takes a pipeline, 'graphline compare' an experiment");
+  }
   json content;
   try {
     content = read_json(source->text());

@@ -244,8 +244,8 @@ class concurrent_group {
         const auto alone = frames_outside(records_[i], running_time_of(records_[other]));
         if (alone * 100 <= all) continue;
         records_[i].warnings.push_back(
-            fmt::format("more than 1 % of the frames ran without '{}' beside them, which began "
-                        "later or ended earlier",
+            fmt::format("more than 1 % of the frames ran without '{}' beside them: its frames "
+                        "began later or ended earlier than those of this pipeline",
                         runs_[other].name));
       }
     }

@@ -194,9 +194,6 @@ void read_outputs(prepared_pipeline& pipeline, std::size_t slot, run_record& rec
       memory staging;
       const auto bytes = pipeline.read(pipeline.tensor(i, slot), t.on, staging);
       record.outputs.push_back(describe_output(t.name, t.type, bytes));
-      if (!record.outputs.back().finite) {
-        record.warnings.push_back(fmt::format("output '{}' holds NaN or infinity", t.name));
-      }
     }
   } catch (const error& e) {
     record.failure = fmt::format("after the last frame: {}", e.what());

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -50,6 +51,18 @@ TEST(diff_of_experiments, shows_each_figure_of_each_configuration) {
   for (const std::size_t width : {40, 60, 80, 120}) {
     EXPECT_LE(samples::widest_line(as_text(made, {.width = width})), width);
   }
+}
+
+TEST(diff_of_experiments, names_configurations_in_data_as_they_are_called) {
+  const auto named = made_experiment("one", {{"at once"}}, 6);
+  const auto made = diff_of(named, named);
+  const auto& p50 = samples::part_of<table>(made, "p50");
+  const auto of = std::ranges::find(p50.columns, "configuration", &column::key);
+  ASSERT_NE(of, p50.columns.end());
+  ASSERT_EQ(p50.rows.size(), 1u);
+  const auto& cells = p50.rows[0].cells;
+  EXPECT_EQ(std::get<std::string>(cells[static_cast<std::size_t>(of - p50.columns.begin())].value),
+            "at once");
 }
 
 TEST(diff_of_experiments, says_when_there_is_nothing_to_compare) {

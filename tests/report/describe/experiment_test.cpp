@@ -93,6 +93,9 @@ TEST(describe_experiment, of_strategies_gives_the_answer_first) {
   const auto text = text_of(record, summary);
   EXPECT_LE(samples::widest_line(text), 80U) << text;
   expect_golden("experiment_strategies.txt", text);
+  const auto narrow = text_of(record, summary, {.width = 44});
+  EXPECT_THAT(narrow, AllOf(HasSubstr("change %  verdict\n"),
+                            HasSubstr("too narrow to show: 95 % interval\n")));
 }
 
 TEST(describe_experiment, shows_verdicts_of_all_kinds) {

@@ -141,6 +141,11 @@ void add_ways_to_run(sentence_list& to) {
   effect = in(effect.with("low", change_by(-0.08)).with("high", change_by(-0.07)), "a");
   to.add(effect,
          {"priorities_took_effect", "priorities_changed_nothing", "priorities_inconclusive"});
+  finding fastest{"fastest"};
+  fastest.with("configuration", "a").with("reference", "b").with("p50", time_of(73));
+  fastest.with("change", change_by(-0.16)).with("low", change_by(-0.167));
+  to.add(fastest.with("high", change_by(-0.155)), {"fastest", "none_faster"});
+  to.add(finding{"output_not_finite", finding_severity::warning, {"score"}});
   const auto overlap = finding{"overlap_of"}.with("overlap", time_of(16));
   const auto one = in(finding(overlap).with("frame", time_of(74)), "a");
   const auto pipelined = in(finding(overlap).with("period", time_of(50)), "b");
@@ -153,7 +158,8 @@ void add_ways_to_run(sentence_list& to) {
 void add_machine(sentence_list& to) {
   to.title("launches and the machine");
   finding launch{"device_waits_for_host", finding_severity::warning, {"net"}};
-  to.add(launch.with("enqueue", time_of(0.7)).with("device", time_of(0.72)));
+  launch.with("enqueue", time_of(0.7)).with("device", time_of(0.72));
+  to.add(launch.with("idle", time_of(0.65)).with("share", quantity{0.325, unit::share}));
   launch.with("stages", 2);
   to.add(launch, {"device_waits_for_host", "device_time_may_hold_waits"});
   finding machine{""};
@@ -165,9 +171,36 @@ void add_machine(sentence_list& to) {
   to.add(in(finding{"trial_warning"}.with("text", "beware"), "a and b"));
 }
 
+void add_limits(sentence_list& to) {
+  to.title("what limits a frame");
+  const auto limit = [](const char* key) {
+    return finding{key, finding_severity::note, {"a", "b"}};
+  };
+  const auto add = [&](finding of) {
+    to.add(of.with("bound", time_of(50))
+               .with("running", time_of(53))
+               .with("above", quantity{0.06, unit::share}));
+  };
+  add(limit("critical_path"));
+  const std::string limited = "limited by";
+  add(limit("cpu_cores").with("cores", 1).with("says", limited));
+  add(limit("device").with("says", std::string("the lower bound is set by")));
+  for (const auto* key : {"stage", "host_thread", "cpu_cores", "device"}) {
+    auto full = limit(key).with("busy", quantity{0.996, unit::share}).with("period", time_of(10));
+    add(full.with("cores", 2).with("says", limited));
+  }
+  auto two = limit("critical_path").with("of", std::string("this schedule"));
+  two.with("bound_of_schedule", time_of(66)).with("bound_of_any", time_of(50));
+  two.with("running", time_of(200)).with("without", std::string("queue wait"));
+  to.add(two.with("ratio", quantity{3.03, unit::ratio}));
+  finding late{"deadline_missed"};
+  to.add(late.with("deadline", time_of(5)).with("missed", 1).with("frames", 1));
+}
+
 TEST(sentence, of_every_finding_of_runs_and_experiments) {
   sentence_list all;
-  for (const auto add : {add_load, add_timing, add_outputs, add_ways_to_run, add_machine}) {
+  for (const auto add :
+       {add_load, add_limits, add_timing, add_outputs, add_ways_to_run, add_machine}) {
     add(all);
   }
   samples::expect_golden("sentences.txt", all.text());

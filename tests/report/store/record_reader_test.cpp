@@ -217,6 +217,14 @@ TEST_F(record_reader, says_what_it_reads_where_a_file_is_no_such_result) {
   EXPECT_THAT(refusal("{}"), AllOf(HasSubstr("does not say its 'schema'"), HasSubstr(reads)));
 }
 
+TEST_F(record_reader, says_of_another_kind_of_file_what_takes_it) {
+  for (const char* text :
+       {"pipeline: two_models\nstages: []\n", "# JSON?\n{}", "[]", "\n\x89PNG"}) {
+    EXPECT_THAT(refusal(text), AllOf(HasSubstr("this is no result: results are JSON files"),
+                                     HasSubstr("'graphline run' takes a pipeline")));
+  }
+}
+
 TEST_F(record_reader, shows_where_json_is_broken_or_cut_off) {
   EXPECT_THAT(refusal("{\"schema\": \"graphline.run/1\",\n two_models}\n"),
               StartsWith(":2:3: error: this is not JSON as --json writes it"));

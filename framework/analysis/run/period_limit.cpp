@@ -1,0 +1,110 @@
+#include "framework/analysis/run/period_limit.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "framework/analysis/run/frame_activities.hpp"
+#include "framework/analysis/run/frame_period.hpp"
+#include "framework/analysis/run/overload.hpp"
+
+namespace graphline {
+
+namespace {
+
+/// Means over frames, in ns.
+double mean_length(const std::vector<stamp_pair>& column, std::size_t frames) {
+  double sum = 0;
+  for (std::size_t f = 0; f < frames; ++f) {
+    if (const auto stamps = sound_stamps(column, f)) sum += static_cast<double>(stamps->length());
+  }
+  return sum / static_cast<double>(frames);
+}
+
+double mean_work(const stage_record& stage, std::size_t frames) {
+  double sum = 0;
+  for (std::size_t f = 0; f < frames; ++f) {
+    if (const auto stamps = work_stamps(stage, f)) sum += static_cast<double>(stamps->length());
+  }
+  return sum / static_cast<double>(frames);
+}
+
+/// All resources of a run, each with its share of the frame period, in the order of their kinds.
+class period_uses {
+ public:
+  period_uses(const run_record& record, double period) : record_(record), period_(period) {
+    const auto frames = record.frames.size();
+    std::vector<double> work;
+    for (const auto& stage : record.stages) work.push_back(mean_work(stage, frames));
+    for (std::size_t s = 0; s < work.size(); ++s) add(serial_resource::stage, {s}, work[s]);
+
+    const auto sum_of = [&](const std::vector<std::size_t>& stages) {
+      return std::accumulate(stages.begin(), stages.end(), 0.0,
+                             [&](double sum, std::size_t s) { return sum + work[s]; });
+    };
+    const bool frame_graph = record.run.graphs == graph_mode::frame;
+    const bool one_thread = !frame_graph && record.run.strategy != strategy::overlap;
+    const auto on_cpu = stages_on(side::cpu);
+    if (one_thread) {
+      double launches = 0;
+      for (const auto& stage : record.stages) launches += mean_length(stage.enqueued, frames);
+      add(serial_resource::host_thread, on_cpu, sum_of(on_cpu) + launches);
+    } else if (const int cores = frame_graph ? 1 : record.cpu_cores; cores > 0) {
+      add(serial_resource::cpu_cores, on_cpu, sum_of(on_cpu) / cores);
+    }
+    // Spans between events may hold work of other streams: they do not add up.
+    const auto on_device = stages_on(side::device);
+    const bool apart = record.run.timing == timing_method::sync || record.device.tells_busy_time;
+    if (record.device.one_at_a_time && apart) {
+      add(serial_resource::device, on_device, sum_of(on_device));
+    }
+  }
+
+  std::optional<period_limit> fullest() const {
+    constexpr double full = 0.9;
+    constexpr double alike = 0.01;
+    double most = 0;
+    for (const auto& use : uses_) most = std::max(most, use.share);
+    if (most < full) return std::nullopt;
+    std::optional<period_limit> result;
+    for (const auto& use : uses_) {
+      if (use.share < most - alike) continue;
+      if (!result) {
+        result = use;
+      } else if (result->what == serial_resource::stage && use.what == serial_resource::stage) {
+        result->stages.push_back(use.stages.front());
+        result->share = std::max(result->share, use.share);
+      }
+    }
+    return result;
+  }
+
+ private:
+  std::vector<std::size_t> stages_on(side where) const {
+    std::vector<std::size_t> stages;
+    for (std::size_t s = 0; s < record_.stages.size(); ++s) {
+      if (record_.stages[s].on == where) stages.push_back(s);
+    }
+    return stages;
+  }
+
+  void add(serial_resource what, std::vector<std::size_t> stages, double work) {
+    uses_.push_back({what, std::move(stages), period_, work / period_});
+  }
+
+  const run_record& record_;
+  double period_;
+  std::vector<period_limit> uses_;
+};
+
+}  // namespace
+
+std::optional<period_limit> limit_of_period(const run_record& record) {
+  const bool alone = record.run.in_flight <= 1;
+  if (record.frames.empty() || (alone && !is_scheduled(record.run))) return std::nullopt;
+  if (is_scheduled(record.run) && !overload_of(record)) return std::nullopt;
+  const auto period = frame_period(record);
+  if (!period) return std::nullopt;
+  return period_uses(record, *period).fullest();
+}
+
+}  // namespace graphline
