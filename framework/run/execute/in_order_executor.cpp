@@ -26,8 +26,8 @@ namespace {
 
 /// One host thread that begins frames in order and sees them end in that order. With several in
 /// flight it looks whether the oldest has ended whenever it may have worked or waited for long:
-/// around each CPU stage, between frames, while a stage waits for the device, and while the next
-/// frame is yet to be due.
+/// after each stage, while a stage waits for the device, between frames, and while the next frame
+/// is yet to be due.
 class in_order_executor : public executor {
  public:
   batch_result run(const batch& b) override {
@@ -84,6 +84,7 @@ class in_order_executor : public executor {
       finish_ended();
     }
     e.wait(runner_->how());
+    finish_ended();
   }
 
   /// Frames begun before one that failed may still be complete.
@@ -194,13 +195,12 @@ class sequential_executor final : public in_order_executor {
       at_stage_ = stage.index;
       if (stage.cpu != nullptr) {
         for (const event* e : stage.completions) wait_for(*e);
-        finish_ended();
         runner_->run_on_cpu(stage, frame);
-        finish_ended();
       } else {
         runner_->enqueue(stage, frame);
         if (waits_each_stage_) stage.complete->wait(runner_->how());
       }
+      finish_ended();
     }
   }
 

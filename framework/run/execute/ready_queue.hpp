@@ -14,9 +14,9 @@ namespace graphline {
 /// A stage of a frame, ready to be carried out. The least goes first: the oldest frame, then the
 /// order of the plan.
 struct ready_stage {
-  std::int64_t frame = 0;  ///< of the batch
-  std::uint32_t stage = 0;
-  std::uint32_t slot = 0;  ///< of the frame
+  std::int64_t frame;  ///< of the batch
+  std::uint32_t stage;
+  std::uint32_t slot;  ///< of the frame
   friend auto operator<=>(const ready_stage&, const ready_stage&) = default;
 };
 

@@ -66,7 +66,7 @@ class task_graph final : public executor {
   struct pile {
     static constexpr std::size_t room = 32;
     bool in_pool = false;  ///< the thread is one of oneTBB's, so CPU stages may run in it
-    std::array<ready_stage, room> device_stages{};
+    std::array<ready_stage, room> device_stages;  ///< the first `device_count`
     std::size_t device_count = 0;
     std::optional<ready_stage> cpu_stage;
   };
