@@ -33,6 +33,7 @@
 
 #include "framework/run/calibrate/calibration.hpp"  // what a device can do at best, measured
 #include "framework/run/capacity/capacity_search.hpp"  // the highest rate of frames that stay within a bound
+#include "framework/run/execute/frame_feed.hpp"  // frames that an application submits to a run
 #include "framework/run/execute/session.hpp"  // a plan is made ready and run, as often as you like
 #include "framework/run/experiment/experiment.hpp"  // configurations against each other, trial by trial
 #include "framework/run/experiment/trial_runner.hpp"  // single trials of an experiment, in this process

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "framework/base/stop_request.hpp"
+#include "framework/run/execute/frame_feed.hpp"
 #include "framework/run/execute/frame_schedule.hpp"
 #include "framework/run/execute/prepared_pipeline.hpp"
 #include "framework/run/execute/recording.hpp"
@@ -22,6 +23,27 @@ struct batch {
   progress_function on_progress;  ///< may be empty
   bool warmup = false;
   frame_schedule* schedule = nullptr;  ///< when frames are due; null: each when it can begin
+  frame_feed* feed = nullptr;          ///< in place of a schedule: each when it is submitted
+
+  bool on_schedule() const noexcept { return schedule != nullptr || feed != nullptr; }
+
+  /// When the next frame was due, at that moment or later; it leaves the queue then. Calls `look`
+  /// as `due_wait` does. Nothing when no frame is left, and where `look` ended the wait.
+  template <class Look>
+  std::optional<nanoseconds> await_next(const due_wait& wait, const Look& look) const {
+    if (feed == nullptr) {
+      const auto due = schedule->next(now());
+      if (!due || !wait.until(*due, look)) return std::nullopt;
+      schedule->begin_frame();
+      return due;
+    }
+    while (const std::optional<nanoseconds> unwatched = look()) {
+      const frame_feed::next_frame next = feed->begin_next(*unwatched);
+      if (next.is == frame_feed::standing::begun) return next.due;
+      if (next.is == frame_feed::standing::over) break;
+    }
+    return std::nullopt;
+  }
 };
 
 /// How a batch went.

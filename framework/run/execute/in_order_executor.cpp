@@ -120,10 +120,9 @@ class in_order_executor : public executor {
     while (true) {
       if (begun_ - result_.completed == depth) finish_oldest();
       std::optional<nanoseconds> due;
-      if (batch_->schedule != nullptr) {
-        due = batch_->schedule->next(now());
-        if (!due || !waits_->until(*due, look)) break;
-        batch_->schedule->begin_frame();
+      if (batch_->on_schedule()) {
+        due = batch_->await_next(*waits_, look);
+        if (!due) break;
       } else if (begun_ == batch_->frames || !look()) {
         break;
       }

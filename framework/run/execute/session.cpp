@@ -19,6 +19,7 @@
 #include "framework/plan/planner.hpp"
 #include "framework/run/execute/environment.hpp"
 #include "framework/run/execute/executor.hpp"
+#include "framework/run/execute/frame_feed.hpp"
 #include "framework/run/execute/frame_schedule.hpp"
 #include "framework/run/execute/machine_watch.hpp"
 #include "framework/run/execute/prepared_pipeline.hpp"
@@ -305,6 +306,11 @@ run_record session::run(const run_options& options) {
     batch measured{record.run.frames, record.run.warmup, &kept, &stop, options.on_progress, false};
     auto schedule =
         make_schedule(planned(), record.run, options.arrival_seed.value_or(record.run.seed));
+    if (options.feed != nullptr) {
+      measured.feed = options.feed;
+      schedule.reset();
+      options.feed->open(record.run);
+    }
     if (schedule) measured.schedule = &*schedule;
     machine_watch machine(device(), options.at_machine);
     if (options.before_frames) options.before_frames();
@@ -322,6 +328,7 @@ run_record session::run(const run_options& options) {
     device().profile(false);
     record.conditions = machine.end();
     if (schedule) record.load = std::move(*schedule).hand_over(epoch, ended, result.completed);
+    if (options.feed) record.load = options.feed->end(epoch, ended, result.completed);
     if (clock && !result.failure) clock->end();
     if (result.completed > 0) last_slot_ = slot_of(result.completed);
   }
@@ -330,6 +337,10 @@ run_record session::run(const run_options& options) {
   std::move(kept).hand_over(record, result.completed);
   if (clock) clock->settle(record, epoch);
   record.interrupted = result.interrupted;
+  if (options.feed != nullptr && !result.interrupted &&
+      !result.failure) {  // it may be closed early
+    record.run.frames = static_cast<std::int64_t>(frames_due(record));
+  }
   record.failure = result.failure;
   if (result.interrupted && !is_raised(options.stop)) end_at_max_time(record);
   if (!record.failure && last_slot_) read_outputs(*pipeline_, *last_slot_, record);

@@ -15,6 +15,7 @@
 namespace graphline {
 
 class executor;
+class frame_feed;
 class measured_frames;
 class prepared_pipeline;
 
@@ -32,6 +33,9 @@ struct run_options {
   std::optional<std::int64_t> frames = {};
   std::optional<std::int64_t> warmup = {};
   std::optional<double> rate = {};  ///< frames due in a second; not for `arrival: closed`
+  /// Where frames come from, in place of the clock of an open load, which the plan has to have. The
+  /// run ends after `frames` frames, or once the feed is closed and all submitted ones are done.
+  frame_feed* feed = nullptr;
   /// Of the moments at which frames are due under `arrival: poisson`; default: the plan's seed.
   std::optional<std::uint64_t> arrival_seed = {};
   /// Called once between the warm-up and the first measured frame, so that several runs can begin

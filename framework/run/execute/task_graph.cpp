@@ -155,7 +155,7 @@ batch_result task_graph::run(const batch& b) {
     for (std::uint32_t i = 0; i < rules_.stages.size(); ++i) release({0, i, 0}, first);
   }
   progress_meter meter(b);
-  if (b.schedule != nullptr) {
+  if (b.on_schedule()) {
     begin_frames_on_schedule(b, meter, first);
   } else {
     const auto slots = std::min(static_cast<std::int64_t>(live_.size()), b.frames);
@@ -196,9 +196,8 @@ void task_graph::begin_frames_on_schedule(const batch& b, progress_meter& meter,
         wait.pause(0);
       }
     }
-    const auto due = b.schedule->next(now());
-    if (!due || !wait.until(*due, look)) return;
-    b.schedule->begin_frame();
+    const auto due = b.await_next(wait, look);
+    if (!due) return;
     live.busy.store(true, std::memory_order_relaxed);
     begin_frame(slot, {i, b.first_number + i}, due, into);
     work_off(into);
@@ -331,7 +330,7 @@ void task_graph::end_of_branch(std::uint32_t slot, pile& into) {
   }
   runner_->into().frame_complete();
   state_.frame_completed();
-  if (batch_->schedule != nullptr) {
+  if (batch_->on_schedule()) {
     free_slot(live);
     return;
   }
