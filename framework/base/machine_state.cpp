@@ -95,6 +95,7 @@ machine_state look_at_machine() {
   state.clock =
       clock_of(text_of("/sys/devices/system/cpu/cpu" + here + "/cpufreq/scaling_cur_freq"));
   state.used = core_times_of(text_of("/proc/stat"), cores, ::sysconf(_SC_CLK_TCK));
+  state.throttled = read_cgroup_throttling();
   state.own = processor_time();
   state.at = now();
   return state;

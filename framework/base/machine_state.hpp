@@ -22,6 +22,7 @@ struct machine_state {
   std::optional<core_times> used = {};  ///< of these cores
   std::optional<double> load = {};      ///< threads that ran or could have, over the last minute
   std::optional<double> clock = {};     ///< of the core that the calling thread is on, in MHz
+  std::optional<nanoseconds> throttled = {};  ///< `read_cgroup_throttling()`
 };
 
 /// Reads some files of /proc and /sys; takes a fraction of a millisecond.

@@ -147,6 +147,20 @@ void fields(Archive& a, part_of_record<thread_time> auto& of) {
   a.value("waited_ns", of.waited, any_time);
 }
 
+/// A time in which no thread of the process ran, and none waited for a core.
+struct standstill_record {
+  nanoseconds begin = 0;
+  nanoseconds length = 0;  ///< at least, to some 20 ms
+  bool suspended = false;  ///< with the machine, whose clock stood still too
+};
+
+template <class Archive>
+void fields(Archive& a, part_of_record<standstill_record> auto& of) {
+  a.value("begin_ns", of.begin, any_time);
+  a.value("length_ns", of.length, any_time);
+  a.value("suspended", of.suspended);
+}
+
 /// What else went on over the measured frames. Nothing where it is not known.
 struct conditions_record {
   nanoseconds lasted = 0;                  ///< from before the first of them to after the last
@@ -155,11 +169,13 @@ struct conditions_record {
   std::optional<double> load_after = {};
   std::optional<nanoseconds> steal = {};   ///< that a hypervisor took from all these cores together
   std::optional<nanoseconds> others = {};  ///< processor time of other processes on these cores
-  std::optional<double> clock_before = {};  ///< of the core that drives the run, in MHz
+  std::optional<nanoseconds> throttled = {};  ///< threads held back by the group's CPU quota
+  std::optional<double> clock_before = {};    ///< of the core that drives the run, in MHz
   std::optional<double> clock_after = {};
   std::optional<device_state> device_before = {};
   std::optional<device_state> device_after = {};
-  std::vector<thread_time> threads = {};  ///< of this process, those that ran or waited
+  std::vector<thread_time> threads = {};            ///< of this process, those that ran or waited
+  std::vector<standstill_record> standstills = {};  ///< of this process, in order
 };
 
 template <class Archive>
@@ -175,6 +191,8 @@ void fields(Archive& a, part_of_record<conditions_record> auto& of) {
   a.value("device_before", of.device_before);
   a.value("device_after", of.device_after);
   a.value("threads", of.threads);
+  a.newer("throttled_ns", of.throttled);
+  a.newer("standstills", of.standstills);
 }
 
 /// Everything one run produced, in raw form. Every report is computed from this alone.

@@ -126,6 +126,9 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
     {"disturbed_blocks",
      "disturbed blocks (machine noise): {blocks}, where the baseline was far from the neighboring "
      "blocks; {consequence}"},
+    {"stood_still_blocks",
+     "left out: blocks in which the process stood still (SIGSTOP, suspend, a frozen container or a "
+     "paused virtual machine): {blocks}"},
     {"disturbed_trials",
      "disturbed trials (machine noise): {disturbed} of {trials}; the first by: {by}"},
     {"trial_warning", "{text} ({configurations})"},
@@ -141,8 +144,8 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
      "in more than two fifths of the runs, frames took longer, queueing aside: all runs count, but "
      "the machine may have been disturbed"},
     {"runs_disturbed",
-     "disturbed runs left out and repeated: {runs}; their frames took longer than those of other "
-     "runs, queueing aside (machine noise)"},
+     "disturbed runs left out and repeated: {runs}; the process stood still, or their frames took "
+     "longer than those of other runs, queueing aside (machine noise)"},
     {"share_of_closed_loop", "this is {share} of the {closed_loop} of the closed loop"},
     {"runs_too_short",
      "the rate may be too high: under a bound that is long compared with a frame, a queue takes "

@@ -197,6 +197,17 @@ TEST(attribution_findings, say_what_makes_slow_frames_slow) {
   EXPECT_THAT(findings(one_slow(20)), Contains(StartsWith("slow_frames")));
 }
 
+TEST(attribution_findings, blame_no_stage_for_frames_in_which_the_process_stood_still) {
+  auto made = beside_and_after(100, [](std::size_t f) {
+    return delays{.queue = {}, .net = 0, .after = f == 7 ? 1200 * ms : f == 9 ? 5 * ms : 0};
+  });
+  const auto& held_up = made.record.frames[7];
+  made.record.conditions.emplace().standstills = {{held_up.begin + ms, 1190 * ms}};
+  ASSERT_LT(held_up.begin + ms + 1190 * ms, held_up.end);
+  EXPECT_THAT(findings(made),
+              Contains("slow_frames frames=1 more=5.00 ms pieces=5.00 ms/100 %/cpu time/after"));
+}
+
 TEST(attribution_findings, name_several_reasons_by_their_size) {
   const auto made = beside_and_after(300, [](std::size_t f) {
     return f % 100 == 5 ? delays{.queue = 6 * ms, .net = 3 * ms, .after = ms / 2} : delays{};

@@ -98,6 +98,34 @@ TEST(disturbances, name_what_kept_a_run_from_the_machine) {
   }
 }
 
+TEST(disturbances, name_the_frames_that_a_process_that_stood_still_held_up) {
+  run_record record;
+  record.frames = {{0, 0, 9}, {10, 10, 1'300}, {20, 1'300, 1'400}, {1'410, 1'410, 1'420}};
+  const auto by = [&](std::vector<standstill_record> standstills) {
+    record.conditions = quiet();
+    record.conditions->standstills = std::move(standstills);
+    return disturbance_finding(record.conditions, record);
+  };
+  EXPECT_EQ(by({{30, 1'200, false}}),
+            disturbed_by({"the process stood still for 1.20 us at frames 1 to 2 (SIGSTOP, a frozen "
+                          "container or a paused virtual machine)"}));
+  EXPECT_EQ(by({{1'412, 3'600 * second, true}}),
+            disturbed_by({"the machine was suspended for 3600 s at frame 3"}));
+  EXPECT_EQ(by({{5'000, 900, false}}),
+            disturbed_by({"the process stood still for 900 ns (SIGSTOP, a frozen container or a "
+                          "paused virtual machine)"}));
+  EXPECT_FALSE(by({}));
+}
+
+TEST(disturbances, name_the_quota_of_a_control_group) {
+  auto conditions = quiet();
+  conditions.throttled = 2 * second / 5;  // a hundredth of what the cores had
+  EXPECT_THAT(disturbances_of(conditions), IsEmpty());
+  conditions.throttled = 3 * second;
+  EXPECT_THAT(disturbances_of(conditions),
+              ElementsAre("the CPU quota of the control group held threads back for 3.00 s"));
+}
+
 TEST(disturbances, are_one_warning_of_their_run) {
   run_record record;
   record.conditions = quiet();

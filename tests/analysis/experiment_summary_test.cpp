@@ -175,6 +175,24 @@ TEST(experiment_summary, counts_affected_blocks_unless_they_were_repeated) {
   EXPECT_EQ(without.trials_left_out, 2u);
 }
 
+TEST(experiment_summary, never_counts_blocks_in_which_the_process_stood_still) {
+  auto record = simulate({.factors = {1, 1}, .blocks = 12}, 1);
+  for (auto& trial : record.trials) {
+    if (trial.block != 4 || trial.configuration != 1) continue;
+    auto& run = trial.members[0];
+    run.conditions.emplace().standstills = {{run.frames[2].begin, 1'200'000'000}};
+    for (std::size_t f = 2; f < run.frames.size(); ++f) run.frames[f].end += 1'200'000'000;
+  }
+  for (const bool repeat : {false, true}) {
+    record.how.repeat_affected = repeat;
+    const auto without = summarize(record);
+    EXPECT_EQ(without.machine.stood_still_blocks, std::vector<std::size_t>{4});
+    EXPECT_EQ(without.counted_blocks, 11u);
+    EXPECT_EQ(without.trials_left_out, 2u);
+    EXPECT_LT(without.configurations[1].members[0].end_to_end->max(), 1'000'000'000);
+  }
+}
+
 TEST(experiment_summary, adds_up_load_deadlines_and_busy_cores) {
   auto record = simulate({.factors = {1}, .blocks = 2, .frames = 4}, 1);
   nanoseconds running = 0;

@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "framework/analysis/run/disturbance.hpp"
 #include "framework/analysis/stats/confidence.hpp"
 #include "framework/analysis/stats/distribution.hpp"
 #include "framework/analysis/stats/percentile_bound.hpp"
@@ -87,7 +88,7 @@ std::vector<pooled_run> undisturbed(const capacity_settings& how,
   constexpr double scale = 1.4826;  // of the median absolute deviation, to a standard deviation
   std::vector<double> own;
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    if (counts(runs[i])) own.push_back(summaries[i].own_time);
+    if (counts(runs[i]) && !stood_still(runs[i].record)) own.push_back(summaries[i].own_time);
   }
   double limit = std::numeric_limits<double>::infinity();
   if (own.size() >= least_to_compare) {
@@ -104,7 +105,7 @@ std::vector<pooled_run> undisturbed(const capacity_settings& how,
   to.disturbed.assign(runs.size(), false);
   for (std::size_t i = 0; i < runs.size(); ++i) {
     if (!counts(runs[i])) continue;
-    to.disturbed[i] = summaries[i].own_time > limit;
+    to.disturbed[i] = summaries[i].own_time > limit || stood_still(runs[i].record);
     if (!to.disturbed[i]) left.push_back({&runs[i], &summaries[i]});
   }
   return left;

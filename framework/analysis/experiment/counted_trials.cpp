@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "framework/analysis/run/disturbance.hpp"
+
 namespace graphline {
 namespace {
 
@@ -32,15 +34,22 @@ counted_trials::counted_trials(const experiment_record& record,
     block.resize(trials_.size());
     block[trial.configuration] = &trial;
   }
+  const auto in_one_that_stood_still = [](const trial_record* trial) {
+    return std::ranges::any_of(trial->members, stood_still);
+  };
   for (const auto& [number, block] : finished) {
     if (std::ranges::find(block, nullptr) != block.end()) continue;
     ++complete_blocks_;
+    if (std::ranges::any_of(block, in_one_that_stood_still)) {
+      stood_still_.push_back(number);
+      continue;
+    }
     const bool disturbed = std::ranges::find(affected, number) != affected.end();
     if (disturbed && record.how.repeat_affected) continue;
     blocks_.push_back(number);
     for (std::size_t c = 0; c < block.size(); ++c) trials_[c].push_back(block[c]);
   }
-  if (complete_blocks_ > 0) return;
+  if (!blocks_.empty()) return;
   for (const auto& trial : record.trials) {
     if (!belongs(trial, record) || std::ranges::none_of(trial.members, measured_anything)) continue;
     trials_[trial.configuration].push_back(&trial);

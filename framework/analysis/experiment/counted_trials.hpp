@@ -11,8 +11,8 @@
 namespace graphline {
 
 /// The trials of an experiment that count: those of its complete blocks, in which every
-/// configuration has one that ran to its end. Where no block is complete, all that measured
-/// anything. Refers to the record.
+/// configuration has one that ran to its end and the process never stood still. Where there is no
+/// such block, all that measured anything. Refers to the record.
 class counted_trials {
  public:
   /// `affected`: blocks in which the machine was disturbed; an experiment that repeats such blocks
@@ -22,6 +22,9 @@ class counted_trials {
 
   /// Indices of the complete blocks that count, ascending.
   const std::vector<std::size_t>& blocks() const noexcept { return blocks_; }
+
+  /// Complete blocks in which the process stood still, ascending. They do not count.
+  const std::vector<std::size_t>& stood_still_blocks() const noexcept { return stood_still_; }
 
   /// Complete blocks, those among them that do not count.
   std::size_t complete_blocks() const noexcept { return complete_blocks_; }
@@ -35,6 +38,7 @@ class counted_trials {
  private:
   std::size_t complete_blocks_ = 0;
   std::vector<std::size_t> blocks_;
+  std::vector<std::size_t> stood_still_;
   std::vector<std::vector<const trial_record*>> trials_;  // by configuration
 };
 

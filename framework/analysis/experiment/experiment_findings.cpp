@@ -123,6 +123,11 @@ void add_machine_findings(const finding_source& from, std::vector<finding>& to) 
                                  ? "left out"
                                  : "still counted ('repeat_affected: on' would repeat them)");
   }
+  if (!machine.stood_still_blocks.empty()) {
+    std::vector<std::string> numbers;
+    for (const auto b : machine.stood_still_blocks) numbers.push_back(fmt::to_string(b + 1));
+    add("stood_still_blocks").with("blocks", listed(numbers, 8));
+  }
   std::size_t disturbed = 0;
   std::string first;
   for (const auto& trial : record.trials) {

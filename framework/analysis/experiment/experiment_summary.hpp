@@ -106,7 +106,8 @@ struct steadiness {
   /// Change of the references' p50 from the first block to the last, as a ratio minus 1; nothing
   /// where no trend is visible.
   std::optional<double> drift;
-  std::vector<std::size_t> affected_blocks;  ///< in which they were far from the other blocks
+  std::vector<std::size_t> affected_blocks;     ///< in which they were far from the other blocks
+  std::vector<std::size_t> stood_still_blocks;  ///< in which the process stood still
 };
 
 struct experiment_summary {

@@ -86,6 +86,7 @@ double spread_between_neighbors(const std::vector<double>& levels) {
 steadiness steadiness_of(const experiment_record& record) {
   steadiness result;
   const counted_trials trials(record);
+  result.stood_still_blocks = trials.stood_still_blocks();
   if (trials.blocks().size() < least_blocks) return result;
   const auto levels = block_levels(trials, record);
   if (levels.empty()) return result;

@@ -4,8 +4,10 @@
 #include <cstdlib>
 #include <map>
 #include <numeric>
+#include <set>
 #include <utility>
 
+#include "framework/analysis/run/disturbance.hpp"
 #include "framework/analysis/run/frame_activities.hpp"
 #include "framework/analysis/run/lower_bound.hpp"
 #include "framework/analysis/run/period_limit.hpp"
@@ -37,7 +39,8 @@ struct groups {
   std::size_t median = 0;
 };
 
-groups group(const std::vector<nanoseconds>& times) {
+/// `held_up`: frames that are slow because the process stood still, of which no stage is the cause.
+groups group(const std::vector<nanoseconds>& times, const std::set<std::size_t>& held_up) {
   std::vector<std::size_t> by_time(times.size());
   std::iota(by_time.begin(), by_time.end(), std::size_t{0});
   std::stable_sort(by_time.begin(), by_time.end(),
@@ -52,7 +55,10 @@ groups group(const std::vector<nanoseconds>& times) {
   result.median = *at(rank_of(0.5, count));
   result.typical.assign(at(rank_of(0.45, count)), at(rank_of(0.55, count)) + 1);
   std::sort(result.typical.begin(), result.typical.end());
-  const std::size_t slow = (count + 99) / 100;
+  if (held_up.size() < count) {
+    std::erase_if(by_time, [&](std::size_t frame) { return held_up.contains(frame); });
+  }
+  const std::size_t slow = (by_time.size() + 99) / 100;
   result.slowest.assign(by_time.rbegin(), by_time.rbegin() + static_cast<std::ptrdiff_t>(slow));
   return result;
 }
@@ -305,8 +311,14 @@ std::optional<attribution_summary> attribute(const run_record& record, std::stri
   if (record.frames.empty() || record.run.timing == timing_method::none) return std::nullopt;
   const bool queued = why_no_queue.empty();
   const auto times = queued ? end_to_end_times(record) : running_times(record);
-  auto frames = group(times);
-  if (!queued) frames.median = group(end_to_end_times(record)).median;
+  std::set<std::size_t> held_up;
+  if (stood_still(record)) {
+    for (const auto& still : record.conditions->standstills) {
+      for (const auto frame : frames_held_up(record.frames, still)) held_up.insert(frame);
+    }
+  }
+  auto frames = group(times, held_up);
+  if (!queued) frames.median = group(end_to_end_times(record), held_up).median;
   const attributor paths(record);
 
   attribution_summary result;

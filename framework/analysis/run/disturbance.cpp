@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
 
 namespace graphline {
@@ -85,11 +86,58 @@ bool ran_a_stage(const run_record& record, const std::string& thread) {
   });
 }
 
+/// " at frames 17 to 19".
+std::string held_up_text(const std::vector<std::size_t>& frames) {
+  if (frames.empty()) return "";
+  if (frames.size() == 1) return fmt::format(" at frame {}", frames.front());
+  return fmt::format(" at frames {} to {}", frames.front(), frames.back());
+}
+
+std::vector<std::string> standstill_texts(const conditions_record& conditions,
+                                          std::span<const frame_record> frames) {
+  constexpr std::size_t most_named = 3;
+  std::vector<std::string> found;
+  for (const auto& still : conditions.standstills) {
+    if (found.size() == most_named) {
+      found.push_back(
+          fmt::format("and stood still {} more times", conditions.standstills.size() - most_named));
+      break;
+    }
+    const auto length = format_duration(static_cast<double>(still.length));
+    const auto where = held_up_text(frames_held_up(frames, still));
+    found.push_back(still.suspended
+                        ? fmt::format("the machine was suspended for {}{}", length, where)
+                        : fmt::format("the process stood still for {}{} (SIGSTOP, a frozen "
+                                      "container or a paused virtual machine)",
+                                      length, where));
+  }
+  return found;
+}
+
 }  // namespace
 
-std::vector<std::string> disturbances_of(const conditions_record& conditions) {
-  std::vector<std::string> found;
+bool stood_still(const run_record& record) {
+  return record.conditions && !record.conditions->standstills.empty();
+}
+
+std::vector<std::size_t> frames_held_up(std::span<const frame_record> frames,
+                                        const standstill_record& by) {
+  const nanoseconds end = by.begin + (by.suspended ? 0 : by.length);
+  std::vector<std::size_t> held_up;
+  for (std::size_t frame = 0; frame < frames.size(); ++frame) {
+    if (frames[frame].due <= end && frames[frame].end >= by.begin) held_up.push_back(frame);
+  }
+  return held_up;
+}
+
+std::vector<std::string> disturbances_of(const conditions_record& conditions,
+                                         std::span<const frame_record> frames) {
   const auto& c = conditions;
+  std::vector<std::string> found = standstill_texts(c, frames);
+  if (is_much(c.throttled, much_steal, c)) {
+    found.push_back(fmt::format("the CPU quota of the control group held threads back for {}",
+                                format_duration(static_cast<double>(*c.throttled))));
+  }
   if (is_much(c.others, much_by_others, c)) {
     found.push_back("other processes kept " + cores_text(*c.others, c) + " busy");
   }
@@ -123,7 +171,7 @@ std::vector<std::string> disturbances_of(const conditions_record& conditions) {
 std::optional<finding> disturbance_finding(const std::optional<conditions_record>& over,
                                            const run_record& one) {
   if (!over) return std::nullopt;
-  auto found = disturbances_of(*over);
+  auto found = disturbances_of(*over, one.frames);
   for (const auto& thread : over->threads) {
     if (!was_kept_waiting(thread, *over) || !ran_a_stage(one, thread.thread)) continue;
     const auto wanted = static_cast<double>(thread.on_cpu + thread.waited);

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,8 +14,18 @@ namespace graphline {
 /// What kept a run from having the machine to itself, each in a few words: time that a hypervisor
 /// took, other processes on the cores that it could use or on its device, clocks that dropped or
 /// were held down. Below the resolution of the system's counters nothing counts. Empty: nothing is
-/// known to have disturbed it.
-std::vector<std::string> disturbances_of(const conditions_record& conditions);
+/// known to have disturbed it. Of times in which the process stood still, the `frames` are named
+/// that it held up.
+std::vector<std::string> disturbances_of(const conditions_record& conditions,
+                                         std::span<const frame_record> frames = {});
+
+/// Whether the process stood still while the run's frames ran: what it measured is not the
+/// pipeline's.
+bool stood_still(const run_record& record);
+
+/// The frames that this held up, ascending: due, or under way, meanwhile.
+std::vector<std::size_t> frames_held_up(std::span<const frame_record> frames,
+                                        const standstill_record& by);
 
 /// These over one or several runs of one pipeline as one warning, "disturbed", with the threads
 /// that waited for a core; nothing where there are none. `one` of the runs tells which thread ran

@@ -142,6 +142,8 @@ void add_trials_chart(document& to, const experiment_view& of) {
   }
   if (drawn.trials.size() < 2) return;
   drawn.disturbed = of.summary.machine.affected_blocks;
+  const auto& still = of.summary.machine.stood_still_blocks;
+  drawn.disturbed.insert(drawn.disturbed.end(), still.begin(), still.end());
   to.parts.push_back(
       chart{"trials_chart", "Trials over time",
             "A mark is the median of a trial's frames against that of all trials of its "

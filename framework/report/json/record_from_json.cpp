@@ -79,6 +79,10 @@ class record_reader : public record_counts {
   void newer(std::string_view key, T& item, const range& allowed = {}) {
     if (const auto part = from_.find(key)) read(*part, item, allowed);
   }
+  template <class T>
+  void newer(std::string_view key, std::optional<T>& item) {
+    value(key, item);
+  }
   /// One that is missing was not filled.
   template <class T>
   void column(std::string_view key, std::vector<T>& list, const range& allowed = {}) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "framework/analysis/experiment/capacity.hpp"
+#include "framework/analysis/run/disturbance.hpp"
 #include "framework/analysis/run/summary.hpp"
 #include "framework/base/random.hpp"
 
@@ -88,7 +89,11 @@ class capacity_search {
 
   /// Whether one run at a rate holds. Nothing when the search is to end.
   std::optional<bool> holds(double rate) {
-    if (!run_at(rate, how().frames, false)) return std::nullopt;
+    constexpr int most_tries = 4;  // where the process stood still
+    for (int tries = 0; tries < most_tries; ++tries) {
+      if (!run_at(rate, how().frames, false)) return std::nullopt;
+      if (!stood_still(record_.runs.back().record)) break;
+    }
     const bool held = summaries_.back().held;
     (held ? low_ : high_) = rate;
     return held;

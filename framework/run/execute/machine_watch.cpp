@@ -74,12 +74,16 @@ machine_watch::machine_watch(device& d, look at_machine)
       look_(std::move(at_machine)),
       device_before_(d.state()),
       before_(look_()),
-      threads_before_(read_thread_clocks()) {}
+      threads_before_(read_thread_clocks()),
+      heartbeat_(std::make_unique<heartbeat>()) {}
 
-conditions_record machine_watch::end() {
+conditions_record machine_watch::end(nanoseconds epoch) {
+  auto standstills = heartbeat_->end();
+  for (auto& still : standstills) still.begin -= epoch;
   const auto threads = read_thread_clocks();
   auto conditions = conditions_between(before_, look_());
   conditions.threads = between(threads_before_, threads);
+  conditions.standstills = std::move(standstills);
   conditions.device_before = device_before_;
   conditions.device_after = device_.state();
   return conditions;
@@ -93,6 +97,7 @@ conditions_record conditions_between(const machine_state& before, const machine_
   result.load_after = after.load;
   result.clock_before = before.clock;
   result.clock_after = after.clock;
+  if (before.throttled && after.throttled) result.throttled = *after.throttled - *before.throttled;
   // Whoever changed the affinity of this process changed what the sums are of.
   if (!before.used || !after.used || before.cores != after.cores) return result;
   result.steal = after.used->steal - before.used->steal;

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 #include "framework/base/machine_state.hpp"
 #include "framework/device/device.hpp"
 #include "framework/record/run_record.hpp"
+#include "framework/run/execute/heartbeat.hpp"
 
 namespace graphline {
 
@@ -28,8 +30,8 @@ bool parse_schedstat(std::string_view text, thread_time& into);
 /// waited.
 std::vector<thread_time> between(const thread_clocks& before, const thread_clocks& after);
 
-/// Looks at the machine and at a device before and after frames, never while they run, to tell what
-/// else went on.
+/// Looks at the machine and at a device before and after frames to tell what else went on; while
+/// they run, only a heartbeat does, for times in which the process stood still.
 class machine_watch {
  public:
   using look = std::function<machine_state()>;
@@ -37,8 +39,8 @@ class machine_watch {
   /// Looks a first time. `d` must outlive the watch.
   explicit machine_watch(device& d, look at_machine = look_at_machine);
 
-  /// Looks again; what went on between.
-  conditions_record end();
+  /// Looks again; what went on between, on a clock that began at `epoch`.
+  conditions_record end(nanoseconds epoch = 0);
 
  private:
   device& device_;
@@ -46,6 +48,7 @@ class machine_watch {
   std::optional<device_state> device_before_;
   machine_state before_;
   thread_clocks threads_before_;
+  std::unique_ptr<heartbeat> heartbeat_;
 };
 
 /// What two looks at a machine tell of the time between them.

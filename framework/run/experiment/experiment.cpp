@@ -137,7 +137,8 @@ class course {
   bool is_to_repeat(std::size_t block) {
     const auto asked = as_size(planned_.how.trials);
     if (!planned_.how.repeat_affected) return false;
-    const auto affected = steadiness_of(record_).affected_blocks.size();
+    const auto machine = steadiness_of(record_);
+    const auto affected = machine.affected_blocks.size() + machine.stood_still_blocks.size();
     if (block - asked >= affected) return false;
     if (block < 2 * asked) return true;
     record_.stopped = fmt::format(

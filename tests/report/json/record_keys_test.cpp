@@ -33,6 +33,8 @@ constexpr auto heading<source_record> = "source";
 template <>
 constexpr auto heading<conditions_record> = "conditions";
 template <>
+constexpr auto heading<standstill_record> = "standstill";
+template <>
 constexpr auto heading<device_state> = "device state";
 template <>
 constexpr auto heading<thread_time> = "thread time";
@@ -215,8 +217,8 @@ TEST(record_keys, are_those_of_the_document) {
   std::string expected =
       document.substr(0, document.find("\n## ") + 1) +
       tables_of<run_record, settings, device_properties, memory_usage, source_record,
-                conditions_record, device_state, thread_time, load_record, calibration,
-                ceiling_figure, stage_record, cost_record, wait_record, part_record,
+                conditions_record, standstill_record, device_state, thread_time, load_record,
+                calibration, ceiling_figure, stage_record, cost_record, wait_record, part_record,
                 operation_record, tensor_record, graph_record, graph_node, output_record,
                 roofline_record, experiment_record, experiment_settings, experiment_configuration,
                 compared_pair, configuration_member, trial_record, capacity_record,
