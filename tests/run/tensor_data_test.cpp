@@ -6,11 +6,13 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "framework/base/error.hpp"
 #include "framework/base/file/npy_file.hpp"
+#include "framework/base/utf8.hpp"
 #include "tests/base/guarded.hpp"
 #include "tests/base/temporary_folder.hpp"
 
@@ -25,6 +27,38 @@ template <class T>
 output_record describe(dtype type, const std::vector<T>& values) {
   return describe_output("y", {shape{static_cast<std::int64_t>(values.size())}, type},
                          std::as_bytes(std::span(values)));
+}
+
+TEST(tensor_file_names, are_the_parts_where_they_can_be) {
+  tensor_file_names names;
+  EXPECT_EQ(names.next({"weight", "net", "0.bias"}), "weight.net.0.bias.npy");
+  EXPECT_EQ(names.next({"output", std::string(223, 'x')}),
+            "output." + std::string(223, 'x') + ".npy");
+}
+
+TEST(tensor_file_names, are_short_enough_each_another_and_the_same_in_every_run) {
+  const std::vector<std::vector<std::string>> all = {
+      {"weight", "a", "b.c"},
+      {"weight", "a.b", "c"},
+      {"weight", "net", std::string(300, 'x')},
+      {"weight", "net", std::string(300, 'x') + "y"},
+      {"weight", std::string(400, 'n'), "w"},
+      {"weight", "net", std::string(205, 'a') + "\u3042\u3042\u3042\u3042\u3042\u3042\u3042"},
+      {"output", "a/b"},
+      {"output", "a_b"},
+      {"output", "../b"},
+      {"output", std::string(230, '/')}};
+  tensor_file_names names;
+  tensor_file_names again;
+  std::set<std::string> seen;
+  for (const auto& parts : all) {
+    const auto name = names.next(parts);
+    EXPECT_EQ(again.next(parts), name);
+    EXPECT_LE(name.size(), 240U);
+    EXPECT_EQ(name.find('/'), std::string::npos) << name;
+    EXPECT_FALSE(first_invalid_utf8(name)) << name;
+    EXPECT_TRUE(seen.insert(name).second) << name;
+  }
 }
 
 TEST(output_description, keeps_all_elements_of_a_small_tensor) {

@@ -326,7 +326,7 @@ run_record session::run(const run_options& options) {
     if (!result.failure && options.after_frames) options.after_frames();
     // Only now, since it ends the profile of all that run at once.
     device().profile(false);
-    record.conditions = machine.end();
+    record.conditions = machine.end(epoch);
     if (schedule) record.load = std::move(*schedule).hand_over(epoch, ended, result.completed);
     if (options.feed) record.load = options.feed->end(epoch, ended, result.completed);
     if (clock && !result.failure) clock->end();
@@ -363,30 +363,20 @@ void session::save_tensors(const std::string& directory) {
   if (problem) {
     throw run_error(fmt::format("{}: cannot make the folder: {}", directory, problem.message()));
   }
-  std::map<std::string, std::string> saved;  // what each file holds
-  const auto save = [&](const std::string& name, const std::string& what, const tensor_type& type,
-                        std::span<const std::byte> data) {
-    const auto [other, first] = saved.try_emplace(name, what);
-    if (!first) {
-      throw run_error(fmt::format("{}/{}.npy: {} and {} have the same file name; rename one",
-                                  directory, name, other->second, what));
-    }
-    write_npy(folder / (name + ".npy"), type, data);
-  };
+  tensor_file_names names;
   for (std::size_t i = 0; i < planned().tensors.size(); ++i) {
     const auto& t = planned().tensors[i];
     if (!t.input && !(t.output() && last_slot_)) continue;
     memory staging;
-    save((t.input ? "input." : "output.") + t.name, fmt::format("tensor '{}'", t.name), t.type,
-         pipeline_->read(pipeline_->tensor(i, last_slot_.value_or(0)), t.on, staging));
+    write_npy(folder / names.next({t.input ? "input" : "output", t.name}), t.type,
+              pipeline_->read(pipeline_->tensor(i, last_slot_.value_or(0)), t.on, staging));
   }
   for (const auto& stage : planned().stages) {
     if (!stage.kind->weights) continue;
     const auto weights = naming_stage(stage, "reading its weights for --save-tensors",
                                       [&] { return stage.kind->weights(stage.config); });
     for (const auto& w : weights) {
-      save("weight." + stage.name + "." + w.name,
-           fmt::format("weight '{}' of stage '{}'", w.name, stage.name), w.type, w.data);
+      write_npy(folder / names.next({"weight", stage.name, w.name}), w.type, w.data);
     }
   }
 }

@@ -1,6 +1,7 @@
 #include "framework/run/execute/tensor_data.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -8,12 +9,14 @@
 #include <cmath>
 #include <cstring>
 #include <random>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
 #include "framework/base/error.hpp"
 #include "framework/base/file/npy_file.hpp"
 #include "framework/base/random.hpp"
+#include "framework/base/utf8.hpp"
 #include "framework/plan/placement.hpp"
 
 namespace graphline {
@@ -209,6 +212,26 @@ output_record describe_output(const std::string& tensor, const tensor_type& type
     result.values.push_back(element(type.element, bytes, i * elements / kept));
   }
   return result;
+}
+
+std::string tensor_file_names::next(const std::vector<std::string>& parts) {
+  // File systems take 255 bytes; endings come to it while it is written.
+  constexpr std::size_t most = 230;
+  constexpr std::size_t hash_digits = 17;  // with the point before them
+  std::string name = fmt::format("{}", fmt::join(parts, "."));
+  std::string cut = name;
+  std::ranges::replace_if(
+      cut, [](char c) { return c == '/' || c == '\0'; }, '_');
+  if (cut == name && name.size() <= most && taken_.insert(name).second) return name + ".npy";
+  std::uint64_t hash = 0;
+  for (const auto& part : parts) hash = mix_seed(hash, seed_from(part));
+  std::size_t end = 0;
+  while (end < cut.size() && end + utf8_at(cut, end).bytes <= most - hash_digits) {
+    end += utf8_at(cut, end).bytes;
+  }
+  cut = fmt::format("{}.{:016x}", std::string_view(cut).substr(0, end), hash);
+  taken_.insert(cut);
+  return cut + ".npy";
 }
 
 }  // namespace graphline

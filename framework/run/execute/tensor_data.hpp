@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,5 +32,16 @@ void check_guards(std::span<const tensor_view> outputs, const std::vector<std::s
 /// elements.
 output_record describe_output(const std::string& tensor, const tensor_type& type,
                               std::span<const std::byte> bytes);
+
+/// The files of tensors in one folder, each another.
+class tensor_file_names {
+ public:
+  /// "weight.net.0.bias.npy" for weight, net and 0.bias. Where that is longer than a file's name
+  /// may be, cannot be one, or is taken, its beginning and a hash of the parts.
+  std::string next(const std::vector<std::string>& parts);
+
+ private:
+  std::set<std::string> taken_;
+};
 
 }  // namespace graphline
