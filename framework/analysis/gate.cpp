@@ -42,12 +42,24 @@ gate_result judged(const gate& of, quantity value, std::string why = {}) {
           std::move(why)};
 }
 
-gate_result judge_late(const gate& of, const run_summary& summary) {
-  if (!summary.deadline) {
-    return not_judged(of,
-                      "the run has no deadline, which --deadline 20ms sets or 'deadline' in the "
-                      "pipeline's 'run' section");
+constexpr const char* no_deadline =
+    "the run has no deadline, which --deadline 20ms sets or 'deadline' in the pipeline's 'run' "
+    "section";
+
+std::string too_few_frames(const gate& of, std::size_t needed, std::int64_t frames) {
+  return fmt::format("{} needs {} frames, the run has {}", of.metric, needed, frames);
+}
+
+/// Of a percentile, the frames that it needs; of other metrics none.
+std::size_t frames_needed(const gate& of) {
+  for (const auto& [name, p] : shown_percentiles) {
+    if (of.metric == name) return samples_needed(p);
   }
+  return 0;
+}
+
+gate_result judge_late(const gate& of, const run_summary& summary) {
+  if (!summary.deadline) return not_judged(of, no_deadline);
   const auto& misses = summary.deadline->misses;
   return judged(of, {misses.share(), unit::share},
                 fmt::format("{} of {} frames", misses.missed, misses.frames));
@@ -64,8 +76,8 @@ gate_result judge_time(const gate& of, const distribution& times) {
   if (const auto value = times.percentile(p)) {
     return judged(of, {static_cast<double>(*value), unit::duration});
   }
-  return not_judged(of, fmt::format("{} needs {} frames, the run has {}", of.metric,
-                                    samples_needed(p), times.count()));
+  return not_judged(
+      of, too_few_frames(of, samples_needed(p), static_cast<std::int64_t>(times.count())));
 }
 
 // ---- Comparisons --------------------------------------------------------------------------------
@@ -177,6 +189,13 @@ gate parse_gate(std::string_view text, gated what) {
   }
   result.limit = part;
   return result;
+}
+
+std::string why_never_judged(const gate& of, const settings& run) {
+  if (of.metric == "late") return run.deadline ? "" : no_deadline;
+  const auto needed = frames_needed(of);
+  return static_cast<std::int64_t>(needed) > run.frames ? too_few_frames(of, needed, run.frames)
+                                                        : "";
 }
 
 gate_result judge(const gate& of, const run_record& record, const run_summary& summary) {

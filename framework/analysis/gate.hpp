@@ -32,6 +32,10 @@ struct gate {
 /// Throws an `input_error` that names the option --fail-if.
 gate parse_gate(std::string_view text, gated what);
 
+/// Why no run with these settings can be judged by the gate, so that it need not be started: no
+/// deadline, or fewer frames than the percentile needs. Empty where one may.
+std::string why_never_judged(const gate& of, const settings& run);
+
 enum class gate_outcome { passed, failed, not_judged };
 inline constexpr word<gate_outcome> gate_outcome_words[] = {
     {"passed", gate_outcome::passed},

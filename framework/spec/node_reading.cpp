@@ -249,8 +249,10 @@ node read_document(std::shared_ptr<const source_text> source, const document_for
                                     "the keys {}",
                                     form.what, form.keys));
   } else if (!root.is_mapping()) {
-    out.error(root.where(), fmt::format("{} file must be a mapping with the keys {}, found {}",
-                                        form.what, form.keys, root.describe()));
+    const bool no_colon = root.is_scalar() && root.text().find(' ') != std::string::npos;
+    out.error(root.where(), fmt::format("{} file must be a mapping with the keys {}, found {}{}",
+                                        form.what, form.keys, root.describe(),
+                                        no_colon ? "; is a ':' missing behind a key?" : ""));
   } else if (result) {
     out.error(schema->where(), fmt::format("this file holds a result, not {}; show it with "
                                            "'graphline report'",
@@ -274,12 +276,34 @@ named read_document_name(const node& root, const place& file, const std::string&
   return {};
 }
 
+namespace {
+
+/// The key that other formats have another word for, if it is one of those known; else empty.
+std::string_view meant_key(std::string_view word, const std::vector<std::string>& known) {
+  constexpr std::pair<std::string_view, std::string_view> others[] = {
+      {"input", "reads"},    {"inputs", "reads"},      {"in", "reads"},
+      {"from", "reads"},     {"source", "reads"},      {"output", "writes"},
+      {"outputs", "writes"}, {"out", "writes"},        {"to", "writes"},
+      {"type", "kind"},      {"op", "kind"},           {"depends_on", "after"},
+      {"depends", "after"},  {"needs", "after"},       {"requires", "after"},
+      {"id", "name"},        {"parameters", "params"}, {"settings", "run"},
+      {"nodes", "stages"},   {"steps", "stages"}};
+  for (const auto& [other, ours] : others) {
+    if (word == other && std::ranges::find(known, ours) != known.end()) return ours;
+  }
+  return {};
+}
+
+}  // namespace
+
 void check_keys(const node& mapping, std::string_view what, const std::vector<std::string>& known,
                 diagnostics& out) {
   for (const auto& [key, value] : mapping.members()) {
     if (std::ranges::find(known, key.text) != known.end()) continue;
+    const auto meant = meant_key(key.text, known);
     out.error(key.place, fmt::format("unknown key {} in {}{}", quote(key.text), what,
-                                     suggestion(key.text, known, known.size())));
+                                     meant.empty() ? suggestion(key.text, known, known.size())
+                                                   : fmt::format(" (did you mean '{}'?)", meant)));
   }
 }
 

@@ -97,6 +97,19 @@ parameter_values::parameter_values(const node& section, const reading_options& o
   }
 }
 
+void parameter_values::refuse_part(const node& n, diagnostics& out) {
+  if (!n.is_scalar() || n.quoted()) return;
+  for (value& v : values_) {
+    const std::string reference = "$" + v.name.text;
+    if (!n.text().starts_with(reference + '/')) continue;
+    v.used = true;
+    out.error(n.where(), fmt::format("a parameter stands for a whole value, not for the beginning "
+                                     "of {}; make all of it the parameter's value, or put it in "
+                                     "quotes if it is to begin with '$'",
+                                     n.describe()));
+  }
+}
+
 node parameter_values::substitute(const node& n, diagnostics& out) {
   if (n.is_sequence()) {
     std::vector<node> items;
@@ -113,7 +126,10 @@ node parameter_values::substitute(const node& n, diagnostics& out) {
     return node::mapping(std::move(members), n.where());
   }
   const auto name = parameter_reference(n);
-  if (!name) return n;
+  if (!name) {
+    refuse_part(n, out);
+    return n;
+  }
   value* found = find(*name);
   if (found == nullptr) {
     out.error(n.where(), fmt::format("unknown parameter {}{}", n.describe(),

@@ -39,6 +39,8 @@ class parameter_values {
     bool used = false;
   };
 
+  /// Reports `$name/...`, which begins like a parameter and would be taken as it is.
+  void refuse_part(const node& n, diagnostics& out);
   value* find(std::string_view name) noexcept;
   std::vector<std::string> names() const;
 

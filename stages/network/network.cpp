@@ -35,9 +35,12 @@ stage_shape infer_network(const arguments& values, std::span<const tensor_type> 
   const std::vector<port> ports = network_ports(values, reported).inputs;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i].element == dtype::float32) continue;
-    out.error(values.where(), fmt::format("a network reads float32, but its {} is {}; a NumPy file "
-                                          "is float32 when saved with astype('float32')",
-                                          ports.at(i).name, to_string(inputs[i])));
+    const bool pictures = inputs[i].element == dtype::uint8 && inputs[i].shape.rank() == 4;
+    out.error(values.where(),
+              fmt::format("a network reads float32, but its {} is {}; {}", ports.at(i).name,
+                          to_string(inputs[i]),
+                          pictures ? "a stage cpu.normalize makes float32 of pictures"
+                                   : "a NumPy file is float32 when saved with astype('float32')"));
   }
   if (!values.has("layers")) return {};
   const network_definition network = define_network(values, inputs, out);

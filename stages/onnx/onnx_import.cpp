@@ -73,7 +73,11 @@ onnx_type given_element(const onnx_call& call) {
 const onnx_operator& find_operator(const onnx_call& call) {
   const onnx_node& node = call.node();
   if (!node.domain.empty()) {
-    call.refuse(fmt::format("is of '{}', which is not supported", node.domain));
+    const bool optimized = node.domain.starts_with("com.microsoft");
+    call.refuse(fmt::format("is of '{}', which is not supported{}", node.domain,
+                            optimized ? "; ONNX Runtime's optimizer makes such nodes: take the "
+                                        "model as it was exported, without it"
+                                      : ""));
   }
   const auto found = imported().find(node.op_type);
   if (found == imported().end()) call.refuse("is not supported");

@@ -150,6 +150,8 @@ onnx_model model_reader::parse(std::string_view bytes) {
     if (result.ir_version > 0) fail("is damaged; copy it again");
   }
   if (result.ir_version <= 0) {
+    if (bytes.starts_with("\x1f\x8b")) fail("is compressed by gzip; unpack it with gunzip");
+    if (bytes.starts_with("PK\x03\x04")) fail("is a zip archive; unpack it");
     fail("is no ONNX file; export a model of another format, for example with torch.onnx.export");
   }
   if (graph.data() == nullptr) fail("holds no graph; export the model again");

@@ -88,6 +88,22 @@ TEST(gate_of_a_run, is_not_judged_by_a_percentile_that_the_frames_do_not_carry) 
   EXPECT_EQ(of_run("max>1s", run_record()).outcome, gate_outcome::not_judged);
 }
 
+TEST(gate_of_a_run, says_before_the_run_what_it_can_never_judge) {
+  settings run;
+  const auto why = [&run](const char* text) {
+    return why_never_judged(parse_gate(text, gated::run), run);
+  };
+  run.frames = 298;
+  EXPECT_EQ(why("p99>1s"), "p99 needs 299 frames, the run has 298");
+  EXPECT_EQ(why("p50>1s"), "");
+  EXPECT_EQ(why("max>1s"), "");
+  EXPECT_THAT(why("late>1%"), HasSubstr("has no deadline"));
+  run.frames = 299;
+  run.deadline = 20 * ms;
+  EXPECT_EQ(why("p99>1s"), "");
+  EXPECT_EQ(why("late>1%"), "");
+}
+
 TEST(gate_of_a_run, counts_dropped_frames_as_late) {
   auto record = counting(8);
   EXPECT_THAT(of_run("late>1%", record).why, HasSubstr("has no deadline"));

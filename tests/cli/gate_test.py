@@ -64,10 +64,19 @@ run: {frames: 9, warmup: 0}
         _, told = self.interrupt(running)
         self.assertIn("gate p50>60min: cannot be judged: the run was interrupted", told)
 
+    def test_what_no_such_run_can_tell_is_refused_before_it(self):
+        path = self.pipeline(SPINS)
+        for gate, frames, why in (("late>1%", 6, "the run has no deadline"),
+                                  ("p99>1s", 298, "p99 needs 299 frames, the run has 298")):
+            done = graphline("run", path, "--frames", frames, "--fail-if", gate)
+            self.expect(done, 2, f"--fail-if '{gate}': {why}")
+            self.assertEqual(done.stdout, "")
+
     def test_junit_is_xml_for_other_programs(self):
         name = "spins.v-1"
         path = self.pipeline(SPINS.replace("spins", json.dumps(name)))
-        done = graphline("run", path, "--fail-if", HELD, "--fail-if", "p99>1s", "--junit", "-")
+        done = graphline("run", path, "--frames", 400, "--max-time", "200ms", "--fail-if", HELD,
+                         "--fail-if", "p99>1s", "--junit", "-")
         self.expect(done, 4, "gate p50>60min: passed", "gate p99>1s: cannot be judged")
         suite = xml.fromstring(done.stdout)
         self.assertEqual(suite.tag, "testsuite")

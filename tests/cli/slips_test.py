@@ -3,6 +3,7 @@
 usage: slips_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES
 """
 
+import gzip
 import json
 import math
 import os
@@ -80,15 +81,46 @@ class files(Case):
         self.assertEqual(check("float32"), "")
         self.assertEqual(check("{cuda: float16, host: float32}"), "")
 
-    def test_weights_never_take_each_others_file(self):
+    def test_what_other_formats_call_otherwise_and_what_is_missing_is_said(self):
+        def check(text, *words):
+            self.expect(graphline("check", self.pipeline(text), "--device", "host"), 2, *words)
+        x = "pipeline: p\ninputs: {x: {shape: [1, 8, 8, 3], dtype: uint8}}\nstages:\n  - "
+        check(x + "{name: n, kind: network, input: x, layers: [relu]}\n",
+              "unknown key 'input' in stage 'n' (network) (did you mean 'reads'?)")
+        check(x + "{name: n, kind: network, reads: x, layers: [relu]}\n",
+              "a stage cpu.normalize makes float32 of pictures")
+        check("pipeline: p\nparams: {root: /tmp}\nstages:\n"
+              "  - {name: n, kind: cpu.images, folder: $root/images, batch: 1}\n",
+              "a parameter stands for a whole value, not for the beginning of '$root/images'")
+        check("pipeline a\n", "found 'pipeline a'; is a ':' missing behind a key?")
+        (self.folder / "m.onnx").write_bytes(gzip.compress(b"\x08\x07"))
+        check(x + "{name: n, kind: onnx, model: m.onnx, reads: x}\n", "gunzip")
+
+    def test_help_of_a_command_is_that_of_its_option(self):
+        self.assertEqual(graphline("help", "run").stdout, graphline("run", "--help").stdout)
+        self.assertEqual(graphline("help").stdout, graphline("--help").stdout)
+        self.expect(graphline("help", "rum"), 2, "unknown command 'rum' (did you mean 'run'?)")
+
+    def test_help_shows_defaults_and_shells_complete_the_words_of_options(self):
+        shown = graphline("run", "--help").stdout
+        for option, default in (("strategy", "async"), ("in-flight", "1"), ("device", "auto")):
+            self.assertRegex(shown, rf"--{option} \S+={default}\n?")
+        zsh = graphline("manual", "--completion", "zsh").stdout
+        self.assertIn("run:--strategy) list='serial async overlap'", zsh)
+        self.assertRegex(zsh, r"stages:\*\) list='copy cpu\.crop .* traffic")
+        fish = graphline("manual", "--completion", "fish").stdout
+        self.assertIn("-l strategy -r -f -a 'serial async overlap'", fish)
+        self.assertIn("-l device -r -f -a 'auto host cuda'", fish)
+
+    def test_weights_never_take_each_others_file_whatever_their_names(self):
         path = self.folder / "names.yaml"
         layers = "layers: [{linear: {out_features: 2, name: %s}}]}\n"
         path.write_text("pipeline: names\ninputs: {x: {shape: [1, 2]}}\nstages:\n"
                         "  - {name: a, kind: network, reads: x, " + layers % "b.c" +
                         "  - {name: a.b, kind: network, reads: a, " + layers % "c")
-        done = graphline("run", path, "--frames", "1", "--save-tensors", self.folder)
-        self.expect(done, 1, "weight.a.b.c.weight.npy: weight 'b.c.weight' of stage 'a' and weight "
-                    "'c.weight' of stage 'a.b' have the same file name; rename one")
+        saved = self.folder / "saved"
+        self.expect(graphline("run", path, "--frames", "1", "--save-tensors", saved), 0)
+        self.assertEqual(len(list(saved.glob("weight.a.b.c.weight*.npy"))), 2)
 
     def test_keys_of_ones_own_may_hold_anchors(self):
         text = "x-pause: &pause {kind: cpu.spin, duration: 1ms}\n" + SMALL

@@ -69,7 +69,7 @@ class stopped(Case):
         path = self.pipeline("experiment: e\npipeline: spin.yaml\n"
                              "vary: {strategy: [serial, async]}\ntrials: 4\n", "e.yaml")
         saved = self.folder / "e.json"
-        process = self.start("compare", path, "--device", "host", "--json", saved,
+        process = self.start("compare", path, "--device", "host", "--json", saved, cwd=self.folder,
                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         stop_now_and_then(process)
         self.assertEqual(process.returncode, 0)

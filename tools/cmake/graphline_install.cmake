@@ -34,17 +34,23 @@ install(FILES LICENSE RENAME copyright
 
 # The program itself tells its manual page and completion, so that they have every option it has.
 set(page ${PROJECT_BINARY_DIR}/graphline.1)
-set(completion ${PROJECT_BINARY_DIR}/graphline.bash)
+set(completion ${PROJECT_BINARY_DIR}/graphline)
 install(CODE "
   execute_process(COMMAND \"${PROJECT_BINARY_DIR}/bin/graphline\" manual
     OUTPUT_FILE \"${page}\" COMMAND_ERROR_IS_FATAL ANY)
-  execute_process(COMMAND \"${PROJECT_BINARY_DIR}/bin/graphline\" manual --bash
-    OUTPUT_FILE \"${completion}\" COMMAND_ERROR_IS_FATAL ANY)
+  foreach(shell bash zsh fish)
+    execute_process(COMMAND \"${PROJECT_BINARY_DIR}/bin/graphline\" manual --completion \${shell}
+      OUTPUT_FILE \"${completion}.\${shell}\" COMMAND_ERROR_IS_FATAL ANY)
+  endforeach()
   file(ARCHIVE_CREATE OUTPUT \"${page}.gz\" PATHS \"${page}\" FORMAT raw COMPRESSION GZip)"
   COMPONENT program)
 install(FILES ${page}.gz DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT program)
-install(FILES ${completion} RENAME graphline
+install(FILES ${completion}.bash RENAME graphline
   DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT program)
+install(FILES ${completion}.zsh RENAME _graphline
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT program)
+install(FILES ${completion}.fish RENAME graphline.fish
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT program)
 
 # `cpack` makes a Debian package of the program, which depends on the libraries that it was linked
 # with.

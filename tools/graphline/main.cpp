@@ -10,9 +10,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <memory>
 #include <new>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "framework/base/crash_report.hpp"
@@ -108,16 +110,22 @@ int delivered(int status) {
   return report("cannot write to standard output: " + why, exit_status::run_failed);
 }
 
+std::vector<std::string> command_names(const CLI::App& program) {
+  std::vector<std::string> names;
+  for (const auto* sub :
+       program.get_subcommands([](const CLI::App* c) { return !c->get_group().empty(); })) {
+    names.push_back(sub->get_name());
+  }
+  return names;
+}
+
 /// The options, "--frames", and commands that a word of the command line may have been meant as.
 std::vector<std::string> known_words(const CLI::App& command) {
   std::vector<std::string> words;
   for (const auto* option : command.get_options()) {
     for (const auto& name : option->get_lnames()) words.push_back("--" + name);
   }
-  for (const auto* sub :
-       command.get_subcommands([](const CLI::App* c) { return !c->get_group().empty(); })) {
-    words.push_back(sub->get_name());
-  }
+  for (auto& name : command_names(command)) words.push_back(std::move(name));
   return words;
 }
 
@@ -157,6 +165,26 @@ int report_usage(const CLI::App& program, const CLI::ParseError& problem, int ar
   return static_cast<int>(exit_status::bad_input);
 }
 
+/// `graphline help run` is `graphline run --help`.
+void add_help_command(CLI::App& program, action& chosen) {
+  auto* command = add_command(program, "help", "Show what a command does and its options");
+  auto of = std::make_shared<std::string>();
+  command->add_option("COMMAND", *of, "A command, such as run");
+  command->callback([&program, &chosen, of] {
+    chosen = [&program, of] {
+      const auto known = command_names(program);
+      if (!of->empty() && std::ranges::find(known, *of) == known.end()) {
+        throw input_error(fmt::format("unknown command '{}'{}", *of, suggestion(*of, known)));
+      }
+      const CLI::App* asked = of->empty() ? &program : program.get_subcommand(*of);
+      // Its own help() would be that of 'help', which was chosen.
+      const std::string name = of->empty() ? "graphline" : "graphline " + *of;
+      print(stdout, asked->get_formatter()->make_help(asked, name, CLI::AppFormatMode::Normal));
+      return exit_status::done;
+    };
+  });
+}
+
 int run_command(int argc, char** argv) {
   CLI::App program("Graphline: declare an AI pipeline in YAML, run it, see where the time goes.",
                    "graphline");
@@ -165,6 +193,7 @@ int run_command(int argc, char** argv) {
   action chosen;
   add_color_option(program);  // before the commands, which take over that it may stand behind them
   for (auto* add : all_commands) add(program, chosen);
+  add_help_command(program, chosen);
   program.footer(closing_help);  // not earlier: commands would inherit it
 
   if (argc == 1) {

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -10,6 +11,7 @@
 
 #include "framework/base/version.hpp"
 #include "tools/graphline/commands.hpp"
+#include "tools/graphline/common_options.hpp"
 #include "tools/graphline/terminal.hpp"
 
 namespace graphline {
@@ -58,50 +60,134 @@ std::string manual_page(const CLI::App& program) {
   return text + ".SH NOTES\n.EX\n" + roff(program.get_footer()) + "\n.EE\n";
 }
 
-/// What may follow an option, as in "auto|always|never"; nothing where that is "FILE".
+/// What may follow an option: the words of "auto|always|never", devices and kinds; nothing where
+/// that is "FILE".
 std::string choices_of(const CLI::Option& option) {
   auto names = option.get_type_name();
+  if (names == "DEVICE") return "auto host cuda";
+  if (option.get_single_name() == "KIND") {
+    return fmt::format("{}", fmt::join(kinds_with({}).names(), " "));
+  }
   if (names.find('|') == names.npos) return {};
   std::ranges::replace(names, '|', ' ');
   return names;
 }
 
-std::string bash_completion(const CLI::App& program) {
-  std::string commands;
+/// An option of a command, or of all of them.
+struct offered_option {
+  const CLI::Option* option;
+  std::string choices;
+};
+
+std::vector<offered_option> options_of(const CLI::App& program, const CLI::App& command) {
+  std::vector<offered_option> all;
+  for (const auto* of : {&command, &program}) {
+    for (const auto* option : of->get_options()) {
+      const bool flag = option->get_type_size() == 0;
+      if (of == &program && flag) continue;  // --help and --version stand alone
+      all.push_back({option, choices_of(*option)});
+    }
+  }
+  return all;
+}
+
+/// What fits behind "COMMAND:PREVIOUS WORD", for bash and zsh: the branches of a `case`, which set
+/// `list` for the beginning of a `word`.
+std::string completion_cases(const CLI::App& program) {
   std::string cases;
   for (const auto* command : commands_of(program)) {
     const auto& name = command->get_name();
-    commands += name + ' ';
     std::string options;
     std::string arguments;
-    for (const auto* of : {command, &program}) {
-      for (const auto* option : of->get_options()) {
-        const bool flag = option->get_type_size() == 0;
-        if (of == &program && flag) continue;  // --help and --version stand alone
-        const auto choices = choices_of(*option);
-        for (const auto& word : option->get_lnames()) {
-          options += "--" + word + ' ';
-          if (!choices.empty()) {
-            cases += fmt::format("    {}:--{}) words='{}' ;;\n", name, word, choices);
-          }
+    for (const auto& [option, choices] : options_of(program, *command)) {
+      for (const auto& word : option->get_lnames()) {
+        options += "--" + word + ' ';
+        if (!choices.empty()) {
+          cases += fmt::format("    {}:--{}) list='{}' ;;\n", name, word, choices);
         }
-        if (option->get_positional()) arguments += choices;
       }
+      if (option->get_positional()) arguments += choices;
     }
-    cases += fmt::format("    {}:*) words='{}'; [[ $word == -* ]] && words='{}' ;;\n", name,
+    cases += fmt::format("    {}:*) list='{}'; [[ $word == -* ]] && list='{}' ;;\n", name,
                          arguments, options);
   }
+  return cases;
+}
+
+std::string command_words(const CLI::App& program) {
+  std::string words;
+  for (const auto* command : commands_of(program)) words += command->get_name() + ' ';
+  return words + "--help --version";
+}
+
+std::string bash_completion(const CLI::App& program) {
   return fmt::format(R"(# Where nothing of Graphline's fits, bash goes on with the names of files.
 _graphline() {{
-  local word=${{COMP_WORDS[COMP_CWORD]}} words=
-  case ${{COMP_WORDS[1]}}:${{COMP_WORDS[COMP_CWORD - 1]}} in
+  local word=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD - 1]}} list=
+  # Of --option=value bash makes three words.
+  if [[ $word == '=' ]]; then
+    word=
+  elif [[ $previous == '=' ]]; then
+    previous=${{COMP_WORDS[COMP_CWORD - 2]}}
+  fi
+  case ${{COMP_WORDS[1]}}:$previous in
 {}  esac
-  [ "$COMP_CWORD" -ne 1 ] || words='{}--help --version'
-  mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+  [ "$COMP_CWORD" -ne 1 ] || list='{}'
+  mapfile -t COMPREPLY < <(compgen -W "$list" -- "$word")
 }}
 complete -o default -F _graphline graphline
 )",
-                     cases, commands);
+                     completion_cases(program), command_words(program));
+}
+
+std::string zsh_completion(const CLI::App& program) {
+  return fmt::format(R"(#compdef graphline
+# Where nothing of Graphline's fits, zsh goes on with the names of files.
+local word=$words[CURRENT] previous=$words[CURRENT-1] list=
+if [[ $word == --*=* ]]; then
+  previous=${{word%%=*}} word=${{word#*=}}
+  compset -P '*='
+fi
+case $words[2]:$previous in
+{}esac
+(( CURRENT > 2 )) || list='{}'
+compadd -- ${{=list}} || _files
+)",
+                     completion_cases(program), command_words(program));
+}
+
+/// A text in single quotes, as fish takes it.
+std::string fish_text(std::string_view text) {
+  std::string quoted = "'";
+  for (const char c : text) {
+    if (c == '\'' || c == '\\') quoted += '\\';
+    quoted += c == '\n' ? ' ' : c;
+  }
+  return quoted + "'";
+}
+
+std::string fish_completion(const CLI::App& program) {
+  std::string text = "complete -c graphline -n __fish_use_subcommand -l help -l version\n";
+  for (const auto* command : commands_of(program)) {
+    const auto& name = command->get_name();
+    text += fmt::format("complete -c graphline -n __fish_use_subcommand -f -a {} -d {}\n", name,
+                        fish_text(command->get_description()));
+    const auto here =
+        fmt::format("complete -c graphline -n '__fish_seen_subcommand_from {}'", name);
+    for (const auto& [option, choices] : options_of(program, *command)) {
+      if (option->get_positional()) {
+        if (!choices.empty()) text += fmt::format("{} -a '{}'\n", here, choices);
+        continue;
+      }
+      std::string names;
+      for (const auto& word : option->get_lnames()) names += " -l " + word;
+      for (const auto& letter : option->get_snames()) names += " -s " + letter;
+      if (option->get_type_size() > 0) names += " -r";  // a value follows
+      if (!choices.empty()) names += fmt::format(" -f -a '{}'", choices);
+      text += fmt::format("{}{} -d {}\n", here, names, fish_text(option->get_description()));
+    }
+  }
+  return text;
 }
 
 }  // namespace
@@ -109,11 +195,16 @@ complete -o default -F _graphline graphline
 void add_manual_command(CLI::App& program, action& chosen) {
   auto* command = add_command(program, "manual", "Print what installing puts beside the program");
   command->group("");  // not for people: `cmake --install` asks for it
-  auto completion = std::make_shared<bool>(false);
-  command->add_flag("--bash", *completion, "The completion script for bash, not the manual page");
-  command->callback([&program, &chosen, completion] {
-    chosen = [&program, completion] {
-      print(stdout, *completion ? bash_completion(program) : manual_page(program));
+  auto shell = std::make_shared<std::string>();
+  command->add_option("--completion", *shell, "The completion script for a shell instead")
+      ->check(one_of({"bash", "zsh", "fish"}));
+  command->callback([&program, &chosen, shell] {
+    chosen = [&program, shell] {
+      const auto text = shell->empty()     ? manual_page(program)
+                        : *shell == "zsh"  ? zsh_completion(program)
+                        : *shell == "fish" ? fish_completion(program)
+                                           : bash_completion(program);
+      print(stdout, text);
       return exit_status::done;
     };
   });

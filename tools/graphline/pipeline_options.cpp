@@ -54,7 +54,10 @@ std::vector<std::string> settings_but(const std::set<std::string>& left_out) {
 }
 
 void pipeline_options::add_to(CLI::App& command, const std::vector<std::string>& wanted) {
-  command.add_option("PIPELINE.yaml", path_, "The pipeline")->required();
+  command
+      .add_option("PIPELINE.yaml", path_,
+                  "The pipeline; its 'run:' comes before the defaults shown")
+      ->required();
   add_device_option(command, device_);
   command.add_option("--set", set_, "Set a parameter of the pipeline; may be given again")
       ->type_name("name=value")
@@ -68,8 +71,10 @@ void pipeline_options::add_to(CLI::App& command, const std::vector<std::string>&
     } else if constexpr (std::is_same_v<Held, bool>) {
       values = "on|off";
     }
+    const auto* key = find_parameter(run_keys(), of.key);
     command.add_option(of.option_letter + flag_of(of.key), overrides_[of.key], of.option_help)
-        ->type_name(values);
+        ->type_name(values)
+        ->default_str(key->default_value.value_or(""));
   });
 }
 

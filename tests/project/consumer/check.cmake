@@ -22,9 +22,26 @@ endif()
 execute_process(COMMAND bash -c "source $0
   COMP_WORDS=(graphline run --strategy '') COMP_CWORD=3
   _graphline
-  [ \"\${COMPREPLY[*]}\" = 'serial async overlap' ]"
+  [ \"\${COMPREPLY[*]}\" = 'serial async overlap' ]
+  COMP_WORDS=(graphline run --strategy = a) COMP_CWORD=4
+  _graphline
+  [ \"\${COMPREPLY[*]}\" = async ]
+  COMP_WORDS=(graphline run --strategy =) COMP_CWORD=3
+  _graphline
+  [ \"\${COMPREPLY[*]}\" = 'serial async overlap' ]
+  COMP_WORDS=(graphline run --device c) COMP_CWORD=3
+  _graphline
+  [ \"\${COMPREPLY[*]}\" = cuda ]
+  COMP_WORDS=(graphline stages cpu.sp) COMP_CWORD=2
+  _graphline
+  [ \"\${COMPREPLY[*]}\" = cpu.spin ]"
   ${WORK}/prefix/share/bash-completion/completions/graphline
   COMMAND_ECHO STDOUT COMMAND_ERROR_IS_FATAL ANY)
+foreach(installed zsh/site-functions/_graphline fish/vendor_completions.d/graphline.fish)
+  if(NOT EXISTS ${WORK}/prefix/share/${installed})
+    message(FATAL_ERROR "no ${installed} was installed")
+  endif()
+endforeach()
 build_outside(${CONSUMER} ${WORK}/build)
 run(${WORK}/build/consumer)
 build_outside(${EXAMPLES}/cuda_plugin ${WORK}/plugin)
