@@ -184,7 +184,8 @@ def cast(source, _):
     wanted = source.pick("float32", "float32", "bool", "float64", "float16", "int64", "int32")
     if wanted.startswith("int"):  # what no integer can be is up to the implementation
         values = np.nan_to_num(values, nan=0, posinf=0, neginf=0)
-    # What a run computes stays float32.
+    if wanted == "float16":  # what a run computes stays float32
+        values = np.where(np.abs(values) < 1e-4, np.float32(0), values)
     return Node(source.opset(9), [source.input(np.asarray(values, given), 0.7)],
                 {"to": types[wanted]}, gives=wanted,
                 tolerance=1e-3 if wanted == "float16" else 1e-5)
