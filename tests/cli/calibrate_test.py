@@ -12,7 +12,7 @@ import tempfile
 import time
 import unittest
 
-from cli_test import SMALL, Case, graphline
+from cli_test import SMALL, Case, graphline, parts_in
 
 HOST = ("--device", "host", "--threads", 1)
 REMEDY = "run 'graphline calibrate --device host --threads 1'"
@@ -76,7 +76,7 @@ class calibrate(Case):
         self.assertIn(str(kept), " ".join(self.done.stdout.split()))
         self.assertEqual(self.done.stderr, "")
         self.assertEqual(kept.read_bytes(), self.result.read_bytes())
-        self.assertEqual([part for part in self.measured.rglob("*.part")], [])
+        self.assertEqual(parts_in(self.measured / "cache" / "calibrations"), [])
 
     def test_the_result_has_each_ceiling_with_its_samples(self):
         result = json.loads(self.result.read_text())
@@ -166,7 +166,7 @@ class calibrate(Case):
         process = self.start("calibrate", *HOST, "--json", path,
                              env={**os.environ, "GRAPHLINE_CACHE": str(self.cache)})
         until = time.monotonic() + 60
-        while not list(self.folder.glob("*.part")) and time.monotonic() < until:
+        while not parts_in(self.folder) and time.monotonic() < until:
             time.sleep(0.01)
         time.sleep(seconds)
         out, err = self.interrupt(process)

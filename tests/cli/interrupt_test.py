@@ -12,7 +12,7 @@ import sys
 import time
 import unittest
 
-from cli_test import ENDLESS, SMALL, Case
+from cli_test import ENDLESS, SMALL, Case, graphline, parts_in
 
 
 def wait_until_caught(process):
@@ -57,6 +57,14 @@ class interrupted(Case):
                 self.assertTrue(json.loads(path.read_text())["interrupted"])
                 path.unlink()
 
+    def test_quiet_ones_say_so_too(self):
+        process = self.start("run", self.pipeline(ENDLESS), "--quiet")
+        wait_until_caught(process)
+        time.sleep(4)  # a frame takes less than a millisecond
+        out, err = self.interrupt(process)
+        self.assertEqual(out, "")
+        self.assertIn("INTERRUPTED after", err)
+
     def test_a_second_ctrl_c_ends_at_once(self):
         path = self.pipeline(SMALL.replace("1ms", "30s"), "slow.yaml")
         results = [self.folder / name for name in ("r.json", "r.csv", "r.html")]
@@ -65,9 +73,9 @@ class interrupted(Case):
                  zip(("--json", "--csv", "--html"), results)]
         process = self.start("run", path, *words)
         until = time.monotonic() + 60
-        while len(list(self.folder.glob("*.part"))) < 3 and time.monotonic() < until:
+        while len(parts_in(self.folder)) < 3 and time.monotonic() < until:
             time.sleep(0.01)
-        self.assertEqual(len(list(self.folder.glob("*.part"))), 3)
+        self.assertEqual(len(parts_in(self.folder)), 3)
         time.sleep(0.5)
         process.send_signal(signal.SIGINT)
         time.sleep(0.3)
@@ -76,6 +84,8 @@ class interrupted(Case):
         self.assertEqual(process.returncode, -signal.SIGINT)
         self.assertEqual(results[0].read_text(), "the one before")
         self.assertFalse(results[1].exists() or results[2].exists())
+        self.expect(graphline("run", self.pipeline(), *words), 0)
+        self.assertEqual(parts_in(self.folder), [])
 
     def hanging(self, *words):
         """A run whose stage does not return in frame 3, its third measured one."""
@@ -103,7 +113,7 @@ run: {{frames: 20, warmup: 1}}
             self.assertTrue(result["interrupted"])
             self.assertEqual(result["end_to_end"]["count"], 2, words)
             self.assertIn("stuck", files[1].read_text())
-            self.assertEqual(list(self.folder.glob("*.part")), [])
+            self.assertEqual(parts_in(self.folder), [])
 
     def test_the_stage_waited_for_is_named_without_being_asked(self):
         process = self.hanging()

@@ -3,11 +3,14 @@
 usage: kept_files_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES
 """
 
+import json
+import os
 import pathlib
+import subprocess
 import sys
 import unittest
 
-from cli_test import EXPERIMENT, SMALL, Case, graphline
+from cli_test import EXPERIMENT, GRAPHLINE, SMALL, Case, graphline, parts_in
 from compare_resume_test import DATA, safetensors
 
 
@@ -49,6 +52,55 @@ class kept_files(Case):
         before = numbers.read_bytes()
         self.expect(graphline("run", path, "--json", numbers), 2, "or this command reads it")
         self.assertEqual(numbers.read_bytes(), before)
+
+    def test_no_result_takes_the_place_of_another(self):
+        path = self.pipeline()
+        one, same = self.folder / "one.csv", self.folder / "sub" / ".." / "one.csv"
+        (self.folder / "sub").mkdir()
+        os.symlink(self.folder, self.folder / "link")
+        for there in (False, True):
+            if there:
+                one.write_text("before")
+                os.link(one, self.folder / "hard.csv")
+            for other in (one, same, self.folder / "link" / "one.csv",
+                          *([self.folder / "hard.csv"] if there else [])):
+                self.expect(graphline("run", path, "--csv", one, "--json", other), 2,
+                            "another result goes there")
+        self.assertEqual(one.read_text(), "before")
+
+    def test_no_result_takes_the_place_of_a_stream(self):
+        path, taken = self.pipeline(), self.folder / "taken"
+        for stream in ("stdout", "stderr"):
+            with open(taken, "w", encoding="utf-8") as to:
+                done = subprocess.run([GRAPHLINE, "run", path, "--json", taken, "--csv", "-"],
+                                      check=False, **{"stdout": subprocess.DEVNULL,
+                                                      "stderr": subprocess.DEVNULL, stream: to})
+            self.assertEqual(done.returncode, 2)
+        self.assertIn("standard output or standard error goes there", taken.read_text())
+
+    def test_no_result_takes_the_place_of_a_tensor(self):
+        tensors = self.folder / "tensors"
+        tensors.mkdir()
+        self.expect(graphline("run", self.pipeline(), "--save-tensors", tensors, "--json",
+                              tensors / "input.x.npy"), 2, "--save-tensors writes there")
+
+    def test_no_result_takes_the_place_of_the_trials_before(self):
+        store = self.folder / "e.trials"
+        self.pipeline()
+        words = ["compare", self.pipeline(EXPERIMENT, "e.yaml"), "--store", store]
+        self.expect(graphline(*words), 0)
+        self.expect(graphline(*words, "--json", f"{store}.previous"), 2, "goes there")
+
+    def test_names_that_temporary_files_once_had_are_free(self):
+        path, result = self.pipeline(), self.folder / "a"
+        part = self.folder / "a.part"
+        part.write_text("mine")
+        self.expect(graphline("run", path, "--csv", result), 0)
+        self.assertEqual(part.read_text(), "mine")
+        self.expect(graphline("run", path, "--csv", result, "--json", part), 0)
+        self.assertTrue(result.read_text().startswith("frame,"), result.read_text()[:80])
+        self.assertEqual(json.loads(part.read_text())["pipeline"], "small")
+        self.assertEqual(parts_in(self.folder), [])
 
 
 if __name__ == "__main__":

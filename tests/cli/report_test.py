@@ -8,7 +8,7 @@ import subprocess
 import sys
 import unittest
 
-from cli_test import EXPERIMENT, GRAPHLINE, SMALL, Case, graphline
+from cli_test import EXPERIMENT, GRAPHLINE, SMALL, Case, graphline, parts_in
 
 
 class report(Case):
@@ -94,7 +94,7 @@ class report(Case):
                     "space")
         self.expect(graphline("report", path, "--html", page, "--csv", page), 2,
                     "another result goes there")
-        self.assertEqual(list(self.folder.glob("*.part")), [])
+        self.assertEqual(parts_in(self.folder), [])
 
     def test_all_that_can_be_written_is_written_where_one_cannot(self):
         path, files, _ = self.run_result()

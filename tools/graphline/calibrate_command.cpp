@@ -52,8 +52,9 @@ exit_status measure_and_keep(const calibrate_arguments& given) {
   if (given.clock_mhz && device->properties().backend == "host") {
     throw input_error("--clock applies to GPU theoretical peaks; omit it with --device host");
   }
-  result_outputs outputs(given.files, {});
-  auto kept = calibration_store(cache_folder()).open(device->properties());
+  const calibration_store store(cache_folder());
+  result_outputs outputs(given.files, {store.path_of(device->properties())});
+  auto kept = store.open(device->properties());
   const auto record = measure_ceilings(*device, stop, given.quiet);
   end_before_first("a ceiling was known", record.interrupted && record.ceilings.empty());
   std::string kept_in;

@@ -66,6 +66,7 @@ result_outputs open_outputs(compare_arguments& given, const experiment_plan& pla
   const auto data = data_files(planned);
   std::vector<std::string> read(data.begin(), data.end());
   read.push_back(store);
+  read.push_back(store + ".previous");
   for (const auto& source : planned.sources) read.push_back(source->name());
   return result_outputs(given.files, read);
 }

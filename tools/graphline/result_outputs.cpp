@@ -1,16 +1,19 @@
 #include "tools/graphline/result_outputs.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <CLI/App.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <iterator>
 #include <set>
-#include <system_error>
 
 #include "framework/base/error.hpp"
 #include "framework/base/file/file_trouble.hpp"
+#include "framework/base/text_file.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/render/render.hpp"
 #include "framework/report/store/write_result.hpp"
@@ -23,15 +26,26 @@ bool is_standard_output(const std::string& path) {
   return path == "-" || path == "/dev/stdout";
 }
 
-/// The place that a result takes; empty where that takes any number of texts.
+/// A file, however its path is spelled.
+std::string identity_of(const struct stat& file) {
+  return fmt::format("{}:{}", file.st_dev, file.st_ino);
+}
+
+/// The place that a result takes: the file that is there, else a name in a folder. Empty where that
+/// takes any number of texts.
 std::string place_of(const std::string& path) {
-  namespace fs = std::filesystem;
   if (is_standard_output(path)) return "-";
-  std::error_code unknown;
-  const auto place = fs::weakly_canonical(path, unknown);
-  if (unknown) return path;
-  const bool holds_one = !fs::exists(place, unknown) || fs::is_regular_file(place, unknown);
-  return holds_one ? place.string() : "";
+  struct stat found {};
+  if (::stat(path.c_str(), &found) == 0) return S_ISREG(found.st_mode) ? identity_of(found) : "";
+  if (::stat(folder_of(path).c_str(), &found) != 0) return path;
+  return identity_of(found) + "/" + std::filesystem::path(path).filename().string();
+}
+
+/// The file that a stream of this program goes to, as `place_of` has it.
+std::string place_of_stream(int descriptor) {
+  struct stat found {};
+  const bool file = ::fstat(descriptor, &found) == 0 && S_ISREG(found.st_mode);
+  return file ? identity_of(found) : "";
 }
 
 }  // namespace
@@ -62,11 +76,17 @@ result_outputs::result_outputs(const result_files& requested,
                                const std::vector<std::string>& read) {
   std::set<std::string> taken;
   for (const auto& path : read) taken.insert(place_of(path));
-  taken.erase("");
+  const std::string streams[] = {place_of_stream(STDOUT_FILENO), place_of_stream(STDERR_FILENO)};
   for (const auto& [option, path] : requested.all()) {
     if (path.empty()) continue;
     const auto place = place_of(path);
-    if (!place.empty() && !taken.insert(place).second) {
+    if (place.empty()) continue;
+    if (std::ranges::find(streams, place) != std::end(streams)) {
+      throw input_error(
+          fmt::format("{} {}: standard output or standard error goes there; name another file",
+                      option, quote(path, 200)));
+    }
+    if (!taken.insert(place).second) {
       throw input_error(fmt::format(
           "{} {}: another result goes there, or this command reads it; name another file", option,
           quote(path, 200)));

@@ -13,6 +13,7 @@
 #include "framework/analysis/analyze.hpp"
 #include "framework/analysis/run/summary.hpp"
 #include "framework/base/error.hpp"
+#include "framework/base/text_file.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/csv/stamps_csv.hpp"
 #include "framework/report/describe/describe.hpp"
@@ -57,9 +58,24 @@ void make_folder(const std::string& tensors) {
   }
 }
 
+/// A result must not take the place of a tensor.
+void keep_tensors_apart(const run_arguments& given) {
+  namespace fs = std::filesystem;
+  for (const auto& [option, path] : given.files.all()) {
+    std::error_code none;  // of a folder that is not there
+    if (fs::path(path).extension() != ".npy") continue;
+    if (!fs::equivalent(folder_of(path), given.tensors, none)) continue;
+    throw input_error(fmt::format("{} {}: --save-tensors writes there; name another file", option,
+                                  quote(path, 200)));
+  }
+}
+
 result_outputs open_outputs(run_arguments& given, const plan& p) {
   result_outputs outputs(given.files, given.pipeline.files_of(p));
-  if (!given.tensors.empty()) make_folder(given.tensors);
+  if (!given.tensors.empty()) {
+    make_folder(given.tensors);
+    keep_tensors_apart(given);
+  }
   return outputs;
 }
 
@@ -69,7 +85,7 @@ exit_status report_run(run_arguments& given, result_outputs& outputs, const run_
   const auto analysis = analyze(record);
   const auto says = report::describe(record, analysis);
   if (!given.quiet) outputs.show(says);
-  if (given.quiet) print_findings(analysis.summary.findings);
+  if (given.quiet) print_findings(says.findings);
   if (record.failure) print(stderr, fmt::format("error: {}\n", printable(*record.failure)));
   const auto ended = record.failure ? exit_status::run_failed
                      : interrupted  ? exit_status::interrupted

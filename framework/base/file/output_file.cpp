@@ -6,12 +6,14 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <stdexcept>
 #include <utility>
 
 #include "framework/base/error.hpp"
 #include "framework/base/file/file_trouble.hpp"
 #include "framework/base/file/locked_file.hpp"
+#include "framework/base/file/part_file.hpp"
 
 namespace graphline {
 
@@ -61,12 +63,14 @@ void output_file::open_beside() {
   const bool replaces = ::stat(target_.c_str(), &old) == 0;
   if (replaces && ::access(target_.c_str(), W_OK) != 0) refuse_to_write(path_, reason(errno));
 
-  const std::string part = target_ + ".part";
-  descriptor_ = open_locked(part, O_WRONLY | O_CREAT | O_NOFOLLOW, path_);
-  part_ = part;
-  part_on_crash_ = removed_on_crash(part);
+  if (is_part_name(std::filesystem::path(target_).filename().string())) {
+    refuse_to_write(path_, "names of this form are for temporary files; choose another name");
+  }
+  auto part = make_part(target_, path_);
+  descriptor_ = part.descriptor;
+  part_ = std::move(part.name);
+  part_on_crash_ = removed_on_crash(part_);
   if (replaces) ::fchmod(descriptor_, old.st_mode & 07777);
-  if (::ftruncate(descriptor_, 0) != 0) refuse_to_write(path_, reason(errno));
 }
 
 void output_file::commit(std::string_view text) {

@@ -12,9 +12,9 @@ namespace graphline {
 /// A file that a run's result will go to, opened before the run so that a path that cannot be
 /// written is found then and not after it.
 ///
-/// A regular file is written as PATH.part next to it and takes its name in `commit`: a run that
+/// A regular file is written as a `part_file` next to it and takes its name in `commit`: a run that
 /// fails leaves the previous result as it was. A run that is killed leaves its part, which the next
-/// one takes over. What cannot be renamed over (standard output, a pipe, a device) is written in
+/// one removes. What cannot be renamed over (standard output, a pipe, a device) is written in
 /// place.
 class output_file {
  public:

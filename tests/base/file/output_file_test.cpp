@@ -108,22 +108,34 @@ TEST_F(output_file_test, follows_a_link_instead_of_replacing_it) {
   EXPECT_EQ(read(at("real/result.json")), "new");
 }
 
-TEST_F(output_file_test, does_not_wait_for_a_pipe_in_the_place_of_its_part) {
-  ASSERT_EQ(::mkfifo(at("result.json.part").c_str(), 0600), 0);
-  constexpr const char* message = "result.json.part' is in the way and is no regular file";
-  EXPECT_THAT(refusal(at("result.json")), HasSubstr(message));
-  const int reader = ::open(at("result.json.part").c_str(), O_RDONLY | O_NONBLOCK);
-  EXPECT_THAT(refusal(at("result.json")), HasSubstr(message));
-  ::close(reader);
-  fs::create_symlink("elsewhere", at("other.json.part"));
-  EXPECT_THAT(refusal(at("other.json")), HasSubstr("other.json.part' is in the way"));
+TEST_F(output_file_test, leaves_every_file_of_the_user_alone) {
+  const std::string users[] = {"result.json.part",
+                               ".result.json.part",
+                               "result.json.graphline-a1b2c3",
+                               ".result.json.graphline-notes",
+                               ".other.graphline-a1b2c3",
+                               ".result.json.graphline-A1B2C3"};
+  for (const auto& name : users) write(at(name), name);
+  ASSERT_EQ(::mkfifo(at(".result.json.graphline-pppppp").c_str(), 0600), 0);  // is not waited for
+  fs::create_symlink(at(users[0]), at(".result.json.graphline-llllll"));
+  output_file(at("result.json")).commit("new");
+  EXPECT_EQ(read(at("result.json")), "new");
+  for (const auto& name : users) EXPECT_EQ(read(at(name)), name);
+  EXPECT_EQ(files(), std::size(users) + 3);
 }
 
-TEST_F(output_file_test, takes_over_what_a_killed_run_left) {
-  write(at("result.json.part"), std::string(10000, 'x'));
+TEST_F(output_file_test, removes_what_killed_runs_left) {
+  write(at(".result.json.graphline-a1b2c3"), std::string(10000, 'x'));
+  write(at(".result.json.graphline-000000"), "");
   output_file(at("result.json")).commit("new");
   EXPECT_EQ(read(at("result.json")), "new");
   EXPECT_EQ(files(), 1u);
+}
+
+TEST_F(output_file_test, takes_no_name_of_a_temporary_file) {
+  EXPECT_THAT(refusal(at(".result.json.graphline-a1b2c3")), HasSubstr("temporary files"));
+  EXPECT_EQ(refusal(at("result.json.graphline-a1b2c3")), "opened");
+  EXPECT_EQ(refusal(at(".graphline-a1b2c3")), "opened");
 }
 
 TEST_F(output_file_test, refuses_paths_that_can_hold_no_file) {
@@ -143,13 +155,13 @@ TEST_F(output_file_test, refuses_a_file_that_is_being_written) {
   EXPECT_THAT(refusal(at("result.json")), HasSubstr("is being written already"));
   first.commit("first");
   EXPECT_EQ(read(at("result.json")), "first");
+  EXPECT_EQ(files(), 1u);
 }
 
 TEST_F(output_file_test, writes_a_device_in_place) {
   output_file file("/dev/null");
   file.commit("{\n}\n");
   EXPECT_FALSE(file.is_standard_output());
-  EXPECT_FALSE(fs::exists("/dev/null.part"));
 }
 
 /// Standard output led elsewhere for the length of a test.
