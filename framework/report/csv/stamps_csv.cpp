@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <iterator>
 #include <optional>
 #include <set>
+#include <system_error>
 #include <vector>
 
 #include "framework/analysis/experiment/counted_trials.hpp"
@@ -76,6 +78,19 @@ void write_csv_rows(text_sink& to, const run_record& record, std::string_view be
 constexpr std::string_view configuration_columns = "id,configuration,member,";
 constexpr std::string_view trial_columns = "block,trial,counted,failed,affected,disturbed,";
 
+/// Whether a spreadsheet would take a cell for a formula, in its wide forms too.
+bool begins_formula(std::string_view text) {
+  constexpr std::string_view signs[] = {"=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20"};
+  return std::ranges::any_of(signs, [&](auto sign) { return text.starts_with(sign); });
+}
+
+bool is_number(std::string_view text) {
+  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
+  double value = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return problem == std::errc() && end == text.data() + text.size();
+}
+
 /// A parameter may be called like a column that is always there.
 std::string column_of(const std::string& key) {
   const auto fixed = fmt::format(",{}{}{}", configuration_columns, trial_columns, csv_header);
@@ -86,8 +101,9 @@ std::string column_of(const std::string& key) {
 }  // namespace
 
 std::string csv_field(std::string_view name) {
-  auto text = as_utf8(name);
-  if (text.find_first_of(",\"\r\n") == text.npos) return text;
+  auto text = printable(name);
+  if (begins_formula(text) && !is_number(text)) text.insert(0, 1, '\'');
+  if (text.find_first_of(",\"") == text.npos) return text;
   std::string quoted = "\"";
   for (const char c : text) {
     if (c == '"') quoted += '"';

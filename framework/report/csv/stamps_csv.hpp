@@ -13,8 +13,10 @@ namespace graphline {
 inline constexpr std::string_view csv_header =
     "frame,stage,on,measure,begin_ns,end_ns,duration_ns\n";
 
-/// A name as one field, quoted as in RFC 4180 where it must be; with U+FFFD for bytes that are not
-/// UTF-8.
+/// A name as one field, quoted as in RFC 4180 where it must be. Control characters and bytes that
+/// are not UTF-8 become "?". Text that a spreadsheet would take for a formula, by beginning with
+/// "=",
+/// "+", "-" or "@", gets a "'" in front; numbers do not.
 std::string csv_field(std::string_view name);
 
 /// The stamps of frames and stages: for each frame (from 0) a row `end_to_end` that names no stage

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "framework/base/json_reader.hpp"
+#include "framework/base/utf8.hpp"
 
 namespace graphline {
 
@@ -16,7 +17,7 @@ using json = nlohmann::ordered_json;
 std::string in_one_line(const json& v) {
   if (v.is_number_unsigned()) return fmt::to_string(v.get<std::uint64_t>());
   if (v.is_number_integer()) return fmt::to_string(v.get<std::int64_t>());
-  if (!v.is_number_float()) return v.dump(-1, ' ', false, json::error_handler_t::replace);
+  if (!v.is_number_float()) return json_in_one_line(v);
   const double number = v.get<double>();
   return std::isfinite(number) ? fmt::to_string(number) : "null";
 }
@@ -49,13 +50,29 @@ void write_value(text_sink& to, const json& v, const std::string& indent) {
 
 }  // namespace
 
+std::string json_in_one_line(const json& value) {
+  auto text = value.dump(-1, ' ', false, json::error_handler_t::replace);
+  if (std::ranges::all_of(text, [](char c) { return c >= ' ' && c < '\x7f'; })) return text;
+  std::string escaped;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto [code, bytes] = utf8_at(text, at);
+    if (code && is_control(*code)) {  // none of them takes two units of UTF-16
+      escaped += fmt::format("\\u{:04x}", static_cast<unsigned>(*code));
+    } else {
+      escaped.append(text, at, bytes);
+    }
+    at += bytes;
+  }
+  return escaped;
+}
+
 void write_json(text_sink& to, const json& value) {
   write_value(to, value, "");
   to.append("\n");
 }
 
 std::string json_line(const json& value) {
-  return value.dump(-1, ' ', false, json::error_handler_t::replace) + '\n';
+  return json_in_one_line(value) + '\n';
 }
 
 std::string json_text(const json& value) {

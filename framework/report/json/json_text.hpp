@@ -9,10 +9,15 @@
 
 namespace graphline {
 
+/// A value on one line, as text that a terminal only shows: control characters and marks that
+/// reverse the direction of text stand as "\u202e", which reads back as the same. Bytes that are
+/// not UTF-8 become U+FFFD.
+std::string json_in_one_line(const nlohmann::ordered_json& value);
+
 /// JSON for programs that a person can also read: objects and arrays of objects one entry a line,
-/// indented by two; arrays of plain values on one line, however long. Bytes that are not UTF-8
-/// become U+FFFD. Numbers are the shortest that read back as the same double; what is not finite
-/// becomes null. Ends with a newline.
+/// indented by two; arrays of plain values on one line, however long; texts as in
+/// `json_in_one_line`. Numbers are the shortest that read back as the same double; what is not
+/// finite becomes null. Ends with a newline.
 void write_json(text_sink& to, const nlohmann::ordered_json& value);
 std::string json_text(const nlohmann::ordered_json& value);
 

@@ -5,6 +5,7 @@
 
 #include "framework/base/utf8.hpp"
 #include "framework/base/version.hpp"
+#include "framework/report/json/json_text.hpp"
 #include "framework/report/render/cells.hpp"
 #include "framework/report/render/page_parts.hpp"
 #include "framework/report/render/render.hpp"
@@ -14,11 +15,20 @@ namespace graphline::report {
 
 namespace {
 
-/// Text as text in HTML, in an attribute too. Line breaks stay.
+/// Text as text in HTML, in an attribute too. Line breaks and tabs stay; other control characters,
+/// which HTML cannot hold or which turn around the text that follows, become U+FFFD.
 std::string html_text(std::string_view text) {
   std::string result;
-  for (const char c : as_utf8(text)) {
-    switch (c) {
+  for (std::size_t at = 0; at < text.size();) {
+    const auto [code, bytes] = utf8_at(text, at);
+    const auto character = text.substr(at, bytes);
+    at += bytes;
+    const bool is_space = character == "\n" || character == "\r" || character == "\t";
+    if (!code || (is_control(*code) && !is_space)) {
+      result += "\uFFFD";
+      continue;
+    }
+    switch (*code) {
       case '<':
         result += "&lt;";
         break;
@@ -28,11 +38,8 @@ std::string html_text(std::string_view text) {
       case '"':
         result += "&quot;";
         break;
-      case '\x1b':  // of other control characters browsers make nothing either
-        result += "\uFFFD";
-        break;
       default:
-        result += c;
+        result += character;
     }
   }
   return result;
@@ -187,7 +194,7 @@ std::string folded(const facts& of) {
 
 /// JSON within a script element, which ends at the first "</script" whatever stands around it.
 std::string in_script(const nlohmann::ordered_json& data) {
-  const auto text = data.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  const auto text = json_in_one_line(data);
   std::string result;
   result.reserve(text.size());
   for (const char c : text) {

@@ -118,7 +118,7 @@ json json_of(const finding& of) {
       figures[number->in == unit::duration ? name + "_ms" : name] = json_of(*number);
     } else if (const auto* text = std::get_if<std::string>(&value)) {
       figures[name] = *text;
-    } else if (const auto* items = std::get_if<std::vector<finding_item>>(&value)) {
+    } else if (const auto* items = std::get_if<finding_items>(&value)) {
       figures[name] = json::array();
       for (const auto& item : *items) figures[name].push_back(json_of(item));
     } else {

@@ -9,19 +9,52 @@ namespace graphline::report {
 
 namespace {
 
-/// Text that Markdown and HTML within it take as text.
-std::string markdown_text(std::string_view text) {
+/// An invisible character that keeps a site from making a link of what stands around it: neither
+/// backslashes nor entities do.
+constexpr std::string_view no_link = "&#8203;";
+
+/// Whether a line with this text in front of byte `at` may begin a list, a heading or a rule there.
+bool begins_block(std::string_view text, std::size_t at) {
+  const char c = text[at];
+  const auto before = text.substr(0, at);
+  const bool first = before.find_first_not_of(' ') == before.npos;
+  const bool apart = at + 1 == text.size() || text[at + 1] == ' ';
+  if (c == '.' || c == ')') {
+    return apart && !first && before.find_first_not_of("0123456789 ") == before.npos;
+  }
+  if (c == '-' || c == '+') {  // a lone '-' says that something is not known
+    return first && at + 1 < text.size() && (text[at + 1] == ' ' || text[at + 1] == c);
+  }
+  return first && c == '=';
+}
+
+/// Text that Markdown, HTML within it and the sites that show it take as text: no markup, no link,
+/// and nobody is mentioned.
+std::string markdown_text(std::string_view of) {
+  const auto text = printable(of);
   std::string result;
-  for (const char c : printable(text)) {
-    if (std::string_view("\\`*_[]<>|~").find(c) != std::string_view::npos) result += '\\';
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    const bool mark = std::string_view("\\`*_[]<>|~$").find(c) != std::string_view::npos;
+    if (c == '&') {
+      result += "&amp;";
+      continue;
+    }
+    if (mark || begins_block(text, at)) result += '\\';
     result += c;
+    const auto rest = std::string_view(text).substr(at);
+    const auto behind = std::string_view(text).substr(0, at + 1);
+    if (c == '@' || c == '#' || rest.starts_with("://") ||
+        (behind.ends_with("www") && rest.starts_with("w.")) || behind.ends_with("GH-")) {
+      result += no_link;
+    }
   }
   return result;
 }
 
 std::string text_of(const table& of) {
   const shown_table shown(of, in_text);
-  std::string text = fmt::format("### {}\n\n", of.title);
+  std::string text = fmt::format("### {}\n\n", markdown_text(of.title));
   std::string rule = "|";
   text += '|';
   for (std::size_t i = 0; i < shown.columns.size(); ++i) {
@@ -38,7 +71,7 @@ std::string text_of(const table& of) {
 }
 
 std::string text_of(const facts& of) {
-  std::string text = fmt::format("### {}\n\n", of.title);
+  std::string text = fmt::format("### {}\n\n", markdown_text(of.title));
   for (const auto& one : of.list) {
     if (!is_shown(one)) continue;
     text += fmt::format("- {}: **{}**{}{}\n", markdown_text(one.title),

@@ -29,7 +29,8 @@ std::string column_notes(const shown_table& shown, const terminal_style& as) {
   for (const auto c : shown.columns) {
     const auto& column = shown.of.columns[c];
     if (column.help.empty()) continue;
-    notes += paragraph(fmt::format("{}: {}", column.title, column.help), 2, as, color::faint);
+    notes +=
+        paragraph(printable(fmt::format("{}: {}", column.title, column.help)), 2, as, color::faint);
   }
   const bool unknown = std::any_of(shown.rows.begin(), shown.rows.end(), [](const auto& texts) {
     return std::find(texts.begin(), texts.end(), "-") != texts.end();
@@ -68,7 +69,7 @@ std::string text_of(const table& of, const terminal_style& as) {
   std::vector<text_table::column> columns;
   for (std::size_t i = 0; i < shown.columns.size(); ++i) {
     const auto& from = of.columns[shown.columns[i]];
-    columns.push_back({shown.titles[i], align_of(from, of, shown.columns[i]),
+    columns.push_back({printable(shown.titles[i]), align_of(from, of, shown.columns[i]),
                        is_cut(of, shown.columns[i]) ? least_name : 0, from.rank, from.differs});
   }
   text_table made(std::move(columns));
@@ -83,7 +84,7 @@ std::string text_of(const table& of, const terminal_style& as) {
     if (shown.lines[r]->apart) made.add_row(std::vector<std::string>(texts.size()));
     made.add_row(std::move(texts));
   }
-  const auto title = of.titled ? paragraph(of.title, 2, as, color::heading) : "";
+  const auto title = of.titled ? paragraph(printable(of.title), 2, as, color::heading) : "";
   return title + made.text(as) + notes;
 }
 
@@ -96,7 +97,7 @@ std::string text_of(const facts& of, const terminal_style& as) {
     if (one.note.empty()) continue;
     values = std::max(values, text_width(shown_value(one.value)));
   }
-  auto text = colored(of.title, color::heading, as) + '\n';
+  auto text = colored(printable(of.title), color::heading, as) + '\n';
   for (const auto& one : of.list) {
     if (!is_shown(one)) continue;
     const auto value = printable(shown_value(one.value));
@@ -105,7 +106,7 @@ std::string text_of(const facts& of, const terminal_style& as) {
     if (!one.note.empty()) {
       line += fmt::format("{}  {}", std::string(values - text_width(value), ' '), one.note);
     }
-    text += paragraph(line, titles + 2, as);
+    text += paragraph(printable(line), titles + 2, as);
   }
   return text;
 }

@@ -124,7 +124,7 @@ struct track {
 
 /// Text in quotes, as JSON has it. Bytes that are not UTF-8 become U+FFFD.
 std::string json_string(std::string_view text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return json_in_one_line(text);
 }
 
 /// Nanoseconds as the format wants them, microseconds: "1234.567".
@@ -193,7 +193,7 @@ std::string origin(const run_record& record, nanoseconds zero) {
       {"device", device_json(record.device)},
       {"environment", texts_json(record.environment)},
       {"warnings", record.warnings}};
-  return origin.dump(-1, ' ', false, json::error_handler_t::replace);
+  return json_in_one_line(origin);
 }
 
 // ---- Tracks -------------------------------------------------------------------------------------

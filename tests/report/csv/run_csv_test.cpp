@@ -42,13 +42,26 @@ TEST(run_csv, quotes_names_that_need_it) {
   record.stages[0].cpu = {{1, 3}};
   EXPECT_EQ(run_csv(record), std::string(csv_header) +
                                  "0,,,end_to_end,0,9,9\n"
-                                 "0,\"a \"\"b\"\", c\nd\",cpu,cpu_time,1,3,2\n");
+                                 "0,\"a \"\"b\"\", c?d\",cpu,cpu_time,1,3,2\n");
 }
 
 TEST(csv_field, is_quoted_where_a_reader_would_end_it) {
   for (const char* const plain : {"", "a b", "a;b", "größe"}) EXPECT_EQ(csv_field(plain), plain);
-  for (const char* const name : {"a,b", "a\rb", "a\nb"}) {
-    EXPECT_EQ(csv_field(name), '"' + std::string(name) + '"');
+  EXPECT_EQ(csv_field("a,b"), "\"a,b\"");
+  EXPECT_EQ(csv_field("a\"b"), "\"a\"\"b\"");
+}
+
+TEST(csv_field, is_no_formula_of_a_spreadsheet) {
+  for (const std::string sign : {"=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20"}) {
+    EXPECT_EQ(csv_field(sign + "cmd|' /C calc'!A0"), "'" + sign + "cmd|' /C calc'!A0");
+    EXPECT_EQ(csv_field("a" + sign + "1"), "a" + sign + "1");
+  }
+  EXPECT_EQ(csv_field("=1,2"), "\"'=1,2\"");
+  for (const char* const number : {"-1", "+2.5", "-1e-3", "-0.5"}) {
+    EXPECT_EQ(csv_field(number), number);
+  }
+  for (const char* const text : {"-1ms", "+1+1", "-", "--1", "+-1", "-1 "}) {
+    EXPECT_EQ(csv_field(text), "'" + std::string(text));
   }
 }
 
