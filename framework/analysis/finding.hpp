@@ -36,10 +36,16 @@ struct finding_item {
   friend bool operator==(const finding_item&, const finding_item&) = default;
 };
 
+/// Those pieces. A type of its own for the sake of libstdc++ 12: it takes a variant of standard
+/// types alone for one that holds a value at all times, and where memory runs out while one is
+/// copied, it destroys what was never made.
+struct finding_items : std::vector<finding_item> {
+  using vector::vector;
+};
+
 /// Something the data show, as data: a report makes the sentence of it (sentences.cpp).
 struct finding {
-  using figure =
-      std::variant<quantity, std::string, std::vector<std::string>, std::vector<finding_item>>;
+  using figure = std::variant<quantity, std::string, std::vector<std::string>, finding_items>;
 
   finding(std::string_view its_key, finding_severity severity = finding_severity::note,
           std::vector<std::string> about = {});

@@ -78,10 +78,19 @@ std::string_view word_for(severity s) {
   return s == severity::error ? "error" : "warning";
 }
 
+/// A message as it is, or its beginning and its end, where the remedy stands.
+std::string bounded(std::string_view message) {
+  constexpr std::size_t longest = 2000;
+  constexpr std::size_t end = 500;
+  if (message.size() <= longest) return std::string(message);
+  return fmt::format("{} {} {}", message.substr(0, longest - end), ellipsis,
+                     message.substr(message.size() - end));
+}
+
 }  // namespace
 
 std::string diagnostic::render() const {
-  const std::string what = fmt::format("{}: {}", word_for(severity), printable(message));
+  const std::string what = fmt::format("{}: {}", word_for(severity), printable(bounded(message)));
   if (!place) return what;
   const std::string name = printable(place.source->name());
   if (place.line == 0) return fmt::format("{}: {}", name, what);

@@ -25,9 +25,9 @@ class json_error : public std::runtime_error {
   std::size_t byte_;
 };
 
-/// Reads JSON that may come from anywhere, in time and memory that grow with its size: every file
-/// of JSON is read by this. Of equal keys of an object `find` answers the first, and all are kept.
-/// Throws `json_error`.
+/// Reads JSON that may come from anywhere, in time that grows with its size and in memory of at
+/// most 10 times its size and 32 MiB: every file of JSON is read by this. Of equal keys of an
+/// object `find` answers the first, and all are kept. Throws `json_error`.
 nlohmann::ordered_json read_json(std::string_view text);
 
 /// The same; nothing where `read_json` throws `json_error`.

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace graphline {
 namespace {
@@ -71,11 +72,7 @@ std::optional<std::int64_t> shape::checked_elements() const noexcept {
 }
 
 std::int64_t shape::elements() const noexcept {
-  // Beside an extent of zero the product of the others may be of any size.
-  if (std::ranges::find(extents_, 0) != extents_.end()) return 0;
-  std::int64_t product = 1;
-  for (const std::int64_t extent : extents_) product *= extent;
-  return product;
+  return checked_elements().value_or(std::numeric_limits<std::int64_t>::max());
 }
 
 std::string to_string(const shape& s) {

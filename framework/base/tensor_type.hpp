@@ -39,7 +39,7 @@ class shape {
   /// Number of elements; nothing if an extent is negative or the product exceeds 2^62.
   std::optional<std::int64_t> checked_elements() const noexcept;
 
-  /// Number of elements of a shape already known to be sound.
+  /// Number of elements of a shape already known to be sound; of any other the largest there is.
   std::int64_t elements() const noexcept;
 
   bool operator==(const shape&) const = default;

@@ -30,9 +30,14 @@ struct file_closer {
 
 }  // namespace
 
-std::shared_ptr<const source_text> read_text_file(const std::string& path, std::size_t largest) {
+std::shared_ptr<const source_text> read_text_file(const std::string& path, std::size_t largest,
+                                                  named_by who) {
   std::error_code ignored;
-  if (fs::is_directory(path, ignored)) refuse(path, "this is a folder; a file is expected");
+  const auto found = fs::status(path, ignored);
+  if (fs::is_directory(found)) refuse(path, "this is a folder; a file is expected");
+  if (who == named_by::file && fs::exists(found) && !fs::is_regular_file(found)) {
+    refuse(path, "this is not a regular file");
+  }
   const std::unique_ptr<std::FILE, file_closer> file(std::fopen(path.c_str(), "rb"));
   if (!file) {
     const int code = errno;

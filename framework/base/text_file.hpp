@@ -12,10 +12,15 @@
 
 namespace graphline {
 
+/// Who gave the path of a file. Users may name a pipe or /dev/stdin; a path in a file leads to a
+/// regular file, of which nobody waits for the end.
+enum class named_by { file, user };
+
 /// Reads a file of at most `largest` bytes, a whole number of MiB. Throws an `input_error` in the
 /// form of a diagnostic when it is not there (with the name that was meant, where one is near), is
-/// a folder, empty or larger, or cannot be read.
-std::shared_ptr<const source_text> read_text_file(const std::string& path, std::size_t largest);
+/// a folder, no regular file though a file names it, empty or larger, or cannot be read.
+std::shared_ptr<const source_text> read_text_file(const std::string& path, std::size_t largest,
+                                                  named_by who = named_by::file);
 
 /// A file opened for reading its bytes, which stand at its beginning.
 struct binary_file {

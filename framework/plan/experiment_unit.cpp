@@ -20,11 +20,19 @@
 namespace graphline::planning {
 namespace {
 
-std::optional<std::vector<std::string>> declared_parameters(
-    const std::shared_ptr<const source_text>& source) {
-  diagnostics ignored;  // reading the pipeline itself says it
-  const node document = read_yaml(source, ignored);
-  if (!document.is_mapping()) return std::nullopt;
+/// The names of a pipeline's `params:` section. Throws an `input_error` that quotes nothing of the
+/// file where it is no pipeline.
+std::vector<std::string> declared_parameters(const std::shared_ptr<const source_text>& source) {
+  diagnostics found;
+  const node document = read_yaml(source, found);
+  if (document.find("pipeline") == nullptr) {
+    const place at = found.all().empty() ? place{} : found.all().front().place;
+    throw input_error(fmt::format(
+        "it is not a pipeline: {}; 'graphline check {}' shows more",
+        at.line > 0 ? fmt::format("it cannot be read at line {}, column {}", at.line, at.column)
+                    : "it has no key 'pipeline'",
+        source->name()));
+  }
   std::vector<std::string> names;
   if (const node* section = document.find("params")) {
     for (const node::member& m : section->members()) names.push_back(m.key.text);
@@ -44,8 +52,9 @@ const pipeline_file* experiment_files::open(const named& path, diagnostics& out)
   if (known != files_.end()) return &*known;
   try {
     const auto source = read_source(full);
+    pipeline_file read{full, source, declared_parameters(source)};
     note(path.text, source);
-    return &files_.emplace_back(pipeline_file{full, source, declared_parameters(source)});
+    return &files_.emplace_back(std::move(read));
   } catch (const input_error& problem) {
     const std::string_view what = problem.what();
     out.error(path.place, fmt::format("{} cannot be read: {}", quote(path.text, 200),
@@ -72,7 +81,7 @@ std::vector<node::member> last_of_each(const std::vector<const assignment*>& lis
 }
 
 bool has_parameter(const pipeline_file& file, const std::string& name) {
-  return std::ranges::find(*file.parameters, name) != file.parameters->end();
+  return std::ranges::find(file.parameters, name) != file.parameters.end();
 }
 
 }  // namespace
@@ -90,29 +99,27 @@ void plan_unit(experiment_unit& unit, stage_registry& registry, const plan_targe
     for (stage_spec& stage : spec.stages) stage.priority = *unit.priority;
   }
   // Without a plug-in its kinds are unknown, which is no mistake of the file's.
-  if (!load_plugins(spec, registry, unit.found)) return;
+  if (!load_plugins(spec, registry, unit.found, target.plugins)) return;
   unit.planned = make_plan(spec, registry, target, unit.found);
 }
 
 void add_parameters(const std::vector<assignment>& params, experiment_unit& unit,
                     diagnostics& out) {
-  if (!unit.file->parameters) return;
   for (const assignment& a : params) {
     if (has_parameter(*unit.file, a.key.text)) {
       unit.parameters.push_back(&a);
     } else {
       out.error(a.key.place,
                 fmt::format("the pipeline in {} has no parameter {}{}", quote(unit.file->path, 200),
-                            quote(a.key.text), suggestion(a.key.text, *unit.file->parameters)));
+                            quote(a.key.text), suggestion(a.key.text, unit.file->parameters)));
     }
   }
 }
 
 void add_assignments(const std::vector<assignment>& assignments, experiment_unit& unit,
                      diagnostics& out) {
-  if (!unit.file->parameters) return;
   std::vector<std::string> known = setting_keys();
-  known.insert(known.end(), unit.file->parameters->begin(), unit.file->parameters->end());
+  known.insert(known.end(), unit.file->parameters.begin(), unit.file->parameters.end());
   for (const assignment& a : assignments) {
     const bool setting = is_setting(a.key.text);
     if (setting != has_parameter(*unit.file, a.key.text)) {

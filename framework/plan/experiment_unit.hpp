@@ -20,9 +20,7 @@ namespace graphline::planning {
 struct pipeline_file {
   std::string path;  ///< from where the program runs
   std::shared_ptr<const source_text> source;
-  /// The names of its `params:` section; nothing for a file that is no mapping, of which more
-  /// cannot be said before that is corrected.
-  std::optional<std::vector<std::string>> parameters;
+  std::vector<std::string> parameters;  ///< the names of its `params:` section
 };
 
 /// The files of an experiment, each read once.
@@ -30,8 +28,9 @@ class experiment_files {
  public:
   explicit experiment_files(const experiment_spec& spec);
 
-  /// The file of a path as written in the experiment, or null after an error at its place. Stays
-  /// valid as long as this.
+  /// The file of a path as written in the experiment, or null after an error at its place. Of a
+  /// file that is no pipeline no line is shown: an experiment may name any file. Stays valid as
+  /// long as this.
   const pipeline_file* open(const named& path, diagnostics& out);
 
   /// Each file's path as written and the checksum of its text, 64-bit FNV-1a as 16 hex digits.

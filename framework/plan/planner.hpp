@@ -3,6 +3,7 @@
 #include "framework/base/diagnostic.hpp"
 #include "framework/plan/plan.hpp"
 #include "framework/spec/pipeline_spec.hpp"
+#include "framework/stage/plugin_loader.hpp"
 #include "framework/stage/stage_registry.hpp"
 
 namespace graphline {
@@ -13,6 +14,7 @@ struct plan_target {
   std::uint64_t device_memory_bytes = 0;  ///< 0: unknown, not checked
   std::uint64_t host_memory_bytes = 0;    ///< 0: unknown, not checked
   bool present = true;                    ///< whether this machine has the device
+  plugin_use plugins = plugin_use::load;  ///< of the pipelines of an experiment
 };
 
 /// Turns a spec into a plan. Finds, all at once: unknown kinds, wrong parameters, missing or

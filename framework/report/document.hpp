@@ -35,12 +35,6 @@ enum place : unsigned {
 };
 inline constexpr auto not_in_text = in_page | in_data;
 
-/// One of several values that stand together, such as a parameter.
-struct named_value {
-  std::string key;
-  std::variant<bool, std::string, quantity> value;
-};
-
 /// A value with its 95 % interval, an end of which may not be known.
 struct estimate {
   quantity value;
@@ -63,6 +57,14 @@ struct judgment {
   enum class kind { good, bad, faint };
   std::string word;
   kind is = kind::faint;
+};
+
+/// One of several values that stand together, such as a parameter.
+struct named_value {
+  std::string key;
+  /// `judgment` is never held: without it libstdc++ 12 would destroy what a copy that ran out of
+  /// memory never made (see `finding_items`).
+  std::variant<bool, std::string, quantity, judgment> value;
 };
 
 /// Measured times. For people their histogram, in data their percentiles and `in_order`.

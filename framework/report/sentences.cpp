@@ -217,7 +217,7 @@ std::string path_of(std::span<const std::string> stages) {
 }
 
 std::string text_of(const finding::figure& value) {
-  if (const auto* items = std::get_if<std::vector<finding_item>>(&value)) {
+  if (const auto* items = std::get_if<finding_items>(&value)) {
     std::string text;
     for (const auto& item : *items) text += (text.empty() ? "" : ", ") + text_of(item);
     return text;

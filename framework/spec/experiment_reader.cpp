@@ -284,6 +284,12 @@ experiment_spec read_experiment(std::shared_ptr<const source_text> source, diagn
   refuse_references(root, out);
   check_keys(root, "an experiment", names_of(experiment_keys()), out);
   spec.name = read_document_name(root, file, "experiment", "an experiment", out);
+  if (spec.name.text.starts_with('-')) {
+    out.error(spec.name.place,
+              fmt::format("{} cannot be the name of an experiment: the name of its trials' file "
+                          "begins with it, and that of an option with '-'",
+                          quote(spec.name.text)));
+  }
   if (const node* n = root.find("description")) {
     spec.description = read_text(*n, "description", out).value_or("");
   }

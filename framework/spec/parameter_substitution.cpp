@@ -111,6 +111,7 @@ void parameter_values::refuse_part(const node& n, diagnostics& out) {
 }
 
 node parameter_values::substitute(const node& n, diagnostics& out) {
+  if (exhausted_) return node();
   if (n.is_sequence()) {
     std::vector<node> items;
     items.reserve(n.items().size());
@@ -125,20 +126,26 @@ node parameter_values::substitute(const node& n, diagnostics& out) {
     }
     return node::mapping(std::move(members), n.where());
   }
-  const auto name = parameter_reference(n);
-  if (!name) {
-    refuse_part(n, out);
-    return n;
-  }
-  value* found = find(*name);
+  if (parameter_reference(n)) return replaced(n, out);
+  refuse_part(n, out);
+  return n;
+}
+
+node parameter_values::replaced(const node& n, diagnostics& out) {
+  const auto name = *parameter_reference(n);
+  value* found = find(name);
   if (found == nullptr) {
     out.error(n.where(), fmt::format("unknown parameter {}{}", n.describe(),
                                      values_.empty() ? " (the file has no 'params')"
-                                                     : suggestion(*name, names())));
+                                                     : suggestion(name, names())));
     return n;
   }
   found->used = true;
-  return found->content.is_null() ? n : found->content;
+  if (found->content.is_null()) return n;
+  if (budget_.take_all(found->content)) return found->content;
+  exhausted_ = true;
+  out.error(n.where(), beyond_budget("parameters"));
+  return node();
 }
 
 void parameter_values::report_unused(diagnostics& out) const {

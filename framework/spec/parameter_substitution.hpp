@@ -6,6 +6,7 @@
 
 #include "framework/base/diagnostic.hpp"
 #include "framework/spec/node.hpp"
+#include "framework/spec/node_budget.hpp"
 #include "framework/spec/pipeline_reader.hpp"
 
 namespace graphline {
@@ -23,8 +24,11 @@ class parameter_values {
 
   /// `n` with every unquoted `$name` replaced by its value, which keeps the place where it was
   /// written: in `params:`, in another file or as an option. Unknown names are reported and left as
-  /// they are.
+  /// they are. Null, after one error, where all that was answered so far is beyond a `node_budget`.
   node substitute(const node& n, diagnostics& out);
+
+  /// Whether that has happened: more cannot be said of the file.
+  bool exhausted() const noexcept { return exhausted_; }
 
   /// Warns of parameters that nothing has used so far.
   void report_unused(diagnostics& out) const;
@@ -42,9 +46,12 @@ class parameter_values {
   /// Reports `$name/...`, which begins like a parameter and would be taken as it is.
   void refuse_part(const node& n, diagnostics& out);
   value* find(std::string_view name) noexcept;
+  node replaced(const node& n, diagnostics& out);
   std::vector<std::string> names() const;
 
   std::vector<value> values_;
+  node_budget budget_;
+  bool exhausted_ = false;
 };
 
 }  // namespace graphline

@@ -261,6 +261,7 @@ pipeline_spec read_pipeline(std::shared_ptr<const source_text> source,
   const node* params = document.find("params");
   parameter_values parameters(params ? *params : node(), options, out);
   const node root = resolve(document, parameters, out);
+  if (parameters.exhausted()) return spec;
   parameters.report_unused(out);
   spec.parameters = parameters.resolved();
 

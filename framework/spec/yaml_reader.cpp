@@ -18,20 +18,16 @@
 #include "framework/base/error.hpp"
 #include "framework/base/text_file.hpp"
 #include "framework/base/utf8.hpp"
+#include "framework/spec/node_budget.hpp"
 #include "framework/spec/yaml_text.hpp"
 
 namespace graphline {
 namespace {
 
-constexpr std::size_t deepest = 64;           // lists and mappings within each other
-constexpr std::size_t most_values = 100'000;  // with what aliases repeat
+constexpr std::size_t deepest = 64;  // lists and mappings within each other
 
 std::string too_deep() {
   return fmt::format("this is nested deeper than {} levels", deepest);
-}
-
-std::string too_many() {
-  return fmt::format("more than {} values, what aliases repeat among them", most_values);
 }
 
 place place_of(const std::shared_ptr<const source_text>& source, const YAML::Mark& mark) {
@@ -68,7 +64,9 @@ class tree_converter {
   /// around the value.
   node convert(const YAML::Node& from, const place& owner, std::size_t depth = 0) {
     place where = place_of(source_, from.Mark());
-    if (++values_ > most_values) throw unreadable_yaml{where, too_many()};
+    if (!budget_.take(from.IsScalar() ? from.Scalar().size() : 0)) {
+      throw unreadable_yaml{where, beyond_budget("aliases")};
+    }
     const bool text = is_text(from.Tag(), where);
     if (from.IsScalar()) {
       if (!text) refuse_lookalike_between(where, from.Scalar());
@@ -213,7 +211,7 @@ class tree_converter {
 
   std::shared_ptr<const source_text> source_;
   diagnostics& out_;
-  std::size_t values_ = 0;
+  node_budget budget_;
 };
 
 /// Parses the text once without building its tree, which takes half a kilobyte a value: for too
@@ -224,7 +222,7 @@ void refuse_what_cannot_be_loaded(const std::shared_ptr<const source_text>& sour
     explicit counter(const std::shared_ptr<const source_text>& text) : source(text) {}
 
     void count(const YAML::Mark& mark) {
-      if (++values > most_values) throw unreadable_yaml{place_of(source, mark), too_many()};
+      if (!budget.take(0)) throw unreadable_yaml{place_of(source, mark), beyond_budget("aliases")};
     }
     void OnDocumentStart(const YAML::Mark& mark) override {
       if (++documents < 2) return;
@@ -251,7 +249,7 @@ void refuse_what_cannot_be_loaded(const std::shared_ptr<const source_text>& sour
 
     const std::shared_ptr<const source_text>& source;
     std::size_t documents = 0;
-    std::size_t values = 0;
+    node_budget budget;
   };
   std::istringstream stream(source->text());
   YAML::Parser parser(stream);
@@ -292,9 +290,9 @@ std::string readable(std::string_view message) {
 
 }  // namespace
 
-std::shared_ptr<const source_text> read_source(const std::string& path) {
+std::shared_ptr<const source_text> read_source(const std::string& path, named_by who) {
   constexpr std::size_t largest = std::size_t{16} << 20;
-  auto source = read_text_file(path, largest);
+  auto source = read_text_file(path, largest, who);
   if (const auto problem = find_unreadable(source)) throw input_error(problem->render());
   return source;
 }

@@ -12,6 +12,7 @@
 
 #include "framework/base/error.hpp"
 #include "framework/base/text_file.hpp"
+#include "framework/base/utf8.hpp"
 #include "framework/base/version.hpp"
 #include "framework/stage/plugin_description.hpp"
 
@@ -130,9 +131,18 @@ void load_plugin(const std::string& path, stage_registry& registry) {
   }
 }
 
-bool load_plugins(const pipeline_spec& spec, stage_registry& registry, diagnostics& out) {
+bool load_plugins(const pipeline_spec& spec, stage_registry& registry, diagnostics& out,
+                  plugin_use use) {
   bool all = true;
   for (const named& plugin : spec.plugins) {
+    if (use == plugin_use::refuse) {
+      out.error(plugin.place,
+                fmt::format("plug-in {} is code, which --no-plugins keeps from running; leave the "
+                            "option out once you trust it",
+                            quote(plugin.text, 200)));
+      all = false;
+      continue;
+    }
     try {
       const fs::path written = plugin.text;  // an absolute one stays
       const auto path =

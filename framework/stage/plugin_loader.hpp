@@ -14,10 +14,14 @@ namespace graphline {
 /// plug-in or was built for another version, when it fails to register, and when a name is taken.
 void load_plugin(const std::string& path, stage_registry& registry);
 
+/// What becomes of plug-ins, which are code.
+enum class plugin_use { load, refuse };
+
 /// Loads the plug-ins that a pipeline names, relative paths starting at its directory, or at the
-/// working directory where `--set` gave them. What is refused is reported at its place. Answers
-/// whether all were loaded: if not, a plan would say of kinds that they are unknown when only their
-/// plug-in is missing.
-bool load_plugins(const pipeline_spec& spec, stage_registry& registry, diagnostics& out);
+/// working directory where `--set` gave them; or refuses each. What is refused is reported at its
+/// place. Answers whether all were loaded: if not, a plan would say of kinds that they are unknown
+/// when only their plug-in is missing.
+bool load_plugins(const pipeline_spec& spec, stage_registry& registry, diagnostics& out,
+                  plugin_use use = plugin_use::load);
 
 }  // namespace graphline

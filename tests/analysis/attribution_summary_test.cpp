@@ -81,7 +81,7 @@ std::string told(const finding& of) {
     text += ' ' + std::string(name) + '=';
     if (const auto* number = std::get_if<quantity>(&value)) text += to_text(*number);
     if (const auto* word = std::get_if<std::string>(&value)) text += *word;
-    const auto* items = std::get_if<std::vector<finding_item>>(&value);
+    const auto* items = std::get_if<finding_items>(&value);
     for (std::size_t i = 0; items && i < items->size(); ++i) {
       const auto& [what, subject, amount, part] = (*items)[i];
       text += (i == 0 ? "" : ", ") + to_text(amount) + '/' + to_text({*part, unit::share}) + '/' +

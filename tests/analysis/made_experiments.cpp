@@ -132,7 +132,7 @@ std::string shown(const finding& of) {
       std::string operator()(const std::vector<std::string>& list) const {
         return fmt::format("{}", fmt::join(list, "; "));
       }
-      std::string operator()(const std::vector<finding_item>&) const { return "items"; }
+      std::string operator()(const finding_items&) const { return "items"; }
     } in_words;
     text += fmt::format(" {}={}", name, std::visit(in_words, value));
   }

@@ -182,6 +182,15 @@ TEST(nearest, finds_what_is_near_enough_to_be_a_slip) {
   EXPECT_EQ(nearest("mast", {"cast", "past"}), "cast") << "the first";
 }
 
+TEST(diagnostic, shows_beginning_and_end_of_a_message_without_bound) {
+  const auto text =
+      diagnostic{severity::error, {}, "begins " + std::string(4'000'000, 'x') + " the remedy"}
+          .render();
+  EXPECT_LT(text.size(), 2100U);
+  EXPECT_TRUE(text.starts_with("error: begins xxx"));
+  EXPECT_TRUE(text.ends_with("xxx the remedy"));
+}
+
 TEST(suggestion, proposes_the_nearest_or_lists_a_few_known_words) {
   EXPECT_EQ(suggestion("netwrok", kinds), " (did you mean 'network'?)");
   EXPECT_EQ(suggestion("zebra", {"off", "stage"}), " (known: off, stage)");

@@ -72,6 +72,18 @@ TEST(json_reader, takes_time_that_grows_with_the_text) {
   EXPECT_EQ(read_json(objects + "0]").size(), 400'001U);
 }
 
+TEST(json_reader, takes_memory_in_proportion_to_the_text) {
+  for (const std::string value : {"[]", "{}", R"("")", R"({"":{}})", R"(["",""])"}) {
+    std::string text = "[" + value;
+    while (text.size() < 10'000'000) text += ',' + value;
+    EXPECT_THAT(why_refused(text + ']').what(), HasSubstr("more values than a file of its size"));
+  }
+  // Numbers are what large results are made of.
+  std::string numbers = "[1";
+  while (numbers.size() < 10'000'000) numbers += ",123456789";
+  EXPECT_TRUE(read_json(numbers + ']').is_array());
+}
+
 TEST(json_reader, keeps_equal_keys_and_finds_the_first) {
   const auto value = read_json(R"({"a": 1, "a": 2})");
   EXPECT_EQ(value.size(), 2U);

@@ -44,6 +44,14 @@ TEST(shape, counts_elements_up_to_two_to_the_62_of_no_negative_extents) {
   }
 }
 
+TEST(shape, counts_no_elements_of_huge_extents_beside_none) {
+  constexpr std::int64_t huge = std::int64_t{1} << 62;
+  EXPECT_EQ(shape({huge, huge, 0}).elements(), 0);
+  EXPECT_EQ(shape({0, huge, huge}).elements(), 0);
+  EXPECT_EQ((tensor_type{{huge, huge, 0}, dtype::float64}).bytes(), 0U);
+  EXPECT_EQ(shape({huge, huge}).elements(), std::numeric_limits<std::int64_t>::max());
+}
+
 TEST(shape, is_written_in_brackets) {
   EXPECT_EQ(to_string(shape{32, 3, 224, 224}), "[32, 3, 224, 224]");
   EXPECT_EQ(to_string(shape{}), "[]");

@@ -13,7 +13,7 @@ import sys
 import time
 import unittest
 
-from cli_test import (ENDLESS, EXPERIMENT, GRAPHLINE, MAKE_IMAGES, SMALL, Case,
+from cli_test import (ENDLESS, EXPERIMENT, GRAPHLINE, MAKE_IMAGES, SMALL, Case, parts_in,
                       graphline)
 from interrupt_test import wait_until_caught
 
@@ -58,7 +58,7 @@ class lost_terminal(Case):
         process.send_signal(signal.SIGHUP)
         self.interrupt(process, signal.SIGHUP)
         self.assertTrue(json.loads(result.read_text())["interrupted"])
-        self.assertEqual(list(self.folder.glob("*.part")), [])
+        self.assertEqual(parts_in(self.folder), [])
 
     def test_nohup_keeps_it_running(self):
         process = self.start("run", self.pipeline(ENDLESS), preexec_fn=lambda: signal.signal(
@@ -81,11 +81,32 @@ class things_in_the_way(Case):
         weights = SMALL.replace("    layers:\n", "    weights: w.safetensors\n    layers:\n")
         for words in (("run", self.pipeline(weights)), ("check", path), ("compare", experiment)):
             self.expect(graphline(*words), 2, "w.safetensors' is not a regular file")
-        tensors = self.folder / "tensors"
-        tensors.mkdir()
-        os.mkfifo(tensors / "input.x.npy.part")
-        self.expect(graphline("run", self.pipeline(), "--save-tensors", tensors), 1,
-                    "input.x.npy.part' is in the way")
+
+    def test_nothing_is_waited_for_that_a_file_names(self):
+        os.mkfifo(self.folder / "pipe")
+        endless, kept_open = os.pipe()  # a standard input of which the end never comes
+        self.addCleanup(os.close, endless)
+        self.addCleanup(os.close, kept_open)
+        for name in ("/dev/stdin", "pipe", "/dev/zero", "."):
+            experiment = self.pipeline(EXPERIMENT.replace("small.yaml", name), "e.yaml")
+            for stages in (f"characters: {name}", f"folder: {name}", f"file: {name}"):
+                kind = {"characters": "cpu.ctc_decode, reads: x", "folder": "cpu.images",
+                        "file": "cpu.images, folder: pictures"}[stages.split(":")[0]]
+                text = f"""pipeline: waits
+inputs:
+  x: {{{stages if stages.startswith("file") else "shape: [1, 4, 4]"}}}
+stages:
+  - {{name: s, kind: {kind}, {stages}}}
+"""
+                done = graphline("check", self.pipeline(text, "p.yaml"), stdin=endless)
+                self.assertEqual(done.returncode, 2, done.stderr)
+            done = graphline("compare", experiment, stdin=endless)
+            self.expect(done, 2, f"'{name}' cannot be read")
+
+    def test_a_pipe_of_the_user_is_read(self):
+        done = subprocess.run([GRAPHLINE, "check", "/dev/stdin"], input=SMALL, text=True,
+                              capture_output=True, check=False)
+        self.expect(done, 0)
 
     def test_tensors_that_do_not_fit_leave_those_from_before(self):
         path, tensors = self.pipeline(), self.folder / "tensors"

@@ -10,7 +10,7 @@ import struct
 import sys
 import unittest
 
-from cli_test import PIPELINES, Case, graphline
+from cli_test import EXPERIMENT, PIPELINES, Case, graphline
 
 PLUGINS = pathlib.Path(sys.argv[4])  # those of tests/stage/plugins
 
@@ -62,6 +62,17 @@ run: {{frames: 4, warmup: 1}}
                         "--no-plugins keeps from running")
             self.expect(graphline(command, path), 0)
             self.expect(graphline(command, self.pipeline(), "--no-plugins"), 0)
+
+    def test_an_experiment_runs_none_of_their_code_where_it_is_not_wanted(self):
+        path = self.using(PLUGINS / "good.so")
+        experiment = self.pipeline(EXPERIMENT.replace("small.yaml", path.name), "e.yaml")
+        store = ["--store", self.folder / "e.trials"]
+        self.expect(graphline("compare", experiment, *store, "--no-plugins"), 2,
+                    f"{path}:2:11: error: plug-in '{PLUGINS / 'good.so'}' is code, which "
+                    "--no-plugins keeps from running")
+        self.pipeline()
+        experiment = self.pipeline(EXPERIMENT, "e.yaml")
+        self.expect(graphline("compare", experiment, *store, "--no-plugins"), 0)
 
     def test_a_stage_of_theirs_that_fails_is_named(self):
         text = f"""pipeline: fails

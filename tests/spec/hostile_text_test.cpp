@@ -25,6 +25,33 @@ std::string said_about(const std::string& text) {
   return read_pipeline_text(text).said.render(3);
 }
 
+/// A list of so many times `item`.
+std::string list_of(const std::string& item, std::size_t times) {
+  return "[" + repeated(item + ", ", times) + item + "]";
+}
+
+TEST(repetition, is_refused_beyond_what_a_file_may_become) {
+  const auto with = [](const std::string& params, const std::string& value) {
+    return said_about("pipeline: p\n" + params + "\nstages:\n  - {name: s, kind: k, a: " + value +
+                      "}\n");
+  };
+  const std::string list = "params: {a: " + list_of("1", 10'000) + "}";
+  const std::string text = "params: {a: " + repeated("x", 1'000'000) + "}";
+  constexpr const char* parameters = "values or 32 MiB of text, what parameters repeat among them";
+  EXPECT_THAT(with(list, list_of("$a", 2'500)), HasSubstr(parameters));
+  EXPECT_THAT(with(text, list_of("$a", 2'500)), HasSubstr(parameters));
+  EXPECT_THAT(with("x-a: &a " + repeated("x", 1'000'000), list_of("*a", 2'500)),
+              HasSubstr("values or 32 MiB of text, what aliases repeat among them"));
+  EXPECT_EQ(with(list, list_of("$a", 8)), "");
+  EXPECT_EQ(with(text, list_of("$a", 30)), "");
+}
+
+TEST(message, is_short_however_long_a_value) {
+  const auto said = said_about("pipeline: p\nparams: {a: " + repeated("x", 4'000'000) +
+                               "}\nstages: $a\nrun: {frames: $a, strategy: $a}\n");
+  EXPECT_LT(said.size(), 10'000U);
+}
+
 TEST(nesting, is_refused_beyond_64_levels_in_every_form_of_yaml) {
   constexpr std::size_t many = 100'000;
   const std::string forms[] = {

@@ -1,8 +1,10 @@
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <string>
+#include <thread>
 
 #include "framework/base/error.hpp"
 #include "framework/spec/pipeline_reader.hpp"
@@ -51,7 +53,6 @@ TEST_F(read_source_test, suggests_a_file_of_nearly_that_name) {
 
 TEST_F(read_source_test, refuses_empty_files_and_folders) {
   EXPECT_EQ(refusal(write("a.yaml", "")), ": error: the file is empty");
-  EXPECT_EQ(refusal("/dev/null"), ": error: the file is empty");
   EXPECT_EQ(refusal(path("")), ": error: this is a folder; a file is expected");
 }
 
@@ -71,7 +72,21 @@ TEST_F(read_source_test, reads_16_mebibytes_and_no_more) {
   EXPECT_EQ(read_source(write("a.yaml", std::string(limit, '#')))->text().size(), limit);
   EXPECT_EQ(refusal(write("a.yaml", std::string(limit + 1, '#'))),
             ": error: it is larger than 16 MiB, the most that is read");
-  EXPECT_EQ(refusal("/dev/zero"), ": error: it is larger than 16 MiB, the most that is read");
+  EXPECT_THROW(read_source("/dev/zero", named_by::user), input_error);
+}
+
+TEST_F(read_source_test, waits_for_nothing_that_a_file_names) {
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  for (const auto& name : {path("pipe"), std::string("/dev/null"), std::string("/dev/zero")}) {
+    EXPECT_EQ(refusal(name), ": error: this is not a regular file");
+  }
+}
+
+TEST_F(read_source_test, reads_a_pipe_that_a_user_names) {
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  std::thread writer([this] { write("pipe", "pipeline: p"); });
+  EXPECT_EQ(read_source(path("pipe"), named_by::user)->text(), "pipeline: p");
+  writer.join();
 }
 
 TEST_F(read_source_test, names_a_lack_of_permission) {

@@ -118,7 +118,7 @@ exit_status measure_capacity(capacity_arguments& given) {
   const auto analysis = analyze(record);
   const auto says = report::describe(record, analysis);
   if (!given.quiet) outputs.show(says);
-  if (given.quiet && analysis.summary.warning) print_findings({*analysis.summary.warning});
+  if (given.quiet) print_findings(says.findings);
   // A run that fails ends the search.
   const auto& last = record.runs.empty() ? record.closed_loop : record.runs.back().record;
   if (last.failure) print(stderr, fmt::format("error: {}\n", printable(*last.failure)));

@@ -29,6 +29,12 @@ void add_quiet_option(CLI::App& command, bool& quiet) {
                    "No table and no progress: files, warnings and errors only");
 }
 
+void add_no_plugins_option(CLI::App& command, plugin_use& use) {
+  command.add_flag_callback(
+      "--no-plugins", [&use] { use = plugin_use::refuse; },
+      "Refuse a pipeline that names plug-ins, which are code: run none of it");
+}
+
 void add_plugin_option(CLI::App& command, std::vector<std::string>& plugins,
                        const std::string& what) {
   command

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "framework/stage/plugin_loader.hpp"
 #include "framework/stage/stage_registry.hpp"
 
 namespace graphline {
@@ -21,6 +22,9 @@ void add_device_option(CLI::App& command, std::string& device);
 
 /// Adds --quiet, with what it keeps a command from printing.
 void add_quiet_option(CLI::App& command, bool& quiet);
+
+/// Adds --no-plugins, for commands on files of somebody else.
+void add_no_plugins_option(CLI::App& command, plugin_use& use);
 
 /// Adds --plugin, which a word that is no file may follow. `what`: is done with its kinds.
 void add_plugin_option(CLI::App& command, std::vector<std::string>& plugins,

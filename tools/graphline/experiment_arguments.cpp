@@ -22,12 +22,14 @@ namespace graphline {
 void experiment_arguments::add_to(CLI::App& command) {
   command.add_option("EXPERIMENT.yaml", path_, "What to compare")->required();
   add_device_option(command, device_);
+  add_no_plugins_option(command, plugins_);
 }
 
 experiment_plan experiment_arguments::make_plan(bool show_warnings) {
-  const plan_target machine = target_of(device_);
+  plan_target machine = target_of(device_);
+  machine.plugins = plugins_;
   diagnostics found;
-  const experiment_spec spec = read_experiment(read_source(path_), found);
+  const experiment_spec spec = read_experiment(read_source(path_, named_by::user), found);
   // Planned all the same where something is wrong, so that everything is told at once.
   experiment_plan planned = plan_experiment(spec, stages_, machine, found);
   found.throw_if_errors();
@@ -66,6 +68,7 @@ void write_experiment(result_outputs& to, const experiment_record& record,
                       const experiment_analysis& analysis, bool quiet) {
   const auto says = report::describe(record, analysis);
   if (!quiet) to.show(says);
+  if (quiet) print_findings(says.findings);
   to.write("--json", [&](text_sink& sink) { report::write_result(sink, says, record); });
   to.write("--csv", [&](text_sink& sink) { write_experiment_csv(sink, record); });
   to.write(says);

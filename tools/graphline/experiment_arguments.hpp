@@ -20,7 +20,7 @@ namespace graphline {
 /// The part of the command line that says which experiment, and on which device.
 class experiment_arguments {
  public:
-  /// Adds EXPERIMENT.yaml and --device.
+  /// Adds EXPERIMENT.yaml, --device and --no-plugins.
   void add_to(CLI::App& command);
 
   /// Reads the experiment and plans every configuration. Warnings go to standard error where
@@ -41,6 +41,7 @@ class experiment_arguments {
   stage_registry stages_ = builtin_stages();
   std::string path_;
   std::string device_ = "auto";
+  plugin_use plugins_ = plugin_use::load;
 };
 
 /// Adds the files that an experiment is written to: --json, --csv, --html and --markdown.

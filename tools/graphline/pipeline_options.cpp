@@ -79,8 +79,7 @@ void pipeline_options::add_to(CLI::App& command, const std::vector<std::string>&
 }
 
 void pipeline_options::add_no_plugins_option(CLI::App& command) {
-  command.add_flag("--no-plugins", no_plugins_,
-                   "Refuse a pipeline that names plug-ins, which are code: run none of it");
+  graphline::add_no_plugins_option(command, plugins_);
 }
 
 std::vector<std::string> pipeline_options::files_of(const plan& p) const {
@@ -124,23 +123,15 @@ plan pipeline_options::make_plan(const std::string& backend, const plan_target& 
   for (const auto& text : set_) reading.set.push_back(split_assignment(text));
 
   diagnostics found;
-  pipeline_spec spec = read_pipeline(read_source(path_), reading, found);
+  pipeline_spec spec = read_pipeline(read_source(path_, named_by::user), reading, found);
   for (const auto& [key, text] : overrides_) {
     if (text.empty()) continue;
     read_setting(spec.run, spec.run_places, key, option_value(key, text), found);
   }
   if (overrides_["arrival"] == to_word(arrival::closed)) drop_schedule(spec);
   if (adjust) adjust(spec.run);
-  for (const auto& plugin : spec.plugins) {
-    if (!no_plugins_) break;
-    found.error(plugin.place,
-                fmt::format("plug-in {} is code, which --no-plugins keeps from running; "
-                            "leave the option out once you trust it",
-                            quote(plugin.text, 200)));
-  }
-  if (no_plugins_ && !spec.plugins.empty()) found.throw_if_errors();
   // Without a plug-in its kinds are unknown, which is no mistake of the file's.
-  if (!load_plugins(spec, stages_, found)) found.throw_if_errors();
+  if (!load_plugins(spec, stages_, found, plugins_)) found.throw_if_errors();
   plan result = graphline::make_plan(spec, stages_, machine, found);
   found.throw_if_errors();
   if (!found.all().empty()) print(stderr, fmt::format("{}\n", found.render()));

@@ -64,7 +64,7 @@ class pipeline_options {
                  const std::function<void(settings&)>& adjust);
 
   stage_registry stages_ = builtin_stages();
-  bool no_plugins_ = false;
+  plugin_use plugins_ = plugin_use::load;
   std::string path_;
   std::string device_ = "auto";
   std::vector<std::string> set_;

@@ -77,7 +77,8 @@ void print(std::FILE* stream, std::string_view text) noexcept {
 
 void print_findings(const std::vector<finding>& findings) {
   for (const auto& found : findings) {
-    if (found.how == finding_severity::note) continue;
+    const bool told = found.key.ends_with("failed");  // with the reason, as the command's error
+    if (found.how == finding_severity::note || told) continue;
     const auto* before = found.how == finding_severity::warning ? "warning: " : "";
     print(stderr, fmt::format("{}{}\n", before, printable(report::sentence(found))));
   }

@@ -203,7 +203,7 @@ void add_slow_frames(const run_record& record, const attribution_summary& summar
   const double more = summary.end_to_end.slowest - summary.end_to_end.typical;
   const auto doubt = 2 * static_cast<double>(record.clock_error);
   if (more < std::max(noticeable * summary.end_to_end.typical, doubt)) return;
-  std::vector<finding_item> items;
+  finding_items items;
   for (const auto& row : grown_most(summary, more)) {
     items.push_back({name_of(row.what), row.stage ? record.stages[*row.stage].name : "",
                      time_of(growth(row)), growth(row) / more});
@@ -296,7 +296,7 @@ void add_overlap(const run_record& record, const attribution_summary& summary,
   std::stable_sort(by_share.begin(), by_share.end(), [&](std::size_t a, std::size_t b) {
     return summary.stages[a].off_path > summary.stages[b].off_path;
   });
-  std::vector<finding_item> items;
+  finding_items items;
   for (const std::size_t s : by_share) {
     const auto& [on, off, share] = summary.stages[s];
     items.push_back({"", record.stages[s].name, time_of(off), off / (on + off)});

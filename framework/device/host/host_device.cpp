@@ -8,9 +8,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <future>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <thread>
 #include <typeinfo>
+#include <vector>
 
 #include "framework/base/error.hpp"
 #include "framework/base/machine.hpp"
@@ -200,6 +204,28 @@ class cpu_device final : public host_runner {
   host_engine engine_;
 };
 
+/// Starts as many threads as the device will have, and ends them: where libgomp cannot start one,
+/// it ends the program. Throws a `run_error`.
+void try_threads(int compute_threads) {
+  constexpr int own = 2;  // that serves the streams, and that calls host functions
+  struct release {
+    ~release() { all.set_value(); }
+    std::promise<void>& all;
+  };
+  std::promise<void> tried;
+  const std::shared_future<void> end(tried.get_future());
+  std::vector<std::jthread> threads;
+  const release before_they_are_joined{tried};
+  try {
+    for (int i = 0; i < compute_threads + own; ++i) threads.emplace_back([end] { end.wait(); });
+  } catch (const std::system_error& problem) {
+    throw run_error(fmt::format(
+        "the host device cannot start its threads ({} to compute): {}; lower 'threads', "
+        "or raise the limit on threads",
+        compute_threads, problem.code().message()));
+  }
+}
+
 std::vector<device_properties> list_host(std::string& /*reason*/) {
   return {host_properties(default_compute_threads())};  // there is always a CPU
 }
@@ -217,6 +243,7 @@ std::unique_ptr<device> open_host_device(int compute_threads) {
     throw input_error(fmt::format("the host device needs 1 to {} compute threads, not {}", most,
                                   compute_threads));
   }
+  try_threads(compute_threads);
   return std::make_unique<cpu_device>(compute_threads);
 }
 

@@ -9,7 +9,7 @@ namespace graphline::report {
 
 namespace {
 
-std::variant<bool, std::string, quantity> value_of(const nlohmann::ordered_json& of) {
+decltype(named_value::value) value_of(const nlohmann::ordered_json& of) {
   if (of.is_boolean()) return of.get<bool>();
   if (of.is_number()) return quantity{of.get<double>(), unit::none};
   return of.get<std::string>();

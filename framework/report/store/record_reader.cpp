@@ -10,7 +10,6 @@
 #include "framework/analysis/experiment/experiment_labels.hpp"
 #include "framework/base/diagnostic.hpp"
 #include "framework/base/json_reader.hpp"
-#include "framework/base/text_file.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/base/version.hpp"
 #include "framework/report/json/record_json.hpp"
@@ -79,8 +78,8 @@ std::size_t checked_kind(const std::string& path, const std::string& schema) {
 
 }  // namespace
 
-any_record read_record(const std::string& path) {
-  const auto source = read_text_file(path, largest_result);
+any_record read_record(const std::string& path, named_by who) {
+  const auto source = read_text_file(path, largest_result, who);
   if (begins_trial_store(source->text())) {
     refuse_result(path,
                   "these are the trials of an experiment, not its result; the same 'graphline "
@@ -117,7 +116,7 @@ std::string commands_read() {
 }
 
 calibration_record read_calibration(const std::string& path) {
-  auto read = read_record(path);
+  auto read = read_record(path, named_by::file);
   if (auto* calibration = std::get_if<calibration_record>(&read)) return std::move(*calibration);
   refuse_result(path, fmt::format("this is {}, not a calibration; make one with 'graphline "
                                   "calibrate'",

@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "framework/base/text_file.hpp"
 #include "framework/report/json/result_kinds.hpp"
 
 namespace graphline {
@@ -12,7 +13,7 @@ namespace graphline {
 /// or would have been, from the record that the file was written from. Throws an `input_error` that
 /// names the file and says what is wrong with it and what can be done: where it is no such result,
 /// was written before it held all that reports take, or is damaged.
-any_record read_record(const std::string& path);
+any_record read_record(const std::string& path, named_by who = named_by::user);
 
 /// The same of a file that must hold a calibration; throws an `input_error` where it holds
 /// something else.

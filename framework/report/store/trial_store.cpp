@@ -103,8 +103,9 @@ std::string why_not_resumed(const json_part& stored, const json_part& now) {
 
 // ---- Reading ------------------------------------------------------------------------------------
 
-/// Whether a file begins as every trial store does, of whatever version.
+/// Whether a file begins as every trial store does, of whatever version. Waits for no pipe.
 bool is_trial_store(const std::string& path) {
+  if (std::error_code none; !std::filesystem::is_regular_file(path, none)) return false;
   std::ifstream file(path, std::ios::binary);
   std::string beginning(store_beginning.size(), '\0');
   file.read(beginning.data(), static_cast<std::streamsize>(beginning.size()));

@@ -342,6 +342,12 @@ run_record session::run(const run_options& options) {
     record.run.frames = static_cast<std::int64_t>(frames_due(record));
   }
   record.failure = result.failure;
+  const bool back =
+      std::ranges::any_of(record.frames, [](const auto& f) { return f.end < f.begin; });
+  if (back && !record.failure) {
+    record.failure =
+        "the machine's clock went back while it ran, so its times mean nothing; run it again";
+  }
   if (result.interrupted && !is_raised(options.stop)) end_at_max_time(record);
   if (!record.failure && last_slot_) read_outputs(*pipeline_, *last_slot_, record);
   return record;
