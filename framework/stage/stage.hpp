@@ -29,6 +29,7 @@ struct cost {
   std::int64_t flops = 0;  ///< 2 * macs plus the rest
   std::int64_t bytes_read = 0;
   std::int64_t bytes_written = 0;
+  std::int64_t bytes_rearranged = 0;  ///< read and written beyond them by an implementation: copies
 
   cost& operator+=(const cost& other) noexcept {
     parameters += other.parameters;
@@ -36,6 +37,7 @@ struct cost {
     flops += other.flops;
     bytes_read += other.bytes_read;
     bytes_written += other.bytes_written;
+    bytes_rearranged += other.bytes_rearranged;
     return *this;
   }
 };

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <utility>
+#include <variant>
 
 namespace graphline {
 namespace {
@@ -16,6 +19,53 @@ constexpr std::size_t most_layer_dimensions = 12;
 shape as_rows(const shape& s) {
   const std::int64_t last = s[s.rank() - 1];
   return {s.elements() / last, last};
+}
+
+bool is_view(const network_layer& layer) {
+  return std::holds_alternative<reshape_layer>(layer.operation) ||
+         std::holds_alternative<flatten_layer>(layer.operation);
+}
+
+// Of a value that holds more than what a layer takes, or than the matrices of a product, only these
+// are read.
+std::int64_t elements_read(const network_definition& network, const network_layer& layer,
+                           std::size_t input) {
+  const bool takes = std::holds_alternative<take_layer>(layer.operation) && input == 0;
+  if (takes || std::holds_alternative<slice_layer>(layer.operation) ||
+      std::holds_alternative<gather_layer>(layer.operation)) {
+    return network.output_of(layer).elements();
+  }
+  const auto* product = std::get_if<matmul_layer>(&layer.operation);
+  if (product != nullptr) {
+    const auto& matrices = input == 0 ? product->a : product->b;
+    if (matrices) return matrices->extents.elements();
+  }
+  return network.shape_of(layer.inputs[input]).elements();
+}
+
+// A number of the reader's is part of a formula.
+std::int64_t elements_beyond(const network_definition& network, const network_layer& layer,
+                             std::size_t input) {
+  const network_value& value = network.values[layer.inputs[input]];
+  if (value.constant && value.type.shape.elements() == 1) return 0;
+  return std::max<std::int64_t>(elements_read(network, layer, input) - layer.reads[input], 0);
+}
+
+void count_bytes(const network_definition& network, network_layer& layer) {
+  cost& counted = layer.cost;
+  counted.bytes_read = counted.bytes_written = counted.bytes_rearranged = 0;
+  if (is_view(layer)) return;
+  for (std::size_t i = 0; i < layer.inputs.size(); ++i) {
+    const network_value& value = network.values[layer.inputs[i]];
+    const auto size = static_cast<std::int64_t>(size_of(value.type.element));
+    counted.bytes_read += size * layer.reads[i];
+    counted.bytes_rearranged += size * elements_beyond(network, layer, i);
+  }
+  for (const std::size_t output : layer.outputs) {
+    const network_value& value = network.values[output];
+    const auto bytes = static_cast<std::int64_t>(value.type.bytes());
+    (value.written == 0 ? counted.bytes_rearranged : counted.bytes_written) += bytes;
+  }
 }
 
 stage_shape shape_of_network(const network_definition& network) {
@@ -42,10 +92,48 @@ std::size_t definition_builder::add_input(std::string name, tensor_type type) {
   return network_.inputs.back();
 }
 
-std::size_t definition_builder::add_constant(std::string name, tensor_type type, bool parameter) {
+std::size_t definition_builder::add_constant(std::string name, tensor_type type,
+                                             std::optional<std::int64_t> written) {
   network_value value{std::move(name), std::move(type), /*constant=*/true};
-  value.parameter = parameter;
+  value.written = written;
   return add_value(std::move(value));
+}
+
+void definition_builder::set_flops(std::size_t value, std::int64_t flops) {
+  for (network_layer& layer : network_.layers) {
+    if (layer.outputs.front() == value) layer.cost.flops = flops;
+  }
+}
+
+void definition_builder::make_node(std::size_t first_layer, std::span<const std::size_t> read,
+                                   std::span<const std::size_t> given) {
+  const std::span layers = std::span(network_.layers).subspan(first_layer);
+  std::map<std::size_t, std::size_t> lies_in;  // of each value made here, that with its elements
+  const auto place_of = [&](std::size_t value) {
+    const auto found = lies_in.find(value);
+    return found == lies_in.end() ? value : found->second;
+  };
+  std::map<std::size_t, std::int64_t> left;  // elements of what the node reads
+  for (const std::size_t value : read) left[value] += network_.shape_of(value).elements();
+  std::set<std::size_t> made;
+  for (network_layer& layer : layers) {
+    for (std::size_t i = 0; i < layer.inputs.size(); ++i) {
+      if (network_.values[layer.inputs[i]].constant) continue;
+      const std::size_t from = place_of(layer.inputs[i]);
+      layer.reads[i] = made.contains(from) ? 0 : std::min(layer.reads[i], left[from]);
+      if (!is_view(layer) && !made.contains(from)) left[from] -= layer.reads[i];
+    }
+    for (const std::size_t output : layer.outputs) {
+      if (is_view(layer)) {
+        lies_in[output] = place_of(layer.inputs.front());
+      } else {
+        made.insert(output);
+      }
+    }
+  }
+  for (const std::size_t value : given) made.erase(place_of(value));
+  for (const std::size_t value : made) network_.values[value].written = 0;
+  for (network_layer& layer : layers) count_bytes(network_, layer);
 }
 
 std::optional<layer_shape> definition_builder::infer(const network_layer& layer,
@@ -73,9 +161,10 @@ void definition_builder::count_parameters(network_layer& layer, std::size_t weig
     if (!value.constant) continue;
     const bool weight = i + weights >= layer.inputs.size();
     const std::int64_t elements = value.type.shape.elements();
-    if (weight && !value.parameter) layer.cost.bytes_read -= value.type.bytes();
-    if (!value.parameter || (!weight && elements == 1)) continue;
-    if (counted_.insert(layer.inputs[i]).second) layer.cost.parameters += elements;
+    if (!weight && elements == 1) continue;
+    if (counted_.insert(layer.inputs[i]).second) {
+      layer.cost.parameters += value.written_elements();
+    }
   }
 }
 
@@ -86,6 +175,11 @@ std::size_t definition_builder::append(network_layer layer, const layer_shape& i
   for (const shape& further : inferred.further) {
     layer.outputs.push_back(add_value({layer.name, {further, dtype::float32}}));
   }
+  for (std::size_t i = 0; i < layer.inputs.size(); ++i) {
+    const auto& written = network_.values[layer.inputs[i]].written;
+    layer.reads.push_back(written.value_or(elements_read(network_, layer, i)));
+  }
+  count_bytes(network_, layer);
   network_.layers.push_back(std::move(layer));
   return network_.layers.back().outputs.front();
 }

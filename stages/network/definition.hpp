@@ -22,7 +22,11 @@ struct network_value {
   tensor_type type;
   bool constant = false;       ///< the same in every frame: a weight
   initial_value initial = {};  ///< of a constant that is drawn from a seed
-  bool parameter = true;       ///< of a constant: not a reader's own, such as a scale of ones
+  /// How many numbers the model as written has for it, where not as many as its elements. 0: it is
+  /// its reader's own, such as a scale of ones, or what passes between the layers of one node.
+  std::optional<std::int64_t> written = {};
+
+  std::int64_t written_elements() const { return written.value_or(type.shape.elements()); }
 };
 
 /// One layer of a network, checked and with its shapes.
@@ -32,6 +36,7 @@ struct network_layer {
   layer_operation operation;
   std::vector<std::size_t> inputs;  ///< values it reads, in the order that its operation states
   std::vector<std::size_t> outputs = {};
+  std::vector<std::int64_t> reads = {};  ///< elements of each input that the model as written reads
   graphline::cost cost = {};
   place where = {};
 };
@@ -55,6 +60,20 @@ struct network_definition {
   }
 };
 
+/// Whether a layer sees the same elements in another shape, which moves nothing.
+bool is_view(const network_layer& layer);
+
+/// How many elements of one of its inputs a layer reads.
+std::int64_t elements_read(const network_definition& network, const network_layer& layer,
+                           std::size_t input);
+
+/// How many beyond those that the model as written reads.
+std::int64_t elements_beyond(const network_definition& network, const network_layer& layer,
+                             std::size_t input);
+
+/// Counts a layer's bytes: those of the model as written, and those beyond.
+void count_bytes(const network_definition& network, network_layer& layer);
+
 /// The extents of a value seen as rows of its last dimension: [2, 197, 192] as [394, 192].
 shape as_rows(const shape& s);
 
@@ -68,7 +87,8 @@ class definition_builder {
 
   /// The value of what the network reads next, and of a constant whose data the reader has.
   std::size_t add_input(std::string name, tensor_type type);
-  std::size_t add_constant(std::string name, tensor_type type, bool parameter = true);
+  std::size_t add_constant(std::string name, tensor_type type,
+                           std::optional<std::int64_t> written = {});
 
   /// Adds a layer whose name, kind, operation, place and inputs are stated, its weights apart: they
   /// become constants whose names begin with `prefix`, and its inputs after the others. `givers`
@@ -82,6 +102,14 @@ class definition_builder {
   std::optional<std::size_t> add_layer(network_layer layer, std::span<const std::size_t> weights,
                                        std::span<const std::string> givers,
                                        layer_problems& problems);
+
+  /// States that the layers from this one on are one node of the model as written, which reads
+  /// these values, each as often as it stands here, and gives those.
+  void make_node(std::size_t first_layer, std::span<const std::size_t> read,
+                 std::span<const std::size_t> given);
+
+  /// Replaces the FLOPs of the layer that gives a value.
+  void set_flops(std::size_t value, std::int64_t flops);
 
   network_definition finish(std::vector<std::size_t> outputs) {
     network_.outputs = std::move(outputs);

@@ -19,22 +19,6 @@ bool is_product(const network_definition& network, std::size_t layer) {
          is<conv_transpose2d_layer>(network, layer);
 }
 
-/// Of a value that holds more than what a layer takes, or than the matrices of a product, only
-/// these are read.
-std::int64_t elements_read(const network_definition& network, const network_layer& layer,
-                           std::size_t input) {
-  if (std::holds_alternative<slice_layer>(layer.operation) ||
-      std::holds_alternative<gather_layer>(layer.operation)) {
-    return network.output_of(layer).elements();
-  }
-  const auto* product = std::get_if<matmul_layer>(&layer.operation);
-  if (product != nullptr) {
-    const auto& matrices = input == 0 ? product->a : product->b;
-    if (matrices) return matrices->extents.elements();
-  }
-  return network.shape_of(layer.inputs[input]).elements();
-}
-
 /// The value that a layer computes something of, where there is one alone: constants apart.
 std::optional<std::size_t> only_input(const network_definition& network, const network_layer& of) {
   std::optional<std::size_t> found;
@@ -156,7 +140,12 @@ cost cost_of(const network_definition& network, const fused_layers& group,
   cost sum;
   std::int64_t parameters = 0;
   std::int64_t taken = 0;
-  std::map<std::size_t, std::int64_t> read;  // of each value so many elements
+  std::int64_t own = 0;  // of constants that the model as written lacks
+  struct elements {
+    std::int64_t as_written = 0;
+    std::int64_t all = 0;
+  };
+  std::map<std::size_t, elements> read;  // of each value
   std::set<std::size_t> inside;
   for (const std::size_t layer : group.members()) {
     const network_layer& of = network.layers[layer];
@@ -165,20 +154,35 @@ cost cost_of(const network_definition& network, const fused_layers& group,
     sum.flops += of.cost.flops;
     // Of a table only what is taken is read.
     const bool takes = std::holds_alternative<take_layer>(of.operation);
-    if (takes) taken += all_bytes_of(of.outputs.front());
     if (!takes) parameters += of.cost.parameters;
-    for (std::size_t i = takes ? 1 : 0; i < of.inputs.size(); ++i) {
+    for (std::size_t i = 0; i < of.inputs.size(); ++i) {
       const std::size_t value = of.inputs[i];
-      if (network.values[value].constant || inside.contains(value)) continue;
-      const std::int64_t all = network.shape_of(value).elements();
-      read[value] = std::min(read[value] + elements_read(network, of, i), all);
+      if (inside.contains(value)) continue;
+      const std::int64_t all = elements_read(network, of, i);
+      if (takes && i == 0) {
+        taken += all_bytes_of(of.outputs.front());
+      } else if (network.values[value].constant) {
+        own += elements_beyond(network, of, i);
+      } else {
+        const std::int64_t most = network.shape_of(value).elements();
+        elements& of_value = read[value];
+        of_value.all = std::min(of_value.all + all, most);
+        if (!is_view(of)) of_value.as_written = std::min(of_value.as_written + of.reads[i], most);
+      }
     }
     inside.insert(of.outputs.begin(), of.outputs.end());
   }
-  sum.bytes_read = parameters * static_cast<std::int64_t>(sizes.inside) + taken;
-  for (const auto& [value, elements] : read) sum.bytes_read += bytes_of(value, elements);
-  for (const std::size_t value : network.layers[group.last()].outputs) {
-    sum.bytes_written += all_bytes_of(value);
+  const auto size_inside = static_cast<std::int64_t>(sizes.inside);
+  sum.bytes_read = parameters * size_inside + taken;
+  sum.bytes_rearranged = own * size_inside;
+  for (const auto& [value, elements] : read) {
+    sum.bytes_read += bytes_of(value, elements.as_written);
+    sum.bytes_rearranged += bytes_of(value, elements.all - elements.as_written);
+  }
+  const network_layer& last = network.layers[group.last()];
+  for (const std::size_t value : last.outputs) {
+    const bool beyond = network.values[value].written == 0 || is_view(last);
+    (beyond ? sum.bytes_rearranged : sum.bytes_written) += all_bytes_of(value);
   }
   return sum;
 }

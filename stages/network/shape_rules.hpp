@@ -42,7 +42,7 @@ struct layer_input {
 struct layer_shape {
   graphline::shape output = {};
   std::vector<graphline::shape> further = {};  ///< what it gives after that
-  graphline::cost cost = {};              ///< without the parameters, which follow from the weights
+  graphline::cost cost = {};  ///< its arithmetic: parameters and bytes follow from what it reads
   std::vector<weight_spec> weights = {};  ///< read after its inputs, in this order
 };
 

@@ -4,6 +4,7 @@
 #include <limits>
 #include <numeric>
 
+#include "stages/network/layers/layers.hpp"
 #include "stages/onnx/onnx_importer.hpp"
 
 namespace graphline::onnx {
@@ -143,6 +144,12 @@ std::size_t import_pool(onnx_importer& to, const onnx_call& node, pooling method
   pool.dilation = {window.dilation[0], 1};
   const std::size_t given =
       to.add(pool, {to.add_reshape(smaller, {s[0], s[1], s[2], height * width})});
+  // As written each window is gone through at once.
+  const std::int64_t elements = to.shape_of(given).elements();
+  const std::int64_t covered = count_of({elements, (*kernel)[0], (*kernel)[1], (*kernel)[2]});
+  node.require(covered < largest_count, "goes over more elements than can be counted");
+  to.set_flops(smaller, 0);
+  to.set_flops(given, covered - (method == pooling::max ? elements : 0));
   return to.add_reshape(given, {s[0], s[1], to.shape_of(given)[2], height, width});
 }
 

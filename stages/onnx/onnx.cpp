@@ -245,7 +245,7 @@ stage_kind onnx_kind() {
     auto value = network.definition.values.begin();
     std::erase_if(network.constants, [&](const named_tensor&) {
       while (!value->constant) ++value;
-      return !value++->parameter;
+      return value++->written == 0;
     });
     return std::move(network.constants);
   };

@@ -116,7 +116,7 @@ std::size_t onnx_importer::value(std::size_t input) {
 
 /// Names differ, and can be those of files.
 std::size_t onnx_importer::add_named(const std::string& name, std::span<const float> data,
-                                     const shape& extents, bool parameter) {
+                                     const shape& extents, std::int64_t written) {
   call_->require(!data.empty(), "reads a constant without elements, which is not supported");
   std::string base = name;
   for (char& c : base) {
@@ -132,7 +132,8 @@ std::size_t onnx_importer::add_named(const std::string& name, std::span<const fl
       constants_.emplace_back(named_tensor{unique, {extents, dtype::float32}, {}});
   tensor.data.resize(data.size_bytes());
   std::memcpy(tensor.data.data(), data.data(), data.size_bytes());
-  return network_.add_constant(unique, tensor.type, parameter);
+  const bool all = written == extents.elements();
+  return network_.add_constant(unique, tensor.type, all ? std::nullopt : std::optional(written));
 }
 
 std::vector<std::size_t> onnx_importer::add_all(layer_operation operation,
@@ -216,7 +217,9 @@ void onnx_importer::add_input(const std::string& name, const tensor_type& type) 
     const onnx_call call(node, {}, budget_);
     call_ = &call;
     layers_of_node_ = 0;
-    value = add(convert_layer{type.element}, {value});
+    const std::size_t given = value;
+    value = add(convert_layer{type.element}, {given});
+    network_.make_node(network_.network().layers.size() - 1, {{given}}, {});
     for (const onnx_type one : {onnx_type::int32, onnx_type::int64, onnx_type::uint8}) {
       if (read_as(one) == type.element) element = one;
     }
@@ -278,7 +281,25 @@ void onnx_importer::add_node(const onnx_call& call) {
   const onnx_operator& add = find_operator(call);
   call.require(!reads_integers(call) || takes_integers(node.op_type),
                "computes with integers, which is not supported");
-  give(add(*this, call));
+  const std::size_t first_layer = network_.network().layers.size();
+  const std::vector<std::size_t> values = add(*this, call);
+  make_node(first_layer, values);
+  give(values);
+}
+
+/// Of what the node gives only that counts which it has a name for.
+void onnx_importer::make_node(std::size_t first_layer, const std::vector<std::size_t>& values) {
+  const onnx_node& node = call_->node();
+  std::vector<std::size_t> read;
+  for (const std::string& name : node.inputs) {
+    const auto found = known_.find(name);
+    if (found != known_.end() && found->second.value) read.push_back(*found->second.value);
+  }
+  std::vector<std::size_t> given;
+  for (std::size_t i = 0; i < std::min(values.size(), node.outputs.size()); ++i) {
+    if (!node.outputs[i].empty()) given.push_back(values[i]);
+  }
+  network_.make_node(first_layer, read, given);
 }
 
 void onnx_importer::take_branch(const onnx_call& call) {

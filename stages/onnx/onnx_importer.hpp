@@ -37,10 +37,11 @@ class onnx_importer {
   /// A constant of the network that the model does not hold; one that is made of an input of the
   /// node, after which it is named.
   std::size_t add_constant(std::span<const float> data, const shape& extents) {
-    return add_named(fmt::format("constant.{}", constants_.size()), data, extents, false);
+    return add_named(fmt::format("constant.{}", constants_.size()), data, extents, 0);
   }
   std::size_t add_weight(std::size_t input, std::span<const float> data, const shape& extents) {
-    return add_named(call_->node().inputs.at(input), data, extents, /*parameter=*/true);
+    return add_named(call_->node().inputs.at(input), data, extents,
+                     call_->extents(input).elements());
   }
   std::size_t add_number(float number) { return add_constant({&number, 1}, {}); }
 
@@ -56,6 +57,7 @@ class onnx_importer {
     return add(pointwise_layer{function, alpha, beta}, std::move(inputs));
   }
   std::size_t add_reshape(std::size_t value, shape extents);
+  void set_flops(std::size_t value, std::int64_t flops) { network_.set_flops(value, flops); }
 
   /// Layers that select elements of a value; `padding` is the value of those that lie outside.
   std::size_t add_selection(std::size_t value, const selection& lists, float padding = 0);
@@ -71,8 +73,9 @@ class onnx_importer {
     std::optional<std::size_t> value;     ///< of the network; a constant has one once it is read
   };
 
+  /// `written`: how many numbers the model has for it.
   std::size_t add_named(const std::string& name, std::span<const float> data, const shape& extents,
-                        bool parameter);
+                        std::int64_t written);
   void read_graph(const onnx_graph& graph);
   void read_node(const onnx_node& node);
   void add_input(const std::string& name, const tensor_type& type);
@@ -80,6 +83,7 @@ class onnx_importer {
   void take_branch(const onnx_call& call);
   void find_read(const onnx_graph& graph);
   void give(const std::vector<std::size_t>& values);
+  void make_node(std::size_t first_layer, const std::vector<std::size_t>& values);
   bool is_input(std::size_t value) const;
   const onnx_tensor& keep(onnx_tensor tensor) { return tensors_.emplace_back(std::move(tensor)); }
 

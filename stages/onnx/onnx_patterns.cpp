@@ -159,6 +159,7 @@ class pattern_finder {
   std::optional<std::size_t> centered(std::size_t value) const;
   bool moves_on(scaled_view& view, const network_layer& layer) const;
   scaled_view view_of(std::size_t value) const;
+  void reads_all(network_layer& layer) const;
   bool find_layer_norm(network_layer& last);
   bool take_over_product(network_layer& last);
   void read_in_place(network_layer& layer);
@@ -243,7 +244,17 @@ bool pattern_finder::replace(network_layer& last, std::string kind,
   last.inputs = std::move(inputs);
   last.cost = result.cost;
   last.cost.parameters = parameters;
+  reads_all(last);
   return true;
+}
+
+/// Counts what a layer reads anew.
+void pattern_finder::reads_all(network_layer& layer) const {
+  layer.reads.clear();
+  for (std::size_t i = 0; i < layer.inputs.size(); ++i) {
+    layer.reads.push_back(elements_read(network_, layer, i));
+  }
+  count_bytes(network_, layer);
 }
 
 /// (x - mean) / sqrt(variance + eps) * weight + bias; the variance is the mean of (x - mean)^2.
@@ -354,9 +365,11 @@ bool pattern_finder::take_over_product(network_layer& last) {
   last.kind = product->kind;
   last.operation = std::move(taken);
   last.inputs = product->inputs;
+  last.reads = product->reads;
   const std::int64_t flops = last.cost.flops;
   last.cost = product->cost;
   last.cost.flops += flops;
+  count_bytes(network_, last);
   return true;
 }
 
@@ -371,8 +384,10 @@ void pattern_finder::read_in_place(network_layer& layer) {
     (which == 0 ? product->a : product->b) = std::move(matrices);
     product->scale *= static_cast<float>(view.factor);
     layer.inputs[which] = view.base;
+    layer.reads[which] = elements_read(network_, layer, which);
     layer.cost.flops += view.flops;
   }
+  count_bytes(network_, layer);
 }
 
 }  // namespace

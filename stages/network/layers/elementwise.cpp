@@ -47,14 +47,12 @@ parameter second_operand() {
 layer_shape infer(const activation_layer& layer, std::span<const layer_input> inputs,
                   layer_problems&) {
   const shape& s = inputs[0].shape;
-  return {.output = s, .cost = element_cost(s, s, flops_per_element(layer.function))};
+  return {.output = s, .cost = element_cost(s, flops_per_element(layer.function))};
 }
 
 layer_shape infer(const add_layer&, std::span<const layer_input> inputs, layer_problems&) {
   const shape& s = inputs[0].shape;
-  layer_shape result{.output = s, .cost = element_cost(s, s, 1)};
-  result.cost.bytes_read *= 2;
-  return result;
+  return {.output = s, .cost = element_cost(s, 1)};
 }
 
 layer_shape infer(const flatten_layer& flatten, std::span<const layer_input> inputs,
@@ -72,7 +70,7 @@ layer_shape infer(const flatten_layer& flatten, std::span<const layer_input> inp
     }
   }
   extents.push_back(folded);
-  // The elements stay where they are: no work and no bytes.
+  // The elements stay where they are: no work.
   return {.output = shape(std::move(extents))};
 }
 
@@ -88,9 +86,8 @@ layer_shape infer(const batch_norm2d_layer&, std::span<const layer_input> inputs
                     {"running_mean", {channels}, {initial_value::rule::zeros}},
                     {"running_var", {channels}, {initial_value::rule::ones}}};
   // (x - mean) / deviation * weight + bias per element; sqrt(var + eps) per channel.
-  result.cost = element_cost(input.shape, input.shape, 4);
+  result.cost = element_cost(input.shape, 4);
   result.cost.flops += 2 * channels;
-  result.cost.bytes_read += 4 * 4 * channels;
   return result;
 }
 
@@ -109,9 +106,8 @@ layer_shape infer(const layer_norm_layer&, std::span<const layer_input> inputs,
                     {"bias", {features}, {initial_value::rule::zeros}}};
   // Per element: sum, difference from the mean, square, sum, quotient by the deviation, weight and
   // bias. Per row: two quotients, eps and the root.
-  result.cost = element_cost(input, input, 7);
+  result.cost = element_cost(input, 7);
   result.cost.flops += 4 * (input.elements() / features);
-  result.cost.bytes_read += 4 * 2 * features;
   return result;
 }
 
@@ -119,7 +115,7 @@ layer_shape infer(const softmax_layer& softmax, std::span<const layer_input> inp
                   layer_problems& problems) {
   if (!resolve_dim(softmax.dim, inputs[0], "dim", problems)) return {};
   // Per element: find the largest, subtract it, exp, sum, divide.
-  return {.output = inputs[0].shape, .cost = element_cost(inputs[0].shape, inputs[0].shape, 5)};
+  return {.output = inputs[0].shape, .cost = element_cost(inputs[0].shape, 5)};
 }
 
 layer_kind activation_kind(activation function, std::string headline) {

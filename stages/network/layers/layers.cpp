@@ -9,8 +9,6 @@
 namespace graphline {
 namespace {
 
-constexpr std::int64_t largest_count = std::int64_t{1} << 57;
-
 /// Outputs along one axis of a window of `kernel` (spread by `dilation`) moved by `stride` over
 /// `size` elements with zeros `before` and `after` them; 0 when the window does not fit. With
 /// `ceil` a last, partly covered window counts if it starts inside the data or its left padding,
@@ -92,14 +90,11 @@ std::int64_t count_of(const shape& s) {
   return std::min(s.checked_elements().value_or(largest_count), largest_count);
 }
 
-cost element_cost(const shape& in, const shape& out, std::int64_t flops_per_output) {
-  const std::int64_t written = count_of(out);
-  return {.flops = count_of({written, flops_per_output}),
-          .bytes_read = 4 * count_of(in),
-          .bytes_written = 4 * written};
+cost element_cost(const shape& out, std::int64_t flops_per_output) {
+  return {.flops = count_of({count_of(out), flops_per_output})};
 }
 
-layer_shape product_shape(shape output, const shape& weight, const layer_input& input, bool bias) {
+layer_shape product_shape(shape output, const shape& weight, bool bias) {
   const std::int64_t out = count_of(output);
   const std::int64_t weight_elements = count_of(weight);
   const std::int64_t fan_in = weight_elements / weight[0];
@@ -111,11 +106,7 @@ layer_shape product_shape(shape output, const shape& weight, const layer_input& 
   if (bias) {
     result.weights.push_back({"bias", {weight[0]}, {initial_value::rule::uniform, bound}});
   }
-  const std::int64_t parameters = weight_elements + (bias ? weight[0] : 0);
-  result.cost = {.macs = macs,
-                 .flops = 2 * macs + (bias ? out : 0),
-                 .bytes_read = 4 * (count_of(input.shape) + parameters),
-                 .bytes_written = 4 * out};
+  result.cost = {.macs = macs, .flops = 2 * macs + (bias ? out : 0)};
   return result;
 }
 

@@ -96,19 +96,19 @@ extent_pair read_pair(const arguments& values, std::string_view name, layer_prob
 std::array<double, 2> read_number_pair(const arguments& values, std::string_view name,
                                        layer_problems& problems);
 
-/// The product of factors that are not negative, or 2^57 where it is more, which `define_network`
-/// refuses: sums of a few such stay within 64 bits.
+/// The product of factors that are not negative, or the largest count where it is more, which
+/// `define_network` refuses: sums of a few such stay within 64 bits.
+inline constexpr std::int64_t largest_count = std::int64_t{1} << 57;
 std::int64_t count_of(std::initializer_list<std::int64_t> factors);
 std::int64_t count_of(const shape& s);
 
-/// Cost of work without MACs that reads the elements of `in` and writes those of `out`, float32,
-/// with that many FLOPs for each element written.
-cost element_cost(const shape& in, const shape& out, std::int64_t flops_per_output);
+/// Cost of work without MACs, with that many FLOPs for each element of `out`.
+cost element_cost(const shape& out, std::int64_t flops_per_output);
 
 /// What follows for a product of the input with a weight, whose first extent is that of the
 /// outputs, and a bias, one for each of these, if there is one. +-sqrt(3 / fan in) has a variance
 /// of 1 / fan in, which keeps that of the values. The bias is PyTorch's default.
-layer_shape product_shape(shape output, const shape& weight, const layer_input& input, bool bias);
+layer_shape product_shape(shape output, const shape& weight, bool bias);
 
 /// Whether the input is [N, C, H, W]; reports when it is not.
 bool expect_images(const layer_input& input, layer_problems& problems);

@@ -80,8 +80,7 @@ layer_shape infer(const pool2d_layer& pool, std::span<const layer_input> inputs,
   layer_shape result{.output = {input.shape[0], input.shape[1], (*size)[0], (*size)[1]}};
   // Comparisons or additions within a window, and one division for the average.
   const std::int64_t window = count_of({pool.kernel[0], pool.kernel[1]});
-  result.cost =
-      element_cost(input.shape, result.output, window - (pool.method == pooling::max ? 1 : 0));
+  result.cost = element_cost(result.output, window - (pool.method == pooling::max ? 1 : 0));
   return result;
 }
 
@@ -91,7 +90,6 @@ layer_shape infer(const adaptive_avg_pool2d_layer& pool, std::span<const layer_i
   if (!expect_images(input, problems)) return {};
   layer_shape result{.output = {input.shape[0], input.shape[1], pool.output[0], pool.output[1]}};
   // One addition or division per element under a window.
-  result.cost = element_cost(input.shape, result.output, 0);
   result.cost.flops =
       count_of({input.shape[0], input.shape[1], covered_elements(input.shape[2], pool.output[0]),
                 covered_elements(input.shape[3], pool.output[1])});

@@ -117,7 +117,7 @@ layer_shape infer(const conv2d_layer& conv, std::span<const layer_input> inputs,
 
   const shape weight{conv.out_channels, input.shape[1] / conv.groups, conv.kernel[0],
                      conv.kernel[1]};
-  return product_shape({input.shape[0], conv.out_channels, (*size)[0], (*size)[1]}, weight, input,
+  return product_shape({input.shape[0], conv.out_channels, (*size)[0], (*size)[1]}, weight,
                        conv.bias);
 }
 
@@ -146,7 +146,6 @@ layer_shape infer(const conv_transpose2d_layer& conv, std::span<const layer_inpu
                      conv.kernel[1]};
   layer_shape result{.output = {input.shape[0], conv.out_channels, size[0], size[1]}};
   const std::int64_t macs = count_of({count_of(input.shape), weight[1], weight[2], weight[3]});
-  const std::int64_t parameters = count_of(weight) + (conv.bias ? conv.out_channels : 0);
   // Of a kernel's elements one in so many as the stride skips meets an output.
   const auto fan_in =
       static_cast<double>(count_of({weight[0] / conv.groups, weight[2], weight[3]}));
@@ -157,10 +156,7 @@ layer_shape infer(const conv_transpose2d_layer& conv, std::span<const layer_inpu
   if (conv.bias) {
     result.weights.push_back({"bias", {conv.out_channels}, {initial_value::rule::uniform, bound}});
   }
-  result.cost = {.macs = macs,
-                 .flops = 2 * macs + (conv.bias ? count_of(result.output) : 0),
-                 .bytes_read = 4 * (count_of(input.shape) + parameters),
-                 .bytes_written = 4 * count_of(result.output)};
+  result.cost = {.macs = macs, .flops = 2 * macs + (conv.bias ? count_of(result.output) : 0)};
   return result;
 }
 
@@ -180,10 +176,7 @@ layer_shape infer(const matmul_layer&, std::span<const layer_input> inputs,
       extents.push_back(b[b.rank() - 1]);
       layer_shape result{.output = shape(std::move(extents))};
       const std::int64_t macs = count_of({count_of(result.output), a[a.rank() - 1]});
-      result.cost = {.macs = macs,
-                     .flops = 2 * macs,
-                     .bytes_read = 4 * (count_of(a) + count_of(b)),
-                     .bytes_written = 4 * count_of(result.output)};
+      result.cost = {.macs = macs, .flops = 2 * macs};
       return result;
     }
   }
@@ -205,7 +198,7 @@ layer_shape infer(const linear_layer& linear, std::span<const layer_input> input
   std::vector<std::int64_t> extents = input.shape.extents();
   const shape weight{linear.out_features, extents.back()};
   extents.back() = linear.out_features;
-  return product_shape(shape(std::move(extents)), weight, input, linear.bias);
+  return product_shape(shape(std::move(extents)), weight, linear.bias);
 }
 
 layer_shape infer(const attention_layer& attention, std::span<const layer_input> inputs,
@@ -232,10 +225,7 @@ layer_shape infer(const attention_layer& attention, std::span<const layer_input>
   const std::int64_t scores = count_of({batch, attention.heads, tokens, tokens});
   const std::int64_t macs = count_of({2, batch, tokens, tokens, dim});
   // Two products; per score the scale and the five of a softmax. Scores pass inside: not counted.
-  result.cost = {.macs = macs,
-                 .flops = 2 * macs + 6 * scores,
-                 .bytes_read = 4 * input.shape.elements(),
-                 .bytes_written = 4 * result.output.elements()};
+  result.cost = {.macs = macs, .flops = 2 * macs + 6 * scores};
   return result;
 }
 

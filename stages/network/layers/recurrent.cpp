@@ -31,13 +31,9 @@ layer_shape infer(const lstm_layer& lstm, std::span<const layer_input> inputs,
                                  {"weight_hh", {directions, gates, lstm.hidden}, initial},
                                  {"bias", {directions, gates}, initial}}};
   const std::int64_t macs = count_of({count_of(result.output), 4, x[2] + lstm.hidden});
-  std::int64_t parameters = 0;
-  for (const weight_spec& weight : result.weights) parameters += count_of(weight.shape);
   // Four sums with the bias, three sigmoids, two tanh, f * c + i * g and o * tanh(c).
   result.cost = {.macs = macs,
-                 .flops = 2 * macs + count_of({count_of(result.output), 4 + 3 * 4 + 2 + 3 + 1}),
-                 .bytes_read = 4 * (count_of(x) + 2 * count_of(state) + parameters),
-                 .bytes_written = 4 * (count_of(result.output) + 2 * count_of(state))};
+                 .flops = 2 * macs + count_of({count_of(result.output), 4 + 3 * 4 + 2 + 3 + 1})};
   return result;
 }
 

@@ -91,7 +91,7 @@ layer_shape infer(const resize2d_layer& resize, std::span<const layer_input> inp
   };
   // A difference, a product and a sum for each dimension along which elements are blended.
   const std::int64_t flops = (blends(resize.rows) ? 3 : 0) + (blends(resize.columns) ? 3 : 0);
-  return {.output = output, .cost = element_cost(input, output, flops)};
+  return {.output = output, .cost = element_cost(output, flops)};
 }
 
 layer_kind upsample_kind() {

@@ -10,11 +10,6 @@
 namespace graphline {
 namespace {
 
-/// Cost of bringing `out` together from elements of `in`: none but the bytes.
-cost moving(std::int64_t read, const shape& out) {
-  return {.bytes_read = 4 * read, .bytes_written = 4 * count_of(out)};
-}
-
 parameter dim_parameter() {
   return {
       .name = "dim", .help = "The dimension; negative ones count from the last.", .required = true};
@@ -117,11 +112,7 @@ layer_operation read_concat(const arguments& values, std::span<const layer_input
 layer_shape infer(const pointwise_layer& layer, std::span<const layer_input> inputs,
                   layer_problems& problems) {
   std::vector<shape> shapes;
-  std::int64_t read = 0;
-  for (const layer_input& input : inputs) {
-    shapes.push_back(input.shape);
-    read += count_of(input.shape);
-  }
+  for (const layer_input& input : inputs) shapes.push_back(input.shape);
   const auto output = broadcast(shapes);
   if (!output) {
     std::string given;
@@ -132,10 +123,7 @@ layer_shape infer(const pointwise_layer& layer, std::span<const layer_input> inp
     problems.report_at("from", "needs shapes that broadcast to one but reads " + given);
     return {};
   }
-  layer_shape result{.output = *output};
-  result.cost = element_cost(*output, *output, traits_of(layer.function).flops);
-  result.cost.bytes_read = 4 * read;
-  return result;
+  return {.output = *output, .cost = element_cost(*output, traits_of(layer.function).flops)};
 }
 
 layer_shape infer(const concat_layer& concat, std::span<const layer_input> inputs,
@@ -158,25 +146,23 @@ layer_shape infer(const concat_layer& concat, std::span<const layer_input> input
     }
     extents[concat.axis] += other[concat.axis];
   }
-  const shape output(std::move(extents));
-  return {.output = output, .cost = moving(count_of(output), output)};
+  return {.output = shape(std::move(extents))};
 }
 
 layer_shape infer(const slice_layer& slice, std::span<const layer_input>, layer_problems&) {
-  return {.output = slice.extents, .cost = moving(count_of(slice.extents), slice.extents)};
+  return {.output = slice.extents};
 }
 
 layer_shape infer(const pad_layer& pad, std::span<const layer_input> inputs, layer_problems&) {
   const shape output = padded_extents(inputs[0].shape, pad);
-  return {.output = output, .cost = moving(count_of(inputs[0].shape), output)};
+  return {.output = output};
 }
 
 layer_shape infer(const transpose_layer& transpose, std::span<const layer_input> inputs,
                   layer_problems&) {
   std::vector<std::int64_t> extents;
   for (const std::size_t axis : transpose.order) extents.push_back(inputs[0].shape[axis]);
-  const shape output(std::move(extents));
-  return {.output = output, .cost = moving(count_of(output), output)};
+  return {.output = shape(std::move(extents))};
 }
 
 layer_shape infer(const reshape_layer& reshape, std::span<const layer_input> inputs,
@@ -194,7 +180,7 @@ layer_shape infer(const reshape_layer& reshape, std::span<const layer_input> inp
                                            stated_elements(extents))));
     return {};
   }
-  // The elements stay where they are: no work and no bytes.
+  // The elements stay where they are: no work.
   return {.output = reshape.extents};
 }
 
@@ -206,7 +192,7 @@ layer_shape infer(const expand_layer& expand, std::span<const layer_input> input
                                 to_string(inputs[0].shape), to_string(expand.extents)));
     return {};
   }
-  return {.output = expand.extents, .cost = moving(count_of(inputs[0].shape), expand.extents)};
+  return {.output = expand.extents};
 }
 
 layer_shape infer(const reduce_layer& reduce, std::span<const layer_input> inputs,
@@ -219,7 +205,6 @@ layer_shape infer(const reduce_layer& reduce, std::span<const layer_input> input
     if (gone && reduce.keep_dims) extents.push_back(1);
   }
   layer_shape result{.output = shape(std::move(extents))};
-  result.cost = element_cost(input, result.output, 0);
   // One addition or comparison for each element but the first; a mean divides in its place.
   const bool divides = reduce.function == reduce_layer::reduction::mean;
   result.cost.flops = count_of(input) - (divides ? 0 : count_of(result.output));
@@ -230,8 +215,7 @@ layer_shape infer(const gather_layer& gather, std::span<const layer_input> input
                   layer_problems&) {
   std::vector<std::int64_t> extents = inputs[0].shape.extents();
   extents[gather.axis] = static_cast<std::int64_t>(gather.indices.size());
-  const shape output(std::move(extents));
-  return {.output = output, .cost = moving(count_of(output), output)};
+  return {.output = shape(std::move(extents))};
 }
 
 layer_shape infer(const take_layer& take, std::span<const layer_input> inputs,
@@ -249,17 +233,11 @@ layer_shape infer(const take_layer& take, std::span<const layer_input> inputs,
   std::vector<std::int64_t> extents(from.begin(), axis);
   extents.insert(extents.end(), numbers.begin(), numbers.end());
   extents.insert(extents.end(), axis + 1, from.end());
-  const shape output(std::move(extents));
-  return {.output = output, .cost = moving(count_of(output) + count_of(inputs[1].shape), output)};
+  return {.output = shape(std::move(extents))};
 }
 
-layer_shape infer(const convert_layer& convert, std::span<const layer_input> inputs,
-                  layer_problems&) {
-  const shape& output = inputs[0].shape;
-  layer_shape result{.output = output, .cost = moving(0, output)};
-  result.cost.bytes_read =
-      count_of({count_of(output), static_cast<std::int64_t>(size_of(convert.from))});
-  return result;
+layer_shape infer(const convert_layer&, std::span<const layer_input> inputs, layer_problems&) {
+  return {.output = inputs[0].shape};
 }
 
 layer_kind reshape_kind() {
