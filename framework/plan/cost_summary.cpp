@@ -23,6 +23,7 @@ cost_figures figures_of(const cost& work, known_cost known) {
   result.parameters = work.parameters;
   result.bytes_read = work.bytes_read;
   result.bytes_written = work.bytes_written;
+  result.bytes_rearranged = work.bytes_rearranged;
   if (known == known_cost::bytes) return result;
   result.macs = work.macs;
   result.flops = work.flops;
@@ -36,6 +37,7 @@ void add(cost_figures& sum, const cost_figures& more) {
   sum.flops = sum_of(sum.flops, more.flops);
   sum.bytes_read = sum_of(sum.bytes_read, more.bytes_read);
   sum.bytes_written = sum_of(sum.bytes_written, more.bytes_written);
+  sum.bytes_rearranged = sum_of(sum.bytes_rearranged, more.bytes_rearranged);
 }
 
 stage_figures stage_of(const plan& p, const planned_stage& stage) {
@@ -79,6 +81,7 @@ void add_up(cost_summary& summary) {
     summary.total.parameters = moving.parameters;
     summary.total.bytes_read = moving.bytes_read;
     summary.total.bytes_written = moving.bytes_written;
+    summary.total.bytes_rearranged = moving.bytes_rearranged;
   }
   if (summary.without_flops.size() < summary.stages.size()) {
     summary.total.macs = counted.macs;

@@ -20,6 +20,7 @@ struct cost_figures {
   std::optional<std::int64_t> flops;  ///< two for each MAC, and all other arithmetic
   std::optional<std::int64_t> bytes_read;
   std::optional<std::int64_t> bytes_written;
+  std::optional<std::int64_t> bytes_rearranged;  ///< beyond these, by an implementation
   /// FLOPs for each byte read or written, in a sum of the stages of which both are known. Absent
   /// too where no byte is moved.
   std::optional<double> intensity;
@@ -32,6 +33,7 @@ void fields(Archive& a, part_of_record<cost_figures> auto& of) {
   a.value("flops", of.flops, any_amount);
   a.value("bytes_read", of.bytes_read, any_amount);
   a.value("bytes_written", of.bytes_written, any_amount);
+  a.value("bytes_rearranged", of.bytes_rearranged, any_amount);
   a.value("intensity", of.intensity, from_0);
 }
 

@@ -20,7 +20,8 @@ struct cost_record {
   std::optional<std::int64_t> flops;
   std::optional<std::int64_t> bytes_read;
   std::optional<std::int64_t> bytes_written;
-  precision arithmetic = precision::float32;  ///< of its products
+  precision arithmetic = precision::float32;          ///< of its products
+  std::optional<std::int64_t> bytes_rearranged = {};  ///< beyond these, by an implementation
   friend bool operator==(const cost_record&, const cost_record&) = default;
 };
 
@@ -29,6 +30,7 @@ void fields(Archive& a, part_of_record<cost_record> auto& of) {
   a.value("flops", of.flops, any_amount);
   a.value("bytes_read", of.bytes_read, any_amount);
   a.value("bytes_written", of.bytes_written, any_amount);
+  a.value("bytes_rearranged", of.bytes_rearranged, any_amount);
   a.value("precision", of.arithmetic);
 }
 

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/render/heading.hpp"
 
@@ -60,6 +62,9 @@ const std::vector<column_of<cost_row>>& cost_columns() {
         "each input and weight once, as each output is written; 1 kB is 1000 bytes"},
        [](p x) { return cell(x.of.bytes_read, bytes); }},
       {{"bytes_written", "written", bytes}, [](p x) { return cell(x.of.bytes_written, bytes); }},
+      {{"bytes_rearranged", "rearranged", bytes, 2,
+        "what Graphline reads and writes beyond them, to copy into another order"},
+       [](p x) { return cell(x.of.bytes_rearranged, bytes); }},
       {{"intensity", "FLOP/B", flops_per_byte, 0,
         "FLOPs over bytes read and written, if there are any; docs/costs.md has all formulas",
         shown},
@@ -82,6 +87,9 @@ table stage_table(const cost_summary& summary) {
     }
   }
   made.total = row_of(cost_row{"all stages", summary.total}, columns);
+  const bool rearranges = summary.total.bytes_rearranged.value_or(0) > 0;
+  if (!rearranges)
+    std::ranges::find(made.columns, "bytes_rearranged", &column::key)->where = in_data;
   return made;
 }
 

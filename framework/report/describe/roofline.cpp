@@ -44,6 +44,10 @@ const std::vector<column_of<roofline_row>>& roofline_columns() {
       {data_column("bytes_read", bytes), [](p x) { return cell(x.of.cost.bytes_read, bytes); }},
       {data_column("bytes_written", bytes),
        [](p x) { return cell(x.of.cost.bytes_written, bytes); }},
+      {{"bytes_rearranged", "rearranged", bytes, 6,
+        "what Graphline reads and writes beyond them, to copy into another order; not in the "
+        "bound"},
+       [](p x) { return cell(x.of.cost.bytes_rearranged, bytes); }},
       {{"intensity", "FLOP/B", flops_per_byte, 3},
        [](p x) { return cell(x.of.intensity, flops_per_byte); }},
       {{"bound", "limit", {}, 2}, [](p x) { return x.of.by; }},
@@ -78,6 +82,11 @@ roofline_metrics cpu_metrics(const stage_record& stage) {
 table stage_table(const run_record& run, const roofline_summary& summary) {
   const auto& columns = roofline_columns();
   table made{"stages", "Stages and parts", "stage", "part", columns_of(columns), {}};
+  const bool rearranges = std::ranges::any_of(summary.stages, [](const roofline_stage& stage) {
+    return stage.figures.cost.bytes_rearranged.value_or(0) > 0;
+  });
+  if (!rearranges)
+    std::ranges::find(made.columns, "bytes_rearranged", &column::key)->where = in_data;
   auto next = summary.stages.begin();
   for (std::size_t s = 0; s < run.stages.size(); ++s) {
     const auto& stage = run.stages[s];

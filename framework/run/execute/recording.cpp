@@ -23,7 +23,7 @@ constexpr std::size_t bytes_at_first = std::size_t{64} << 20;
 constexpr std::size_t bytes_at_a_time = std::size_t{256} << 10;
 
 cost_record all_of(const cost& known, precision arithmetic) {
-  return {known.flops, known.bytes_read, known.bytes_written, arithmetic};
+  return {known.flops, known.bytes_read, known.bytes_written, arithmetic, known.bytes_rearranged};
 }
 
 cost_record cost_of(const stage_part& part) {
@@ -34,7 +34,9 @@ cost_record cost_of(const stage_part& part) {
 cost_record stated_cost(const planned_stage& stage) {
   auto result = all_of(stage.shape.cost, precision::float32);
   if (stage.shape.known != known_cost::all) result.flops.reset();
-  if (stage.shape.known == known_cost::none) result.bytes_read = result.bytes_written = {};
+  if (stage.shape.known == known_cost::none) {
+    result.bytes_read = result.bytes_written = result.bytes_rearranged = {};
+  }
   return result;
 }
 
