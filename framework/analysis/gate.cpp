@@ -73,8 +73,10 @@ gate_result judge_time(const gate& of, const distribution& times) {
   const auto p = std::ranges::find(shown_percentiles, of.metric, [](const auto& one) {
                    return one.first;
                  })->second;
-  if (const auto value = times.percentile(p)) {
-    return judged(of, {static_cast<double>(*value), unit::duration});
+  // Of an unsettled sample too: what already exceeds the limit fails.
+  if (times.count() >= samples_needed(p)) {
+    const auto value = times.sorted()[rank_of(p, times.count())];
+    return judged(of, {static_cast<double>(value), unit::duration});
   }
   return not_judged(
       of, too_few_frames(of, samples_needed(p), static_cast<std::int64_t>(times.count())));
@@ -86,19 +88,21 @@ gate_result judge_time(const gate& of, const distribution& times) {
 struct change {
   std::string who;  ///< the configuration, in quotes
   graphline::figure figure = graphline::figure::p50;
-  double ratio = 1;
-  std::optional<interval> range;
+  double by = 0;                  ///< as `comparison::change`
+  std::optional<interval> range;  ///< of it
   graphline::verdict verdict = graphline::verdict::inconclusive;
 
   /// By how much it is slower at the least, as a part of 1.
   double least() const {
-    return figure == graphline::figure::throughput ? 1 - range->high : range->low - 1;
+    return figure == graphline::figure::throughput ? -range->high : range->low;
+  }
+
+  /// "+5.1 %"; of late frames "+5.1 points".
+  std::string in_words(double by_so_much) const {
+    if (figure == graphline::figure::late) return fmt::format("{:+.3g} points", 100 * by_so_much);
+    return to_text({by_so_much, unit::change});
   }
 };
-
-std::string in_percent(double ratio) {
-  return to_text({ratio - 1, unit::change});
-}
 
 /// `lacking`: what keeps it from passing; empty for nothing.
 gate_result judge_changes(const gate& of, const std::vector<change>& changes, double tail,
@@ -119,17 +123,23 @@ gate_result judge_changes(const gate& of, const std::vector<change>& changes, do
             {},
             fmt::format("{} of {} verdicts inconclusive", inconclusive, changes.size())};
   }
-  const auto name =
-      worst->figure == figure::tail ? percentile_name(tail) : std::string(to_word(worst->figure));
-  return {of, gate_outcome::failed, quantity{worst->ratio - 1, unit::change},
-          fmt::format("{} of {}, 95 % interval {} to {}{}", name, worst->who,
-                      in_percent(worst->range->low), in_percent(worst->range->high),
-                      beyond > 1 ? fmt::format("; the worst of {}", beyond) : "")};
+  const auto name = figure_name(worst->figure, tail);
+  const auto more = beyond > 1 ? fmt::format("; the worst of {}", beyond) : "";
+  const auto range = fmt::format("95 % interval {} to {}{}", worst->in_words(worst->range->low),
+                                 worst->in_words(worst->range->high), more);
+  if (worst->figure == figure::late) {
+    return {of,
+            gate_outcome::failed,
+            {},
+            fmt::format("{} {} of {}, {}", worst->in_words(worst->by), name, worst->who, range)};
+  }
+  return {of, gate_outcome::failed, quantity{worst->by, unit::change},
+          fmt::format("{} of {}, {}", name, worst->who, range)};
 }
 
-/// Why a p50 has no verdict that rests on an interval.
-std::string no_interval(const std::string& who, std::size_t trials) {
-  if (trials >= least_blocks) return fmt::format("{} has too few frames for a p50", who);
+/// Why a figure has no verdict that rests on an interval.
+std::string no_interval(const std::string& who, std::string_view figure, std::size_t trials) {
+  if (trials >= least_blocks) return fmt::format("{} has too few frames for a {}", who, figure);
   return fmt::format("a verdict on {} needs {} trials, there are {}", who, least_blocks, trials);
 }
 
@@ -137,6 +147,20 @@ std::string name_of(const experiment_record& record, const configuration_member&
   const auto& [name, assignments, members] = record.configurations[of.configuration];
   if (members.size() < 2) return quote(name, 200);
   return fmt::format("{} in {}", quote(members[of.member], 200), quote(name, 200));
+}
+
+std::string why_not_compared(bool late, const experiment_record& record,
+                             const experiment_summary& summary, const compared_pair& pair) {
+  for (const auto& one : {pair.what, pair.reference}) {
+    const auto& member = summary.configurations[one.configuration].members[one.member];
+    const auto who = name_of(record, one);
+    if (member.latency_grows()) {
+      return fmt::format("{} is overloaded: its latency grows with the length of a trial", who);
+    }
+    if (late && !member.deadline) return fmt::format("{} has no deadline", who);
+  }
+  return no_interval(name_of(record, pair.what), late ? "share of late frames" : "p50",
+                     summary.counted_blocks);
 }
 
 std::string range_text(const interval& of) {
@@ -150,6 +174,7 @@ gate parse_gate(std::string_view text, gated what) {
     throw input_error(fmt::format("--fail-if {}: {}", quote(text, 200), why));
   };
   const bool of_run = what == gated::run;
+  const bool of_experiment = what == gated::experiment;
   const auto greater = text.find('>');
   if (greater == text.npos) {
     refuse(fmt::format("expected METRIC > LIMIT, in quotes for the shell: '{}'",
@@ -158,16 +183,18 @@ gate parse_gate(std::string_view text, gated what) {
   std::vector<std::string> of_runs;
   for (const auto& [name, p] : shown_percentiles) of_runs.emplace_back(name);
   of_runs.insert(of_runs.end(), {"mean", "max", "late"});
-  const std::vector<std::string> of_comparisons{"slower"};
+  std::vector<std::string> of_comparisons{"slower"};
+  if (of_experiment) of_comparisons.emplace_back("late");
   const auto& known = of_run ? of_runs : of_comparisons;
   const auto& others = of_run ? of_comparisons : of_runs;
   const std::string metric(trimmed(text.substr(0, greater)));
   const std::string limit(trimmed(text.substr(greater + 1)));
-  if (std::ranges::find(others, metric) != others.end()) {
+  const bool is_known = std::ranges::find(known, metric) != known.end();
+  if (!is_known && std::ranges::find(others, metric) != others.end()) {
     refuse(fmt::format("{} is a metric of {} (known here: {})", quote(metric),
                        of_run ? "'compare' and 'diff'" : "'run'", fmt::join(known, ", ")));
   }
-  if (std::ranges::find(known, metric) == known.end()) {
+  if (!is_known) {
     refuse(fmt::format("unknown metric {}{}", quote(metric), suggestion(metric, known)));
   }
   gate result{metric + '>' + limit, metric, 0};
@@ -180,6 +207,18 @@ gate parse_gate(std::string_view text, gated what) {
                       quote(limit), metric));
     }
     result.limit = static_cast<double>(time);
+    return result;
+  }
+  if (of_experiment && metric == "late") {
+    constexpr std::string_view points = "points";
+    const auto number = limit.ends_with(points)
+                            ? parse_percent(limit.substr(0, limit.size() - points.size()) + '%')
+                            : std::nullopt;
+    if (!number || *number >= 1) {
+      refuse(fmt::format("expected percentage points below 100 after '>', found {}: late>2points",
+                         quote(limit)));
+    }
+    result.limit = *number;
     return result;
   }
   const auto part = parse_percent(limit).value_or(-1);
@@ -215,16 +254,18 @@ gate_result judge(const gate& of, const experiment_record& record,
   if (const auto why = why_ended(record.interrupted, record.failure); !why.empty()) {
     return not_judged(of, "the experiment " + why);
   }
+  const bool late = of.metric == "late";
   std::string lacking = record.pairs.empty() ? "the experiment has nothing to compare" : "";
   for (const auto& pair : record.pairs) {
-    const auto* p50 = find_comparison(summary, pair, figure::p50);
-    if (p50 != nullptr && p50->ratio_range) continue;
-    lacking = no_interval(name_of(record, pair.what), summary.counted_blocks);
+    const auto* found = find_comparison(summary, pair, late ? figure::late : figure::p50);
+    if (found != nullptr && found->change_range()) continue;
+    lacking = why_not_compared(late, record, summary, pair);
   }
   std::vector<change> changes;
   for (const auto& one : summary.comparisons) {
-    changes.push_back(
-        {name_of(record, one.pair.what), one.figure, one.ratio, one.ratio_range, one.verdict});
+    if ((one.figure == figure::late) != late) continue;
+    changes.push_back({name_of(record, one.pair.what), one.figure, one.change(), one.change_range(),
+                       one.verdict});
   }
   return judge_changes(of, changes, record.how.tail, lacking);
 }
@@ -247,9 +288,10 @@ gate_result judge(const gate& of, const experiment_diff& diff) {
     const bool has_p50 = std::ranges::any_of(diff.changes, [&](const configuration_change& other) {
       return other.name == one.name && other.figure == figure::p50 && other.ratio_range;
     });
-    if (!has_p50) lacking = no_interval(who, std::min(one.trials.before, one.trials.after));
-    changes.push_back(
-        {who, one.figure, 1 + one.relative().value_or(0), one.ratio_range, one.verdict});
+    if (!has_p50) lacking = no_interval(who, "p50", std::min(one.trials.before, one.trials.after));
+    std::optional<interval> range;
+    if (one.ratio_range) range = interval{one.ratio_range->low - 1, one.ratio_range->high - 1};
+    changes.push_back({who, one.figure, one.relative().value_or(0), range, one.verdict});
   }
   return judge_changes(of, changes, diff.tail.before, lacking);
 }

@@ -17,8 +17,9 @@ namespace graphline {
 
 // Gates: conditions under which a result fails, such as a pull request in CI.
 
-/// What a gate judges: the frames of one run, or one thing compared with another.
-enum class gated { run, comparison };
+/// What a gate judges: the frames of one run, configurations of an experiment against their
+/// baselines, or one result against another.
+enum class gated { run, experiment, results };
 
 /// Fails where the metric exceeds the limit.
 struct gate {
@@ -28,7 +29,8 @@ struct gate {
 };
 
 /// Reads "METRIC > LIMIT". Of a run: a percentile that reports show, "mean" or "max", all end to
-/// end, above a time; or "late" above a percentage. Of a comparison: "slower" above a percentage.
+/// end, above a time; or "late" above a percentage. Of an experiment and of results: "slower" above
+/// a percentage. Of an experiment: "late" above percentage points, "late>2points".
 /// Throws an `input_error` that names the option --fail-if.
 gate parse_gate(std::string_view text, gated what);
 
@@ -59,9 +61,9 @@ struct gate_result {
 gate_result judge(const gate& of, const run_record& record, const run_summary& summary);
 
 /// "slower" fails where a configuration has, by any of the figures that are compared, the verdict
-/// slower, and the end of the interval that is nearer to no change lies beyond the limit. Not
-/// judged: an experiment that did not come to its end, and comparisons without an interval, unless
-/// another one fails.
+/// slower, and the end of the interval that is nearer to no change lies beyond the limit; "late"
+/// likewise of late frames, by points. Not judged: an experiment that did not come to its end, and
+/// comparisons without an interval, unless another one fails.
 gate_result judge(const gate& of, const experiment_record& record,
                   const experiment_summary& summary);
 

@@ -146,6 +146,10 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
     {"runs_disturbed",
      "disturbed runs left out and repeated: {runs}; the process stood still, or their frames took "
      "longer than those of other runs, queueing aside (machine noise)"},
+    {"runs_failed_below",
+     "{failed} of {runs} runs at rates below {below} failed, the lowest at {lowest}: the machine "
+     "was "
+     "disturbed, or the capacity is lower"},
     {"share_of_closed_loop", "this is {share} of the {closed_loop} of the closed loop"},
     {"runs_too_short",
      "the rate may be too high: under a bound that is long compared with a frame, a queue takes "

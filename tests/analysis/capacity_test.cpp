@@ -126,8 +126,7 @@ TEST(capacity, lies_between_the_rates_that_hold_and_those_that_do_not) {
   EXPECT_GT(*found.low, 988);  // lower by the 5 frames that 960 may wait for without being late
   EXPECT_LE(*found.low, 995);
   EXPECT_EQ(*found.high, 1005);
-  EXPECT_GT(*found.rate, *found.low);
-  EXPECT_LT(*found.rate, *found.high);
+  EXPECT_EQ(*found.rate, 995);  // the highest that held: no higher one is known to
   EXPECT_TRUE(found.enough);
   EXPECT_EQ(found.runs, 12U);
   EXPECT_EQ(found.frames, 12U * 864);
@@ -143,9 +142,16 @@ TEST(capacity, is_not_moved_by_one_run_that_contradicts_the_others) {
   auto record = three_at_each({900, 995, 1005, 1100});
   record.runs.push_back(pooled_at(1200, 0));
   record.runs.back().rate = 900;
-  const auto found = summarize(record).estimate;
-  EXPECT_GT(*found.low, 988);
-  EXPECT_EQ(*found.high, 1005);
+  const auto summary = summarize(record);
+  EXPECT_GT(*summary.estimate.low, 988);
+  EXPECT_EQ(*summary.estimate.rate, 995);
+  EXPECT_EQ(*summary.estimate.high, 1005);
+  const auto said = findings_of(summary, record.how);
+  const auto failed = std::ranges::find(said, "runs_failed_below", &finding::key);
+  ASSERT_NE(failed, said.end());
+  EXPECT_EQ(figure_of(*failed, "failed"), 1);
+  EXPECT_EQ(figure_of(*failed, "runs"), 4);
+  EXPECT_EQ(figure_of(*failed, "lowest"), 900);
 }
 
 TEST(capacity, leaves_out_runs_whose_frames_took_longer_for_themselves) {

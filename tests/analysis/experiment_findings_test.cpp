@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "framework/analysis/gate.hpp"
 #include "tests/analysis/made_experiments.hpp"
 #include "tests/analysis/time_units.hpp"
 
@@ -64,6 +65,18 @@ TEST(priority_findings, look_at_the_tail_where_the_median_shows_nothing) {
                                                         HasSubstr("percentile=p95 with=74."))));
 }
 
+TEST(priority_findings, look_at_late_frames_where_the_median_shows_nothing) {
+  auto record = with_and_without_priorities();
+  for (auto& trial : record.trials) trial.members[0].run.deadline = 78 * ms;
+  auto summary = figures_of(record);
+  add_comparison(summary, record, {0, figure::p50, 0.9, 1.1, verdict::inconclusive, {}});
+  add_comparison(summary, record, {0, figure::late, 0.3, 0.9, verdict::slower, {}});
+  EXPECT_THAT(findings(record, summary),
+              Contains(StartsWith("priorities_took_effect(priorities=off) verdict=more "
+                                  "percentile=late frames with=0 % without=100 % "
+                                  "change=+100 points low=+30 points high=+90 points")));
+}
+
 TEST(priority_findings, wait_for_blocks_enough_to_tell) {
   const auto record = with_and_without_priorities();
   auto summary = figures_of(record);
@@ -101,6 +114,25 @@ TEST(load_findings, say_that_a_rate_is_beyond_what_can_be_carried) {
               AllOf(StartsWith("overloaded_in [rates_of('rate=20') offered=20.00 frame/s "
                                "completed=13."),
                     EndsWith(" rates=13.52 of 20 offered frame/s configurations='rate=20']")));
+}
+
+TEST(load_findings, go_with_no_comparison_of_latency_that_grows) {
+  auto record = made_experiment("e", {made_of({{"rate", "5"}}), overloaded()}, 6);
+  for (auto& trial : record.trials) trial.members[0].run.deadline = 200 * ms;
+  const auto summary = summarize(record);
+  ASSERT_EQ(summary.comparisons.size(), 1U);
+  EXPECT_EQ(summary.comparisons.front().figure, figure::throughput);
+  const auto& member = summary.configurations[1].members[0];
+  EXPECT_TRUE(member.latency_grows());
+  EXPECT_NEAR(member.overload->offered, 20, 1e-6);
+  EXPECT_FALSE(member.end_to_end->percentile(0.5));
+  EXPECT_FALSE(member.tail);
+  EXPECT_FALSE(member.between_trials);
+  EXPECT_TRUE(summary.configurations[0].members[0].end_to_end->percentile(0.5));
+  EXPECT_FALSE(narrow_enough(record, 0.5));
+  const auto slower = judge(parse_gate("slower>50%", gated::experiment), record, summary);
+  EXPECT_EQ(slower.outcome, gate_outcome::not_judged);
+  EXPECT_EQ(slower.why, "'rate=20' is overloaded: its latency grows with the length of a trial");
 }
 
 TEST(load_findings, do_not_take_a_last_frame_that_was_late_for_a_rate_that_is_too_high) {

@@ -35,8 +35,8 @@ TEST(parse_gate, takes_every_metric_of_a_run) {
     EXPECT_EQ(made.limit, 1500);
   }
   EXPECT_EQ(parse_gate("late>0.5%", gated::run).limit, 0.005);
-  EXPECT_EQ(parse_gate("slower>250%", gated::comparison).limit, 2.5);
-  EXPECT_EQ(parse_gate("slower>0%", gated::comparison).limit, 0);
+  EXPECT_EQ(parse_gate("slower>250%", gated::experiment).limit, 2.5);
+  EXPECT_EQ(parse_gate("slower>0%", gated::experiment).limit, 0);
 }
 
 TEST(parse_gate, names_the_option_and_what_would_be_right) {
@@ -45,7 +45,7 @@ TEST(parse_gate, names_the_option_and_what_would_be_right) {
             "mean, max, late)");
   EXPECT_EQ(refusal("p99"),  // all that a shell leaves of p99>20ms
             "--fail-if 'p99': expected METRIC > LIMIT, in quotes for the shell: 'p99>20ms'");
-  EXPECT_THAT(refusal("slower<5%", gated::comparison), HasSubstr("'slower>5%'"));
+  EXPECT_THAT(refusal("slower<5%", gated::experiment), HasSubstr("'slower>5%'"));
   for (const char* limit : {"", "20", "ms", "0ms", "-1ms", "=20ms", "20ms>1", "5%", "nan ms"}) {
     EXPECT_THAT(refusal(std::string("p99>") + limit), HasSubstr("expected a time above zero"));
   }
@@ -132,10 +132,12 @@ TEST(gate_of_a_run, lets_an_overloaded_one_not_pass) {
     EXPECT_EQ(of_run(condition, record).outcome, gate_outcome::not_judged) << condition;
     EXPECT_THAT(of_run(condition, record).why, HasSubstr("overloaded")) << condition;
   }
-  EXPECT_EQ(of_run("max>1ms", record).outcome, gate_outcome::failed);
+  for (const char* condition : {"max>1ms", "p50>1ms", "p95>1ms", "mean>1ms"}) {
+    EXPECT_EQ(of_run(condition, record).outcome, gate_outcome::failed) << condition;
+  }
 }
 
-const gate slower = parse_gate("slower>5%", gated::comparison);
+const gate slower = parse_gate("slower>5%", gated::experiment);
 
 /// Verdicts on a configuration, each with its interval.
 gate_result of_verdicts(const std::vector<samples::made_comparison>& made,
@@ -162,7 +164,7 @@ TEST(gate_of_an_experiment, fails_on_a_verdict_and_not_on_noise) {
   EXPECT_EQ(found.outcome, gate_outcome::passed);
   EXPECT_EQ(found.why, "1 of 1 verdicts inconclusive");
   // Within the margin: certain, and not called slower.
-  const auto any = parse_gate("slower>0%", gated::comparison);
+  const auto any = parse_gate("slower>0%", gated::experiment);
   EXPECT_EQ(of_verdicts({{0, figure::p50, 1.002, 1.004, verdict::same}}, any).outcome,
             gate_outcome::passed);
 }
@@ -178,6 +180,50 @@ TEST(gate_of_an_experiment, judges_tail_and_throughput_too_and_names_the_worst) 
   // More frames a second are no harm.
   EXPECT_EQ(of_verdicts({same, {0, figure::throughput, 1.2, 1.3, verdict::faster}}).outcome,
             gate_outcome::passed);
+}
+
+/// Two configurations of which all frames of the second are late.
+gate_result of_late_frames(const char* condition, double low, double high, verdict found) {
+  auto record = made_experiment("e",
+                                {samples::made_of({{"a", "1"}}, samples::taking(74 * ms)),
+                                 samples::made_of({{"a", "2"}}, samples::taking(90 * ms))},
+                                5);
+  for (auto& trial : record.trials) trial.members[0].run.deadline = 80 * ms;
+  auto summary = samples::figures_of(record);
+  samples::add_comparison(summary, record, {0, figure::p50, 0.999, 1.001, verdict::same});
+  samples::add_comparison(summary, record, {0, figure::late, low, high, found});
+  return judge(parse_gate(condition, gated::experiment), record, summary);
+}
+
+TEST(gate_of_an_experiment, judges_late_frames_by_points) {
+  const auto beyond = of_late_frames("late>2points", 0.021, 0.99, verdict::slower);
+  EXPECT_EQ(beyond.outcome, gate_outcome::failed);
+  EXPECT_EQ(beyond.why,
+            "+100 points late frames of 'a=2', 95 % interval +2.1 points to +99 points");
+  EXPECT_EQ(of_late_frames("late>2points", 0.019, 0.9, verdict::slower).outcome,
+            gate_outcome::passed);
+  EXPECT_EQ(of_late_frames("late>0 points", -0.9, -0.1, verdict::faster).outcome,
+            gate_outcome::passed);
+  EXPECT_EQ(of_late_frames("slower>2%", 0.021, 0.99, verdict::slower).outcome,
+            gate_outcome::passed);
+}
+
+TEST(gate_of_an_experiment, reads_points_and_no_other_limit_of_late_frames) {
+  EXPECT_EQ(parse_gate("late>2points", gated::experiment).limit, 0.02);
+  EXPECT_EQ(parse_gate("late > 0.5 points", gated::experiment).limit, 0.005);
+  for (const auto* text : {"late>2%", "late>2", "late>points", "late>-1points", "late>100points"}) {
+    EXPECT_THAT(refusal(text, gated::experiment), HasSubstr("late>2points")) << text;
+  }
+  EXPECT_THAT(refusal("late>2points", gated::results), HasSubstr("'late' is a metric of 'run'"));
+}
+
+TEST(gate_of_an_experiment, does_not_judge_late_frames_without_a_deadline) {
+  const auto record =
+      made_experiment("e", {samples::made_of({{"a", "1"}}), samples::made_of({{"a", "2"}})}, 5);
+  const auto found =
+      judge(parse_gate("late>1points", gated::experiment), record, summarize(record));
+  EXPECT_EQ(found.outcome, gate_outcome::not_judged);
+  EXPECT_EQ(found.why, "'a=2' has no deadline");
 }
 
 TEST(gate_of_an_experiment, is_not_judged_without_an_interval_of_each_p50) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <random>
 #include <tuple>
 #include <vector>
 
@@ -78,6 +79,91 @@ TEST(intervals, hold_nearly_as_often_when_they_decide_when_to_stop) {
   }
   RecordProperty("coverage_percent", std::to_string(100.0 * held / experiments));
   EXPECT_GE(100.0 * held / experiments, 91);
+}
+
+/// Experiments in which a known share of the frames misses its deadline: some late, some dropped.
+/// Blocks make more or fewer frames late in both configurations, trials in one.
+struct deadline_experiment {
+  double reference = 0.2;
+  double value = 0.2;
+  std::size_t blocks = 10;
+  std::size_t frames = 40;
+  double block_spread = 0.05;
+  double trial_spread = 0.03;
+
+  experiment_record run(std::uint64_t seed) const {
+    auto record = simulate({.blocks = blocks, .frames = frames}, seed);
+    std::mt19937_64 random(seed);
+    std::normal_distribution<double> normal;
+    std::vector<double> of_block;
+    for (std::size_t b = 0; b < blocks; ++b) of_block.push_back(block_spread * normal(random));
+    for (auto& trial : record.trials) {
+      auto& run = trial.members[0];
+      run.run.deadline = 50'000'000;  // no frame takes so long by itself
+      const double share = (trial.configuration == 0 ? reference : value) + of_block[trial.block] +
+                           trial_spread * normal(random);
+      std::vector<frame_record> kept;
+      for (auto frame : run.frames) {
+        const bool missed = uniform_unit(random) < share;
+        if (missed && kept.size() % 2 == 1) {
+          run.load.dropped.push_back(frame.due);
+          continue;
+        }
+        if (missed) frame.end += 50'000'000;
+        kept.push_back(frame);
+      }
+      run.frames = kept;
+    }
+    return record;
+  }
+};
+
+const comparison& late_frames(const experiment_summary& of) {
+  return *find_comparison(of, {{1, 0}, {0, 0}}, figure::late);
+}
+
+TEST(intervals, of_late_frames_hold_the_difference_of_shares) {
+  const deadline_experiment cases[] = {{.reference = 0.2, .value = 0.33},
+                                       {.reference = 0.8, .value = 0.7},
+                                       {.reference = 0.15, .value = 0.15, .blocks = 30}};
+  for (const auto& as : cases) {
+    constexpr int experiments = 300;
+    int held = 0;
+    for (int seed = 0; seed < experiments; ++seed) {
+      const auto summary = summarize(as.run(static_cast<std::uint64_t>(seed)));
+      const auto& late = late_frames(summary);
+      held += late.difference_range.value().contains(as.value - as.reference);
+      EXPECT_EQ(late.ratio_range, std::nullopt);
+    }
+    EXPECT_GE(100.0 * held / experiments, 94) << as.value;
+  }
+}
+
+TEST(intervals, of_late_frames_do_not_take_none_of_a_few_for_none_at_all) {
+  const auto none = [](std::size_t frames) {
+    const deadline_experiment as{
+        .reference = 0, .value = 0, .frames = frames, .block_spread = 0, .trial_spread = 0};
+    return late_frames(summarize(as.run(1)));
+  };
+  const auto few = none(20);  // of 200 frames without a miss, 1.5 % may miss with 95 %
+  EXPECT_EQ(few.verdict, verdict::inconclusive);
+  EXPECT_GE(few.difference_range->high, 0.015);
+  EXPECT_EQ(none(200).verdict, verdict::same);
+}
+
+TEST(verdicts, on_late_frames_find_a_difference_and_seldom_one_that_is_not_there) {
+  int found = 0;
+  int false_ones = 0;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    const auto verdict_of = [seed](double value) {
+      return late_frames(summarize(deadline_experiment{.value = value}.run(seed))).verdict;
+    };
+    found += verdict_of(0.4) == verdict::slower;
+    const auto equal = verdict_of(0.2);
+    false_ones += equal == verdict::slower || equal == verdict::faster;
+  }
+  EXPECT_GE(found, 190);
+  EXPECT_LE(false_ones, 12);
 }
 
 /// In how many percent of experiments any configuration is called faster or slower.

@@ -162,6 +162,8 @@ void add_comparison(experiment_summary& to, const experiment_record& record,
         return static_cast<double>(of.end_to_end->median());
       case figure::tail:
         return static_cast<double>(of.tail.value_or(1));
+      case figure::late:
+        return of.deadline->misses.share();
       case figure::throughput:
         break;
     }
@@ -173,8 +175,12 @@ void add_comparison(experiment_summary& to, const experiment_record& record,
   result.value = value(result.pair.what);
   result.reference = value(result.pair.reference);
   result.difference = result.value - result.reference;
-  result.ratio = result.value / result.reference;
-  if (made.low > 0) {
+  if (made.figure == figure::late) {
+    result.difference_range = interval{made.low, made.high};
+  } else {
+    result.ratio = result.value / result.reference;
+  }
+  if (made.figure != figure::late && made.low > 0) {
     result.ratio_range = interval{made.low, made.high};
     result.difference_range =
         interval{(made.low - 1) * result.reference, (made.high - 1) * result.reference};

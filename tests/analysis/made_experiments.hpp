@@ -58,7 +58,8 @@ std::vector<std::string> findings(const experiment_record& record,
 /// What the plain figures of a record show.
 std::vector<std::string> findings(const experiment_record& record);
 
-/// What a comparison came to; ratio and interval as value / reference.
+/// What a comparison came to; ratio and interval as value / reference, of late frames as value -
+/// reference.
 struct made_comparison {
   std::size_t pair = 0;
   graphline::figure figure = graphline::figure::p50;

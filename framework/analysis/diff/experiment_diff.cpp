@@ -20,11 +20,14 @@ struct side_figure {
   std::size_t trials = 0;
 };
 
-/// A pipeline of a configuration, with its figures in the order of `all_figures`.
+/// What is compared by its ratio.
+constexpr std::array compared_figures = {figure::p50, figure::tail, figure::throughput};
+
+/// A pipeline of a configuration, with its figures in the order of `compared_figures`.
 struct side_member {
   std::string name;
   configuration_member who;
-  std::array<side_figure, all_figures.size()> figures;
+  std::array<side_figure, compared_figures.size()> figures;
 };
 
 std::vector<side_member> members_of(const experiment_record& record) {
@@ -39,7 +42,7 @@ std::vector<side_member> members_of(const experiment_record& record) {
       const auto runs = counted.of(added.who);
       if (runs.empty()) continue;
       const auto figures = figures_of(runs, record.how.tail, draws_for(runs.size(), 1));
-      for (std::size_t i = 0; i < all_figures.size(); ++i) {
+      for (std::size_t i = 0; i < compared_figures.size(); ++i) {
         if (!figures[i]) continue;
         auto& to = added.figures[i];
         to.value = figures[i]->value;
@@ -116,14 +119,14 @@ experiment_diff compare(const experiment_record& before, const experiment_record
   for (const auto& member : first) {
     const auto* other = find(second, member.name);
     if (other == nullptr) continue;
-    for (std::size_t i = 0; i < all_figures.size(); ++i) {
+    for (std::size_t i = 0; i < compared_figures.size(); ++i) {
       const auto& from = member.figures[i];
       const auto& to = other->figures[i];
-      if (all_figures[i] == figure::tail && before.how.tail != after.how.tail) continue;
+      if (compared_figures[i] == figure::tail && before.how.tail != after.how.tail) continue;
       if (!from.value && !to.value) continue;
       result.changes.push_back({.name = member.name,
                                 .who = member.who,
-                                .figure = all_figures[i],
+                                .figure = compared_figures[i],
                                 .values = {from.value, to.value},
                                 .trials = {from.trials, to.trials}});
       ratios.push_back(log_ratio_of(from, to));

@@ -75,6 +75,29 @@ std::optional<finding> width_of(const capacity_estimate& estimate, const capacit
   return made;
 }
 
+/// Runs that failed where they should have held by the estimate. With random arrivals some do so
+/// near it.
+std::optional<finding> failures_below(const capacity_summary& summary,
+                                      const capacity_settings& how) {
+  if (!summary.estimate.low) return std::nullopt;
+  const double below = *summary.estimate.low * (how.arrival == arrival::poisson ? 0.8 : 1);
+  std::size_t failed = 0;
+  std::size_t runs = 0;
+  double lowest = below;
+  for (const auto& probe : summary.probes) {
+    if (probe.rate >= below) continue;
+    runs += probe.runs.size();
+    failed += probe.runs.size() - probe.held;
+    if (probe.held < probe.runs.size()) lowest = std::min(lowest, probe.rate);
+  }
+  if (failed == 0) return std::nullopt;
+  finding made{"runs_failed_below", finding_severity::warning};
+  return made.with("failed", failed)
+      .with("runs", runs)
+      .with("below", below, unit::frames_per_second)
+      .with("lowest", lowest, unit::frames_per_second);
+}
+
 /// Without an estimate.
 finding nothing_found(const capacity_summary& summary, const capacity_settings& how) {
   const auto& alone = summary.alone;
@@ -146,6 +169,7 @@ std::vector<finding> findings_of(const capacity_summary& summary, const capacity
   } else if (left_out > 0) {
     list.push_back(found("runs_disturbed", how).with("runs", left_out));
   }
+  if (auto failures = failures_below(summary, how)) list.push_back(std::move(*failures));
   if (!summary.closed_loop) return list;
   list.push_back(found("share_of_closed_loop", how)
                      .with("share", *estimate.rate / *summary.closed_loop, unit::share)

@@ -69,10 +69,11 @@ struct capacity_estimate {
 /// variate (Law, "Simulation Modeling and Analysis", section 11.4): the better it resembles the
 /// pipeline, the narrower the interval; it need not for the interval to be right.
 ///
-/// `constant`: rates hold or not, sharply. A rate holds when most of its runs do. The interval goes
-/// from the highest rate that held below all that did not, to the lowest that did not above all
-/// that did. Its lower end is lowered by what a queue can grow in a run without a frame being late,
-/// though by no more than a quarter of `within`, since a queue that grows by more is noticed.
+/// `constant`: rates hold or not, sharply. A rate holds when most of its runs do. The capacity is
+/// the highest rate that held below all that did not; the interval goes from there to the lowest
+/// that did not above all that did. Its lower end is lowered by what a queue can grow in a run
+/// without a frame being late, though by no more than a quarter of `within`, since a queue that
+/// grows by more is noticed.
 capacity_estimate estimate_capacity(const capacity_settings& how, std::optional<double> closed_loop,
                                     std::span<const capacity_run> runs,
                                     std::span<const capacity_run_summary> summaries);

@@ -292,7 +292,7 @@ void estimate_sharply(const capacity_settings& how, std::span<const pooled_run> 
   const double queue = 1e-9 * static_cast<double>(how.bound) * below->first;
   to.low = below->first / (1 + std::min(queue / frames, within / 4));
   to.high = last_held->first;
-  to.rate = std::sqrt(*to.low * *to.high);
+  to.rate = below->first;
   // Halves the gap; then makes sure of its ends, and of rates that contradict each other.
   const auto fewest =
       std::min_element(below, std::next(last_held),

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -116,12 +118,17 @@ bool decided(verdict what) {
   return what == verdict::faster || what == verdict::slower;
 }
 
-/// The p50, unless only the tail shows an effect.
+/// The first of p50, late frames and tail that shows an effect; the p50 where none does.
 const comparison* telling(const experiment_summary& summary, const compared_pair& pair) {
-  const auto* p50 = find_comparison(summary, pair, figure::p50);
-  const auto* tail = find_comparison(summary, pair, figure::tail);
-  const auto shows = [](const comparison* of) { return of != nullptr && decided(of->verdict); };
-  return !shows(p50) && shows(tail) ? tail : p50;
+  for (const auto what : {figure::p50, figure::late, figure::tail}) {
+    const auto* found = find_comparison(summary, pair, what);
+    if (found != nullptr && decided(found->verdict)) return found;
+  }
+  return find_comparison(summary, pair, figure::p50);
+}
+
+std::string in_points(double difference) {
+  return fmt::format("{:+.3g} points", 100 * difference);
 }
 
 /// `with`: whether what is compared runs with priorities, and its reference without.
@@ -129,14 +136,21 @@ finding effect_of(const comparison& of, bool with, double tail) {
   finding made{decided(of.verdict)           ? "priorities_took_effect"
                : of.verdict == verdict::same ? "priorities_changed_nothing"
                                              : "priorities_inconclusive"};
-  made.with("verdict", std::string(to_word(of.verdict)))
-      .with("percentile", of.figure == figure::p50 ? "p50" : percentile_name(tail))
-      .with("with", with ? of.value : of.reference, unit::duration)
-      .with("without", with ? of.reference : of.value, unit::duration)
-      .with("change", of.ratio - 1, unit::change)
-      .with("low", of.ratio_range->low - 1, unit::change)
-      .with("high", of.ratio_range->high - 1, unit::change);
-  return made;
+  const bool late = of.figure == figure::late;
+  const auto in = late ? unit::share : unit::duration;
+  const auto range = *of.change_range();
+  made.with("verdict", std::string(verdict_word(of.verdict, of.figure)))
+      .with("percentile", figure_name(of.figure, tail))
+      .with("with", with ? of.value : of.reference, in)
+      .with("without", with ? of.reference : of.value, in);
+  if (late) {
+    return made.with("change", in_points(of.difference))
+        .with("low", in_points(range.low))
+        .with("high", in_points(range.high));
+  }
+  return made.with("change", of.ratio - 1, unit::change)
+      .with("low", range.low, unit::change)
+      .with("high", range.high, unit::change);
 }
 
 }  // namespace
@@ -162,7 +176,7 @@ void add_priority_findings(const finding_source& from, std::vector<finding>& to)
     const bool with = what.front()->run.priorities;
     if (with == reference.front()->run.priorities) continue;
     const auto* compared = telling(from.summary, pair);
-    if (compared == nullptr || !compared->ratio_range) continue;
+    if (compared == nullptr || !compared->change_range()) continue;
     grouped_findings one;
     one.add(effect_of(*compared, with, from.record.how.tail), pair.what);
     to.push_back(one.all(from.labels).front());

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <string>
 #include <utility>
 
 #include "framework/analysis/run/frame_period.hpp"
+#include "framework/analysis/run/overload.hpp"
 #include "framework/analysis/stats/confidence.hpp"
 #include "framework/base/random.hpp"
 
@@ -17,6 +19,14 @@ using member_key = std::pair<std::size_t, std::size_t>;
 
 member_key key_of(const configuration_member& member) {
   return {member.configuration, member.member};
+}
+
+bool is_share(const comparison& of) {
+  return of.figure == figure::late;
+}
+
+bool is_share(const stage_comparison&) {
+  return false;
 }
 
 bool more_is_faster(const comparison& of) {
@@ -38,13 +48,15 @@ struct family {
 
   void add(Comparison comparison, const resampled_figure& value,
            const resampled_figure& reference) {
+    const bool shares = is_share(comparison);
     // Without a time above 0 there is no ratio.
-    if (value.value <= 0 || reference.value <= 0) return;
+    if (!shares && (value.value <= 0 || reference.value <= 0)) return;
     comparison.difference = value.value - reference.value;
-    comparison.ratio = value.value / reference.value;
+    if (!shares) comparison.ratio = value.value / reference.value;
     comparisons.push_back(comparison);
     if (blocks < least_blocks) return;
-    if (auto by = contrast::of(value, reference, blocks)) {
+    if (auto by = shares ? contrast::of_shares(value, reference, blocks)
+                         : contrast::of(value, reference, blocks)) {
       judged.push_back(comparisons.size() - 1);
       contrasts.push_back(std::move(*by));
     }
@@ -59,8 +71,10 @@ struct family {
     const double t = student_t_critical(level, blocks - 1);
     for (std::size_t i = 0; i < judged.size(); ++i) {
       auto& to = comparisons[judged[i]];
-      to.ratio_range = contrasts[i].ratio_range(t);
-      to.verdict = verdict_of(*to.ratio_range, margin, more_is_faster(to));
+      if (!is_share(to)) {
+        to.ratio_range = contrasts[i].ratio_range(t);
+        to.verdict = verdict_of(*to.ratio_range, margin, more_is_faster(to));
+      }
       finish(to, contrasts[i], level, t);
     }
     return std::move(comparisons);
@@ -92,17 +106,29 @@ resampled_figures figures_of(const std::vector<const run_record*>& runs, double 
   std::vector<double> frames;
   std::vector<double> seconds;
   bool took_time = true;
+  std::vector<double> late;
+  std::vector<double> decided;
   for (const auto* run : runs) {
     times.push_back(end_to_end_times(*run));
+    if (run->run.deadline) {
+      const auto misses = misses_of(*run, *run->run.deadline);
+      late.push_back(static_cast<double>(misses.missed));
+      decided.push_back(static_cast<double>(misses.frames));
+    }
     const auto done = completions_of(*run);
     frames.push_back(done.count);
     seconds.push_back(1e-9 * done.time);
     took_time = took_time && seconds.back() > 0;
   }
+  if (took_time) result[2] = resample_ratio(frames, seconds, draws);
+  if (const auto found = overload_of(runs); found && found->growth) return result;
   const pooled_times pooled(std::move(times));
   if (pooled.count() >= samples_needed(0.5)) result[0] = resample_percentile(pooled, 0.5, draws);
   if (pooled.count() >= samples_needed(tail)) result[1] = resample_percentile(pooled, tail, draws);
-  if (took_time) result[2] = resample_ratio(frames, seconds, draws);
+  if (late.size() == runs.size()) {
+    result[3] = resample_ratio(late, decided, draws);
+    result[3]->least_error = 1 / std::accumulate(decided.begin(), decided.end(), 0.0);
+  }
   return result;
 }
 
@@ -151,9 +177,17 @@ std::vector<comparison> compare_figures(const counted_trials& trials,
   }
   return all.take([&](comparison& to, const contrast& by, double level, double t) {
     to.difference_range = by.difference_range(t);
+    inconclusive_ratio open{by.log_ratio(), by.error(), level, record.how.margin};
+    if (is_share(to)) {
+      auto& [low, high] = *to.difference_range;
+      low = std::max(low, -1.0);
+      high = std::min(high, 1.0);
+      to.verdict = verdict_of({1 + low, 1 + high}, record.how.margin, false);
+      open.log_ratio = by.difference();
+      open.error = by.difference_error();
+    }
     if (to.verdict != verdict::inconclusive) return;
-    to.more_trials =
-        blocks_to_decide({by.log_ratio(), by.error(), level, record.how.margin}, blocks);
+    to.more_trials = blocks_to_decide(open, blocks);
   });
 }
 

@@ -13,7 +13,8 @@
 namespace graphline {
 
 /// Everything that is compared of two configurations, in the order in which it is shown.
-inline constexpr std::array all_figures = {figure::p50, figure::tail, figure::throughput};
+inline constexpr std::array all_figures = {figure::p50, figure::tail, figure::throughput,
+                                           figure::late};
 
 /// Figures of a pipeline, in the order of `all_figures`, each with its draws; nothing where the
 /// frames do not carry one.
@@ -22,15 +23,18 @@ using resampled_figures = std::array<std::optional<resampled_figure>, all_figure
 /// Draws from so many blocks, at least 1; none below `least_blocks`, where they would say nothing.
 block_draws draws_for(std::size_t blocks, std::uint64_t seed);
 
-/// Of all frames of all runs, one run for each block of the draws. `tail`: the percentile.
+/// Of all frames of all runs, one run for each block of the draws. `tail`: the percentile. Only the
+/// throughput where latency grows with the length of the runs, by `overload_of`.
 resampled_figures figures_of(const std::vector<const run_record*>& runs, double tail,
                              const block_draws& draws);
 
-/// What the interval of a ratio says. `same` comes first: a difference that is certain but lies
-/// within the margin is none that matters. `more_is_faster` of a throughput, not of a time.
+/// What the interval of a ratio, or of 1 plus a difference of shares, says. `same` comes first: a
+/// difference that is certain but lies within the margin is none that matters. `more_is_faster` of
+/// a throughput, not of a time.
 verdict verdict_of(const interval& ratio, double margin, bool more_is_faster);
 
-/// A ratio that `blocks` blocks left inconclusive.
+/// A ratio that `blocks` blocks left inconclusive. Of shares, a difference in place of the
+/// logarithm.
 struct inconclusive_ratio {
   double log_ratio = 0;
   double error = 0;     ///< standard error of the logarithm

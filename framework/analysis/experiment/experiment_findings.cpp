@@ -80,24 +80,12 @@ void grouped_findings::add_as_cases(finding of, const experiment_labels& labels,
 
 namespace {
 
-/// Of those of which more than half of the runs were overloaded; rates are medians over these.
 void add_overload_findings(const finding_source& from, std::vector<finding>& to) {
   grouped_findings cases;
   for (const auto& who : from.labels.all()) {
-    const auto runs = from.runs_of(who);
-    std::vector<double> offered;
-    std::vector<double> completed;
-    for (const auto* run : runs) {
-      const auto found = overload_of(*run);
-      if (!found) continue;
-      offered.push_back(found->offered);
-      completed.push_back(found->completed);
-    }
-    if (2 * offered.size() <= runs.size()) continue;
-    overload typical;
-    typical.offered = median_of(offered);
-    typical.completed = median_of(completed);
-    auto rates = overload_finding(typical);
+    const auto& member = from.summary.configurations[who.configuration].members[who.member];
+    if (!member.overload) continue;
+    auto rates = overload_finding({member.overload->offered, member.overload->completed, 0, {}});
     rates.key = "rates_of";
     cases.add(std::move(rates), who);
   }

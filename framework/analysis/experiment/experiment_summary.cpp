@@ -37,6 +37,8 @@ void add_frames(member_summary& to, const run_list& runs, double tail) {
       to.trial_medians.push_back(static_cast<double>(lower_median(std::move(times))));
     }
   }
+  to.overload = overload_of(runs);
+  if (to.latency_grows()) to.trial_medians.clear();
   to.between_trials = stddev_of(to.trial_medians);
   if (done.time > 0) to.throughput = done.count * 1e9 / done.time;
   // A run that was read from elsewhere may not know it; no run takes none.
@@ -47,6 +49,9 @@ void add_frames(member_summary& to, const run_list& runs, double tail) {
     to.deadline = compare_with_deadline(*runs.front()->run.deadline, runs);
   }
   to.end_to_end = distribution::of(std::move(all));
+  if (to.end_to_end && to.latency_grows()) {
+    to.end_to_end = std::move(*to.end_to_end).unsettled(latency_grows_with_length);
+  }
   if (to.end_to_end) to.tail = to.end_to_end->percentile(tail);
 }
 
@@ -82,6 +87,17 @@ bool reaches_at_most(double far, const comparison& comparison) {
 
 }  // namespace
 
+std::string figure_name(figure what, double tail) {
+  if (what == figure::late) return "late frames";
+  return what == figure::tail ? percentile_name(tail) : std::string(to_word(what));
+}
+
+std::string_view verdict_word(verdict what, figure of) noexcept {
+  if (of != figure::late) return to_word(what);
+  if (what == verdict::faster) return "fewer";
+  return what == verdict::slower ? "more" : to_word(what);
+}
+
 const comparison* find_comparison(const experiment_summary& summary, const compared_pair& pair,
                                   figure what) noexcept {
   for (const auto& found : summary.comparisons) {
@@ -116,9 +132,13 @@ experiment_summary summarize(const experiment_record& record) {
 bool narrow_enough(const experiment_record& record, double narrow_to) {
   const counted_trials trials(record, steadiness_of(record).affected_blocks);
   const auto comparisons = compare_figures(trials, record);
-  return !comparisons.empty() && std::ranges::all_of(comparisons, [&](const comparison& c) {
-    return c.figure != figure::p50 || reaches_at_most(narrow_to, c);
-  });
+  const auto is_narrow = [&](const compared_pair& pair) {
+    return std::ranges::any_of(comparisons, [&](const comparison& c) {
+      return c.figure == figure::p50 && c.pair.what == pair.what &&
+             c.pair.reference == pair.reference && reaches_at_most(narrow_to, c);
+    });
+  };
+  return !record.pairs.empty() && std::ranges::all_of(record.pairs, is_narrow);
 }
 
 }  // namespace graphline

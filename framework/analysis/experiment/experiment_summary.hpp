@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "framework/analysis/run/summary.hpp"
@@ -14,17 +15,20 @@
 
 namespace graphline {
 
-/// What is compared of two configurations: percentiles of the end-to-end time, or the throughput.
-enum class figure { p50, tail, throughput };
+/// What is compared of two configurations: percentiles of the end-to-end time, the throughput, or
+/// the share of frames that missed their deadline.
+enum class figure { p50, tail, throughput, late };
 
-inline constexpr word<figure> figure_words[] = {
-    {"p50", figure::p50}, {"tail", figure::tail}, {"throughput", figure::throughput}};
+inline constexpr word<figure> figure_words[] = {{"p50", figure::p50},
+                                                {"tail", figure::tail},
+                                                {"throughput", figure::throughput},
+                                                {"late", figure::late}};
 
 /// With fewer blocks there are no intervals and no verdicts.
 inline constexpr std::size_t least_blocks = 5;
 
 /// What a comparison says. `faster` and `slower` of what is compared: a higher throughput is
-/// faster.
+/// faster, and so are fewer late frames.
 enum class verdict {
   faster,
   slower,
@@ -47,14 +51,15 @@ struct words_of<verdict> {
   static constexpr const auto& table = verdict_words;
 };
 
-/// A figure of one configuration against that of another.
+/// A figure of one configuration against that of another. Late frames have no ratio: there may be
+/// none, and what counts is how many more of all there are.
 struct comparison {
   compared_pair pair;
   graphline::figure figure = graphline::figure::p50;
-  double value = 0;       ///< nanoseconds, or frames a second
+  double value = 0;       ///< nanoseconds, frames a second, or a part of all frames
   double reference = 0;   ///< likewise
   double difference = 0;  ///< value - reference
-  double ratio = 1;       ///< value / reference
+  double ratio = 1;       ///< value / reference; not of late frames
   /// All intervals of the experiment hold together with 95 %. Nothing with too few blocks.
   std::optional<interval> difference_range;
   std::optional<interval> ratio_range;
@@ -62,6 +67,17 @@ struct comparison {
   /// Of an inconclusive one: about how many more trials of each would decide it; nothing when that
   /// cannot be told or is out of reach.
   std::optional<std::int64_t> more_trials;
+
+  /// By how much it is more, which the margin limits: a part of the reference; of late frames the
+  /// difference.
+  double change() const noexcept {
+    return figure == graphline::figure::late ? difference : ratio - 1;
+  }
+  std::optional<interval> change_range() const noexcept {
+    if (figure == graphline::figure::late) return difference_range;
+    if (!ratio_range) return std::nullopt;
+    return interval{ratio_range->low - 1, ratio_range->high - 1};
+  }
 };
 
 /// The p50 of one stage against that of the same stage in another configuration.
@@ -77,11 +93,12 @@ struct stage_comparison {
 /// What the trials of one pipeline of a configuration say, all frames of all trials together.
 struct member_summary {
   std::string name;
-  std::size_t trials = 0;  ///< that are counted
-  std::optional<distribution> end_to_end;
-  std::optional<nanoseconds> tail;       ///< the experiment's tail percentile
-  std::optional<double> throughput;      ///< of trials as `completions_of`, together
-  std::vector<double> trial_medians;     ///< nanoseconds, in order of the blocks
+  std::size_t trials = 0;                       ///< that are counted
+  std::optional<graphline::overload> overload;  ///< of most trials
+  std::optional<distribution> end_to_end;       ///< unsettled where latency grows
+  std::optional<nanoseconds> tail;              ///< the experiment's tail percentile
+  std::optional<double> throughput;             ///< of trials as `completions_of`, together
+  std::vector<double> trial_medians;            ///< nanoseconds, in order of the blocks
   std::optional<double> between_trials;  ///< standard deviation of these; nothing below 2 trials
   struct stage {
     std::string name;
@@ -90,6 +107,9 @@ struct member_summary {
     std::optional<distribution> times;
   };
   std::vector<stage> stages;
+
+  /// With the length of the trials, in most of them: no latency of theirs is to be compared.
+  bool latency_grows() const noexcept { return overload && overload->growth; }
   std::optional<deadline_summary> deadline;
   std::size_t due = 0;      ///< frames, dropped ones among them
   std::size_t dropped = 0;  ///< by a full queue
@@ -121,6 +141,12 @@ struct experiment_summary {
   steadiness machine;
 };
 
+/// "p50", "p95" for the tail, "throughput", "late frames".
+std::string figure_name(figure what, double tail);
+
+/// The verdict in a word: of late frames "fewer" or "more" for faster and slower.
+std::string_view verdict_word(verdict what, figure of) noexcept;
+
 /// The comparison of a pair by a figure; null where there is none.
 const comparison* find_comparison(const experiment_summary& summary, const compared_pair& pair,
                                   figure what) noexcept;
@@ -129,8 +155,8 @@ const comparison* find_comparison(const experiment_summary& summary, const compa
 /// are, without comparisons. Affected blocks count unless they were repeated.
 experiment_summary summarize(const experiment_record& record);
 
-/// Whether every interval of the p50's ratio reaches at most `narrow_to` to either side: cheap
-/// enough to be asked after every block.
+/// Whether every pair has an interval of the p50's ratio that reaches at most `narrow_to` to either
+/// side: cheap enough to be asked after every block.
 bool narrow_enough(const experiment_record& record, double narrow_to);
 
 /// Blocks in which the machine was not itself, by the trials so far.

@@ -59,6 +59,18 @@ bool usable(const resampled_figure& figure) {
          std::ranges::all_of(figure.draws, [](double draw) { return draw > 0; });
 }
 
+/// In standard deviations from their mean. What rounding leaves of draws that are all alike is no
+/// deviation.
+std::vector<double> deviations_of(const std::vector<double>& draws) {
+  const double mean = mean_of(draws);
+  const double spread = stddev_of(draws).value_or(0);
+  std::vector<double> result;
+  if (spread > 1e-12) {
+    for (const double draw : draws) result.push_back((draw - mean) / spread);
+  }
+  return result;
+}
+
 /// The bootstrap's variance of a mean of n values is too small by (n - 1) / n.
 double error_of(double spread, std::size_t blocks) {
   const auto n = static_cast<double>(blocks);
@@ -139,23 +151,28 @@ std::optional<double> log_error(const resampled_figure& figure, std::size_t bloc
 std::optional<contrast> contrast::of(const resampled_figure& value,
                                      const resampled_figure& reference, std::size_t blocks) {
   if (!usable(value) || !usable(reference)) return std::nullopt;
+  auto result = of_shares(value, reference, blocks);
   std::vector<double> logs(value.draws.size());
-  std::vector<double> differences(value.draws.size());
   for (std::size_t i = 0; i < logs.size(); ++i) {
     logs[i] = std::log(value.draws[i] / reference.draws[i]);
+  }
+  result.log_ratio_ = std::log(value.value / reference.value);
+  result.error_ = error_of(stddev_of(logs).value_or(0), blocks);
+  result.deviations_ = deviations_of(logs);
+  return result;
+}
+
+contrast contrast::of_shares(const resampled_figure& value, const resampled_figure& reference,
+                             std::size_t blocks) {
+  std::vector<double> differences(value.draws.size());
+  for (std::size_t i = 0; i < differences.size(); ++i) {
     differences[i] = value.draws[i] - reference.draws[i];
   }
-  const double mean = mean_of(logs);
-  const double spread = stddev_of(logs).value_or(0);
   contrast result;
-  result.log_ratio_ = std::log(value.value / reference.value);
-  result.error_ = error_of(spread, blocks);
   result.difference_ = value.value - reference.value;
-  result.difference_error_ = error_of(stddev_of(differences).value_or(0), blocks);
-  // What rounding leaves of draws that are all alike is no deviation.
-  if (spread > 1e-12) {
-    for (const double log : logs) result.deviations_.push_back((log - mean) / spread);
-  }
+  result.difference_error_ = std::max(error_of(stddev_of(differences).value_or(0), blocks),
+                                      std::hypot(value.least_error, reference.least_error));
+  result.deviations_ = deviations_of(differences);
   return result;
 }
 

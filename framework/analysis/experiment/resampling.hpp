@@ -52,6 +52,9 @@ class block_draws {
 struct resampled_figure {
   double value = 0;
   std::vector<double> draws;
+  /// The standard error is not below this, however alike all draws are: of a share of frames one
+  /// frame of all, since a run without late frames does not show that there can be none.
+  double least_error = 0;
 };
 
 /// The percentile by nearest rank of all durations of the blocks drawn. Of very many durations what
@@ -76,13 +79,20 @@ class contrast {
   static std::optional<contrast> of(const resampled_figure& value,
                                     const resampled_figure& reference, std::size_t blocks);
 
+  /// Of shares, by their difference alone: a share may be 0.
+  static contrast of_shares(const resampled_figure& value, const resampled_figure& reference,
+                            std::size_t blocks);
+
   double log_ratio() const noexcept { return log_ratio_; }
 
   /// Standard error of the logarithm of the ratio.
   double error() const noexcept { return error_; }
 
-  /// How far each draw's logarithm is from their mean, in standard deviations of all draws; empty
-  /// when none differs.
+  double difference() const noexcept { return difference_; }
+  double difference_error() const noexcept { return difference_error_; }
+
+  /// How far each draw's logarithm, of shares its difference, is from their mean, in standard
+  /// deviations of all draws; empty when none differs.
   const std::vector<double>& deviations() const noexcept { return deviations_; }
 
   /// The estimate with `t` standard errors to either side, taken in logarithms.
@@ -102,6 +112,8 @@ class contrast {
 /// The level at which each single interval has to stand so that all of them hold together with
 /// 95 %: between 5 %, when all say the same, and 1 - 0.95^(1/k) for k that have nothing to do with
 /// each other (Sidak, 1967).
+///
+/// Differences of shares count like logarithms of ratios.
 ///
 /// Single-step max-T (Westfall and Young, "Resampling-Based Multiple Testing", 1993): in 95 % of
 /// the draws no contrast is farther from its mean than c standard deviations; a normal variable is

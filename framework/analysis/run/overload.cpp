@@ -119,6 +119,24 @@ std::optional<overload> overload_of(const run_record& record) {
   return evident_overload(record);
 }
 
+std::optional<overload> overload_of(std::span<const run_record* const> runs) {
+  std::vector<double> offered;
+  std::vector<double> completed;
+  std::vector<double> growth;
+  for (const auto* run : runs) {
+    const auto found = overload_of(*run);
+    if (!found) continue;
+    offered.push_back(found->offered);
+    completed.push_back(found->completed);
+    if (found->growth) growth.push_back(*found->growth);
+  }
+  if (2 * offered.size() <= runs.size()) return std::nullopt;
+  overload result{median_of(offered), median_of(completed), 0, {}};
+  for (const auto* run : runs) result.dropped += run->load.dropped.size();
+  if (2 * growth.size() > runs.size()) result.growth = median_of(growth);
+  return result;
+}
+
 finding overload_finding(const overload& what) {
   finding made{"overloaded", finding_severity::failure};
   made.with("offered", what.offered, unit::frames_per_second)

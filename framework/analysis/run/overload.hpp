@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 
 #include "framework/analysis/finding.hpp"
 #include "framework/record/run_record.hpp"
@@ -15,6 +16,10 @@ struct overload {
   std::size_t dropped = 0;       ///< frames
   std::optional<double> growth;  ///< of the latency, in ns a second; nothing where drops bound it
 };
+
+/// Why the latency of a run says nothing beyond the run.
+inline constexpr const char* latency_grows_with_length =
+    "overloaded: latency grows with the run's length";
 
 /// Nothing with `arrival: closed`, where frames keep up, and where fewer than 15 were due.
 ///
@@ -30,6 +35,10 @@ struct overload {
 /// Where fewer than half of the frames were completed, be it a few: if each had taken no longer
 /// than the shortest of them, there still would not have been slots for as many as were offered.
 std::optional<overload> overload_of(const run_record& record);
+
+/// Of runs of one configuration: where more than half of them are overloaded, with the medians over
+/// these. Latency grows where it does in more than half of all.
+std::optional<overload> overload_of(std::span<const run_record* const> runs);
 
 /// "overloaded", with its rates and by how much latency grows per second of load.
 finding overload_finding(const overload& what);

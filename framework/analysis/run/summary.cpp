@@ -173,7 +173,7 @@ run_summary summarize(const run_record& record) {
   if (record.run.arrival != arrival::closed) result.load = load_of(record);
   result.overload = overload_of(record);
   if (result.overload && result.overload->growth) {
-    const char* why = "overloaded: latency grows with the run's length";
+    const char* why = latency_grows_with_length;
     result.end_to_end = std::move(*result.end_to_end).unsettled(why);
     result.load->queue_wait = std::move(*result.load->queue_wait).unsettled(why);
   }

@@ -58,12 +58,11 @@ table probe_table(const capacity_summary& summary, const capacity_settings& how)
        {data_column("queue_grew_in", none), [](p x) { return x.growing; }},
        {data_column("cut_off"), [](p x) { return x.cut_off; }},
        {{"outcome",
-         "verdict",
+         "outcome",
          {},
          0,
          "a run holds if no more of its frames are late than the percentile allows; the first "
-         "tenth of each run is not counted; *: exploratory runs, which the estimate leaves out",
-         shown},
+         "tenth of each run is not counted; *: exploratory runs, which the estimate leaves out"},
         outcome_of}},
       probes);
 }

@@ -243,12 +243,15 @@ void add_notes(document& to, const experiment_view& of) {
   };
   for (const auto p : {0.5, record.how.tail}) {
     const auto lacks = [p](const member_summary& m) {
-      return m.end_to_end && !m.end_to_end->percentile(p);
+      return m.end_to_end && !m.latency_grows() && !m.end_to_end->percentile(p);
     };
     if (any_member(summary, lacks)) add(percentile_name(p), samples_needed(p));
   }
   std::string text;
   if (!missing.empty()) text = "percentiles of too few frames are not shown: " + missing + '\n';
+  if (any_member(summary, [](const member_summary& m) { return m.latency_grows(); })) {
+    text += fmt::format("- of what is {}\n", latency_grows_with_length);
+  }
   text += "times: of all frames of a configuration's trials together";
   std::set<timing_method> methods;
   for (const auto& trial : record.trials) {

@@ -9,15 +9,22 @@ namespace graphline::report {
 
 namespace {
 
-/// "p50 60.2 ms, -18.8 % (95 % interval -19.4 to -18.1 %)".
+/// "p50 60.2 ms, -18.8 % (95 % interval -19.4 to -18.1 %)"; of late frames in points.
 std::string words_of(const comparison& of, const std::string& metric) {
-  estimate change{{of.ratio - 1, unit::change}, {}, {}};
-  if (of.ratio_range) {
-    change.low = of.ratio_range->low - 1;
-    change.high = of.ratio_range->high - 1;
+  const auto value = to_text({of.value, unit_of(of.figure)});
+  const auto range = of.change_range();
+  if (of.figure == figure::late) {
+    auto text = fmt::format("{} {}, {:+.3g} points", metric, value, 100 * of.difference);
+    if (!range) return text;
+    return fmt::format("{} (95 % interval {:+.3g} to {:+.3g})", text, 100 * range->low,
+                       100 * range->high);
   }
-  return fmt::format("{} {}, {}", metric, to_text({of.value, unit_of(of.figure)}),
-                     shown_value(change));
+  estimate change{{of.change(), unit::change}, {}, {}};
+  if (range) {
+    change.low = range->low;
+    change.high = range->high;
+  }
+  return fmt::format("{} {}, {}", metric, value, shown_value(change));
 }
 
 table sweep_table(const sweep& of, const experiment_record& record) {
@@ -101,30 +108,31 @@ void add_sweep(document& to, const experiment_view& of) {
 
 void add_comparisons_chart(document& to, const experiment_view& of) {
   comparisons_chart drawn{{}, of.record.how.margin};
-  for (const auto what : {figure::p50, figure::tail, figure::throughput}) {
+  for (const auto& [word, what] : figure_words) {
     for (const auto& found : of.summary.comparisons) {
       if (found.figure != what) continue;
       auto& made = drawn.list.emplace_back();
-      made.metric = name_of(what, of.record.how.tail);
+      made.metric = figure_name(what, of.record.how.tail);
       made.name = of.labels.of(found.pair.what);
       made.reference = of.labels.of(found.pair.reference);
-      made.change = found.ratio - 1;
-      if (found.ratio_range) {
-        made.low = found.ratio_range->low - 1;
-        made.high = found.ratio_range->high - 1;
+      made.change = found.change();
+      if (const auto range = found.change_range()) {
+        made.low = range->low;
+        made.high = range->high;
         made.verdict = found.verdict;
       }
       made.words = words_of(found, made.metric);
     }
   }
   if (drawn.list.empty()) return;
-  to.parts.push_back(chart{
-      "comparisons_chart", "Comparisons",
-      fmt::format("Changes against the baseline with their 95 % intervals, by bootstrap over {} "
-                  "blocks; all hold together. An interval between the dashed lines, within {:g} %, "
-                  "means the same.",
-                  of.summary.counted_blocks, 100 * of.record.how.margin),
-      std::move(drawn)});
+  to.parts.push_back(
+      chart{"comparisons_chart", "Comparisons",
+            fmt::format("Changes against the baseline, of late frames in points, with their 95 % "
+                        "intervals, by bootstrap over {} blocks; all hold together. An interval "
+                        "between the dashed lines, within {:g} %, "
+                        "means the same.",
+                        of.summary.counted_blocks, 100 * of.record.how.margin),
+            std::move(drawn)});
 }
 
 void add_trials_chart(document& to, const experiment_view& of) {

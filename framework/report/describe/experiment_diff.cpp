@@ -38,8 +38,8 @@ table change_table(const experiment_diff& found, figure what, const experiment_l
   auto changes = found.changes;
   std::erase_if(changes, [&](c x) { return x.figure != what; });
   return table_of<configuration_change>(
-      {std::string(to_word(what)), name_of(what, found.tail.before), "configuration"},
-      {{{"label", name_of(what, found.tail.before), {}, 0, "", shown},
+      {std::string(to_word(what)), figure_name(what, found.tail.before), "configuration"},
+      {{{"label", figure_name(what, found.tail.before), {}, 0, "", shown},
         [&](c x) { return labels.of(x.who); }},
        {data_column("configuration"), [](c x) { return x.name; }},
        {{"before", "before", in}, [=](c x) { return cell(x.values.before, in); }},

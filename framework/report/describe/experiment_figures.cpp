@@ -51,11 +51,6 @@ const std::vector<column_of<member_summary>>& member_figures() {
       {data_column("due"), [](s x) { return x.due; }},
       {data_column("dropped"), [](s x) { return x.dropped; }},
       {data_column("deadline"), [](s x) { return deadline_of(x.deadline); }},
-      {{"late_share", "late %", share, 0, "", shown},
-       [](s x) {
-         return x.deadline ? share_of(x.deadline->misses.missed, x.deadline->misses.frames)
-                           : cell();
-       }},
       {{"dropped_share", "dropped %", share, 0, "", shown},
        [](s x) { return x.dropped > 0 ? share_of(x.dropped, x.due) : cell(); }}};
   return columns;

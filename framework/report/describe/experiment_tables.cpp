@@ -12,12 +12,18 @@ namespace {
 
 using enum unit;
 
+bool in_any_table(const member_summary&) {
+  return true;
+}
+
 /// A table for people with these columns of each pipeline of each configuration.
 table member_table(const experiment_view& of, std::string key, std::string title,
-                   const member_columns& columns) {
+                   const member_columns& columns,
+                   bool (*has_row)(const member_summary&) = in_any_table) {
   table made{std::move(key), std::move(title), "configuration", "", columns_of(columns), {}, shown};
   made.titled = true;
   for (const auto& member : of.compared()) {
+    if (!has_row(of.of(member.who))) continue;
     made.rows.push_back(row_of(member, columns));
     made.rows.back().apart = member.apart;
   }
@@ -27,8 +33,23 @@ table member_table(const experiment_view& of, std::string key, std::string title
 // ---- The answer ---------------------------------------------------------------------------------
 
 cell value_of(figure what, const member_summary& of) {
-  if (what == figure::throughput) return {of.throughput, frames_per_second};
-  return what == figure::p50 ? cell(p50_of(of.end_to_end), duration) : cell(of.tail, duration);
+  switch (what) {
+    case figure::p50:
+      return {p50_of(of.end_to_end), duration};
+    case figure::tail:
+      return {of.tail, duration};
+    case figure::throughput:
+      return {of.throughput, frames_per_second};
+    case figure::late:
+      break;
+  }
+  if (!of.deadline || of.deadline->misses.frames == 0) return {};
+  return {of.deadline->misses.share(), share};
+}
+
+std::string title_of(figure what, double tail) {
+  if (what == figure::late) return "late %";
+  return what == figure::throughput ? "frame/s" : figure_name(what, tail);
 }
 
 const comparison* comparison_of(const experiment_view& of, const compared_member& member,
@@ -36,28 +57,29 @@ const comparison* comparison_of(const experiment_view& of, const compared_member
   return member.pair == nullptr ? nullptr : find_comparison(of.summary, *member.pair, what);
 }
 
-/// A metric with its change and the verdict on it; of the main one the interval of the change too.
+/// A metric with its change and the verdict on it; of a main one the interval of the change too.
 void add_metric(member_columns& to, const experiment_view& of, figure what, bool main = false) {
   using m = const compared_member&;
   const std::string key(to_word(what));
+  const bool points = what == figure::late;
   // Of what is not compared nothing is missing.
   const auto otherwise = [](m x) { return x.pair ? cell() : cell(""); };
   const auto judged = [&of, what](m x) {
     const auto* found = comparison_of(of, x, what);
-    return found != nullptr && found->ratio_range ? found : nullptr;
+    return found != nullptr && found->change_range() ? found : nullptr;
   };
-  to.push_back({{key, what == figure::throughput ? "frame/s" : name_of(what, of.record.how.tail),
-                 unit_of(what)},
+  to.push_back({{key, title_of(what, of.record.how.tail), unit_of(what)},
                 [&of, what](m x) { return value_of(what, of.of(x.who)); }});
-  to.push_back(
-      {{key + "_change", "change %", change, main ? 0 : 1, main ? "against the baseline" : ""},
-       [=, &of](m x) {
-         if (const auto* found = comparison_of(of, x, what)) {
-           return cell(found->ratio - 1, change);
-         }
-         const bool baseline = main && !of.summary.comparisons.empty() && !x.pair;
-         return baseline && of.is_baseline(x.who) ? cell("baseline") : otherwise(x);
-       }});
+  to.push_back({{key + "_change", points ? "points" : "change %", change, main ? 0 : 1,
+                 !main    ? ""
+                 : points ? "percentage points of late frames more than the baseline has"
+                          : "against the baseline"},
+                [=, &of](m x) {
+                  if (const auto* found = comparison_of(of, x, what))
+                    return cell(found->change(), change);
+                  const bool baseline = main && !of.summary.comparisons.empty() && !x.pair;
+                  return baseline && of.is_baseline(x.who) ? cell("baseline") : otherwise(x);
+                }});
   if (main) {
     to.push_back({{key + "_interval", "95 % interval", change, 2,
                    fmt::format("of the change, by bootstrap over {} blocks; simultaneous 95 % "
@@ -65,15 +87,22 @@ void add_metric(member_columns& to, const experiment_view& of, figure what, bool
                                of.summary.counted_blocks)},
                   [=](m x) {
                     const auto* found = judged(x);
-                    return found ? change_cell(found->ratio_range) : otherwise(x);
+                    if (found == nullptr) return otherwise(x);
+                    const auto range = *found->change_range();
+                    return cell(span_of{range.low, range.high, change});
                   }});
   }
+  const double margin = 100 * of.record.how.margin;
+  const auto within = points ? fmt::format("lies from -{0:g} to +{0:g}", margin)
+                             : fmt::format("is within {:g} %", margin);
   const auto help =
-      fmt::format("same: the whole interval is within {:g} %; inconclusive: the blocks do not tell",
-                  100 * of.record.how.margin);
-  to.push_back({{key + "_verdict", "verdict", {}, 0, main ? help : ""}, [=](m x) {
+      fmt::format("same: the whole interval {}; inconclusive: the blocks do not tell", within);
+  to.push_back({{key + "_verdict", "verdict", {}, 0, main ? help : ""}, [=, &of](m x) {
+                  if (what != figure::throughput && of.of(x.who).latency_grows()) {
+                    return cell(judgment{"overloaded", judgment::kind::bad});
+                  }
                   const auto* found = judged(x);
-                  return found ? verdict_cell(found->verdict) : otherwise(x);
+                  return found ? verdict_cell(found->verdict, what) : otherwise(x);
                 }});
 }
 
@@ -86,7 +115,7 @@ table answer(const experiment_view& of) {
         "about so many further trials of each configuration would decide what is inconclusive"},
        [&of](m x) {
          const auto* found = comparison_of(of, x, figure::p50);
-         const bool asked = found && found->ratio_range && found->more_trials;
+         const bool asked = found && found->change_range() && found->more_trials;
          return asked ? cell(*found->more_trials) : cell("");
        }});
   columns.push_back(
@@ -105,6 +134,13 @@ table slow_frames_and_throughput(const experiment_view& of) {
   add_metric(columns, of, figure::tail);
   add_metric(columns, of, figure::throughput);
   return member_table(of, "slow_frames", "slow frames, and throughput", columns);
+}
+
+table late_frames(const experiment_view& of) {
+  auto columns = of.names();
+  add_metric(columns, of, figure::late, true);
+  return member_table(of, "late_frames", "late frames: deadline missed, or dropped", columns,
+                      [](const member_summary& x) { return x.deadline.has_value(); });
 }
 
 // ---- Stages -------------------------------------------------------------------------------------
@@ -209,16 +245,20 @@ table stage_comparisons(const experiment_view& of) {
 
 table comparison_table(const experiment_view& of) {
   using c = const comparison&;
-  const auto size = [](c x) { return x.figure == figure::throughput ? 1 : 1e6; };
+  const auto is_time = [](c x) { return x.figure == figure::p50 || x.figure == figure::tail; };
+  const auto size = [=](c x) { return is_time(x) ? 1e6 : 1; };
   auto columns = pair_columns<comparison>(of.record);
   const std::vector<column_of<comparison>> figures = {
       {{"figure"}, [](c x) { return x.figure; }},
-      {{"unit"}, [](c x) { return x.figure == figure::throughput ? "frame/s" : "ms"; }},
+      {{"unit"},
+       [=](c x) {
+         return is_time(x) ? "ms" : x.figure == figure::late ? "share of frames" : "frame/s";
+       }},
       {{"value"}, [=](c x) { return x.value / size(x); }},
       {{"reference_value"}, [=](c x) { return x.reference / size(x); }},
       {{"difference"}, [=](c x) { return x.difference / size(x); }},
       {{"difference_interval"}, [=](c x) { return range_cell(x.difference_range, size(x)); }},
-      {{"ratio"}, [](c x) { return x.ratio; }},
+      {{"ratio"}, [](c x) { return x.figure == figure::late ? cell() : cell(x.ratio); }},
       {{"ratio_interval"}, [](c x) { return range_cell(x.ratio_range); }},
       {{"verdict"}, [](c x) { return x.verdict; }},
       {{"more_trials"}, [](c x) { return cell(x.more_trials); }}};
@@ -232,6 +272,7 @@ void add_answer(document& to, const experiment_view& of) {
   if (of.labels.by_id()) to.parts.push_back(id_table(of.labels, of.record.pairs));
   to.parts.push_back(answer(of));
   to.parts.push_back(slow_frames_and_throughput(of));
+  if (auto late = late_frames(of); !late.rows.empty()) to.parts.push_back(std::move(late));
 }
 
 void add_stages(document& to, const experiment_view& of) {

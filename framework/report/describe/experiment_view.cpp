@@ -103,11 +103,8 @@ table id_table(const experiment_labels& labels, const std::vector<compared_pair>
   return made;
 }
 
-std::string name_of(figure what, double tail) {
-  return what == figure::tail ? percentile_name(tail) : std::string(to_word(what));
-}
-
 unit unit_of(figure what) {
+  if (what == figure::late) return unit::share;
   return what == figure::throughput ? unit::frames_per_second : unit::duration;
 }
 
@@ -115,11 +112,11 @@ cell change_cell(const std::optional<interval>& ratio) {
   return ratio ? cell(span_of{ratio->low - 1, ratio->high - 1, unit::change}) : cell();
 }
 
-cell verdict_cell(verdict what) {
+cell verdict_cell(verdict what, figure of) {
   const auto is = what == verdict::faster   ? judgment::kind::good
                   : what == verdict::slower ? judgment::kind::bad
                                             : judgment::kind::faint;
-  return judgment{std::string(to_word(what)), is};
+  return judgment{std::string(verdict_word(what, of)), is};
 }
 
 // ---- What an experiment will do -----------------------------------------------------------------

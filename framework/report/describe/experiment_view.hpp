@@ -46,15 +46,13 @@ struct experiment_view {
 /// What the ids stand for, and what each configuration is compared with.
 table id_table(const experiment_labels& labels, const std::vector<compared_pair>& pairs);
 
-/// "p95" for the tail.
-std::string name_of(figure what, double tail);
 unit unit_of(figure what);
 
 /// Of a ratio's interval, as a part that it is off 1.
 cell change_cell(const std::optional<interval>& ratio);
 
 /// In the colors of good and bad news.
-cell verdict_cell(verdict what);
+cell verdict_cell(verdict what, figure of = figure::p50);
 
 /// What people see in tables.
 void add_answer(document& to, const experiment_view& of);

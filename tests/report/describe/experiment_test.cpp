@@ -24,6 +24,7 @@ using samples::made_of;
 using samples::taking;
 using ::testing::AllOf;
 using ::testing::Contains;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -188,9 +189,30 @@ TEST(describe_experiment, has_a_row_for_each_of_several_pipelines) {
   compare(summary, record, 1, verdict::slower);
   compare(summary, record, 2, verdict::faster);
   compare(summary, record, 3, verdict::same);
+  add_comparison(summary, record, {0, figure::late, 0.95, 1, verdict::slower});
+  add_comparison(summary, record, {2, figure::late, -0.004, 0.004, verdict::same});
   const auto text = text_of(record, summary);
   EXPECT_LE(samples::widest_line(text), 80U) << text;
   expect_golden("experiment_together.txt", text);
+}
+
+TEST(describe_experiment, says_overloaded_in_place_of_a_verdict_on_latency) {
+  auto slow = made_of({{"rate", "10"}});
+  slow.change = [](run_record& run) { put_on_schedule(run, 10); };
+  auto fast = made_of({{"rate", "20"}});
+  fast.change = [](run_record& run) {  // a frame is done every 74 ms
+    put_on_schedule(run, 20);
+    for (std::size_t i = 0; i < run.frames.size(); ++i) {
+      run.frames[i].begin = static_cast<nanoseconds>(i) * 74 * ms;
+      run.frames[i].end = run.frames[i].begin + 74 * ms;
+    }
+  };
+  const auto record = made_experiment("loads", {slow, fast}, 6);
+  const auto text = text_of(record, summarize(record));
+  EXPECT_THAT(text, ContainsRegex("\n20 +- +- +overloaded"));
+  EXPECT_THAT(text, HasSubstr("\n- of what is overloaded: latency grows with the run's length\n"));
+  EXPECT_THAT(text, ContainsRegex("overloaded: completed 13\\.5[0-9]* of 20 offered"));
+  EXPECT_THAT(text, Not(HasSubstr("too few frames")));
 }
 
 TEST(describe_experiment, says_how_many_trials_would_decide) {
