@@ -1,5 +1,6 @@
 #include "framework/base/stage_activity.hpp"
 
+#include <pthread.h>
 #include <signal.h>
 
 #include <cstddef>
@@ -7,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -25,7 +27,7 @@ const stage_label* stage_label_of(const std::string& stage, const std::string& k
                                           std::unique_ptr<const stage_label>>;
   const std::lock_guard locked(*lock);
   auto& label = (*known)[{stage, kind, plugin}];
-  if (label == nullptr) label = std::make_unique<stage_label>(stage, kind, plugin);
+  if (label == nullptr) label = std::make_unique<stage_label>(stage_label{stage, kind, plugin});
   return label.get();
 }
 
@@ -34,54 +36,52 @@ std::string to_string(const stage_label& label) {
   return "stage '" + label.stage + "' (" + label.kind + origin + ")";
 }
 
-/// What a thread holds of it, given back when the thread ends. A handler of a stack that is full
-/// needs another stack.
-struct attached_thread {
-  attached_thread() noexcept {
-    prepare_stack();
-    activity = thread_activity::first_.load();
-    while (activity != nullptr && activity->taken_.exchange(true)) activity = activity->next_;
-    if (activity != nullptr) return;
-    activity = new (std::nothrow) thread_activity;
-    if (activity == nullptr) return;
-    activity->next_ = thread_activity::first_.load();
-    while (!thread_activity::first_.compare_exchange_weak(activity->next_, activity)) {
-    }
-  }
+/// Has a handler of a full stack use another one, which the activity keeps. Leaves one that a
+/// sanitizer has set up.
+void thread_activity::prepare_stack() noexcept {
+  stack_t now{};
+  if (::sigaltstack(nullptr, &now) != 0 || (now.ss_flags & SS_DISABLE) == 0) return;
+  if (stack_ == nullptr) stack_.reset(new (std::nothrow) std::byte[alternate_stack_bytes]);
+  if (stack_ == nullptr) return;
+  now = {};
+  now.ss_sp = stack_.get();
+  now.ss_size = alternate_stack_bytes;
+  ::sigaltstack(&now, nullptr);
+}
 
-  ~attached_thread() {
-    if (stack != nullptr) {
-      stack_t none{};
-      none.ss_flags = SS_DISABLE;
-      ::sigaltstack(&none, nullptr);
-    }
-    thread_activity::own_ = nullptr;
-    if (activity == nullptr) return;
-    activity->move_to({});
-    activity->taken_ = false;
+/// The thread of an activity ends.
+void thread_activity::detach(void* activity) noexcept {
+  auto& own = *static_cast<thread_activity*>(activity);
+  stack_t now{};
+  if (::sigaltstack(nullptr, &now) == 0 && now.ss_sp == own.stack_.get()) {
+    now.ss_flags = SS_DISABLE;
+    ::sigaltstack(&now, nullptr);
   }
-
-  /// Leaves one that a sanitizer has set up.
-  void prepare_stack() noexcept {
-    stack_t now{};
-    if (::sigaltstack(nullptr, &now) != 0 || (now.ss_flags & SS_DISABLE) == 0) return;
-    stack.reset(new (std::nothrow) std::byte[alternate_stack_bytes]);
-    if (stack == nullptr) return;
-    now = {};
-    now.ss_sp = stack.get();
-    now.ss_size = alternate_stack_bytes;
-    if (::sigaltstack(&now, nullptr) != 0) stack.reset();
-  }
-
-  thread_activity* activity = nullptr;
-  std::unique_ptr<std::byte[]> stack;
-};
+  own_ = nullptr;
+  own.move_to({});
+  own.taken_ = false;
+}
 
 thread_activity& thread_activity::attach() noexcept {
   static thread_activity without_memory;
-  thread_local attached_thread mine;
-  own_ = mine.activity != nullptr ? mine.activity : &without_memory;
-  return *own_;
+  // A thread-local object with a destructor ends the program where there is no memory for it.
+  static const auto at_end = [] {
+    std::optional<pthread_key_t> key(std::in_place);
+    if (::pthread_key_create(&*key, detach) != 0) key.reset();
+    return key;
+  }();
+  thread_activity* activity = first_.load();
+  while (activity != nullptr && activity->taken_.exchange(true)) activity = activity->next_;
+  if (activity == nullptr) {
+    activity = new (std::nothrow) thread_activity;
+    if (activity == nullptr) return *(own_ = &without_memory);
+    activity->next_ = first_.load();
+    while (!first_.compare_exchange_weak(activity->next_, activity)) {
+    }
+  }
+  if (at_end) ::pthread_setspecific(*at_end, activity);
+  activity->prepare_stack();
+  return *(own_ = activity);
 }
 
 }  // namespace graphline

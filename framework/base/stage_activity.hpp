@@ -1,7 +1,9 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 namespace graphline {
@@ -55,10 +57,10 @@ class thread_activity {
   }
 
  private:
-  friend struct attached_thread;
-
   /// Gives the calling thread an activity and an alternate stack for signal handlers.
   static thread_activity& attach() noexcept;
+  static void detach(void* activity) noexcept;
+  void prepare_stack() noexcept;
 
   static inline std::atomic<thread_activity*> first_{nullptr};
   static inline constinit thread_local thread_activity* own_ = nullptr;
@@ -66,7 +68,8 @@ class thread_activity {
   std::atomic<const stage_label*> stage_{nullptr};
   std::atomic<std::int64_t> frame_{0};
   std::atomic<bool> taken_{true};
-  thread_activity* next_ = nullptr;  ///< activities are used again and never freed
+  std::unique_ptr<std::byte[]> stack_;  ///< of signal handlers
+  thread_activity* next_ = nullptr;     ///< activities are used again and never freed
 };
 
 /// The calling thread is at a point while this exists, and then where it was before. Two stores.

@@ -163,9 +163,9 @@ struct spin_form {
   std::int64_t duration = 0;
 };
 
-using kernel_form =
-    std::variant<convert_form, program_form, pool_form, softmax_form, layer_norm_form, gemv_form,
-                 sum_form, reduce_form, resize_form, gather_form, transposed_sum_form, lstm_form, spin_form>;
+using kernel_form = std::variant<convert_form, program_form, pool_form, softmax_form,
+                                 layer_norm_form, gemv_form, sum_form, reduce_form, resize_form,
+                                 gather_form, transposed_sum_form, lstm_form, spin_form>;
 
 /// Enqueues a kernel on a CUDA stream, `operands` as its form states them, in device memory. No
 /// allocation; may run under a capture. `owner` ("stage 'head', layer '0.gelu'") is named in the

@@ -20,7 +20,7 @@ using samples::text;
 
 cost_figures all_of(std::int64_t parameters, std::int64_t macs, std::int64_t flops,
                     std::int64_t read, std::int64_t written) {
-  cost_figures result{parameters, macs, flops, read, written, {}};
+  cost_figures result{parameters, macs, flops, read, written, {}, {}};
   if (read + written > 0) {
     result.intensity = static_cast<double>(flops) / static_cast<double>(read + written);
   }
@@ -59,10 +59,11 @@ cost_summary sample_costs() {
        side::cpu,
        false,
        {{"kept", {{5}, dtype::int64}}, {"count", {{1}, dtype::int64}}},
-       {0, {}, {}, 2'000, 48, {}},
+       {0, {}, {}, 2'000, 48, {}, {}},
        {}},
       {"my,\"own\"\x1b[31m", "my.kind", side::cpu, false, {}, {}, {}}};
-  summary.total = {6'553'600, 429'496'729'600, 859'027'013'632, 428'869'584, 402'653'232, 1033.09};
+  summary.total = {6'553'600, 429'496'729'600, 859'027'013'632, 428'869'584, 402'653'232,
+                   {},        1033.09};
   summary.without_flops = {2, 3};
   summary.without_bytes = {3};
   return summary;
