@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -45,7 +46,8 @@ run_record pipelined(strategy how, const std::vector<work>& stages, nanoseconds 
     made.frame(t, t + 3 * period);
     for (std::size_t s = 0; s < stages.size(); ++s) {
       if (stages[s].on == side::cpu) {
-        made.cpu(s, t, t + stages[s].time);
+        made.cpu(s, t, t + stages[s].time,
+                 how == strategy::overlap ? static_cast<std::uint32_t>(s) : 0);
       } else {
         made.launch(s, t, t + 10 * us).device(s, t, t + period).busy(s, stages[s].time);
       }

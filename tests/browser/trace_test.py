@@ -24,7 +24,7 @@ run: {arrival: constant, rate: 700, frames: 60, warmup: 2, deadline: 5ms, queue:
       when_full: drop_newest}
 """
 
-Trace = collections.namedtuple("Trace", "slices names arrows waits instants")
+Trace = collections.namedtuple("Trace", "slices marks names arrows waits dropped")
 
 
 def nanoseconds(microseconds):
@@ -42,11 +42,13 @@ def read(path):
     return Trace(
         slices=sorted((e["pid"], e["tid"], e["name"], nanoseconds(e["ts"]), nanoseconds(e["dur"]),
                        e["args"]["frame"]) for e in phases["X"]),
+        marks=[(e["pid"], e["tid"], e["name"], nanoseconds(e["ts"]), 0, None)
+               for e in phases["i"] if e["s"] == "t"],
         names={(e["name"], e["pid"], e["tid"]): e["args"]["name"] for e in phases["M"]
                if e["name"] in ("process_name", "thread_name")},
         arrows=sorted((event["tid"], ends[event["id"]]) for event in phases["s"]),
         waits=sorted(nanoseconds(e["ts"]) for e in phases["b"]),
-        instants=len(phases["i"]))
+        dropped=sum(e["name"] == "dropped" for e in phases["i"]))
 
 
 class TraceCase(harness.PageCase):
@@ -79,7 +81,7 @@ class TraceCase(harness.PageCase):
                 "select pid, tid, slice.name, ts, dur, extract_arg(slice.arg_set_id, 'args.frame')"
                 " from slice join thread_track on track_id = thread_track.id"
                 " join thread using (utid) join process using (upid)")
-            self.assertEqual(sorted(map(tuple, slices)), trace.slices)
+            self.assertEqual(sorted(map(tuple, slices)), sorted(trace.slices + trace.marks))
             self.assert_perfetto_names(perfetto, trace)
             arrows = perfetto.query(
                 "select a.tid, b.tid from flow join slice x on x.id = slice_out"
@@ -90,7 +92,7 @@ class TraceCase(harness.PageCase):
             waits = perfetto.query("select ts from slice where name = 'queue wait' order by ts")
             self.assertEqual([ts for ts, in waits], trace.waits)
             dropped = perfetto.query("select count(*) from slice where name = 'dropped'")
-            self.assertEqual(dropped, [[trace.instants]])
+            self.assertEqual(dropped, [[trace.dropped]])
 
         self.each(check)
 
@@ -113,7 +115,8 @@ class TraceCase(harness.PageCase):
         def check(name, _):
             perfetto.load(name)
             depths = perfetto.query("select distinct category, depth from slice"
-                                    " where category in ('part', 'copy', 'launch', 'frame')")
+                                    " where dur > 0"
+                                    " and category in ('part', 'copy', 'launch', 'frame')")
             self.assertLessEqual({tuple(row) for row in depths},
                                  {("part", 1), ("copy", 0), ("launch", 0), ("frame", 0)})
 
