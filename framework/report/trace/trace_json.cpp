@@ -10,6 +10,7 @@
 #include "framework/base/words.hpp"
 #include "framework/record/timing_protocol.hpp"
 #include "framework/report/json/common_json.hpp"
+#include "framework/report/json/json_text.hpp"
 
 namespace graphline {
 
