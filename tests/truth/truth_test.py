@@ -181,8 +181,8 @@ trials: 1
         path = pathlib.Path(self.folder, "beside.yaml")
         path.write_text(self.TOGETHER)
         saved = pathlib.Path(self.folder, "r.json")
-        subprocess.run([GRAPHLINE, "compare", path, "--device", "host", "--threads", "1", "--json",
-                        saved], check=True, capture_output=True, timeout=120)
+        subprocess.run([GRAPHLINE, "compare", path, "--device", "host", "--json", saved],
+                       check=True, capture_output=True, timeout=120)
         result = json.loads(saved.read_text())
         trial = next(t for t in result["record"]["trials"] if len(t["members"]) == 2)
         return [(begin, end) for member in trial["members"] for begin, end in
