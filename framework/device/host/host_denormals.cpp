@@ -31,6 +31,8 @@ void set_denormals(bool flush) noexcept {
 void host_worker::flush_denormals(bool flush) noexcept {
   if (flush == flushes_denormals_) return;
   flushes_denormals_ = flush;
+  // LLVM's OpenMP gives a thread back, after a region, the mode that it had before.
+  set_denormals(flush);
 #pragma omp parallel
   set_denormals(flush);
 }

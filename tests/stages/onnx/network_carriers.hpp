@@ -41,8 +41,9 @@ inline values_of_tensors on_host(const onnx_network& network, const values_of_te
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     tensors.inputs.push_back(allocate(definition.inputs[i]));
     const tensor_view& to = tensors.inputs.back();
-    const std::vector<std::int32_t> whole(inputs[i].begin(), inputs[i].end());
     const bool integers = to.type.element == dtype::int32;
+    std::vector<std::int32_t> whole;
+    if (integers) whole.assign(inputs[i].begin(), inputs[i].end());
     s->copy(to.data, integers ? static_cast<const void*>(whole.data()) : inputs[i].data(),
             to.type.bytes());
     on->synchronize(wait_mode::block);
