@@ -46,7 +46,7 @@ class message {
 template <class Element>
 std::string raw(const std::vector<Element>& elements) {
   std::string bytes(elements.size() * sizeof(Element), '\0');
-  std::memcpy(bytes.data(), elements.data(), bytes.size());
+  if (!elements.empty()) std::memcpy(bytes.data(), elements.data(), bytes.size());
   return bytes;
 }
 
