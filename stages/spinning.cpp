@@ -98,6 +98,9 @@ void spin_durations::check(const arguments& given, diagnostics& out) {
     }
     try {
       read_durations(given.text("durations"));
+    } catch (const unreadable_file& problem) {
+      out.error(given.where("durations"),
+                fmt::format("{}: {}", quote(given.text("durations"), 200), problem.reason()));
     } catch (const input_error& problem) {
       out.error(given.where("durations"), problem.what());
     }

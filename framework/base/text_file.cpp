@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "framework/base/diagnostic.hpp"
-#include "framework/base/error.hpp"
 
 namespace graphline {
 namespace {
@@ -22,13 +21,16 @@ struct file_closer {
   void operator()(std::FILE* file) const noexcept { std::fclose(file); }
 };
 
-/// Throws in the form of a diagnostic about the whole file, as every other problem of it has.
-[[noreturn]] void refuse(const std::string& path, std::string message) {
-  const auto source = std::make_shared<source_text>(path, "");
-  throw input_error(diagnostic{severity::error, {source}, std::move(message)}.render());
+[[noreturn]] void refuse(const std::string& path, std::string why) {
+  throw unreadable_file(path, std::move(why));
 }
 
 }  // namespace
+
+unreadable_file::unreadable_file(const std::string& path, std::string why)
+    : input_error(
+          diagnostic{severity::error, {std::make_shared<source_text>(path, "")}, why}.render()),
+      reason_(std::move(why)) {}
 
 std::shared_ptr<const source_text> read_text_file(const std::string& path, std::size_t largest,
                                                   named_by who) {

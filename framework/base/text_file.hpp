@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "framework/base/error.hpp"
 #include "framework/base/place.hpp"
 
 namespace graphline {
@@ -16,9 +17,21 @@ namespace graphline {
 /// regular file, of which nobody waits for the end.
 enum class named_by { file, user };
 
-/// Reads a file of at most `largest` bytes, a whole number of MiB. Throws an `input_error` in the
-/// form of a diagnostic when it is not there (with the name that was meant, where one is near), is
-/// a folder, no regular file though a file names it, empty or larger, or cannot be read.
+/// A text file that cannot be read. The message has the form of a diagnostic about the whole file.
+class unreadable_file : public input_error {
+ public:
+  unreadable_file(const std::string& path, std::string why);
+
+  /// "there is no such file", for a message that names the file itself.
+  const std::string& reason() const noexcept { return reason_; }
+
+ private:
+  std::string reason_;
+};
+
+/// Reads a file of at most `largest` bytes, a whole number of MiB. Throws an `unreadable_file` when
+/// it is not there (with the name that was meant, where one is near), is a folder, no regular file
+/// though a file names it, empty or larger, or cannot be read.
 std::shared_ptr<const source_text> read_text_file(const std::string& path, std::size_t largest,
                                                   named_by who = named_by::file);
 

@@ -11,6 +11,7 @@
 
 #include "framework/base/error.hpp"
 #include "framework/base/random.hpp"
+#include "framework/base/text_file.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/spec/pipeline_reader.hpp"
 #include "framework/spec/settings_reader.hpp"
@@ -55,6 +56,10 @@ const pipeline_file* experiment_files::open(const named& path, diagnostics& out)
     pipeline_file read{full, source, declared_parameters(source)};
     note(path.text, source);
     return &files_.emplace_back(std::move(read));
+  } catch (const unreadable_file& problem) {
+    out.error(path.place,
+              fmt::format("{} cannot be read: {}", quote(path.text, 200), problem.reason()));
+    return nullptr;
   } catch (const input_error& problem) {
     const std::string_view what = problem.what();
     out.error(path.place, fmt::format("{} cannot be read: {}", quote(path.text, 200),

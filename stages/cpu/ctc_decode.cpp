@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "framework/base/error.hpp"
 #include "framework/base/text_file.hpp"
+#include "framework/base/utf8.hpp"
 #include "stages/kinds.hpp"
 
 namespace graphline {
@@ -106,8 +106,9 @@ stage_shape infer_ctc_decode(const arguments& given, std::span<const tensor_type
   std::vector<std::string> characters;
   try {
     characters = read_characters(given.text("characters"));
-  } catch (const input_error& problem) {
-    out.error(given.where("characters"), problem.what());
+  } catch (const unreadable_file& problem) {
+    out.error(given.where("characters"),
+              fmt::format("{}: {}", quote(given.text("characters"), 200), problem.reason()));
     return {};
   }
   if (static_cast<std::int64_t>(characters.size()) != steps[2] - 1) {
