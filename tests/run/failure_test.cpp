@@ -138,6 +138,23 @@ TEST_P(failing_run, says_that_there_was_no_time_for_a_frame) {
   EXPECT_EQ(record.failure, "max_time passed before a frame was done");
 }
 
+TEST(failing_device_stage, is_blamed_and_not_the_cpu_stage_that_waits_for_it) {
+  for (const auto how : {strategy::serial, strategy::async, strategy::overlap}) {
+    auto spec = pipeline_of(
+        {make_stage("doomed", "device_fail", {}, 40), make_stage("waits", "cpu_mix", {"doomed"})},
+        200, 3);
+    way{how, 1}.set(spec.run);
+    host_session s(spec);
+    const run_record record = s.run();
+    ASSERT_TRUE(record.failure) << to_word(how);
+    EXPECT_THAT(*record.failure,
+                testing::AnyOf(testing::StartsWith("stage 'doomed', frame "),
+                               // The copy that carries its result to the CPU fails with it.
+                               testing::StartsWith("stage 'copy:doomed', frame ")))
+        << to_word(how);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(run, failing_run,
                          testing::Values(way{strategy::serial, 1}, way{strategy::async, 1},
                                          way{strategy::async, 2}, way{strategy::overlap, 1},

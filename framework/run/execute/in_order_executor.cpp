@@ -193,7 +193,11 @@ class sequential_executor final : public in_order_executor {
     for (auto& stage : s.stages) {
       at_stage_ = stage.index;
       if (stage.cpu != nullptr) {
-        for (const event* e : stage.completions) wait_for(*e);
+        for (const bound_stage* before : stage.completions) {
+          at_stage_ = before->index;
+          wait_for(*before->complete);
+        }
+        at_stage_ = stage.index;
         runner_->run_on_cpu(stage, frame);
       } else {
         runner_->enqueue(stage, frame);

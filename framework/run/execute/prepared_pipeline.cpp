@@ -257,9 +257,10 @@ void prepared_pipeline::make_slot(slot& s, std::size_t index) {
 void prepared_pipeline::bind_waits(slot& s) {
   for (std::size_t i = 0; i < plan_.stages.size(); ++i) {
     for (const auto& wait : plan_.stages[i].waits) {
-      const event* complete = s.stages[wait.stage].complete.get();
-      if (wait.how == satisfied_by::event_wait) s.stages[i].stream_waits.push_back(complete);
-      if (wait.how == satisfied_by::completion) s.stages[i].completions.push_back(complete);
+      const bound_stage& before = s.stages[wait.stage];
+      auto& stage = s.stages[i];
+      if (wait.how == satisfied_by::event_wait) stage.stream_waits.push_back(before.complete.get());
+      if (wait.how == satisfied_by::completion) stage.completions.push_back(&before);
     }
   }
 }
