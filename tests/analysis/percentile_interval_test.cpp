@@ -191,6 +191,21 @@ TEST(block_length, comes_near_the_best_for_an_autoregressive_process) {
   }
 }
 
+// Groups of ten values: their reach is about five groups.
+TEST(block_length, comes_near_the_best_in_a_long_run) {
+  constexpr double phi = 0.98;
+  constexpr std::size_t frames = 1'000'000;
+  std::vector<double> lengths;
+  for (std::uint64_t run = 0; run < 5; ++run) {
+    generator from(run);
+    const auto drawn = autoregressive(from, frames, phi);
+    lengths.push_back(automatic_block_length(std::vector<double>(drawn.begin(), drawn.end())));
+  }
+  std::sort(lengths.begin(), lengths.end());
+  const double slope = 2 * phi / (1 - phi * phi);
+  EXPECT_NEAR(lengths[2] / std::cbrt(1.5 * slope * slope * frames), 1, 0.25);
+}
+
 // For e(t) - 0.5 e(t - 2) the sums are -2 and 0.25: a value depends on the one two before it alone.
 TEST(block_length, comes_near_the_best_where_values_fall_after_they_rose) {
   constexpr std::size_t frames = 4000;

@@ -48,6 +48,16 @@ std::size_t reach_of(autocovariance& of, std::size_t count, std::size_t most) {
   return std::max<std::size_t>(last, 1);
 }
 
+/// The means of groups of so many neighbors; the last values, fewer than a group, are left out.
+std::vector<double> means_of_groups(std::span<const double> series, std::size_t group) {
+  std::vector<double> means;
+  means.reserve(series.size() / group);
+  for (; series.size() >= group; series = series.subspan(group)) {
+    means.push_back(mean_of(series.first(group)));
+  }
+  return means;
+}
+
 std::vector<double> at_most(std::span<const nanoseconds> times, nanoseconds limit) {
   std::vector<double> result;
   result.reserve(times.size());
@@ -87,6 +97,10 @@ double effective_count(std::span<const double> ones, std::size_t length) {
 double automatic_block_length(std::span<const double> series) {
   const std::size_t count = series.size();
   if (count < 2) return 1;
+  constexpr std::size_t most_values = 100'000;
+  if (const std::size_t group = (count + most_values - 1) / most_values; group > 1) {
+    return static_cast<double>(group) * automatic_block_length(means_of_groups(series, group));
+  }
   autocovariance covariance(series);
   if (!(covariance.at(0) > 0)) return 1;
   const double root = std::sqrt(static_cast<double>(count));

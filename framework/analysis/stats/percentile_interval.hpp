@@ -22,6 +22,9 @@ struct percentile_interval {
 /// for the dependent bootstrap", Econometric Reviews 23, 2004, corrected by Patton, Politis and
 /// White, ibid. 28, 2009). 1 for a constant or an empty series; at most a third of the series and
 /// three times its square root.
+///
+/// A series of more than 100,000 values is first replaced by means of groups of neighbors, at most
+/// 100,000 of them, whose block length is that many groups: time grows with the number of values.
 double automatic_block_length(std::span<const double> series);
 
 /// Intervals of those of `percentiles` that the sample carries, from the times of one run in the
@@ -39,8 +42,8 @@ double automatic_block_length(std::span<const double> series);
 /// fifth of the run. It knows only what happened in the run: of a disturbance that comes every few
 /// minutes a run of a minute knows nothing.
 ///
-/// The cost is the number of frames times the reach of their dependence, at most six times the
-/// square root of their number for each percentile.
+/// For each percentile the cost grows with the number of frames, and below 100,000 frames with that
+/// times the reach of their dependence, at most six times the square root of their number.
 std::vector<percentile_interval> percentile_intervals(std::span<const nanoseconds> in_order,
                                                       const distribution& sorted,
                                                       std::span<const double> percentiles);
