@@ -23,11 +23,12 @@ text_table::align align_of(const column& of, const table& in, std::size_t at) {
   return own_unit ? right : number;
 }
 
-/// What the columns of a table mean.
-std::string column_notes(const shown_table& shown, const terminal_style& as) {
+/// What columns of a table mean, which are among those of `shown`.
+std::string column_notes(const shown_table& shown, const std::vector<std::size_t>& columns,
+                         const terminal_style& as) {
   std::string notes;
-  for (const auto c : shown.columns) {
-    const auto& column = shown.of.columns[c];
+  for (const auto c : columns) {
+    const auto& column = shown.of.columns[shown.columns[c]];
     if (column.help.empty()) continue;
     notes +=
         paragraph(printable(fmt::format("{}: {}", column.title, column.help)), 2, as, color::faint);
@@ -73,7 +74,6 @@ std::string text_of(const table& of, const terminal_style& as) {
                        is_cut(of, shown.columns[i]) ? least_name : 0, from.rank, from.differs});
   }
   text_table made(std::move(columns));
-  const auto notes = column_notes(shown, as);
   for (std::size_t r = 0; r < shown.rows.size(); ++r) {
     auto texts = shown.rows[r];
     const auto indent = 2 * static_cast<std::size_t>(shown.lines[r]->level);
@@ -85,7 +85,8 @@ std::string text_of(const table& of, const terminal_style& as) {
     made.add_row(std::move(texts));
   }
   const auto title = of.titled ? paragraph(printable(of.title), 2, as, color::heading) : "";
-  return title + made.text(as) + notes;
+  const auto laid_out = made.lay_out(as);
+  return title + laid_out.text + column_notes(shown, laid_out.columns, as);
 }
 
 std::string text_of(const facts& of, const terminal_style& as) {

@@ -127,6 +127,8 @@ class table_layout {
     while (!cut_names(room) && leave_one_out(0)) widths_ = whole;  // names have the more room
   }
 
+  const std::vector<std::size_t>& shown() const noexcept { return shown_; }
+
   std::string text(const terminal_style& as) const {
     std::string result;
     for (std::size_t row = 0; row < lines_.size(); ++row) {
@@ -183,6 +185,19 @@ class table_layout {
     return true;
   }
 
+  /// "change % of p95" where several columns are headed "change %": by the nearest column before it
+  /// whose heading is its own.
+  std::string title_of(std::size_t column) const {
+    const auto& headings = lines_.front();
+    const auto is_unique = [&](std::size_t i) {
+      return std::ranges::count(headings, headings[i]) == 1;
+    };
+    if (is_unique(column)) return headings[column];
+    std::size_t owner = column;
+    while (owner > 0 && !is_unique(owner)) --owner;
+    return fmt::format("{} of {}", headings[column], headings[owner]);
+  }
+
   /// The most expendable column but the first, the last of those that are alike; false where none
   /// is that expendable.
   bool leave_one_out(int least_expendable) {
@@ -194,7 +209,7 @@ class table_layout {
     const auto& column = columns_[*found];
     if (column.expendable < least_expendable) return false;
     if (column.expendable < extra_column) {
-      left_out_ += (left_out_.empty() ? "" : ", ") + lines_.front()[*found];
+      left_out_ += (left_out_.empty() ? "" : ", ") + title_of(*found);
     }
     shown_.erase(found);
     return true;
@@ -297,13 +312,13 @@ std::string table_name(std::string_view name, std::size_t width) {
   return shown.substr(0, starts[head]).append(mark).append(shown, starts[tail]);
 }
 
-std::string text_table::text(const terminal_style& as) const {
+text_table::laid_out text_table::lay_out(const terminal_style& as) const {
   std::vector<std::vector<std::string>> lines(1);
   for (const auto& c : columns_) lines.front().push_back(c.heading);
   lines.insert(lines.end(), rows_.begin(), rows_.end());
   table_layout made(columns_, std::move(lines));
   made.fit(as.width);
-  return made.text(as);
+  return {made.text(as), made.shown()};
 }
 
 }  // namespace graphline

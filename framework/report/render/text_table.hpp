@@ -54,9 +54,15 @@ class text_table {
   /// As many cells as there are columns. Cells of columns of words may be colored.
   void add_row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
 
+  struct laid_out {
+    std::string text;
+    std::vector<std::size_t> columns;  ///< that it shows, by their places
+  };
+
   /// Heading and rows, each ending in a newline. Where they do not fit into the width, names are
   /// cut, then columns are left out, all but the first, and named in a line below.
-  std::string text(const terminal_style& as = {}) const;
+  laid_out lay_out(const terminal_style& as = {}) const;
+  std::string text(const terminal_style& as = {}) const { return lay_out(as).text; }
 
  private:
   std::vector<column> columns_;

@@ -97,6 +97,25 @@ TEST(text_table, then_leaves_out_what_is_most_expendable_and_says_so) {
             "  stddev\n");
 }
 
+TEST(text_table, says_of_which_figure_the_columns_are_that_it_leaves_out) {
+  using enum text_table::align;
+  text_table made({{"name", left},
+                   {"p50"},
+                   {"change %", number, 0, 1},
+                   {"frame/s"},
+                   {"change %", number, 0, 2}});
+  made.add_row({"fast", "1.5", "+3", "20", "-4"});
+  const auto narrow = made.lay_out({.width = 20});
+  EXPECT_EQ(narrow.text,
+            "name  p50  frame/s\n"
+            "fast  1.5       20\n"
+            "too narrow to show:\n"
+            "  change % of\n"
+            "  frame/s, change %\n"
+            "  of p50\n");
+  EXPECT_EQ(narrow.columns, (std::vector<std::size_t>{0, 1, 3}));
+}
+
 TEST(text_table, then_leaves_out_whatever_comes_last_but_the_first_column) {
   EXPECT_EQ(made_table().text({.width = 8}),
             "stage\n"
