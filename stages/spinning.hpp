@@ -31,6 +31,11 @@ class spin_durations {
 
   nanoseconds of_frame(std::int64_t frame) const noexcept;
 
+  /// Whether every frame takes no time.
+  bool all_zero() const noexcept {
+    return listed_.empty() && distribution_ == distribution::constant && mean_ == 0;
+  }
+
  private:
   enum class distribution { constant, uniform, normal, exponential, lognormal };
 

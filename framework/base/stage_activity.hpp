@@ -55,6 +55,7 @@ class thread_activity {
     frame_.store(to.frame, std::memory_order_relaxed);
     stage_.store(to.stage, std::memory_order_relaxed);
   }
+  void leave() noexcept { stage_.store(nullptr, std::memory_order_relaxed); }
 
  private:
   /// Gives the calling thread an activity and an alternate stack for signal handlers.
@@ -78,7 +79,13 @@ class stage_scope {
   explicit stage_scope(stage_point at) noexcept : own_(thread_activity::own()), before_(own_.at()) {
     own_.move_to(at);
   }
-  ~stage_scope() { own_.move_to(before_); }
+  ~stage_scope() {
+    if (before_.stage == nullptr) {
+      own_.leave();
+    } else {
+      own_.move_to(before_);
+    }
+  }
   stage_scope(const stage_scope&) = delete;
   stage_scope& operator=(const stage_scope&) = delete;
 

@@ -13,21 +13,23 @@ class spin final : public cpu_stage {
         stall_(config.arguments.duration("stall")) {
     const arguments& given = config.arguments;
     if (given.has("stall_at")) stall_at_ = given.integer("stall_at");
+    empty_ = durations_.all_zero() && stall_at_ < 0;
   }
 
   void run(const cpu_call& call) override {
-    nanoseconds time = durations_.of_frame(call.frame);
-    if (call.frame == stall_at_) time += stall_;
     // An empty stage is to cost nothing, not even a look at the clock.
-    if (time > 0) spend(time);
+    if (!empty_) spend(call.frame);
   }
 
  private:
   // Apart, so that an empty stage does not make room for what it needs.
-  [[gnu::noinline]] void spend(nanoseconds time) const {
+  [[gnu::noinline]] void spend(std::int64_t frame) const {
+    nanoseconds time = durations_.of_frame(frame);
+    if (frame == stall_at_) time += stall_;
     by_wall_ ? spin_wall_time(time) : spin_cpu_time(time);
   }
 
+  bool empty_ = false;
   spin_durations durations_;
   bool by_wall_;
   nanoseconds stall_;

@@ -20,9 +20,9 @@ class batch_state {
  public:
   /// Begins anew, with one thing in hand, which the caller lets go of when it begins no more
   /// frames. Only while nobody else looks.
-  void begin(const stop_request* stop) {
-    stop_ = stop;
-    completed_ = 0;
+  void begin(const batch& b) {
+    stop_ = b.stop;
+    into_ = b.into;
     stopping_ = false;
     interrupted_ = false;
     failure_.reset();
@@ -38,9 +38,6 @@ class batch_state {
     if (in_hand_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
     change([this] { ended_ = true; });
   }
-
-  void frame_completed() noexcept { completed_.fetch_add(1, std::memory_order_relaxed); }
-  std::int64_t completed() const noexcept { return completed_.load(std::memory_order_relaxed); }
 
   /// From within a catch block. No frame begins after this; those under way go on as far as they
   /// can. The first failure is the one told.
@@ -86,14 +83,14 @@ class batch_state {
   batch_result wait_for_end(progress_meter& meter) {
     std::unique_lock lock(lock_);
     while (!changed_.wait_for(lock, std::chrono::milliseconds(100), [this] { return ended_; })) {
-      meter.frame_done(completed(), now());
+      meter.frame_done(into_->complete(), now());
     }
-    return {.completed = completed(), .interrupted = interrupted_, .failure = failure_};
+    return {.completed = into_->complete(), .interrupted = interrupted_, .failure = failure_};
   }
 
  private:
   const stop_request* stop_ = nullptr;
-  std::atomic<std::int64_t> completed_{0};
+  const recording* into_ = nullptr;  ///< counts the frames that are complete
   std::atomic<bool> stopping_{false};
   std::atomic<bool> interrupted_{false};
   std::atomic<std::int64_t> in_hand_{0};

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 namespace graphline {
@@ -18,6 +19,18 @@ struct ready_stage {
   std::uint32_t stage;
   std::uint32_t slot;  ///< of the frame
   friend auto operator<=>(const ready_stage&, const ready_stage&) = default;
+};
+
+/// For what takes some dozens of nanoseconds, less than a thread takes to fall asleep.
+class brief_lock {
+ public:
+  void lock() noexcept {
+    while (held_.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
+  }
+  void unlock() noexcept { held_.clear(std::memory_order_release); }
+
+ private:
+  std::atomic_flag held_;
 };
 
 /// Ready stages that no worker has taken yet, the least first. Allocates at construction only.
@@ -32,7 +45,7 @@ class ready_queue {
   }
 
   void push(const ready_stage& s) {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard held(lock_);
     stages_.push_back(s);
     std::ranges::push_heap(stages_, std::greater{});
     count_.store(stages_.size(), std::memory_order_relaxed);
@@ -40,7 +53,7 @@ class ready_queue {
 
   /// Precondition: not empty.
   ready_stage pop() {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard held(lock_);
     std::ranges::pop_heap(stages_, std::greater{});
     const ready_stage least = stages_.back();
     stages_.pop_back();
@@ -51,7 +64,7 @@ class ready_queue {
   /// The least of `own` and those in the queue, which keeps the others.
   ready_stage exchange(const ready_stage& own) {
     if (count_.load(std::memory_order_relaxed) == 0) return own;
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard held(lock_);
     if (stages_.empty() || own < stages_.front()) return own;
     std::ranges::pop_heap(stages_, std::greater{});
     const ready_stage least = stages_.back();
@@ -61,7 +74,7 @@ class ready_queue {
   }
 
  private:
-  std::mutex mutex_;
+  brief_lock lock_;
   std::vector<ready_stage> stages_;     ///< a heap
   std::atomic<std::size_t> count_ = 0;  ///< read without the lock
 };

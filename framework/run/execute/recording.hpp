@@ -78,14 +78,10 @@ class recording {
   }
 
   /// The next frame is complete, with all its stamps.
-  void frame_complete() noexcept {
-    std::atomic_ref(complete_).fetch_add(1, std::memory_order_release);
-  }
+  void frame_complete() noexcept { complete_.fetch_add(1, std::memory_order_release); }
 
   /// How many are; from any thread.
-  std::int64_t complete() const noexcept {
-    return std::atomic_ref(const_cast<std::int64_t&>(complete_)).load(std::memory_order_acquire);
-  }
+  std::int64_t complete() const noexcept { return complete_.load(std::memory_order_acquire); }
 
   /// Moves the samples of the first `completed` frames into a record.
   void hand_over(run_record& to, std::int64_t completed) &&;
@@ -139,7 +135,7 @@ class recording {
   timing_method method_;
   bool keeps_busy_;
   nanoseconds epoch_;
-  std::int64_t complete_ = 0;
+  std::atomic<std::int64_t> complete_ = 0;
   std::uint32_t driver_ = thread_number();  ///< makes the recording and drives the frames
   std::vector<frame_record> frames_;
   std::vector<stamp_pair> launches_;

@@ -140,7 +140,7 @@ batch_result task_graph::run(const batch& b) {
   const kept_to_cpus kept(pipeline_.device().properties().cpus_of_host);
   batch_ = &b;
   runner_.emplace(pipeline_.device(), pipeline_.planned().run.wait, *b.into);
-  state_.begin(b.stop);
+  state_.begin(b);
   queue_.clear();  // a batch that failed may have left some
   for (auto& slot : live_) {
     for (std::size_t i = 0; i < rules_.stages.size(); ++i) {
@@ -180,7 +180,7 @@ batch_result task_graph::run(const batch& b) {
 void task_graph::begin_frames_on_schedule(const batch& b, progress_meter& meter, pile& into) {
   const due_wait wait(runner_->how());
   const auto look = [&]() -> std::optional<nanoseconds> {
-    meter.frame_done(state_.completed(), now());
+    meter.frame_done(runner_->into().complete(), now());
     if (!state_.may_begin_frame()) return std::nullopt;
     return glance_at_stop;
   };
@@ -329,7 +329,6 @@ void task_graph::end_of_branch(std::uint32_t slot, pile& into) {
     return;
   }
   runner_->into().frame_complete();
-  state_.frame_completed();
   if (batch_->on_schedule()) {
     free_slot(live);
     return;
