@@ -37,7 +37,7 @@ void capture_session::add(const host_stream& s, const command& c, std::string ty
 
 void capture_session::record(const host_stream& s, host_event& e) {
   recorded_[&e] = branch_of(s).frontier;
-  e.recorded(recording::in_capture(number_));
+  e.recorded(recorded_point::in_capture(number_));
 }
 
 void capture_session::wait(host_stream& s, const host_event& e) {

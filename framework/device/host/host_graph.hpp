@@ -77,16 +77,16 @@ class host_graph_exec final : public graph_exec {
   const host_engine& engine() const noexcept { return engine_; }
 
   /// Notes a new launch and returns the one before, which it has to follow.
-  recording launched(recording r) noexcept { return latest_launch_.exchange(r); }
+  recorded_point launched(recorded_point r) noexcept { return latest_launch_.exchange(r); }
 
   /// What a stream submits to launch it after that point.
-  command launch_after(dependency after) noexcept { return launch_command{&run_, after}; }
+  command launch_after(lane_wait after) noexcept { return launch_command{&run_, after}; }
 
  private:
   host_engine& engine_;
   std::shared_ptr<const captured_graph> captured_;
   graph_run run_;
-  std::atomic<recording> latest_launch_{};
+  std::atomic<recorded_point> latest_launch_{};
 };
 
 class host_graph final : public graph {

@@ -61,7 +61,7 @@ void host_event::refuse_untimed() const {
   if (!keeps_time_) {
     throw run_error(fmt::format("event '{}' keeps no time; make a timed event", name_));
   }
-  const recording r = latest();
+  const recorded_point r = latest();
   // Who asks has seen a launch complete, and with it everything that the worker stored before.
   if (!stamped_in_graph_.load(std::memory_order_relaxed)) {
     refuse_if_captured();
@@ -98,13 +98,13 @@ void host_stream::record(event& e) {
   host_event& ours = same_engine<host_event>(e, engine_);
   if (capture_ != nullptr) return capture_->record(*this, ours);
   // The event learns of the recording first: the worker compares it when it passes.
-  ours.recorded(recording::at(lane_.id(), lane_.reserve()));
+  ours.recorded(recorded_point::at(lane_.id(), lane_.reserve()));
   publish(record_command{ours.keeps_time() ? &ours : nullptr});
 }
 
 void host_stream::wait(const event& e) {
   const host_event& ours = same_engine<host_event>(e, engine_);
-  const recording r = ours.latest();
+  const recorded_point r = ours.latest();
   if (r.is_never()) return;
   if (r.is_in_capture()) {
     capture_session* session = engine_.captures.find(r.number());
@@ -122,7 +122,7 @@ void host_stream::wait(const event& e) {
         "the capture; record it inside, or wait before the capture begins",
         name_, ours.name()));
   }
-  const dependency after = engine_.lanes.pending(r);
+  const lane_wait after = engine_.lanes.pending(r);
   if (after.on == nullptr || after.on == &lane_) return;  // passed, or kept by the stream's order
   submit(wait_command{after});
 }
@@ -140,8 +140,8 @@ void host_stream::stamp(timed_event& e) {
 void host_stream::launch(graph_exec& g) {
   host_graph_exec& ours = same_engine<host_graph_exec>(g, engine_);
   if (capture_ != nullptr) refuse_launch_in_capture(name_);
-  const recording before = ours.launched(recording::at(lane_.id(), lane_.reserve()));
-  dependency after = engine_.lanes.pending(before);
+  const recorded_point before = ours.launched(recorded_point::at(lane_.id(), lane_.reserve()));
+  lane_wait after = engine_.lanes.pending(before);
   if (after.on == &lane_) after = {};
   publish(ours.launch_after(after));
 }

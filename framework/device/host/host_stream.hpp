@@ -41,10 +41,10 @@ class host_event final : public timed_event {
   const std::string& name() const noexcept { return name_; }
   bool keeps_time() const noexcept { return keeps_time_; }
 
-  recording latest() const noexcept { return latest_.load(std::memory_order_acquire); }
+  recorded_point latest() const noexcept { return latest_.load(std::memory_order_acquire); }
 
   /// A recording was made; called before the worker can see it.
-  void recorded(recording r) noexcept {
+  void recorded(recorded_point r) noexcept {
     if (keeps_time_ && !r.is_in_capture()) unstamped_.fetch_add(1, std::memory_order_relaxed);
     latest_.store(r, std::memory_order_release);
   }
@@ -52,7 +52,7 @@ class host_event final : public timed_event {
   /// The worker passes a recording of an event that keeps time. An older one than the latest leaves
   /// no stamp, in whichever order they pass. `busy` is what the worker has spent on the operations
   /// of the stream before it.
-  void stamp(recording r, nanoseconds busy) noexcept {
+  void stamp(recorded_point r, nanoseconds busy) noexcept {
     if (latest() == r) keep(busy);
     unstamped_.fetch_sub(1, std::memory_order_release);
   }
@@ -74,7 +74,7 @@ class host_event final : public timed_event {
   host_engine& engine_;
   const std::string name_;
   const bool keeps_time_;
-  std::atomic<recording> latest_{};
+  std::atomic<recorded_point> latest_{};
   std::atomic<nanoseconds> stamp_{0};
   std::atomic<nanoseconds> busy_{0};
   std::atomic<bool> stamped_in_graph_{false};

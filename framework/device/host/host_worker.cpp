@@ -20,7 +20,7 @@
 namespace graphline {
 namespace {
 
-bool is_pending(const dependency& d) noexcept {
+bool is_pending(const lane_wait& d) noexcept {
   return d.on != nullptr && !d.on->passed(d.at);
 }
 
@@ -250,7 +250,7 @@ host_worker::state host_worker::settle_front(lane& l) noexcept {
   const command& c = l.front();
   if (const auto* record = std::get_if<record_command>(&c)) {
     if (record->stamped != nullptr) {
-      record->stamped->stamp(recording::at(l.id(), l.front_ticket()), l.busy);
+      record->stamped->stamp(recorded_point::at(l.id(), l.front_ticket()), l.busy);
     }
     ++points_passed_;
     return state::passed;

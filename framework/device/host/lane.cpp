@@ -77,7 +77,7 @@ void lane::wake() noexcept {
 
 lane_table::roster lane_table::make_roster() {
   roster made;
-  for (auto& group : made) group.reserve(recording::max_lanes);
+  for (auto& group : made) group.reserve(recorded_point::max_lanes);
   return made;
 }
 
@@ -86,11 +86,11 @@ lane& lane_table::acquire(priority level) {
   auto spare = std::ranges::find(entries_, false, &entry::in_use);
   if (spare == entries_.end()) {
     const auto id = static_cast<std::uint32_t>(entries_.size());
-    if (id == recording::max_lanes) {
+    if (id == recorded_point::max_lanes) {
       throw run_error(
           fmt::format("the host device has {} streams already, which is as many as it can serve; "
                       "destroy some first",
-                      recording::max_lanes));
+                      recorded_point::max_lanes));
     }
     entries_.push_back({std::make_unique<lane>(id), level, false});
     spare = std::prev(entries_.end());
@@ -117,17 +117,17 @@ void lane_table::list(roster& into) const {
   }
 }
 
-const lane* lane_table::find(recording r) const noexcept {
+const lane* lane_table::find(recorded_point r) const noexcept {
   if (r.is_never() || r.is_in_capture()) return nullptr;
   return by_id_[r.lane()].load(std::memory_order_acquire);
 }
 
-dependency lane_table::pending(recording r) const noexcept {
+lane_wait lane_table::pending(recorded_point r) const noexcept {
   const lane* l = find(r);
-  return l == nullptr || l->passed(r.number()) ? dependency{} : dependency{l, r.number()};
+  return l == nullptr || l->passed(r.number()) ? lane_wait{} : lane_wait{l, r.number()};
 }
 
-void lane_table::wait(recording r, wait_mode how) const noexcept {
+void lane_table::wait(recorded_point r, wait_mode how) const noexcept {
   if (const lane* l = find(r)) l->wait(r.number(), how);
 }
 

@@ -27,21 +27,21 @@ using ticket = std::uint64_t;
 /// word so that it can be read and replaced atomically. It has passed once that lane has completed
 /// that ticket. Keeping the point and not a counter is what makes a wait refer to the recording it
 /// saw, even when the event is recorded again on another stream that runs ahead.
-class recording {
+class recorded_point {
  public:
   /// How many lanes can be told apart, and so how many streams a device has at most.
   static constexpr std::uint32_t max_lanes = 1024;
 
   /// Never recorded.
-  constexpr recording() = default;
+  constexpr recorded_point() = default;
 
-  static constexpr recording at(std::uint32_t lane, ticket t) noexcept {
-    return recording((std::uint64_t{lane} << ticket_bits) | t);
+  static constexpr recorded_point at(std::uint32_t lane, ticket t) noexcept {
+    return recorded_point((std::uint64_t{lane} << ticket_bits) | t);
   }
 
   /// Recorded while a capture was building a graph; `capture` counts the device's captures.
-  static constexpr recording in_capture(std::uint64_t capture) noexcept {
-    return recording((std::uint64_t{captured_lane} << ticket_bits) | capture);
+  static constexpr recorded_point in_capture(std::uint64_t capture) noexcept {
+    return recorded_point((std::uint64_t{captured_lane} << ticket_bits) | capture);
   }
 
   constexpr bool is_never() const noexcept { return word_ == 0; }
@@ -54,7 +54,7 @@ class recording {
   /// The ticket within the lane, or the number of the capture.
   constexpr std::uint64_t number() const noexcept { return word_ & number_mask; }
 
-  constexpr bool operator==(const recording&) const = default;
+  constexpr bool operator==(const recorded_point&) const = default;
 
  private:
   // 48 bits of tickets last for nine years of one command a microsecond.
@@ -63,12 +63,12 @@ class recording {
   static constexpr std::uint32_t captured_lane = 0xffff;
   static_assert(max_lanes < captured_lane);
 
-  constexpr explicit recording(std::uint64_t word) noexcept : word_(word) {}
+  constexpr explicit recorded_point(std::uint64_t word) noexcept : word_(word) {}
 
   std::uint64_t word_ = 0;
 };
 
-static_assert(std::atomic<recording>::is_always_lock_free);
+static_assert(std::atomic<recorded_point>::is_always_lock_free);
 
 /// A host function's way through the caller thread. Belongs to the lane or the graph that the call
 /// stands in, so that handing one over allocates nothing; used again once it has returned.
@@ -89,8 +89,8 @@ class graph_run;
 class host_event;
 class lane;
 
-/// A point in a lane that has to be passed first; without a lane there is none.
-struct dependency {
+/// The point in a lane that a command waits for; without a lane, none.
+struct lane_wait {
   const lane* on = nullptr;
   ticket at = 0;
 };
@@ -127,13 +127,13 @@ struct record_command {
 };
 
 struct wait_command {
-  dependency after;
+  lane_wait after;
 };
 
 /// Every node of a graph, once the previous launch of the same executable is done.
 struct launch_command {
   graph_run* run;
-  dependency after;
+  lane_wait after;
 };
 
 /// What a stream asks of the worker: plain data, so that submitting is a copy into a ring.
@@ -250,7 +250,8 @@ class lane_table {
   /// With room for all lanes there may be, so that `list` takes no memory.
   static roster make_roster();
 
-  /// A lane that no stream uses. Throws `run_error` when all `recording::max_lanes` are in use.
+  /// A lane that no stream uses. Throws `run_error` when all `recorded_point::max_lanes` are in
+  /// use.
   lane& acquire(priority level);
 
   /// Gives a lane back; nothing may be left to do on it.
@@ -263,10 +264,10 @@ class lane_table {
   void list(roster& into) const;
 
   /// The point a recording stands for; without a lane when it is none or has passed.
-  dependency pending(recording r) const noexcept;
+  lane_wait pending(recorded_point r) const noexcept;
 
   /// Returns when the recording has passed; at once when it is none or of a capture.
-  void wait(recording r, wait_mode how) const noexcept;
+  void wait(recorded_point r, wait_mode how) const noexcept;
 
   /// Returns when every command handed over so far, on every lane, is completed.
   void wait_for_all(wait_mode how) const noexcept;
@@ -278,14 +279,14 @@ class lane_table {
     bool in_use;
   };
 
-  const lane* find(recording r) const noexcept;
+  const lane* find(recorded_point r) const noexcept;
 
   mutable std::mutex mutex_;
   std::vector<entry> entries_;
   std::atomic<std::uint64_t> version_{0};
 
   // Read without the mutex by whoever holds a recording.
-  std::array<std::atomic<const lane*>, recording::max_lanes> by_id_{};
+  std::array<std::atomic<const lane*>, recorded_point::max_lanes> by_id_{};
   std::atomic<std::uint32_t> count_{0};
 };
 

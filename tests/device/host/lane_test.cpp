@@ -81,7 +81,7 @@ TEST(lane_table, gives_a_lane_to_a_new_stream_with_its_tickets_counting_on) {
   first.reserve();
   first.publish(fill_command{nullptr, 0, nothing});
   first.complete();
-  const recording r = recording::at(first.id(), 1);
+  const recorded_point r = recorded_point::at(first.id(), 1);
   lanes.release(first);
   lane& again = lanes.acquire(priority::high);
   EXPECT_EQ(&again, &first);
@@ -96,19 +96,19 @@ TEST(lane_table, gives_a_lane_to_a_new_stream_with_its_tickets_counting_on) {
 
 TEST(lane_table, says_so_when_there_are_too_many_streams) {
   lane_table lanes;
-  for (std::uint32_t i = 0; i < recording::max_lanes; ++i) lanes.acquire(priority::normal);
+  for (std::uint32_t i = 0; i < recorded_point::max_lanes; ++i) lanes.acquire(priority::normal);
   EXPECT_THROW(lanes.acquire(priority::normal), run_error);
 }
 
-TEST(recording, tells_lane_ticket_and_capture_apart) {
-  EXPECT_TRUE(recording().is_never());
-  const recording r = recording::at(1023, 123'456'789'012);
+TEST(recorded_point, tells_lane_ticket_and_capture_apart) {
+  EXPECT_TRUE(recorded_point().is_never());
+  const recorded_point r = recorded_point::at(1023, 123'456'789'012);
   EXPECT_EQ(r.lane(), 1023U);
   EXPECT_EQ(r.number(), 123'456'789'012U);
   EXPECT_FALSE(r.is_never());
   EXPECT_FALSE(r.is_in_capture());
-  EXPECT_TRUE(recording::in_capture(3).is_in_capture());
-  EXPECT_EQ(recording::in_capture(3).number(), 3U);
+  EXPECT_TRUE(recorded_point::in_capture(3).is_in_capture());
+  EXPECT_EQ(recorded_point::in_capture(3).number(), 3U);
 }
 
 }  // namespace
