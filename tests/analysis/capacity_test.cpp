@@ -173,6 +173,40 @@ TEST(capacity, leaves_out_runs_whose_frames_took_longer_for_themselves) {
             1);
 }
 
+TEST(capacity, judges_no_rate_by_a_run_that_was_stopped_or_stood_still) {
+  auto record = three_at_each({900, 1100});
+  record.runs.push_back(run_at(500, 2));
+  record.runs.push_back(run_at(1200, 3));
+  record.runs.push_back(pooled_at(1100, 1));
+  record.runs[6].record.conditions = conditions_record{};
+  record.runs[6].record.conditions->standstills.push_back({0, 300'000'000, false});
+  for (const auto run : {7U, 8U}) {
+    record.runs[run].record.interrupted = true;
+    record.runs[run].record.frames.resize(20);
+  }
+  const auto found = summarize(record);
+  ASSERT_EQ(found.probes.size(), 4U);
+  std::size_t runs = 0;
+  std::size_t frames = 0;
+  for (const auto& probe : found.probes) {
+    if (!probe.pooled) {
+      EXPECT_TRUE(probe.runs.empty());
+      EXPECT_EQ(probe.times.frames, 0U);
+      EXPECT_EQ(probe.held, 0U);
+      EXPECT_EQ(probe.disturbed + probe.incomplete, 1U);
+      continue;
+    }
+    runs += probe.runs.size();
+    frames += probe.times.frames;
+  }
+  EXPECT_EQ(found.estimate.runs, runs);
+  EXPECT_EQ(found.estimate.frames, frames);
+  EXPECT_EQ(runs, 6U);
+
+  record.runs = {record.runs[7]};
+  EXPECT_THAT(keys(findings_of(summarize(record), record.how)), ElementsAre("no_rate_judged"));
+}
+
 TEST(capacity, leaves_no_run_out_when_many_look_disturbed) {
   auto record = three_at_each({900, 1100});
   for (const std::size_t run : {0U, 1U, 2U}) {

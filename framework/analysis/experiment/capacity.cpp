@@ -25,9 +25,13 @@ std::vector<nanoseconds> times_alone(const run_record& record) {
   return times;
 }
 
-/// The runs of each probe, in the order in which probes began.
-std::vector<probe_summary> probes_of(const std::vector<capacity_run>& runs) {
+/// In the order in which probes began.
+std::vector<probe_summary> probes_of(const capacity_record& record,
+                                     const std::vector<capacity_run_summary>& summaries,
+                                     const std::vector<bool>& disturbed) {
+  const auto& runs = record.runs;
   std::vector<probe_summary> probes;
+  std::vector<std::vector<std::vector<nanoseconds>>> times;  // of the probes' runs
   std::vector<std::size_t> numbers;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const auto at = std::find(numbers.begin(), numbers.end(), runs[i].probe) - numbers.begin();
@@ -35,13 +39,26 @@ std::vector<probe_summary> probes_of(const std::vector<capacity_run>& runs) {
     if (index == probes.size()) {
       numbers.push_back(runs[i].probe);
       probes.emplace_back();
+      times.emplace_back();
     }
     auto& probe = probes[index];
     probe.rate = runs[i].rate;
     probe.pooled = runs[i].pooled;
     probe.cut_off |= runs[i].cut_off;
     probe.dropped += runs[i].record.load.dropped.size();
-    probe.runs.push_back(i);
+    if (!is_complete(runs[i])) {
+      ++probe.incomplete;
+    } else if (disturbed[i]) {
+      ++probe.disturbed;
+    } else {
+      probe.runs.push_back(i);
+      probe.held += summaries[i].held ? 1 : 0;
+      probe.growing += summaries[i].growing ? 1 : 0;
+      times[index].push_back(summaries[i].times);
+    }
+  }
+  for (std::size_t i = 0; i < probes.size(); ++i) {
+    probes[i].times = check_bound(times[i], record.how.percentile, record.how.bound);
   }
   return probes;
 }
@@ -106,11 +123,13 @@ finding nothing_found(const capacity_summary& summary, const capacity_settings& 
     made.with("alone", alone.value, unit::duration);
     return made.with("late", alone.late).with("frames", alone.frames);
   }
-  const auto& probes = summary.probes;
+  auto probes = summary.probes;
+  std::erase_if(probes, [](const probe_summary& p) { return p.runs.empty(); });
   if (probes.empty()) return found("no_rate_judged", how);
   const auto held_in_all = [](const probe_summary& p) { return p.held == p.runs.size(); };
   const auto [lowest, highest] = std::ranges::minmax_element(probes, {}, &probe_summary::rate);
-  if (std::ranges::all_of(probes, held_in_all)) {
+  const bool judged_all = probes.size() == summary.probes.size();
+  if (judged_all && std::ranges::all_of(probes, held_in_all)) {
     return found("every_rate_held", how).with("highest", highest->rate, unit::frames_per_second);
   }
   std::optional<double> held;
@@ -141,20 +160,7 @@ capacity_summary summarize(const capacity_record& record) {
   result.alone = check_bound(alone, record.how.percentile, record.how.bound);
   result.estimate = estimate_capacity(record.how, result.closed_loop, record.runs, runs);
   result.warning = disturbance_finding(record.conditions, record.closed_loop);
-  result.probes = probes_of(record.runs);
-  for (auto& probe : result.probes) {
-    std::vector<std::vector<nanoseconds>> times;
-    for (const auto i : probe.runs) {
-      probe.held += runs[i].held ? 1 : 0;
-      probe.growing += runs[i].growing ? 1 : 0;
-      if (result.estimate.disturbed[i]) {
-        ++probe.disturbed;
-      } else {
-        times.push_back(runs[i].times);
-      }
-    }
-    probe.times = check_bound(times, record.how.percentile, record.how.bound);
-  }
+  result.probes = probes_of(record, runs, result.estimate.disturbed);
   return result;
 }
 

@@ -30,6 +30,9 @@ struct capacity_run_summary {
 
 capacity_run_summary summarize(const capacity_run& run, const capacity_settings& how);
 
+/// Whether it ran as long as the search wanted: neither stopped by a person nor failed.
+bool is_complete(const capacity_run& run) noexcept;
+
 /// Where the capacity lies by all pooled runs together, in frames a second.
 struct capacity_estimate {
   std::optional<double> rate;
@@ -51,9 +54,10 @@ struct capacity_estimate {
 
 /// Judges the runs with `pooled` set.
 ///
-/// A run is disturbed, and left out, when its frames took longer for themselves than those of the
-/// other runs: their mean lies above the median over runs by more than five times what runs scatter
-/// (1.4826 median absolute deviations: Rousseeuw and Croux, 1993) and more than half of `within`.
+/// A run is disturbed, and left out, when the process stood still, or when its frames took longer
+/// for themselves than those of the other runs: their mean lies above the median over runs by more
+/// than five times what runs scatter (1.4826 median absolute deviations: Rousseeuw and Croux, 1993)
+/// and more than half of `within`.
 /// When more than two fifths of the runs look like that, it is how the pipeline behaves, and all
 /// count.
 ///
@@ -83,11 +87,12 @@ struct probe_summary {
   double rate = 0;
   bool pooled = false;
   bool cut_off = false;           ///< one of its runs
-  std::vector<std::size_t> runs;  ///< in the record
+  std::vector<std::size_t> runs;  ///< in the record: complete and undisturbed
+  std::size_t disturbed = 0;      ///< runs that are left out
+  std::size_t incomplete = 0;     ///< runs that are left out
   std::size_t held = 0;           ///< runs that did
   std::size_t growing = 0;        ///< runs over the whole of which the queue grew
-  std::size_t disturbed = 0;      ///< runs that are left out of `times`
-  std::size_t dropped = 0;        ///< frames, all of them counted as late
+  std::size_t dropped = 0;        ///< frames of all runs, counted as late
   bound_check times;              ///< from due to end; of those dropped and overdue `never`
 };
 

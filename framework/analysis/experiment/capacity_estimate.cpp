@@ -74,9 +74,8 @@ struct pooled_run {
   const capacity_run_summary* summary;
 };
 
-/// Pooled, and neither stopped by a person nor failed.
 bool counts(const capacity_run& run) {
-  return run.pooled && (run.cut_off || !run.record.interrupted) && !run.record.failure;
+  return run.pooled && is_complete(run);
 }
 
 /// Sets `disturbed`; the runs that are left.
@@ -104,9 +103,10 @@ std::vector<pooled_run> undisturbed(const capacity_settings& how,
   std::vector<pooled_run> left;
   to.disturbed.assign(runs.size(), false);
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    if (!counts(runs[i])) continue;
-    to.disturbed[i] = summaries[i].own_time > limit || stood_still(runs[i].record);
-    if (!to.disturbed[i]) left.push_back({&runs[i], &summaries[i]});
+    if (!is_complete(runs[i])) continue;
+    const bool slow = runs[i].pooled && summaries[i].own_time > limit;
+    to.disturbed[i] = slow || stood_still(runs[i].record);
+    if (runs[i].pooled && !to.disturbed[i]) left.push_back({&runs[i], &summaries[i]});
   }
   return left;
 }
@@ -306,6 +306,10 @@ void estimate_sharply(const capacity_settings& how, std::span<const pooled_run> 
 }
 
 }  // namespace
+
+bool is_complete(const capacity_run& run) noexcept {
+  return (run.cut_off || !run.record.interrupted) && !run.record.failure;
+}
 
 capacity_run_summary summarize(const capacity_run& run, const capacity_settings& how) {
   capacity_run_summary result;

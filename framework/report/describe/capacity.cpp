@@ -16,15 +16,19 @@ std::string_view key_of(bound_verdict verdict) {
 }
 
 /// "holds", or in how many of its runs it held.
-std::string outcome_of(const probe_summary& probe) {
+judgment outcome_of(const probe_summary& probe) {
   const auto all = probe.runs.size();
-  auto text = fmt::format("held in {} of {}", probe.held, all);
-  if (probe.held == all) text = "holds";
-  if (probe.held == 0) text = "fails";
-  if (!probe.pooled) text += " *";
-  if (probe.cut_off) text += ", cut off";
-  if (probe.growing == all) text += ", queue grows";
-  return text;
+  if (all == 0) return {probe.disturbed > 0 ? "disturbed" : "not completed"};
+  judgment made{fmt::format("held in {} of {}", probe.held, all)};
+  if (probe.held == all) made = {"holds", judgment::kind::good};
+  if (probe.held == 0) made = {"fails", judgment::kind::bad};
+  if (!probe.pooled) made.word += " *";
+  if (probe.growing == all) {
+    made.word += ", queue grows";
+  } else if (probe.cut_off) {
+    made.word += ", cut off";
+  }
+  return made;
 }
 
 table probe_table(const capacity_summary& summary, const capacity_settings& how) {
@@ -37,24 +41,26 @@ table probe_table(const capacity_summary& summary, const capacity_settings& how)
       {"probes", "Rates", "rate"},
       {{{"rate", "frame/s", frames_per_second},
         [](p x) { return cell(x.rate, frames_per_second); }},
-       {{"runs", "runs", none}, [](p x) { return x.runs.size(); }},
-       {{"counted_frames", "frames", none}, [](p x) { return x.times.frames; }},
-       {{"dropped", "dropped", none, 0, "", drops ? everywhere : in_data},
+       {{"runs", "runs", none, 3}, [](p x) { return x.runs.size(); }},
+       {{"counted_frames", "frames", none, 2}, [](p x) { return x.times.frames; }},
+       {{"dropped", "dropped", none, 4, "", drops ? everywhere : in_data},
         [](p x) { return x.dropped; }},
        {data_column("late", none), [](p x) { return x.times.late; }},
        {{"late_share", "late %", share, 0,
          "over the bound, dropped, or not waited for any longer in a run that was cut off", shown},
-        [](p x) { return cell(x.times.late_share(), share); }},
-       {{"p50", "p50", duration, 1}, [](p x) { return cell(x.times.p50, duration); }},
-       {{"percentile", percentile_name(how.percentile), duration},
+        [](p x) { return x.times.frames > 0 ? cell(x.times.late_share(), share) : cell(); }},
+       {{"p50", "p50", duration, 5}, [](p x) { return cell(x.times.p50, duration); }},
+       {{"percentile", percentile_name(how.percentile), duration, 1},
         [](p x) { return cell(x.times.value, duration); }},
-       {{"low", "from", duration, 0, "where the 95 % interval of the percentile begins"},
+       {{"low", "from", duration, 6, "where the 95 % interval of the percentile begins"},
         [](p x) { return cell(x.times.low, duration); }},
-       {{"high", "to", duration}, [](p x) { return cell(x.times.high, duration); }},
+       {{"high", "to", duration, 7}, [](p x) { return cell(x.times.high, duration); }},
        {data_column("clustering", none), [](p x) { return x.times.clustering; }},
        {data_column("verdict"), [](p x) { return key_of(x.times.verdict); }},
        {data_column("pooled"), [](p x) { return x.pooled; }},
        {data_column("held_in", none), [](p x) { return x.held; }},
+       {data_column("disturbed_runs", none), [](p x) { return x.disturbed; }},
+       {data_column("incomplete_runs", none), [](p x) { return x.incomplete; }},
        {data_column("queue_grew_in", none), [](p x) { return x.growing; }},
        {data_column("cut_off"), [](p x) { return x.cut_off; }},
        {{"outcome",

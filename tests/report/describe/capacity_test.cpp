@@ -50,6 +50,33 @@ TEST(describe_capacity, tells_of_interruption_and_failure) {
                     HasSubstr("FAILED after 480 of 480 frames: stage 'noise' failed in frame 3")));
 }
 
+TEST(describe_capacity, judges_no_rate_by_a_run_without_counted_frames) {
+  auto record = two_models_capacity({6, 12});
+  record.runs[0].record.interrupted = true;
+  record.runs[0].record.frames.resize(10);
+  record.runs[1].record.conditions = conditions_record{};
+  record.runs[1].record.conditions->standstills.push_back({0, 300'000'000, false});
+  EXPECT_THAT(text_of(record), AllOf(HasSubstr("0       0       -         -     -     -     -  not "
+                                               "completed\n"),
+                                     HasSubstr("0       0       -         -     -     -     -  "
+                                               "disturbed\n")));
+}
+
+TEST(describe_capacity, shows_outcomes_whole_in_80_columns) {
+  auto record = two_models_capacity({6, 1200.5});
+  record.how.arrival = arrival::constant;
+  auto& run = record.runs[1];
+  run.cut_off = true;
+  run.record.load.dropped.assign(2000, 1);
+  for (std::size_t i = 0; i < run.record.frames.size(); ++i) {
+    auto& frame = run.record.frames[i];
+    const auto late = static_cast<nanoseconds>(i) * 10'000'000;
+    frame = {static_cast<nanoseconds>(i) * 800'000, frame.due + late,
+             frame.due + late + 30'000'000};
+  }
+  EXPECT_THAT(text_of(record), AllOf(HasSubstr("fails *, queue grows\n"), Not(HasSubstr("…"))));
+}
+
 TEST(describe_capacity, holds_the_rate_every_probe_and_every_sample) {
   const auto text = result_json(two_models_capacity({6, 33.33}));
   const auto json = nlohmann::json::parse(text);
