@@ -171,9 +171,9 @@ void put_in_order(draft& d) {
 namespace {
 
 satisfied_by how_satisfied(const planned_stage& earlier, const planned_stage& later,
-                           graph_mode graphs) {
+                           bool one_launch) {
   // In a frame's graph CPU stages are nodes like others.
-  if (graphs != graph_mode::frame) {
+  if (!one_launch) {
     if (earlier.on == side::cpu) return satisfied_by::cpu_return;
     if (later.on == side::cpu) return satisfied_by::completion;
   }
@@ -184,11 +184,11 @@ satisfied_by how_satisfied(const planned_stage& earlier, const planned_stage& la
 
 void settle_edges(plan& p) {
   const std::size_t count = p.stages.size();
-  const bool whole_frame = p.run.graphs == graph_mode::frame;
+  const bool whole_frame = p.schedule.properties.one_launch;
   for (std::size_t s = 0; s < count; ++s) {
     for (dependency& wait : p.stages[s].waits) {
       planned_stage& earlier = p.stages[wait.stage];
-      wait.how = how_satisfied(earlier, p.stages[s], p.run.graphs);
+      wait.how = how_satisfied(earlier, p.stages[s], whole_frame);
       earlier.followers.push_back(s);
       if (!whole_frame && earlier.on != side::device) continue;
       if (wait.how != satisfied_by::stream_order) earlier.signals = true;

@@ -9,6 +9,7 @@
 
 #include "framework/base/tensor_type.hpp"
 #include "framework/base/words.hpp"
+#include "framework/plan/schedules/schedule.hpp"
 #include "framework/spec/pipeline_spec.hpp"
 #include "framework/stage/stage.hpp"
 
@@ -77,7 +78,8 @@ struct planned_stage {
   /// A stage of a stream whose end an event must mark: another stream, a CPU stage or the end of
   /// the frame waits for it.
   bool signals = false;
-  /// A device stage whose end the host must see: for a CPU stage, or because nothing follows it.
+  /// A device stage whose end the host must see: for a CPU stage, for its schedule, or because
+  /// nothing follows it.
   /// None in a frame's graph, whose end is all that the host sees.
   bool host_waits = false;
 };
@@ -99,6 +101,7 @@ struct plan {
   std::vector<planned_tensor> tensors;
   std::vector<planned_stage> stages;  ///< in an order that satisfies every edge
   std::vector<planned_stream> streams;
+  graphline::schedule schedule;
   /// reach[a][b]: stage b starts only after stage a is complete, directly or through others.
   std::vector<bit_set> reach;
 };

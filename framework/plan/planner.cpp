@@ -220,9 +220,11 @@ plan make_plan(const pipeline_spec& spec, const stage_registry& registry, const 
   p.run = spec.run;
   if (out.has_errors()) return p;
 
+  p.schedule.properties = properties_of(p.run);
   planning::assign_streams(p);
-  if (p.run.graphs == graph_mode::frame) planning::assign_call_streams(p);
+  if (p.schedule.properties.one_launch) planning::assign_call_streams(p);
   planning::settle_edges(p);
+  p.schedule = planning::make_schedule(p);
   planning::choose_forms(p, target.backend);
   planning::check_memory(d, p);
   return p;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "framework/plan/planner.hpp"
+#include "framework/plan/schedules/schedule.hpp"
 #include "framework/record/timing_protocol.hpp"
 #include "framework/spec/settings_table.hpp"
 
@@ -17,7 +18,7 @@ namespace {
 class settings_check {
  public:
   settings_check(const settings& run, const settings_places& places, diagnostics& out)
-      : run_(run), places_(places), out_(out) {}
+      : run_(run), schedule_(properties_of(run)), places_(places), out_(out) {}
 
   void check_ranges() {
     each_setting([&]<class Held>(Held settings::*member, const setting_entry& of) {
@@ -50,19 +51,20 @@ class settings_check {
   }
 
   void check_serial() {
-    if (run_.strategy != strategy::serial || run_.in_flight <= 1) return;
+    if (!schedule_.waits_each || run_.in_flight <= 1) return;
     error({"in_flight", "strategy"},
-          fmt::format("in_flight: {} makes no sense with strategy: serial, which ends each "
+          fmt::format("in_flight: {} makes no sense with strategy: {}, which ends each "
                       "stage before it begins the next; use in_flight: 1, or strategy: async",
-                      run_.in_flight));
+                      run_.in_flight, to_word(run_.strategy)));
   }
 
   /// What is launched as a whole leaves nothing between to wait for or to time from the host.
   void check_frame_graph() {
-    if (run_.strategy == strategy::serial) {
+    if (schedule_.waits_each) {
       error({"strategy", "graphs"},
-            "strategy: serial makes no sense with graphs: frame, which leaves the host no stage "
-            "to wait for; use strategy: async, or graphs: stage");
+            fmt::format("strategy: {} makes no sense with graphs: frame, which leaves the host no "
+                        "stage to wait for; use strategy: async, or graphs: stage",
+                        to_word(run_.strategy)));
     }
     if (traits_of(run_.timing).needs_launches) {
       error({"timing", "graphs"},
@@ -75,27 +77,26 @@ class settings_check {
   void warn_of_workers() {
     const auto given = places_.each.find("workers");
     if (given == places_.each.end() || run_.workers == 0 || has_workers(run_)) return;
-    const bool frame = run_.graphs == graph_mode::frame;
-    out_.warning(
-        given->second,
-        fmt::format("workers: {} changes nothing with {}; use strategy: overlap with "
-                    "graphs: stage or off, or omit workers",
-                    run_.workers,
-                    frame ? "graphs: frame, where the device calls CPU stages"
-                          : fmt::format("strategy: {}, which runs CPU stages on one thread",
-                                        to_word(run_.strategy))));
+    out_.warning(given->second,
+                 fmt::format("workers: {} changes nothing with {}; use strategy: overlap with "
+                             "graphs: stage or off, or omit workers",
+                             run_.workers,
+                             schedule_.one_launch
+                                 ? "graphs: frame, where the device calls CPU stages"
+                                 : fmt::format("strategy: {}, which runs CPU stages on one thread",
+                                               to_word(run_.strategy))));
   }
 
   /// Allowed, since what this costs may be just what somebody wants to show.
   void warn_of_sync() {
-    if (run_.in_flight == 1 && run_.strategy != strategy::overlap) return;
+    if (run_.in_flight == 1 && schedule_.in_order) return;
     const bool several = run_.in_flight > 1;
-    out_.warning(
-        shown_at({"timing", several ? "in_flight" : "strategy"}),
-        fmt::format("timing: sync with {} waits for the whole device around each stage, "
-                    "so its stage times contain other work; for the stage alone use "
-                    "timing: event, or in_flight: 1 with strategy: async or serial",
-                    several ? fmt::format("in_flight: {}", run_.in_flight) : "strategy: overlap"));
+    out_.warning(shown_at({"timing", several ? "in_flight" : "strategy"}),
+                 fmt::format("timing: sync with {} waits for the whole device around each stage, "
+                             "so its stage times contain other work; for the stage alone use "
+                             "timing: event, or in_flight: 1 with strategy: async or serial",
+                             several ? fmt::format("in_flight: {}", run_.in_flight)
+                                     : fmt::format("strategy: {}", to_word(run_.strategy))));
   }
 
  private:
@@ -138,6 +139,7 @@ class settings_check {
   }
 
   const settings& run_;
+  schedule_properties schedule_;
   const settings_places& places_;
   diagnostics& out_;
 };
@@ -152,11 +154,20 @@ void check_settings(const settings& run, const settings_places& places, diagnost
   check.check_load();
   check.check_serial();
   check.warn_of_workers();
-  if (run.graphs == graph_mode::frame) {
+  if (properties_of(run).one_launch) {
     check.check_frame_graph();
   } else if (run.timing == timing_method::sync) {
     check.warn_of_sync();
   }
+}
+
+void set_stages_apart(settings& run) noexcept {
+  run.strategy = strategy::serial;
+  run.in_flight = 1;
+  if (run.graphs == graph_mode::frame) run.graphs = graph_mode::stage;
+  run.arrival = arrival::closed;
+  run.rate.reset();
+  run.deadline.reset();
 }
 
 }  // namespace graphline

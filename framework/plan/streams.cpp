@@ -107,8 +107,8 @@ void assign_streams(plan& p) {
 }
 
 void assign_call_streams(plan& p) {
-  // One stream keeps the declared order, which is what `async` says of CPU stages.
-  const bool by_edges = p.run.strategy == strategy::overlap;
+  // One stream keeps the planned order.
+  const bool by_edges = !p.schedule.properties.in_order;
   lanes calls;
   for (std::size_t i = 0; i < p.stages.size(); ++i) {
     if (p.stages[i].on != side::cpu) continue;

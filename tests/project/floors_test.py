@@ -50,6 +50,8 @@ class Floors(unittest.TestCase):
         self.assert_forbidden("framework/spec/node.cpp", '"framework/device/device.hpp"', why)
         self.assert_forbidden("framework/stage/stage.hpp", '"framework/record/record.hpp"', why)
         self.assert_forbidden("stages/matmul.cpp", '"framework/plan/plan.hpp"', why)
+        self.assert_allowed("framework/analysis/a.cpp", '"framework/plan/schedules/schedule.hpp"')
+        self.assert_forbidden("framework/plan/a.cpp", '"framework/analysis/a.hpp"', "stand above")
 
     def test_only_parts_made_for_a_backend_know_it(self):
         host = '"framework/device/host/host_device.hpp"'
@@ -83,6 +85,13 @@ class Floors(unittest.TestCase):
         self.assert_forbidden("stages/network/conv2d.cpp", "<dnnl.hpp>", "oneDNN")
         self.assert_allowed("stages/network/conv2d_cuda.cu", "<cudnn_frontend.h>")
         self.assert_forbidden("framework/device/device.hpp", "<cuda_runtime.h>", "CUDA")
+
+    def test_strategies_are_named_by_the_planner_only(self):
+        text = "// strategy::serial\nif (run.strategy == strategy::serial) return;\n"
+        self.assertEqual(floors.name_violations("framework/plan/schedules/serial.cpp", text), [])
+        found = floors.name_violations("framework/analysis/run/summary.cpp", text)
+        self.assertEqual(len(found), 1)
+        self.assertIn("summary.cpp:2: error: names strategy::serial", found[0])
 
     def test_the_contents_page_is_for_users(self):
         page = '"framework/graphline.hpp"'

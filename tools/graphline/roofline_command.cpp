@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "framework/base/utf8.hpp"
+#include "framework/plan/planner.hpp"
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/store/write_result.hpp"
 #include "framework/run/execute/session.hpp"
@@ -75,15 +76,7 @@ roofline_record measure_roofline(session& s, const stop_request& stop, progress_
 
 exit_status hold_pipeline(roofline_arguments& given) {
   const stop_request& stop = stop_on_interrupt();
-  plan p = given.pipeline.make_plan([](settings& run) {
-    // What a stage takes at best: no other stage on the device, one frame after another, none late.
-    run.strategy = strategy::serial;
-    run.in_flight = 1;
-    if (run.graphs == graph_mode::frame) run.graphs = graph_mode::stage;
-    run.arrival = arrival::closed;
-    run.rate.reset();
-    run.deadline.reset();
-  });
+  plan p = given.pipeline.make_plan(set_stages_apart);
   const auto device = given.pipeline.open_device(p);
   const auto kept = kept_calibration(device->properties());  // without one nothing need be run
   result_outputs outputs(given.files, given.pipeline.files_of(p));

@@ -3,6 +3,7 @@
 
 #include "framework/analysis/experiment/experiment_findings.hpp"
 #include "framework/analysis/run/frame_period.hpp"
+#include "framework/plan/schedules/schedule.hpp"
 #include "framework/record/timing_protocol.hpp"
 
 namespace graphline {
@@ -92,7 +93,8 @@ void add_overlap_findings(const finding_source& from, std::vector<finding>& to) 
     const auto runs = from.runs_of(who);
     if (runs.empty()) continue;
     const auto& run = runs.front()->run;
-    if (!traits_of(run.timing).tells_spans || run.strategy == strategy::serial) continue;
+    const schedule_properties schedule = properties_of(run);
+    if (!traits_of(run.timing).tells_spans || schedule.waits_each) continue;
     const auto found = side_by_side_of(runs);
     if (found.frame <= 0) continue;
     const char* const frame = run.in_flight > 1 ? "period" : "frame";
@@ -103,7 +105,7 @@ void add_overlap_findings(const finding_source& from, std::vector<finding>& to) 
                        .with("overlap", found.overlap, unit::duration)
                        .with(frame, found.frame, unit::duration),
                    who);
-    } else if (run.strategy == strategy::overlap && found.stages - found.longest >= 2 * least) {
+    } else if (!schedule.in_order && found.stages - found.longest >= 2 * least) {
       apart.add(finding{"stages_in_a_row"}
                     .with("stages", found.stages, unit::duration)
                     .with(frame, found.frame, unit::duration),

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "framework/plan/schedules/schedule.hpp"
+
 namespace graphline {
 
 namespace {
@@ -22,6 +24,7 @@ class binder_search {
   /// All arguments must outlive this.
   binder_search(const run_record& record, const frame_activities& done)
       : record_(record),
+        schedule_(properties_of(record.run)),
         done_(done),
         // Beyond a quarter of an hour or so a clock is not off but broken.
         clock_error_(std::clamp<nanoseconds>(record.clock_error, 0, nanoseconds{1} << 40)),
@@ -70,8 +73,7 @@ class binder_search {
     latest_.reset();
     best_ = {};
     const activity& later = done_[index];
-    const bool in_frame_graph = record_.run.graphs == graph_mode::frame;
-    if (later.what == activity::kind::stage && (later.by_device || in_frame_graph)) {
+    if (later.what == activity::kind::stage && (later.by_device || schedule_.one_launch)) {
       consider_for_device();
     } else if (later.what != activity::kind::frame_launch) {
       consider_for_host();
@@ -120,19 +122,18 @@ class binder_search {
 
   void consider_for_device() {
     const std::size_t stage = done_[later_].stage;
-    const bool in_frame_graph = record_.run.graphs == graph_mode::frame;
     const auto& waits = record_.stages[stage].waits;
     best_.gap = time_category::untimed;  // before what nothing is known of
     for (const auto& wait : waits) {
       const bool on_device =
           wait.how == satisfied_by::stream_order || wait.how == satisfied_by::event_wait;
-      if (wait.stage >= stage || (!on_device && !in_frame_graph)) continue;
+      if (wait.stage >= stage || (!on_device && !schedule_.one_launch)) continue;
       consider(done_.work_of(wait.stage), time_category::stream_wait, sure::yes);
     }
     consider(done_.before_in_lane(later_, tolerance(later_, later_)), time_category::stream_wait,
              sure::no);
-    consider_launch(in_frame_graph && waits.empty() ? done_.frame_launch()
-                                                    : done_.launch_of(stage));
+    consider_launch(schedule_.one_launch && waits.empty() ? done_.frame_launch()
+                                                          : done_.launch_of(stage));
   }
 
   void consider_for_host() {
@@ -148,7 +149,7 @@ class binder_search {
         consider(done_.launch_of(wait.stage), time_category::worker_wait, sure::yes);
       }
     }
-    if (record_.run.strategy == strategy::serial) {
+    if (schedule_.waits_each) {
       // The host has waited for each device stage before it came here: the last of them tells.
       for (std::size_t s = stage; s-- > 0;) {
         if (record_.stages[s].on != side::device) continue;
@@ -164,7 +165,7 @@ class binder_search {
   bool waits_unseen() const {
     if (record_.run.timing != timing_method::host) return false;
     const std::size_t stage = done_[later_].stage;
-    if (record_.run.strategy == strategy::serial) {
+    if (schedule_.waits_each) {
       return stage > 0 && record_.stages[stage - 1].on == side::device;
     }
     const auto& waits = record_.stages[stage].waits;
@@ -174,6 +175,7 @@ class binder_search {
   }
 
   const run_record& record_;
+  schedule_properties schedule_;
   const frame_activities& done_;
   nanoseconds clock_error_;
   std::vector<bool> found_;
@@ -229,7 +231,7 @@ class critical_path_walk {
   /// The time from `from` until the host had seen the frame's end. Where one thread drives all
   /// frames, it may have been busy with others first.
   void explain_end(nanoseconds from, time_category gap) {
-    if (gap == time_category::completion_delay && record_.run.strategy != strategy::overlap) {
+    if (gap == time_category::completion_delay && properties_of(record_.run).one_host_thread()) {
       if (const auto busy = lanes_.busy_until(lanes_.of_main(), from, explained_)) {
         wait_up_to(*busy, gap, {});
         gap = time_category::worker_wait;

@@ -13,6 +13,7 @@
 #include "framework/analysis/run/period_limit.hpp"
 #include "framework/analysis/run/summary.hpp"
 #include "framework/analysis/stats/distribution.hpp"
+#include "framework/plan/schedules/schedule.hpp"
 #include "framework/record/timing_protocol.hpp"
 
 namespace graphline {
@@ -237,7 +238,7 @@ bool fills(const run_record& record, const attribution_summary& summary) {
       work += stamps->length();
     }
   }
-  const bool cores = median.by == limited_by::cpu_cores && record.run.graphs != graph_mode::frame;
+  const bool cores = median.by == limited_by::cpu_cores && !properties_of(record.run).one_launch;
   const auto& frame = record.frames[summary.median_frame];
   return 2 * work / std::max(cores ? record.cpu_cores : 1, 1) >= frame.end - frame.begin;
 }
@@ -256,7 +257,7 @@ void add_lower_bound(const run_record& record, const attribution_summary& summar
   }
   if (!full && follows_schedule(record, median)) found.with("of", std::string("this schedule"));
   if (found.key == to_word(limited_by::cpu_cores)) {
-    const int cores = record.run.graphs == graph_mode::frame ? 1 : record.cpu_cores;
+    const int cores = properties_of(record.run).one_launch ? 1 : record.cpu_cores;
     found.with("cores", cores);
   }
   if (full || median.by != limited_by::critical_path) {

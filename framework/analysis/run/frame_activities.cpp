@@ -5,6 +5,8 @@
 #include <string_view>
 #include <tuple>
 
+#include "framework/plan/schedules/schedule.hpp"
+
 namespace graphline {
 
 nanoseconds sound_time(nanoseconds at) noexcept {
@@ -27,7 +29,8 @@ std::optional<stamp_pair> work_stamps(const stage_record& stage, std::size_t fra
   return stamps;
 }
 
-run_lanes::run_lanes(const run_record& record) : record_(record) {
+run_lanes::run_lanes(const run_record& record)
+    : record_(record), one_thread_(properties_of(record.run).one_host_thread()) {
   const bool one_at_a_time = record.device.one_at_a_time;
   std::map<std::string_view, std::size_t> numbers;
   for (const auto& stage : record.stages) {
@@ -38,7 +41,7 @@ run_lanes::run_lanes(const run_record& record) : record_(record) {
 
   // A frame that is alone in flight shares its threads with no other, and the gaps within a frame's
   // graph are the device's.
-  if (record.run.in_flight <= 1 || record.run.graphs == graph_mode::frame) return;
+  if (record.run.in_flight <= 1 || properties_of(record.run).one_launch) return;
   threads_.resize(std::max<std::size_t>(1, record.threads.size()));
   for (std::size_t stage = 0; stage < record.stages.size(); ++stage) {
     const auto& of = record.stages[stage];
@@ -63,9 +66,7 @@ void run_lanes::add(const std::vector<stamp_pair>& column, std::size_t stage) {
 std::optional<std::size_t> run_lanes::of_thread(std::size_t stage, std::size_t frame) const {
   const auto& threads = record_.stages[stage].threads;
   if (frame < threads.size()) return stream_count_ + threads[frame];
-  const bool one_thread =
-      record_.run.strategy != strategy::overlap && record_.run.graphs != graph_mode::frame;
-  return one_thread ? std::optional(of_main()) : std::nullopt;
+  return one_thread_ ? std::optional(of_main()) : std::nullopt;
 }
 
 std::optional<nanoseconds> run_lanes::busy_until(std::size_t lane, nanoseconds from,

@@ -60,6 +60,7 @@ class run_lanes {
   void add(const std::vector<stamp_pair>& column, std::size_t stage);
 
   const run_record& record_;
+  bool one_thread_;
   std::size_t stream_count_ = 0;
   std::vector<std::size_t> streams_;  ///< by stage
   /// What threads did, by begin. Of no use with one frame in flight, and empty then.

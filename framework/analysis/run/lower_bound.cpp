@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "framework/analysis/run/frame_activities.hpp"
+#include "framework/plan/schedules/schedule.hpp"
 
 namespace graphline {
 
@@ -46,7 +47,7 @@ nanoseconds all_done(std::vector<job>& jobs, std::size_t cores) {
 class frame_stages {
  public:
   frame_stages(const run_record& record, std::size_t frame, schedules of)
-      : record_(record), stages_(record.stages.size()) {
+      : record_(record), schedule_(properties_of(record.run)), stages_(record.stages.size()) {
     for (std::size_t s = 0; s < stages_.size(); ++s) {
       constexpr nanoseconds longest = nanoseconds{1} << 50;  // 13 days: of many a sum is one too
       auto stamps = work_stamps(record.stages[s], frame).value_or(stamp_pair{});
@@ -101,9 +102,7 @@ class frame_stages {
   /// became ready, as far as no stage comes before one that it waits for.
   std::vector<std::size_t> order_of_streams() const {
     auto planned = as_planned();
-    if (record_.run.strategy != strategy::overlap || record_.run.graphs == graph_mode::frame) {
-      return planned;
-    }
+    if (schedule_.in_order || schedule_.one_launch) return planned;
     std::stable_sort(planned.begin(), planned.end(), [this](std::size_t a, std::size_t b) {
       return stages_[a].stamps.begin < stages_[b].stamps.begin;
     });
@@ -145,8 +144,6 @@ class frame_stages {
   /// Stages of a stream in turn. One host thread launches a device stage after what it did last,
   /// and is held up by CPU stages; under `serial` by device stages too.
   void follow_schedule() {
-    const bool one_thread =
-        record_.run.graphs != graph_mode::frame && record_.run.strategy != strategy::overlap;
     std::vector<std::pair<std::string_view, std::size_t>> streams;  // the last stage of each yet
     std::size_t host = none;  // what the host thread was held up by last
     for (const std::size_t s : order_) {
@@ -161,15 +158,15 @@ class frame_stages {
           add_edge(std::exchange(known->second, s), s);
         }
       }
-      if (!one_thread) continue;
+      if (!schedule_.one_host_thread()) continue;
       if (host != none) add_edge(host, s);
-      if (!on_device || record_.run.strategy == strategy::serial) host = s;
+      if (!on_device || schedule_.waits_each) host = s;
     }
   }
 
   void add_resources(schedules of) {
     // Host nodes of a graph are called one at a time.
-    const bool one_call = of == schedules::this_one && record_.run.graphs == graph_mode::frame;
+    const bool one_call = of == schedules::this_one && schedule_.one_launch;
     const int cores = one_call ? 1 : record_.cpu_cores;
     resource cpu{limited_by::cpu_cores, static_cast<std::size_t>(std::max(cores, 1)), {}};
     resource device{limited_by::device, 1, {}};
@@ -319,6 +316,7 @@ class frame_stages {
   }
 
   const run_record& record_;
+  schedule_properties schedule_;
   std::vector<stage_of_frame> stages_;
   std::vector<std::size_t> order_;  ///< in which no stage comes before one that it follows
   std::vector<resource> resources_;

@@ -6,6 +6,7 @@
 #include "framework/analysis/run/frame_activities.hpp"
 #include "framework/analysis/run/frame_period.hpp"
 #include "framework/analysis/run/overload.hpp"
+#include "framework/plan/schedules/schedule.hpp"
 
 namespace graphline {
 
@@ -41,14 +42,13 @@ class period_uses {
       return std::accumulate(stages.begin(), stages.end(), 0.0,
                              [&](double sum, std::size_t s) { return sum + work[s]; });
     };
-    const bool frame_graph = record.run.graphs == graph_mode::frame;
-    const bool one_thread = !frame_graph && record.run.strategy != strategy::overlap;
+    const schedule_properties schedule = properties_of(record.run);
     const auto on_cpu = stages_on(side::cpu);
-    if (one_thread) {
+    if (schedule.one_host_thread()) {
       double launches = 0;
       for (const auto& stage : record.stages) launches += mean_length(stage.enqueued, frames);
       add(serial_resource::host_thread, on_cpu, sum_of(on_cpu) + launches);
-    } else if (const int cores = frame_graph ? 1 : record.cpu_cores; cores > 0) {
+    } else if (const int cores = schedule.one_launch ? 1 : record.cpu_cores; cores > 0) {
       add(serial_resource::cpu_cores, on_cpu, sum_of(on_cpu) / cores);
     }
     // Spans between events may hold work of other streams: they do not add up.

@@ -10,6 +10,7 @@
 #include "framework/analysis/run/frame_period.hpp"
 #include "framework/analysis/run/launch_waits.hpp"
 #include "framework/base/units.hpp"
+#include "framework/plan/schedules/schedule.hpp"
 
 namespace graphline {
 
@@ -88,7 +89,7 @@ std::vector<measure> measures_of(side on, const settings& run) {
     case timing_method::sync:
       return {measure::synchronized_time};
     default:
-      if (run.graphs == graph_mode::frame) return {measure::device_time};
+      if (properties_of(run).one_launch) return {measure::device_time};
       return {measure::device_time, measure::enqueue_time};
   }
 }

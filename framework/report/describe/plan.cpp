@@ -11,7 +11,7 @@ namespace graphline::report {
 namespace {
 
 std::string where_it_runs(const plan& p, const planned_stage& stage) {
-  if (stage.on == side::cpu && p.run.graphs != graph_mode::frame) return "cpu";
+  if (stage.on == side::cpu && !p.schedule.properties.one_launch) return "cpu";
   const planned_stream& stream = p.streams[stage.stream];
   if (stream.calls) return fmt::format("{}, host node", stream.name);
   return fmt::format("{}, {}", stream.name, to_word(stream.priority));
@@ -161,7 +161,7 @@ document describe(const plan& p, const plan_target& target) {
   made.parts.push_back(facts{"", "", {{"device", "", target.backend}}, in_data});
   made.parts.push_back(facts{"settings", "", settings_facts(p.run, p.parameters), in_data});
   made.parts.push_back(stage_table(p));
-  if (p.run.graphs == graph_mode::frame) {
+  if (p.schedule.properties.one_launch) {
     made.parts.push_back(
         note{fmt::format("the whole frame is one graph, with CPU stages as host nodes; {} of it, "
                          "one per frame in flight",

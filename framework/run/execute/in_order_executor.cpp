@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "framework/base/error.hpp"
+#include "framework/plan/schedules/schedule.hpp"
 #include "framework/run/execute/executor.hpp"
 #include "framework/run/execute/frame_graph.hpp"
 #include "framework/run/execute/stage_runner.hpp"
@@ -174,14 +175,12 @@ class in_order_executor : public executor {
   std::int64_t at_frame_ = 0;
 };
 
-/// `serial` and `async`: goes through the stages in planned order. `serial` waits for each device
-/// stage before going on; `async` only where a CPU stage reads a device result, and at the end of
-/// the frame.
+/// Goes through the steps of the plan's schedule, and waits at the end of a frame for the device
+/// stages that nothing follows.
 class sequential_executor final : public in_order_executor {
  public:
   explicit sequential_executor(prepared_pipeline& pipeline)
-      : in_order_executor(pipeline),
-        waits_each_stage_(pipeline.planned().run.strategy == strategy::serial) {
+      : in_order_executor(pipeline), steps_(pipeline.planned().schedule.steps) {
     const auto& stages = pipeline.planned().stages;
     for (std::size_t i = 0; i < stages.size(); ++i) {
       if (stages[i].on == side::device && stages[i].followers.empty()) last_.push_back(i);
@@ -190,18 +189,19 @@ class sequential_executor final : public in_order_executor {
 
  private:
   void carry_out(slot& s, frame_position frame, nanoseconds /*begun*/) override {
-    for (auto& stage : s.stages) {
-      at_stage_ = stage.index;
-      if (stage.cpu != nullptr) {
-        for (const bound_stage* before : stage.completions) {
-          at_stage_ = before->index;
-          wait_for(*before->complete);
-        }
-        at_stage_ = stage.index;
-        runner_->run_on_cpu(stage, frame);
-      } else {
-        runner_->enqueue(stage, frame);
-        if (waits_each_stage_) stage.complete->wait(runner_->how());
+    for (const schedule_step& step : steps_) {
+      bound_stage& stage = s.stages[step.stage];
+      at_stage_ = step.stage;
+      switch (step.what) {
+        case schedule_step::action::issue:
+          runner_->enqueue(stage, frame);
+          break;
+        case schedule_step::action::run:
+          runner_->run_on_cpu(stage, frame);
+          break;
+        case schedule_step::action::await:
+          wait_for(*stage.complete);
+          break;
       }
       finish_ended();
     }
@@ -226,7 +226,7 @@ class sequential_executor final : public in_order_executor {
     finish_begun();
   }
 
-  bool waits_each_stage_;
+  const std::vector<schedule_step>& steps_;
   std::vector<std::size_t> last_;  ///< device stages that nothing follows: they end the frame
 };
 

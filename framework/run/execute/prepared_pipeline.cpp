@@ -116,7 +116,7 @@ prepared_pipeline::prepared_pipeline(plan p, graphline::device& d, const stop_re
   }
   placement_ = place_buffers(plan_, scratch);
   slots_.resize(static_cast<std::size_t>(plan_.run.in_flight));
-  if (plan_.run.graphs == graph_mode::frame) {
+  if (plan_.schedule.properties.one_launch) {
     frames_ = device_.make_stream("frames", priority::normal);
   }
   for (std::size_t i = 0; i < slots_.size(); ++i) make_slot(slots_[i], i);
@@ -224,14 +224,11 @@ void prepared_pipeline::make_slot(slot& s, std::size_t index) {
       bound.inputs.push_back({inputs.back().data, inputs.back().type});
     }
     for (const auto t : stage.writes) bound.outputs.push_back(tensor(t, index));
-    const bool in_stream = stage.on == side::device || plan_.run.graphs == graph_mode::frame;
+    const bool in_stream = stage.on == side::device || plan_.schedule.properties.one_launch;
     if (in_stream) bound.on = streams_[stage.stream].get();
-    // `serial` waits for every device stage, whoever follows it.
-    const bool each = stage.on == side::device && plan_.run.strategy == strategy::serial;
-    if (stage.signals || each) {
-      const bool host_waits = stage.host_waits || each;
+    if (stage.signals) {
       bound.complete = device_.make_event(stage.name + " complete",
-                                          host_waits ? plan_.run.wait : wait_mode::spin);
+                                          stage.host_waits ? plan_.run.wait : wait_mode::spin);
     }
     if (stage.on == side::cpu) {
       bound.cpu = cpu_stages_[i].get();
@@ -260,7 +257,6 @@ void prepared_pipeline::bind_waits(slot& s) {
       const bound_stage& before = s.stages[wait.stage];
       auto& stage = s.stages[i];
       if (wait.how == satisfied_by::event_wait) stage.stream_waits.push_back(before.complete.get());
-      if (wait.how == satisfied_by::completion) stage.completions.push_back(&before);
     }
   }
 }
@@ -286,7 +282,7 @@ void prepared_pipeline::warm_up(const stop_request* stop) {
 
 void prepared_pipeline::capture(const stop_request* stop) {
   const wait_mode how = plan_.run.wait;
-  if (plan_.run.graphs == graph_mode::frame) {
+  if (plan_.schedule.properties.one_launch) {
     graphs_.emplace_back().name = "frame";
     for (auto& s : slots_) {
       stop_if_raised(stop);
@@ -296,7 +292,7 @@ void prepared_pipeline::capture(const stop_request* stop) {
     }
     return;
   }
-  if (plan_.run.graphs == graph_mode::off) return;
+  if (!plan_.schedule.captures) return;
   for (std::size_t i = 0; i < plan_.stages.size(); ++i) {
     const auto& stage = plan_.stages[i];
     if (stage.on == side::cpu) continue;
@@ -322,7 +318,7 @@ void prepared_pipeline::prepare(timing_method method) {
       }
     }
   }
-  if (plan_.run.graphs != graph_mode::frame) return;
+  if (!plan_.schedule.properties.one_launch) return;
   if (!traits_of(method).by_events) return;
   for (auto& s : slots_) s.frame->instrument(method);
 }
@@ -333,7 +329,7 @@ void prepared_pipeline::capture_in_parts(bound_stage& stage) {
   const auto enqueue = [&] { parts->enqueue(*stage.work, *stage.on); };
   enqueue();  // eagerly first, as with everything that is captured
   device_.synchronize(wait_mode::block);
-  if (plan_.run.graphs == graph_mode::stage) {
+  if (plan_.schedule.captures) {
     stage.executable_in_parts = device_.capture(*stage.on, enqueue)->instantiate();
   }
   stage.parts = std::move(parts);

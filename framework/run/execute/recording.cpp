@@ -70,8 +70,8 @@ recording::recording(const plan& p, const std::vector<std::vector<stage_part>>& 
   const auto traits = traits_of(method);
   // In a frame's graph no stage is launched by itself.
   const bool launches = method != timing_method::none && method != timing_method::sync &&
-                        p.run.graphs != graph_mode::frame;
-  if (p.run.graphs == graph_mode::frame && method != timing_method::none) launches_.resize(count);
+                        !p.schedule.properties.one_launch;
+  if (p.schedule.properties.one_launch && method != timing_method::none) launches_.resize(count);
   stages_.reserve(p.stages.size());
   for (const auto& stage : p.stages) {
     stage_record r;

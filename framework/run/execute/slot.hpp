@@ -70,10 +70,9 @@ struct bound_stage {
   std::vector<tensor_view> outputs;
 
   // A CPU stage.
-  cpu_stage* cpu = nullptr;                     ///< null for a device stage
-  std::vector<const bound_stage*> completions;  ///< what the host must see complete first
-  std::vector<std::string> guarded;             ///< names of its outputs with `guard: on`; or empty
-  std::unique_ptr<host_function> call;          ///< runs it in a frame's graph; null without one
+  cpu_stage* cpu = nullptr;             ///< null for a device stage
+  std::vector<std::string> guarded;     ///< names of its outputs with `guard: on`; or empty
+  std::unique_ptr<host_function> call;  ///< runs it in a frame's graph; null without one
 
   // A stage of a stream: a device stage, and in a frame's graph a CPU stage too.
   stream* on = nullptr;

@@ -1,0 +1,23 @@
+#include "framework/plan/schedules/generators.hpp"
+
+namespace graphline::planning {
+
+/// Planned order; the host waits only before a CPU stage, for the device stages whose results that
+/// reads.
+const schedule_generator async_schedule = {
+    .properties = {.in_order = true},
+    .steps =
+        [](const plan& p) {
+          using enum schedule_step::action;
+          std::vector<schedule_step> steps;
+          for (std::size_t s = 0; s < p.stages.size(); ++s) {
+            for (const dependency& wait : p.stages[s].waits) {
+              if (wait.how == satisfied_by::completion) steps.push_back({await, wait.stage});
+            }
+            steps.push_back({p.stages[s].on == side::cpu ? run : issue, s});
+          }
+          return steps;
+        },
+};
+
+}  // namespace graphline::planning

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "framework/spec/pipeline_spec.hpp"
+
+namespace graphline {
+
+struct plan;
+
+/// What holds of every frame that a schedule carries out, for the planner and for reports.
+struct schedule_properties {
+  bool in_order = false;    ///< stages start in planned order; else each when its inputs are ready
+  bool waits_each = false;  ///< the host waits for each device stage before it goes on
+  bool one_launch =
+      false;  ///< a frame is one graph; the device calls its CPU stages, one at a time
+
+  /// One host thread issues every device stage and runs every CPU stage.
+  bool one_host_thread() const noexcept { return in_order && !one_launch; }
+};
+
+/// One step of the host thread that carries frames out.
+struct schedule_step {
+  enum class action {
+    issue,  ///< enqueue the device stage
+    run,    ///< run the CPU stage
+    await,  ///< wait until the device stage is complete
+  };
+  action what;
+  std::size_t stage;
+
+  friend bool operator==(const schedule_step&, const schedule_step&) = default;
+};
+
+/// How the host carries out each frame. Made by the planner; whoever comes after it knows no
+/// strategy by name.
+struct schedule {
+  schedule_properties properties;
+  bool captures = false;  ///< device stages are captured: each into a graph, or the whole frame
+  /// Of one host thread, which takes up the next frame after the last of them. Empty where nothing
+  /// is decided before the run: each stage goes as soon as it is ready, and where the device has
+  /// the whole frame.
+  std::vector<schedule_step> steps;
+};
+
+/// The properties of the schedule that settings ask for.
+schedule_properties properties_of(const settings& run);
+
+namespace planning {
+
+/// The schedule of a plan whose edges are settled. Marks the stages that a step awaits.
+schedule make_schedule(plan& p);
+
+}  // namespace planning
+}  // namespace graphline
