@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "framework/analysis/run/disturbance.hpp"
 #include "framework/analysis/stats/distribution.hpp"
 #include "framework/base/diagnostic.hpp"
 #include "framework/base/units.hpp"
@@ -80,6 +81,30 @@ gate_result judge_time(const gate& of, const distribution& times) {
   }
   return not_judged(
       of, too_few_frames(of, samples_needed(p), static_cast<std::int64_t>(times.count())));
+}
+
+gate_result judge_frames(const gate& of, const run_summary& summary) {
+  const auto& times = summary.end_to_end;
+  if (!times) return not_judged(of, "no frame was completed");
+  auto result = of.metric == "late" ? judge_late(of, summary) : judge_time(of, *times);
+  // Of a run that is as slow as it is long, a pass says nothing.
+  if (result.outcome == gate_outcome::failed || times->why_unsettled().empty()) return result;
+  return not_judged(of, times->why_unsettled());
+}
+
+constexpr const char* still = "the process stood still";
+
+/// Frames that a standstill held up say nothing of the pipeline.
+gate_result judge_undisturbed(const gate& of, const run_record& record) {
+  const auto rest = without_held_up(record);
+  const auto held_up = record.frames.size() - rest.frames.size();
+  if (rest.frames.empty())
+    return not_judged(of, fmt::format("{}, which held up all frames", still));
+  auto result = judge_frames(of, summarize(rest));
+  if (held_up == 0) return result;
+  result.why += fmt::format("{}without {} frame{} held up while {}", result.why.empty() ? "" : "; ",
+                            held_up, held_up == 1 ? "" : "s", still);
+  return result;
 }
 
 // ---- Comparisons --------------------------------------------------------------------------------
@@ -241,12 +266,8 @@ gate_result judge(const gate& of, const run_record& record, const run_summary& s
   if (const auto why = why_ended(record.interrupted, record.failure); !why.empty()) {
     return not_judged(of, "the run " + why);
   }
-  const auto& times = summary.end_to_end;
-  if (!times) return not_judged(of, "no frame was completed");
-  auto result = of.metric == "late" ? judge_late(of, summary) : judge_time(of, *times);
-  // Of a run that is as slow as it is long, a pass says nothing.
-  if (result.outcome == gate_outcome::failed || times->why_unsettled().empty()) return result;
-  return not_judged(of, times->why_unsettled());
+  const bool disturbed = stood_still(record) && !record.frames.empty();
+  return disturbed ? judge_undisturbed(of, record) : judge_frames(of, summary);
 }
 
 gate_result judge(const gate& of, const experiment_record& record,
@@ -304,6 +325,7 @@ gate_result judge(const gate& of, const analyzed_run& before, const analyzed_run
     if (const auto why = why_ended(record.interrupted, record.failure); !why.empty()) {
       return not_judged(of, file + ' ' + why);
     }
+    if (stood_still(record)) return not_judged(of, fmt::format("{} during {}", still, file));
     const auto& list = analysis.intervals;
     const auto p50 = std::ranges::find(list, 0.5, &percentile_interval::p);
     const auto median = p50_of(analysis.summary.end_to_end);

@@ -57,7 +57,8 @@ struct gate_result {
 };
 
 /// By the run's own figures, as they are: "late" is the part of all frames that missed the deadline
-/// or were dropped. Not judged: a run that did not come to its end, and what it cannot carry.
+/// or were dropped. Frames that a standstill held up do not count. Not judged: a run that did not
+/// come to its end, and what it cannot carry.
 gate_result judge(const gate& of, const run_record& record, const run_summary& summary);
 
 /// "slower" fails where a configuration has, by any of the figures that are compared, the verdict
@@ -72,7 +73,7 @@ gate_result judge(const gate& of, const experiment_record& record,
 gate_result judge(const gate& of, const experiment_diff& diff);
 
 /// "slower" fails where the 95 % interval of the second run's p50 begins beyond the limit above the
-/// end of the first's.
+/// end of the first's. Not judged: runs during which the process stood still.
 gate_result judge(const gate& of, const analyzed_run& before, const analyzed_run& after);
 
 }  // namespace graphline

@@ -208,6 +208,26 @@ TEST(attribution_findings, blame_no_stage_for_frames_in_which_the_process_stood_
               Contains("slow_frames frames=1 more=5.00 ms pieces=5.00 ms/100 %/cpu time/after"));
 }
 
+TEST(attribution_summary, of_a_queue_behind_a_standstill_has_slowest_frames_above_typical_ones) {
+  made_run made(strategy::async, timing_method::event, "host");
+  made.cpu_stage("only");
+  nanoseconds free = 0;
+  for (std::size_t f = 0; f < 400; ++f) {
+    const auto due = static_cast<nanoseconds>(f) * 10 * ms;
+    const auto begin = std::max(due, free);
+    free = begin + 6 * ms + (f == 50 ? 900 * ms : f == 390 ? ms : 0);
+    made.frame(begin, free, due).cpu(0, begin, free);
+  }
+  made.record.run.arrival = arrival::constant;
+  made.record.conditions.emplace().standstills = {{501 * ms, 898 * ms}};
+  const auto summary = attribute(made.record, "");
+  ASSERT_TRUE(summary);
+  EXPECT_EQ(summary->end_to_end.typical, 6 * ms);
+  // The queue is gone after 900 / 4 frames: two of the other 174 are the slowest.
+  EXPECT_EQ(summary->end_to_end.slowest, 6.5 * ms);
+  EXPECT_THAT(summary->slowest_frames, AllOf(SizeIs(2), Contains(390U)));
+}
+
 TEST(attribution_findings, name_several_reasons_by_their_size) {
   const auto made = beside_and_after(300, [](std::size_t f) {
     return f % 100 == 5 ? delays{.queue = 6 * ms, .net = 3 * ms, .after = ms / 2} : delays{};

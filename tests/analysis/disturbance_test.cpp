@@ -117,6 +117,32 @@ TEST(disturbances, name_the_frames_that_a_process_that_stood_still_held_up) {
   EXPECT_FALSE(by({}));
 }
 
+TEST(disturbances, hold_up_the_frames_that_queue_behind_those_of_a_standstill) {
+  run_record record;
+  record.run.in_flight = 2;
+  record.run.arrival = arrival::constant;
+  record.conditions = quiet();
+  record.frames = {{0, 0, 9},
+                   {100, 100, 1'010},
+                   {200, 1'000, 1'080},
+                   {900, 1'010, 1'090},
+                   {1'030, 1'080, 1'120},
+                   {1'085, 1'090, 1'200},
+                   {1'121, 1'121, 1'180},
+                   {1'300, 1'300, 1'310}};
+  EXPECT_TRUE(frames_held_up(record).empty());
+  record.conditions->standstills = {{120, 800, false}};
+  // The sixth waits for the fourth, the seventh and eighth find room.
+  EXPECT_THAT(frames_held_up(record), ElementsAre(1, 2, 3, 4, 5));
+  record.load.dropped = {50, 130, 1'199, 1'250};
+  record.load.unfinished = {1'150, 1'320};
+  const auto rest = without_held_up(record);
+  ASSERT_EQ(rest.frames.size(), 3U);
+  EXPECT_EQ(rest.frames[1].due, 1'121);
+  EXPECT_THAT(rest.load.dropped, ElementsAre(50, 1'250));
+  EXPECT_THAT(rest.load.unfinished, ElementsAre(1'320));
+}
+
 TEST(disturbances, name_the_quota_of_a_control_group) {
   auto conditions = quiet();
   conditions.throttled = 2 * second / 5;  // a hundredth of what the cores had

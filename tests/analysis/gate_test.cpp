@@ -14,6 +14,7 @@ namespace {
 using samples::made_experiment;
 using samples::ms;
 using ::testing::DoubleNear;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -123,6 +124,29 @@ TEST(gate_of_a_run, is_not_judged_where_the_run_did_not_come_to_its_end) {
   record.failure = "stage 'read', frame 4: no more";
   EXPECT_EQ(of_run("p50>1s", record).outcome, gate_outcome::not_judged);
   EXPECT_EQ(of_run("p50>1s", record).why, "the run failed: stage 'read', frame 4: no more");
+}
+
+TEST(gate_of_a_run, judges_no_frame_that_was_held_up_while_the_process_stood_still) {
+  auto record = counting(100);
+  record.run.deadline = 100 * ms;
+  record.frames[9].end += 700 * ms;
+  record.load.dropped = {record.frames[9].due + 300 * ms};
+  EXPECT_EQ(of_run("max>100ms", record).outcome, gate_outcome::failed);
+  EXPECT_EQ(of_run("late>1%", record).outcome, gate_outcome::failed);
+  record.conditions.emplace().standstills = {{record.frames[9].begin + ms, 690 * ms}};
+  for (const auto* condition : {"max>100ms", "late>0%"}) {
+    const auto found = of_run(condition, record);
+    EXPECT_EQ(found.outcome, gate_outcome::passed) << condition;
+    EXPECT_THAT(found.why, EndsWith("without 1 frame held up while the process stood still"));
+  }
+  EXPECT_EQ(of_run("max>99ms", record).outcome, gate_outcome::failed);
+  EXPECT_EQ(of_run("mean>50.91ms", record).outcome, gate_outcome::passed);
+  EXPECT_EQ(of_run("mean>50.90ms", record).outcome, gate_outcome::failed);
+  record.frames.resize(9);
+  EXPECT_EQ(of_run("max>9ms", record).why, "");  // of a standstill that held up no frame
+  record.conditions->standstills = {{0, 9'000'000 * ms}};
+  EXPECT_EQ(of_run("max>9ms", record).outcome, gate_outcome::not_judged);
+  EXPECT_EQ(of_run("max>9ms", record).why, "the process stood still, which held up all frames");
 }
 
 TEST(gate_of_a_run, lets_an_overloaded_one_not_pass) {

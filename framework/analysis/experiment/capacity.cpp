@@ -11,15 +11,16 @@
 namespace graphline {
 namespace {
 
-/// From begin to end of the frames that no other was beside.
+/// From begin to end of the frames that no other was beside and no standstill held up.
 std::vector<nanoseconds> times_alone(const run_record& record) {
   std::vector<nanoseconds> times;
+  const auto held_up = frames_held_up(record);
   nanoseconds ended = 0;  // the last of those before
   for (std::size_t i = 0; i < record.frames.size(); ++i) {
     const auto& frame = record.frames[i];
     const bool after = i == 0 || frame.begin >= ended;
     const bool before = i + 1 == record.frames.size() || record.frames[i + 1].begin >= frame.end;
-    if (after && before) times.push_back(frame.end - frame.begin);
+    if (after && before && !held_up.contains(i)) times.push_back(frame.end - frame.begin);
     ended = std::max(ended, frame.end);
   }
   return times;

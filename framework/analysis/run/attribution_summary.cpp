@@ -46,20 +46,21 @@ groups group(const std::vector<nanoseconds>& times, const std::set<std::size_t>&
   std::iota(by_time.begin(), by_time.end(), std::size_t{0});
   std::stable_sort(by_time.begin(), by_time.end(),
                    [&](std::size_t a, std::size_t b) { return times[a] < times[b]; });
-  const std::size_t count = times.size();
+  const std::size_t all = times.size();
+  if (held_up.size() < all) {
+    std::erase_if(by_time, [&](std::size_t frame) { return held_up.contains(frame); });
+  }
+  const std::size_t count = by_time.size();
   const auto at = [&](std::size_t rank) {
     return by_time.begin() + static_cast<std::ptrdiff_t>(rank);
   };
   groups result;
-  result.all.resize(count);
+  result.all.resize(all);
   std::iota(result.all.begin(), result.all.end(), std::size_t{0});
   result.median = *at(rank_of(0.5, count));
   result.typical.assign(at(rank_of(0.45, count)), at(rank_of(0.55, count)) + 1);
   std::sort(result.typical.begin(), result.typical.end());
-  if (held_up.size() < count) {
-    std::erase_if(by_time, [&](std::size_t frame) { return held_up.contains(frame); });
-  }
-  const std::size_t slow = (by_time.size() + 99) / 100;
+  const std::size_t slow = (count + 99) / 100;
   result.slowest.assign(by_time.rbegin(), by_time.rbegin() + static_cast<std::ptrdiff_t>(slow));
   return result;
 }
@@ -312,12 +313,7 @@ std::optional<attribution_summary> attribute(const run_record& record, std::stri
   if (record.frames.empty() || record.run.timing == timing_method::none) return std::nullopt;
   const bool queued = why_no_queue.empty();
   const auto times = queued ? end_to_end_times(record) : running_times(record);
-  std::set<std::size_t> held_up;
-  if (stood_still(record)) {
-    for (const auto& still : record.conditions->standstills) {
-      for (const auto frame : frames_held_up(record.frames, still)) held_up.insert(frame);
-    }
-  }
+  const auto held_up = frames_held_up(record);
   auto frames = group(times, held_up);
   if (!queued) frames.median = group(end_to_end_times(record), held_up).median;
   const attributor paths(record);

@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
@@ -128,6 +130,50 @@ std::vector<std::size_t> frames_held_up(std::span<const frame_record> frames,
     if (frames[frame].due <= end && frames[frame].end >= by.begin) held_up.push_back(frame);
   }
   return held_up;
+}
+
+std::set<std::size_t> frames_held_up(const run_record& record) {
+  std::set<std::size_t> held_up;
+  if (!stood_still(record)) return held_up;
+  const auto& frames = record.frames;
+  for (const auto& still : record.conditions->standstills) {
+    for (const auto frame : frames_held_up(frames, still)) held_up.insert(frame);
+  }
+  const auto slots = static_cast<std::size_t>(std::max<std::int64_t>(record.run.in_flight, 1));
+  for (std::size_t frame = slots; frame < frames.size(); ++frame) {
+    const auto before = frame - slots;
+    if (held_up.contains(before) && frames[before].end > frames[frame].due) held_up.insert(frame);
+  }
+  return held_up;
+}
+
+run_record without_held_up(const run_record& record) {
+  const auto held_up = frames_held_up(record);
+  run_record rest;
+  rest.run = record.run;
+  rest.load = record.load;
+  std::map<nanoseconds, nanoseconds> disturbed;  // from begin to end, apart from each other
+  const auto add = [&](nanoseconds begin, nanoseconds end) {
+    const auto last = disturbed.empty() ? disturbed.end() : std::prev(disturbed.end());
+    const bool joins = last != disturbed.end() && begin <= last->second;
+    auto& to = joins ? last->second : disturbed[begin];
+    to = std::max(to, end);
+  };
+  for (std::size_t frame = 0; frame < record.frames.size(); ++frame) {
+    const auto& of = record.frames[frame];
+    if (held_up.contains(frame)) {
+      add(of.due, of.end);
+    } else {
+      rest.frames.push_back(of);
+    }
+  }
+  const auto was_disturbed = [&](nanoseconds due) {
+    const auto next = disturbed.upper_bound(due);
+    return next != disturbed.begin() && due <= std::prev(next)->second;
+  };
+  std::erase_if(rest.load.dropped, was_disturbed);
+  std::erase_if(rest.load.unfinished, was_disturbed);
+  return rest;
 }
 
 std::vector<std::string> disturbances_of(const conditions_record& conditions,

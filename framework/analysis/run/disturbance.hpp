@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,6 +27,14 @@ bool stood_still(const run_record& record);
 /// The frames that this held up, ascending: due, or under way, meanwhile.
 std::vector<std::size_t> frames_held_up(std::span<const frame_record> frames,
                                         const standstill_record& by);
+
+/// The frames that the run's standstills held up, and those that then waited for these to make
+/// room.
+std::set<std::size_t> frames_held_up(const run_record& record);
+
+/// The settings, frames and load of a run, without frames of `frames_held_up` and those dropped
+/// meanwhile; nothing of its stages.
+run_record without_held_up(const run_record& record);
 
 /// These over one or several runs of one pipeline as one warning, "disturbed", with the threads
 /// that waited for a core; nothing where there are none. `one` of the runs tells which thread ran

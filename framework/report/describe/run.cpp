@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "framework/analysis/run/disturbance.hpp"
 #include "framework/analysis/run/frame_period.hpp"
 #include "framework/analysis/run/graph_cost.hpp"
 #include "framework/analysis/run/summary.hpp"
@@ -219,6 +220,12 @@ void add_notes(document& to, const run_record& record, const run_analysis& analy
   std::string text;
   const auto add = [&text](const std::string& line) { text += (text.empty() ? "" : "\n") + line; };
   if (const auto why = why_absent(*analysis.summary.end_to_end); !why.empty()) add("-: " + why);
+  if (const auto held_up = frames_held_up(record).size(); held_up > 0) {
+    add(
+        fmt::format("{} held up while the process stood still: counted in all figures but typical "
+                    "and slowest, and in no gate",
+                    counted(static_cast<std::int64_t>(held_up), "frame")));
+  }
   if (!analysis.intervals.empty()) {
     add("95 % from, to: confidence interval of the percentile, by a block bootstrap; - beyond the "
         "frames measured");
