@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -18,19 +19,18 @@
 #include "framework/run/execute/completion_watcher.hpp"
 #include "framework/run/execute/environment.hpp"
 #include "framework/run/execute/executor.hpp"
+#include "framework/run/execute/frame_progress.hpp"
 #include "framework/run/execute/frame_schedule.hpp"
 #include "framework/run/execute/ready_queue.hpp"
 #include "framework/run/execute/stage_runner.hpp"
 #include "framework/run/execute/task_pool.hpp"
-#include "framework/run/execute/task_rules.hpp"
 
 namespace graphline {
 namespace {
 
-/// The `overlap` strategy: every stage starts when what it waits for allows. A stage holds a count
-/// of what is missing; whoever brings the last piece carries it on: a device stage is enqueued
-/// there and then, a CPU stage is handed to the workers. Device stages are followed at enqueue time
-/// by device stages and at completion, seen by the watcher, by CPU stages.
+/// Carries out each stage as soon as `frame_progress` says that it is ready. The thread whose event
+/// made it ready issues a device stage there and then, and gives a CPU stage to the workers; the
+/// watcher sees device stages complete.
 ///
 /// A worker that is free takes the least of the ready stages, so that no newer frame overtakes an
 /// older one that is ready. Each stage in the queue has a task of oneTBB, which takes whichever is
@@ -38,9 +38,8 @@ namespace {
 /// in ascending order, so that none is taken before a lesser one of the same moment is in the
 /// queue.
 ///
-/// No stage overlaps itself: with several frames in flight, frame n + 1 of a stage also waits for
-/// frame n of it. So frames complete in order, and each slot begins its next frame itself; where
-/// frames are due on a schedule, the thread that runs the batch begins them.
+/// Each slot begins its next frame itself; where frames are due on a schedule, the thread that runs
+/// the batch begins them.
 class task_graph final : public executor {
  public:
   explicit task_graph(prepared_pipeline& pipeline);
@@ -56,8 +55,6 @@ class task_graph final : public executor {
 
   /// A slot while frames run.
   struct live_slot {
-    std::unique_ptr<std::atomic<std::uint32_t>[]> missing;  ///< per stage
-    std::atomic<std::uint32_t> ends_left{0};
     std::atomic<bool> busy{false};  ///< with a frame of a schedule
     frame_position frame;
   };
@@ -75,16 +72,29 @@ class task_graph final : public executor {
   void begin_next_frame(std::uint32_t slot, frame_position frame, pile& into);
   void begin_frame(std::uint32_t slot, frame_position frame, std::optional<nanoseconds> due,
                    pile& into);
-  void release(const ready_stage& r, pile& into);
+  /// For `frame_progress`: puts the ready stages of a frame, and of the next one in its own slot.
+  auto putting(std::int64_t frame, std::uint32_t slot, pile& into) {
+    return [this, frame, slot, &into](std::uint32_t in_slot, std::uint32_t stage, ready_cause) {
+      put({in_slot == slot ? frame : frame + 1, stage, in_slot}, into);
+    };
+  }
   void put(const ready_stage& r, pile& into);
   void work_off(pile& p);
   void carry_out(const ready_stage& ready, pile& into);
-  void end_of_branch(std::uint32_t slot, pile& into);
+  void end_frame(std::uint32_t slot, pile& into);
   void free_slot(live_slot& slot);
   void seen_complete(std::uint32_t slot, std::uint32_t stage, std::exception_ptr problem);
 
+  /// What the executor knows of a stage.
+  struct stage_place {
+    bool on_cpu = false;
+    std::size_t stream = 0;            ///< of a device stage
+    std::optional<std::size_t> queue;  ///< of the watcher, where its completion is awaited
+  };
+
   prepared_pipeline& pipeline_;
-  task_rules rules_;
+  std::vector<stage_place> stages_;
+  frame_progress progress_;
   std::vector<live_slot> live_;
   std::vector<std::unique_ptr<std::mutex>> stream_locks_;
   ready_queue queue_;
@@ -115,25 +125,29 @@ std::unique_ptr<task_pool> make_pool(const device& d, const plan& p) {
 
 task_graph::task_graph(prepared_pipeline& pipeline)
     : pipeline_(pipeline),
-      rules_(make_task_rules(pipeline.planned(), pipeline.slots().size())),
+      progress_(pipeline.planned(), pipeline.slots().size()),
       live_(pipeline.slots().size()),
-      queue_(rules_.stages.size() * live_.size()) {
-  for (auto& slot : live_) {
-    slot.missing = std::make_unique<std::atomic<std::uint32_t>[]>(rules_.stages.size());
+      queue_(pipeline.planned().stages.size() * live_.size()) {
+  const auto& p = pipeline_.planned();
+  std::map<std::size_t, std::size_t> queues;  // of the watcher, by stream
+  for (const auto& stage : p.stages) {
+    stage_place& place = stages_.emplace_back();
+    place.on_cpu = stage.on == side::cpu;
+    place.stream = stage.stream;
+    if (place.on_cpu || !stage.host_waits) continue;
+    place.queue = queues.try_emplace(stage.stream, queues.size()).first->second;
   }
   for (std::size_t i = 0; i < pipeline_.stream_count(); ++i) {
     stream_locks_.push_back(std::make_unique<std::mutex>());
   }
-  const auto& p = pipeline_.planned();
   pool_ = make_pool(pipeline_.device(), p);
-  if (rules_.awaited_streams > 0) {
-    watcher_ = std::make_unique<completion_watcher>(
-        rules_.awaited_streams, rules_.stages.size() * live_.size(), p.run.wait,
-        [this](std::uint64_t token, std::exception_ptr problem) {
-          seen_complete(static_cast<std::uint32_t>(token >> 32),
-                        static_cast<std::uint32_t>(token & 0xffffffffU), std::move(problem));
-        });
-  }
+  if (queues.empty()) return;
+  watcher_ = std::make_unique<completion_watcher>(
+      queues.size(), stages_.size() * live_.size(), p.run.wait,
+      [this](std::uint64_t token, std::exception_ptr problem) {
+        seen_complete(static_cast<std::uint32_t>(token >> 32),
+                      static_cast<std::uint32_t>(token & 0xffffffffU), std::move(problem));
+      });
 }
 
 batch_result task_graph::run(const batch& b) {
@@ -142,18 +156,10 @@ batch_result task_graph::run(const batch& b) {
   runner_.emplace(pipeline_.device(), pipeline_.planned().run.wait, *b.into);
   state_.begin(b);
   queue_.clear();  // a batch that failed may have left some
-  for (auto& slot : live_) {
-    for (std::size_t i = 0; i < rules_.stages.size(); ++i) {
-      slot.missing[i] = rules_.stages[i].missing;
-    }
-    slot.busy = false;
-  }
+  progress_.reset();
+  for (auto& slot : live_) slot.busy = false;
 
   pile first;
-  if (live_.size() > 1) {
-    // Frame 0 has none before it.
-    for (std::uint32_t i = 0; i < rules_.stages.size(); ++i) release({0, i, 0}, first);
-  }
   progress_meter meter(b);
   if (b.on_schedule()) {
     begin_frames_on_schedule(b, meter, first);
@@ -220,27 +226,12 @@ void task_graph::begin_frame(std::uint32_t slot, frame_position frame,
     return;
   }
   const shown_range shown(pipeline_.device(), "frame");
-  live.ends_left.store(rules_.ends, std::memory_order_relaxed);
   runner_->into().frame_begun(frame.index, due, now());
-  for (const std::uint32_t stage : rules_.sources) {
-    release({frame.index, stage, slot}, into);
-  }
-}
-
-/// Brings a stage one of the things it waits for. The last one also arms it for its next frame,
-/// which nothing reaches before this frame of it has been carried out.
-void task_graph::release(const ready_stage& r, pile& into) {
-  const std::uint32_t all = rules_.stages[r.stage].missing;
-  if (all > 1) {
-    auto& missing = live_[r.slot].missing[r.stage];
-    if (missing.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-    missing.store(all, std::memory_order_relaxed);
-  }
-  put(r, into);
+  progress_.begun(slot, putting(frame.index, slot, into));
 }
 
 void task_graph::put(const ready_stage& r, pile& into) {
-  const bool on_cpu = rules_.stages[r.stage].on_cpu;
+  const bool on_cpu = stages_[r.stage].on_cpu;
   if (!on_cpu && into.device_count < pile::room) {
     into.device_stages[into.device_count++] = r;
   } else if (on_cpu && into.in_pool && !into.cpu_stage) {
@@ -289,17 +280,17 @@ void task_graph::work_off(pile& p) {
 }
 
 void task_graph::carry_out(const ready_stage& ready, pile& into) {
-  const task_rule& r = rules_.stages[ready.stage];
+  const stage_place& place = stages_[ready.stage];
   bound_stage& stage = pipeline_.slots()[ready.slot].stages[ready.stage];
   try {
-    if (r.on_cpu) {
+    if (place.on_cpu) {
       runner_->run_on_cpu(stage, live_[ready.slot].frame);
     } else {
-      const std::lock_guard lock(*stream_locks_[r.stream]);
+      const std::lock_guard lock(*stream_locks_[place.stream]);
       runner_->enqueue(stage, live_[ready.slot].frame);
-      if (r.awaited) {
+      if (place.queue) {
         state_.one_more();
-        watcher_->expect(r.queue, *stage.complete,
+        watcher_->expect(*place.queue, *stage.complete,
                          (std::uint64_t{ready.slot} << 32) | std::uint64_t{ready.stage});
       }
     }
@@ -307,19 +298,13 @@ void task_graph::carry_out(const ready_stage& ready, pile& into) {
     state_.fail(pipeline_.planned(), ready.stage, live_[ready.slot].frame.number);
     return;
   }
-  for (const std::uint32_t follower : r.at_return) {
-    release({ready.frame, follower, ready.slot}, into);
-  }
-  if (live_.size() > 1) {
-    const auto next = static_cast<std::uint32_t>((ready.slot + 1) % live_.size());
-    release({ready.frame + 1, ready.stage, next}, into);
-  }
-  if (r.on_cpu && r.ends_frame) end_of_branch(ready.slot, into);
+  const bool ended =
+      progress_.returned(ready.slot, ready.stage, putting(ready.frame, ready.slot, into));
+  if (ended) end_frame(ready.slot, into);
 }
 
-void task_graph::end_of_branch(std::uint32_t slot, pile& into) {
+void task_graph::end_frame(std::uint32_t slot, pile& into) {
   live_slot& live = live_[slot];
-  if (live.ends_left.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   const frame_position frame = live.frame;
   runner_->into().frame_ended(frame.index, now());
   try {
@@ -357,12 +342,8 @@ void task_graph::seen_complete(std::uint32_t slot, std::uint32_t stage,
       state_.fail(pipeline_.planned(), stage, frame.number);
     }
   } else {
-    const task_rule& r = rules_.stages[stage];
     pile own;
-    for (const std::uint32_t follower : r.at_completion) {
-      release({frame.index, follower, slot}, own);
-    }
-    if (r.ends_frame) end_of_branch(slot, own);
+    if (progress_.completed(slot, stage, putting(frame.index, slot, own))) end_frame(slot, own);
     work_off(own);
   }
   state_.one_less();

@@ -1,0 +1,145 @@
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "framework/plan/plan.hpp"
+
+namespace graphline {
+
+/// What made a stage of a frame ready: the last of all that it waited for.
+struct ready_cause {
+  enum class kind : std::uint8_t {
+    frame_begun,     ///< it waits for no stage of its frame
+    returned,        ///< the host ran the CPU stage, or issued the device stage
+    completed,       ///< the host saw the device stage complete
+    previous_frame,  ///< the stage itself was done with the frame before
+  };
+  kind what = kind::frame_begun;
+  std::uint32_t stage = 0;  ///< that returned or completed
+};
+
+/// Which stages of the frames in flight are ready, for a schedule that takes each stage as soon as
+/// it is. A pure state machine: events go in, ready stages come out, each once per frame. It knows
+/// no clock, thread or device, and allocates at construction only.
+///
+/// A stage is ready once every stage it waits for has returned or completed, whichever the plan's
+/// edge says, and, with several slots, once it has itself returned for the frame before: so no
+/// stage overlaps itself, and frames end in order.
+///
+/// Any thread may hand in an event. What threads did before the events that a stage waits for is
+/// seen by the thread that gets the stage.
+class frame_progress {
+ public:
+  frame_progress(const plan& p, std::size_t slots) : slots_(slots), stages_(p.stages.size()) {
+    for (std::size_t s = 0; s < stages_.size(); ++s) {
+      const planned_stage& stage = p.stages[s];
+      rule& of = stages_[s];
+      // A stage that waits for nothing in its frame waits for the frame to begin.
+      of.missing = static_cast<std::uint32_t>(std::max<std::size_t>(1, stage.waits.size()));
+      if (slots_ > 1) ++of.missing;
+      of.ends_at = !stage.followers.empty() ? end::never
+                   : stage.on == side::cpu  ? end::at_return
+                                            : end::at_completion;
+      if (of.ends_at != end::never) ++ends_;
+      if (stage.waits.empty()) sources_.push_back(static_cast<std::uint32_t>(s));
+      for (const dependency& wait : stage.waits) {
+        rule& earlier = stages_[wait.stage];
+        auto& list =
+            wait.how == satisfied_by::completion ? earlier.at_completion : earlier.at_return;
+        list.push_back(static_cast<std::uint32_t>(s));
+      }
+    }
+    missing_ = std::make_unique<count[]>(slots_ * stages_.size());
+    ends_left_ = std::make_unique<count[]>(slots_);
+    reset();
+  }
+
+  /// No frame is under way, and none has been.
+  void reset() noexcept {
+    for (std::size_t slot = 0; slot < slots_; ++slot) {
+      for (std::size_t s = 0; s < stages_.size(); ++s) {
+        // The first frame has none before it.
+        const std::uint32_t first = slots_ > 1 && slot == 0 ? 1 : 0;
+        missing_[slot * stages_.size() + s].store(stages_[s].missing - first);
+      }
+      ends_left_[slot].store(ends_);
+    }
+  }
+
+  // Each calls `ready(slot, stage, cause)` for every stage that the event makes ready, in planned
+  // order within a slot.
+
+  /// A frame begins in a slot, which is free; in slots 0, 1, ... in turn.
+  template <class Ready>
+  void begun(std::uint32_t slot, const Ready& ready) {
+    for (const std::uint32_t s : sources_) release(slot, s, {}, ready);
+  }
+
+  /// The host ran a CPU stage or issued a device stage. True when this ends the frame in `slot`.
+  template <class Ready>
+  [[nodiscard]] bool returned(std::uint32_t slot, std::uint32_t stage, const Ready& ready) {
+    const rule& of = stages_[stage];
+    for (const std::uint32_t s : of.at_return) {
+      release(slot, s, {ready_cause::kind::returned, stage}, ready);
+    }
+    if (slots_ > 1) {
+      const std::uint32_t next = slot + 1 == slots_ ? 0 : slot + 1;
+      release(next, stage, {ready_cause::kind::previous_frame, stage}, ready);
+    }
+    return of.ends_at == end::at_return && has_ended(slot);
+  }
+
+  /// The host saw a device stage complete. True when this ends the frame in `slot`.
+  template <class Ready>
+  [[nodiscard]] bool completed(std::uint32_t slot, std::uint32_t stage, const Ready& ready) {
+    const rule& of = stages_[stage];
+    for (const std::uint32_t s : of.at_completion) {
+      release(slot, s, {ready_cause::kind::completed, stage}, ready);
+    }
+    return of.ends_at == end::at_completion && has_ended(slot);
+  }
+
+ private:
+  using count = std::atomic<std::uint32_t>;
+  enum class end : std::uint8_t { never, at_return, at_completion };
+
+  struct rule {
+    std::uint32_t missing = 0;                 ///< what the stage waits for in a frame
+    end ends_at = end::never;                  ///< the frame too, with others; nothing follows it
+    std::vector<std::uint32_t> at_return;      ///< stages that wait for its return, ascending
+    std::vector<std::uint32_t> at_completion;  ///< those that wait for its completion
+  };
+
+  /// The last of all that a stage waits for also arms it for its next frame in the slot, which
+  /// nothing reaches before this frame of it has returned.
+  template <class Ready>
+  void release(std::uint32_t slot, std::uint32_t stage, ready_cause cause, const Ready& ready) {
+    const std::uint32_t all = stages_[stage].missing;
+    if (all > 1) {
+      count& missing = missing_[slot * stages_.size() + stage];
+      if (missing.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+      missing.store(all, std::memory_order_relaxed);
+    }
+    ready(slot, stage, cause);
+  }
+
+  bool has_ended(std::uint32_t slot) noexcept {
+    if (ends_left_[slot].fetch_sub(1, std::memory_order_acq_rel) != 1) return false;
+    ends_left_[slot].store(ends_, std::memory_order_relaxed);
+    return true;
+  }
+
+  std::size_t slots_;
+  std::vector<rule> stages_;
+  std::vector<std::uint32_t> sources_;  ///< stages that wait for no other
+  std::uint32_t ends_ = 0;              ///< stages that nothing follows
+  std::unique_ptr<count[]> missing_;    ///< by slot, then stage
+  std::unique_ptr<count[]> ends_left_;  ///< by slot
+};
+
+}  // namespace graphline
