@@ -31,12 +31,8 @@
 #include "framework/plan/experiment_plan.hpp"    // every configuration of an experiment, planned
 #include "framework/spec/experiment_reader.hpp"  // an experiment file becomes an experiment_spec
 
-#include "framework/run/calibrate/calibration.hpp"  // what a device can do at best, measured
-#include "framework/run/capacity/capacity_search.hpp"  // the highest rate of frames that stay within a bound
 #include "framework/run/execute/frame_feed.hpp"  // frames that an application submits to a run
 #include "framework/run/execute/session.hpp"  // a plan is made ready and run, as often as you like
-#include "framework/run/experiment/experiment.hpp"  // configurations against each other, trial by trial
-#include "framework/run/experiment/trial_runner.hpp"  // single trials of an experiment, in this process
 
 #include "framework/record/calibration_record.hpp"  // what of a device is measured, and its samples
 #include "framework/record/capacity_record.hpp"     // the runs of a search for the highest rate
@@ -53,6 +49,11 @@
 #include "framework/analysis/run/lower_bound.hpp"  // a time that no frame with these stage times can beat
 #include "framework/analysis/run/summary.hpp"   // percentiles, spread and shares of a run
 #include "framework/analysis/run/timeline.hpp"  // a run's stamps on one clock, in lanes
+
+#include "framework/campaign/calibrate/calibration.hpp"  // what a device can do at best, measured
+#include "framework/campaign/capacity/capacity_search.hpp"  // the highest rate of frames that stay within a bound
+#include "framework/campaign/experiment/experiment.hpp"  // configurations against each other, trial by trial
+#include "framework/campaign/experiment/trial_runner.hpp"  // single trials of an experiment, in this process
 
 #include "framework/report/describe/describe.hpp"  // a result as a document, and two compared
 #include "framework/report/document.hpp"           // facts, tables, charts and findings

@@ -17,8 +17,8 @@ FLOORS = (
     ("framework/spec", "framework/device"),
     ("framework/stage", "framework/record"),
     ("stages", "framework/plan"),
-    ("framework/analysis",),
-    ("framework/run", "framework/report"),
+    ("framework/run", "framework/analysis"),
+    ("framework/campaign", "framework/report"),
     ("tools",),
 )
 

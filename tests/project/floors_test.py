@@ -46,12 +46,18 @@ class Floors(unittest.TestCase):
 
     def test_siblings_on_one_floor_do_not_know_each_other(self):
         why = "does not stand above"
-        self.assert_forbidden("framework/report/a.cpp", '"framework/run/execute/slot.hpp"', why)
+        self.assert_forbidden("framework/run/a.cpp", '"framework/analysis/analyze.hpp"', why)
+        self.assert_forbidden("framework/analysis/a.cpp", '"framework/run/execute/slot.hpp"', why)
+        self.assert_forbidden("framework/report/a.cpp", '"framework/campaign/a.hpp"', why)
         self.assert_forbidden("framework/spec/node.cpp", '"framework/device/device.hpp"', why)
         self.assert_forbidden("framework/stage/stage.hpp", '"framework/record/record.hpp"', why)
         self.assert_forbidden("stages/matmul.cpp", '"framework/plan/plan.hpp"', why)
         self.assert_allowed("framework/analysis/a.cpp", '"framework/plan/schedules/schedule.hpp"')
         self.assert_forbidden("framework/plan/a.cpp", '"framework/analysis/a.hpp"', "stand above")
+
+    def test_campaigns_know_runs_and_analysis(self):
+        self.assert_allowed("framework/campaign/a.cpp", '"framework/run/execute/session.hpp"')
+        self.assert_allowed("framework/campaign/a.cpp", '"framework/analysis/analyze.hpp"')
 
     def test_only_parts_made_for_a_backend_know_it(self):
         host = '"framework/device/host/host_device.hpp"'

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "framework/base/machine.hpp"
+#include "framework/campaign/calibrate/calibration.hpp"
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/render/render.hpp"
 #include "framework/report/store/calibration_store.hpp"
-#include "framework/run/calibrate/calibration.hpp"
 #include "stages/builtin.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/common_options.hpp"

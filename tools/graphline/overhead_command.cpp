@@ -7,8 +7,8 @@
 
 #include "framework/analysis/analyze.hpp"
 #include "framework/base/utf8.hpp"
+#include "framework/campaign/experiment/experiment.hpp"
 #include "framework/run/execute/session.hpp"
-#include "framework/run/experiment/experiment.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/common_options.hpp"
 #include "tools/graphline/experiment_arguments.hpp"

@@ -7,8 +7,8 @@
 #include "framework/base/diagnostic.hpp"
 #include "framework/base/error.hpp"
 #include "framework/base/units.hpp"
+#include "framework/campaign/calibrate/calibration.hpp"
 #include "framework/plan/planner.hpp"
-#include "framework/run/calibrate/calibration.hpp"
 #include "framework/run/execute/session.hpp"
 #include "framework/spec/pipeline_reader.hpp"
 

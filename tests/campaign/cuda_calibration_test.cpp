@@ -7,8 +7,8 @@
 #include <string>
 
 #include "framework/base/error.hpp"
+#include "framework/campaign/calibrate/calibration.hpp"
 #include "framework/device/cuda/cuda_device.hpp"
-#include "framework/run/calibrate/calibration.hpp"
 #include "stages/builtin.hpp"
 #include "tests/device/cuda/fake/fake_cuda.hpp"
 

@@ -1,4 +1,4 @@
-#include "framework/run/experiment/experiment.hpp"
+#include "framework/campaign/experiment/experiment.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

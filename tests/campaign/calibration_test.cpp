@@ -1,4 +1,4 @@
-#include "framework/run/calibrate/calibration.hpp"
+#include "framework/campaign/calibrate/calibration.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

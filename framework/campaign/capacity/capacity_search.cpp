@@ -1,4 +1,4 @@
-#include "framework/run/capacity/capacity_search.hpp"
+#include "framework/campaign/capacity/capacity_search.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "framework/run/experiment/trial_runner.hpp"
+#include "framework/campaign/experiment/trial_runner.hpp"
 
 #include <fmt/format.h>
 

@@ -9,9 +9,9 @@
 
 #include "framework/base/clock.hpp"
 #include "framework/base/stop_request.hpp"
+#include "framework/campaign/experiment/trial_runner.hpp"
 #include "framework/plan/experiment_plan.hpp"
 #include "framework/record/experiment_record.hpp"
-#include "framework/run/experiment/trial_runner.hpp"
 
 namespace graphline {
 

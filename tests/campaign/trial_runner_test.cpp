@@ -1,4 +1,4 @@
-#include "framework/run/experiment/trial_runner.hpp"
+#include "framework/campaign/experiment/trial_runner.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "framework/base/error.hpp"
+#include "framework/campaign/experiment/experiment.hpp"
 #include "framework/device/host/host_device.hpp"
-#include "framework/run/experiment/experiment.hpp"
 #include "tests/run/together_testing.hpp"
 
 namespace graphline {
