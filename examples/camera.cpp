@@ -9,6 +9,7 @@
 #include <memory>
 #include <stop_token>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -25,7 +26,8 @@ stages:
   - {name: best, kind: cpu.top_k, reads: score, writes: [value, label], k: 1}
   - {name: show, kind: app.show, reads: label}           # a stage of the application
 # 30 frame/s are expected. A frame that comes while one waits takes its place.
-run: {frames: 60, warmup: 2, arrival: constant, rate: 30, queue: 1, when_full: drop_oldest, deadline: 33 ms}
+run: {frames: 60, warmup: 2, arrival: constant, rate: 30, queue: 1, when_full: drop_oldest, deadline: 33 ms,
+      threads: 1}
 )";
 
 const tensor_type image_type{shape{1, 3, 48, 64}, dtype::float32};
@@ -74,15 +76,11 @@ int main() {
     stage_registry stages = builtin_stages();
     stages.add(feed.source_kind("app.camera"));
     stages.add(show_kind());
-    diagnostics found;
-    const auto text = std::make_shared<source_text>("camera.yaml", pipeline_text);
-    plan p = make_plan(read_pipeline(text, {}, found), stages, {}, found);
-    found.throw_if_errors();
-    const auto device = open_host_device(1);
-    session s(std::move(p), *device);
 
     const std::jthread camera([&](const std::stop_token& stop) { run_camera(feed, stop); });
-    const run_record record = s.run({.feed = &feed});  // until 60 frames are done, or feed.close()
+    // Until 60 frames are done, or feed.close().
+    const run_record record = run_pipeline(source_text("camera.yaml", pipeline_text),
+                                           {.device = "host"}, {.feed = &feed}, std::move(stages));
     std::cout << report::as_text(report::describe(record));
     return record.failure || record.frames.size() != 60 ? 1 : 0;
   } catch (const error& e) {

@@ -5,6 +5,7 @@
 
 #include <iostream>
 #include <memory>
+#include <utility>
 
 namespace {
 
@@ -61,12 +62,8 @@ int main() {
   try {
     stage_registry stages = builtin_stages();
     stages.add(threshold_kind());
-    diagnostics found;
-    const auto text = std::make_shared<source_text>("own_stage.yaml", pipeline_text);
-    plan p = make_plan(read_pipeline(text, {}, found), stages, {}, found);
-    found.throw_if_errors();
-    const auto device = open_host_device(1);
-    const run_record record = session(std::move(p), *device).run();
+    const run_record record = run_pipeline(source_text("own_stage.yaml", pipeline_text),
+                                           {.device = "host"}, {}, std::move(stages));
     std::cout << report::as_text(report::describe(record));
     return record.failure ? 1 : 0;
   } catch (const error& e) {

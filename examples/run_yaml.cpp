@@ -13,19 +13,10 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    // YAML -> spec -> plan; everything that is wrong with the file comes as one message.
-    const stage_registry stages = builtin_stages();
-    diagnostics found;
-    const pipeline_spec spec = read_pipeline(read_source(argv[1]), {.backend = "host"}, found);
-    plan p = make_plan(spec, stages, {.backend = "host"}, found);
-    found.throw_if_errors();
+    // YAML -> plan -> record. Everything that is wrong with the file comes as one message.
+    const run_record record = run_pipeline(argv[1], {.device = "host"}, {.frames = 20});
 
-    // plan -> run -> record.
-    const auto device = open_host_device(1);
-    session s(std::move(p), *device);
-    const run_record record = s.run({.frames = 20});
-
-    // record -> report; or read the raw samples.
+    // Record -> report; or read the raw samples.
     std::cout << report::as_text(report::describe(record));
     if (record.failure) return 1;
     const auto& first = record.frames.front();

@@ -33,6 +33,7 @@
 
 #include "framework/run/execute/frame_feed.hpp"  // frames that an application submits to a run
 #include "framework/run/execute/session.hpp"  // a plan is made ready and run, as often as you like
+#include "framework/run/pipeline/run_pipeline.hpp"  // a file, text or spec is planned and run, in a call each
 
 #include "framework/record/calibration_record.hpp"  // what of a device is measured, and its samples
 #include "framework/record/capacity_record.hpp"     // the runs of a search for the highest rate

@@ -1,7 +1,8 @@
 # Installing: the component `program` is what people run, with its manual page and completion;
-# `development` is what find_package(graphline) finds: graphline::core, graphline::devices
-# with graphline::host and, where it was built, graphline::cuda, graphline::stages, and for plug-ins
-# graphline::plugin, with the libraries that the static ones need.
+# `development` is what find_package(graphline) finds: graphline::core, graphline::pipeline,
+# graphline::devices with graphline::host and, where it was built, graphline::cuda,
+# graphline::stages, and for plug-ins graphline::plugin, with the libraries that the static ones
+# need.
 
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/graphline)

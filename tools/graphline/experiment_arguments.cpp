@@ -12,6 +12,7 @@
 #include "framework/report/csv/stamps_csv.hpp"
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/store/write_result.hpp"
+#include "framework/run/pipeline/run_pipeline.hpp"
 #include "framework/spec/experiment_reader.hpp"
 #include "framework/spec/pipeline_reader.hpp"
 #include "tools/graphline/common_options.hpp"

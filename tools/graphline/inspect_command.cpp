@@ -19,7 +19,7 @@ struct inspect_arguments {
 };
 
 exit_status inspect(inspect_arguments& given) {
-  const plan p = given.pipeline.make_plan_without_device();
+  const plan p = given.pipeline.plan_to(plan_use::inspect).planned;
   auto summary = summarize_cost(p);
   if (given.stages_only) {
     for (auto& stage : summary.stages) stage.layers.clear();
@@ -39,10 +39,9 @@ struct check_arguments {
 };
 
 exit_status check(check_arguments& given) {
-  const plan_target machine = given.pipeline.target(/*to_read=*/true);
-  const plan p = given.pipeline.make_plan_for(machine);
-  const auto says = report::describe(p, machine);
-  result_outputs outputs(given.files, given.pipeline.files_of(p));
+  const planned_pipeline made = given.pipeline.plan_to(plan_use::check);
+  const auto says = report::describe(made.planned, made.machine);
+  result_outputs outputs(given.files, given.pipeline.files_of(made.planned));
   outputs.show(says);
   outputs.write("--json", [&](text_sink& to) { report::write_json(to, says); });
   outputs.finish();

@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <utility>
 
-#include "framework/base/machine.hpp"
 #include "framework/device/builtin/builtin_devices.hpp"
 #include "framework/device/host/host_device.hpp"
 
@@ -45,22 +44,6 @@ int host_threads(const plan& p) {
 
 void remember_command_line(char** argv) {
   command_line = argv;
-}
-
-plan_target target_of(const std::string& device_name) {
-  plan_target result;
-  result.backend = builtin_devices().resolve({device_name, 0});
-  result.host_memory_bytes = memory_in_all().value_or(0);
-  if (result.backend == "host") result.device_memory_bytes = result.host_memory_bytes;
-  return result;
-}
-
-std::string backend_of(const std::string& device_name) {
-  try {
-    return builtin_devices().resolve({device_name, 0});
-  } catch (const no_device_error&) {
-    return device_name.substr(0, device_name.find(':'));
-  }
 }
 
 std::unique_ptr<device> open_device(const std::string& device_name, const plan& p) {

@@ -7,17 +7,8 @@
 
 #include "framework/device/device.hpp"
 #include "framework/plan/plan.hpp"
-#include "framework/plan/planner.hpp"
 
 namespace graphline {
-
-/// What plans for the device of a name are checked against. Throws what `device_list::resolve`
-/// throws.
-plan_target target_of(const std::string& device_name);
-
-/// The backend that a device of a name is of, whether the device is there or not. Throws an
-/// `input_error` for a name that is none.
-std::string backend_of(const std::string& device_name);
 
 /// Opens the device for a plan, with the compute threads that its settings ask for. Before anything
 /// is printed: the program may start itself again for it.

@@ -9,15 +9,11 @@
 #include <type_traits>
 
 #include "framework/base/diagnostic.hpp"
-#include "framework/base/machine.hpp"
 #include "framework/base/utf8.hpp"
-#include "framework/device/builtin/builtin_devices.hpp"
 #include "framework/plan/experiment_plan.hpp"
 #include "framework/spec/node_reading.hpp"
-#include "framework/spec/pipeline_reader.hpp"
 #include "framework/spec/settings_reader.hpp"
 #include "framework/spec/settings_table.hpp"
-#include "framework/stage/plugin_loader.hpp"
 #include "tools/graphline/common_options.hpp"
 #include "tools/graphline/machine.hpp"
 #include "tools/graphline/terminal.hpp"
@@ -89,53 +85,27 @@ std::vector<std::string> pipeline_options::files_of(const plan& p) const {
   return files;
 }
 
-plan_target pipeline_options::target(bool to_read) {
-  try {
-    return target_of(device_);
-  } catch (const no_device_error&) {
-    const std::string name = backend_of(device_);
-    const auto& backends = builtin_devices().backends();
-    const bool built = std::ranges::find(backends, name, &backend::name) != backends.end();
-    if (to_read && built) {
-      return {.backend = name, .host_memory_bytes = memory_in_all().value_or(0), .present = false};
+planned_pipeline pipeline_options::plan_to(plan_use use,
+                                           const std::function<void(settings&)>& adjust) {
+  planning_options options{.device = device_, .plugins = plugins_};
+  for (const auto& text : set_) options.set.push_back(split_assignment(text));
+  options.adjust = [&](pipeline_spec& spec, diagnostics& found) {
+    for (const auto& [key, text] : overrides_) {
+      if (text.empty()) continue;
+      read_setting(spec.run, spec.run_places, key, option_value(key, text), found);
     }
-    make_plan_without_device();  // what is wrong in the file comes first
-    throw;
+    if (overrides_["arrival"] == to_word(arrival::closed)) drop_schedule(spec);
+    if (adjust) adjust(spec.run);
+  };
+  auto result = plan_pipeline(path_, stages_, options, use);
+  if (!result.warnings.all().empty()) {
+    print(stderr, fmt::format("{}\n", result.warnings.render()));
   }
-}
-
-plan pipeline_options::make_plan_for(const plan_target& machine) {
-  return make_plan(machine.backend, machine, {});
+  return result;
 }
 
 plan pipeline_options::make_plan(const std::function<void(settings&)>& adjust) {
-  const plan_target machine = target(/*to_read=*/false);
-  return make_plan(machine.backend, machine, adjust);
-}
-
-plan pipeline_options::make_plan_without_device() {
-  return make_plan(backend_of(device_), {.backend = ""}, {});
-}
-
-plan pipeline_options::make_plan(const std::string& backend, const plan_target& machine,
-                                 const std::function<void(settings&)>& adjust) {
-  reading_options reading{backend, {}};
-  for (const auto& text : set_) reading.set.push_back(split_assignment(text));
-
-  diagnostics found;
-  pipeline_spec spec = read_pipeline(read_source(path_, named_by::user), reading, found);
-  for (const auto& [key, text] : overrides_) {
-    if (text.empty()) continue;
-    read_setting(spec.run, spec.run_places, key, option_value(key, text), found);
-  }
-  if (overrides_["arrival"] == to_word(arrival::closed)) drop_schedule(spec);
-  if (adjust) adjust(spec.run);
-  // Without a plug-in its kinds are unknown, which is no mistake of the file's.
-  if (!load_plugins(spec, stages_, found, plugins_)) found.throw_if_errors();
-  plan result = graphline::make_plan(spec, stages_, machine, found);
-  found.throw_if_errors();
-  if (!found.all().empty()) print(stderr, fmt::format("{}\n", found.render()));
-  return result;
+  return plan_to(plan_use::run, adjust).planned;
 }
 
 void pipeline_options::drop_schedule(pipeline_spec& spec) {

@@ -9,7 +9,7 @@
 
 #include "framework/device/device.hpp"
 #include "framework/plan/plan.hpp"
-#include "framework/plan/planner.hpp"
+#include "framework/run/pipeline/run_pipeline.hpp"
 #include "framework/stage/stage_registry.hpp"
 #include "stages/builtin.hpp"
 
@@ -36,21 +36,13 @@ class pipeline_options {
   /// from files.
   std::vector<std::string> files_of(const plan& p) const;
 
-  /// The machine the plan is for; `to_read`, also one without a device that this program has.
-  /// Throws what `device_list::resolve` throws, but before that what is wrong in the file.
-  plan_target target(bool to_read);
+  /// Reads, checks and plans the pipeline as `plan_pipeline` does. Warnings go to standard error.
+  /// These options must outlive the plan. `adjust` has the last word on the settings, after the
+  /// file and the options.
+  planned_pipeline plan_to(plan_use use, const std::function<void(settings&)>& adjust = {});
 
-  /// Reads, checks and plans the pipeline, with the kinds of its plug-ins. Warnings go to standard
-  /// error; everything wrong is thrown as one `input_error`. These options must outlive the plan.
-  /// `adjust` has the last word on the settings, after the file and the options.
+  /// The plan to run.
   plan make_plan(const std::function<void(settings&)>& adjust = {});
-
-  /// The same with the file's settings for such a machine.
-  plan make_plan_for(const plan_target& machine);
-
-  /// The same with the file's settings, for a plan to be read and not run: the device need not be
-  /// there, nor in this build, and says only whose parameters count; memory is not checked.
-  plan make_plan_without_device();
 
   /// Opens the device for a plan.
   std::unique_ptr<device> open_device(const plan& p) const;
@@ -58,10 +50,6 @@ class pipeline_options {
  private:
   /// `--arrival closed` takes the place of the file's schedule, and so of what goes with one there.
   void drop_schedule(pipeline_spec& spec);
-
-  /// `backend`: whose parameters count.
-  plan make_plan(const std::string& backend, const plan_target& machine,
-                 const std::function<void(settings&)>& adjust);
 
   stage_registry stages_ = builtin_stages();
   plugin_use plugins_ = plugin_use::load;

@@ -5,6 +5,7 @@
 #include <graphline.hpp>
 #include <memory>
 #include <numeric>
+#include <utility>
 
 namespace gl = graphline;
 
@@ -65,6 +66,7 @@ gl::pipeline_spec pipeline() {
   spec.stages = {network, sum};
   spec.run.frames = 3;
   spec.run.warmup = 1;
+  spec.run.threads = 1;
   return spec;
 }
 
@@ -74,13 +76,8 @@ int main() {
   gl::stage_registry registry = gl::builtin_stages();
   registry.add(sum_kind());
 
-  gl::diagnostics problems;
-  gl::plan planned = gl::make_plan(pipeline(), registry, gl::plan_target{}, problems);
-  problems.throw_if_errors();
-
-  const std::unique_ptr<gl::device> device = gl::builtin_devices().open({"host", 1});
-  gl::session session(std::move(planned), *device);
-  const gl::run_record record = session.run();
+  const gl::run_record record =
+      gl::run_pipeline(pipeline(), {.device = "host"}, {}, std::move(registry));
 
   std::printf("%zu frames on %s, sum %g\n", record.frames.size(), record.device.backend.c_str(),
               static_cast<double>(sum_stage::last_sum));

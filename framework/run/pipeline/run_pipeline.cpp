@@ -1,0 +1,104 @@
+#include "framework/run/pipeline/run_pipeline.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "framework/base/error.hpp"
+#include "framework/base/machine.hpp"
+#include "framework/device/builtin/builtin_devices.hpp"
+#include "framework/spec/yaml_reader.hpp"
+
+namespace graphline {
+namespace {
+
+/// The backend of a device, there or not. Throws an `input_error` for a name that is none.
+std::string backend_of(const std::string& device_name) {
+  try {
+    return builtin_devices().resolve({device_name, 0});
+  } catch (const no_device_error&) {
+    return device_name.substr(0, device_name.find(':'));
+  }
+}
+
+std::string on_one_line(const diagnostic& said) {
+  const place& at = said.place;
+  if (!at) return said.message;
+  if (at.on_command_line()) return fmt::format("{}: {}", at.source->name(), said.message);
+  return fmt::format("{}:{}:{}: {}", at.source->name(), at.line, at.column, said.message);
+}
+
+planned_pipeline make_planned(const pipeline_source& from, stage_registry& stages,
+                              const planning_options& options, const std::string& params_of,
+                              const plan_target& machine) {
+  diagnostics found;
+  pipeline_spec spec = from.read({.backend = params_of, .set = options.set}, found);
+  if (options.adjust) options.adjust(spec, found);
+  // Without a plug-in its kinds are unknown, which is no mistake of the file's.
+  if (!load_plugins(spec, stages, found, options.plugins)) found.throw_if_errors();
+  plan planned = make_plan(spec, stages, machine, found);
+  found.throw_if_errors();
+  return {std::move(planned), machine, std::move(found)};
+}
+
+}  // namespace
+
+pipeline_spec pipeline_source::read(const reading_options& options, diagnostics& out) const {
+  if (const auto* spec = std::get_if<pipeline_spec>(&from_)) {
+    for (const auto& [name, text] : options.set) {
+      out.error({}, fmt::format("cannot set '{}' to '{}': a pipeline made in C++ has no params",
+                                name, text));
+    }
+    return *spec;
+  }
+  const auto* path = std::get_if<std::string>(&from_);
+  return read_pipeline(path != nullptr ? read_source(*path, named_by::user)
+                                       : std::get<std::shared_ptr<const source_text>>(from_),
+                       options, out);
+}
+
+planned_pipeline plan_pipeline(const pipeline_source& from, stage_registry& stages,
+                               const planning_options& options, plan_use use) {
+  const plan_target no_machine{.backend = ""};
+  plan_target machine;
+  if (use == plan_use::inspect) {
+    return make_planned(from, stages, options, backend_of(options.device), no_machine);
+  }
+  try {
+    machine = target_of(options.device);
+  } catch (const no_device_error&) {
+    const std::string name = backend_of(options.device);
+    const auto& backends = builtin_devices().backends();
+    if (use == plan_use::run ||
+        std::ranges::find(backends, name, &backend::name) == backends.end()) {
+      // What is wrong with the pipeline comes first.
+      make_planned(from, stages, options, name, no_machine);
+      throw;
+    }
+    machine = {.backend = name, .host_memory_bytes = memory_in_all().value_or(0), .present = false};
+  }
+  return make_planned(from, stages, options, machine.backend, machine);
+}
+
+run_record run_pipeline(const pipeline_source& from, const planning_options& planning,
+                        const run_options& options, stage_registry stages) {
+  auto [planned, machine, warnings] = plan_pipeline(from, stages, planning);
+  const auto device =
+      builtin_devices().open({planning.device, static_cast<int>(planned.run.threads)});
+  run_record record = session(std::move(planned), *device, options.stop).run(options);
+  for (auto at = record.warnings.begin(); const diagnostic& warning : warnings.all()) {
+    at = std::next(record.warnings.insert(at, on_one_line(warning)));
+  }
+  return record;
+}
+
+plan_target target_of(const std::string& device_name) {
+  plan_target result;
+  result.backend = builtin_devices().resolve({device_name, 0});
+  result.host_memory_bytes = memory_in_all().value_or(0);
+  if (result.backend == "host") result.device_memory_bytes = result.host_memory_bytes;
+  return result;
+}
+
+}  // namespace graphline
