@@ -104,9 +104,12 @@ stages:
             self.expect(done, 2, f"'{name}' cannot be read")
 
     def test_a_pipe_of_the_user_is_read(self):
-        done = subprocess.run([GRAPHLINE, "check", "/dev/stdin"], input=SMALL, text=True,
-                              capture_output=True, check=False)
-        self.expect(done, 0)
+        unread = SMALL.replace("inputs:\n", "inputs:\n  unread: {shape: [1]}\n")
+        for words in (("check",), ("run", "--device", "host", "--threads", "2")):
+            done = subprocess.run([GRAPHLINE, *words, "/dev/stdin"], input=unread, text=True,
+                                  capture_output=True, check=False)
+            self.expect(done, 0)
+            self.assertEqual(done.stderr.count("no stage reads the input 'unread'"), 1)
 
     def test_tensors_that_do_not_fit_leave_those_from_before(self):
         path, tensors = self.pipeline(), self.folder / "tensors"

@@ -77,7 +77,7 @@ class Floors(unittest.TestCase):
             self.assert_allowed("stages/matmul_cuda.hpp", header)
             self.assert_allowed("stages/builtin.cpp", header)
             self.assert_forbidden("stages/matmul.hpp", header, "known only to")
-            self.assert_forbidden("tools/graphline/machine.cpp", header, "known only to")
+            self.assert_forbidden("tools/graphline/main.cpp", header, "known only to")
 
     def test_libraries_are_known_in_their_places_only(self):
         self.assert_allowed("framework/spec/yaml_reader.cpp", "<yaml-cpp/yaml.h>")

@@ -7,6 +7,7 @@
 
 #include "framework/base/machine.hpp"
 #include "framework/campaign/calibrate/calibration.hpp"
+#include "framework/device/builtin/builtin_devices.hpp"
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/render/render.hpp"
 #include "framework/report/store/calibration_store.hpp"
@@ -14,7 +15,6 @@
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/common_options.hpp"
 #include "tools/graphline/interrupt.hpp"
-#include "tools/graphline/machine.hpp"
 #include "tools/graphline/progress_line.hpp"
 #include "tools/graphline/result_outputs.hpp"
 #include "tools/graphline/terminal.hpp"
@@ -48,7 +48,7 @@ calibration_record measure_ceilings(device& d, const stop_request& stop, bool qu
 
 exit_status measure_and_keep(const calibrate_arguments& given) {
   const stop_request& stop = stop_on_interrupt();
-  const auto device = open_device(given.device, given.threads);
+  const auto device = builtin_devices().open({given.device, given.threads});
   if (given.clock_mhz && device->properties().backend == "host") {
     throw input_error("--clock applies to GPU theoretical peaks; omit it with --device host");
   }

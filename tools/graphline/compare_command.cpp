@@ -112,7 +112,7 @@ experiment_record calibrated(experiment_record record) {
 exit_status compare(compare_arguments& given) {
   experiment_plan planned = given.experiment.make_plan(true);
   apply(given, planned.how);
-  device_set devices = given.experiment.open_devices(planned);
+  device_set devices = given.experiment.devices();
   const stop_request& stop = stop_on_interrupt();
   const auto runner =
       make_trial_runner(planned, std::ref(devices), given.experiment.memory_budget());

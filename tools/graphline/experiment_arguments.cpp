@@ -39,14 +39,6 @@ experiment_plan experiment_arguments::make_plan(bool show_warnings) {
   return planned;
 }
 
-device_set experiment_arguments::open_devices(const experiment_plan& planned) const {
-  std::vector<const plan*> plans;
-  for (const auto& configuration : planned.configurations) {
-    for (const plan& p : configuration.members) plans.push_back(&p);
-  }
-  return {device_, plans};
-}
-
 std::uint64_t experiment_arguments::memory_budget() const {
   // Half of it: pinned memory, libraries and whatever else the machine does need some too.
   for (const auto& backend : builtin_devices().backends()) {

@@ -8,7 +8,7 @@
 #include "framework/record/experiment_record.hpp"
 #include "framework/stage/stage_registry.hpp"
 #include "stages/builtin.hpp"
-#include "tools/graphline/machine.hpp"
+#include "tools/graphline/device_set.hpp"
 #include "tools/graphline/result_outputs.hpp"
 
 namespace CLI {
@@ -29,7 +29,7 @@ class experiment_arguments {
   experiment_plan make_plan(bool show_warnings);
 
   /// The devices that the experiment's plans run on.
-  device_set open_devices(const experiment_plan& planned) const;
+  device_set devices() const { return device_set(device_); }
 
   /// Bytes of device memory that pipelines may take together.
   std::uint64_t memory_budget() const;

@@ -25,7 +25,6 @@
 #include "framework/base/version.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/interrupt.hpp"
-#include "tools/graphline/machine.hpp"
 #include "tools/graphline/terminal.hpp"
 
 namespace graphline {
@@ -241,6 +240,5 @@ int main(int argc, char** argv) {
   // A reader that goes away shows as a failed write and not as a death that leaves files unwritten.
   std::signal(SIGPIPE, SIG_IGN);
   graphline::report_crashes();
-  graphline::remember_command_line(argv);
   return graphline::delivered(graphline::run_program(argc, argv));
 }

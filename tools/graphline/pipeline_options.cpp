@@ -10,12 +10,12 @@
 
 #include "framework/base/diagnostic.hpp"
 #include "framework/base/utf8.hpp"
+#include "framework/device/builtin/builtin_devices.hpp"
 #include "framework/plan/experiment_plan.hpp"
 #include "framework/spec/node_reading.hpp"
 #include "framework/spec/settings_reader.hpp"
 #include "framework/spec/settings_table.hpp"
 #include "tools/graphline/common_options.hpp"
-#include "tools/graphline/machine.hpp"
 #include "tools/graphline/terminal.hpp"
 
 namespace graphline {
@@ -118,7 +118,7 @@ void pipeline_options::drop_schedule(pipeline_spec& spec) {
 }
 
 std::unique_ptr<device> pipeline_options::open_device(const plan& p) const {
-  return graphline::open_device(device_, p);
+  return builtin_devices().open({device_, static_cast<int>(p.run.threads)});
 }
 
 }  // namespace graphline
