@@ -124,6 +124,37 @@ auto& same_engine(U& object, const Engine& engine) {
       "uses it");
 }
 
+/// The capture that a wait of the stream `s` for the event `e`, which was recorded, is part of;
+/// null when it is part of none. Throws `run_error` when that capture has ended, or when `s` is
+/// captured and `e` was recorded outside.
+template <class Capture, class Stream, class Event>
+Capture* capture_of_wait(const capture_registry<Capture>& captures, const Stream& s,
+                         const Event& e) {
+  const std::uint64_t number = e.capture_number();
+  if (number != 0) {
+    if (Capture* const found = captures.find(number)) return found;
+    throw run_error(fmt::format(
+        "stream '{}' cannot wait for event '{}': it was last recorded in a capture that has ended; "
+        "record it again",
+        s.name(), e.name()));
+  }
+  if (s.capture() == nullptr) return nullptr;
+  throw run_error(fmt::format(
+      "stream '{}' is being captured and cannot wait for event '{}', which was recorded outside "
+      "the capture; record it inside, or wait before the capture begins",
+      s.name(), e.name()));
+}
+
+/// Throws `run_error` when `e` was last recorded in a capture: the host would wait for ever.
+template <class Event>
+void refuse_if_captured(const Event& e) {
+  if (e.capture_number() == 0) return;
+  throw run_error(
+      fmt::format("event '{}' was last recorded in a capture, where nothing passes it; record it "
+                  "on a stream before waiting for it",
+                  e.name()));
+}
+
 /// A graph is to be launched on this stream while it is captured.
 [[noreturn]] inline void refuse_launch_in_capture(const std::string& stream) {
   throw run_error(

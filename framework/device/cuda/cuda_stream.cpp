@@ -25,7 +25,7 @@ cuda_event::~cuda_event() {
 }
 
 bool cuda_event::done() const {
-  refuse_if_captured();
+  refuse_if_captured(*this);
   engine_.failed.throw_if_set();
   engine_.make_current();
   const cudaError_t status = cudaEventQuery(handle_);
@@ -39,7 +39,7 @@ bool cuda_event::done() const {
 
 void cuda_event::wait(wait_mode how) const {
   if (how == wait_mode::block) {
-    refuse_if_captured();
+    refuse_if_captured(*this);
     engine_.failed.throw_if_set();
     engine_.make_current();
     engine_.check(cudaEventSynchronize(handle_), "cudaEventSynchronize", {"event", name_});
@@ -67,19 +67,11 @@ host_point cuda_event::on_host_clock() const {
   return engine_.clock.on_host_clock(handle_, name_);
 }
 
-void cuda_event::refuse_if_captured() const {
-  if (capture_number() == 0) return;
-  throw run_error(
-      fmt::format("event '{}' was last recorded in a capture, where nothing passes it; record it "
-                  "on a stream before waiting for it",
-                  name_));
-}
-
 void cuda_event::refuse_without_time() const {
   if (!keeps_time_) {
     throw run_error(fmt::format("event '{}' keeps no time; make a timed event", name_));
   }
-  refuse_if_captured();
+  refuse_if_captured(*this);
   if (!was_recorded()) throw run_error(fmt::format("event '{}' was never recorded", name_));
 }
 
@@ -132,21 +124,9 @@ void cuda_stream::record(event& e) {
 void cuda_stream::wait(const event& e) {
   const auto& ours = same_engine<cuda_event>(e, engine_);
   if (!ours.was_recorded()) return;
-  const std::uint64_t number = ours.capture_number();
-  cuda_capture* const capture = number == 0 ? nullptr : engine_.captures.find(number);
-  if (number != 0 && capture == nullptr) {
-    throw run_error(fmt::format(
-        "stream '{}' cannot wait for event '{}': it was last recorded in a capture that has ended; "
-        "record it again",
-        name_, ours.name()));
+  if (cuda_capture* const capture = capture_of_wait(engine_.captures, *this, ours)) {
+    capture->join(*this);
   }
-  if (number == 0 && capture_ != nullptr) {
-    throw run_error(fmt::format(
-        "stream '{}' is being captured and cannot wait for event '{}', which was recorded outside "
-        "the capture; record it inside, or wait before the capture begins",
-        name_, ours.name()));
-  }
-  if (capture != nullptr) capture->join(*this);
   engine_.make_current();
   engine_.check_enqueued(cudaStreamWaitEvent(handle_, ours.handle(), cudaEventWaitDefault),
                          "cudaStreamWaitEvent", {"event", ours.name()});

@@ -54,7 +54,6 @@ class cuda_event final : public timed_event {
   static constexpr std::uint64_t never = 0;
   static constexpr std::uint64_t on_stream = UINT64_MAX;
 
-  void refuse_if_captured() const;
   void refuse_without_time() const;
 
   cuda_engine& engine_;

@@ -1,12 +1,8 @@
 #include "framework/device/host/host_device.hpp"
 
 #include <fmt/format.h>
-#include <sys/mman.h>
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdlib>
-#include <cstring>
 #include <fstream>
 #include <future>
 #include <string>
@@ -18,80 +14,14 @@
 
 #include "framework/base/error.hpp"
 #include "framework/base/machine.hpp"
-#include "framework/base/units.hpp"
 #include "framework/device/backend_parts.hpp"
-#include "framework/device/host/host_capture.hpp"
+#include "framework/device/host/host_graph.hpp"
 #include "framework/device/host/host_stream.hpp"
+#include "framework/device/host/host_worker.hpp"
+#include "framework/device/machine_memory.hpp"
 
 namespace graphline {
 namespace {
-
-/// The memory of the `host` device. Its device memory and its pinned memory are both plain memory
-/// of this machine, and are counted apart as on a device where they differ.
-class host_memory {
- public:
-  /// Every byte of fresh memory. As float32 and float64 it reads as NaN, so what is used before it
-  /// is written shows; writing it also brings the pages in before anything is timed.
-  static constexpr unsigned char unwritten = 0xff;
-
-  static constexpr std::size_t alignment = 256;
-
-  memory allocate(std::size_t bytes) { return allocate(device_, bytes, "device"); }
-  memory allocate_pinned(std::size_t bytes) { return allocate(pinned_, bytes, "pinned"); }
-
-  memory_usage usage() const noexcept { return usage_of(device_, pinned_); }
-
- private:
-  memory allocate(memory_account& to, std::size_t bytes, const char* kind);
-  static void release(void* from, void* data, std::size_t bytes) noexcept;
-
-  memory_account device_;
-  memory_account pinned_;
-};
-
-/// A block that is zero or more huge pages long is put on them where the system has some: a core
-/// that goes through memory waits at the beginning of each page, and longer in a virtual machine.
-void* allocate_block(std::size_t bytes) {
-  constexpr std::size_t huge_page = std::size_t{2} << 20;
-  const std::size_t whole = bytes / huge_page * huge_page;
-  const std::size_t alignment = whole > 0 ? huge_page : host_memory::alignment;
-  const std::size_t rounded =
-      (bytes + host_memory::alignment - 1) / host_memory::alignment * host_memory::alignment;
-  // Not std::aligned_alloc, which takes whole multiples of the alignment only.
-  void* data = nullptr;
-  if (::posix_memalign(&data, alignment, rounded) != 0) return nullptr;
-#ifdef MADV_HUGEPAGE
-  // Of the last page, which the block does not fill, nothing is taken that was not asked for.
-  if (whole > 0) ::madvise(data, whole, MADV_HUGEPAGE);
-#endif
-  return data;
-}
-
-memory host_memory::allocate(memory_account& to, std::size_t bytes, const char* kind) {
-  if (bytes == 0) return {};
-  // Asked first, because the system promises more than it has and ends the program later.
-  const auto available = available_memory();
-  void* data = nullptr;
-  if (bytes <= available.value_or(bytes)) {
-    data = allocate_block(bytes);
-  }
-  if (data == nullptr) {
-    throw run_error(fmt::format(
-        "cannot allocate {} of {} memory on the host device{}; use smaller tensors or fewer frames "
-        "in flight",
-        format_bytes(bytes), kind,
-        available ? fmt::format(": {} is available", format_bytes(*available)) : ""));
-  }
-  std::memset(data, unwritten, bytes);
-
-  to.add(bytes);
-  return memory(data, bytes, &to, &host_memory::release);
-}
-
-void host_memory::release(void* from, void* data, std::size_t bytes) noexcept {
-  static_cast<memory_account*>(from)->bytes.fetch_sub(bytes);
-  std::free(data);
-}
 
 /// The text after "KEY:" in a file of such lines, without surrounding blanks; empty when not there.
 std::string value_in(const char* path, std::string_view key) {
@@ -176,9 +106,9 @@ class cpu_device final : public host_runner {
 
   std::unique_ptr<graph> capture(stream& origin, const std::function<void()>& body) override {
     engine_.failed.throw_if_set();
-    capture_session session(engine_.captures, same_engine<host_stream>(origin, engine_));
+    host_capture capture(engine_.captures, same_engine<host_stream>(origin, engine_));
     body();
-    return std::make_unique<host_graph>(engine_, session.finish());
+    return std::make_unique<host_graph>(engine_, capture.finish());
   }
 
   void synchronize(wait_mode how) override {
@@ -200,7 +130,7 @@ class cpu_device final : public host_runner {
   }
 
   device_properties properties_;
-  host_memory memory_;
+  machine_memory memory_{"host"};
   host_engine engine_;
 };
 

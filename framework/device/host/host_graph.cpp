@@ -15,15 +15,14 @@ bool is_call(const command& c) noexcept {
 
 }  // namespace
 
-host_graph_exec::host_graph_exec(host_engine& engine,
-                                 std::shared_ptr<const captured_graph> captured)
+host_graph_exec::host_graph_exec(host_engine& engine, std::shared_ptr<const host_captured> captured)
     : engine_(engine), captured_(std::move(captured)), run_(*captured_) {}
 
 host_graph_exec::~host_graph_exec() {
   engine_.lanes.wait(latest_launch_.load(), wait_mode::block);
 }
 
-graph_run::graph_run(const captured_graph& graph)
+graph_run::graph_run(const host_captured& graph)
     : graph_(graph),
       followers_(graph.nodes.size()),
       waits_for_(graph.nodes.size()),

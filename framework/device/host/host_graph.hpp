@@ -6,21 +6,13 @@
 #include <vector>
 
 #include "framework/device/device.hpp"
+#include "framework/device/host/host_capture.hpp"
 #include "framework/device/host/lane.hpp"
 
 namespace graphline {
 
 class host_caller;
 struct host_engine;
-
-/// What a capture saw, in the order it was enqueued, which satisfies every dependency. `nodes[i]`
-/// describes `commands[i]`.
-struct captured_graph {
-  std::vector<command> commands;  ///< operations, copies, fills, calls and stamps only
-  std::vector<graph_node> nodes;
-  std::vector<std::size_t> branches;  ///< of each command: which stream of the capture it is of
-  std::size_t branch_count = 0;
-};
 
 /// The replay of a graph, by dependency: while a call is under way, the nodes that do not depend on
 /// it go on. One launch at a time; allocates at construction only. The worker's to call.
@@ -31,7 +23,7 @@ struct captured_graph {
 class graph_run {
  public:
   /// `graph` must outlive the run.
-  explicit graph_run(const captured_graph& graph);
+  explicit graph_run(const host_captured& graph);
 
   /// How a launch stands: there is a node for the worker to carry out, all that is left waits for
   /// calls, or nothing is left.
@@ -52,7 +44,7 @@ class graph_run {
   void make_ready(std::size_t node) noexcept;
   void done(std::size_t node) noexcept;
 
-  const captured_graph& graph_;
+  const host_captured& graph_;
   std::vector<std::vector<std::size_t>> followers_;  // per node, those that depend on it
 
   // Of the launch under way.
@@ -69,7 +61,7 @@ class graph_run {
 
 class host_graph_exec final : public graph_exec {
  public:
-  host_graph_exec(host_engine& engine, std::shared_ptr<const captured_graph> captured);
+  host_graph_exec(host_engine& engine, std::shared_ptr<const host_captured> captured);
 
   /// Waits until its latest launch is done.
   ~host_graph_exec() override;
@@ -84,14 +76,14 @@ class host_graph_exec final : public graph_exec {
 
  private:
   host_engine& engine_;
-  std::shared_ptr<const captured_graph> captured_;
+  std::shared_ptr<const host_captured> captured_;
   graph_run run_;
   std::atomic<recorded_point> latest_launch_{};
 };
 
 class host_graph final : public graph {
  public:
-  host_graph(host_engine& engine, std::shared_ptr<const captured_graph> captured)
+  host_graph(host_engine& engine, std::shared_ptr<const host_captured> captured)
       : engine_(engine), captured_(std::move(captured)) {}
 
   std::vector<graph_node> nodes() const override { return captured_->nodes; }
@@ -101,7 +93,7 @@ class host_graph final : public graph {
 
  private:
   host_engine& engine_;
-  std::shared_ptr<const captured_graph> captured_;
+  std::shared_ptr<const host_captured> captured_;
 };
 
 }  // namespace graphline

@@ -4,7 +4,6 @@
 #include <sched.h>
 
 #include "framework/base/error.hpp"
-#include "framework/device/host/host_capture.hpp"
 #include "framework/device/host/host_graph.hpp"
 #include "framework/device/host/host_worker.hpp"
 
@@ -17,14 +16,14 @@ host_event::~host_event() {
 }
 
 bool host_event::done() const {
-  refuse_if_captured();
+  refuse_if_captured(*this);
   const bool passed = engine_.lanes.pending(latest()).on == nullptr;
   engine_.failed.throw_if_set();
   return passed;
 }
 
 void host_event::wait(wait_mode how) const {
-  refuse_if_captured();
+  refuse_if_captured(*this);
   engine_.lanes.wait(latest(), how);
   engine_.failed.throw_if_set();
 }
@@ -48,15 +47,6 @@ std::optional<nanoseconds> host_event::busy_since(const timed_event& earlier) co
   return busy_.load(std::memory_order_relaxed) - from.busy_.load(std::memory_order_relaxed);
 }
 
-void host_event::refuse_if_captured() const {
-  if (latest().is_in_capture()) {
-    throw run_error(
-        fmt::format("event '{}' was last recorded in a capture, where nothing passes it; record it "
-                    "on a stream before waiting for it",
-                    name_));
-  }
-}
-
 void host_event::refuse_untimed() const {
   if (!keeps_time_) {
     throw run_error(fmt::format("event '{}' keeps no time; make a timed event", name_));
@@ -64,7 +54,7 @@ void host_event::refuse_untimed() const {
   const recorded_point r = latest();
   // Who asks has seen a launch complete, and with it everything that the worker stored before.
   if (!stamped_in_graph_.load(std::memory_order_relaxed)) {
-    refuse_if_captured();
+    refuse_if_captured(*this);
     if (r.is_never()) throw run_error(fmt::format("event '{}' was never recorded", name_));
   }
   if (engine_.lanes.pending(r).on != nullptr) {
@@ -106,21 +96,8 @@ void host_stream::wait(const event& e) {
   const host_event& ours = same_engine<host_event>(e, engine_);
   const recorded_point r = ours.latest();
   if (r.is_never()) return;
-  if (r.is_in_capture()) {
-    capture_session* session = engine_.captures.find(r.number());
-    if (session == nullptr) {
-      throw run_error(fmt::format(
-          "stream '{}' cannot wait for event '{}': it was last recorded in a capture that has "
-          "ended; record it again",
-          name_, ours.name()));
-    }
-    return session->wait(*this, ours);
-  }
-  if (capture_ != nullptr) {
-    throw run_error(fmt::format(
-        "stream '{}' is being captured and cannot wait for event '{}', which was recorded outside "
-        "the capture; record it inside, or wait before the capture begins",
-        name_, ours.name()));
+  if (host_capture* const capture = capture_of_wait(engine_.captures, *this, ours)) {
+    return capture->wait(*this, ours);
   }
   const lane_wait after = engine_.lanes.pending(r);
   if (after.on == nullptr || after.on == &lane_) return;  // passed, or kept by the stream's order

@@ -7,12 +7,12 @@
 #include <utility>
 
 #include "framework/device/device.hpp"
+#include "framework/device/host/host_capture.hpp"
 #include "framework/device/host/host_device.hpp"
 #include "framework/device/host/lane.hpp"
 
 namespace graphline {
 
-class capture_session;
 struct host_engine;
 
 /// An event of the `host` device. The worker touches one that keeps time only until its recordings
@@ -45,8 +45,17 @@ class host_event final : public timed_event {
 
   /// A recording was made; called before the worker can see it.
   void recorded(recorded_point r) noexcept {
-    if (keeps_time_ && !r.is_in_capture()) unstamped_.fetch_add(1, std::memory_order_relaxed);
+    if (keeps_time_) unstamped_.fetch_add(1, std::memory_order_relaxed);
     latest_.store(r, std::memory_order_release);
+  }
+  void recorded_in_capture(std::uint64_t number) noexcept {
+    latest_.store(recorded_point::in_capture(number), std::memory_order_release);
+  }
+
+  /// The number of the capture it was last recorded in, or 0 when it was in none.
+  std::uint64_t capture_number() const noexcept {
+    const recorded_point r = latest();
+    return r.is_in_capture() ? r.number() : 0;
   }
 
   /// The worker passes a recording of an event that keeps time. An older one than the latest leaves
@@ -68,7 +77,6 @@ class host_event final : public timed_event {
     stamp_.store(now(), std::memory_order_relaxed);
     busy_.store(busy, std::memory_order_relaxed);
   }
-  void refuse_if_captured() const;
   void refuse_untimed() const;
 
   host_engine& engine_;
@@ -100,8 +108,8 @@ class host_stream final : public host_queue {
   void enqueue(host_operation& operation) override;
 
   const host_engine& engine() const noexcept { return engine_; }
-  capture_session* capture() const noexcept { return capture_; }
-  void set_capture(capture_session* session) noexcept { capture_ = session; }
+  host_capture* capture() const noexcept { return capture_; }
+  void set_capture(host_capture* capture) noexcept { capture_ = capture; }
 
  private:
   void submit_or_capture(const command& c, const char* type);
@@ -111,7 +119,7 @@ class host_stream final : public host_queue {
   host_engine& engine_;
   const std::string name_;
   lane& lane_;
-  capture_session* capture_ = nullptr;
+  host_capture* capture_ = nullptr;
 };
 
 }  // namespace graphline

@@ -5,7 +5,6 @@
 #include <omp.h>
 #include <pthread.h>
 
-#include <cstring>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -28,9 +27,9 @@ void perform(const command& c) {
   if (const auto* operate = std::get_if<operate_command>(&c)) {
     operate->operation->run();
   } else if (const auto* copy = std::get_if<copy_command>(&c)) {
-    std::memcpy(copy->to, copy->from, copy->bytes);
+    perform(*copy);
   } else if (const auto* fill = std::get_if<fill_command>(&c)) {
-    std::memset(fill->to, std::to_integer<int>(fill->value), fill->bytes);
+    perform(*fill);
   }
 }
 
@@ -44,46 +43,6 @@ std::thread start_thread(const char* failure, Work&& work) {
 }
 
 }  // namespace
-
-class operation_log::host_trace final : public operation_trace {
- public:
-  explicit host_trace(operation_log& log) : log_(log) {}
-  ~host_trace() override { log_.end(); }
-
-  std::vector<operation_time> take() override { return log_.take(); }
-
- private:
-  operation_log& log_;
-};
-
-std::unique_ptr<operation_trace> operation_log::trace() {
-  const std::scoped_lock lock(mutex_);
-  if (is_on()) {
-    throw run_error(
-        "the operations of the host device are being traced already; end that trace before another "
-        "begins");
-  }
-  auto trace = std::make_unique<host_trace>(*this);
-  on_.store(true, std::memory_order_relaxed);
-  return trace;
-}
-
-void operation_log::note(const command& c, nanoseconds duration) {
-  operation_time noted{name_of(c), duration};
-  const std::scoped_lock lock(mutex_);
-  if (is_on()) notes_.push_back(std::move(noted));  // else the trace ended meanwhile
-}
-
-void operation_log::end() noexcept {
-  const std::scoped_lock lock(mutex_);
-  on_.store(false, std::memory_order_relaxed);
-  notes_ = {};
-}
-
-std::vector<operation_time> operation_log::take() {
-  const std::scoped_lock lock(mutex_);
-  return std::exchange(notes_, {});
-}
 
 host_caller::~host_caller() {
   if (!thread_.joinable()) return;
@@ -316,7 +275,8 @@ nanoseconds host_worker::execute(const command& c) noexcept {
     const nanoseconds begin = now();
     perform(c);
     const nanoseconds time = now() - begin;
-    if (log_.is_on()) log_.note(c, time);
+    // Notes grow between operations, which slows the device down and not the durations.
+    if (log_.is_on()) log_.note(name_of(c), time);
     return time;
   } catch (const std::exception& e) {
     fail(c, reason_of(e));

@@ -17,32 +17,11 @@
 #include "framework/base/machine.hpp"
 #include "framework/device/backend_parts.hpp"
 #include "framework/device/device.hpp"
+#include "framework/device/host/host_capture.hpp"
 #include "framework/device/host/lane.hpp"
+#include "framework/device/operation_log.hpp"
 
 namespace graphline {
-
-/// What the worker notes of operations, copies and fills while a trace exists. Notes grow on the
-/// worker, between operations, which slows the device down and not the durations.
-class operation_log {
- public:
-  /// Begins to note. Throws `run_error` while another trace exists.
-  std::unique_ptr<operation_trace> trace();
-
-  bool is_on() const noexcept { return on_.load(std::memory_order_relaxed); }
-
-  /// Notes a command that was carried out; the worker's to call, while `is_on`.
-  void note(const command& c, nanoseconds duration);
-
- private:
-  class host_trace;
-
-  void end() noexcept;
-  std::vector<operation_time> take();
-
-  std::mutex mutex_;  // guards the notes, and that they are taken only while the trace exists
-  std::vector<operation_time> notes_;
-  std::atomic<bool> on_{false};
-};
 
 class host_worker;
 
@@ -159,9 +138,6 @@ class host_worker {
   host_caller caller_;  // ends before what it touches in `notice` goes
   std::thread thread_;
 };
-
-class capture_session;
-using host_captures = capture_registry<capture_session>;
 
 /// What the streams, events and graphs of one `host` device share. The worker stands last, so that
 /// it stops before what it serves goes.

@@ -7,7 +7,6 @@
 
 #include "framework/base/clock.hpp"
 #include "framework/base/error.hpp"
-#include "framework/base/units.hpp"
 #include "framework/device/host/host_stream.hpp"
 
 namespace graphline {
@@ -17,12 +16,12 @@ std::string name_of(const command& c) {
     return std::string(operate->operation->name());
   }
   if (const auto* copy = std::get_if<copy_command>(&c)) {
-    return "copy " + format_bytes(copy->bytes);
+    return name_of(*copy);
   }
   if (const auto* fill = std::get_if<fill_command>(&c)) {
-    return "fill " + format_bytes(fill->bytes);
+    return name_of(*fill);
   }
-  if (const auto* call = std::get_if<call_command>(&c)) return std::string(call->function->name());
+  if (const auto* call = std::get_if<call_command>(&c)) return name_of(*call);
   if (const auto* stamp = std::get_if<stamp_command>(&c)) return stamp->stamped->name();
   return "";  // not a node
 }

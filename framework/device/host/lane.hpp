@@ -15,6 +15,7 @@
 #include "framework/base/clock.hpp"
 #include "framework/base/stage_activity.hpp"
 #include "framework/base/words.hpp"
+#include "framework/device/commands.hpp"
 #include "framework/device/device.hpp"
 #include "framework/device/host/host_device.hpp"
 
@@ -97,23 +98,6 @@ struct lane_wait {
 
 struct operate_command {
   host_operation* operation;
-};
-
-struct copy_command {
-  void* to;
-  const void* from;
-  std::size_t bytes;
-};
-
-struct fill_command {
-  void* to;
-  std::size_t bytes;
-  std::byte value;
-};
-
-/// Done when the function has returned, on the caller thread.
-struct call_command {
-  host_function* function;
 };
 
 /// Stamps an event from inside a graph; outside, a recording does.

@@ -1,0 +1,135 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "framework/base/error.hpp"
+#include "framework/device/backend_parts.hpp"
+#include "framework/device/device.hpp"
+
+namespace graphline {
+
+/// What a capture saw, in the order it was enqueued, which satisfies every dependency. `nodes[i]`
+/// describes `commands[i]`.
+template <class Command>
+struct captured_graph {
+  std::vector<Command> commands;  ///< those that can be nodes of a graph only
+  std::vector<graph_node> nodes;
+  std::vector<std::size_t> branches;  ///< of each command: which stream of the capture it is of
+  std::size_t branch_count = 0;
+};
+
+/// One capture of a backend that carries its graphs out itself, from its beginning to its end,
+/// whichever way it ends. Each stream in it is a branch with its frontier: the nodes that its next
+/// node depends on. A recorded event keeps the frontier of its stream; a wait for it merges that
+/// into the waiting stream's, which thereby joins.
+///
+/// A session belongs to the thread that runs the capture. `Stream` has `capture` and `set_capture`,
+/// `Event` has `recorded_in_capture`, and `name_of` names a `Command`.
+template <class Stream, class Event, class Command>
+class capture_session {
+ public:
+  /// Puts `origin` in capture mode. Throws `run_error` when it is in a capture already.
+  capture_session(capture_registry<capture_session>& registry, Stream& origin)
+      : registry_(registry), origin_name_(origin.name()) {
+    if (origin.capture() != nullptr) {
+      throw run_error(fmt::format(
+          "stream '{}' is being captured already; a capture cannot be nested", origin.name()));
+    }
+    branches_.push_back({&origin, {}});
+    number_ = registry_.add(*this);
+    origin.set_capture(this);
+  }
+
+  /// Takes every stream out of capture mode.
+  ~capture_session() {
+    for (const branch& b : branches_) b.on->set_capture(nullptr);
+    registry_.remove(*this);
+  }
+  capture_session(const capture_session&) = delete;
+  capture_session& operator=(const capture_session&) = delete;
+
+  std::uint64_t number() const noexcept { return number_; }
+  const std::string& origin_name() const noexcept { return origin_name_; }
+
+  /// Adds a node at the end of the stream's branch.
+  void add(const Stream& s, Command c, std::string type) {
+    branch& b = branch_of(s);
+    const std::size_t index = captured_.nodes.size();
+    captured_.nodes.push_back({name_of(c), std::move(type), b.frontier});
+    captured_.commands.push_back(std::move(c));
+    captured_.branches.push_back(static_cast<std::size_t>(&b - branches_.data()));
+    b.frontier = {index};
+  }
+
+  void record(const Stream& s, Event& e) {
+    recorded_[&e] = branch_of(s).frontier;
+    e.recorded_in_capture(number_);
+  }
+
+  /// `e` was recorded in this capture.
+  void wait(Stream& s, const Event& e) {
+    if (s.capture() == nullptr) {
+      branches_.push_back({&s, {}});
+      s.set_capture(this);
+    } else if (s.capture() != this) {
+      throw run_error(fmt::format(
+          "stream '{}' and event '{}' are in different captures, which cannot be merged", s.name(),
+          e.name()));
+    }
+    node_indices& frontier = branch_of(s).frontier;
+    node_indices merged;
+    std::ranges::set_union(frontier, recorded_.at(&e), std::back_inserter(merged));
+    frontier = std::move(merged);
+  }
+
+  /// What was captured. Throws `run_error` when a branch was not joined to the origin's again.
+  std::shared_ptr<const captured_graph<Command>> finish() {
+    // Every node comes after those it depends on, so one pass backwards finds all that the origin's
+    // frontier depends on.
+    std::vector<bool> joined(captured_.nodes.size());
+    for (const std::size_t i : branches_.front().frontier) joined[i] = true;
+    for (std::size_t i = joined.size(); i-- > 0;) {
+      if (!joined[i]) continue;
+      for (const std::size_t before : captured_.nodes[i].after) joined[before] = true;
+    }
+    for (const branch& b : branches_) {
+      if (!std::ranges::all_of(b.frontier, [&](std::size_t i) { return joined[i]; })) {
+        throw run_error(fmt::format(
+            "stream '{}' joined the capture of stream '{}' and was not waited for again; record an "
+            "event at its end and wait for it on '{}' before the capture ends",
+            b.on->name(), origin_name(), origin_name()));
+      }
+    }
+    captured_.branch_count = branches_.size();
+    return std::make_shared<const captured_graph<Command>>(std::move(captured_));
+  }
+
+ private:
+  using node_indices = std::vector<std::size_t>;  // ascending, each once
+
+  struct branch {
+    Stream* on;
+    node_indices frontier;
+  };
+
+  branch& branch_of(const Stream& s) { return *std::ranges::find(branches_, &s, &branch::on); }
+
+  capture_registry<capture_session>& registry_;
+  const std::string origin_name_;  // apart from the branches, since other threads may ask for it
+  std::vector<branch> branches_;   // the first is the origin's
+  std::map<const Event*, node_indices> recorded_;
+  captured_graph<Command> captured_;
+  std::uint64_t number_ = 0;
+};
+
+}  // namespace graphline

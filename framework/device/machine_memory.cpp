@@ -1,0 +1,65 @@
+#include "framework/device/machine_memory.hpp"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "framework/base/error.hpp"
+#include "framework/base/machine.hpp"
+#include "framework/base/units.hpp"
+
+namespace graphline {
+namespace {
+
+/// A block that is zero or more huge pages long is put on them where the system has some: a core
+/// that goes through memory waits at the beginning of each page, and longer in a virtual machine.
+void* allocate_block(std::size_t bytes) {
+  constexpr std::size_t huge_page = std::size_t{2} << 20;
+  constexpr std::size_t line = 256;
+  const std::size_t whole = bytes / huge_page * huge_page;
+  const std::size_t alignment = whole > 0 ? huge_page : line;
+  const std::size_t rounded = (bytes + line - 1) / line * line;
+  // Not std::aligned_alloc, which takes whole multiples of the alignment only.
+  void* data = nullptr;
+  if (::posix_memalign(&data, alignment, rounded) != 0) return nullptr;
+#ifdef MADV_HUGEPAGE
+  // Of the last page, which the block does not fill, nothing is taken that was not asked for.
+  if (whole > 0) ::madvise(data, whole, MADV_HUGEPAGE);
+#endif
+  return data;
+}
+
+void release_block(void* from, void* data, std::size_t bytes) noexcept {
+  static_cast<memory_account*>(from)->bytes.fetch_sub(bytes);
+  std::free(data);
+}
+
+}  // namespace
+
+memory machine_memory::allocate(memory_account& to, std::size_t bytes, const char* kind) {
+  if (bytes == 0) return {};
+  // Asked first, because the system promises more than it has and ends the program later.
+  const auto available = available_memory();
+  void* data = nullptr;
+  if (bytes <= available.value_or(bytes)) {
+    data = allocate_block(bytes);
+  }
+  if (data == nullptr) {
+    throw run_error(fmt::format(
+        "cannot allocate {} of {} memory on the {} device{}; use smaller tensors or fewer frames "
+        "in flight",
+        format_bytes(bytes), kind, on_,
+        available ? fmt::format(": {} is available", format_bytes(*available)) : ""));
+  }
+  // Every byte of fresh memory. As float32 and float64 it reads as NaN, so what is used before it
+  // is written shows; writing it also brings the pages in before anything is timed.
+  constexpr unsigned char unwritten = 0xff;
+  std::memset(data, unwritten, bytes);
+
+  to.add(bytes);
+  return memory(data, bytes, &to, &release_block);
+}
+
+}  // namespace graphline

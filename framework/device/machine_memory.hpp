@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+
+#include "framework/device/backend_parts.hpp"
+#include "framework/device/device.hpp"
+
+namespace graphline {
+
+/// The memory of a device that has none of its own. Its device memory and its pinned memory are
+/// both plain memory of this machine, and are counted apart as on a device where they differ. Both
+/// are as `device` promises; `on` is the device's backend, for messages.
+class machine_memory {
+ public:
+  explicit machine_memory(const char* on) noexcept : on_(on) {}
+
+  memory allocate(std::size_t bytes) { return allocate(device_, bytes, "device"); }
+  memory allocate_pinned(std::size_t bytes) { return allocate(pinned_, bytes, "pinned"); }
+
+  memory_usage usage() const noexcept { return usage_of(device_, pinned_); }
+
+ private:
+  memory allocate(memory_account& to, std::size_t bytes, const char* kind);
+
+  const char* on_;
+  memory_account device_;
+  memory_account pinned_;
+};
+
+}  // namespace graphline
