@@ -25,6 +25,7 @@
 #include "framework/base/version.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/interrupt.hpp"
+#include "tools/graphline/openmp_policy.hpp"
 #include "tools/graphline/terminal.hpp"
 
 namespace graphline {
@@ -184,6 +185,11 @@ void add_help_command(CLI::App& program, action& chosen) {
   });
 }
 
+/// Whether the command on the command line may open a device.
+bool opens_device(const CLI::App& program) {
+  return program.get_subcommands().front()->get_option_no_throw("--device") != nullptr;
+}
+
 int run_command(int argc, char** argv) {
   CLI::App program("Graphline: declare an AI pipeline in YAML, run it, see where the time goes.",
                    "graphline");
@@ -206,6 +212,7 @@ int run_command(int argc, char** argv) {
   } catch (const CLI::ParseError& problem) {
     return report_usage(program, problem, argc, argv);
   }
+  if (opens_device(program)) make_openmp_passive(argv);
   refuse_empty_values(program);
   end_on_interrupt();  // commands that measure take it over
   return static_cast<int>(chosen());

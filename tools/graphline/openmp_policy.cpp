@@ -1,19 +1,21 @@
-#include <cstdlib>
+#include "tools/graphline/openmp_policy.hpp"
 
-// Idle OpenMP threads of the `host` device sleep instead of spinning on the cores that CPU stages
-// need, unless the user has set a policy. libgomp reads its policy when it is loaded, so it is set
-// before any shared library is initialized: from an entry of .preinit_array. Where a C library
-// ignores these, idle threads spin; results are right all the same.
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
 
 namespace graphline {
-namespace {
 
-void make_openmp_passive(int /*argc*/, char** /*argv*/, char** /*environment*/) {
-  ::setenv("OMP_WAIT_POLICY", "PASSIVE", /*replace=*/0);
+void make_openmp_passive(char** command_line) {
+  if (std::getenv("OMP_WAIT_POLICY") != nullptr) return;
+  ::setenv("OMP_WAIT_POLICY", "PASSIVE", 1);
+  std::error_code unknown;
+  // By its path, so that the process keeps its name.
+  const auto program = std::filesystem::read_symlink("/proc/self/exe", unknown);
+  ::execv(program.c_str(), command_line);
+  // Where that is not possible (no /proc), idle threads spin; results are right all the same.
 }
 
-[[gnu::section(".preinit_array"),
-  gnu::used]] void (*const before_libraries)(int, char**, char**) = make_openmp_passive;
-
-}  // namespace
 }  // namespace graphline

@@ -79,8 +79,8 @@ planned_pipeline plan_pipeline(const pipeline_source& from, stage_registry& stag
 ///
 /// On `host` with more than one compute thread, set OMP_WAIT_POLICY=PASSIVE in the environment
 /// before the program starts: libgomp reads it when it is loaded. Otherwise idle compute threads
-/// spin on the cores that CPU stages need. The `graphline` program sets it for itself; a library
-/// is loaded too late for that.
+/// spin on the cores that CPU stages need. The `graphline` program sets it and starts itself
+/// again; a library cannot.
 run_record run_pipeline(const pipeline_source& from, const planning_options& planning = {},
                         const run_options& options = {}, stage_registry stages = builtin_stages());
 
