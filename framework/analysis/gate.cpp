@@ -168,6 +168,12 @@ std::string no_interval(const std::string& who, std::string_view figure, std::si
   return fmt::format("a verdict on {} needs {} trials, there are {}", who, least_blocks, trials);
 }
 
+constexpr const char* late_share = "share of late frames";
+
+std::string overloaded(const std::string& who) {
+  return fmt::format("{} is overloaded: its latency grows with the length of a trial", who);
+}
+
 std::string name_of(const experiment_record& record, const configuration_member& of) {
   const auto& [name, assignments, members] = record.configurations[of.configuration];
   if (members.size() < 2) return quote(name, 200);
@@ -180,12 +186,11 @@ std::string why_not_compared(bool late, const experiment_record& record,
     const auto& member = summary.configurations[one.configuration].members[one.member];
     const auto who = name_of(record, one);
     if (member.latency_grows()) {
-      return fmt::format("{} is overloaded: its latency grows with the length of a trial", who);
+      return overloaded(who);
     }
     if (late && !member.deadline) return fmt::format("{} has no deadline", who);
   }
-  return no_interval(name_of(record, pair.what), late ? "share of late frames" : "p50",
-                     summary.counted_blocks);
+  return no_interval(name_of(record, pair.what), late ? late_share : "p50", summary.counted_blocks);
 }
 
 std::string range_text(const interval& of) {
@@ -199,7 +204,6 @@ gate parse_gate(std::string_view text, gated what) {
     throw input_error(fmt::format("--fail-if {}: {}", quote(text, 200), why));
   };
   const bool of_run = what == gated::run;
-  const bool of_experiment = what == gated::experiment;
   const auto greater = text.find('>');
   if (greater == text.npos) {
     refuse(fmt::format("expected METRIC > LIMIT, in quotes for the shell: '{}'",
@@ -208,8 +212,7 @@ gate parse_gate(std::string_view text, gated what) {
   std::vector<std::string> of_runs;
   for (const auto& [name, p] : shown_percentiles) of_runs.emplace_back(name);
   of_runs.insert(of_runs.end(), {"mean", "max", "late"});
-  std::vector<std::string> of_comparisons{"slower"};
-  if (of_experiment) of_comparisons.emplace_back("late");
+  const std::vector<std::string> of_comparisons{"slower", "late"};
   const auto& known = of_run ? of_runs : of_comparisons;
   const auto& others = of_run ? of_comparisons : of_runs;
   const std::string metric(trimmed(text.substr(0, greater)));
@@ -234,7 +237,7 @@ gate parse_gate(std::string_view text, gated what) {
     result.limit = static_cast<double>(time);
     return result;
   }
-  if (of_experiment && metric == "late") {
+  if (metric == "late" && !of_run) {
     constexpr std::string_view points = "points";
     const auto number = limit.ends_with(points)
                             ? parse_percent(limit.substr(0, limit.size() - points.size()) + '%')
@@ -303,21 +306,35 @@ gate_result judge(const gate& of, const experiment_diff& diff) {
   if (!diff.only_before.empty()) {
     lacking = fmt::format("{} is not in {}", quote(diff.only_before.front(), 200), after);
   }
+  const bool late = of.metric == "late";
+  const auto judged = late ? figure::late : figure::p50;
   std::vector<change> changes;
   for (const auto& one : diff.changes) {
+    const auto has = [&](auto holds) {
+      return std::ranges::any_of(diff.changes, [&](const configuration_change& other) {
+        return other.name == one.name && holds(other);
+      });
+    };
+    const auto is_judged = [&](const configuration_change& x) { return x.figure == judged; };
     const auto who = quote(one.name, 200);
-    const bool has_p50 = std::ranges::any_of(diff.changes, [&](const configuration_change& other) {
-      return other.name == one.name && other.figure == figure::p50 && other.ratio_range;
-    });
-    if (!has_p50) lacking = no_interval(who, "p50", std::min(one.trials.before, one.trials.after));
-    std::optional<interval> range;
-    if (one.ratio_range) range = interval{one.ratio_range->low - 1, one.ratio_range->high - 1};
-    changes.push_back({who, one.figure, one.relative().value_or(0), range, one.verdict});
+    if (has([](const configuration_change& x) { return x.overloaded; })) {
+      lacking = overloaded(who);
+    } else if (late && !has(is_judged)) {
+      lacking = fmt::format("{} has no deadline", who);
+    } else if (!has([&](const auto& x) { return is_judged(x) && x.change_range(); })) {
+      lacking = no_interval(who, late ? late_share : "p50",
+                            std::min(one.trials.before, one.trials.after));
+    }
+    if ((one.figure == figure::late) != late) continue;
+    changes.push_back({who, one.figure, one.change().value_or(0), one.change_range(), one.verdict});
   }
   return judge_changes(of, changes, diff.tail.before, lacking);
 }
 
 gate_result judge(const gate& of, const analyzed_run& before, const analyzed_run& after) {
+  if (of.metric == "late") {
+    return not_judged(of, "late frames are compared of two results of 'compare', not of two runs");
+  }
   std::optional<interval> ranges[2];
   double medians[2] = {};
   for (const auto* run : {&before, &after}) {
@@ -326,9 +343,13 @@ gate_result judge(const gate& of, const analyzed_run& before, const analyzed_run
       return not_judged(of, file + ' ' + why);
     }
     if (stood_still(record)) return not_judged(of, fmt::format("{} during {}", still, file));
+    const auto& times = analysis.summary.end_to_end;
+    if (times && !times->why_unsettled().empty()) {
+      return not_judged(of, fmt::format("{} is {}", file, times->why_unsettled()));
+    }
     const auto& list = analysis.intervals;
     const auto p50 = std::ranges::find(list, 0.5, &percentile_interval::p);
-    const auto median = p50_of(analysis.summary.end_to_end);
+    const auto median = p50_of(times);
     if (p50 == list.end() || !p50->low || !p50->high || median.value_or(0) <= 0) {
       return not_judged(of, fmt::format("the frames of {} carry no interval of p50", file));
     }

@@ -17,9 +17,9 @@ namespace graphline {
 
 // Gates: conditions under which a result fails, such as a pull request in CI.
 
-/// What a gate judges: the frames of one run, configurations of an experiment against their
-/// baselines, or one result against another.
-enum class gated { run, experiment, results };
+/// What a gate judges: the frames of one run, or how configurations of an experiment compare with
+/// their baselines, or one result with another.
+enum class gated { run, comparison };
 
 /// Fails where the metric exceeds the limit.
 struct gate {
@@ -29,8 +29,8 @@ struct gate {
 };
 
 /// Reads "METRIC > LIMIT". Of a run: a percentile that reports show, "mean" or "max", all end to
-/// end, above a time; or "late" above a percentage. Of an experiment and of results: "slower" above
-/// a percentage. Of an experiment: "late" above percentage points, "late>2points".
+/// end, above a time; or "late" above a percentage. Of comparisons: "slower" above a percentage, or
+/// "late" above percentage points, "late>2points".
 /// Throws an `input_error` that names the option --fail-if.
 gate parse_gate(std::string_view text, gated what);
 

@@ -3,15 +3,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "tests/analysis/simulated_queue.hpp"
+
 namespace graphline {
 namespace {
 
+using samples::simulated_queue;
 using ::testing::DoubleNear;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
@@ -77,7 +81,7 @@ experiment_diff diff_of(const std::vector<double>& before, const std::vector<dou
 
 TEST(experiment_diff, finds_a_change_well_above_the_spread) {
   const auto shorter = diff_of(steady, times(0.8, steady));
-  EXPECT_THAT(change_of(figure::p50, shorter).relative(), Optional(DoubleNear(-0.2, 1e-6)));
+  EXPECT_THAT(change_of(figure::p50, shorter).change(), Optional(DoubleNear(-0.2, 1e-6)));
   EXPECT_EQ(change_of(figure::p50, shorter).verdict, verdict::faster);
   EXPECT_EQ(change_of(figure::p50, diff_of(times(0.8, steady), steady)).verdict, verdict::slower);
 }
@@ -85,7 +89,7 @@ TEST(experiment_diff, finds_a_change_well_above_the_spread) {
 TEST(experiment_diff, takes_a_higher_throughput_for_faster) {
   const auto change = change_of(figure::throughput, diff_of(steady, times(0.8, steady)));
   EXPECT_THAT(change.values.before, Optional(DoubleNear(10, 1e-3)));
-  EXPECT_THAT(change.relative(), Optional(DoubleNear(0.25, 1e-6)));
+  EXPECT_THAT(change.change(), Optional(DoubleNear(0.25, 1e-6)));
   EXPECT_EQ(change.verdict, verdict::faster);
 }
 
@@ -126,8 +130,60 @@ TEST(experiment_diff, is_not_misled_by_one_slow_trial) {
   auto slow = clean;
   slow.second[3] = trial_of(std::vector<double>(20, 1.3e8));
   const auto change = change_of(figure::tail, diff_of(experiment({clean}), experiment({slow})));
-  EXPECT_THAT(change.relative(), Optional(::testing::Gt(0.25)));
+  EXPECT_THAT(change.change(), Optional(::testing::Gt(0.25)));
   EXPECT_EQ(change.verdict, verdict::inconclusive);
+}
+
+/// 24 trials of 20 frames, of which `late` miss their deadline of 1.5e8, one more or less in turns.
+configuration_trials with_late_frames(std::size_t late) {
+  configuration_trials result{"a", {}};
+  for (std::size_t trial = 0; trial < 24; ++trial) {
+    std::vector<double> lengths(20, 1e8);
+    const auto count = late == 0 ? 0 : late + trial % 3 - 1;
+    std::fill_n(lengths.begin(), count, 2e8);
+    result.second.push_back(trial_of(lengths));
+    result.second.back().run.deadline = 150'000'000;
+  }
+  return result;
+}
+
+TEST(experiment_diff, compares_late_frames_by_the_difference_of_their_shares) {
+  const auto change = [](std::size_t before, std::size_t after) {
+    return change_of(figure::late, diff_of(experiment({with_late_frames(before)}),
+                                           experiment({with_late_frames(after)})));
+  };
+  const auto more = change(2, 6);
+  EXPECT_THAT(more.change(), Optional(DoubleNear(0.2, 1e-9)));
+  EXPECT_EQ(more.verdict, verdict::slower);
+  EXPECT_EQ(more.ratio_range, std::nullopt);
+  // Standard errors of a mean of 24: shares vary by 0.05 in two of three trials.
+  const double error = std::sqrt(2.0 / 3 * 0.05 * 0.05 / 23 * 2);
+  ASSERT_TRUE(more.difference_range);
+  EXPECT_NEAR(more.difference_range->high - 0.2, 2.62 * error, 0.15 * error);
+  EXPECT_NEAR(0.2 - more.difference_range->low, 2.62 * error, 0.15 * error);
+  EXPECT_EQ(change(6, 2).verdict, verdict::faster);
+  // None of 480 frames late does not show that there can be none.
+  EXPECT_EQ(change(0, 0).change(), 0);
+  EXPECT_GT(change(0, 0).difference_range->high, 1.0 / 480);
+  EXPECT_EQ(change(0, 6).verdict, verdict::slower);
+}
+
+TEST(experiment_diff, compares_no_latency_that_grows) {
+  auto before = experiment({configuration("a", steady)});
+  const auto after = before;
+  for (auto& trial : before.trials) {
+    auto& run = trial.members[0];
+    run = simulated_queue{arrival::constant, 1.2e6}.run(1000, 100, 1);
+    run.run.deadline = 5'000'000;
+  }
+  for (const auto& diff :
+       {diff_of(before, after), diff_of(after, before), diff_of(before, before)}) {
+    EXPECT_TRUE(change_of(figure::p50, diff).overloaded);
+    EXPECT_TRUE(change_of(figure::tail, diff).overloaded);
+    EXPECT_FALSE(change_of(figure::p50, diff).change_range());
+    EXPECT_FALSE(change_of(figure::throughput, diff).overloaded);
+    EXPECT_TRUE(change_of(figure::throughput, diff).change_range());
+  }
 }
 
 TEST(experiment_diff, has_no_interval_with_too_few_trials_or_without_a_complete_block) {
@@ -182,6 +238,7 @@ configuration_trials drawn(const std::string& name, std::size_t trials, std::mt1
     std::vector<double> lengths(20);
     for (double& length : lengths) length = middle * frame(random);
     result.second.push_back(trial_of(lengths));
+    result.second.back().run.deadline = 101'000'000;
   }
   return result;
 }
@@ -199,7 +256,7 @@ TEST(experiment_diff, rarely_finds_a_difference_where_there_is_none) {
     }
     bool any = false;
     for (const auto& change : diff_of(experiment(before), experiment(after)).changes) {
-      any = any || !change.ratio_range->contains(1);
+      any = any || !change.change_range()->contains(0);
     }
     wrong += any ? 1 : 0;
   }

@@ -130,7 +130,7 @@ TEST(load_findings, go_with_no_comparison_of_latency_that_grows) {
   EXPECT_FALSE(member.between_trials);
   EXPECT_TRUE(summary.configurations[0].members[0].end_to_end->percentile(0.5));
   EXPECT_FALSE(narrow_enough(record, 0.5));
-  const auto slower = judge(parse_gate("slower>50%", gated::experiment), record, summary);
+  const auto slower = judge(parse_gate("slower>50%", gated::comparison), record, summary);
   EXPECT_EQ(slower.outcome, gate_outcome::not_judged);
   EXPECT_EQ(slower.why, "'rate=20' is overloaded: its latency grows with the length of a trial");
 }

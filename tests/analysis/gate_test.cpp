@@ -36,8 +36,8 @@ TEST(parse_gate, takes_every_metric_of_a_run) {
     EXPECT_EQ(made.limit, 1500);
   }
   EXPECT_EQ(parse_gate("late>0.5%", gated::run).limit, 0.005);
-  EXPECT_EQ(parse_gate("slower>250%", gated::experiment).limit, 2.5);
-  EXPECT_EQ(parse_gate("slower>0%", gated::experiment).limit, 0);
+  EXPECT_EQ(parse_gate("slower>250%", gated::comparison).limit, 2.5);
+  EXPECT_EQ(parse_gate("slower>0%", gated::comparison).limit, 0);
 }
 
 TEST(parse_gate, names_the_option_and_what_would_be_right) {
@@ -46,7 +46,7 @@ TEST(parse_gate, names_the_option_and_what_would_be_right) {
             "mean, max, late)");
   EXPECT_EQ(refusal("p99"),  // all that a shell leaves of p99>20ms
             "--fail-if 'p99': expected METRIC > LIMIT, in quotes for the shell: 'p99>20ms'");
-  EXPECT_THAT(refusal("slower<5%", gated::experiment), HasSubstr("'slower>5%'"));
+  EXPECT_THAT(refusal("slower<5%", gated::comparison), HasSubstr("'slower>5%'"));
   for (const char* limit : {"", "20", "ms", "0ms", "-1ms", "=20ms", "20ms>1", "5%", "nan ms"}) {
     EXPECT_THAT(refusal(std::string("p99>") + limit), HasSubstr("expected a time above zero"));
   }
@@ -161,7 +161,7 @@ TEST(gate_of_a_run, lets_an_overloaded_one_not_pass) {
   }
 }
 
-const gate slower = parse_gate("slower>5%", gated::experiment);
+const gate slower = parse_gate("slower>5%", gated::comparison);
 
 /// Verdicts on a configuration, each with its interval.
 gate_result of_verdicts(const std::vector<samples::made_comparison>& made,
@@ -188,7 +188,7 @@ TEST(gate_of_an_experiment, fails_on_a_verdict_and_not_on_noise) {
   EXPECT_EQ(found.outcome, gate_outcome::passed);
   EXPECT_EQ(found.why, "1 of 1 verdicts inconclusive");
   // Within the margin: certain, and not called slower.
-  const auto any = parse_gate("slower>0%", gated::experiment);
+  const auto any = parse_gate("slower>0%", gated::comparison);
   EXPECT_EQ(of_verdicts({{0, figure::p50, 1.002, 1.004, verdict::same}}, any).outcome,
             gate_outcome::passed);
 }
@@ -216,7 +216,7 @@ gate_result of_late_frames(const char* condition, double low, double high, verdi
   auto summary = samples::figures_of(record);
   samples::add_comparison(summary, record, {0, figure::p50, 0.999, 1.001, verdict::same});
   samples::add_comparison(summary, record, {0, figure::late, low, high, found});
-  return judge(parse_gate(condition, gated::experiment), record, summary);
+  return judge(parse_gate(condition, gated::comparison), record, summary);
 }
 
 TEST(gate_of_an_experiment, judges_late_frames_by_points) {
@@ -233,19 +233,18 @@ TEST(gate_of_an_experiment, judges_late_frames_by_points) {
 }
 
 TEST(gate_of_an_experiment, reads_points_and_no_other_limit_of_late_frames) {
-  EXPECT_EQ(parse_gate("late>2points", gated::experiment).limit, 0.02);
-  EXPECT_EQ(parse_gate("late > 0.5 points", gated::experiment).limit, 0.005);
+  EXPECT_EQ(parse_gate("late>2points", gated::comparison).limit, 0.02);
+  EXPECT_EQ(parse_gate("late > 0.5 points", gated::comparison).limit, 0.005);
   for (const auto* text : {"late>2%", "late>2", "late>points", "late>-1points", "late>100points"}) {
-    EXPECT_THAT(refusal(text, gated::experiment), HasSubstr("late>2points")) << text;
+    EXPECT_THAT(refusal(text, gated::comparison), HasSubstr("late>2points")) << text;
   }
-  EXPECT_THAT(refusal("late>2points", gated::results), HasSubstr("'late' is a metric of 'run'"));
 }
 
 TEST(gate_of_an_experiment, does_not_judge_late_frames_without_a_deadline) {
   const auto record =
       made_experiment("e", {samples::made_of({{"a", "1"}}), samples::made_of({{"a", "2"}})}, 5);
   const auto found =
-      judge(parse_gate("late>1points", gated::experiment), record, summarize(record));
+      judge(parse_gate("late>1points", gated::comparison), record, summarize(record));
   EXPECT_EQ(found.outcome, gate_outcome::not_judged);
   EXPECT_EQ(found.why, "'a=2' has no deadline");
 }
@@ -327,6 +326,29 @@ TEST(gate_of_two_experiments, is_not_judged_by_half_of_them) {
   EXPECT_EQ(
       judge(slower, experiments({changed(figure::p50, 1.1, 1.2, verdict::slower), few})).outcome,
       gate_outcome::failed);
+}
+
+TEST(gate_of_two_experiments, judges_late_frames_by_points_and_names_overload) {
+  const auto late = parse_gate("late>2points", gated::comparison);
+  auto more = changed(figure::late, 0, 0, verdict::slower);
+  more.ratio_range.reset();
+  more.values = {0.1, 0.2};
+  more.difference_range = interval{0.05, 0.15};
+  const auto fine = changed(figure::p50, 0.999, 1.001, verdict::same);
+  const auto found = judge(late, experiments({fine, more}));
+  EXPECT_EQ(found.outcome, gate_outcome::failed);
+  EXPECT_EQ(found.why, "+10 points late frames of 'x', 95 % interval +5 points to +15 points");
+  EXPECT_EQ(judge(slower, experiments({fine, more})).outcome, gate_outcome::passed);
+  more.difference_range = interval{0.019, 0.15};
+  EXPECT_EQ(judge(late, experiments({fine, more})).outcome, gate_outcome::passed);
+  EXPECT_EQ(judge(late, experiments({fine})).why, "'x' has no deadline");
+  auto withheld = fine;
+  withheld.ratio_range.reset();
+  withheld.overloaded = true;
+  EXPECT_EQ(judge(slower, experiments({withheld})).why,
+            "'x' is overloaded: its latency grows with the length of a trial");
+  EXPECT_EQ(judge(late, experiments({withheld})).why,
+            "'x' is overloaded: its latency grows with the length of a trial");
 }
 
 analyzed_run saved(nanoseconds p50, std::optional<interval> range) {

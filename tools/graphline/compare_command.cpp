@@ -186,7 +186,7 @@ void add_compare_command(CLI::App& program, action& chosen) {
   command->add_flag("--overwrite", given->overwrite, "Start over, whatever the store holds")
       ->excludes(resume);
   add_experiment_files(*command, given->files);
-  given->gates.add_to(*command, gated::experiment, given->files);
+  given->gates.add_to(*command, gated::comparison, given->files);
   add_quiet_option(*command, given->quiet);
   command->footer("FILE may be - for standard output.");
   command->callback([&chosen, given] { chosen = [given] { return compare(*given); }; });

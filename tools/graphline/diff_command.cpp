@@ -97,7 +97,7 @@ void add_diff_command(CLI::App& program, action& chosen) {
   command->add_option("AFTER.json", given->after, "A later one of the same kind")->required();
   given->files.add_json(*command, "Write the difference (- for standard output)");
   given->files.add_markdown(*command);
-  given->gates.add_to(*command, gated::results, given->files);
+  given->gates.add_to(*command, gated::comparison, given->files);
   command->callback([&chosen, given] { chosen = [given] { return show_difference(*given); }; });
 }
 

@@ -21,10 +21,8 @@ void gate_options::add_to(CLI::App& command, gated what, result_files& files) {
               "--fail-if", read,
               what == gated::run ? "End with status 4 if 'p99>20ms', 'mean>5ms', 'max>1s' or\n"
                                    "'late>1%'; may be given again"
-              : what == gated::experiment
-                  ? "End with status 4 if 'slower>5%' or 'late>2points' by a\n"
-                    "verdict; may be given again"
-                  : "End with status 4 if 'slower>5%' by a verdict; may be given again")
+                                 : "End with status 4 if 'slower>5%' or 'late>2points' by a\n"
+                                   "verdict; may be given again")
           ->type_name("CONDITION")
           ->allow_extra_args(false)
           ->take_all();

@@ -7,27 +7,27 @@
 #include <utility>
 
 #include "framework/analysis/experiment/comparisons.hpp"
+#include "framework/analysis/run/overload.hpp"
 #include "framework/analysis/stats/confidence.hpp"
 
 namespace graphline {
 
 namespace {
 
-/// A figure of one side, and the variance of its logarithm where the trials tell it.
+/// A figure of one side, and the variance of its logarithm, of late frames of their share, where
+/// the trials tell it.
 struct side_figure {
   std::optional<double> value;
   std::optional<double> variance;
   std::size_t trials = 0;
 };
 
-/// What is compared by its ratio.
-constexpr std::array compared_figures = {figure::p50, figure::tail, figure::throughput};
-
-/// A pipeline of a configuration, with its figures in the order of `compared_figures`.
+/// A pipeline of a configuration, with its figures in the order of `all_figures`.
 struct side_member {
   std::string name;
   configuration_member who;
-  std::array<side_figure, compared_figures.size()> figures;
+  std::array<side_figure, all_figures.size()> figures;
+  bool overloaded = false;
 };
 
 std::vector<side_member> members_of(const experiment_record& record) {
@@ -42,13 +42,17 @@ std::vector<side_member> members_of(const experiment_record& record) {
       const auto runs = counted.of(added.who);
       if (runs.empty()) continue;
       const auto figures = figures_of(runs, record.how.tail, draws_for(runs.size(), 1));
-      for (std::size_t i = 0; i < compared_figures.size(); ++i) {
+      const auto overload = overload_of(runs);
+      added.overloaded = overload && overload->growth;
+      for (std::size_t i = 0; i < all_figures.size(); ++i) {
         if (!figures[i]) continue;
         auto& to = added.figures[i];
         to.value = figures[i]->value;
         to.trials = runs.size();
         if (counted.blocks().empty()) continue;
-        if (const auto error = log_error(*figures[i], runs.size())) to.variance = *error * *error;
+        const auto error = all_figures[i] == figure::late ? share_error(*figures[i], runs.size())
+                                                          : log_error(*figures[i], runs.size());
+        if (error) to.variance = *error * *error;
       }
     }
   }
@@ -69,23 +73,27 @@ std::vector<std::string> missing_in(const std::vector<side_member>& other,
   return names;
 }
 
-/// The logarithm of a ratio with its standard error and how well that is known.
-struct log_ratio {
+/// The logarithm of a ratio, of late frames a difference, with its standard error and how well that
+/// is known.
+struct estimated_change {
   double value = 0;
   double error = 0;
   std::size_t freedom = 1;
 
   interval range(double level) const {
     const double reach = student_t_critical(level, freedom) * error;
-    return {std::exp(value - reach), std::exp(value + reach)};
+    return {value - reach, value + reach};
   }
 };
 
-std::optional<log_ratio> log_ratio_of(const side_figure& before, const side_figure& after) {
+std::optional<estimated_change> change_between(const side_figure& before, const side_figure& after,
+                                               figure what) {
   if (!before.variance || !after.variance) return std::nullopt;
   const double a = *before.variance;
   const double b = *after.variance;
-  log_ratio result{std::log(*after.value / *before.value), std::sqrt(a + b), 1};
+  estimated_change result{
+      what == figure::late ? *after.value - *before.value : std::log(*after.value / *before.value),
+      std::sqrt(a + b), 1};
   const auto part = [](double variance, std::size_t trials) {
     return variance * variance / static_cast<double>(trials - 1);
   };
@@ -98,9 +106,15 @@ std::optional<log_ratio> log_ratio_of(const side_figure& before, const side_figu
 
 }  // namespace
 
-std::optional<double> configuration_change::relative() const noexcept {
-  if (!values.before || !values.after || !(*values.before > 0)) return std::nullopt;
+std::optional<double> configuration_change::change() const noexcept {
+  if (!values.before || !values.after) return std::nullopt;
+  if (figure == graphline::figure::late) return *values.after - *values.before;
+  if (!(*values.before > 0)) return std::nullopt;
   return *values.after / *values.before - 1;
+}
+
+std::optional<interval> configuration_change::change_range() const noexcept {
+  return figure == graphline::figure::late ? difference_range : change_of(ratio_range);
 }
 
 experiment_diff compare(const experiment_record& before, const experiment_record& after,
@@ -115,32 +129,42 @@ experiment_diff compare(const experiment_record& before, const experiment_record
                          .only_after = missing_in(first, second),
                          .interrupted = {before.interrupted, after.interrupted},
                          .failure = {before.failure, after.failure}};
-  std::vector<std::optional<log_ratio>> ratios;
+  std::vector<std::optional<estimated_change>> estimates;
   for (const auto& member : first) {
     const auto* other = find(second, member.name);
     if (other == nullptr) continue;
-    for (std::size_t i = 0; i < compared_figures.size(); ++i) {
+    const bool overloaded = member.overloaded || other->overloaded;
+    for (std::size_t i = 0; i < all_figures.size(); ++i) {
+      const auto what = all_figures[i];
       const auto& from = member.figures[i];
       const auto& to = other->figures[i];
-      if (compared_figures[i] == figure::tail && before.how.tail != after.how.tail) continue;
-      if (!from.value && !to.value) continue;
+      if (what == figure::tail && before.how.tail != after.how.tail) continue;
+      const bool withheld = overloaded && (what == figure::p50 || what == figure::tail);
+      if (!from.value && !to.value && !withheld) continue;
       result.changes.push_back({.name = member.name,
                                 .who = member.who,
-                                .figure = compared_figures[i],
+                                .figure = what,
                                 .values = {from.value, to.value},
-                                .trials = {from.trials, to.trials}});
-      ratios.push_back(log_ratio_of(from, to));
+                                .trials = {from.trials, to.trials},
+                                .overloaded = overloaded && what != figure::throughput});
+      estimates.push_back(change_between(from, to, what));
     }
   }
-  const auto intervals = std::count_if(ratios.begin(), ratios.end(),
-                                       [](const auto& ratio) { return ratio.has_value(); });
+  const auto intervals = std::count_if(estimates.begin(), estimates.end(),
+                                       [](const auto& one) { return one.has_value(); });
   const double level = 1 - std::pow(0.95, 1 / std::max(static_cast<double>(intervals), 1.0));
-  for (std::size_t i = 0; i < ratios.size(); ++i) {
-    if (!ratios[i]) continue;
+  for (std::size_t i = 0; i < estimates.size(); ++i) {
+    if (!estimates[i]) continue;
     auto& change = result.changes[i];
-    change.ratio_range = ratios[i]->range(level);
-    change.verdict =
-        verdict_of(*change.ratio_range, result.margin, change.figure == figure::throughput);
+    const auto [low, high] = estimates[i]->range(level);
+    if (change.figure == figure::late) {
+      change.difference_range = interval{std::max(low, -1.0), std::min(high, 1.0)};
+    } else {
+      change.ratio_range = interval{std::exp(low), std::exp(high)};
+    }
+    const auto range = *change.change_range();
+    change.verdict = verdict_of({1 + range.low, 1 + range.high}, result.margin,
+                                change.figure == figure::throughput);
   }
   return result;
 }

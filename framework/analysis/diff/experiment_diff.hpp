@@ -16,15 +16,21 @@ struct configuration_change {
   std::string name;          ///< where several pipelines ran at once: "together: camera"
   configuration_member who;  ///< in the record before
   graphline::figure figure = graphline::figure::p50;
-  before_after<std::optional<double>> values;  ///< nanoseconds, or frames a second
+  /// Nanoseconds, frames a second, or a part of all frames.
+  before_after<std::optional<double>> values;
   before_after<std::size_t> trials = {};
-  /// Of after / before. All intervals hold together with 95 %. Nothing below
-  /// `least_blocks` trials of either.
+  /// Of after / before, of late frames of after - before. All intervals hold together with 95 %.
+  /// Nothing below `least_blocks` trials of either.
   std::optional<interval> ratio_range = {};
+  std::optional<interval> difference_range = {};
   graphline::verdict verdict = graphline::verdict::inconclusive;
+  /// The latency of either grows with the length of its trials: only throughput is compared.
+  bool overloaded = false;
 
-  /// after / before - 1; nothing unless both are known and there is something to be a part of.
-  std::optional<double> relative() const noexcept;
+  /// By how much it is more, as `comparison::change`; nothing unless both are known and there is
+  /// something to be a part of.
+  std::optional<double> change() const noexcept;
+  std::optional<interval> change_range() const noexcept;
 };
 
 /// One experiment against another, configuration by configuration.
@@ -44,8 +50,9 @@ struct experiment_diff {
 /// where both experiments took the same percentile.
 ///
 /// The trials of each experiment are drawn anew with replacement, as its own comparisons are made;
-/// two experiments share no blocks, so that the variances of a figure's logarithm add up. Welch's
-/// interval around the logarithm of the ratio ("The generalization of Student's problem when
+/// two experiments share no blocks, so that the variances of a figure's logarithm add up, and those
+/// of shares of late frames. Welch's interval around the logarithm of the ratio, of late frames
+/// around the difference ("The generalization of Student's problem when
 /// several different population variances are involved", 1947), with his degrees of freedom,
 /// rounded down. Widened after Sidak for the number of intervals ("Rectangular confidence regions
 /// for the means of multivariate normal distributions", 1967), so that all hold together with 95 %.

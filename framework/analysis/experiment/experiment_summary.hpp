@@ -51,6 +51,12 @@ struct words_of<verdict> {
   static constexpr const auto& table = verdict_words;
 };
 
+/// What the interval of a ratio says of the change.
+inline std::optional<interval> change_of(const std::optional<interval>& ratio) noexcept {
+  if (!ratio) return std::nullopt;
+  return interval{ratio->low - 1, ratio->high - 1};
+}
+
 /// A figure of one configuration against that of another. Late frames have no ratio: there may be
 /// none, and what counts is how many more of all there are.
 struct comparison {
@@ -74,9 +80,7 @@ struct comparison {
     return figure == graphline::figure::late ? difference : ratio - 1;
   }
   std::optional<interval> change_range() const noexcept {
-    if (figure == graphline::figure::late) return difference_range;
-    if (!ratio_range) return std::nullopt;
-    return interval{ratio_range->low - 1, ratio_range->high - 1};
+    return figure == graphline::figure::late ? difference_range : change_of(ratio_range);
   }
 };
 
@@ -88,6 +92,8 @@ struct stage_comparison {
   double ratio = 1;
   std::optional<interval> ratio_range;  ///< all of the stages' hold together with 95 %
   graphline::verdict verdict = graphline::verdict::inconclusive;
+
+  std::optional<interval> change_range() const noexcept { return change_of(ratio_range); }
 };
 
 /// What the trials of one pipeline of a configuration say, all frames of all trials together.

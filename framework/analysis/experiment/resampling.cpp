@@ -148,6 +148,11 @@ std::optional<double> log_error(const resampled_figure& figure, std::size_t bloc
   return error_of(stddev_of(logs).value_or(0), blocks);
 }
 
+std::optional<double> share_error(const resampled_figure& figure, std::size_t blocks) {
+  if (figure.draws.empty()) return std::nullopt;
+  return std::max(error_of(stddev_of(figure.draws).value_or(0), blocks), figure.least_error);
+}
+
 std::optional<contrast> contrast::of(const resampled_figure& value,
                                      const resampled_figure& reference, std::size_t blocks) {
   if (!usable(value) || !usable(reference)) return std::nullopt;

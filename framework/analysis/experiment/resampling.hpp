@@ -71,6 +71,9 @@ resampled_figure resample_ratio(std::span<const double> above, std::span<const d
 /// draws, or when one is not greater than 0.
 std::optional<double> log_error(const resampled_figure& figure, std::size_t blocks);
 
+/// Standard error of a share, likewise; nothing without draws.
+std::optional<double> share_error(const resampled_figure& figure, std::size_t blocks);
+
 /// A figure against the same figure of a reference, and by how much resampling blocks moves it.
 class contrast {
  public:

@@ -260,6 +260,14 @@ table output_table(const std::vector<output_change>& outputs) {
 
 // ---- The document -------------------------------------------------------------------------------
 
+/// Why a run has no latency to compare; empty where it has one.
+std::string why_no_headline(const document& of, const std::vector<fact>& figures) {
+  if (std::ranges::find(figures, of.headline, &fact::key) != figures.end()) return "";
+  const bool overloaded =
+      std::ranges::find(of.findings, "overloaded", &finding::key) != of.findings.end();
+  return overloaded ? "was overloaded" : "has too few frames";
+}
+
 /// "end to end p50 150 ms, after 85.0 ms, -43.3 %", by the fact that the documents name.
 std::string answer(const document& before, const document& after) {
   const auto first = figures_of(before);
@@ -271,7 +279,9 @@ std::string answer(const document& before, const document& after) {
     return fmt::format("{} {}, after {}{}", one->title, shown_value(one->value),
                        shown_value(other->value), change.known() ? ", " + shown_value(change) : "");
   }
-  return "no latency to compare: one of the runs has too few frames, or was overloaded";
+  const auto why = why_no_headline(before, first);
+  return fmt::format("no latency to compare: the run {} {}", why.empty() ? "after" : "before",
+                     why.empty() ? why_no_headline(after, second) : why);
 }
 
 /// What ended a result early, and what its figures may not be.

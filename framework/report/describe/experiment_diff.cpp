@@ -21,13 +21,19 @@ std::string answer(const experiment_diff& found) {
   }
   if (changes.empty()) return "no configuration was measured in both";
   std::string text;
-  for (const auto& [word, verdict] : verdict_words) {
-    const auto count = std::ranges::count(changes, verdict, &configuration_change::verdict);
-    if (count == 0) continue;
+  const auto add = [&](std::string_view word, std::ptrdiff_t count) {
+    if (count == 0) return;
     text += text.empty() ? fmt::format("{} of {} configurations", count, changes.size())
                          : fmt::format(", {}", count);
     text += fmt::format(" {}", word);
+  };
+  for (const auto& [word, verdict] : verdict_words) {
+    add(word, std::ranges::count_if(changes, [verdict = verdict](const auto* one) {
+          return !one->overloaded && one->verdict == verdict;
+        }));
   }
+  add("overloaded",
+      std::ranges::count_if(changes, [](const auto* one) { return one->overloaded; }));
   return "by p50 end to end " + text;
 }
 
@@ -35,36 +41,53 @@ std::string answer(const experiment_diff& found) {
 table change_table(const experiment_diff& found, figure what, const experiment_labels& labels) {
   using c = const configuration_change&;
   const auto in = unit_of(what);
+  const bool late = what == figure::late;
+  const auto title = late ? "late %" : figure_name(what, found.tail.before);
   auto changes = found.changes;
   std::erase_if(changes, [&](c x) { return x.figure != what; });
   return table_of<configuration_change>(
-      {std::string(to_word(what)), figure_name(what, found.tail.before), "configuration"},
-      {{{"label", figure_name(what, found.tail.before), {}, 0, "", shown},
-        [&](c x) { return labels.of(x.who); }},
+      {std::string(to_word(what)), title, "configuration"},
+      {{{"label", title, {}, 0, "", shown}, [&](c x) { return labels.of(x.who); }},
        {data_column("configuration"), [](c x) { return x.name; }},
        {{"before", "before", in}, [=](c x) { return cell(x.values.before, in); }},
        {{"after", "after", in}, [=](c x) { return cell(x.values.after, in); }},
-       {{"change", "change %", change}, [](c x) { return cell(x.relative(), change); }},
-       {{"interval", "95 % interval", change, 2}, [](c x) { return change_cell(x.ratio_range); }},
-       {{"verdict", "verdict"}, [](c x) { return verdict_cell(x.verdict); }},
+       {{"change", late ? "points" : "change %", change, 0,
+         late ? "percentage points of late frames more than before" : ""},
+        [](c x) { return cell(x.change(), change); }},
+       {{"interval", "95 % interval", change, 2},
+        [](c x) { return change_cell(x.change_range()); }},
+       {{"verdict", "verdict"},
+        [=](c x) {
+          return x.overloaded ? cell(judgment{"overloaded", judgment::kind::bad})
+                              : verdict_cell(x.verdict, what);
+        }},
        {data_column("trials_before", none), [](c x) { return x.trials.before; }},
        {data_column("trials_after", none), [](c x) { return x.trials.after; }}},
       changes);
 }
 
 note notes_of(const experiment_diff& found) {
-  const auto intervals = std::ranges::count_if(
-      found.changes, [](const configuration_change& one) { return one.ratio_range.has_value(); });
+  using c = const configuration_change&;
+  const auto intervals =
+      std::ranges::count_if(found.changes, [](c one) { return one.change_range().has_value(); });
+  const auto overloaded = std::ranges::count_if(found.changes, &configuration_change::overloaded);
+  const bool late = std::ranges::any_of(
+      found.changes, [](c one) { return one.figure == figure::late && one.change_range(); });
   std::string text;
   if (intervals > 0) {
     text += fmt::format(
-        "95 % interval: of the change{}; by bootstrap over the trials of either result, and "
+        "95 % interval: of the change{1}; by bootstrap over the trials of either result, and "
         "Welch's t; it knows nothing of what else changed between the two, such as clocks\nsame: "
-        "the whole interval lies within {:g} % of no change\n",
+        "the whole interval lies within {0:g} % of no change{2}\n",
+        100 * found.margin,
         intervals > 1 ? fmt::format(", simultaneous for all {}", intervals) : "",
-        100 * found.margin);
+        late ? fmt::format(", of late frames from -{0:g} to +{0:g} points", 100 * found.margin)
+             : "");
   }
-  if (static_cast<std::size_t>(intervals) < found.changes.size()) {
+  if (overloaded > 0) {
+    text += "overloaded: latency grows with the length of a trial, and is not compared\n";
+  }
+  if (static_cast<std::size_t>(intervals + overloaded) < found.changes.size()) {
     text += fmt::format("no interval below {} trials of a configuration in each\n", least_blocks);
   }
   if (found.tail.before != found.tail.after) {
@@ -86,7 +109,7 @@ document diff(const experiment_record& before, const experiment_record& after,
   const experiment_labels labels(before.configurations);
   judged_tables judged{answer(found), {}};
   if (labels.by_id()) judged.parts.push_back(id_table(labels, {}));
-  for (const auto what : {figure::p50, figure::tail, figure::throughput}) {
+  for (const auto& [word, what] : figure_words) {
     auto made = change_table(found, what, labels);
     if (!made.rows.empty()) judged.parts.push_back(std::move(made));
   }

@@ -87,9 +87,7 @@ void add_metric(member_columns& to, const experiment_view& of, figure what, bool
                                of.summary.counted_blocks)},
                   [=](m x) {
                     const auto* found = judged(x);
-                    if (found == nullptr) return otherwise(x);
-                    const auto range = *found->change_range();
-                    return cell(span_of{range.low, range.high, change});
+                    return found ? change_cell(found->change_range()) : otherwise(x);
                   }});
   }
   const double margin = 100 * of.record.how.margin;
@@ -224,7 +222,7 @@ table stage_comparisons(const experiment_view& of) {
        [=](c x) { return cell(p50_of(stage_of(x).times), duration); }},
       {{"change", "change %", change, 0, "", shown}, [](c x) { return cell(x.ratio - 1, change); }},
       {{"interval", "95 % interval", change, 2, "", shown},
-       [](c x) { return change_cell(x.ratio_range); }},
+       [](c x) { return change_cell(x.change_range()); }},
       {{"verdict", "verdict"}, [](c x) { return verdict_cell(x.verdict); }},
       {data_column("difference_ms"), [](c x) { return x.difference / 1e6; }},
       {data_column("ratio"), [](c x) { return x.ratio; }},

@@ -108,8 +108,8 @@ unit unit_of(figure what) {
   return what == figure::throughput ? unit::frames_per_second : unit::duration;
 }
 
-cell change_cell(const std::optional<interval>& ratio) {
-  return ratio ? cell(span_of{ratio->low - 1, ratio->high - 1, unit::change}) : cell();
+cell change_cell(const std::optional<interval>& range) {
+  return range ? cell(span_of{range->low, range->high, unit::change}) : cell();
 }
 
 cell verdict_cell(verdict what, figure of) {

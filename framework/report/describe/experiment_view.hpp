@@ -48,8 +48,8 @@ table id_table(const experiment_labels& labels, const std::vector<compared_pair>
 
 unit unit_of(figure what);
 
-/// Of a ratio's interval, as a part that it is off 1.
-cell change_cell(const std::optional<interval>& ratio);
+/// The interval of a change.
+cell change_cell(const std::optional<interval>& range);
 
 /// In the colors of good and bad news.
 cell verdict_cell(verdict what, figure of = figure::p50);

@@ -171,7 +171,10 @@ TEST(run_diff, leaves_out_layers_that_were_not_measured) {
 
 TEST(run_diff, compares_no_latency_of_an_overloaded_run) {
   const auto text = line(sample_run(300, 1), samples::overloaded_two_models(300));
-  EXPECT_THAT(text, AllOf(HasSubstr("no latency to compare"), HasSubstr("throughput")));
+  EXPECT_THAT(text, AllOf(HasSubstr("no latency to compare: the run after was overloaded"),
+                          HasSubstr("throughput")));
+  EXPECT_THAT(line(sample_run(2, 1), sample_run(300, 1)),
+              HasSubstr("no latency to compare: the run before has too few frames"));
 }
 
 TEST(run_diff, says_first_what_became_of_the_median_frame) {

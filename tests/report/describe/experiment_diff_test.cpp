@@ -81,6 +81,21 @@ TEST(diff_of_experiments, says_which_tails_it_does_not_compare) {
       AllOf(HasSubstr("tails are not compared: p95 before, p99.9 after"), Not(HasSubstr("p95 ("))));
 }
 
+TEST(diff_of_experiments, shows_late_frames_in_points) {
+  auto before = methods(74 * ms, 90 * ms, 40);
+  for (auto& trial : before.trials) trial.members[0].run.deadline = 80 * ms;
+  auto after = before;
+  for (auto& trial : after.trials) {
+    for (std::size_t f = 0; f < 5; ++f) trial.members[0].frames[f].end += 20 * ms;
+  }
+  const auto text = as_text(diff_of(before, after), {.width = 100});
+  EXPECT_THAT(text, AllOf(HasSubstr("late %       before  after  points  95 % interval   verdict"),
+                          HasSubstr("timing=none       0   25.0   +25.0"),
+                          HasSubstr("timing=sync     100  100       0 "),
+                          HasSubstr("points: percentage points of late frames more than before"),
+                          HasSubstr("of no change, of late frames from -1 to +1 points")));
+}
+
 TEST(diff_of_experiments, names_files_and_settings_that_differ) {
   const auto before = methods(74 * ms, 90 * ms);
   auto after = before;
