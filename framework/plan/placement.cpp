@@ -7,6 +7,8 @@
 
 #include "framework/base/units.hpp"
 #include "framework/plan/draft.hpp"
+#include "framework/record/kept_columns.hpp"
+#include "framework/record/run_record.hpp"
 
 namespace graphline {
 namespace {
@@ -140,6 +142,23 @@ memory_need need_of(const plan& p, const placement& placed) {
   return need;
 }
 
+std::uint64_t record_bytes(const plan& p, const plan_target& target) {
+  const bool tells_busy_time = target.backend == "host";
+  const kept_columns kept =
+      columns_of(p.run.timing, p.schedule.properties.one_launch, tells_busy_time);
+  const auto bytes = [](bool of, std::size_t each) { return std::uint64_t{of ? each : 0}; };
+  constexpr std::size_t pair = sizeof(stamp_pair);
+  const std::uint64_t device_stage =
+      bytes(kept.enqueued, pair) + bytes(kept.device, pair) + bytes(kept.synced, pair) +
+      bytes(kept.busy, sizeof(nanoseconds)) + bytes(kept.launcher(), sizeof(std::uint32_t));
+  const std::uint64_t cpu_stage = bytes(kept.cpu, pair + sizeof(std::uint32_t));
+  std::uint64_t frame = sizeof(frame_record) + bytes(kept.launches, pair);
+  for (const planned_stage& stage : p.stages) {
+    frame += stage.on == side::device ? device_stage : cpu_stage;
+  }
+  return saturating_multiply(frame, static_cast<std::uint64_t>(p.run.frames));
+}
+
 }  // namespace graphline
 
 namespace graphline::planning {
@@ -186,6 +205,21 @@ void check_part(const draft& d, const plan& p, const memory_part& part, std::str
                   format_bytes(limit.bytes), p.run.in_flight > 1 ? "lower in_flight, or " : ""));
 }
 
+/// Of a run that ends with its frames and not before. `besides`: all else in the memory of the
+/// host.
+void check_record(const draft& d, const plan& p, std::uint64_t besides, const memory_limit& limit) {
+  if (limit.bytes == 0 || p.run.max_time || besides > limit.bytes) return;
+  const std::uint64_t record = record_bytes(p, d.target);
+  if (record <= limit.bytes - besides) return;
+  const auto given = d.spec.run_places.each.find("frames");
+  d.out.error(given == d.spec.run_places.each.end() ? d.spec.name.place : given->second,
+              fmt::format("the record of {} frames takes {} of host memory, beside {} of tensors "
+                          "and weights, but {} has {}; measure fewer frames, {}or set max_time",
+                          p.run.frames, format_bytes(record), format_bytes(besides), limit.owner,
+                          format_bytes(limit.bytes),
+                          p.run.timing == timing_method::none ? "" : "use timing: none, "));
+}
+
 }  // namespace
 
 bool check_size(const draft& d, const draft_tensor& tensor, const tensor_type& type) {
@@ -218,6 +252,7 @@ void check_memory(const draft& d, const plan& p) {
   if (!shared_memory(d.target)) {
     check_part(d, p, need.device, "device", limit_of(d.target, side::device));
     check_part(d, p, need.host, "host", limit_of(d.target, side::cpu));
+    check_record(d, p, need.host.total(), limit_of(d.target, side::cpu));
     return;
   }
   const memory_part both{saturating_add(need.device.slot, need.host.slot),
@@ -225,6 +260,7 @@ void check_memory(const draft& d, const plan& p) {
                          saturating_add(need.device.inputs, need.host.inputs),
                          saturating_add(need.device.weights, need.host.weights)};
   check_part(d, p, both, "host", limit_of(d.target, side::device));
+  check_record(d, p, both.total(), limit_of(d.target, side::device));
 }
 
 }  // namespace graphline::planning

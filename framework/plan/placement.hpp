@@ -8,6 +8,8 @@
 
 namespace graphline {
 
+struct plan_target;
+
 /// Where each tensor and scratch of one slot lies. Two share bytes only if every stage that touches
 /// the one is complete before any that touches the other starts, under every strategy.
 struct placement {
@@ -46,6 +48,10 @@ struct memory_need {
 
 /// `placed` is what `place_buffers` made of the plan.
 memory_need need_of(const plan& p, const placement& placed);
+
+/// Bytes that the record of a run takes of the host's memory once all frames are done; without
+/// those of the parts of stages under `timing: layers`, which stages tell once they are prepared.
+std::uint64_t record_bytes(const plan& p, const plan_target& target);
 
 /// Sums and products that stay at 2^64 - 1.
 std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b) noexcept;

@@ -241,9 +241,11 @@ TEST(memory_limits, take_both_sides_from_one_memory_on_the_host_device) {
                              .input("x", {4 * mib_of_floats})
                              .stage("a", "gpu", {"x"})
                              .stage("b", "work", {"a"});
-  // x, a, a@cpu and b.
-  EXPECT_THAT(errors_of(b, cuda_with(8 * mib, 8 * mib)), IsEmpty());
-  EXPECT_THAT(errors_of(b, {.device_memory_bytes = 16 * mib, .host_memory_bytes = 16 * mib}),
+  // x, a, a@cpu and b; beside them, less than this for the record of 45 frames.
+  const std::uint64_t record = 8 << 10;
+  EXPECT_THAT(errors_of(b, cuda_with(8 * mib, 8 * mib + record)), IsEmpty());
+  const auto enough = 16 * mib + record;
+  EXPECT_THAT(errors_of(b, {.device_memory_bytes = enough, .host_memory_bytes = enough}),
               IsEmpty());
   EXPECT_THAT(errors_of(b, {.device_memory_bytes = 15 * mib, .host_memory_bytes = 0}),
               ElementsAre(AllOf(HasSubstr("needs 16.0 MiB of host memory"),
@@ -264,6 +266,39 @@ TEST(memory_need, tells_slots_inputs_and_weights_apart) {
   EXPECT_EQ(need.device.total(), 4496u);
   EXPECT_EQ(need.host.slot, 2048u);
   EXPECT_EQ(need.host.weights, 40u);
+}
+
+plan_target machine_with(std::uint64_t memory, const std::string& backend) {
+  return {backend, backend == "host" ? memory : 0, memory};
+}
+
+TEST(memory_limits, refuse_a_record_of_more_frames_than_the_host_has_memory_for) {
+  spec_builder b;
+  b.input("x", {256}).stage("a", "gpu", {"x"}).stage("b", "work", {"a"});
+  b.spec.run.frames = 1'000'000;
+  b.spec.run.timing = timing_method::event;
+  // A frame, two copies and a device stage with two pairs of stamps and a thread, a CPU stage with
+  // one; 'host' also tells how long it was busy.
+  const std::uint64_t frame = 24 + 2 * (2 * 16 + 4) + 16 + 4;
+  struct {
+    std::string backend;
+    std::uint64_t record;
+  } const cases[] = {{"cuda", frame * 1'000'000}, {"host", (frame + 2 * 8) * 1'000'000}};
+  for (const auto& [backend, record] : cases) {
+    const plan p = plan_of(b.spec, machine_with(0, backend));
+    ASSERT_EQ(p.stages.size(), 3U);
+    EXPECT_EQ(record_bytes(p, machine_with(0, backend)), record);
+    const memory_need need = need_of(p, place_buffers(p, {}));
+    const auto besides = need.host.total() + (backend == "host" ? need.device.total() : 0);
+    EXPECT_THAT(errors_of(b, machine_with(record + besides, backend)), IsEmpty());
+    const auto short_of = machine_with(record + besides - 1, backend);
+    EXPECT_THAT(errors_of(b, short_of),
+                ElementsAre(AllOf(HasSubstr("the record of 1000000 frames takes"),
+                                  HasSubstr("measure fewer frames, use timing: none"))));
+    spec_builder ended = b;
+    ended.spec.run.max_time = 1'000'000'000;
+    EXPECT_THAT(errors_of(ended, short_of), IsEmpty());
+  }
 }
 
 }  // namespace

@@ -7,6 +7,9 @@
 #include <vector>
 
 #include "framework/device/host/host_device.hpp"
+#include "framework/plan/placement.hpp"
+#include "framework/plan/planner.hpp"
+#include "framework/run/execute/frame_schedule.hpp"
 #include "framework/run/execute/session.hpp"
 #include "tests/run/counted_new.hpp"
 #include "tests/run/test_kinds.hpp"
@@ -72,17 +75,33 @@ long resident_bytes() {
 }
 
 TEST(run_record, takes_memory_for_the_frames_that_ran_and_not_for_all_that_were_asked_for) {
-  for (const auto& entry : strategy_words) {
-    auto spec = pipeline_of({make_stage("a", "cpu_mix", {}), make_stage("b", "device_mix", {})});
-    spec.run.strategy = entry.second;
-    spec.run.frames = 100'000'000;
-    spec.run.max_time = 20'000'000;
-    host_session s(spec);
-    const long before = resident_bytes();
-    const run_record record = s.run();
-    EXPECT_FALSE(record.failure);
-    EXPECT_GT(record.frames.size(), 0U);
-    EXPECT_LT(resident_bytes() - before, 400L << 20) << entry.first;
+  for (const auto& [strategy_word, how] : strategy_words) {
+    for (const auto& [arrival_word, arriving] : arrival_words) {
+      auto spec = pipeline_of({make_stage("a", "cpu_mix", {}), make_stage("b", "device_mix", {})});
+      spec.run.strategy = how;
+      spec.run.arrival = arriving;
+      if (arriving != arrival::closed) spec.run.rate = 50'000;
+      spec.run.frames = 100'000'000;
+      spec.run.max_time = 20'000'000;
+      host_session s(spec);
+      const long before = resident_bytes();
+      const run_record record = s.run();
+      EXPECT_FALSE(record.failure);
+      EXPECT_GT(record.frames.size(), 0U);
+      EXPECT_LT(resident_bytes() - before, 400L << 20) << strategy_word << ", " << arrival_word;
+    }
+  }
+}
+
+TEST(frame_schedule, holds_no_frame_that_is_yet_to_come) {
+  for (const auto how : {arrival::constant, arrival::poisson}) {
+    const long before = counted_new::bytes;
+    frame_schedule schedule(arrival_times(how, 1e6, 100'000'000, 1), 8, queue_policy::block);
+    for (std::int64_t i = 0; i < 1000; ++i) {
+      ASSERT_TRUE(schedule.next(0));
+      schedule.begin_frame(i);
+    }
+    EXPECT_LT(counted_new::bytes - before, 32 << 10) << to_word(how);
   }
 }
 
@@ -134,6 +153,37 @@ TEST(run_record, grows_by_its_samples_and_nothing_else_over_100000_frames) {
   const long bytes = bytes_of_more_frames(
       {make_stage("c", "cpu_mix", {}), make_stage("d", "cpu_mix", {"c"})}, 100'000);
   EXPECT_NEAR(static_cast<double>(bytes), 100'000 * (of_frame + 2 * (16 + of_thread)), besides);
+}
+
+/// What `check` says of it.
+TEST(run_record, grows_by_the_bytes_that_are_planned_for_it) {
+  auto spec =
+      pipeline_of({make_stage("a", "device_mix", {}), make_stage("b", "cpu_mix", {"a"}),
+                   make_stage("c", "cpu_mix", {}), make_stage("d", "device_mix", {"b", "c"})});
+  constexpr std::int64_t more = 2000;
+  for (const auto how : {strategy::async, strategy::overlap}) {
+    for (const auto& graphs : graph_mode_words) {
+      spec.run.strategy = how;
+      spec.run.graphs = graphs.second;
+      host_session s(spec);
+      for (const auto method : s.timing_methods()) {
+        if (method == timing_method::layers) continue;
+        const auto bytes_of = [&](std::int64_t frames) {
+          const long before = counted_new::bytes;
+          EXPECT_FALSE(s.run({.timing = method, .frames = frames}).failure);
+          return counted_new::bytes - before;
+        };
+        bytes_of(1000);
+        const long few = bytes_of(1000);
+        plan p = s.planned();
+        p.run.timing = method;
+        p.run.frames = more;
+        EXPECT_NEAR(static_cast<double>(bytes_of(1000 + more) - few),
+                    static_cast<double>(record_bytes(p, {})), 2 * besides)
+            << to_word(how) << ", graphs " << graphs.first << ", timing " << to_word(method);
+      }
+    }
+  }
 }
 
 }  // namespace

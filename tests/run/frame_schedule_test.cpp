@@ -112,23 +112,30 @@ class watched_queue {
   outcome result_;
 };
 
+arrival_source source_of(const std::vector<nanoseconds>& arrivals) {
+  return [arrivals, told = std::size_t{0}]() mutable -> std::optional<nanoseconds> {
+    if (told == arrivals.size()) return std::nullopt;
+    return arrivals[told++];
+  };
+}
+
 /// The same through a schedule that is only asked when a frame can begin.
 outcome through_schedule(const std::vector<nanoseconds>& arrivals, std::int64_t room,
                          queue_policy when_full, const course& of) {
-  frame_schedule schedule(arrivals, room, when_full);
+  frame_schedule schedule(source_of(arrivals), room, when_full);
   outcome result;
   nanoseconds free = 0;
   while (const auto due = schedule.next(free)) {
     if (std::max(free, *due) >= of.stop) break;
-    schedule.begin_frame();
+    schedule.begin_frame(static_cast<std::int64_t>(result.due.size()));
     result.due.push_back(*due);
     result.begun.push_back(std::max(free, *due));
     free = result.begun.back() + of.work[result.due.size() - 1];
   }
   const bool failed = of.fails && free > of.stop;
   result.completed = result.due.size() - (failed ? 1 : 0);
-  result.load = std::move(schedule).hand_over(0, std::max(of.stop, free),
-                                              static_cast<std::int64_t>(result.completed));
+  result.load =
+      schedule.end(0, std::max(of.stop, free), static_cast<std::int64_t>(result.completed));
   return result;
 }
 
@@ -182,17 +189,17 @@ TEST(frame_schedule, does_what_a_queue_that_watches_the_clock_does) {
 }
 
 TEST(frame_schedule, counts_times_from_when_it_is_first_asked) {
-  frame_schedule schedule({0, 10, 20, 30, 40, 50}, 1, queue_policy::drop_newest);
+  frame_schedule schedule(source_of({0, 10, 20, 30, 40, 50}), 1, queue_policy::drop_newest);
   const auto next = [&](nanoseconds at) {
     const auto due = schedule.next(at);
-    schedule.begin_frame();
+    schedule.begin_frame(0);
     return due;
   };
   EXPECT_EQ(next(1000), 1000);
   EXPECT_EQ(next(1025), 1010);
   EXPECT_EQ(next(1026), 1030);  // yet to come
   EXPECT_EQ(schedule.next(1040), 1040);
-  const auto load = std::move(schedule).hand_over(900, 1040, 2);
+  const auto load = schedule.end(900, 1040, 2);
   EXPECT_EQ(load.dropped, std::vector<nanoseconds>{120});
   EXPECT_EQ(load.unfinished, (std::vector<nanoseconds>{130, 140}));
   EXPECT_EQ(load.ended, 140);
@@ -200,23 +207,76 @@ TEST(frame_schedule, counts_times_from_when_it_is_first_asked) {
 }
 
 TEST(frame_schedule, has_no_frames_where_it_was_never_asked) {
-  frame_schedule schedule({0, 10}, 1, queue_policy::block);
-  const auto load = std::move(schedule).hand_over(900, 1040, 0);
+  frame_schedule schedule(source_of({0, 10}), 1, queue_policy::block);
+  const auto load = schedule.end(900, 1040, 0);
   EXPECT_TRUE(load.unfinished.empty());
   EXPECT_EQ(load.ended, 140);
 }
 
+TEST(frame_schedule, begins_no_frame_once_it_is_closed) {
+  frame_schedule schedule(source_of({0, 10, 20}), 1, queue_policy::block);
+  EXPECT_EQ(schedule.next(0), 0);
+  schedule.begin_frame(0);
+  EXPECT_EQ(schedule.next(5), 10);
+  schedule.close();
+  schedule.begin_frame(0);  // by a thread that was told of it before
+  EXPECT_EQ(schedule.next(15), std::nullopt);
+  const auto load = schedule.end(0, 15, 0);
+  EXPECT_EQ(load.unfinished, (std::vector<nanoseconds>{0, 10}));
+}
+
+TEST(frame_schedule, tells_frames_in_flight_whether_it_heard_of_those_before_them_or_not) {
+  for (const std::int64_t heard : {0, 1, 2}) {
+    frame_schedule schedule(source_of({0, 10, 20, 30}), 1, queue_policy::block);
+    for (const nanoseconds at : {0, 10, 20}) {
+      ASSERT_EQ(schedule.next(at), at);
+      schedule.begin_frame(at == 20 ? heard : 0);
+    }
+    EXPECT_EQ(schedule.end(0, 25, 2).unfinished, std::vector<nanoseconds>{20}) << heard;
+  }
+}
+
+std::vector<nanoseconds> all_times(arrival how, double rate, std::int64_t count,
+                                   std::uint64_t seed) {
+  std::vector<nanoseconds> due;
+  const auto next = arrival_times(how, rate, count, seed);
+  while (const auto at = next()) due.push_back(*at);
+  EXPECT_EQ(next(), std::nullopt);
+  return due;
+}
+
 TEST(arrival_times, are_evenly_spaced_at_a_constant_rate_and_do_not_drift) {
-  const auto due = arrival_times(arrival::constant, 3, 3'000'001, 1);
-  EXPECT_EQ(due[0], 0);
-  EXPECT_EQ(due[1], 333'333'333);
-  EXPECT_EQ(due[2], 666'666'667);
-  EXPECT_EQ(due[3'000'000], 1'000'000'000'000'000);
+  const auto due = all_times(arrival::constant, 3, 3'000'001, 1);
+  ASSERT_EQ(due.size(), 3'000'001U);
+  for (std::size_t i = 0; i < due.size(); ++i) {
+    const auto third = static_cast<nanoseconds>(i) * 1'000'000'000;  // of a nanosecond
+    ASSERT_LE(std::abs(3 * due[i] - third), 1) << i;
+  }
+}
+
+TEST(arrival_times, are_sums_of_logarithms_of_uniform_numbers_when_they_are_random) {
+  for (const std::uint64_t seed : {1, 2, 99}) {
+    for (const double rate : {0.01, 30.0, 1e6}) {
+      const auto due = all_times(arrival::poisson, rate, 10'000, seed);
+      ASSERT_EQ(due.size(), 10'000U);
+      std::mt19937_64 bits(seed);
+      long double sum = 0;
+      for (std::size_t i = 0; i < due.size(); ++i) {
+        const auto u = static_cast<long double>(bits() >> 11) / 9'007'199'254'740'992.0L;  // 2^53
+        sum += -std::log(1 - u) / static_cast<long double>(rate) * 1e9L;
+        // Half a nanosecond, and as many roundings of a double.
+        const long double tolerance = 0.5L + sum * static_cast<long double>(i + 2) * 0x1p-52L;
+        ASSERT_NEAR(static_cast<double>(static_cast<long double>(due[i]) - sum), 0,
+                    static_cast<double>(tolerance))
+            << "seed " << seed << ", rate " << rate << ", frame " << i;
+      }
+    }
+  }
 }
 
 TEST(arrival_times, have_exponential_gaps_of_the_right_mean_when_they_are_random) {
   constexpr std::size_t count = 100'000;
-  const auto due = arrival_times(arrival::poisson, 1000, count, 1);
+  const auto due = all_times(arrival::poisson, 1000, count, 1);
   std::vector<double> gaps;  // in their expected mean
   for (std::size_t i = 0; i < count; ++i) {
     gaps.push_back(static_cast<double>(due[i] - (i == 0 ? 0 : due[i - 1])) / 1e6);
@@ -235,7 +295,7 @@ TEST(arrival_times, have_exponential_gaps_of_the_right_mean_when_they_are_random
 }
 
 TEST(arrival_times, are_the_same_for_the_same_seed_and_no_others) {
-  const auto of = [](std::uint64_t seed) { return arrival_times(arrival::poisson, 50, 20, seed); };
+  const auto of = [](std::uint64_t seed) { return all_times(arrival::poisson, 50, 20, seed); };
   EXPECT_EQ(of(7), of(7));
   EXPECT_NE(of(7), of(8));
 }
@@ -243,7 +303,7 @@ TEST(arrival_times, are_the_same_for_the_same_seed_and_no_others) {
 TEST(arrival_times, ascend_without_running_over_however_low_the_rate) {
   for (const auto how : {arrival::constant, arrival::poisson}) {
     for (const double rate : {1e-9, std::numeric_limits<double>::denorm_min()}) {
-      const auto due = arrival_times(how, rate, 1000, 1);
+      const auto due = all_times(how, rate, 1000, 1);
       EXPECT_TRUE(std::is_sorted(due.begin(), due.end()));
       EXPECT_GE(due.front(), 0);
       EXPECT_EQ(due.back(), nanoseconds{1} << 61);

@@ -123,8 +123,10 @@ struct memory_row {
   std::uint64_t host;
 };
 
-table memory_table(const plan& p, const placement& placed) {
+table memory_table(const plan& p, const placement& placed, const plan_target& target) {
   const memory_need need = need_of(p, placed);
+  const std::uint64_t record = record_bytes(p, target);
+  const bool layers = p.run.timing == timing_method::layers;
   const std::vector<memory_row> rows = {
       {"a frame, without reuse", placed.device_bytes_without_reuse,
        placed.pinned_bytes_without_reuse},
@@ -133,7 +135,10 @@ table memory_table(const plan& p, const placement& placed) {
        need.host.slots},
       {"inputs", need.device.inputs, need.host.inputs},
       {"weights", need.device.weights, need.host.weights},
-      {"together", need.device.total(), need.host.total()}};
+      {fmt::format("record of {}{}", counted(p.run.frames, "frame"),
+                   layers ? ", without layers" : ""),
+       0, record},
+      {"together", need.device.total(), saturating_add(need.host.total(), record)}};
   using r = const memory_row&;
   auto made = table_of<memory_row>(
       {"memory", "Memory, without the scratch that stages ask for once they are prepared", "what"},
@@ -170,7 +175,7 @@ document describe(const plan& p, const plan_target& target) {
   made.parts.push_back(edge_table(p));
   const placement placed = place_buffers(p, {});
   made.parts.push_back(tensor_table(p, placed));
-  made.parts.push_back(memory_table(p, placed));
+  made.parts.push_back(memory_table(p, placed, target));
   return made;
 }
 

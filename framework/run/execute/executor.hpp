@@ -34,7 +34,7 @@ struct batch {
     if (feed == nullptr) {
       const auto due = schedule->next(now());
       if (!due || !wait.until(*due, look)) return std::nullopt;
-      schedule->begin_frame();
+      schedule->begin_frame(into->complete());
       return due;
     }
     while (const std::optional<nanoseconds> unwatched = look()) {
@@ -72,8 +72,8 @@ std::unique_ptr<executor> make_overlap_executor(prepared_pipeline& pipeline);
 /// Each frame as one launch of its graph: `graphs: frame`.
 std::unique_ptr<executor> make_frame_executor(prepared_pipeline& pipeline);
 
-/// "stage 'head', frame 12: WHAT", from within a catch block; without the stage where it is not
-/// known.
+/// "stage 'head' (network), frame 12: WHAT", from within a catch block; without the stage where it
+/// is not known.
 std::string describe_failure(const plan& p, std::optional<std::size_t> stage, std::int64_t frame);
 
 /// Tells progress to a function at most ten times a second, from stamps the caller has anyway.

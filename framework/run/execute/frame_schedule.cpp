@@ -8,6 +8,7 @@
 #include <ctime>
 #include <random>
 #include <utility>
+#include <vector>
 
 #include "framework/base/random.hpp"
 
@@ -23,74 +24,92 @@ nanoseconds rounded(double ns) noexcept {
 
 }  // namespace
 
-std::vector<nanoseconds> arrival_times(arrival how, double rate, std::int64_t count,
-                                       std::uint64_t seed) {
-  std::vector<nanoseconds> due(static_cast<std::size_t>(count));
+arrival_source arrival_times(arrival how, double rate, std::int64_t count, std::uint64_t seed) {
   const double gap = std::min(1e9 / rate, latest);
+  using time = std::optional<nanoseconds>;
   if (how == arrival::poisson) {
-    std::mt19937_64 generator(seed);
-    double at = 0;
-    for (auto& time : due) {
-      at -= gap * std::log1p(-uniform_unit(generator));
-      time = rounded(at);
-    }
-  } else {
-    for (std::size_t i = 0; i < due.size(); ++i) due[i] = rounded(static_cast<double>(i) * gap);
+    return [gap, left = count, at = 0.0, bits = std::mt19937_64(seed)]() mutable -> time {
+      if (left == 0) return std::nullopt;
+      --left;
+      at -= gap * std::log1p(-uniform_unit(bits));
+      return rounded(at);
+    };
   }
-  return due;
+  return [gap, count, told = std::int64_t{0}]() mutable -> time {
+    if (told == count) return std::nullopt;
+    return rounded(static_cast<double>(told++) * gap);
+  };
 }
 
-frame_schedule::frame_schedule(std::vector<nanoseconds> due, std::int64_t queue,
-                               queue_policy when_full)
-    : due_(std::move(due)), room_(static_cast<std::size_t>(queue)), when_full_(when_full) {
-  if (when_full_ != queue_policy::block) load_.dropped.reserve(due_.size());
-}
+frame_schedule::frame_schedule(arrival_source arrivals, std::int64_t queue, queue_policy when_full)
+    : room_(static_cast<std::size_t>(queue)),
+      when_full_(when_full),
+      arrivals_(std::move(arrivals)),
+      coming_(arrivals_()) {}
 
 std::optional<nanoseconds> frame_schedule::next(nanoseconds at) {
+  const std::lock_guard locked(lock_);
+  if (closed_) return std::nullopt;
   if (!origin_) origin_ = at;
-  while (arrived_ < due_.size() && *origin_ + due_[arrived_] < at) arrive();
-  const std::size_t next = head_ < tail_ ? head_ : arrived_;
-  if (next == due_.size()) return std::nullopt;
-  return *origin_ + due_[next];
+  while (coming_ && *origin_ + *coming_ < at) arrive();
+  if (!queue_.empty()) return *origin_ + queue_.front();
+  if (!coming_) return std::nullopt;
+  return *origin_ + *coming_;
 }
 
-void frame_schedule::begin_frame() {
-  if (head_ == tail_) {
-    head_ = arrived_;
-    tail_ = ++arrived_;
+void frame_schedule::begin_frame(std::int64_t completed) {
+  const std::lock_guard locked(lock_);
+  if (closed_) return;
+  for (; done_ < completed; ++done_) begun_.pop_front();
+  if (queue_.empty()) {
+    begun_.push_back(*coming_);
+    coming_ = arrivals_();
+  } else {
+    begun_.push_back(queue_.front());
+    queue_.pop_front();
   }
-  due_[begun_++] = due_[head_++];
+}
+
+void frame_schedule::close() {
+  const std::lock_guard locked(lock_);
+  closed_ = true;
 }
 
 void frame_schedule::arrive() {
-  const nanoseconds due = due_[arrived_++];
-  if (tail_ - head_ >= room_) {
+  const nanoseconds due = *coming_;
+  coming_ = arrivals_();
+  if (queue_.size() >= room_) {
     ++load_.found_full;
     if (when_full_ == queue_policy::drop_newest) {
-      load_.dropped.push_back(due);
+      dropped_.push_back(due);
       return;
     }
-    if (when_full_ == queue_policy::drop_oldest) load_.dropped.push_back(due_[head_++]);
+    if (when_full_ == queue_policy::drop_oldest) {
+      dropped_.push_back(queue_.front());
+      queue_.pop_front();
+    }
   }
   // Under `block` those outside stand in line behind those inside, as if there were room.
-  due_[tail_++] = due;
-  load_.longest_queue = std::max(load_.longest_queue, static_cast<std::int64_t>(tail_ - head_));
+  queue_.push_back(due);
+  load_.longest_queue = std::max(load_.longest_queue, static_cast<std::int64_t>(queue_.size()));
 }
 
-load_record frame_schedule::hand_over(nanoseconds epoch, nanoseconds end,
-                                      std::int64_t completed) && {
-  load_.ended = end - epoch;
+load_record frame_schedule::end(nanoseconds epoch, nanoseconds ended, std::int64_t completed) {
+  const std::lock_guard locked(lock_);
+  closed_ = true;
+  load_.ended = ended - epoch;
   if (!origin_) return std::move(load_);
-  const nanoseconds last = end - *origin_;
-  while (arrived_ < due_.size() && due_[arrived_] <= last) arrive();
-  const auto at = [this](std::size_t index) {
-    return due_.begin() + static_cast<std::ptrdiff_t>(index);
+  while (coming_ && *coming_ <= ended - *origin_) arrive();
+  const nanoseconds begin = *origin_ - epoch;
+  const auto add = [begin](nanoseconds due, std::vector<nanoseconds>& to) {
+    to.push_back(due + begin);
   };
-  load_.unfinished.assign(at(static_cast<std::size_t>(completed)), at(begun_));
-  load_.unfinished.insert(load_.unfinished.end(), at(head_), at(tail_));
-  for (auto* times : {&load_.dropped, &load_.unfinished}) {
-    for (auto& time : *times) time += *origin_ - epoch;
+  load_.dropped.reserve(dropped_.size());
+  for (const nanoseconds due : dropped_) add(due, load_.dropped);
+  for (auto i = completed - done_; i < std::ssize(begun_); ++i) {
+    add(begun_[static_cast<std::size_t>(i)], load_.unfinished);
   }
+  for (const nanoseconds due : queue_) add(due, load_.unfinished);
   return std::move(load_);
 }
 

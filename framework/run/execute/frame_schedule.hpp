@@ -2,8 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
 #include <optional>
-#include <vector>
 
 #include "framework/base/clock.hpp"
 #include "framework/base/words.hpp"
@@ -11,22 +13,27 @@
 
 namespace graphline {
 
-/// When `count` frames are due, in nanoseconds after the load begins, ascending. `constant`: the
-/// first at once, then every 1 / `rate` seconds. `poisson`: after exponential gaps, -ln(1 - u) /
-/// `rate` seconds with u uniform in [0, 1), the same ones for the same seed. Not for `closed`.
-std::vector<nanoseconds> arrival_times(arrival how, double rate, std::int64_t count,
-                                       std::uint64_t seed);
+/// Tells of one frame after another when it is due, in nanoseconds after the load begins,
+/// ascending; nothing when no frame is left.
+using arrival_source = std::function<std::optional<nanoseconds>()>;
+
+/// Of `count` frames, each time made when it is asked for. `constant`: the first at once, then
+/// every 1 / `rate` seconds. `poisson`: after exponential gaps, -ln(1 - u) / `rate` seconds with u
+/// uniform in [0, 1), the same ones for the same seed. Not for `closed`.
+arrival_source arrival_times(arrival how, double rate, std::int64_t count, std::uint64_t seed);
 
 /// The frames of an open load: when each is due, and the bounded queue in which those wait that are
 /// due and cannot begin yet.
 ///
 /// Nothing but a frame that begins leaves the queue. So it needs no thread: arrivals are put
 /// through it, in order, when the next frame can begin, with the result that a queue watching the
-/// clock would give. All memory is taken at construction.
+/// clock would give. It holds frames that wait, are in flight or were dropped, and none to come.
+///
+/// One thread begins frames; any may close and end the load.
 class frame_schedule {
  public:
-  /// `due` as by `arrival_times`; at least one place in the queue.
-  frame_schedule(std::vector<nanoseconds> due, std::int64_t queue, queue_policy when_full);
+  /// At least one place in the queue.
+  frame_schedule(arrival_source arrivals, std::int64_t queue, queue_policy when_full);
 
   /// For whoever can begin a frame from the moment `at` of the host's clock on: when the one that
   /// is next was or will be due, on the same clock. Moments ascend from call to call, and the load
@@ -34,26 +41,31 @@ class frame_schedule {
   std::optional<nanoseconds> next(nanoseconds at);
 
   /// The frame that `next` told of begins, as it is due or later. It leaves the queue; one that was
-  /// yet to come has waited in none.
-  void begin_frame();
+  /// yet to come has waited in none. `completed`: frames, the first of those begun, that are done.
+  void begin_frame(std::int64_t completed);
 
-  /// What became of the frames that were due up to `end`, of which the first `completed` that began
-  /// are done; with times counted from `epoch`.
-  load_record hand_over(nanoseconds epoch, nanoseconds end, std::int64_t completed) &&;
+  /// No frame begins after this.
+  void close();
+
+  /// What became of the frames that were due up to `ended`, of which the first `completed` that
+  /// began are done; with times counted from `epoch`. No frame begins after this.
+  load_record end(nanoseconds epoch, nanoseconds ended, std::int64_t completed);
 
  private:
   void arrive();
 
-  /// At its front, the frames begun so far, then those in the queue; from `arrived_` on, those yet
-  /// to come.
-  std::vector<nanoseconds> due_;
   std::size_t room_;
   queue_policy when_full_;
+
+  std::mutex lock_;  // of all else
+  arrival_source arrivals_;
+  std::optional<nanoseconds> coming_;  ///< when the next frame arrives
   std::optional<nanoseconds> origin_;  ///< when the load began
-  std::size_t arrived_ = 0;
-  std::size_t begun_ = 0;
-  std::size_t head_ = 0;  ///< of the queue, which is `due_[head_]` to `due_[tail_ - 1]`
-  std::size_t tail_ = 0;
+  std::deque<nanoseconds> begun_;      ///< frames that are not known to be done
+  std::int64_t done_ = 0;              ///< frames that are
+  std::deque<nanoseconds> queue_;
+  std::deque<nanoseconds> dropped_;
+  bool closed_ = false;
   load_record load_;
 };
 

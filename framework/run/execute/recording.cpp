@@ -11,7 +11,7 @@
 #include "framework/base/error.hpp"
 #include "framework/base/machine.hpp"
 #include "framework/base/units.hpp"
-#include "framework/record/timing_protocol.hpp"
+#include "framework/record/kept_columns.hpp"
 
 namespace graphline {
 
@@ -60,18 +60,14 @@ cost_record cost_of(const planned_stage& stage, const std::vector<stage_part>& p
 recording::recording(const plan& p, const std::vector<std::vector<stage_part>>& parts,
                      const device_properties& on, timing_method method, std::int64_t frames,
                      nanoseconds epoch)
-    : method_(method),
-      keeps_busy_(traits_of(method).by_events && on.tells_busy_time),
-      epoch_(epoch) {
+    : method_(method), epoch_(epoch) {
+  const kept_columns kept =
+      columns_of(method, p.schedule.properties.one_launch, on.tells_busy_time);
+  keeps_busy_ = kept.busy;
   // An entry in each column that is kept, to begin with.
   const std::size_t count = frames > 0 ? 1 : 0;
   frames_.resize(count);
-  const bool layers = method == timing_method::layers;
-  const auto traits = traits_of(method);
-  // In a frame's graph no stage is launched by itself.
-  const bool launches = method != timing_method::none && method != timing_method::sync &&
-                        !p.schedule.properties.one_launch;
-  if (p.schedule.properties.one_launch && method != timing_method::none) launches_.resize(count);
+  if (kept.launches) launches_.resize(count);
   stages_.reserve(p.stages.size());
   for (const auto& stage : p.stages) {
     stage_record r;
@@ -84,17 +80,17 @@ recording::recording(const plan& p, const std::vector<std::vector<stage_part>>& 
     for (const auto& wait : stage.waits) r.waits.push_back({wait.stage, wait.how});
     if (stage.on == side::device) {
       r.stream = p.streams[stage.stream].name;
-      if (launches) r.enqueued.resize(count);
-      if (method == timing_method::sync) r.synced.resize(count);
-      if (traits.tells_spans) r.device.resize(count);
-      if (keeps_busy_) r.busy.resize(count);
-      if (launches || method == timing_method::sync) r.threads.resize(count);
+      if (kept.enqueued) r.enqueued.resize(count);
+      if (kept.synced) r.synced.resize(count);
+      if (kept.device) r.device.resize(count);
+      if (kept.busy) r.busy.resize(count);
+      if (kept.launcher()) r.threads.resize(count);
       for (const auto& part : parts[stages_.size()]) {
         r.parts.push_back({part.name, part.choice, {}, cost_of(part)});
-        if (layers) r.parts.back().device.resize(count);
-        if (layers && keeps_busy_) r.parts.back().busy.resize(count);
+        if (kept.parts) r.parts.back().device.resize(count);
+        if (kept.parts && kept.busy) r.parts.back().busy.resize(count);
       }
-    } else if (method != timing_method::none) {
+    } else if (kept.cpu) {
       r.cpu.resize(count);
       r.threads.resize(count);
     }

@@ -133,7 +133,7 @@ class recording {
   void name_threads(run_record& to);
 
   timing_method method_;
-  bool keeps_busy_;
+  bool keeps_busy_ = false;
   nanoseconds epoch_;
   std::atomic<std::int64_t> complete_ = 0;
   std::uint32_t driver_ = thread_number();  ///< makes the recording and drives the frames

@@ -120,14 +120,14 @@ diagnostics refusal_of(const plan& p, timing_method method, std::optional<double
   return found;
 }
 
-/// Nothing for `arrival: closed`. Pipelines that run at once with one seed do not get the same
-/// random arrivals.
-std::optional<frame_schedule> make_schedule(const plan& p, const settings& run,
-                                            std::uint64_t seed) {
-  if (run.arrival == arrival::closed) return std::nullopt;
+/// Null for `arrival: closed`. Pipelines that run at once with one seed do not get the same random
+/// arrivals.
+std::unique_ptr<frame_schedule> make_schedule(const plan& p, const settings& run,
+                                              std::uint64_t seed) {
+  if (run.arrival == arrival::closed) return nullptr;
   const auto mixed = mix_seed(seed, seed_from(p.pipeline));
-  return frame_schedule(arrival_times(run.arrival, *run.rate, run.frames, mixed), run.queue,
-                        run.when_full);
+  return std::make_unique<frame_schedule>(arrival_times(run.arrival, *run.rate, run.frames, mixed),
+                                          run.queue, run.when_full);
 }
 
 bool has_parts(const prepared_pipeline& pipeline) {
@@ -206,7 +206,7 @@ void read_outputs(prepared_pipeline& pipeline, std::size_t slot, run_record& rec
 /// The frames of a run while they are measured, for whoever abandons it.
 class measured_frames {
  public:
-  void begin(const run_record& record, const recording& kept, const frame_schedule* schedule,
+  void begin(const run_record& record, const recording& kept, frame_schedule* schedule,
              nanoseconds epoch) {
     const std::lock_guard locked(lock_);
     record_ = &record;
@@ -229,14 +229,13 @@ class measured_frames {
 
   std::optional<run_record> abandon() {
     const std::lock_guard locked(lock_);
-    const std::int64_t complete = kept_ == nullptr ? 0 : kept_->complete();
-    if (complete == 0) return std::nullopt;
+    if (kept_ == nullptr || kept_->complete() == 0) return std::nullopt;
     abandoned_ = true;
     run_record record = *record_;
+    if (schedule_ != nullptr) schedule_->close();
+    const std::int64_t complete = kept_->complete();
     recording(*kept_).hand_over(record, complete);
-    if (schedule_ != nullptr) {
-      record.load = frame_schedule(*schedule_).hand_over(epoch_, now(), complete);
-    }
+    if (schedule_ != nullptr) record.load = schedule_->end(epoch_, now(), complete);
     record.interrupted = true;
     return record;
   }
@@ -245,7 +244,7 @@ class measured_frames {
   std::mutex lock_;
   const run_record* record_ = nullptr;
   const recording* kept_ = nullptr;  ///< null while no frame is measured
-  const frame_schedule* schedule_ = nullptr;
+  frame_schedule* schedule_ = nullptr;
   nanoseconds epoch_ = 0;
   bool abandoned_ = false;
 };
@@ -311,14 +310,14 @@ run_record session::run(const run_options& options) {
       schedule.reset();
       options.feed->open(record.run);
     }
-    if (schedule) measured.schedule = &*schedule;
+    measured.schedule = schedule.get();
     machine_watch machine(device(), options.at_machine);
     if (options.before_frames) options.before_frames();
     device().profile(true);
     const nanoseconds used_before = processor_time();
     if (record.run.max_time) stop.raise_at(now() + *record.run.max_time);
     record.memory = memory_;
-    measured_->begin(record, kept, schedule ? &*schedule : nullptr, epoch);
+    measured_->begin(record, kept, schedule.get(), epoch);
     result = executor_->run(measured);
     const nanoseconds ended = now();
     measured_->end();
@@ -327,7 +326,7 @@ run_record session::run(const run_options& options) {
     // Only now, since it ends the profile of all that run at once.
     device().profile(false);
     record.conditions = machine.end(epoch);
-    if (schedule) record.load = std::move(*schedule).hand_over(epoch, ended, result.completed);
+    if (schedule) record.load = schedule->end(epoch, ended, result.completed);
     if (options.feed) record.load = options.feed->end(epoch, ended, result.completed);
     if (clock && !result.failure) clock->end();
     if (result.completed > 0) last_slot_ = slot_of(result.completed);

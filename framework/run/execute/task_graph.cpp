@@ -202,7 +202,12 @@ void task_graph::begin_frames_on_schedule(const batch& b, progress_meter& meter,
         wait.pause(0);
       }
     }
-    const auto due = b.await_next(wait, look);
+    std::optional<nanoseconds> due;
+    try {
+      due = b.await_next(wait, look);
+    } catch (...) {  // no memory for those that wait
+      state_.fail(pipeline_.planned(), std::nullopt, b.first_number + i);
+    }
     if (!due) return;
     live.busy.store(true, std::memory_order_relaxed);
     begin_frame(slot, {i, b.first_number + i}, due, into);

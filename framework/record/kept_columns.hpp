@@ -1,0 +1,36 @@
+#pragma once
+
+#include "framework/base/words.hpp"
+#include "framework/record/timing_protocol.hpp"
+
+namespace graphline {
+
+/// The columns of a record that a timing method fills, beside `run_record::frames`.
+struct kept_columns {
+  bool launches = false;  ///< of a frame's graph
+  bool enqueued = false;  ///< of a device stage, as those that follow
+  bool device = false;
+  bool busy = false;
+  bool synced = false;
+  bool parts = false;  ///< `device` and `busy` of each part
+  bool cpu = false;    ///< of a CPU stage
+
+  /// A device stage's `threads`. A CPU stage has them where it has `cpu`.
+  bool launcher() const noexcept { return enqueued || synced; }
+};
+
+/// `one_launch`: each frame is launched as a whole. `tells_busy_time`: as of a device's properties.
+constexpr kept_columns columns_of(timing_method method, bool one_launch, bool tells_busy_time) {
+  const auto traits = traits_of(method);
+  const bool timed = method != timing_method::none;
+  const bool synced = method == timing_method::sync;
+  return {.launches = one_launch && timed,
+          .enqueued = !one_launch && timed && !synced,
+          .device = traits.tells_spans,
+          .busy = traits.by_events && tells_busy_time,
+          .synced = synced,
+          .parts = method == timing_method::layers,
+          .cpu = timed};
+}
+
+}  // namespace graphline
