@@ -20,21 +20,23 @@ namespace {
 struct crash_signal {
   int number;
   std::string_view meaning;
+  bool by_memory = false;  ///< maybe
 };
 constexpr std::array crash_signals = {
-    crash_signal{SIGSEGV, "SIGSEGV, access to memory that is not its own"},
-    crash_signal{SIGBUS, "SIGBUS, access to memory that is not there"},
+    crash_signal{SIGSEGV, "SIGSEGV, access to memory that is not its own", true},
+    crash_signal{SIGBUS, "SIGBUS, access to memory that is not there", true},
     crash_signal{SIGFPE, "SIGFPE, such as an integer divided by 0"},
     crash_signal{SIGILL, "SIGILL, an instruction that this processor does not have"},
-    crash_signal{SIGABRT, "SIGABRT, abort() or a failed assertion"},
+    crash_signal{SIGABRT, "SIGABRT, abort() or a failed assertion", true},
 };
 
 std::array<struct sigaction, crash_signals.size()> earlier_actions;
 std::array<std::atomic<char*>, 64> temporary_paths;
 std::atomic<bool> crashed{false};
+std::atomic<const char*> remedy_on_crash{nullptr};
 
 /// What was at work: the calling thread's stage.
-void tell_crash(std::string_view meaning) noexcept {
+void tell_crash(const crash_signal& signal) noexcept {
   signal_line line;
   line.add("\nerror: ");
   const stage_point at = thread_activity::own().at();
@@ -46,7 +48,11 @@ void tell_crash(std::string_view meaning) noexcept {
     if (at.frame >= 0) line.add(at.frame);
   }
   line.add(": ");
-  line.add(meaning);
+  line.add(signal.meaning);
+  if (const char* remedy = remedy_on_crash; remedy != nullptr && signal.by_memory) {
+    line.add("; ");
+    line.add(remedy);
+  }
   line.add("\n");
   line.print();
 }
@@ -55,7 +61,7 @@ void on_crash(int signal, siginfo_t* info, void* /*context*/) {
   const auto of = std::ranges::find(crash_signals, signal, &crash_signal::number);
   // A second thread that crashes, or this handler, finds the work done.
   if (!crashed.exchange(true)) {
-    tell_crash(of->meaning);
+    tell_crash(*of);
     for (auto& path : temporary_paths) {
       if (const char* name = path.load(std::memory_order_acquire)) ::unlink(name);
     }
@@ -76,6 +82,10 @@ void report_crashes() noexcept {
   for (std::size_t i = 0; i < crash_signals.size(); ++i) {
     ::sigaction(crash_signals[i].number, &action, &earlier_actions[i]);
   }
+}
+
+void suggest_on_crash(const char* remedy) noexcept {
+  remedy_on_crash = remedy;
 }
 
 removed_on_crash::removed_on_crash(const std::string& path) {

@@ -11,6 +11,10 @@ namespace graphline {
 /// or have a sanitizer report it. For programs; call it once, early in `main`.
 void report_crashes() noexcept;
 
+/// Adds what to try to the lines of later crashes that a wrong access to memory may have caused: a
+/// text that stays to the end of the program; null for nothing.
+void suggest_on_crash(const char* remedy) noexcept;
+
 /// A temporary file that must not outlive a crash, while this exists. Of more than 64 at once the
 /// further ones stay.
 class removed_on_crash {

@@ -63,4 +63,15 @@ inline const char* reason_of(const std::exception& e) noexcept {
   return memory ? "out of memory" : e.what();
 }
 
+/// The same of whatever is caught, from within the catch block, until its end.
+inline const char* reason_of_caught() noexcept {
+  try {
+    throw;
+  } catch (const std::exception& e) {
+    return reason_of(e);
+  } catch (...) {
+    return "an exception not derived from std::exception";
+  }
+}
+
 }  // namespace graphline

@@ -36,6 +36,11 @@ std::string to_string(const stage_label& label) {
   return "stage '" + label.stage + "' (" + label.kind + origin + ")";
 }
 
+std::string to_string(const stage_point& at) {
+  const bool frame = at.frame != stage_point::getting_ready;
+  return to_string(*at.stage) + (frame ? ", frame " + std::to_string(at.frame) : "");
+}
+
 /// Has a handler of a full stack use another one, which the activity keeps. Leaves one that a
 /// sanitizer has set up.
 void thread_activity::prepare_stack() noexcept {

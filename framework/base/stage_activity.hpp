@@ -33,6 +33,9 @@ struct stage_point {
   bool operator==(const stage_point&) const = default;
 };
 
+/// "stage 'track' (my.track of plug-in /opt/track.so), frame 12"; of a point at a stage.
+std::string to_string(const stage_point& at);
+
 /// The point of one thread, which that thread writes and every other may read.
 class thread_activity {
  public:

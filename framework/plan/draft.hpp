@@ -91,10 +91,8 @@ auto call_kind(const std::string& stage, const place& at, const stage_kind& kind
     return call();
   } catch (const std::bad_alloc&) {
     throw;
-  } catch (const std::exception& e) {
-    refuse(reason_of(e));
   } catch (...) {
-    refuse("an exception not derived from std::exception");
+    refuse(reason_of_caught());
   }
   return {};
 }

@@ -100,10 +100,8 @@ stage_registry kinds_of(const std::string& path, const std::string& file) {
   stage_registry kinds;
   try {
     register_kinds(kinds);
-  } catch (const std::exception& e) {
-    refuse(path, fmt::format("failed to register its kinds: {}", e.what()));
   } catch (...) {
-    refuse(path, "failed to register its kinds: an exception not derived from std::exception");
+    refuse(path, fmt::format("failed to register its kinds: {}", reason_of_caught()));
   }
   if (kinds.all().empty()) refuse(path, "brings no stage kinds: its GRAPHLINE_PLUGIN adds none");
   return kinds;

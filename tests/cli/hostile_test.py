@@ -142,8 +142,9 @@ run: {frames: 20, warmup: 2}
             self.assertEqual(done.returncode, 1, done.stderr)
             # The table says it, and so does what a log keeps.
             for stream in (done.stdout, done.stderr):
-                self.assertIn("stage 'read', frame 4", " ".join(stream.split()))
-            self.assertRegex(done.stderr, r"(?m)^error: stage 'read', frame 4: .*" + last.name)
+                self.assertIn("stage 'read' (cpu.images), frame 4", " ".join(stream.split()))
+            self.assertRegex(done.stderr, r"(?m)^error: stage 'read' \(cpu\.images\), frame 4: .*"
+                             + last.name)
             saved = json.loads(result.read_text())
             self.assertEqual(saved["end_to_end"]["count"], 2)
             self.assertIn(last.name, saved["failure"])

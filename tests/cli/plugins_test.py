@@ -86,8 +86,8 @@ run: {{frames: 4, warmup: 1}}
         for how, words in (("private", "a private error"), ("standard", "an error of the")):
             done = graphline("run", self.pipeline(text.replace("HOW", how)))
             self.assertEqual(done.returncode, 1, done.stderr)
-            self.assertIn("stage 'bad', frame 0", done.stdout + done.stderr)
-            self.assertIn(words, done.stdout + done.stderr)
+            of = f"stage 'bad' (test.fail of plug-in {PLUGINS / 'good.so'}), frame 0: "
+            self.assertRegex(done.stderr, f"(?m)^error: {re.escape(of)}.*{words}")
 
     def faulty(self, how, when="run", kind="test.faulty"):
         return self.pipeline(f"""pipeline: faulty
@@ -109,7 +109,12 @@ run: {{frames: 60, warmup: 1}}
             self.expect(graphline("run", path), 1, f"error: {path}:4: {of}preparing: {words}")
             done = graphline("run", self.faulty(how))
             self.assertEqual(done.returncode, 1, done.stderr)
-            self.assertIn(f"stage 'bad', frame 3: {words}", done.stderr)
+            self.assertIn(f"{of[:-2]}, frame 3: {words}", done.stderr)
+            done = graphline("run", self.faulty(how, kind="test.faulty_device"))
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertRegex(done.stderr, r"stage 'bad' \(test.faulty_device of plug-in .*\), "
+                             r"frame \d+: operation 'faulty' of stage 'bad', frame \d+, failed "
+                             "on the host device: " + words)
 
     def test_a_crash_names_the_stage_and_removes_what_was_begun(self):
         of = f"error: stage 'bad' (%s of plug-in {PLUGINS / 'faulty.so'}) crashed "
@@ -123,7 +128,11 @@ run: {{frames: 60, warmup: 1}}
                     self.assertRegex(done.stderr, re.escape(of % kind) + r"at frame \d+: "
                                      + sent.name + "\\b")
                     self.assertEqual(done.stderr.count("error:"), 1, done.stderr)
+                    self.assertEqual(done.stderr.count("--guard on finds it"), int(how != "fpe"))
                     self.assertEqual(list(self.folder.glob("out.json*")), [])
+        done = graphline("run", self.faulty("segv"), "--guard", "on")
+        self.assertEqual(done.returncode, -signal.SIGSEGV)
+        self.assertNotIn("--guard", done.stderr)
         done = graphline("check", self.faulty("segv", "infer"))
         self.assertEqual(done.returncode, -signal.SIGSEGV)
         self.assertIn(of % "test.faulty" + "while getting ready: SIGSEGV", done.stderr)
@@ -135,7 +144,7 @@ run: {{frames: 60, warmup: 1}}
                          ["--timing", "none"]):
                 done = graphline("run", self.faulty(how), "--guard", "on", *more)
                 self.assertEqual(done.returncode, 1, done.stderr)
-                self.assertIn(f"stage 'bad', frame 3: it wrote {words}", done.stderr)
+                self.assertIn(f"faulty.so), frame 3: it wrote {words}", done.stderr)
         self.expect(graphline("run", self.faulty("nothing"), "--guard", "on"), 0)
         self.expect(graphline("run", PIPELINES / "fan_out.yaml", "--guard", "on", "--frames", "3"),
                     0)

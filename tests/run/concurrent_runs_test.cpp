@@ -98,7 +98,7 @@ TEST_P(concurrent_runs, stop_where_one_fails_and_tell_of_it) {
   fails = true;
   const auto records = run_at_once(runs_, nullptr);
   ASSERT_TRUE(records[1].failure);
-  EXPECT_THAT(*records[1].failure, HasSubstr("stage 'batch in', frame 11: out of film"));
+  EXPECT_THAT(*records[1].failure, HasSubstr("stage 'batch in' (cpu_mix), frame 11: out of film"));
   EXPECT_FALSE(records[0].failure);
   EXPECT_FALSE(records[0].interrupted);
   EXPECT_LT(records[0].frames.size(), 200'000U);
@@ -116,7 +116,7 @@ TEST_P(concurrent_runs, do_not_wait_for_one_that_fails_in_its_warm_up) {
     fails = true;
     const auto records = run_at_once(runs_, nullptr);
     const auto failing = name == "camera" ? 0U : 1U;
-    EXPECT_EQ(records[failing].failure, "stage '" + name + " out', frame 0: out of film");
+    EXPECT_EQ(records[failing].failure, "stage '" + name + " out' (cpu_mix), frame 0: out of film");
     EXPECT_FALSE(records[1 - failing].failure);
     EXPECT_FALSE(records[1 - failing].interrupted);
     EXPECT_THAT(records[1 - failing].warnings,

@@ -164,7 +164,7 @@ TEST_F(cuda_session, names_the_cpu_stage_that_failed_in_a_frames_graph) {
   };
   fake_session s(forked(graph_mode::frame, strategy::async, 2), at_frame);
   const run_record record = s.run();
-  EXPECT_EQ(record.failure, "stage 'aside', frame 6: no more film");
+  EXPECT_EQ(record.failure, "stage 'aside' (cpu_mix), frame 6: no more film");
   EXPECT_EQ(record.frames.size(), 4U);  // 6 less 2 of warm-up
 }
 

@@ -38,7 +38,7 @@ TEST_P(failing_run, names_the_cpu_stage_and_frame_and_keeps_the_frames_before) {
   host_session s(diamond(GetParam()), at_frame);
   const run_record record = s.run();
   ASSERT_TRUE(record.failure);
-  EXPECT_EQ(*record.failure, "stage 'c', frame 20: no more film");
+  EXPECT_EQ(*record.failure, "stage 'c' (cpu_mix), frame 20: no more film");
   EXPECT_EQ(record.frames.size(), 17U);  // 20 less 3 of warm-up
   for (const auto& stage : record.stages) {
     const auto& column = stage.on == side::cpu ? stage.cpu : stage.device;
@@ -54,7 +54,7 @@ TEST_P(failing_run, tells_of_a_failure_during_warmup) {
   host_session s(diamond(GetParam()), at_frame);
   const run_record record = s.run();
   ASSERT_TRUE(record.failure);
-  EXPECT_EQ(*record.failure, "stage 'aside', frame 1: too early");
+  EXPECT_EQ(*record.failure, "stage 'aside' (cpu_mix), frame 1: too early");
   EXPECT_TRUE(record.frames.empty());
 }
 
@@ -148,10 +148,13 @@ TEST(failing_device_stage, is_blamed_and_not_the_cpu_stage_that_waits_for_it) {
     const run_record record = s.run();
     ASSERT_TRUE(record.failure) << to_word(how);
     EXPECT_THAT(*record.failure,
-                testing::AnyOf(testing::StartsWith("stage 'doomed', frame "),
+                testing::AnyOf(testing::StartsWith("stage 'doomed' (device_fail), frame "),
                                // The copy that carries its result to the CPU fails with it.
-                               testing::StartsWith("stage 'copy:doomed', frame ")))
+                               testing::StartsWith("stage 'copy:doomed' (copy), frame ")))
         << to_word(how);
+    EXPECT_THAT(*record.failure, testing::ContainsRegex("operation 'doomed kernel' of stage "
+                                                        "'doomed', frame [0-9]+, failed on the "
+                                                        "host device: the kernel went wrong"));
   }
 }
 

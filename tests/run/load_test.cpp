@@ -124,7 +124,7 @@ TEST_P(open_load, ends_at_a_failure_and_keeps_the_frames_before) {
   };
   host_session s(loaded(GetParam(), 2'000), at_frame);
   const run_record record = s.run();
-  EXPECT_EQ(record.failure, "stage 'c', frame 20: no more film");
+  EXPECT_EQ(record.failure, "stage 'c' (cpu_mix), frame 20: no more film");
   EXPECT_EQ(record.frames.size(), 18U);  // 20 less 2 of warm-up
 }
 

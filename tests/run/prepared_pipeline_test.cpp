@@ -140,7 +140,7 @@ TEST(frame_graph, runs_no_cpu_stage_after_one_that_failed) {
     };
     host_session s(three_calls(strategy::async, in_flight), at_frame);
     const run_record record = s.run();
-    EXPECT_EQ(record.failure, "stage 'second', frame 7: enough");
+    EXPECT_EQ(record.failure, "stage 'second' (cpu_mix), frame 7: enough");
     EXPECT_EQ(record.frames.size(), 5U);  // 7 less 2 of warm-up
     EXPECT_TRUE(after.empty()) << after.front();
   }
@@ -152,7 +152,7 @@ TEST(frame_graph, tells_of_an_exception_that_is_none_of_the_standards) {
   };
   host_session s(three_calls(strategy::overlap, 1), at_frame);
   EXPECT_EQ(s.run().failure,
-            "stage 'third', frame 3: an exception not derived from std::exception");
+            "stage 'third' (cpu_mix), frame 3: an exception not derived from std::exception");
 }
 
 TEST(frame_graph, keeps_nothing_of_its_stages_under_none_and_no_launch_under_event) {

@@ -262,7 +262,10 @@ void host_worker::carry_out(lane& l) noexcept {
 
 void host_worker::fail(const command& c, std::string_view reason) noexcept {
   failed_.set([&] {
-    return fmt::format("operation '{}' failed on the host device: {}", name_of(c), reason);
+    const stage_point at = thread_activity::own().at();
+    auto of = at.stage == nullptr ? std::string() : fmt::format(" of stage '{}'", at.stage->stage);
+    if (at.stage != nullptr && at.frame >= 0) of += fmt::format(", frame {},", at.frame);
+    return fmt::format("operation '{}'{} failed on the host device: {}", name_of(c), of, reason);
   });
 }
 
@@ -278,10 +281,8 @@ nanoseconds host_worker::execute(const command& c) noexcept {
     // Notes grow between operations, which slows the device down and not the durations.
     if (log_.is_on()) log_.note(name_of(c), time);
     return time;
-  } catch (const std::exception& e) {
-    fail(c, reason_of(e));
   } catch (...) {
-    fail(c, "an exception not derived from std::exception");
+    fail(c, reason_of_caught());
   }
   return 0;
 }

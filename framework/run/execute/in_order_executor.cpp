@@ -7,20 +7,15 @@
 #include "framework/plan/schedules/schedule.hpp"
 #include "framework/run/execute/executor.hpp"
 #include "framework/run/execute/frame_graph.hpp"
+#include "framework/run/execute/slot.hpp"
 #include "framework/run/execute/stage_runner.hpp"
 
 namespace graphline {
 
 std::string describe_failure(const plan& p, std::optional<std::size_t> stage, std::int64_t frame) {
-  const auto where = stage ? fmt::format("stage '{}', frame {}", p.stages[*stage].name, frame)
+  const auto where = stage ? to_string(stage_point{label_of(p.stages[*stage]), frame})
                            : fmt::format("frame {}", frame);
-  try {
-    throw;
-  } catch (const std::exception& e) {
-    return fmt::format("{}: {}", where, reason_of(e));
-  } catch (...) {
-    return fmt::format("{}: an exception not derived from std::exception", where);
-  }
+  return fmt::format("{}: {}", where, reason_of_caught());
 }
 
 namespace {

@@ -12,6 +12,7 @@
 #include <system_error>
 #include <utility>
 
+#include "framework/base/crash_report.hpp"
 #include "framework/base/diagnostic.hpp"
 #include "framework/base/error.hpp"
 #include "framework/base/file/npy_file.hpp"
@@ -250,6 +251,8 @@ class measured_frames {
 };
 
 session::session(plan p, graphline::device& d, const stop_request* stop) {
+  suggest_on_crash(p.run.guard ? nullptr
+                               : "if a stage wrote beyond its outputs, --guard on finds it");
   const memory_usage before = d.usage();
   pipeline_ = std::make_unique<prepared_pipeline>(std::move(p), d, stop);
   memory_ = taken_since(before, d.usage());

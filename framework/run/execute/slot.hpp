@@ -140,10 +140,8 @@ auto naming_stage(const planned_stage& stage, const char* what, Work&& work) {
     return work();
   } catch (const error& e) {
     throw error(e.status(), named(e.what()));
-  } catch (const std::exception& e) {
-    throw run_error(named(reason_of(e)));
   } catch (...) {
-    throw run_error(named("an exception not derived from std::exception"));
+    throw run_error(named(reason_of_caught()));
   }
 }
 
