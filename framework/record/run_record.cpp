@@ -1,5 +1,7 @@
 #include "framework/record/run_record.hpp"
 
+#include <algorithm>
+
 namespace graphline {
 
 std::vector<nanoseconds> lengths(const std::vector<stamp_pair>& stamps) {
@@ -15,6 +17,22 @@ std::vector<nanoseconds> device_times(const stage_record& stage) {
 
 std::vector<nanoseconds> device_times(const part_record& part) {
   return part.busy.empty() ? lengths(part.device) : part.busy;
+}
+
+bool goes_back(const run_record& record) noexcept {
+  const auto back = [](const std::vector<stamp_pair>& column) {
+    return std::ranges::any_of(column, [](const stamp_pair& of) { return of.end < of.begin; });
+  };
+  const auto& frames = record.frames;
+  const auto frame_back = [](const frame_record& of) {
+    return of.begin < of.due || of.end < of.begin;
+  };
+  if (std::ranges::any_of(frames, frame_back) || back(record.launches)) return true;
+  if (!frames.empty() && frames.back().end < frames.front().begin) return true;
+  return std::ranges::any_of(record.stages, [&](const stage_record& of) {
+    return back(of.enqueued) || back(of.device) || back(of.synced) || back(of.cpu) ||
+           std::ranges::any_of(of.parts, back, &part_record::device);
+  });
 }
 
 std::size_t frames_due(const run_record& record) noexcept {

@@ -201,7 +201,7 @@ struct run_record {
   std::string description;
   std::optional<source_record> source;  ///< nothing for a pipeline made in C++ and for trials
   std::vector<std::pair<std::string, std::string>> parameters;
-  settings run;  ///< as it was carried out
+  settings run;                                            ///< as it was carried out
   device_properties device;
   int cpu_cores = 0;  ///< that CPU stages could have at once; 0 where an early record does not say
   std::vector<std::pair<std::string, std::string>> environment;  ///< versions, machine, date
@@ -255,6 +255,10 @@ void fields(Archive& a, part_of_record<run_record> auto& of) {
   a.value("interrupted", of.interrupted);
   a.value("failure", of.failure);
 }
+
+/// Whether a time in it ends before it begins: a clock went back meanwhile, and no time can be
+/// relied on.
+bool goes_back(const run_record& record) noexcept;
 
 /// Frames that were due by the end of the run, whatever became of them.
 std::size_t frames_due(const run_record& record) noexcept;

@@ -344,9 +344,7 @@ run_record session::run(const run_options& options) {
     record.run.frames = static_cast<std::int64_t>(frames_due(record));
   }
   record.failure = result.failure;
-  const bool back =
-      std::ranges::any_of(record.frames, [](const auto& f) { return f.end < f.begin; });
-  if (back && !record.failure) {
+  if (!record.failure && goes_back(record)) {
     record.failure =
         "the machine's clock went back while it ran, so its times mean nothing; run it again";
   }
