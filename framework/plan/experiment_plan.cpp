@@ -223,9 +223,9 @@ std::string checksum_of_folder(const fs::path& path) {
 
 }  // namespace
 
-std::vector<std::pair<std::string, std::string>> data_checksums(const experiment_plan& planned) {
+std::vector<std::pair<std::string, std::string>> checksums_of(const std::set<std::string>& paths) {
   std::vector<std::pair<std::string, std::string>> checksums;
-  for (const auto& path : data_files(planned)) {
+  for (const auto& path : paths) {
     std::error_code ignored;
     checksums.emplace_back(
         path, fs::is_directory(path, ignored) ? checksum_of_folder(path) : checksum_of_file(path));

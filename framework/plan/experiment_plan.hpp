@@ -50,8 +50,8 @@ std::set<std::string> data_files(const plan& p);
 /// The same of all plans of an experiment.
 std::set<std::string> data_files(const experiment_plan& planned);
 
-/// The `data_files` of an experiment, each with a checksum: of a file's bytes, of the names and
-/// sizes of what is in a folder. "not there" where it cannot be read.
-std::vector<std::pair<std::string, std::string>> data_checksums(const experiment_plan& planned);
+/// `data_files`, each with a checksum: of a file's bytes, of the names and sizes of what is in a
+/// folder. "not there" where it cannot be read.
+std::vector<std::pair<std::string, std::string>> checksums_of(const std::set<std::string>& paths);
 
 }  // namespace graphline

@@ -97,6 +97,8 @@ struct plan {
   std::string description;
   std::shared_ptr<const source_text> source;  ///< what was declared; null for a spec made in C++
   std::vector<std::pair<std::string, std::string>> parameters;
+  /// Path and checksum of what it reads besides, where they were taken.
+  std::vector<std::pair<std::string, std::string>> files = {};
   settings run;
   std::vector<planned_tensor> tensors;
   std::vector<planned_stage> stages;  ///< in an order that satisfies every edge

@@ -201,6 +201,7 @@ struct run_record {
   std::string description;
   std::optional<source_record> source;  ///< nothing for a pipeline made in C++ and for trials
   std::vector<std::pair<std::string, std::string>> parameters;
+  std::vector<std::pair<std::string, std::string>> files;  ///< path and checksum of what it read
   settings run;                                            ///< as it was carried out
   device_properties device;
   int cpu_cores = 0;  ///< that CPU stages could have at once; 0 where an early record does not say
@@ -231,6 +232,7 @@ void fields(Archive& a, part_of_record<run_record> auto& of) {
   a.value("description", of.description);
   a.value("source", of.source);
   a.value("parameters", of.parameters);
+  a.newer("files", of.files);
   a.value("settings", of.run);
   a.value("device", of.device);
   a.newer("cpu_cores", of.cpu_cores);

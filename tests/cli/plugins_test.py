@@ -3,6 +3,7 @@
 usage: plugins_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES PLUGINS_DIR
 """
 
+import json
 import pathlib
 import re
 import signal
@@ -148,6 +149,38 @@ run: {{frames: 60, warmup: 1}}
         self.expect(graphline("run", self.faulty("nothing"), "--guard", "on"), 0)
         self.expect(graphline("run", PIPELINES / "fan_out.yaml", "--guard", "on", "--frames", "3"),
                     0)
+
+    def test_results_of_every_command_name_the_files_that_were_read(self):
+        good = PLUGINS / "good.so"
+        times = self.folder / "times.txt"
+        times.write_text("10us\n20us\n")
+        path = self.using(good)
+        path.write_text(path.read_text().replace(
+            "run:", "  - {name: busy, kind: cpu.spin, durations: times.txt}\nrun:"))
+        experiment = self.pipeline(EXPERIMENT.replace("small.yaml", path.name), "e.yaml")
+
+        def files_of(*words):
+            result = self.folder / "r.json"
+            self.expect(graphline(*words, "--json", result, "--quiet"), 0)
+            return json.loads(result.read_text()).get("files", {})
+
+        compared = files_of("compare", experiment, "--store", self.folder / "e.trials")
+        expected = {str(file): compared[str(file)] for file in (good.resolve(), times)}
+        for sum_of in expected.values():
+            self.assertRegex(sum_of, "^[0-9a-f]{16}$")
+        run = ["run", path]
+        for words in (run, ["overhead", path, "--trials", "2", "--frames", "3"],
+                      ["capacity", path, "--under", "1s", "--frames", "100"]):
+            self.assertEqual(files_of(*words), expected, words)
+        before, after = self.folder / "before.json", self.folder / "after.json"
+        self.expect(graphline(*run, "--json", before), 0)
+        times.write_text("10us\n30us\n")
+        self.expect(graphline(*run, "--json", after), 0)
+        changes = json.loads(graphline("diff", before, after, "--json", "-").stdout)["differences"]
+        changed = [row for row in changes if row["name"].startswith("files.")]
+        self.assertEqual([row["name"] for row in changed], [f"files.{times}"])
+        self.assertEqual(changed[0]["before"], expected[str(times)])
+        self.assertEqual(files_of("run", self.pipeline()), {})
 
     def test_stages_shows_their_kinds_and_where_they_come_from(self):
         good = PLUGINS / "good.so"

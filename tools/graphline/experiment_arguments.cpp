@@ -34,7 +34,7 @@ experiment_plan experiment_arguments::make_plan(bool show_warnings) {
   // Planned all the same where something is wrong, so that everything is told at once.
   experiment_plan planned = plan_experiment(spec, stages_, machine, found);
   found.throw_if_errors();
-  for (auto& data : data_checksums(planned)) planned.files.push_back(std::move(data));
+  for (auto& data : checksums_of(data_files(planned))) planned.files.push_back(std::move(data));
   if (show_warnings && !found.all().empty()) print(stderr, fmt::format("{}\n", found.render()));
   return planned;
 }

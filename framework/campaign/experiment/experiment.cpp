@@ -317,7 +317,8 @@ class timing_runner : public trial_runner {
     trial.arrival_seed = mix_seed(session_.planned().run.seed, request.number);
     trial.stop = stop;
     auto record = session_.run(trial);
-    record.source.reset();  // the experiment has it, once
+    record.source.reset();  // the experiment has them, once
+    record.files.clear();
     return {std::move(record)};
   }
 
@@ -346,6 +347,7 @@ experiment_plan plan_of(const plan& pipeline, const std::vector<timing_method>& 
   planned.how.trials = trials;
   planned.how.seed = pipeline.run.seed;
   if (pipeline.source) planned.sources.push_back(pipeline.source);
+  planned.files = pipeline.files;
   for (const auto method : methods) {
     const std::string word(to_word(method));
     const auto number = planned.configurations.size();

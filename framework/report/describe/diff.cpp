@@ -185,7 +185,13 @@ std::vector<source_record> sources_of(const facts& of) {
   return files;
 }
 
-/// Settings, device, environment and sources.
+/// Whether it tells which files were read.
+bool has_files(const document& of) {
+  const auto list = parts_of<facts>(of);
+  return std::any_of(list.begin(), list.end(), [](const facts* x) { return x->key == "files"; });
+}
+
+/// Settings, device, environment, files read and sources.
 table differences(const document& before, const document& after) {
   table made{"differences",
              "Differs",
@@ -335,10 +341,12 @@ document diff(const document& before, const document& after, const std::string& 
   }
   auto other = differences(before, after);
   if (other.rows.empty()) {
-    made.parts.push_back(note{before.exact
-                                  ? "The parameters are the same."
-                                  : "Source, settings, device and environment are the same. "
-                                    "Models and data files are not compared."});
+    made.parts.push_back(
+        note{before.exact ? "The parameters are the same."
+             : has_files(before) && has_files(after)
+                 ? "Source, settings, device, environment and input files are the same."
+                 : "Source, settings, device and environment are the same. "
+                   "Models and data files are not compared."});
   }
   made.parts.push_back(std::move(other));
   if (judged == nullptr && !before.exact) {

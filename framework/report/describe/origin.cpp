@@ -78,6 +78,9 @@ void add_origin(document& to, const run_record& record, const settings& run) {
   to.parts.push_back(
       facts{"settings", "Settings", settings_facts(run, record.parameters), not_in_text, true});
   add_machine(to, record.device, record.environment);
+  if (!record.files.empty()) {
+    to.parts.push_back(facts{"files", "Checksums", facts_of(record.files), not_in_text, true});
+  }
   if (const auto& source = record.source) {
     to.parts.push_back(
         facts{"sources", "Files", {{source->file, source->file, source->text}}, in_page, true});

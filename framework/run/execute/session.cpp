@@ -156,6 +156,7 @@ run_record begin_record(const prepared_pipeline& pipeline, const run_options& op
   record.description = p.description;
   if (p.source) record.source = {p.source->name(), p.source->text()};
   record.parameters = p.parameters;
+  record.files = p.files;
   record.run = p.run;
   record.run.timing = options.timing.value_or(record.run.timing);
   record.run.frames = options.frames.value_or(record.run.frames);

@@ -8,6 +8,7 @@
 #include "framework/base/error.hpp"
 #include "framework/base/machine.hpp"
 #include "framework/device/builtin/builtin_devices.hpp"
+#include "framework/plan/experiment_plan.hpp"
 #include "framework/spec/yaml_reader.hpp"
 
 namespace graphline {
@@ -78,7 +79,11 @@ planned_pipeline plan_pipeline(const pipeline_source& from, stage_registry& stag
     }
     machine = {.backend = name, .host_memory_bytes = memory_in_all().value_or(0), .present = false};
   }
-  return make_planned(from, stages, options, machine.backend, machine);
+  auto result = make_planned(from, stages, options, machine.backend, machine);
+  if (use == plan_use::run) {
+    result.planned.files = checksums_of(data_files(result.planned));
+  }
+  return result;
 }
 
 run_record run_pipeline(const pipeline_source& from, const planning_options& planning,

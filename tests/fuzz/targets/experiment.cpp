@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const auto planned = plan_experiment(spec, stages, {}, found);
     found.throw_if_errors();
     found.render();
-    data_checksums(planned);
+    checksums_of(data_files(planned));
   });
   return 0;
 }
