@@ -62,9 +62,7 @@ void on_crash(int signal, siginfo_t* info, void* /*context*/) {
   // A second thread that crashes, or this handler, finds the work done.
   if (!crashed.exchange(true)) {
     tell_crash(*of);
-    for (auto& path : temporary_paths) {
-      if (const char* name = path.load(std::memory_order_acquire)) ::unlink(name);
-    }
+    remove_unfinished_files();
   }
   ::sigaction(signal, &earlier_actions[static_cast<std::size_t>(of - crash_signals.begin())],
               nullptr);
@@ -81,6 +79,12 @@ void report_crashes() noexcept {
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   for (std::size_t i = 0; i < crash_signals.size(); ++i) {
     ::sigaction(crash_signals[i].number, &action, &earlier_actions[i]);
+  }
+}
+
+void remove_unfinished_files() noexcept {
+  for (auto& path : temporary_paths) {
+    if (const char* name = path.load(std::memory_order_acquire)) ::unlink(name);
   }
 }
 

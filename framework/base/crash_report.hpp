@@ -15,6 +15,10 @@ void report_crashes() noexcept;
 /// text that stays to the end of the program; null for nothing.
 void suggest_on_crash(const char* remedy) noexcept;
 
+/// Removes the files that `removed_on_crash` names, for an end without a crash that does not come
+/// back either.
+void remove_unfinished_files() noexcept;
+
 /// A temporary file that must not outlive a crash, while this exists. Of more than 64 at once the
 /// further ones stay.
 class removed_on_crash {

@@ -2,8 +2,9 @@
 fsync, close, rename, ftruncate or thread fails, for a spread of n, alone or with all after it; or a
 signal to end comes after a part of the time that the command takes.
 
-What must hold: a complete result from before survives or a whole new one takes its place; the exit
-status is one of ours; where it is not 0, standard error has a sentence.
+What must hold: a complete result from before survives or a whole new one takes its place, and no
+unfinished file stays; the exit status is one of ours; where it is not 0, standard error has a
+sentence, of a thread that failed with its remedy.
 
 usage: faults.py GRAPHLINE FAIL_NTH [--command NAME]... [--call NAME]... [--most N] [--nth N]
 """
@@ -51,7 +52,7 @@ stages:
     kind: cpu.top_k
     reads: y
     k: 3
-run: {frames: 6, warmup: 1}
+run: {frames: 6, warmup: 1, threads: 2}
 """
 EXPERIMENT = """experiment: e
 pipeline: p.yaml
@@ -59,6 +60,7 @@ vary: {in_flight: [1, 2]}
 trials: 2
 frames: 6
 """
+UNFINISHED = ".*.graphline-*"  # a result that is being written
 OUTPUTS = {"--json": "r.json", "--csv": "r.csv", "--html": "r.html"}
 
 
@@ -120,6 +122,8 @@ class Workplace:
             (self.folder / output).write_text("{}" if output.endswith("json") else "before")
         (self.folder / "e.trials").write_bytes(self.trials)
         (self.folder / "e.trials.previous").unlink(missing_ok=True)
+        for unfinished in self.folder.glob(UNFINISHED):
+            unfinished.unlink()
 
     def run(self, command, **faults):
         """The ended program, after faults of its calls."""
@@ -151,7 +155,7 @@ class Workplace:
             raise Trouble(f"without a fault: {done.returncode}\n{done.stderr}")
         return int(counted.read_text())
 
-    def check(self, command, done):
+    def check(self, command, call, done):
         """Raises `Trouble` where something that must hold does not. The name of what is to blame,
         if it is none of ours."""
         unheard = -done.returncode in SIGNALS and not done.stderr and not done.stdout
@@ -165,6 +169,10 @@ class Workplace:
             raise Trouble(f"status {done.returncode} without a sentence")
         if "std::bad_alloc" in done.stderr or "json.exception" in done.stderr:
             raise Trouble("a message without its meaning")
+        if call == "thread" and done.returncode != 0 and "the limit o" not in done.stderr:
+            raise Trouble("a message without a remedy")
+        if call in ("thread", "memory") and list(self.folder.glob(UNFINISHED)):
+            raise Trouble("an unfinished file stays")
         for option in command.outputs:
             self.check_output(self.folder / OUTPUTS[option])
         if command.store:
@@ -228,7 +236,7 @@ def faults_of(place, command, call, most, nth):
                    lambda number=number, delay=delay: place.run_signalled(command, number, delay))
         return
     for n in [nth] if nth else spread(place.count(command, call), most):
-        for after in ({}, {"FAULT_AFTER": "1"}) if call == "memory" else ({},):
+        for after in ({}, {"FAULT_AFTER": "1"}) if call in ("memory", "thread") else ({},):
             yield (f"{n}{' and after' if after else ''}",
                    lambda n=n, after=after: place.run(command, FAULT_CALL=call, FAULT_NTH=str(n),
                                                       **after))
@@ -244,7 +252,7 @@ def drive(place, name, calls, most, nth):
             try:
                 done = run()
                 said = done.stderr
-                what = place.check(command, done)
+                what = place.check(command, call, done)
                 if what:
                     others[what] = others.get(what, 0) + 1
             except (Trouble, ValueError, subprocess.TimeoutExpired) as trouble:

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -70,6 +71,7 @@ constexpr std::string_view out_of_memory = "out of memory; make the tensors or -
 
 /// Where an exception can go no further, as within a library: a message.
 [[noreturn]] void end_here() noexcept {
+  remove_unfinished_files();
   try {
     if (const auto problem = std::current_exception()) std::rethrow_exception(problem);
   } catch (const std::bad_alloc&) {
@@ -83,6 +85,20 @@ constexpr std::string_view out_of_memory = "out of memory; make the tensors or -
   report("a fault in Graphline ended it; please report it with the command line",
          exit_status::run_failed);
   std::abort();  // a core file helps to find it
+}
+
+std::atomic<bool> has_ended{false};
+
+/// Called at any exit: one before `main` has ended is by a library, such as libgomp where it cannot
+/// start a thread, which has printed why.
+void report_exit_by_library() noexcept {
+  if (has_ended) return;
+  std::fflush(stdout);
+  remove_unfinished_files();
+  std::_Exit(
+      report("a library ended the program, as it says above; where it could start no "
+             "thread, lower 'threads', or raise the limit of threads (ulimit -u)",
+             exit_status::run_failed));
 }
 
 /// Opens what is closed of standard input, output and error, so that no file of ours gets its
@@ -247,5 +263,8 @@ int main(int argc, char** argv) {
   // A reader that goes away shows as a failed write and not as a death that leaves files unwritten.
   std::signal(SIGPIPE, SIG_IGN);
   graphline::report_crashes();
-  return graphline::delivered(graphline::run_program(argc, argv));
+  std::atexit(graphline::report_exit_by_library);
+  const int status = graphline::delivered(graphline::run_program(argc, argv));
+  graphline::has_ended = true;
+  return status;
 }

@@ -174,7 +174,9 @@ std::unique_ptr<device> open_host_device(int compute_threads) {
                                   compute_threads));
   }
   try_threads(compute_threads);
-  return std::make_unique<cpu_device>(compute_threads);
+  auto opened = std::make_unique<cpu_device>(compute_threads);
+  opened->call([] {});  // once its threads are there
+  return opened;
 }
 
 void host_enqueue(stream& s, host_operation& operation) {

@@ -133,6 +133,8 @@ void host_worker::serve(int compute_threads, const cpu_set& cpus) {
   name_thread(device_thread_name);
   omp_set_dynamic(0);
   omp_set_num_threads(compute_threads);
+  // Makes the team now, while there are threads: where it cannot later, libgomp ends the program.
+  flush_denormals(true);
   for (;;) {
     if (serve_one()) continue;
     if (stop_.load(std::memory_order_seq_cst)) return;
