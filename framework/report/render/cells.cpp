@@ -48,7 +48,39 @@ std::string in_column(const quantity& of, const time_unit& time, bool is_signed 
   }
 }
 
-std::string text_in(const cell& of, const column& in, const time_unit& time) {
+/// Times in columns that do not name their unit have one of their own, in a row the same.
+class units_beside_times {
+ public:
+  explicit units_beside_times(const shown_table& shown) : of_(shown.of), columns_(shown.columns) {
+    for (const auto* line : shown.lines) largest_ = std::max(largest_, largest_of(*line));
+  }
+
+  time_unit of(const row& line) const {
+    constexpr double least = 0.01;  // less would have too few digits
+    const auto common = unit_for(largest_);
+    const double largest = largest_of(line);
+    return largest == 0 || largest / common.nanoseconds >= least ? common : unit_for(largest);
+  }
+
+ private:
+  double largest_of(const row& line) const {
+    double largest = 0;
+    for (const auto c : columns_) {
+      const auto number = line.cells[c].number();
+      if (of_.columns[c].in == unit::duration || !number || number->in != unit::duration) continue;
+      largest = std::max(largest, std::abs(number->value));
+    }
+    return largest;
+  }
+
+  const table& of_;
+  const std::vector<std::size_t>& columns_;
+  double largest_ = 0;
+};
+
+/// `beside`: of a time in a column that does not name its unit.
+std::string text_in(const cell& of, const column& in, const time_unit& time,
+                    const time_unit& beside) {
   if (const auto* ends = std::get_if<span_of>(&of.value); ends && in.in == ends->in) {
     const auto text = [&](const std::optional<double>& end) {
       return end ? in_column({*end, ends->in}, time) : "?";
@@ -56,6 +88,9 @@ std::string text_in(const cell& of, const column& in, const time_unit& time) {
     return fmt::format("{} to {}", text(ends->low), text(ends->high));
   }
   const auto* number = std::get_if<quantity>(&of.value);
+  if (number != nullptr && in.in != number->in && number->in == unit::duration) {
+    return fmt::format("{} {}", in_unit(number->value, beside), beside.name);
+  }
   if (number == nullptr || in.in != number->in) return shown_value(of);
   auto text = in_column(*number, time, in.is_signed);
   const auto unit = symbol_of(number->in);
@@ -123,6 +158,7 @@ shown_table::shown_table(const table& shown, place where)
     if (const auto largest = largest_in(*this, columns[i])) of_table = unit_for(*largest);
   }
   bool unit_said = !of_table;
+  const units_beside_times beside(*this);
   for (const auto c : columns) {
     const auto& column = of.columns[c];
     auto& title = titles.emplace_back(column.title);
@@ -142,7 +178,7 @@ shown_table::shown_table(const table& shown, place where)
       const bool no_words = is_total(i) && !column.in && !cell.known();
       rows[i].push_back(!histograms.empty() ? histograms[i]
                         : no_words          ? ""
-                                            : text_in(cell, column, time));
+                                            : text_in(cell, column, time, beside.of(*lines[i])));
     }
   }
 }
