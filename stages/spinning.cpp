@@ -18,7 +18,7 @@
 namespace graphline {
 namespace {
 
-/// A text file with a duration in each line; empty lines and those that begin with # are skipped.
+/// A text file with a duration in each line; empty lines and comments, from # on, are skipped.
 std::vector<nanoseconds> read_durations(const std::string& path) {
   constexpr std::size_t largest = std::size_t{16} << 20;
   const auto source = read_text_file(path, largest);
@@ -27,9 +27,10 @@ std::vector<nanoseconds> read_durations(const std::string& path) {
   for (int line = 1; !rest.empty(); ++line) {
     std::string_view text = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(std::min(text.size() + 1, rest.size()));
+    text = text.substr(0, text.find('#'));
     text = text.substr(0, text.find_last_not_of(" \t\r") + 1);
     text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
-    if (text.empty() || text.starts_with('#')) continue;
+    if (text.empty()) continue;
     const auto duration = parse_duration(text);
     if (!duration) {
       throw input_error(
@@ -79,7 +80,7 @@ std::vector<parameter> spin_duration_parameters() {
           {.name = "durations",
            .type = parameter_type::path,
            .help = "Instead of 'duration', a text file with one in each line, such as 12.5ms, used "
-                   "over and over; # begins a comment line."}};
+                   "over and over; # begins a comment."}};
 }
 
 void spin_durations::check(const arguments& given, diagnostics& out) {

@@ -10,8 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "framework/base/diagnostic.hpp"
-
 namespace graphline {
 namespace {
 
@@ -31,6 +29,12 @@ unreadable_file::unreadable_file(const std::string& path, std::string why)
     : input_error(
           diagnostic{severity::error, {std::make_shared<source_text>(path, "")}, why}.render()),
       reason_(std::move(why)) {}
+
+unreadable_file::unreadable_file(const diagnostic& problem)
+    : input_error(problem.render()), reason_(problem.message) {
+  const auto& at = problem.place;
+  if (at.line > 0) reason_ += fmt::format(" (line {}, column {})", at.line, at.column);
+}
 
 std::shared_ptr<const source_text> read_text_file(const std::string& path, std::size_t largest,
                                                   named_by who) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "framework/base/diagnostic.hpp"
 #include "framework/base/error.hpp"
 #include "framework/base/place.hpp"
 
@@ -21,6 +22,7 @@ enum class named_by { file, user };
 class unreadable_file : public input_error {
  public:
   unreadable_file(const std::string& path, std::string why);
+  explicit unreadable_file(const diagnostic& problem);  ///< at a place in the file
 
   /// "there is no such file", for a message that names the file itself.
   const std::string& reason() const noexcept { return reason_; }

@@ -104,11 +104,12 @@ void refuse_references(const node& n, diagnostics& out) {
                                    n.describe()));
 }
 
-named read_pipeline_path(const node& of, const place& where, const char* missing,
-                         diagnostics& out) {
+named read_pipeline_path(const node& of, const std::vector<parameter>& keys, const place& where,
+                         const char* missing, diagnostics& out) {
   const node* value = of.find("pipeline");
   if (value == nullptr) {
-    out.error(where, missing);
+    const bool reported = member_meant(of, "pipeline", names_of(keys)) != nullptr;
+    if (!reported) out.error(where, missing);
     return {"", of.where()};
   }
   if (!value->is_scalar() || value->text().empty()) {
@@ -132,7 +133,7 @@ std::vector<assignment> read_common_run(const node& root, diagnostics& out) {
 
 void read_one_pipeline(const node& root, experiment_spec& spec, diagnostics& out) {
   spec.pipeline =
-      read_pipeline_path(root, {spec.source},
+      read_pipeline_path(root, experiment_keys(), {spec.source},
                          "the key 'pipeline' is missing; it is the path of the pipeline whose "
                          "configurations are compared",
                          out);
@@ -147,6 +148,8 @@ void read_one_pipeline(const node& root, experiment_spec& spec, diagnostics& out
     return;
   }
   if (vary == nullptr) {
+    // Reported as an unknown key.
+    if (member_meant(root, "vary", names_of(experiment_keys())) != nullptr) return;
     out.error({spec.source},
               "there is nothing to compare: 'vary' or 'configurations' is missing, such as "
               "vary: {timing: [none, event]}");
@@ -168,8 +171,9 @@ named read_member_name(const node& item, const named& pipeline, diagnostics& out
 member_spec read_member(const node& item, diagnostics& out) {
   check_keys(item, "a member of 'together'", names_of(member_keys()), out);
   member_spec member;
-  member.pipeline = read_pipeline_path(
-      item, item.where(), "a member of 'together' needs a 'pipeline', the path of its file", out);
+  member.pipeline =
+      read_pipeline_path(item, member_keys(), item.where(),
+                         "a member of 'together' needs a 'pipeline', the path of its file", out);
   member.name = read_member_name(item, member.pipeline, out);
   if (const node* n = item.find("priority")) {
     member.priority = read_word<priority>(*n, "priority", out);
@@ -283,7 +287,8 @@ experiment_spec read_experiment(std::shared_ptr<const source_text> source, diagn
 
   refuse_references(root, out);
   check_keys(root, "an experiment", names_of(experiment_keys()), out);
-  spec.name = read_document_name(root, file, "experiment", "an experiment", out);
+  spec.name = read_document_name(root, file, "experiment", "an experiment",
+                                 names_of(experiment_keys()), out);
   if (spec.name.text.starts_with('-')) {
     out.error(spec.name.place,
               fmt::format("{} cannot be the name of an experiment: the name of its trials' file "

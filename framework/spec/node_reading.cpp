@@ -270,8 +270,10 @@ node read_document(std::shared_ptr<const source_text> source, const document_for
 }
 
 named read_document_name(const node& root, const place& file, const std::string& key,
-                         const std::string& what, diagnostics& out) {
+                         const std::string& what, const std::vector<std::string>& known,
+                         diagnostics& out) {
   if (const node* value = root.find(key)) return read_name(*value, key, what, check_name, out);
+  if (member_meant(root, key, known) != nullptr) return {};  // reported as an unknown key
   out.error(file, fmt::format("the key '{}' is missing; it names the {}", key, key));
   return {};
 }
@@ -280,14 +282,60 @@ namespace {
 
 /// The key that other formats have another word for, if it is one of those known; else empty.
 std::string_view meant_key(std::string_view word, const std::vector<std::string>& known) {
-  constexpr std::pair<std::string_view, std::string_view> others[] = {
-      {"input", "reads"},    {"inputs", "reads"},      {"in", "reads"},
-      {"from", "reads"},     {"source", "reads"},      {"output", "writes"},
-      {"outputs", "writes"}, {"out", "writes"},        {"to", "writes"},
-      {"type", "kind"},      {"op", "kind"},           {"depends_on", "after"},
-      {"depends", "after"},  {"needs", "after"},       {"requires", "after"},
-      {"id", "name"},        {"parameters", "params"}, {"settings", "run"},
-      {"nodes", "stages"},   {"steps", "stages"}};
+  constexpr std::pair<std::string_view, std::string_view> others[] = {{"input", "reads"},
+                                                                      {"inputs", "reads"},
+                                                                      {"in", "reads"},
+                                                                      {"from", "reads"},
+                                                                      {"source", "reads"},
+                                                                      {"consumes", "reads"},
+                                                                      {"output", "writes"},
+                                                                      {"outputs", "writes"},
+                                                                      {"out", "writes"},
+                                                                      {"to", "writes"},
+                                                                      {"produces", "writes"},
+                                                                      {"type", "kind"},
+                                                                      {"op", "kind"},
+                                                                      {"op_type", "kind"},
+                                                                      {"operator", "kind"},
+                                                                      {"class", "kind"},
+                                                                      {"function", "kind"},
+                                                                      {"depends_on", "after"},
+                                                                      {"depends", "after"},
+                                                                      {"dependencies", "after"},
+                                                                      {"needs", "after"},
+                                                                      {"requires", "after"},
+                                                                      {"wait_for", "after"},
+                                                                      {"id", "name"},
+                                                                      {"label", "name"},
+                                                                      {"stage", "name"},
+                                                                      {"title", "name"},
+                                                                      {"name", "experiment"},
+                                                                      {"name", "pipeline"},
+                                                                      {"parameters", "params"},
+                                                                      {"variables", "params"},
+                                                                      {"vars", "params"},
+                                                                      {"settings", "run"},
+                                                                      {"config", "run"},
+                                                                      {"options", "run"},
+                                                                      {"nodes", "stages"},
+                                                                      {"steps", "stages"},
+                                                                      {"layers", "stages"},
+                                                                      {"type", "dtype"},
+                                                                      {"size", "shape"},
+                                                                      {"dims", "shape"},
+                                                                      {"dimensions", "shape"},
+                                                                      {"path", "file"},
+                                                                      {"data", "file"},
+                                                                      {"iterations", "frames"},
+                                                                      {"timeout", "max_time"},
+                                                                      {"fps", "rate"},
+                                                                      {"concurrency", "in_flight"},
+                                                                      {"matrix", "vary"},
+                                                                      {"sweep", "vary"},
+                                                                      {"grid", "vary"},
+                                                                      {"reference", "baseline"},
+                                                                      {"repetitions", "trials"},
+                                                                      {"repeats", "trials"}};
   for (const auto& [other, ours] : others) {
     if (word == other && std::ranges::find(known, ours) != known.end()) return ours;
   }
@@ -295,6 +343,17 @@ std::string_view meant_key(std::string_view word, const std::vector<std::string>
 }
 
 }  // namespace
+
+const node::member* member_meant(const node& mapping, const std::string& key,
+                                 const std::vector<std::string>& known) {
+  const std::vector<std::string> wanted = {key};
+  for (const auto& one : mapping.members()) {
+    const auto& word = one.key.text;
+    if (std::ranges::find(known, word) != known.end()) continue;
+    if (!meant_key(word, wanted).empty() || !nearest(word, wanted).empty()) return &one;
+  }
+  return nullptr;
+}
 
 void check_keys(const node& mapping, std::string_view what, const std::vector<std::string>& known,
                 diagnostics& out) {

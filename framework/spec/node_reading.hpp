@@ -131,9 +131,16 @@ struct document_form {
 node read_document(std::shared_ptr<const source_text> source, const document_form& form,
                    diagnostics& out);
 
-/// The text of the key at a document's top that names it, as `what`: "a pipeline".
+/// The text of the key at a document's top that names it, as `what`: "a pipeline". Its keys are
+/// `known`.
 named read_document_name(const node& root, const place& file, const std::string& key,
-                         const std::string& what, diagnostics& out);
+                         const std::string& what, const std::vector<std::string>& known,
+                         diagnostics& out);
+
+/// The member that was meant as `key`, which is missing: one by another word for it, or misspelled,
+/// and not among `known`; null without one.
+const node::member* member_meant(const node& mapping, const std::string& key,
+                                 const std::vector<std::string>& known);
 
 /// Reports every key of a mapping that is not among `known`, with the nearest known one, or all of
 /// them where none is near.

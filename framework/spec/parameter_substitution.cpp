@@ -97,8 +97,8 @@ parameter_values::parameter_values(const node& section, const reading_options& o
   }
 }
 
-void parameter_values::refuse_part(const node& n, diagnostics& out) {
-  if (!n.is_scalar() || n.quoted()) return;
+bool parameter_values::refuse_part(const node& n, diagnostics& out) {
+  if (!n.is_scalar() || n.quoted()) return false;
   for (value& v : values_) {
     const std::string reference = "$" + v.name.text;
     if (!n.text().starts_with(reference + '/')) continue;
@@ -107,7 +107,9 @@ void parameter_values::refuse_part(const node& n, diagnostics& out) {
                                      "of {}; make all of it the parameter's value, or put it in "
                                      "quotes if it is to begin with '$'",
                                      n.describe()));
+    return true;
   }
+  return false;
 }
 
 node parameter_values::substitute(const node& n, diagnostics& out) {
@@ -127,8 +129,9 @@ node parameter_values::substitute(const node& n, diagnostics& out) {
     return node::mapping(std::move(members), n.where());
   }
   if (parameter_reference(n)) return replaced(n, out);
-  refuse_part(n, out);
-  return n;
+  if (!refuse_part(n, out)) return n;
+  // Of a value that is not known readers report nothing more.
+  return node::scalar(n.text().substr(0, n.text().find('/')), false, n.where());
 }
 
 node parameter_values::replaced(const node& n, diagnostics& out) {

@@ -43,8 +43,9 @@ class parameter_values {
     bool used = false;
   };
 
-  /// Reports `$name/...`, which begins like a parameter and would be taken as it is.
-  void refuse_part(const node& n, diagnostics& out);
+  /// Reports `$name/...`, which begins like a parameter and would be taken as it is; whether it
+  /// does.
+  bool refuse_part(const node& n, diagnostics& out);
   value* find(std::string_view name) noexcept;
   node replaced(const node& n, diagnostics& out);
   std::vector<std::string> names() const;

@@ -87,10 +87,18 @@ std::vector<input_spec> read_inputs(const node& section, const std::string& dire
 }
 
 /// The text of a key that every stage has. Empty, and at the stage's place, when it is not there.
-named read_required(const node& stage, std::string_view key, std::string_view owner,
-                    diagnostics& out) {
+/// What was meant as it is taken out of the stage's parameters.
+named read_required(const node& stage, const std::string& key, std::string_view owner,
+                    std::vector<node::member>& parameters, diagnostics& out) {
   const node* value = stage.find(key);
   if (value == nullptr) {
+    if (const auto* meant = member_meant(stage, key, names_of(stage_keys()))) {
+      out.error(meant->key.place, fmt::format("unknown key {} in {} (did you mean '{}'?)",
+                                              quote(meant->key.text), owner, key));
+      std::erase_if(parameters,
+                    [meant](const node::member& m) { return m.key.text == meant->key.text; });
+      return {"", stage.where()};
+    }
     out.error(stage.where(), fmt::format("{} needs a '{}'", owner, key));
     return {"", stage.where()};
   }
@@ -121,22 +129,21 @@ void read_tensors(const node& stage, std::string_view key, std::vector<named>& n
 
 stage_spec read_stage(const node& item, diagnostics& out) {
   stage_spec stage;
-  stage.name = read_required(item, "name", "a stage", out);
+  std::vector<node::member> parameters = item.members();
+  // A priority means something to some kinds only: the planner says so where it stands.
+  std::erase_if(parameters, [](const node::member& m) {
+    return m.key.text != "priority" && find_parameter(stage_keys(), m.key.text) != nullptr;
+  });
+  stage.name = read_required(item, "name", "a stage", parameters, out);
   if (!stage.name.text.empty() && !check_name(stage.name, "a stage", out)) stage.name.text.clear();
   const std::string owner = stage.name.text.empty() ? "a stage" : "stage " + quote(stage.name.text);
-  stage.kind = read_required(item, "kind", owner, out);
+  stage.kind = read_required(item, "kind", owner, parameters, out);
   read_tensors(item, "reads", stage.reads, stage.read_ports, out);
   read_tensors(item, "writes", stage.writes, stage.write_ports, out);
   if (const node* n = item.find("after")) stage.after = read_names(*n, "after", out);
   if (const node* n = item.find("priority")) {
     stage.priority = read_word<priority>(*n, "priority", out).value_or(stage.priority);
   }
-
-  std::vector<node::member> parameters = item.members();
-  // A priority means something to some kinds only: the planner says so where it stands.
-  std::erase_if(parameters, [](const node::member& m) {
-    return m.key.text != "priority" && find_parameter(stage_keys(), m.key.text) != nullptr;
-  });
   stage.parameters = node::mapping(std::move(parameters), item.where());
   return stage;
 }
@@ -265,8 +272,9 @@ pipeline_spec read_pipeline(std::shared_ptr<const source_text> source,
   parameters.report_unused(out);
   spec.parameters = parameters.resolved();
 
-  check_keys(document, "a pipeline", names_of(pipeline_keys()), out);
-  spec.name = read_document_name(root, file, "pipeline", "a pipeline", out);
+  const auto known = names_of(pipeline_keys());
+  check_keys(document, "a pipeline", known, out);
+  spec.name = read_document_name(root, file, "pipeline", "a pipeline", known, out);
   if (const node* n = root.find("description")) {
     spec.description = read_text(*n, "description", out).value_or("");
   }
@@ -274,7 +282,7 @@ pipeline_spec read_pipeline(std::shared_ptr<const source_text> source,
   if (const node* n = root.find("inputs")) spec.inputs = read_inputs(*n, spec.directory, out);
   if (const node* n = root.find("stages")) {
     spec.stages = read_stages(*n, out);
-  } else {
+  } else if (member_meant(root, "stages", known) == nullptr) {
     out.error(file, "the key 'stages' is missing; it lists what the pipeline does");
   }
   if (const node* n = root.find("run")) read_settings(spec.run, spec.run_places, *n, out);

@@ -293,7 +293,7 @@ std::string readable(std::string_view message) {
 std::shared_ptr<const source_text> read_source(const std::string& path, named_by who) {
   constexpr std::size_t largest = std::size_t{16} << 20;
   auto source = read_text_file(path, largest, who);
-  if (const auto problem = find_unreadable(source)) throw input_error(problem->render());
+  if (const auto problem = find_unreadable(source)) throw unreadable_file(*problem);
   return source;
 }
 

@@ -83,6 +83,8 @@ TEST(overload, is_found_where_latency_grows_with_the_length_of_the_run) {
   const auto said = overload_finding(*overload_of(constant_load(220, 400)));
   EXPECT_EQ(said.how, finding_severity::failure);
   EXPECT_EQ(*said.find("rates"), finding::figure("200 of 220 offered frame/s"));
+  EXPECT_EQ(*overload_finding({1e6, 12345.6, 0, {}}).find("rates"),
+            finding::figure("12346 of 1000000 offered frame/s"));
   EXPECT_EQ(to_text(std::get<quantity>(*said.find("growth"))), "100 ms");
   EXPECT_EQ(said.find("dropped"), nullptr);
 }

@@ -92,14 +92,48 @@ class files(Case):
         check("pipeline: p\nparams: {root: /tmp}\nstages:\n"
               "  - {name: n, kind: cpu.images, folder: $root/images, batch: 1}\n",
               "a parameter stands for a whole value, not for the beginning of '$root/images'")
+        durations = "  - {name: n, kind: cpu.spin, durations: $root/times.txt}\n"
+        done = graphline("check", self.pipeline("pipeline: p\nparams: {root: /tmp}\nstages:\n" +
+                                                durations))
+        self.assertEqual(done.stderr.count("error:"), 1, done.stderr)
         check("pipeline a\n", "found 'pipeline a'; is a ':' missing behind a key?")
         (self.folder / "m.onnx").write_bytes(gzip.compress(b"\x08\x07"))
         check(x + "{name: n, kind: onnx, model: m.onnx, reads: x}\n", "gunzip")
 
+    def test_one_word_for_another_is_one_error(self):
+        whole = {"pipeline": "p", "stages": "\n  - {name: n, kind: cpu.spin, duration: 1ms}"}
+        for ours, words in (("name", "id label title stage nme"), ("stages", "nodes steps stagess"),
+                            ("kind", "type op op_type operator class function knd"),
+                            ("pipeline", "name")):
+            for word in words.split():
+                lines = "\n".join(f"{key}: {value}" for key, value in whole.items())
+                done = graphline("check", self.pipeline(lines.replace(ours + ":", word + ":", 1)))
+                self.expect(done, 2, f"unknown key '{word}'", f"(did you mean '{ours}'?)")
+                self.assertEqual(done.stderr.count("error:"), 1, done.stderr)
+        for keys in ("pipelines: p.yaml\nvary: {in_flight: [1, 2]}", "pipeline: p.yaml\nsweep: {}"):
+            lines = "\n".join(f"{key}: {value}" for key, value in whole.items())
+            self.pipeline(lines, "p.yaml")
+            done = graphline("compare", self.pipeline(f"experiment: e\n{keys}\n", "e.yaml"),
+                             "--check")
+            self.expect(done, 2, "(did you mean '")
+            self.assertEqual(done.stderr.count("error:"), 1, done.stderr)
+
+    def test_a_pipeline_that_is_no_text_is_said_to_be_so_in_one_sentence(self):
+        for content, why in ((b"\x7fELF\0\0", "this is a binary file, not YAML"),
+                             (b"pipeline: p\n\xff\n", "the byte 0xff is not UTF-8; save the file "
+                              "as UTF-8 (line 2, column 1)")):
+            (self.folder / "p.yaml").write_bytes(content)
+            path = self.pipeline("experiment: e\npipeline: p.yaml\nvary: {in_flight: [1, 2]}\n",
+                                 "e.yaml")
+            done = graphline("compare", path, "--check")
+            self.expect(done, 2, f"e.yaml:2:11: error: 'p.yaml' cannot be read: {why}\n")
+            self.assertEqual(done.stderr.count("error:"), 1, done.stderr)
+
     def test_help_of_a_command_is_that_of_its_option(self):
         self.assertEqual(graphline("help", "run").stdout, graphline("run", "--help").stdout)
         self.assertEqual(graphline("help").stdout, graphline("--help").stdout)
-        self.expect(graphline("help", "ruun"), 2, "unknown command 'ruun' (did you mean 'run'?)")
+        self.expect(graphline("help", "ruun"), 2, "unknown command 'ruun' (did you mean 'run'?)\n"
+                    "Run 'graphline --help' for the list.\n")
 
     def test_help_shows_defaults_and_shells_complete_the_words_of_options(self):
         shown = graphline("run", "--help").stdout

@@ -106,7 +106,9 @@ exit_status measure_capacity(capacity_arguments& given) {
   options.stop = &stop;
   options.on_progress = [&line](const capacity_progress& at) {
     auto activity = at.rate ? rate_text(*at.rate) : "closed loop";
-    if (at.low && at.high) activity += fmt::format(", so far {:.4g} to {:.4g}", *at.low, *at.high);
+    if (at.low && at.high) {
+      activity += fmt::format(", so far {} to {}", rate_text(*at.low), rate_text(*at.high));
+    }
     line.show(activity, at.run.done, at.run.total, "frames");
   };
   options.watch_machine = [&s] { return machine_watch(s.device()); };

@@ -135,6 +135,11 @@ std::vector<std::string> command_names(const CLI::App& program) {
   return names;
 }
 
+/// What a message about an unknown word ends with.
+std::string help_hint(const std::string& command) {
+  return fmt::format("Run '{} --help' for the list.", command);
+}
+
 /// The options, "--frames", and commands that a word of the command line may have been meant as.
 std::vector<std::string> known_words(const CLI::App& command) {
   std::vector<std::string> words;
@@ -176,8 +181,8 @@ int report_usage(const CLI::App& program, const CLI::ParseError& problem, int ar
                           suggestion(name, known));
     break;
   }
-  print(stderr, fmt::format("error: {}\nRun '{} --help' for the list.\n", message,
-                            chosen ? "graphline " + command->get_name() : "graphline"));
+  const auto asked = chosen ? "graphline " + command->get_name() : "graphline";
+  print(stderr, fmt::format("error: {}\n{}\n", message, help_hint(asked)));
   return static_cast<int>(exit_status::bad_input);
 }
 
@@ -190,7 +195,8 @@ void add_help_command(CLI::App& program, action& chosen) {
     chosen = [&program, of] {
       const auto known = command_names(program);
       if (!of->empty() && std::ranges::find(known, *of) == known.end()) {
-        throw input_error(fmt::format("unknown command '{}'{}", *of, suggestion(*of, known)));
+        throw input_error(fmt::format("unknown command '{}'{}\n{}", *of, suggestion(*of, known),
+                                      help_hint("graphline")));
       }
       const CLI::App* asked = of->empty() ? &program : program.get_subcommand(*of);
       // Its own help() would be that of 'help', which was chosen.

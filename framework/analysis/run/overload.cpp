@@ -109,6 +109,11 @@ std::optional<overload> lasting_overload(const run_record& record) {
   return result;
 }
 
+/// Four digits, and all before the point: "178.1", "1000000".
+std::string four_digits(double rate) {
+  return rate < 1000 ? fmt::format("{:.4g}", rate) : fmt::format("{:.0f}", rate);
+}
+
 }  // namespace
 
 std::optional<overload> overload_of(const run_record& record) {
@@ -141,7 +146,8 @@ finding overload_finding(const overload& what) {
   finding made{"overloaded", finding_severity::failure};
   made.with("offered", what.offered, unit::frames_per_second)
       .with("completed", what.completed, unit::frames_per_second)
-      .with("rates", fmt::format("{:.4g} of {:.4g} offered frame/s", what.completed, what.offered));
+      .with("rates", fmt::format("{} of {} offered frame/s", four_digits(what.completed),
+                                 four_digits(what.offered)));
   if (what.dropped > 0) made.with("dropped", what.dropped);
   return made.with("growth", what.growth, unit::duration);
 }

@@ -123,12 +123,17 @@ cell verdict_cell(verdict what, figure of) {
 
 namespace {
 
-/// "45 s", "1 min 20 s", "2 h 5 min": to the second, minute.
+/// "45 s", "1 min 20 s", "2 h 5 min", "3 h": to the second, minute.
 std::string rough_duration(double ns) {
   const auto seconds = static_cast<std::int64_t>(std::ceil(ns / 1e9));
   if (seconds < 60) return fmt::format("{} s", seconds);
-  if (seconds < 3600) return fmt::format("{} min {} s", seconds / 60, seconds % 60);
-  return fmt::format("{} h {} min", seconds / 3600, seconds % 3600 / 60);
+  const auto in_two = [](std::int64_t large, const char* unit, std::int64_t small,
+                         const char* rest) {
+    const auto text = fmt::format("{} {}", large, unit);
+    return small == 0 ? text : fmt::format("{} {} {}", text, small, rest);
+  };
+  if (seconds < 3600) return in_two(seconds / 60, "min", seconds % 60, "s");
+  return in_two(seconds / 3600, "h", seconds % 3600 / 60, "min");
 }
 
 double time_of_all(const experiment_plan& planned, const std::vector<nanoseconds>& trial_times) {

@@ -172,7 +172,7 @@ TEST(spin_durations, are_never_negative) {
 
 TEST(spin_durations, of_a_file_are_used_over_and_over) {
   const temporary_folder folder;
-  const auto path = folder.write("times.txt", "# of a camera\n12.5ms\n\n  300us \r\n1 s");
+  const auto path = folder.write("times.txt", "# of a camera\n12.5ms # dark\n\n  300us \r\n1 s#");
   const auto times = durations_of("{durations: " + path.string() + "}");
   EXPECT_THAT(drawn(times, 5), ElementsAre(12.5e6, 300e3, 1e9, 12.5e6, 300e3));
 }
