@@ -28,6 +28,23 @@ struct captured_graph {
   std::size_t branch_count = 0;
 };
 
+/// A captured graph of a backend that carries its graphs out itself, as `Exec` does.
+template <class Engine, class Exec, class Captured>
+class replayed_graph final : public graph {
+ public:
+  replayed_graph(Engine& engine, std::shared_ptr<const Captured> captured)
+      : engine_(engine), captured_(std::move(captured)) {}
+
+  std::vector<graph_node> nodes() const override { return captured_->nodes; }
+  std::unique_ptr<graph_exec> instantiate() const override {
+    return std::make_unique<Exec>(engine_, captured_);
+  }
+
+ private:
+  Engine& engine_;
+  std::shared_ptr<const Captured> captured_;
+};
+
 /// One capture of a backend that carries its graphs out itself, from its beginning to its end,
 /// whichever way it ends. Each stream in it is a branch with its frontier: the nodes that its next
 /// node depends on. A recorded event keeps the frontier of its stream; a wait for it merges that

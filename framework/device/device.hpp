@@ -1,7 +1,7 @@
 #pragma once
 
 // The device interface: what a backend offers, and nothing of how. Owners are unique pointers;
-// functions take references. Backends: device/host (CPU threads), device/cuda.
+// functions take references. Backends: host (CPU threads), cuda, model (virtual time).
 
 #include <cstddef>
 #include <cstdint>
@@ -111,7 +111,7 @@ class host_function {
   /// Shown in graph listings.
   virtual std::string_view name() const noexcept = 0;
 
-  /// Runs on a thread of the device's, several of them never at once. Must not call the device.
+  /// On a thread of the device's or one that waits for it; one at a time. Must not call the device.
   virtual void call() noexcept = 0;
 
  protected:
@@ -193,7 +193,7 @@ class stream {
   virtual void launch(graph_exec& g) = 0;
 
   /// The backend's own handle, for stages written against it: a cudaStream_t on `cuda`, null on
-  /// `host`.
+  /// the others.
   virtual void* native() const noexcept { return nullptr; }
 
  protected:
@@ -202,7 +202,7 @@ class stream {
 
 /// What is known of a device before anything runs on it.
 struct device_properties {
-  std::string backend;  ///< "host" or "cuda"
+  std::string backend;  ///< "host", "cuda" or "model"
   std::string name;     ///< as the vendor calls it
   std::uint64_t memory_bytes = 0;
   int compute_threads = 0;       ///< of `host`; 0 elsewhere

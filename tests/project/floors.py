@@ -35,6 +35,7 @@ RESERVED = (
     (CUDA_STAGES, rf"{CUDA_STAGES}|stages/builtin\.cpp$"),
     ("framework/device/host/", rf"{BUILTIN}|framework/device/host/|tools/|{HOST_STAGES}"),
     ("framework/device/cuda/", rf"{BUILTIN}|framework/device/cuda/|tools/|{CUDA_STAGES}"),
+    ("framework/device/model/", r"framework/device/model/|framework/run/"),
     (r"framework/graphline\.hpp", r"tools/"),
 )
 

@@ -69,6 +69,9 @@ class Floors(unittest.TestCase):
         self.assert_forbidden("stages/matmul.cpp", host, "known only to")
         self.assert_forbidden("framework/run/execute/session.cpp", host, "known only to")
         self.assert_forbidden("stages/matmul_host.cpp", '"framework/device/cuda/a.hpp"', "known")
+        model = '"framework/device/model/model_device.hpp"'
+        self.assert_allowed("framework/run/execute/a.cpp", model)
+        self.assert_forbidden("framework/device/builtin/a.cpp", model, "known only to")
 
     def test_what_takes_a_cuda_toolkit_is_included_by_its_like_only(self):
         for header in ('"stages/cuda/cuda_library.hpp"', '"stages/matmul_cuda.hpp"',

@@ -108,7 +108,8 @@ class cpu_device final : public host_runner {
     engine_.failed.throw_if_set();
     host_capture capture(engine_.captures, same_engine<host_stream>(origin, engine_));
     body();
-    return std::make_unique<host_graph>(engine_, capture.finish());
+    return std::make_unique<replayed_graph<host_engine, host_graph_exec, host_captured>>(
+        engine_, capture.finish());
   }
 
   void synchronize(wait_mode how) override {

@@ -81,19 +81,4 @@ class host_graph_exec final : public graph_exec {
   std::atomic<recorded_point> latest_launch_{};
 };
 
-class host_graph final : public graph {
- public:
-  host_graph(host_engine& engine, std::shared_ptr<const host_captured> captured)
-      : engine_(engine), captured_(std::move(captured)) {}
-
-  std::vector<graph_node> nodes() const override { return captured_->nodes; }
-  std::unique_ptr<graph_exec> instantiate() const override {
-    return std::make_unique<host_graph_exec>(engine_, captured_);
-  }
-
- private:
-  host_engine& engine_;
-  std::shared_ptr<const host_captured> captured_;
-};
-
 }  // namespace graphline

@@ -2,7 +2,6 @@
 
 #include <thread>
 
-#include "framework/base/clock.hpp"
 #include "tests/device/conformance/fixture.hpp"
 
 namespace graphline::conformance {
@@ -120,10 +119,10 @@ TEST_F(conformance_event, is_found_on_the_host_clock_between_host_stamps_around_
   const auto s = make_stream("s");
   const auto e = dev().make_timed_event("e");
   for (int i = 0; i < 20; ++i) {
-    const nanoseconds before = now();
+    const nanoseconds before = on().host_now();
     s->record(*e);
     e->wait(wait_mode::spin);
-    const nanoseconds after = now();
+    const nanoseconds after = on().host_now();
     const host_point point = e->on_host_clock();
     EXPECT_GE(point.error, 0);
     EXPECT_GE(point.at, before - point.error);

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "framework/base/clock.hpp"
 #include "framework/device/device.hpp"
 
 namespace graphline::conformance {
@@ -52,6 +53,12 @@ class subject {
   /// Whether operations of different streams never overlap, so that what ran first can be told from
   /// what it saw. A gate holds kernels up either way; a device that overlaps may copy meanwhile.
   virtual bool does_one_thing_at_a_time() const { return true; }
+
+  /// The time by the clock that the device takes for the host's.
+  virtual nanoseconds host_now() const { return now(); }
+
+  /// Whether it goes on while nobody waits for it, on threads of its own.
+  virtual bool goes_on_by_itself() const { return true; }
 
   /// Whether a trace can be had of what is enqueued.
   virtual bool can_be_traced() const { return true; }

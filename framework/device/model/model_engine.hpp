@@ -1,0 +1,210 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <queue>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "framework/base/virtual_clock.hpp"
+#include "framework/device/backend_parts.hpp"
+#include "framework/device/capture_session.hpp"
+#include "framework/device/commands.hpp"
+#include "framework/device/model/model_device.hpp"
+#include "framework/device/operation_log.hpp"
+
+namespace graphline {
+
+class model_event;
+class model_run;
+class model_stream;
+struct model_lane;
+
+/// A point in a lane, which the lane passes when it has completed so many commands. Without a lane
+/// it has passed.
+struct model_point {
+  const model_lane* on = nullptr;
+  std::uint64_t at = 0;
+
+  bool has_passed() const noexcept;
+  bool operator==(const model_point&) const = default;
+};
+
+struct model_operation {
+  std::string name;
+  model_duration duration;
+};
+
+/// A recording, and in a graph a stamp.
+struct model_record {
+  model_event* stamped;
+};
+
+struct model_wait {
+  model_point after;
+};
+
+struct model_launch {
+  model_run* run;
+};
+
+using model_command = std::variant<model_operation, copy_command, fill_command, call_command,
+                                   model_record, model_wait, model_launch>;
+
+/// What a command that can be a node of a graph is called in listings, traces and messages.
+std::string name_of(const model_command& c);
+
+/// The time in which at least one operation was carried out.
+class model_busy_time {
+ public:
+  void begin(nanoseconds now) noexcept {
+    if (under_way_++ == 0) since_ = now;
+  }
+  void end(nanoseconds now) noexcept {
+    if (--under_way_ == 0) total_ += now - since_;
+  }
+
+  /// While none is under way.
+  nanoseconds total() const noexcept { return total_; }
+
+ private:
+  int under_way_ = 0;
+  nanoseconds since_ = 0;
+  nanoseconds total_ = 0;
+};
+
+/// A command that takes an engine's time, in its lane or in the launch of a graph there. Stays
+/// until it is finished.
+struct model_job {
+  const model_command* what = nullptr;
+  model_lane* lane = nullptr;
+  model_run* run = nullptr;  ///< null outside a graph
+  std::size_t node = 0;      ///< of the graph
+};
+
+/// The commands of a stream. Lives as long as the device and passes from a destroyed stream to a
+/// new one, so that points in it stay passed.
+struct model_lane {
+  priority level = priority::normal;
+  bool is_in_use = false;
+  std::deque<model_command> queue;  ///< the first is under way, or waits
+  std::uint64_t submitted = 0;
+  std::uint64_t completed = 0;
+  model_job front = {};  ///< of the first command, where it is one
+  model_busy_time busy = {};
+
+  model_point front_point() const noexcept { return {this, completed + 1}; }
+  model_point latest_point() const noexcept { return {this, submitted}; }
+};
+
+inline bool model_point::has_passed() const noexcept {
+  return on == nullptr || on->completed >= at;
+}
+
+using model_capture = capture_session<model_stream, model_event, model_command>;
+using model_captured = captured_graph<model_command>;  // without waits and launches
+
+/// What the streams, events and graphs of one `model` device share: its lanes, its engines, and
+/// what it does as its clock goes on.
+class model_engine {
+ public:
+  model_engine(virtual_clock& on, const model_settings& given);
+  model_engine(const model_engine&) = delete;
+  model_engine& operator=(const model_engine&) = delete;
+
+  /// To be held by every call of the host's. Recursive, since whoever waits calls back what is due.
+  std::recursive_mutex mutex;
+
+  virtual_clock& clock;
+  const model_settings settings;
+  device_failure failed;
+  capture_registry<model_capture> captures;
+  operation_log log;
+
+  /// A lane that no stream uses.
+  model_lane& acquire(priority level);
+
+  /// Nothing may be left to do on the lane.
+  void release(model_lane& lane) noexcept { lane.is_in_use = false; }
+
+  void submit(model_lane& lane, model_command c);
+
+  bool is_idle() const noexcept { return unfinished_ == 0; }
+
+  /// A job has nothing more to wait for. For graphs, as `submit` is for streams.
+  void make_ready(model_job& job);
+
+  /// Lets the clock go on until `holds()`. Throws `run_error` where that cannot happen.
+  template <class Predicate>
+  void wait_until(Predicate&& holds) {
+    const std::scoped_lock lock(mutex);
+    clock.run_until(holds);
+  }
+
+  /// Likewise for destructors, which wait for what is enqueued only.
+  template <class Predicate>
+  void drain_until(Predicate&& holds) noexcept {
+    const std::scoped_lock lock(mutex);
+    while (!holds() && clock.step()) {
+    }
+  }
+
+ private:
+  struct ready_job {
+    priority level;
+    std::uint64_t order;
+    model_job* job;
+
+    bool operator>(const ready_job& other) const noexcept {
+      return std::tie(level, order) > std::tie(other.level, other.order);
+    }
+  };
+
+  /// So many equal engines, and what is ready for them, most urgent on top.
+  struct engine_pool {
+    int free;
+    std::priority_queue<ready_job, std::vector<ready_job>, std::greater<>> ready = {};
+
+    bool can_start() const noexcept { return free > 0 && !ready.empty(); }
+  };
+
+  struct waiting_lane {
+    model_lane* lane;
+    model_point after;
+  };
+
+  engine_pool& pool_of(const model_command& c) noexcept;
+  void settle();
+  void free_waiting();
+  bool passes(model_lane& lane);
+  void begin_graph(model_lane& lane);
+  void complete_front(model_lane& lane);
+  void enter(model_job& job);
+  void start_later();
+  void start_ready();
+  nanoseconds start(model_job& job);
+  void finish(model_job& job);
+  nanoseconds time_of(const model_command& c);
+  void fail(const model_command& c, std::string_view reason) noexcept;
+
+  std::vector<std::unique_ptr<model_lane>> lanes_;
+  std::uint64_t unfinished_ = 0;       // commands submitted and not completed, of all lanes
+  std::deque<model_lane*> resumed_;    // whose first command may pass or start
+  std::vector<waiting_lane> waiting_;  // in the order in which they came to wait
+  bool any_passed_ = false;            // a point that one of these may wait for
+  std::uint64_t ready_count_ = 0;
+  bool is_starting_later_ = false;
+  engine_pool calls_{1};
+  engine_pool copies_{1};
+  engine_pool operations_;
+};
+
+}  // namespace graphline

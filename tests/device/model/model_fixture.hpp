@@ -1,0 +1,58 @@
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "framework/base/virtual_clock.hpp"
+#include "framework/device/model/model_device.hpp"
+
+namespace graphline {
+
+/// A `model` device, of the usual settings until others are asked for.
+class model_test : public testing::Test {
+ protected:
+  using started = std::pair<std::string, nanoseconds>;
+
+  void open(const model_settings& settings) { dev_ = open_model_device(clock_, settings); }
+
+  std::unique_ptr<stream> make_stream(const std::string& name, priority level = priority::normal) {
+    return dev_->make_stream(name, level);
+  }
+
+  /// An operation whose start is noted.
+  void operate(stream& s, const std::string& name, nanoseconds time) {
+    model_operate(s, name, [this, name, time] {
+      starts_.emplace_back(name, clock_.now());
+      return time;
+    });
+  }
+
+  void follow(stream& from, stream& to) {
+    marks_.push_back(dev_->make_event("mark"));
+    from.record(*marks_.back());
+    to.wait(*marks_.back());
+  }
+
+  std::unique_ptr<graph_exec> make_exec(stream& origin, const std::function<void()>& body) {
+    return dev_->capture(origin, body)->instantiate();
+  }
+
+  /// Lets the clock go on until nothing is left; when that is.
+  nanoseconds finish() {
+    dev_->synchronize(wait_mode::block);
+    return clock_.now();
+  }
+
+  virtual_clock clock_;
+  std::vector<started> starts_;
+  std::unique_ptr<device> dev_ = open_model_device(clock_, {});
+  std::vector<std::unique_ptr<event>> marks_;
+};
+
+}  // namespace graphline

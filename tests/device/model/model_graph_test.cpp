@@ -1,0 +1,128 @@
+// Graphs, overheads and busy time on the `model` device, to the nanosecond.
+
+#include <cstddef>
+
+#include "tests/device/model/model_fixture.hpp"
+
+namespace graphline {
+namespace {
+
+using testing::ElementsAre;
+using model_graph = model_test;
+
+TEST_F(model_graph, replays_the_branches_of_a_graph_as_their_dependencies_allow) {
+  for (const int at_once : {1, 2}) {
+    open({.operations_at_once = at_once});
+    starts_.clear();
+    const nanoseconds t = clock_.now();
+    const auto s = make_stream("s");
+    const auto side = make_stream("side");
+    const auto left = dev_->make_timed_event("left");
+    const auto right = dev_->make_timed_event("right");
+    nanoseconds time_of_root = 10;
+    const auto exec = make_exec(*s, [&] {
+      model_operate(*s, "root", [&] { return time_of_root; });
+      follow(*s, *side);
+      operate(*s, "left 1", 5);
+      operate(*s, "left 2", 5);
+      s->stamp(*left);
+      operate(*side, "right", 7);
+      side->stamp(*right);
+      follow(*side, *s);
+      operate(*s, "join", 1);
+    });
+    s->launch(*exec);
+    if (at_once == 1) {
+      EXPECT_EQ(finish() - t, 28);
+      EXPECT_THAT(starts_, ElementsAre(started{"left 1", t + 10}, started{"right", t + 15},
+                                       started{"left 2", t + 22}, started{"join", t + 27}));
+      EXPECT_EQ(right->on_host_clock().at, t + 22);
+    } else {
+      EXPECT_EQ(finish() - t, 21);
+      EXPECT_THAT(starts_, ElementsAre(started{"left 1", t + 10}, started{"right", t + 10},
+                                       started{"left 2", t + 15}, started{"join", t + 20}));
+      EXPECT_EQ(left->since(*right), 3);
+    }
+    // Each launch asks for the times.
+    time_of_root = 110;
+    const nanoseconds second = clock_.now();
+    s->launch(*exec);
+    EXPECT_EQ(finish() - second, at_once == 1 ? 128 : 121);
+    EXPECT_EQ(left->on_host_clock().at, second + (at_once == 1 ? 127 : 120));
+    marks_.clear();
+  }
+}
+
+TEST_F(model_graph, lets_launches_of_one_executable_follow_each_other) {
+  open({.operations_at_once = 2});
+  const auto a = make_stream("a");
+  const auto b = make_stream("b");
+  const auto exec = make_exec(*a, [&] { operate(*a, "node", 10); });
+  operate(*a, "first", 3);
+  a->launch(*exec);
+  b->launch(*exec);
+  EXPECT_EQ(finish(), 23);
+  EXPECT_THAT(starts_, ElementsAre(started{"first", 0}, started{"node", 3}, started{"node", 13}));
+}
+
+TEST_F(model_graph, spends_overheads_before_operations_and_graphs_and_occupies_nothing) {
+  open({.copy_latency = 4, .operation_overhead = 2, .graph_overhead = 30});
+  const memory block = dev_->allocate(1);
+  const auto a = make_stream("a");
+  const auto b = make_stream("b");
+  const auto begin = dev_->make_timed_event("begin");
+  const auto end = dev_->make_timed_event("end");
+  const auto exec = make_exec(*b, [&] {
+    operate(*b, "node 1", 10);
+    operate(*b, "node 2", 10);
+  });
+  a->record(*begin);
+  operate(*a, "a1", 20);                   // 2 to 22
+  operate(*a, "a2", 20);                   // 24 to 44
+  a->fill(block.data(), std::byte{1}, 1);  // ready at 46, behind node 1
+  a->record(*end);
+  b->launch(*exec);  // node 1 ready at 32: 44 to 54; node 2 ready at 56
+  EXPECT_EQ(finish(), 68);
+  EXPECT_THAT(starts_, ElementsAre(started{"a1", 2}, started{"a2", 24}, started{"node 1", 44},
+                                   started{"node 2", 58}));
+  EXPECT_EQ(end->since(*begin), 58);
+  EXPECT_EQ(end->busy_since(*begin), 44);
+}
+
+TEST_F(model_graph, tells_busy_time_apart_from_time_spent_on_other_streams) {
+  open({.operations_at_once = 2});
+  EXPECT_TRUE(dev_->properties().tells_busy_time);
+  const auto other = make_stream("other", priority::high);
+  const auto s = make_stream("s");
+  const auto side = make_stream("side");
+  const auto begin = dev_->make_timed_event("begin");
+  const auto end = dev_->make_timed_event("end");
+  const auto side_begin = dev_->make_timed_event("side begin");
+  const auto side_end = dev_->make_timed_event("side end");
+  const auto exec = make_exec(*s, [&] {
+    follow(*s, *side);
+    side->stamp(*side_begin);
+    operate(*s, "left", 10);
+    operate(*side, "right", 4);
+    side->stamp(*side_end);
+    follow(*side, *s);
+  });
+  operate(*other, "other", 100);
+  s->record(*begin);
+  s->launch(*exec);  // left 0 to 10, right 10 to 14 on the engine that is free
+  operate(*s, "after", 6);
+  s->record(*end);
+  EXPECT_EQ(finish(), 100);
+  EXPECT_EQ(end->since(*begin), 20);
+  EXPECT_EQ(end->busy_since(*begin), 20);
+  EXPECT_EQ(side_end->since(*side_begin), 14);
+  EXPECT_EQ(side_end->busy_since(*side_begin), 4);
+  s->record(*begin);
+  s->launch(*exec);  // side by side
+  s->record(*end);
+  EXPECT_EQ(finish(), 110);
+  EXPECT_EQ(end->busy_since(*begin), 10);
+}
+
+}  // namespace
+}  // namespace graphline
