@@ -48,6 +48,18 @@ std::string in_column(const quantity& of, const time_unit& time, bool is_signed 
   }
 }
 
+/// Of times that stand with their unit: that of the largest of all, unless little would be left in
+/// it of the largest of those at hand.
+time_unit unit_among(double largest_of_all, double largest) {
+  constexpr double least = 0.01;
+  const auto common = unit_for(largest_of_all);
+  return largest == 0 || largest / common.nanoseconds >= least ? common : unit_for(largest);
+}
+
+std::string with_unit(double ns, const time_unit& unit) {
+  return fmt::format("{}{} {}", ns < 0 ? "-" : "", in_unit(std::abs(ns), unit), unit.name);
+}
+
 /// Times in columns that do not name their unit have one of their own, in a row the same.
 class units_beside_times {
  public:
@@ -55,12 +67,7 @@ class units_beside_times {
     for (const auto* line : shown.lines) largest_ = std::max(largest_, largest_of(*line));
   }
 
-  time_unit of(const row& line) const {
-    constexpr double least = 0.01;  // less would have too few digits
-    const auto common = unit_for(largest_);
-    const double largest = largest_of(line);
-    return largest == 0 || largest / common.nanoseconds >= least ? common : unit_for(largest);
-  }
+  time_unit of(const row& line) const { return unit_among(largest_, largest_of(line)); }
 
  private:
   double largest_of(const row& line) const {
@@ -89,7 +96,7 @@ std::string text_in(const cell& of, const column& in, const time_unit& time,
   }
   const auto* number = std::get_if<quantity>(&of.value);
   if (number != nullptr && in.in != number->in && number->in == unit::duration) {
-    return fmt::format("{} {}", in_unit(number->value, beside), beside.name);
+    return with_unit(number->value, beside);
   }
   if (number == nullptr || in.in != number->in) return shown_value(of);
   auto text = in_column(*number, time, in.is_signed);
@@ -120,6 +127,21 @@ std::vector<std::string> histograms_in(const shown_table& shown, std::size_t col
 
 bool is_shown(const fact& of) noexcept {
   return of.value.known() && !of.title.empty();
+}
+
+std::string shown_fact(const facts& in, const fact& of) {
+  const auto time_of = [](const fact& one) -> std::optional<double> {
+    const auto* number = std::get_if<quantity>(&one.value.value);
+    if (number == nullptr || number->in != unit::duration) return std::nullopt;
+    return number->value;
+  };
+  const auto time = time_of(of);
+  if (!time) return shown_value(of.value);
+  double largest = 0;
+  for (const auto& one : in.list) {
+    if (is_shown(one)) largest = std::max(largest, std::abs(time_of(one).value_or(0)));
+  }
+  return with_unit(*time, unit_among(largest, std::abs(*time)));
 }
 
 bool is_whole(const quantity& of) noexcept {

@@ -144,7 +144,7 @@ std::string figures_of(const facts& of) {
     if (!is_shown(one)) continue;
     const bool number = one.value.number().has_value();
     text += fmt::format("<div><dt>{}</dt><dd class=\"{}\">{}</dd>", html_text(one.title),
-                        number ? "value" : "words", named(shown_value(one.value)));
+                        number ? "value" : "words", named(shown_fact(of, one)));
     if (const auto* some = std::get_if<estimate>(&one.value.value)) {
       text += fmt::format("<dd class=\"note\">{}</dd>", html_text(interval_text(*some)));
     }

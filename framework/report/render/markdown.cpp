@@ -75,7 +75,7 @@ std::string text_of(const facts& of) {
   for (const auto& one : of.list) {
     if (!is_shown(one)) continue;
     text += fmt::format("- {}: **{}**{}{}\n", markdown_text(one.title),
-                        markdown_text(shown_value(one.value)), one.note.empty() ? "" : ", ",
+                        markdown_text(shown_fact(of, one)), one.note.empty() ? "" : ", ",
                         markdown_text(one.note));
   }
   return text;

@@ -96,12 +96,12 @@ std::string text_of(const facts& of, const terminal_style& as) {
     if (!is_shown(one)) continue;
     titles = std::max(titles, text_width(one.title));
     if (one.note.empty()) continue;
-    values = std::max(values, text_width(shown_value(one.value)));
+    values = std::max(values, text_width(shown_fact(of, one)));
   }
   auto text = colored(printable(of.title), color::heading, as) + '\n';
   for (const auto& one : of.list) {
     if (!is_shown(one)) continue;
-    const auto value = printable(shown_value(one.value));
+    const auto value = printable(shown_fact(of, one));
     auto line =
         fmt::format("{}{}  {}", one.title, std::string(titles - text_width(one.title), ' '), value);
     if (!one.note.empty()) {

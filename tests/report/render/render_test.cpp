@@ -164,6 +164,27 @@ TEST(as_csv, is_empty_without_the_table) {
   EXPECT_EQ(as_csv(describe(samples::uncalibrated())), "");
 }
 
+TEST(as_text, has_one_unit_for_times_that_stand_with_theirs) {
+  const auto time = [](double ns) { return cell(ns, unit::duration); };
+  document says;
+  says.parts.push_back(
+      facts{"f", "F", {{"a", "a", time(74.2e6)}, {"b", "b", time(870e3)}, {"c", "c", time(950)}}});
+  says.parts.push_back(table{"t",
+                             "",
+                             "",
+                             "",
+                             {{"name", "figure"}, {"before", "before"}, {"after", "after"}},
+                             {{{"one", time(999e3), time(1.02e6)}},
+                              {{"two", time(870e3), "x"}},
+                              {{"three", time(20), time(0)}}}});
+  EXPECT_EQ(as_text(says),
+            "F\na  74.2 ms\nb  0.870 ms\nc  950 ns\n\n"
+            "figure  before    after\n"
+            "one     0.999 ms  1.02 ms\n"
+            "two     0.870 ms  x\n"
+            "three   20.0 ns   0 ns\n");
+}
+
 TEST(write_json, has_tables_facts_and_findings_under_their_keys) {
   auto result = json::parse(result_json(two_models_roofline(5)));
   EXPECT_TRUE(result.erase("record") == 1);  // which the reader of records is for
