@@ -322,6 +322,9 @@ class device {
 
   // For the vendor's tools, which show them; without such a tool next to nothing.
 
+  /// Whether ranges may be shown, so that it is worth to say where they are.
+  virtual bool shows_ranges() const noexcept { return false; }
+
   /// A named range of the calling thread, shown on its timeline; ranges nest. From any thread, a
   /// host function's among them.
   virtual void begin_range(const char* /*name*/) noexcept {}

@@ -3,59 +3,21 @@
 #include <gmock/gmock.h>
 
 #include <map>
-#include <random>
 #include <set>
 #include <utility>
 #include <vector>
+
+#include "tests/run/drawn_plan.hpp"
 
 namespace graphline {
 namespace {
 
 using cause = ready_cause::kind;
-using random_source = std::mt19937_64;
-
-std::size_t below(random_source& random, std::size_t limit) {
-  return static_cast<std::size_t>(random() % limit);
-}
-
-struct edge {
-  std::size_t earlier;
-  std::size_t later;
-};
-
-/// A plan of so many stages, whose sides and edges are given. Device stages are on one stream of
-/// two.
-plan plan_of(const std::vector<side>& sides, const std::vector<edge>& edges) {
-  plan p;
-  p.stages.resize(sides.size());
-  for (std::size_t s = 0; s < sides.size(); ++s) {
-    p.stages[s].on = sides[s];
-    p.stages[s].stream = s % 2;
-  }
-  for (const edge& e : edges) {
-    const auto& earlier = p.stages[e.earlier];
-    const auto& later = p.stages[e.later];
-    const auto how = earlier.on == side::cpu          ? satisfied_by::cpu_return
-                     : later.on == side::cpu          ? satisfied_by::completion
-                     : earlier.stream == later.stream ? satisfied_by::stream_order
-                                                      : satisfied_by::event_wait;
-    p.stages[e.later].waits.push_back({e.earlier, how, {}});
-    p.stages[e.earlier].followers.push_back(e.later);
-  }
-  return p;
-}
-
-plan random_plan(random_source& random, std::size_t most) {
-  std::vector<side> sides(1 + below(random, most));
-  std::vector<edge> edges;
-  for (std::size_t s = 0; s < sides.size(); ++s) {
-    sides[s] = below(random, 2) == 0 ? side::cpu : side::device;
-    for (std::size_t e = 0; e < s; ++e) {
-      if (below(random, 4) == 0) edges.push_back({e, s});
-    }
-  }
-  return plan_of(sides, edges);
-}
+using testing_plans::below;
+using testing_plans::edge;
+using testing_plans::plan_of;
+using testing_plans::random_plan;
+using testing_plans::random_source;
 
 /// The world around `frame_progress`: starts what is ready, lets it return and complete, in
 /// whatever order is asked for, and knows from the plan alone what may start when.

@@ -46,6 +46,7 @@ class watched_device final : public device {
     if (!clock_problem.empty()) throw run_error(clock_problem);
     return clock_checks++ == 0 ? first_check : later_check;
   }
+  bool shows_ranges() const noexcept override { return true; }
   void begin_range(const char* name) noexcept override { note(name); }
   void end_range() noexcept override { note("end"); }
   void profile(bool on) noexcept override { note(on ? "profile" : "no profile"); }

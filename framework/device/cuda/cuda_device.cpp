@@ -149,6 +149,7 @@ class cuda_device final : public device {
     return engine_.index;
   }
 
+  bool shows_ranges() const noexcept override { return true; }
   void begin_range(const char* name) noexcept override { nvtxRangePushA(name); }
   void end_range() noexcept override { nvtxRangePop(); }
   void profile(bool on) noexcept override {

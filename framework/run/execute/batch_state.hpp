@@ -1,10 +1,7 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
 #include <new>
 #include <optional>
 #include <string>
@@ -14,10 +11,13 @@
 
 namespace graphline {
 
-/// How far a batch of `overlap` is, as its threads tell each other: the frames that are complete,
-/// what ends the batch early, and how much is in hand. Nothing in hand is the end.
+/// How far a batch is whose stages go as they are ready, as its threads tell each other: what ends
+/// the batch early, and how much is in hand. Nothing in hand is the end.
+template <class Host>
 class batch_state {
  public:
+  explicit batch_state(Host& host) noexcept : host_(host) {}
+
   /// Begins anew, with one thing in hand, which the caller lets go of when it begins no more
   /// frames. Only while nobody else looks.
   void begin(const batch& b) {
@@ -66,38 +66,32 @@ class batch_state {
   /// Changes what a thread in `wait_for_change` may wait for.
   template <class Function>
   void change(Function&& f) {
-    const std::lock_guard lock(lock_);
-    f();
-    changed_.notify_all();
+    host_.change(f);
   }
 
   /// Until `reached`, a failure or some time has passed.
   template <class Condition>
   void wait_for_change(nanoseconds at_most, Condition&& reached) {
-    std::unique_lock lock(lock_);
-    changed_.wait_for(lock, std::chrono::nanoseconds(at_most),
-                      [&] { return reached() || stopping_; });
+    host_.wait_for(at_most, [&] { return reached() || stopping_; });
   }
 
   /// Waits until nothing is in hand; tells the meter meanwhile.
   batch_result wait_for_end(progress_meter& meter) {
-    std::unique_lock lock(lock_);
-    while (!changed_.wait_for(lock, std::chrono::milliseconds(100), [this] { return ended_; })) {
-      meter.frame_done(into_->complete(), now());
+    while (!host_.wait_for(100'000'000, [this] { return ended_; })) {
+      meter.frame_done(into_->complete(), host_.now());
     }
     return {.completed = into_->complete(), .interrupted = interrupted_, .failure = failure_};
   }
 
  private:
+  Host& host_;
   const stop_request* stop_ = nullptr;
   const recording* into_ = nullptr;  ///< counts the frames that are complete
   std::atomic<bool> stopping_{false};
   std::atomic<bool> interrupted_{false};
   std::atomic<std::int64_t> in_hand_{0};
-  std::mutex lock_;
-  std::condition_variable changed_;
-  bool ended_ = false;                  ///< under `lock_`
-  std::optional<std::string> failure_;  ///< under `lock_`
+  bool ended_ = false;                  ///< by `change`
+  std::optional<std::string> failure_;  ///< likewise
 };
 
 }  // namespace graphline

@@ -28,12 +28,12 @@ struct batch {
   bool on_schedule() const noexcept { return schedule != nullptr || feed != nullptr; }
 
   /// When the next frame was due, at that moment or later; it leaves the queue then. Calls `look`
-  /// as `due_wait` does. Nothing when no frame is left, and where `look` ended the wait.
-  template <class Look>
-  std::optional<nanoseconds> await_next(const due_wait& wait, const Look& look) const {
+  /// as `wait_until` does. Nothing when no frame is left, and where `look` ended the wait.
+  template <class Waits, class Look>
+  std::optional<nanoseconds> await_next(const Waits& waits, const Look& look) const {
     if (feed == nullptr) {
-      const auto due = schedule->next(now());
-      if (!due || !wait.until(*due, look)) return std::nullopt;
+      const auto due = schedule->next(waits.now());
+      if (!due || !wait_until(*due, waits, look)) return std::nullopt;
       schedule->begin_frame(into->complete());
       return due;
     }
@@ -63,14 +63,8 @@ class executor {
   virtual batch_result run(const batch& b) = 0;
 };
 
-/// One host thread, stages in planned order: `serial` and `async`.
-std::unique_ptr<executor> make_sequential_executor(prepared_pipeline& pipeline);
-
-/// Every stage when its inputs are ready: `overlap`. CPU stages run on oneTBB's threads.
-std::unique_ptr<executor> make_overlap_executor(prepared_pipeline& pipeline);
-
-/// Each frame as one launch of its graph: `graphs: frame`.
-std::unique_ptr<executor> make_frame_executor(prepared_pipeline& pipeline);
+/// Carries out the plan's schedule on this machine.
+std::unique_ptr<executor> make_executor(prepared_pipeline& pipeline);
 
 /// "stage 'head' (network), frame 12: WHAT", from within a catch block; without the stage where it
 /// is not known.

@@ -84,19 +84,7 @@ class due_wait {
   due_wait(const due_wait&) = delete;
   due_wait& operator=(const due_wait&) = delete;
 
-  /// Returns true from the moment `due` on. Until then calls `look()`, at least once, which says
-  /// for how many nanoseconds it need not be called again; nothing ends the wait at once, with
-  /// false.
-  template <class Look>
-  bool until(nanoseconds due, const Look& look) const {
-    while (true) {
-      const std::optional<nanoseconds> unwatched = look();
-      if (!unwatched) return false;
-      const nanoseconds at = now();
-      if (at >= due) return true;
-      pause(due - at < *unwatched ? due : at + *unwatched);
-    }
-  }
+  static nanoseconds now() noexcept { return graphline::now(); }
 
   /// Polls once more, or sleeps until the moment `at`.
   void pause(nanoseconds at) const noexcept;
@@ -105,5 +93,18 @@ class due_wait {
   wait_mode how_;
   int slack_ = -1;  ///< of the thread before, in nanoseconds; negative: left as it was
 };
+
+/// Returns true from the moment `due` on. Until then calls `look()`, at least once, which says for
+/// how many nanoseconds it need not be called again; nothing ends the wait at once, with false.
+template <class Waits, class Look>
+bool wait_until(nanoseconds due, const Waits& waits, const Look& look) {
+  while (true) {
+    const std::optional<nanoseconds> unwatched = look();
+    if (!unwatched) return false;
+    const nanoseconds at = waits.now();
+    if (at >= due) return true;
+    waits.pause(due - at < *unwatched ? due : at + *unwatched);
+  }
+}
 
 }  // namespace graphline

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -19,6 +21,21 @@ struct ready_stage {
   std::uint32_t stage;
   std::uint32_t slot;  ///< of the frame
   friend auto operator<=>(const ready_stage&, const ready_stage&) = default;
+};
+
+/// Ready stages that a thread carries out itself, one after another: the device stages first, since
+/// the device should have its work before the thread is busy with its own.
+struct turn {
+  enum class of { driver, watcher, worker };
+  static constexpr std::size_t room = 32;
+
+  // Leaves the array as it is, which would take longer to fill than a stage to carry out.
+  explicit turn(of owner) noexcept : whose(owner) {}
+
+  of whose;
+  std::array<ready_stage, room> device_stages;  ///< the first `device_count`
+  std::size_t device_count = 0;
+  std::optional<ready_stage> cpu_stage;  ///< of a worker's only
 };
 
 /// For what takes some dozens of nanoseconds, less than a thread takes to fall asleep.

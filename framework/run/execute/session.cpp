@@ -104,13 +104,6 @@ void trace_stages(prepared_pipeline& pipeline, run_record& record, const stop_re
   }
 }
 
-std::unique_ptr<executor> make_executor(prepared_pipeline& pipeline) {
-  const schedule_properties& of = pipeline.planned().schedule.properties;
-  if (of.one_launch) return make_frame_executor(pipeline);
-  return of.one_host_thread() ? make_sequential_executor(pipeline)
-                              : make_overlap_executor(pipeline);
-}
-
 /// Why a plan cannot be timed by a method or loaded at a rate, if so.
 diagnostics refusal_of(const plan& p, timing_method method, std::optional<double> rate) {
   settings run = p.run;

@@ -18,26 +18,37 @@ struct frame_position {
   std::int64_t number = 0;
 };
 
-/// A range of the calling thread, shown by the vendor's tools while this exists.
+/// A range of the calling thread, shown by the vendor's tools of a device while this exists; of
+/// none where it is null.
 class shown_range {
  public:
-  shown_range(device& d, const char* name) noexcept : device_(d) { device_.begin_range(name); }
-  ~shown_range() { device_.end_range(); }
+  shown_range(device* d, const char* name) noexcept : device_(d) {
+    if (device_ != nullptr) device_->begin_range(name);
+  }
+  ~shown_range() {
+    if (device_ != nullptr) device_->end_range();
+  }
   shown_range(const shown_range&) = delete;
   shown_range& operator=(const shown_range&) = delete;
 
  private:
-  device& device_;
+  device* device_;
+};
+
+/// The clock of this machine.
+struct real_clock {
+  static nanoseconds now() noexcept { return graphline::now(); }
 };
 
 /// Carries out single stages under the timing method of a recording. Common to all executors.
 class stage_runner {
  public:
-  stage_runner(device& d, wait_mode how, recording& into) : device_(d), how_(how), into_(into) {}
+  stage_runner(device& d, wait_mode how, recording& into)
+      : device_(d), ranges_(d.shows_ranges() ? &d : nullptr), how_(how), into_(into) {}
 
   /// Runs a CPU stage in the calling thread.
   void run_on_cpu(bound_stage& s, frame_position frame) const {
-    const shown_range shown(device_, s.name);
+    const shown_range shown(ranges_, s.name);
     const stage_scope scope({s.label, frame.number});
     const cpu_call call{frame.number, s.inputs, s.outputs};
     if (!s.guarded.empty()) fill_guards(s.outputs);
@@ -52,12 +63,13 @@ class stage_runner {
     if (!s.guarded.empty()) check_guards(s.outputs, s.guarded);
   }
 
-  /// Enqueues a device stage behind the stages it waits for.
-  void enqueue(bound_stage& s, frame_position frame) const {
-    const shown_range shown(device_, s.name);
+  /// Enqueues a device stage behind the stages it waits for. `clock` times the launch.
+  template <class Clock = real_clock>
+  void enqueue(bound_stage& s, frame_position frame, Clock clock = {}) const {
+    const shown_range shown(ranges_, s.name);
     const stage_scope scope({s.label, frame.number});
     for (const event* e : s.stream_waits) s.on->wait(*e);
-    operations ops{s, *this, frame.index};
+    operations<Clock> ops{s, *this, frame.index, clock};
     time_device_stage(into_.method(), ops);
     if (s.complete != nullptr) s.on->record(*s.complete);
   }
@@ -84,7 +96,8 @@ class stage_runner {
     }
   }
 
-  device& on() const noexcept { return device_; }
+  /// The device, where its tools show ranges; else null.
+  device* ranges() const noexcept { return ranges_; }
   recording& into() const noexcept { return into_; }
   wait_mode how() const noexcept { return how_; }
 
@@ -109,12 +122,14 @@ class stage_runner {
   }
 
   /// What `time_device_stage` works with.
+  template <class Clock>
   struct operations {
     bound_stage& s;
     const stage_runner& runner;
     std::int64_t frame;
+    Clock clock;
 
-    nanoseconds now() const noexcept { return graphline::now(); }
+    nanoseconds now() { return clock.now(); }
     void launch() { s.launch(); }
     void launch_in_parts() { s.launch_in_parts(); }
     void record_begin() { s.on->record(*s.begin); }
@@ -131,6 +146,7 @@ class stage_runner {
   };
 
   device& device_;
+  device* ranges_;
   wait_mode how_;
   recording& into_;
 };

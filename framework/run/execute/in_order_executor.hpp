@@ -1,29 +1,28 @@
-#include <fmt/format.h>
+#pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <exception>
+#include <optional>
+#include <utility>
+#include <vector>
 
-#include "framework/base/error.hpp"
+#include "framework/base/clock.hpp"
+#include "framework/base/machine.hpp"
 #include "framework/plan/schedules/schedule.hpp"
 #include "framework/run/execute/executor.hpp"
-#include "framework/run/execute/frame_graph.hpp"
-#include "framework/run/execute/slot.hpp"
+#include "framework/run/execute/frame_schedule.hpp"
+#include "framework/run/execute/prepared_pipeline.hpp"
 #include "framework/run/execute/stage_runner.hpp"
 
 namespace graphline {
-
-std::string describe_failure(const plan& p, std::optional<std::size_t> stage, std::int64_t frame) {
-  const auto where = stage ? to_string(stage_point{label_of(p.stages[*stage]), frame})
-                           : fmt::format("frame {}", frame);
-  return fmt::format("{}: {}", where, reason_of_caught());
-}
-
-namespace {
 
 /// One host thread that begins frames in order and sees them end in that order. With several in
 /// flight it looks whether the oldest has ended whenever it may have worked or waited for long:
 /// after each stage, while a stage waits for the device, between frames, and while the next frame
 /// is yet to be due.
+template <class Host>
 class in_order_executor : public executor {
  public:
   batch_result run(const batch& b) override {
@@ -31,8 +30,9 @@ class in_order_executor : public executor {
     progress_meter meter(b);
     batch_ = &b;
     meter_ = &meter;
-    runner_.emplace(pipeline_.device(), pipeline_.planned().run.wait, *b.into);
-    waits_.emplace(runner_->how());
+    runner_ = &host_.begin(*b.into);
+    const typename Host::waits waits = host_.make_waits();
+    waits_ = &waits;
     result_ = {};
     begun_ = 0;
     try {
@@ -45,12 +45,14 @@ class in_order_executor : public executor {
         // The device itself has failed; `failure` already says so.
       }
     }
-    waits_.reset();
     return result_;
   }
 
  protected:
-  explicit in_order_executor(prepared_pipeline& pipeline) : pipeline_(pipeline) {}
+  /// `world`: what the host takes beside the pipeline.
+  template <class... World>
+  explicit in_order_executor(prepared_pipeline& pipeline, World&&... world)
+      : pipeline_(pipeline), host_(pipeline, std::forward<World>(world)...) {}
 
   /// Hands a frame over that has begun at that time, as far as this takes no wait for its end.
   virtual void carry_out(slot& s, frame_position frame, nanoseconds begun) = 0;
@@ -76,10 +78,10 @@ class in_order_executor : public executor {
   /// For work of the frame that is carried out, while older ones end.
   void wait_for(const event& e) {
     while (result_.completed < begun_ && !e.done()) {
-      waits_->pause(now() + glance_at_device);
+      waits_->pause(host_.now() + glance_at_device);
       finish_ended();
     }
-    e.wait(runner_->how());
+    host_.await(e);
     finish_ended();
   }
 
@@ -89,8 +91,9 @@ class in_order_executor : public executor {
   }
 
   prepared_pipeline& pipeline_;
-  std::optional<stage_runner> runner_;   ///< of the batch under way
-  std::optional<due_wait> waits_;        ///< likewise
+  Host host_;
+  const stage_runner* runner_ = nullptr;         ///< of the batch under way
+  const typename Host::waits* waits_ = nullptr;  ///< likewise
   std::optional<std::size_t> at_stage_;  ///< for messages: what is carried out or waited for
 
  private:
@@ -131,12 +134,12 @@ class in_order_executor : public executor {
   }
 
   void begin_next(std::optional<nanoseconds> due) {
-    const shown_range shown(runner_->on(), "frame");
+    const shown_range shown(runner_->ranges(), "frame");
     const frame_position frame{begun_, batch_->first_number + begun_};
     at_frame_ = frame.number;
     at_stage_.reset();
     runner_->into().make_room(frame.index);
-    const nanoseconds begun = now();
+    const nanoseconds begun = host_.now();
     runner_->into().frame_begun(frame.index, due, begun);
     carry_out(slot_of(frame.index), frame, begun);
   }
@@ -153,7 +156,7 @@ class in_order_executor : public executor {
     at_frame_ = frame.number;
     at_stage_.reset();
     wait_for_end(s);
-    const nanoseconds end = now();
+    const nanoseconds end = host_.now();
     runner_->into().frame_ended(frame.index, end);
     at_stage_.reset();
     runner_->read_stamps(s, frame);
@@ -172,10 +175,20 @@ class in_order_executor : public executor {
 
 /// Goes through the steps of the plan's schedule, and waits at the end of a frame for the device
 /// stages that nothing follows.
-class sequential_executor final : public in_order_executor {
+template <class Host>
+class sequential_executor final : public in_order_executor<Host> {
+  using base = in_order_executor<Host>;
+  using base::at_stage_;
+  using base::finish_begun;
+  using base::finish_ended;
+  using base::host_;
+  using base::pipeline_;
+  using base::runner_;
+
  public:
-  explicit sequential_executor(prepared_pipeline& pipeline)
-      : in_order_executor(pipeline), steps_(pipeline.planned().schedule.steps) {
+  template <class... World>
+  explicit sequential_executor(prepared_pipeline& pipeline, World&&... world)
+      : base(pipeline, std::forward<World>(world)...), steps_(pipeline.planned().schedule.steps) {
     const auto& stages = pipeline.planned().stages;
     for (std::size_t i = 0; i < stages.size(); ++i) {
       if (stages[i].on == side::device && stages[i].followers.empty()) last_.push_back(i);
@@ -189,13 +202,13 @@ class sequential_executor final : public in_order_executor {
       at_stage_ = step.stage;
       switch (step.what) {
         case schedule_step::action::issue:
-          runner_->enqueue(stage, frame);
+          host_.issue(stage, frame);
           break;
         case schedule_step::action::run:
-          runner_->run_on_cpu(stage, frame);
+          host_.run(stage, frame);
           break;
         case schedule_step::action::await:
-          wait_for(*stage.complete);
+          this->wait_for(*stage.complete);
           break;
       }
       finish_ended();
@@ -212,7 +225,7 @@ class sequential_executor final : public in_order_executor {
   void wait_for_end(slot& s) override {
     for (const std::size_t index : last_) {
       at_stage_ = index;
-      s.stages[index].complete->wait(runner_->how());
+      host_.await(*s.stages[index].complete);
     }
   }
 
@@ -224,55 +237,5 @@ class sequential_executor final : public in_order_executor {
   const std::vector<schedule_step>& steps_;
   std::vector<std::size_t> last_;  ///< device stages that nothing follows: they end the frame
 };
-
-/// `graphs: frame`: launches each frame's graph. CPU stages run where the device calls them.
-class frame_executor final : public in_order_executor {
- public:
-  explicit frame_executor(prepared_pipeline& pipeline) : in_order_executor(pipeline) {}
-
-  batch_result run(const batch& b) override {
-    abandoned_ = false;
-    auto result = in_order_executor::run(b);
-    for (auto& s : pipeline_.slots()) s.frame->current() = {};
-    return result;
-  }
-
- private:
-  void carry_out(slot& s, frame_position frame, nanoseconds begun) override {
-    s.frame->current() = {.runner = &*runner_, .frame = frame, .abandoned = &abandoned_};
-    const timing_method method = runner_->into().method();
-    s.frame->launch(method);
-    if (method != timing_method::none) runner_->into().frame_launched(frame.index, begun, now());
-  }
-
-  bool has_ended(const slot& s) override { return s.frame->complete().done(); }
-
-  /// Frames end in order, so those before one that failed are told as completed by then.
-  void wait_for_end(slot& s) override {
-    s.frame->complete().wait(runner_->how());
-    if (const auto& launched = s.frame->current(); launched.problem != nullptr) {
-      at_stage_ = launched.failed_stage;
-      std::rethrow_exception(launched.problem);
-    }
-  }
-
-  /// What was launched beyond the failed frame runs to its end, without its CPU stages.
-  void drain() override {
-    abandoned_ = true;
-    pipeline_.device().synchronize(wait_mode::block);
-  }
-
-  std::atomic<bool> abandoned_{false};
-};
-
-}  // namespace
-
-std::unique_ptr<executor> make_sequential_executor(prepared_pipeline& pipeline) {
-  return std::make_unique<sequential_executor>(pipeline);
-}
-
-std::unique_ptr<executor> make_frame_executor(prepared_pipeline& pipeline) {
-  return std::make_unique<frame_executor>(pipeline);
-}
 
 }  // namespace graphline

@@ -1,0 +1,308 @@
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "framework/base/clock.hpp"
+#include "framework/base/machine.hpp"
+#include "framework/plan/plan.hpp"
+#include "framework/run/execute/batch_state.hpp"
+#include "framework/run/execute/executor.hpp"
+#include "framework/run/execute/frame_progress.hpp"
+#include "framework/run/execute/frame_schedule.hpp"
+#include "framework/run/execute/prepared_pipeline.hpp"
+#include "framework/run/execute/ready_queue.hpp"
+#include "framework/run/execute/stage_runner.hpp"
+
+namespace graphline {
+
+/// Carries out each stage as soon as `frame_progress` says that it is ready. The thread whose event
+/// made it ready issues a device stage there and then, and gives a CPU stage to the workers.
+///
+/// A worker that is free takes the least of the ready stages, so that no newer frame overtakes an
+/// older one that is ready. Each stage in the queue has a task of the host, which takes whichever
+/// is the least then; a worker with a ready stage of its own goes on without one. Stages become
+/// ready in ascending order, so that none is taken before a lesser one of the same moment is in the
+/// queue.
+///
+/// Each slot begins its next frame itself; where frames are due on a schedule, the thread that runs
+/// the batch begins them.
+template <class Host>
+class ready_executor final : public executor {
+ public:
+  /// `world`: what the host takes beside the pipeline.
+  template <class... World>
+  explicit ready_executor(prepared_pipeline& pipeline, World&&... world)
+      : pipeline_(pipeline),
+        progress_(pipeline.planned(), pipeline.slots().size()),
+        live_(pipeline.slots().size()),
+        queue_(pipeline.planned().stages.size() * live_.size()),
+        state_(host_),
+        host_(pipeline, std::forward<World>(world)...) {
+    for (const auto& stage : pipeline.planned().stages) {
+      on_cpu_.push_back(stage.on == side::cpu ? 1 : 0);
+    }
+    host_.start_workers([this](turn& own, std::uint64_t token, std::exception_ptr problem) {
+      seen_complete(static_cast<std::uint32_t>(token >> 32),
+                    static_cast<std::uint32_t>(token & 0xffffffffU), std::move(problem), own);
+    });
+  }
+
+  batch_result run(const batch& b) override {
+    const kept_to_cpus kept(pipeline_.device().properties().cpus_of_host);
+    batch_ = &b;
+    runner_ = &host_.begin(*b.into);
+    state_.begin(b);
+    queue_.clear();  // a batch that failed may have left some
+    progress_.reset();
+    for (auto& slot : live_) slot.busy = false;
+
+    turn first(turn::of::driver);
+    progress_meter meter(b);
+    if (b.on_schedule()) {
+      begin_frames_on_schedule(b, meter, first);
+    } else {
+      const auto slots = std::min(static_cast<std::int64_t>(live_.size()), b.frames);
+      for (std::int64_t i = 0; i < slots; ++i) {
+        begin_next_frame(static_cast<std::uint32_t>(i), {i, b.first_number + i}, first);
+        drain(first);
+      }
+    }
+    state_.one_less();
+    batch_result result = state_.wait_for_end(meter);
+    if (result.failure) {
+      // Device stages that nobody awaits may still run.
+      try {
+        pipeline_.device().synchronize(wait_mode::block);
+      } catch (const std::exception&) {
+      }
+    }
+    return result;
+  }
+
+ private:
+  /// What a worker is given to do: the least ready stage, and what follows.
+  struct take_least {
+    ready_executor* executor;
+    void operator()(turn& own) const {
+      executor->state_.taken_over();
+      if (executor->carry_out(executor->queue_.pop(), own)) executor->finish(own);
+    }
+  };
+
+  /// A slot while frames run.
+  struct live_slot {
+    std::atomic<bool> busy{false};  ///< with a frame of a schedule
+    frame_position frame;
+  };
+
+  /// Until none is left, a stop is asked for or a frame has failed.
+  void begin_frames_on_schedule(const batch& b, progress_meter& meter, turn& into) {
+    const typename Host::waits waits = host_.make_waits();
+    const auto look = [&]() -> std::optional<nanoseconds> {
+      meter.frame_done(runner_->into().complete(), host_.now());
+      if (!state_.may_begin_frame()) return std::nullopt;
+      return glance_at_stop;
+    };
+    const auto depth = static_cast<std::int64_t>(live_.size());
+    for (std::int64_t i = 0;; ++i) {
+      const auto slot = static_cast<std::uint32_t>(i % depth);
+      live_slot& live = live_[slot];
+      while (live.busy.load(std::memory_order_acquire)) {
+        if (!look()) return;
+        if (runner_->how() == wait_mode::block) {
+          state_.wait_for_change(glance_at_stop, [&] { return !live.busy; });
+        } else {
+          waits.pause(0);
+        }
+      }
+      std::optional<nanoseconds> due;
+      try {
+        due = b.await_next(waits, look);
+      } catch (...) {  // no memory for those that wait
+        state_.fail(pipeline_.planned(), std::nullopt, b.first_number + i);
+      }
+      if (!due) return;
+      live.busy.store(true, std::memory_order_relaxed);
+      begin_frame(slot, {i, b.first_number + i}, due, into);
+      drain(into);
+    }
+  }
+
+  void begin_next_frame(std::uint32_t slot, frame_position frame, turn& into) {
+    if (frame.index >= batch_->frames || !state_.may_begin_frame()) return;
+    begin_frame(slot, frame, std::nullopt, into);
+  }
+
+  void begin_frame(std::uint32_t slot, frame_position frame, std::optional<nanoseconds> due,
+                   turn& into) {
+    live_[slot].frame = frame;
+    try {
+      runner_->into().make_room(frame.index);
+    } catch (...) {
+      state_.fail(pipeline_.planned(), std::nullopt, frame.number);
+      return;
+    }
+    const shown_range shown(runner_->ranges(), "frame");
+    runner_->into().frame_begun(frame.index, due, host_.now());
+    progress_.begun(slot, putting(frame.index, slot, into));
+  }
+
+  /// For `frame_progress`: puts the ready stages of a frame, and of the next one in its own slot.
+  auto putting(std::int64_t frame, std::uint32_t slot, turn& into) {
+    return [this, frame, slot, &into](std::uint32_t in_slot, std::uint32_t stage, ready_cause) {
+      put({in_slot == slot ? frame : frame + 1, stage, in_slot}, into);
+    };
+  }
+
+  void put(const ready_stage& r, turn& into) {
+    const bool on_cpu = on_cpu_[r.stage] != 0;
+    if (!on_cpu && into.device_count < turn::room) {
+      into.device_stages[into.device_count++] = r;
+    } else if (on_cpu && into.whose == turn::of::worker && !into.cpu_stage) {
+      into.cpu_stage = r;
+    } else {
+      state_.one_more();
+      try {
+        queue_.push(r);
+        host_.post(take_least{this}, into);
+      } catch (...) {
+        state_.fail(pipeline_.planned(), r.stage, live_[r.slot].frame.number);
+        state_.one_less();
+      }
+    }
+  }
+
+  /// Carries out what is in the turn of a worker or the watcher, which ends with it.
+  void finish(turn& own) {
+    for (ready_stage next; take(own, next);) {
+      if (!carry_out(next, own)) return;
+    }
+    host_.over(own);
+    state_.one_less();
+  }
+
+  /// The same for the driver, whose turn goes on.
+  void drain(turn& own) {
+    for (ready_stage next; take(own, next);) carry_out(next, own);
+  }
+
+  /// What comes next in a turn; false where it has nothing left.
+  bool take(turn& own, ready_stage& next) {
+    if (own.device_count > 0) {
+      next = least_device_stage(own);
+    } else if (own.cpu_stage) {
+      next = queue_.exchange(*own.cpu_stage);
+      own.cpu_stage.reset();
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  // Apart, so that what calls it stays short enough to be inlined.
+  [[gnu::noinline]] static ready_stage least_device_stage(turn& own) noexcept {
+    const auto all = std::span(own.device_stages).first(own.device_count);
+    std::swap(*std::ranges::min_element(all), all.back());
+    return own.device_stages[--own.device_count];
+  }
+
+  /// False where the host will go on with the turn once the stage is done.
+  bool carry_out(const ready_stage& ready, turn& own) {
+    bound_stage& stage = pipeline_.slots()[ready.slot].stages[ready.stage];
+    const frame_position frame = live_[ready.slot].frame;
+    const auto go_on = [this, ready, &own] {
+      done(ready, own);
+      finish(own);
+    };
+    const bool watched = stage.cpu == nullptr && host_.watches(ready.stage);
+    try {
+      if (stage.cpu != nullptr) {
+        if (!host_.run(stage, frame, own, go_on)) return false;
+      } else {
+        if (watched) state_.one_more();
+        const auto token = (std::uint64_t{ready.slot} << 32) | std::uint64_t{ready.stage};
+        if (!host_.issue(stage, frame, token, own, go_on)) return false;
+      }
+    } catch (...) {
+      state_.fail(pipeline_.planned(), ready.stage, frame.number);
+      if (watched) state_.one_less();
+      return true;
+    }
+    done(ready, own);
+    return true;
+  }
+
+  /// The host has run a CPU stage or issued a device stage.
+  void done(const ready_stage& ready, turn& own) {
+    const bool ended =
+        progress_.returned(ready.slot, ready.stage, putting(ready.frame, ready.slot, own));
+    if (ended) end_frame(ready.slot, own);
+  }
+
+  void end_frame(std::uint32_t slot, turn& into) {
+    live_slot& live = live_[slot];
+    const frame_position frame = live.frame;
+    runner_->into().frame_ended(frame.index, host_.now());
+    try {
+      runner_->read_stamps(pipeline_.slots()[slot], frame);
+    } catch (...) {
+      state_.fail(pipeline_.planned(), std::nullopt, frame.number);
+      return;
+    }
+    runner_->into().frame_complete();
+    if (batch_->on_schedule()) {
+      free_slot(live);
+      return;
+    }
+    const auto depth = static_cast<std::int64_t>(live_.size());
+    begin_next_frame(slot, {frame.index + depth, frame.number + depth}, into);
+  }
+
+  /// For the next frame of a schedule.
+  void free_slot(live_slot& slot) {
+    if (runner_->how() != wait_mode::block) {
+      slot.busy.store(false, std::memory_order_release);
+      return;
+    }
+    state_.change([&] { slot.busy.store(false, std::memory_order_release); });
+  }
+
+  /// In a turn of the watcher.
+  void seen_complete(std::uint32_t slot, std::uint32_t stage, std::exception_ptr problem,
+                     turn& own) {
+    const frame_position frame = live_[slot].frame;
+    if (problem) {
+      try {
+        std::rethrow_exception(problem);
+      } catch (...) {
+        state_.fail(pipeline_.planned(), stage, frame.number);
+      }
+    } else if (progress_.completed(slot, stage, putting(frame.index, slot, own))) {
+      end_frame(slot, own);
+    }
+    finish(own);
+  }
+
+  prepared_pipeline& pipeline_;
+  std::vector<char> on_cpu_;  ///< by stage
+  frame_progress progress_;
+  std::vector<live_slot> live_;
+  ready_queue queue_;
+
+  // Of the batch under way.
+  const batch* batch_ = nullptr;
+  const stage_runner* runner_ = nullptr;
+  batch_state<Host> state_;
+
+  Host host_;  ///< last: its threads call into the rest
+};
+
+}  // namespace graphline

@@ -1,0 +1,129 @@
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "framework/base/clock.hpp"
+#include "framework/run/execute/completion_watcher.hpp"
+#include "framework/run/execute/frame_schedule.hpp"
+#include "framework/run/execute/prepared_pipeline.hpp"
+#include "framework/run/execute/ready_queue.hpp"
+#include "framework/run/execute/stage_runner.hpp"
+#include "framework/run/execute/task_pool.hpp"
+
+namespace graphline {
+
+/// The host port of executors on this machine: the system's clock, CPU stages that really run, in
+/// threads of oneTBB where a schedule leaves them to workers, and a thread that sees device stages
+/// complete.
+///
+/// What an executor asks of a host: the time; to wait; to run a CPU stage or issue a device stage;
+/// to give a worker a task; to say when a device stage is complete. `run` and `issue` answer
+/// whether the stage is done when they return, as it always is here; a host that answers no calls
+/// `go_on` once it is.
+class real_host {
+ public:
+  using waits = due_wait;
+
+  explicit real_host(prepared_pipeline& pipeline) : pipeline_(pipeline) {}
+
+  static nanoseconds now() noexcept { return graphline::now(); }
+
+  /// Of the batch that begins now.
+  const stage_runner& begin(recording& into) {
+    return runner_.emplace(pipeline_.device(), pipeline_.planned().run.wait, into);
+  }
+
+  waits make_waits() const { return waits(pipeline_.planned().run.wait); }
+
+  // For the thread that drives all frames.
+  void run(bound_stage& s, frame_position frame) const { runner_->run_on_cpu(s, frame); }
+  void issue(bound_stage& s, frame_position frame) const { runner_->enqueue(s, frame); }
+
+  void await(const event& e) const { e.wait(runner_->how()); }
+
+  // For schedules that leave stages to workers.
+
+  /// Calls `f`, which changes what another thread may wait for.
+  template <class Function>
+  void change(const Function& f) {
+    const std::lock_guard lock(lock_);
+    f();
+    changed_.notify_all();
+  }
+
+  /// Until `reached()` or some time has passed; says whether it is.
+  template <class Condition>
+  bool wait_for(nanoseconds at_most, const Condition& reached) {
+    std::unique_lock lock(lock_);
+    return changed_.wait_for(lock, std::chrono::nanoseconds(at_most), reached);
+  }
+
+  /// In a thread of the watcher: a stage handed in with a token is complete, or its wait has
+  /// thrown.
+  using seen_function = std::function<void(turn& own, std::uint64_t token, std::exception_ptr)>;
+
+  void start_workers(seen_function seen);
+
+  /// Whether `seen` is called for a device stage.
+  bool watches(std::size_t stage) const { return places_[stage].queue.has_value(); }
+
+  template <class GoOn>
+  bool run(bound_stage& s, frame_position frame, turn& /*own*/, const GoOn& /*go_on*/) const {
+    run(s, frame);
+    return true;
+  }
+
+  template <class GoOn>
+  bool issue(bound_stage& s, frame_position frame, std::uint64_t token, turn& /*own*/,
+             const GoOn& /*go_on*/) const {
+    const stage_place& place = places_[s.index];
+    const std::lock_guard lock(*stream_locks_[place.stream]);
+    issue(s, frame);
+    if (place.queue) watcher_->expect(*place.queue, *s.complete, token);
+    return true;
+  }
+
+  /// Calls `task` with a turn in a worker. `own`: the turn of the calling thread.
+  template <class Task>
+  void post(const Task& task, const turn& own) {
+    const auto work = [task] {
+      turn of_worker(turn::of::worker);
+      task(of_worker);
+    };
+    if (own.whose == turn::of::worker) {
+      pool_->spawn(work);
+    } else {
+      pool_->enqueue(work);
+    }
+  }
+
+  /// The turn of a worker or watcher has nothing left.
+  void over(turn& /*own*/) const noexcept {}
+
+ private:
+  struct stage_place {
+    std::size_t stream = 0;
+    std::optional<std::size_t> queue;  ///< of the watcher, where somebody waits for the stage
+  };
+
+  prepared_pipeline& pipeline_;
+  std::optional<stage_runner> runner_;
+  std::mutex lock_;
+  std::condition_variable changed_;
+  std::vector<stage_place> places_;  ///< of device stages
+  std::vector<std::unique_ptr<std::mutex>> stream_locks_;
+  std::unique_ptr<task_pool> pool_;
+  std::unique_ptr<completion_watcher> watcher_;  ///< last: its threads call into the rest
+};
+
+}  // namespace graphline
