@@ -4,27 +4,19 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "framework/analysis/run/disturbance.hpp"
 #include "framework/analysis/stats/distribution.hpp"
-#include "framework/base/diagnostic.hpp"
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
 
 namespace graphline {
 
 namespace {
-
-// ---- Conditions ---------------------------------------------------------------------------------
-
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(' ');
-  if (first == text.npos) return {};
-  return text.substr(first, text.find_last_not_of(' ') - first + 1);
-}
 
 // ---- Runs ---------------------------------------------------------------------------------------
 
@@ -129,9 +121,10 @@ struct change {
   }
 };
 
-/// `lacking`: what keeps it from passing; empty for nothing.
+/// `lacking`: what keeps it from passing; empty for nothing. `undated`: pipelines without a
+/// deadline, of whose late frames it says nothing.
 gate_result judge_changes(const gate& of, const std::vector<change>& changes, double tail,
-                          const std::string& lacking) {
+                          const std::string& lacking, std::size_t undated) {
   const change* worst = nullptr;
   std::size_t beyond = 0;
   std::size_t inconclusive = 0;
@@ -146,7 +139,8 @@ gate_result judge_changes(const gate& of, const std::vector<change>& changes, do
     return {of,
             gate_outcome::passed,
             {},
-            fmt::format("{} of {} verdicts inconclusive", inconclusive, changes.size())};
+            fmt::format("{} of {} verdicts inconclusive{}", inconclusive, changes.size(),
+                        undated == 0 ? "" : fmt::format("; {} without a deadline", undated))};
   }
   const auto name = figure_name(worst->figure, tail);
   const auto more = beyond > 1 ? fmt::format("; the worst of {}", beyond) : "";
@@ -168,6 +162,8 @@ std::string no_interval(const std::string& who, std::string_view figure, std::si
   return fmt::format("a verdict on {} needs {} trials, there are {}", who, least_blocks, trials);
 }
 
+constexpr const char* nothing_to_compare = "the experiment has nothing to compare";
+
 constexpr const char* late_share = "share of late frames";
 
 std::string overloaded(const std::string& who) {
@@ -180,15 +176,18 @@ std::string name_of(const experiment_record& record, const configuration_member&
   return fmt::format("{} in {}", quote(members[of.member], 200), quote(name, 200));
 }
 
+const member_summary& member_of(const experiment_summary& summary, const configuration_member& of) {
+  return summary.configurations[of.configuration].members[of.member];
+}
+
+std::string without_deadline(const std::string& who) {
+  return fmt::format("{} has no deadline", who);
+}
+
 std::string why_not_compared(bool late, const experiment_record& record,
                              const experiment_summary& summary, const compared_pair& pair) {
   for (const auto& one : {pair.what, pair.reference}) {
-    const auto& member = summary.configurations[one.configuration].members[one.member];
-    const auto who = name_of(record, one);
-    if (member.latency_grows()) {
-      return overloaded(who);
-    }
-    if (late && !member.deadline) return fmt::format("{} has no deadline", who);
+    if (member_of(summary, one).latency_grows()) return overloaded(name_of(record, one));
   }
   return no_interval(name_of(record, pair.what), late ? late_share : "p50", summary.counted_blocks);
 }
@@ -199,70 +198,29 @@ std::string range_text(const interval& of) {
 
 }  // namespace
 
-gate parse_gate(std::string_view text, gated what) {
-  const auto refuse = [&](const std::string& why) {
-    throw input_error(fmt::format("--fail-if {}: {}", quote(text, 200), why));
-  };
-  const bool of_run = what == gated::run;
-  const auto greater = text.find('>');
-  if (greater == text.npos) {
-    refuse(fmt::format("expected METRIC > LIMIT, in quotes for the shell: '{}'",
-                       of_run ? "p99>20ms" : "slower>5%"));
-  }
-  std::vector<std::string> of_runs;
-  for (const auto& [name, p] : shown_percentiles) of_runs.emplace_back(name);
-  of_runs.insert(of_runs.end(), {"mean", "max", "late"});
-  const std::vector<std::string> of_comparisons{"slower", "late"};
-  const auto& known = of_run ? of_runs : of_comparisons;
-  const auto& others = of_run ? of_comparisons : of_runs;
-  const std::string metric(trimmed(text.substr(0, greater)));
-  const std::string limit(trimmed(text.substr(greater + 1)));
-  const bool is_known = std::ranges::find(known, metric) != known.end();
-  if (!is_known && std::ranges::find(others, metric) != others.end()) {
-    refuse(fmt::format("{} is a metric of {} (known here: {})", quote(metric),
-                       of_run ? "'compare' and 'diff'" : "'run'", fmt::join(known, ", ")));
-  }
-  if (!is_known) {
-    refuse(fmt::format("unknown metric {}{}", quote(metric), suggestion(metric, known)));
-  }
-  gate result{metric + '>' + limit, metric, 0};
-  if (of_run && metric != "late") {
-    const auto time = parse_duration(limit).value_or(0);
-    if (time <= 0) {
-      refuse(
-          fmt::format("expected a time above zero with its unit, ns, us, ms or s, after '>', "
-                      "found {}: {}>20ms",
-                      quote(limit), metric));
-    }
-    result.limit = static_cast<double>(time);
-    return result;
-  }
-  if (metric == "late" && !of_run) {
-    constexpr std::string_view points = "points";
-    const auto number = limit.ends_with(points)
-                            ? parse_percent(limit.substr(0, limit.size() - points.size()) + '%')
-                            : std::nullopt;
-    if (!number || *number >= 1) {
-      refuse(fmt::format("expected percentage points below 100 after '>', found {}: late>2points",
-                         quote(limit)));
-    }
-    result.limit = *number;
-    return result;
-  }
-  const auto part = parse_percent(limit).value_or(-1);
-  if (part < 0 || (of_run && part >= 1)) {
-    refuse(fmt::format("expected a percentage{} after '>', found {}: {}>5%",
-                       of_run ? " below 100%" : "", quote(limit), metric));
-  }
-  result.limit = part;
-  return result;
-}
-
 std::string why_never_judged(const gate& of, const settings& run) {
   if (of.metric == "late") return run.deadline ? "" : no_deadline;
   const auto needed = frames_needed(of);
   return static_cast<std::int64_t>(needed) > run.frames ? too_few_frames(of, needed, run.frames)
                                                         : "";
+}
+
+std::string why_never_judged(const gate& of, const experiment_plan& planned) {
+  if (planned.pairs.empty()) return nothing_to_compare;
+  const auto has_deadline = [&](const configuration_member& one) {
+    return planned.configurations[one.configuration].members[one.member].run.deadline.has_value();
+  };
+  const auto is_dated = [&](const compared_pair& pair) {
+    return has_deadline(pair.what) && has_deadline(pair.reference);
+  };
+  if (of.metric == "late" && std::ranges::none_of(planned.pairs, is_dated)) {
+    return "no two configurations that are compared have a deadline, which 'deadline' sets in a "
+           "pipeline's 'run' section or in an experiment's 'set'";
+  }
+  const auto trials = planned.how.trials;
+  if (trials >= static_cast<std::int64_t>(least_blocks)) return "";
+  return fmt::format("a verdict needs {} trials of each configuration, and there will be {}",
+                     least_blocks, trials);
 }
 
 gate_result judge(const gate& of, const run_record& record, const run_summary& summary) {
@@ -279,11 +237,24 @@ gate_result judge(const gate& of, const experiment_record& record,
     return not_judged(of, "the experiment " + why);
   }
   const bool late = of.metric == "late";
-  std::string lacking = record.pairs.empty() ? "the experiment has nothing to compare" : "";
+  std::string lacking = record.pairs.empty() ? nothing_to_compare : "";
+  std::vector<std::string> undated;
   for (const auto& pair : record.pairs) {
+    const auto& what = member_of(summary, pair.what);
+    const auto& reference = member_of(summary, pair.reference);
+    if (late && (!what.deadline || !reference.deadline)) {
+      undated.push_back(name_of(record, what.deadline ? pair.reference : pair.what));
+      continue;
+    }
     const auto* found = find_comparison(summary, pair, late ? figure::late : figure::p50);
-    if (found != nullptr && found->change_range()) continue;
+    // Fewer late frames than an overloaded reference are fewer, however long the trials.
+    const bool grows = what.latency_grows() || reference.latency_grows();
+    const bool lasts = !grows || (found != nullptr && found->verdict == verdict::faster);
+    if (found != nullptr && found->change_range() && lasts) continue;
     lacking = why_not_compared(late, record, summary, pair);
+  }
+  if (!undated.empty() && undated.size() == record.pairs.size()) {
+    lacking = without_deadline(undated.back());
   }
   std::vector<change> changes;
   for (const auto& one : summary.comparisons) {
@@ -291,7 +262,7 @@ gate_result judge(const gate& of, const experiment_record& record,
     changes.push_back({name_of(record, one.pair.what), one.figure, one.change(), one.change_range(),
                        one.verdict});
   }
-  return judge_changes(of, changes, record.how.tail, lacking);
+  return judge_changes(of, changes, record.how.tail, lacking, undated.size());
 }
 
 gate_result judge(const gate& of, const experiment_diff& diff) {
@@ -309,7 +280,14 @@ gate_result judge(const gate& of, const experiment_diff& diff) {
   const bool late = of.metric == "late";
   const auto judged = late ? figure::late : figure::p50;
   std::vector<change> changes;
+  std::set<std::string> names;
+  std::set<std::string> dated;
   for (const auto& one : diff.changes) {
+    names.insert(one.name);
+    if (one.figure == figure::late) dated.insert(one.name);
+  }
+  for (const auto& one : diff.changes) {
+    if (late && !dated.contains(one.name)) continue;
     const auto has = [&](auto holds) {
       return std::ranges::any_of(diff.changes, [&](const configuration_change& other) {
         return other.name == one.name && holds(other);
@@ -317,10 +295,11 @@ gate_result judge(const gate& of, const experiment_diff& diff) {
     };
     const auto is_judged = [&](const configuration_change& x) { return x.figure == judged; };
     const auto who = quote(one.name, 200);
-    if (has([](const configuration_change& x) { return x.overloaded; })) {
+    const auto is_open = [](const configuration_change& x) {
+      return x.overloaded && x.verdict != verdict::faster;
+    };
+    if (has([&](const auto& x) { return (!late || is_judged(x)) && is_open(x); })) {
       lacking = overloaded(who);
-    } else if (late && !has(is_judged)) {
-      lacking = fmt::format("{} has no deadline", who);
     } else if (!has([&](const auto& x) { return is_judged(x) && x.change_range(); })) {
       lacking = no_interval(who, late ? late_share : "p50",
                             std::min(one.trials.before, one.trials.after));
@@ -328,7 +307,10 @@ gate_result judge(const gate& of, const experiment_diff& diff) {
     if ((one.figure == figure::late) != late) continue;
     changes.push_back({who, one.figure, one.change().value_or(0), one.change_range(), one.verdict});
   }
-  return judge_changes(of, changes, diff.tail.before, lacking);
+  if (late && dated.empty() && !names.empty())
+    lacking = without_deadline(quote(*names.begin(), 200));
+  return judge_changes(of, changes, diff.tail.before, lacking,
+                       late ? names.size() - dated.size() : 0);
 }
 
 gate_result judge(const gate& of, const analyzed_run& before, const analyzed_run& after) {

@@ -10,6 +10,7 @@
 #include "framework/analysis/run/summary.hpp"
 #include "framework/base/units.hpp"
 #include "framework/base/words.hpp"
+#include "framework/plan/experiment_plan.hpp"
 #include "framework/record/experiment_record.hpp"
 #include "framework/record/run_record.hpp"
 
@@ -38,6 +39,10 @@ gate parse_gate(std::string_view text, gated what);
 /// deadline, or fewer frames than the percentile needs. Empty where one may.
 std::string why_never_judged(const gate& of, const settings& run);
 
+/// Likewise no experiment with this plan: nothing to compare, no deadline, or fewer trials than
+/// verdicts need.
+std::string why_never_judged(const gate& of, const experiment_plan& planned);
+
 enum class gate_outcome { passed, failed, not_judged };
 inline constexpr word<gate_outcome> gate_outcome_words[] = {
     {"passed", gate_outcome::passed},
@@ -63,8 +68,9 @@ gate_result judge(const gate& of, const run_record& record, const run_summary& s
 
 /// "slower" fails where a configuration has, by any of the figures that are compared, the verdict
 /// slower, and the end of the interval that is nearer to no change lies beyond the limit; "late"
-/// likewise of late frames, by points. Not judged: an experiment that did not come to its end, and
-/// comparisons without an interval, unless another one fails.
+/// likewise of late frames, by points, where both have a deadline. Not judged: an experiment that
+/// did not come to its end, comparisons without an interval, and overloaded configurations, unless
+/// one fails.
 gate_result judge(const gate& of, const experiment_record& record,
                   const experiment_summary& summary);
 

@@ -120,8 +120,9 @@ TEST(load_findings, go_with_no_comparison_of_latency_that_grows) {
   auto record = made_experiment("e", {made_of({{"rate", "5"}}), overloaded()}, 6);
   for (auto& trial : record.trials) trial.members[0].run.deadline = 200 * ms;
   const auto summary = summarize(record);
-  ASSERT_EQ(summary.comparisons.size(), 1U);
-  EXPECT_EQ(summary.comparisons.front().figure, figure::throughput);
+  ASSERT_EQ(summary.comparisons.size(), 2U);
+  EXPECT_EQ(summary.comparisons[0].figure, figure::throughput);
+  EXPECT_EQ(summary.comparisons[1].figure, figure::late);
   const auto& member = summary.configurations[1].members[0];
   EXPECT_TRUE(member.latency_grows());
   EXPECT_NEAR(member.overload->offered, 20, 1e-6);

@@ -106,6 +106,15 @@ class comparison_gates(CompareCase):
         self.compare("--overwrite", "--fail-if", "slower>0%", text=other_way)
 
 
+    def test_what_no_such_experiment_can_tell_is_refused_before_the_first_trial(self):
+        for gate, words, why in (
+                ("late>2points", (), "no two configurations that are compared have a deadline"),
+                ("slower>5%", ("--trials", "4"), "a verdict needs 5 trials of each")):
+            done = self.compare(*words, "--fail-if", gate, status=2)
+            self.assertIn(f"error: --fail-if '{gate}': {why}", done.stderr)
+            self.assertFalse(self.store.exists())
+
+
 class diff_gates(CompareCase):
     def saved(self, name, *words):
         self.expect(graphline(*words, "--device", "host", "--json", name, cwd=self.folder), 0)

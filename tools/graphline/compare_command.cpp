@@ -112,6 +112,7 @@ experiment_record calibrated(experiment_record record) {
 exit_status compare(compare_arguments& given) {
   experiment_plan planned = given.experiment.make_plan(true);
   apply(given, planned.how);
+  given.gates.refuse([&](const gate& of) { return why_never_judged(of, planned); });
   device_set devices = given.experiment.devices();
   const stop_request& stop = stop_on_interrupt();
   const auto runner =

@@ -5,6 +5,8 @@
 #include <CLI/App.hpp>
 #include <utility>
 
+#include "framework/base/error.hpp"
+#include "framework/base/utf8.hpp"
 #include "framework/base/version.hpp"
 #include "framework/report/sentences.hpp"
 #include "tools/graphline/terminal.hpp"
@@ -27,6 +29,14 @@ void gate_options::add_to(CLI::App& command, gated what, result_files& files) {
           ->allow_extra_args(false)
           ->take_all();
   files.add(command, "--junit", "Write a JUnit test case for each --fail-if")->needs(conditions);
+}
+
+void gate_options::refuse(const std::function<std::string(const gate&)>& why_never) const {
+  for (const auto& of : gates_) {
+    if (const auto why = why_never(of); !why.empty()) {
+      throw input_error(fmt::format("--fail-if {}: {}", quote(of.text), why));
+    }
+  }
 }
 
 exit_status gate_options::judge(const std::function<gate_result(const gate&)>& judged,

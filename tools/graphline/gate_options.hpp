@@ -24,6 +24,9 @@ class gate_options {
   /// Conditions as they were understood.
   const std::vector<gate>& gates() const noexcept { return gates_; }
 
+  /// Throws an `input_error` for one of which `why_never` tells why it can never be judged.
+  void refuse(const std::function<std::string(const gate&)>& why_never) const;
+
   /// Judges each, shows a line for it, where `quiet` on standard error and of those alone that did
   /// not pass, and writes --junit; `suite` without results. Answers `ended`, or `gate_failed` where
   /// that is `done` and not all passed.

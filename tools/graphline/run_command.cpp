@@ -122,11 +122,7 @@ exit_status report_run(run_arguments& given, result_outputs& outputs, const run_
 exit_status run_pipeline(run_arguments& given) {
   const stop_request& stop = stop_on_interrupt();
   plan p = given.pipeline.make_plan();
-  for (const auto& of : given.gates.gates()) {
-    if (const auto why = why_never_judged(of, p.run); !why.empty()) {
-      throw input_error(fmt::format("--fail-if {}: {}", quote(of.text), why));
-    }
-  }
+  given.gates.refuse([&](const gate& of) { return why_never_judged(of, p.run); });
   const auto device = given.pipeline.open_device(p);
   auto outputs = open_outputs(given, p);
 

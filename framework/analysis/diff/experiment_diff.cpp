@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "framework/analysis/experiment/comparisons.hpp"
-#include "framework/analysis/run/overload.hpp"
 #include "framework/analysis/stats/confidence.hpp"
 
 namespace graphline {
@@ -42,16 +41,17 @@ std::vector<side_member> members_of(const experiment_record& record) {
       const auto runs = counted.of(added.who);
       if (runs.empty()) continue;
       const auto figures = figures_of(runs, record.how.tail, draws_for(runs.size(), 1));
-      const auto overload = overload_of(runs);
-      added.overloaded = overload && overload->growth;
+      added.overloaded = figures.latency_grows;
       for (std::size_t i = 0; i < all_figures.size(); ++i) {
-        if (!figures[i]) continue;
+        const auto& figure = figures.of[i];
+        if (!figure) continue;
         auto& to = added.figures[i];
-        to.value = figures[i]->value;
+        to.value = figure->value;
         to.trials = runs.size();
         if (counted.blocks().empty()) continue;
-        const auto error = all_figures[i] == figure::late ? share_error(*figures[i], runs.size())
-                                                          : log_error(*figures[i], runs.size());
+        const auto error = all_figures[i] == graphline::figure::late
+                               ? share_error(*figure, runs.size())
+                               : log_error(*figure, runs.size());
         if (error) to.variance = *error * *error;
       }
     }
@@ -130,6 +130,7 @@ experiment_diff compare(const experiment_record& before, const experiment_record
                          .interrupted = {before.interrupted, after.interrupted},
                          .failure = {before.failure, after.failure}};
   std::vector<std::optional<estimated_change>> estimates;
+  std::vector<before_after<bool>> grows;  // latency, of each change
   for (const auto& member : first) {
     const auto* other = find(second, member.name);
     if (other == nullptr) continue;
@@ -148,6 +149,7 @@ experiment_diff compare(const experiment_record& before, const experiment_record
                                 .trials = {from.trials, to.trials},
                                 .overloaded = overloaded && what != figure::throughput});
       estimates.push_back(change_between(from, to, what));
+      grows.push_back({member.overloaded, other->overloaded});
     }
   }
   const auto intervals = std::count_if(estimates.begin(), estimates.end(),
@@ -159,12 +161,13 @@ experiment_diff compare(const experiment_record& before, const experiment_record
     const auto [low, high] = estimates[i]->range(level);
     if (change.figure == figure::late) {
       change.difference_range = interval{std::max(low, -1.0), std::min(high, 1.0)};
+      change.verdict =
+          verdict_of_late(*change.difference_range, result.margin, grows[i].after, grows[i].before);
     } else {
       change.ratio_range = interval{std::exp(low), std::exp(high)};
+      change.verdict =
+          verdict_of(*change.ratio_range, result.margin, change.figure == figure::throughput);
     }
-    const auto range = *change.change_range();
-    change.verdict = verdict_of({1 + range.low, 1 + range.high}, result.margin,
-                                change.figure == figure::throughput);
   }
   return result;
 }

@@ -120,15 +120,18 @@ resampled_figures figures_of(const std::vector<const run_record*>& runs, double 
     seconds.push_back(1e-9 * done.time);
     took_time = took_time && seconds.back() > 0;
   }
-  if (took_time) result[2] = resample_ratio(frames, seconds, draws);
-  if (const auto found = overload_of(runs); found && found->growth) return result;
-  const pooled_times pooled(std::move(times));
-  if (pooled.count() >= samples_needed(0.5)) result[0] = resample_percentile(pooled, 0.5, draws);
-  if (pooled.count() >= samples_needed(tail)) result[1] = resample_percentile(pooled, tail, draws);
+  auto& [p50, slow, throughput, late_frames] = result.of;
+  if (took_time) throughput = resample_ratio(frames, seconds, draws);
   if (late.size() == runs.size()) {
-    result[3] = resample_ratio(late, decided, draws);
-    result[3]->least_error = 1 / std::accumulate(decided.begin(), decided.end(), 0.0);
+    late_frames = resample_ratio(late, decided, draws);
+    late_frames->least_error = 1 / std::accumulate(decided.begin(), decided.end(), 0.0);
   }
+  const auto overload = overload_of(runs);
+  result.latency_grows = overload && overload->growth;
+  if (result.latency_grows) return result;
+  const pooled_times pooled(std::move(times));
+  if (pooled.count() >= samples_needed(0.5)) p50 = resample_percentile(pooled, 0.5, draws);
+  if (pooled.count() >= samples_needed(tail)) slow = resample_percentile(pooled, tail, draws);
   return result;
 }
 
@@ -136,6 +139,15 @@ verdict verdict_of(const interval& ratio, double margin, bool more_is_faster) {
   if (ratio.low >= 1 - margin && ratio.high <= 1 + margin) return verdict::same;
   if (ratio.contains(1)) return verdict::inconclusive;
   return (ratio.low > 1) == more_is_faster ? verdict::faster : verdict::slower;
+}
+
+verdict verdict_of_late(const interval& difference, double margin, bool latency_grows,
+                        bool latency_of_reference_grows) {
+  const auto found = verdict_of({1 + difference.low, 1 + difference.high}, margin, false);
+  const bool lasts = found == verdict::slower   ? !latency_of_reference_grows
+                     : found == verdict::faster ? !latency_grows
+                                                : !latency_grows && !latency_of_reference_grows;
+  return lasts ? found : verdict::inconclusive;
 }
 
 std::optional<std::int64_t> blocks_to_decide(const inconclusive_ratio& ratio, std::size_t blocks) {
@@ -163,16 +175,18 @@ std::vector<comparison> compare_figures(const counted_trials& trials,
     const auto& values = figures_by(pair.what);
     const auto& references = figures_by(pair.reference);
     for (std::size_t f = 0; f < all_figures.size(); ++f) {
-      if (!values[f] || !references[f]) continue;
+      const auto& value = values.of[f];
+      const auto& reference = references.of[f];
+      if (!value || !reference) continue;
       comparison next;
       next.pair = pair;
       next.figure = all_figures[f];
-      next.value = values[f]->value;
-      next.reference = references[f]->value;
+      next.value = value->value;
+      next.reference = reference->value;
       if (blocks < least_blocks) {
         next.more_trials = static_cast<std::int64_t>(least_blocks - blocks);
       }
-      all.add(std::move(next), *values[f], *references[f]);
+      all.add(std::move(next), *value, *reference);
     }
   }
   return all.take([&](comparison& to, const contrast& by, double level, double t) {
@@ -182,7 +196,10 @@ std::vector<comparison> compare_figures(const counted_trials& trials,
       auto& [low, high] = *to.difference_range;
       low = std::max(low, -1.0);
       high = std::min(high, 1.0);
-      to.verdict = verdict_of({1 + low, 1 + high}, record.how.margin, false);
+      const bool grows = figures_by(to.pair.what).latency_grows;
+      const bool reference_grows = figures_by(to.pair.reference).latency_grows;
+      to.verdict = verdict_of_late({low, high}, record.how.margin, grows, reference_grows);
+      if (grows || reference_grows) return;  // more trials decide nothing that longer ones turn
       open.log_ratio = by.difference();
       open.error = by.difference_error();
     }

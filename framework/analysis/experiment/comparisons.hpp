@@ -18,13 +18,16 @@ inline constexpr std::array all_figures = {figure::p50, figure::tail, figure::th
 
 /// Figures of a pipeline, in the order of `all_figures`, each with its draws; nothing where the
 /// frames do not carry one.
-using resampled_figures = std::array<std::optional<resampled_figure>, all_figures.size()>;
+struct resampled_figures {
+  std::array<std::optional<resampled_figure>, all_figures.size()> of;
+  bool latency_grows = false;  ///< with the length of the runs, by `overload_of`
+};
 
 /// Draws from so many blocks, at least 1; none below `least_blocks`, where they would say nothing.
 block_draws draws_for(std::size_t blocks, std::uint64_t seed);
 
-/// Of all frames of all runs, one run for each block of the draws. `tail`: the percentile. Only the
-/// throughput where latency grows with the length of the runs, by `overload_of`.
+/// Of all frames of all runs, one run for each block of the draws. `tail`: the percentile. No
+/// percentile where latency grows with the length of the runs.
 resampled_figures figures_of(const std::vector<const run_record*>& runs, double tail,
                              const block_draws& draws);
 
@@ -32,6 +35,11 @@ resampled_figures figures_of(const std::vector<const run_record*>& runs, double 
 /// difference that is certain but lies within the margin is none that matters. `more_is_faster` of
 /// a throughput, not of a time.
 verdict verdict_of(const interval& ratio, double margin, bool more_is_faster);
+
+/// What the interval of a difference of shares of late frames says. Where latency grows, longer
+/// runs have a larger share: a verdict that they could turn is `inconclusive`.
+verdict verdict_of_late(const interval& difference, double margin, bool latency_grows,
+                        bool latency_of_reference_grows);
 
 /// A ratio that `blocks` blocks left inconclusive. Of shares, a difference in place of the
 /// logarithm.

@@ -58,8 +58,9 @@ table change_table(const experiment_diff& found, figure what, const experiment_l
         [](c x) { return change_cell(x.change_range()); }},
        {{"verdict", "verdict"},
         [=](c x) {
-          return x.overloaded ? cell(judgment{"overloaded", judgment::kind::bad})
-                              : verdict_cell(x.verdict, what);
+          const bool decided = x.verdict != verdict::inconclusive;
+          return x.overloaded && !decided ? cell(judgment{"overloaded", judgment::kind::bad})
+                                          : verdict_cell(x.verdict, what);
         }},
        {data_column("trials_before", none), [](c x) { return x.trials.before; }},
        {data_column("trials_after", none), [](c x) { return x.trials.after; }}},
@@ -70,7 +71,8 @@ note notes_of(const experiment_diff& found) {
   using c = const configuration_change&;
   const auto intervals =
       std::ranges::count_if(found.changes, [](c one) { return one.change_range().has_value(); });
-  const auto overloaded = std::ranges::count_if(found.changes, &configuration_change::overloaded);
+  const auto overloaded = std::ranges::count_if(
+      found.changes, [](c one) { return one.overloaded && !one.change_range(); });
   const bool late = std::ranges::any_of(
       found.changes, [](c one) { return one.figure == figure::late && one.change_range(); });
   std::string text;

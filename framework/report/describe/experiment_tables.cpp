@@ -96,10 +96,11 @@ void add_metric(member_columns& to, const experiment_view& of, figure what, bool
   const auto help =
       fmt::format("same: the whole interval {}; inconclusive: the blocks do not tell", within);
   to.push_back({{key + "_verdict", "verdict", {}, 0, main ? help : ""}, [=, &of](m x) {
-                  if (what != figure::throughput && of.of(x.who).latency_grows()) {
+                  const auto* found = judged(x);
+                  const bool decided = found && found->verdict != verdict::inconclusive;
+                  if (!decided && what != figure::throughput && of.of(x.who).latency_grows()) {
                     return cell(judgment{"overloaded", judgment::kind::bad});
                   }
-                  const auto* found = judged(x);
                   return found ? verdict_cell(found->verdict, what) : otherwise(x);
                 }});
 }
@@ -258,7 +259,7 @@ table comparison_table(const experiment_view& of) {
       {{"difference_interval"}, [=](c x) { return range_cell(x.difference_range, size(x)); }},
       {{"ratio"}, [](c x) { return x.figure == figure::late ? cell() : cell(x.ratio); }},
       {{"ratio_interval"}, [](c x) { return range_cell(x.ratio_range); }},
-      {{"verdict"}, [](c x) { return x.verdict; }},
+      {{"verdict"}, [](c x) { return std::string(verdict_word(x.verdict, x.figure)); }},
       {{"more_trials"}, [](c x) { return cell(x.more_trials); }}};
   columns.insert(columns.end(), figures.begin(), figures.end());
   auto made = table_of({"comparisons", "", "configuration"}, columns, of.summary.comparisons);
