@@ -425,6 +425,31 @@ TEST(virtual_host, takes_the_time_of_each_overhead) {
   EXPECT_EQ(overlap.frames[0], (span{0, 1730}));
 }
 
+/// A frame has ended when its last stage has, however many are in flight.
+TEST(virtual_host, ends_frames_of_one_cpu_stage_with_it) {
+  constexpr nanoseconds stage = 10'000'000;
+  for (const std::size_t in_flight : {1, 2, 4}) {
+    for (const auto how : {strategy::async, strategy::overlap}) {
+      drawn_run run;
+      run.planned = plan_of({side::cpu}, {}, streams);
+      run.times.assign(20, {stage});
+      finish(run.planned, how, graph_mode::stage, in_flight);
+      const outcome seen = how == strategy::async ? executed<sequential_executor>(run)
+                                                  : executed<ready_executor>(run);
+      nanoseconds begin = 0;
+      for (std::size_t f = 0; f < run.times.size(); ++f) {
+        EXPECT_EQ(seen.stages[f][0], (span{begin, begin + stage}));
+        EXPECT_EQ(seen.frames[f].end, begin + stage);
+        // One host thread takes a frame up when it can; elsewhere it begins when a slot is free.
+        if (how == strategy::async) {
+          EXPECT_EQ(seen.frames[f].begin, begin);
+        }
+        begin += stage;
+      }
+    }
+  }
+}
+
 TEST(virtual_host, does_the_same_every_time) {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     const drawn_run run = draw(seed, strategy::overlap, 3);
