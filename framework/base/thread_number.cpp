@@ -21,12 +21,20 @@ name_list& known() {
   return *list;
 }
 
+std::atomic<std::uint32_t> next_number{0};
+
 }  // namespace
 
 std::uint32_t thread_number() noexcept {
-  static std::atomic<std::uint32_t> next{0};
-  thread_local const std::uint32_t own = next.fetch_add(1, std::memory_order_relaxed);
+  thread_local const std::uint32_t own = next_number.fetch_add(1, std::memory_order_relaxed);
   return own;
+}
+
+std::uint32_t new_thread_number(std::string_view name) {
+  const std::uint32_t number = next_number.fetch_add(1, std::memory_order_relaxed);
+  const std::lock_guard lock(known().lock);
+  known().names[number] = name;
+  return number;
 }
 
 void name_thread(std::string_view name) noexcept {

@@ -13,6 +13,9 @@ namespace graphline {
 /// another one.
 std::uint32_t thread_number() noexcept;
 
+/// A number for what reports show as a thread of that name and is none of the system's.
+std::uint32_t new_thread_number(std::string_view name);
+
 /// Names the calling thread in reports and, cut to 15 bytes, in the system's and the vendor's
 /// tools. Without memory for that, reports show its number.
 void name_thread(std::string_view name) noexcept;

@@ -11,6 +11,11 @@
 #include "framework/base/error.hpp"
 
 namespace graphline {
+namespace {
+
+constexpr std::uint64_t at_end_bit = std::uint64_t{1} << 63;
+
+}  // namespace
 
 bool virtual_clock::step() {
   if (due_.empty()) return false;
@@ -25,7 +30,9 @@ bool virtual_clock::step() {
 }
 
 void virtual_clock::advance_to(nanoseconds when) {
-  while (!due_.empty() && due_.front().when <= when) step();
+  // Those at the end of `when` come once whoever stands there is done with it.
+  const entry end{when, at_end_bit, 0};
+  while (!due_.empty() && due_.front() < end) step();
   now_ = std::max(now_, when);
 }
 
@@ -41,7 +48,7 @@ void virtual_clock::add(nanoseconds when, bool at_end, std::function<void()> cal
   const std::size_t slot = free_.back();
   free_.pop_back();
   calls_[slot] = std::move(call);
-  due_.push_back({when, (std::uint64_t{at_end} << 63) | scheduled_++, slot});
+  due_.push_back({when, (at_end ? at_end_bit : 0) | scheduled_++, slot});
   std::ranges::push_heap(due_, std::greater{});
 }
 

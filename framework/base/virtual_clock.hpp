@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -37,8 +38,13 @@ class virtual_clock {
     }
   }
 
-  /// Makes all calls up to and including the time `when`, and stands there. No effect when it has
-  /// passed.
+  /// When the next call is due; nothing when none is left.
+  std::optional<nanoseconds> next() const noexcept {
+    return due_.empty() ? std::nullopt : std::optional(due_.front().when);
+  }
+
+  /// Makes all calls up to and including the time `when`, but for those at its end, and stands
+  /// there. No effect when it has passed.
   void advance_to(nanoseconds when);
 
  private:

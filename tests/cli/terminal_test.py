@@ -146,7 +146,7 @@ class terminal(Case):
         picture = next(images.iterdir())
         picture.write_bytes(picture.read_bytes()[:2000])
         done = graphline("run", self.pipeline(ALBUM), "-q")
-        self.expect(done, 1, "error: stage 'read', frame", picture.name)
+        self.expect(done, 1, "error: stage 'read' (cpu.images), frame", picture.name)
         self.assertEqual(done.stdout, "")
 
     def test_progress_is_shown_on_a_terminal_only(self):

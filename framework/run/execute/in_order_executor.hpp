@@ -161,7 +161,7 @@ class in_order_executor : public executor {
     at_stage_.reset();
     runner_->read_stamps(s, frame);
     ++result_.completed;
-    runner_->into().frame_complete();
+    runner_->into().frames_complete(result_.completed);
     meter_->frame_done(result_.completed, end);
   }
 

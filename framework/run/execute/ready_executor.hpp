@@ -218,11 +218,15 @@ class ready_executor final : public executor {
   bool carry_out(const ready_stage& ready, turn& own) {
     bound_stage& stage = pipeline_.slots()[ready.slot].stages[ready.stage];
     const frame_position frame = live_[ready.slot].frame;
-    const auto go_on = [this, ready, &own] {
-      done(ready, own);
+    const bool watched = stage.cpu == nullptr && host_.watches(ready.stage);
+    const auto go_on = [this, ready, &own, watched](std::exception_ptr problem) {
+      if (problem) {
+        fail(ready, watched, problem);
+      } else {
+        done(ready, own);
+      }
       finish(own);
     };
-    const bool watched = stage.cpu == nullptr && host_.watches(ready.stage);
     try {
       if (stage.cpu != nullptr) {
         if (!host_.run(stage, frame, own, go_on)) return false;
@@ -232,12 +236,24 @@ class ready_executor final : public executor {
         if (!host_.issue(stage, frame, token, own, go_on)) return false;
       }
     } catch (...) {
-      state_.fail(pipeline_.planned(), ready.stage, frame.number);
-      if (watched) state_.one_less();
+      fail(ready, watched, std::current_exception());
       return true;
     }
     done(ready, own);
     return true;
+  }
+
+  void fail(const ready_stage& at, bool watched, const std::exception_ptr& problem) {
+    fail(at.stage, live_[at.slot].frame, problem);
+    if (watched) state_.one_less();
+  }
+
+  void fail(std::uint32_t stage, frame_position frame, const std::exception_ptr& problem) {
+    try {
+      std::rethrow_exception(problem);
+    } catch (...) {
+      state_.fail(pipeline_.planned(), stage, frame.number);
+    }
   }
 
   /// The host has run a CPU stage or issued a device stage.
@@ -280,11 +296,7 @@ class ready_executor final : public executor {
                      turn& own) {
     const frame_position frame = live_[slot].frame;
     if (problem) {
-      try {
-        std::rethrow_exception(problem);
-      } catch (...) {
-        state_.fail(pipeline_.planned(), stage, frame.number);
-      }
+      fail(stage, frame, problem);
     } else if (progress_.completed(slot, stage, putting(frame.index, slot, own))) {
       end_frame(slot, own);
     }

@@ -31,6 +31,13 @@ struct turn {
 
   // Leaves the array as it is, which would take longer to fill than a stage to carry out.
   explicit turn(of owner) noexcept : whose(owner) {}
+  turn(const turn&) = delete;
+  turn& operator=(const turn&) = delete;
+
+  void clear() noexcept {
+    device_count = 0;
+    cpu_stage.reset();
+  }
 
   of whose;
   std::array<ready_stage, room> device_stages;  ///< the first `device_count`

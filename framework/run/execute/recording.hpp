@@ -50,20 +50,22 @@ class recording {
     keep(launches_, frame, begin, end);
   }
 
-  // From the thread that has launched or run the stage.
+  // From the thread that has launched or run the stage, or for a thread of that number.
 
-  void enqueued(std::size_t stage, std::int64_t frame, nanoseconds begin,
-                nanoseconds end) noexcept {
+  void enqueued(std::size_t stage, std::int64_t frame, nanoseconds begin, nanoseconds end,
+                std::uint32_t thread) noexcept {
     keep(stages_[stage].enqueued, frame, begin, end);
-    note_thread(stage, frame);
+    note_thread(stage, frame, thread);
   }
-  void synced(std::size_t stage, std::int64_t frame, nanoseconds begin, nanoseconds end) noexcept {
+  void synced(std::size_t stage, std::int64_t frame, nanoseconds begin, nanoseconds end,
+              std::uint32_t thread) noexcept {
     keep(stages_[stage].synced, frame, begin, end);
-    note_thread(stage, frame);
+    note_thread(stage, frame, thread);
   }
-  void on_cpu(std::size_t stage, std::int64_t frame, nanoseconds begin, nanoseconds end) noexcept {
+  void on_cpu(std::size_t stage, std::int64_t frame, nanoseconds begin, nanoseconds end,
+              std::uint32_t thread = thread_number()) noexcept {
     keep(stages_[stage].cpu, frame, begin, end);
-    note_thread(stage, frame);
+    note_thread(stage, frame, thread);
   }
 
   /// `busy` where the device tells.
@@ -77,8 +79,13 @@ class recording {
     keep(stages_[stage].parts[part], frame, begin, end, busy);
   }
 
-  /// The next frame is complete, with all its stamps.
+  /// The next frame is complete, with all its stamps; from any thread.
   void frame_complete() noexcept { complete_.fetch_add(1, std::memory_order_release); }
+
+  /// The same where one thread sees all frames end: so many are.
+  void frames_complete(std::int64_t so_far) noexcept {
+    complete_.store(so_far, std::memory_order_release);
+  }
 
   /// How many are; from any thread.
   std::int64_t complete() const noexcept { return complete_.load(std::memory_order_acquire); }
@@ -125,8 +132,8 @@ class recording {
     keep(of.device, frame, begin, end);
     if (keeps_busy_) of.busy[static_cast<std::size_t>(frame)] = busy.value_or(end - begin);
   }
-  void note_thread(std::size_t stage, std::int64_t frame) noexcept {
-    stages_[stage].threads[static_cast<std::size_t>(frame)] = thread_number();
+  void note_thread(std::size_t stage, std::int64_t frame, std::uint32_t thread) noexcept {
+    stages_[stage].threads[static_cast<std::size_t>(frame)] = thread;
   }
 
   /// From numbers of threads in this process to indices into a list of those that had a part.

@@ -35,9 +35,10 @@ class shown_range {
   device* device_;
 };
 
-/// The clock of this machine.
+/// The clock of this machine, and the calling thread's number.
 struct real_clock {
   static nanoseconds now() noexcept { return graphline::now(); }
+  static std::uint32_t thread() noexcept { return thread_number(); }
 };
 
 /// Carries out single stages under the timing method of a recording. Common to all executors.
@@ -138,10 +139,10 @@ class stage_runner {
     void call_end() { s.on->call(*s.called_end); }
     void synchronize() { runner.device_.synchronize(runner.how_); }
     void keep_enqueued(nanoseconds begin, nanoseconds end) {
-      runner.into_.enqueued(s.index, frame, begin, end);
+      runner.into_.enqueued(s.index, frame, begin, end, clock.thread());
     }
     void keep_synced(nanoseconds begin, nanoseconds end) {
-      runner.into_.synced(s.index, frame, begin, end);
+      runner.into_.synced(s.index, frame, begin, end, clock.thread());
     }
   };
 

@@ -6,11 +6,15 @@
 #include <deque>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "framework/base/error.hpp"
+#include "framework/base/thread_number.hpp"
 #include "framework/base/virtual_clock.hpp"
 #include "framework/run/execute/prepared_pipeline.hpp"
 #include "framework/run/execute/ready_queue.hpp"
@@ -18,9 +22,9 @@
 
 namespace graphline {
 
-/// What the host of a run in virtual time is like. Times are in nanoseconds.
+/// Settings of a virtual host. Times are in nanoseconds.
 struct virtual_world {
-  virtual_clock& clock;  ///< of the device too
+  virtual_clock& clock;  ///< the device's too
   int workers = 1;       ///< that run the CPU stages which a schedule leaves to workers
 
   /// How long a CPU stage takes, by its index in the plan and the frame's number.
@@ -28,35 +32,44 @@ struct virtual_world {
 
   // Overheads.
   nanoseconds issue = 0;             ///< of a device stage, for the thread that issues it
-  nanoseconds wake_up = 0;           ///< between a task for an idle worker and its begin
-  nanoseconds completion_delay = 0;  ///< between the end of a device stage and the host's seeing it
+  nanoseconds wake_up = 0;           ///< from a task for an idle worker to its start
+  nanoseconds completion_delay = 0;  ///< from device completion until a waiting host observes it
 };
 
-/// Waits of the thread that drives the frames.
-class virtual_waits {
- public:
-  explicit virtual_waits(virtual_clock& clock) noexcept : clock_(clock) {}
-
-  nanoseconds now() const noexcept { return clock_.now(); }
-
-  /// Lets time pass up to `at`; up to the next thing that happens where that is not later.
-  void pause(nanoseconds at) const {
-    if (at > clock_.now()) return clock_.advance_to(at);
-    const nanoseconds before = clock_.now();
-    bool stepped = false;
-    clock_.run_until([&] { return std::exchange(stepped, true) || clock_.now() > before; });
-  }
-
- private:
-  virtual_clock& clock_;
-};
-
-/// The host port of executors in virtual time, with what `real_host` offers: no CPU stage computes,
-/// each takes the time it is told. One thread carries all of it out, so that a run is the same
-/// every time.
+/// The host port of executors in virtual time, with the interface of `real_host`. CPU stages take
+/// the times that are given and compute nothing. Single-threaded and deterministic.
+///
+/// - The device has a stage when the issuing thread is done with it, as `real_host`'s last call of
+///   an issue makes its end known. Threads that issue to one stream take turns.
+/// - Completions are observed by as many watchers as on `real_host`, each of them busy with what it
+///   issues.
+/// - A stop that is raised at a moment of the system's clock, and frames that an application
+///   submits, have no place in virtual time; nor has `timing: callback`, and `timing: sync` where
+///   several threads issue: `begin` throws `run_error`.
 class virtual_host {
  public:
-  using waits = virtual_waits;
+  /// Waits of the thread that drives the frames.
+  class waits {
+   public:
+    explicit waits(virtual_host& host) noexcept : host_(host) {}
+
+    nanoseconds now() const noexcept { return host_.now(); }
+
+    /// `block` sleeps until `at`; `spin` and `yield` go on at the next event before it. Where `at`
+    /// has passed, up to the next event.
+    void pause(nanoseconds at) const {
+      const auto next = host_.clock_.next();
+      const bool polls = host_.runner_->how() != wait_mode::block;
+      if (at <= now() || (polls && next && *next <= at)) {
+        host_.go_on();
+      } else {
+        host_.clock_.advance_to(at);
+      }
+    }
+
+   private:
+    virtual_host& host_;
+  };
 
   virtual_host(prepared_pipeline& pipeline, const virtual_world& world)
       : pipeline_(pipeline), world_(world), clock_(world.clock) {}
@@ -64,21 +77,33 @@ class virtual_host {
   nanoseconds now() const noexcept { return clock_.now(); }
 
   const stage_runner& begin(recording& into) {
+    const bool refused = into.method() == timing_method::callback ||
+                         (into.method() == timing_method::sync && !workers_.empty());
+    if (refused) throw run_error("this timing method has no meaning in virtual time");
+    batch_ = std::make_shared<char>();
+    tasks_.clear();
+    awaited_.clear();
+    idle_.clear();
+    for (worker& w : workers_) {
+      w.own.clear();
+      idle_.push_back(&w.own);
+    }
+    for (watcher& w : watchers_) w.clear();
+    std::ranges::fill(stream_free_, nanoseconds{0});
     return runner_.emplace(pipeline_.device(), pipeline_.planned().run.wait, into);
   }
 
-  waits make_waits() const noexcept { return waits(clock_); }
+  waits make_waits() noexcept { return waits(*this); }
 
   template <class Function>
   void change(const Function& f) {
     f();
   }
 
-  /// Until `reached()`, which comes about as time passes. Throws `run_error` where nothing is left
-  /// that could bring it about.
+  /// Advances until `reached()`. Throws `run_error` if no event is left.
   template <class Condition>
   bool wait_for(nanoseconds /*at_most*/, const Condition& reached) {
-    clock_.run_until(reached);
+    while (!reached()) go_on();
     return true;
   }
 
@@ -91,27 +116,32 @@ class virtual_host {
   void run(bound_stage& s, frame_position frame) {
     const nanoseconds begin = now();
     clock_.advance_to(begin + time_of(s, frame));
-    keep(s, frame, begin);
+    keep(s, frame, begin, thread_number());
   }
 
   void issue(bound_stage& s, frame_position frame) {
     const nanoseconds begin = now();
-    runner_->enqueue(s, frame, launch_clock{clock_, world_.issue});
     // Without an overhead the next step belongs to the same moment.
     if (world_.issue > 0) clock_.advance_to(begin + world_.issue);
+    runner_->enqueue(s, frame, launch_clock{clock_, begin, thread_number()});
   }
 
-  template <class Seen>
-  void start_workers(const Seen& seen) {
-    const auto& stages = pipeline_.planned().stages;
-    for (int i = 0; i < world_.workers; ++i) {
-      idle_.push_back(&workers_.emplace_back(turn::of::worker));
+  using seen_function = std::function<void(turn& own, std::uint64_t token, std::exception_ptr)>;
+
+  void start_workers(seen_function seen) {
+    seen_ = std::move(seen);
+    const plan& p = pipeline_.planned();
+    for (int i = 1; i <= world_.workers; ++i) {
+      workers_.emplace_back(new_thread_number("worker " + std::to_string(i)));
     }
+    const std::size_t watchers = p.run.wait == wait_mode::block ? p.streams.size() : 1;
+    for (std::size_t i = 1; i <= watchers; ++i) {
+      watchers_.emplace_back(new_thread_number("watcher " + std::to_string(i)));
+    }
+    stream_free_.resize(p.streams.size());
     for (std::uint64_t slot = 0; slot < pipeline_.slots().size(); ++slot) {
-      for (std::uint64_t stage = 0; stage < stages.size(); ++stage) {
-        const auto token = (slot << 32) | stage;
-        const auto tell = [this, seen, token] { seen(watcher_turn(), token, nullptr); };
-        ends_.emplace_back(clock_, world_.completion_delay, tell);
+      for (std::uint64_t stage = 0; stage < p.stages.size(); ++stage) {
+        ends_.emplace_back(*this, (slot << 32) | stage);
       }
     }
   }
@@ -122,10 +152,10 @@ class virtual_host {
   }
 
   template <class GoOn>
-  bool run(bound_stage& s, frame_position frame, turn& /*own*/, const GoOn& go_on) {
-    clock_.at(now() + time_of(s, frame), [this, &s, frame, go_on, begin = now()] {
-      keep(s, frame, begin);
-      go_on();
+  bool run(bound_stage& s, frame_position frame, turn& own, const GoOn& go_on) {
+    at(now() + time_of(s, frame), [this, &s, frame, &own, go_on, begin = now()] {
+      keep(s, frame, begin, thread_of(own));
+      go_on(nullptr);
     });
     return false;
   }
@@ -133,16 +163,28 @@ class virtual_host {
   template <class GoOn>
   bool issue(bound_stage& s, frame_position frame, std::uint64_t token, turn& own,
              const GoOn& go_on) {
-    runner_->enqueue(s, frame, launch_clock{clock_, world_.issue});
-    if (watches(s.index)) {
-      s.on->call(ends_[(token >> 32) * pipeline_.planned().stages.size() + s.index]);
-    }
-    if (world_.issue == 0) return true;
-    if (own.whose == turn::of::driver) {
-      clock_.advance_to(now() + world_.issue);
+    const nanoseconds begin = now();
+    nanoseconds& free = stream_free_[pipeline_.planned().stages[s.index].stream];
+    const nanoseconds end = std::max(begin, free) + world_.issue;
+    if (end == begin) {
+      hand_in(s, frame, token, begin, own);
       return true;
     }
-    clock_.at(now() + world_.issue, go_on);
+    free = end;
+    if (own.whose == turn::of::driver) {
+      clock_.advance_to(end);
+      hand_in(s, frame, token, begin, own);
+      return true;
+    }
+    at(end, [this, &s, frame, token, &own, go_on, begin] {
+      std::exception_ptr problem;
+      try {
+        hand_in(s, frame, token, begin, own);
+      } catch (...) {
+        problem = std::current_exception();
+      }
+      go_on(problem);
+    });
     return false;
   }
 
@@ -150,85 +192,168 @@ class virtual_host {
   void post(const Task& task, const turn& /*own*/) {
     tasks_.push_back(task);
     if (idle_.empty()) return;
-    turn& worker = *idle_.back();
+    turn& own = *idle_.back();
     idle_.pop_back();
-    clock_.at(now() + world_.wake_up, [this, &worker] { take_task(worker); });
+    at(now() + world_.wake_up, [this, &own] { take_task(own); });
   }
 
   void over(turn& own) {
     if (own.whose == turn::of::watcher) {
-      free_watchers_.push_back(&own);
-    } else if (tasks_.empty()) {
-      idle_.push_back(&own);
+      watcher& w = *std::ranges::find(watchers_, &own, [](watcher& each) { return &each.own; });
+      w.busy = false;
+      if (!w.seen.empty()) at(now(), [this, &w] { look(w); });
     } else {
-      clock_.at(now(), [this, &own] { take_task(own); });
+      at(now(), [this, &own] { take_task(own); });
     }
   }
 
  private:
-  /// Times a launch that takes so long, in which the clock stands still.
+  struct worker {
+    explicit worker(std::uint32_t number) : thread(number) {}
+
+    turn own{turn::of::worker};
+    std::uint32_t thread;
+  };
+
+  /// A thread that observes completions, one after another.
+  struct watcher {
+    explicit watcher(std::uint32_t number) : thread(number) {}
+
+    void clear() {
+      own.clear();
+      busy = false;
+      seen.clear();
+    }
+
+    turn own{turn::of::watcher};
+    std::uint32_t thread;
+    bool busy = false;
+    std::deque<std::pair<std::uint64_t, std::exception_ptr>> seen = {};
+  };
+
+  /// A device stage whose completion has not been observed.
+  struct awaited_stage {
+    std::uint64_t token;
+    const event* complete;
+  };
+
+  /// Times a launch that began before the device got it.
   struct launch_clock {
     virtual_clock& clock;
-    nanoseconds overhead;
-    std::optional<nanoseconds> begin = {};
+    nanoseconds begin;
+    std::uint32_t number;
+    bool asked = false;
 
-    nanoseconds now() {
-      if (begin) return std::max(clock.now(), *begin + overhead);
-      begin = clock.now();
-      return *begin;
-    }
+    nanoseconds now() noexcept { return std::exchange(asked, true) ? clock.now() : begin; }
+    std::uint32_t thread() const noexcept { return number; }
   };
 
-  /// The device calls it where a stage has ended.
+  /// Host function called when a stage is complete.
   class stage_end final : public host_function {
    public:
-    stage_end(virtual_clock& clock, nanoseconds delay, std::function<void()> tell)
-        : clock_(clock), delay_(delay), tell_(std::move(tell)) {}
+    stage_end(virtual_host& host, std::uint64_t token) : host_(host), token_(token) {}
     std::string_view name() const noexcept override { return "stage end"; }
-    void call() noexcept override { clock_.at(clock_.now() + delay_, tell_); }
+    void call() noexcept override { host_.complete(token_, nullptr); }
 
    private:
-    virtual_clock& clock_;
-    nanoseconds delay_;
-    std::function<void()> tell_;
+    virtual_host& host_;
+    std::uint64_t token_;
   };
+
+  /// As the clock's, for as long as the batch under way is.
+  template <class Call>
+  void at(nanoseconds when, Call call) {
+    clock_.at(when, [batch = std::weak_ptr(batch_), call = std::move(call)] {
+      if (!batch.expired()) call();
+    });
+  }
+
+  /// To the next event. A device that has failed completes nothing more: what waits for it is told.
+  void go_on() {
+    if (clock_.step()) return;
+    const auto left = std::exchange(awaited_, {});
+    for (const awaited_stage& each : left) {
+      try {
+        static_cast<void>(each.complete->done());
+      } catch (...) {
+        complete(each.token, std::current_exception());
+      }
+    }
+    clock_.run_until([asked = false]() mutable { return std::exchange(asked, true); });
+  }
 
   nanoseconds time_of(const bound_stage& s, frame_position frame) const {
     return world_.cpu_time(s.index, frame.number);
   }
 
-  void keep(const bound_stage& s, frame_position frame, nanoseconds begin) const {
+  void keep(const bound_stage& s, frame_position frame, nanoseconds begin,
+            std::uint32_t thread) const {
     if (runner_->into().method() == timing_method::none) return;
-    runner_->into().on_cpu(s.index, frame.index, begin, now());
+    runner_->into().on_cpu(s.index, frame.index, begin, now(), thread);
   }
 
-  turn& watcher_turn() {
-    if (free_watchers_.empty()) return watchers_.emplace_back(turn::of::watcher);
-    turn& own = *free_watchers_.back();
-    free_watchers_.pop_back();
-    return own;
+  std::uint32_t thread_of(const turn& own) const {
+    for (const worker& w : workers_) {
+      if (&w.own == &own) return w.thread;
+    }
+    for (const watcher& w : watchers_) {
+      if (&w.own == &own) return w.thread;
+    }
+    return thread_number();
   }
 
-  void take_task(turn& worker) {
+  /// The launch of a device stage ends.
+  void hand_in(bound_stage& s, frame_position frame, std::uint64_t token, nanoseconds begin,
+               const turn& own) {
+    runner_->enqueue(s, frame, launch_clock{clock_, begin, thread_of(own)});
+    if (!watches(s.index)) return;
+    awaited_.push_back({token, s.complete.get()});
+    s.on->call(ends_[(token >> 32) * pipeline_.planned().stages.size() + s.index]);
+  }
+
+  void complete(std::uint64_t token, std::exception_ptr problem) {
+    std::erase_if(awaited_, [&](const awaited_stage& each) { return each.token == token; });
+    const auto stream = pipeline_.planned().stages[token & 0xffffffffU].stream;
+    watcher& w = watchers_[watchers_.size() == 1 ? 0 : stream];
+    at(now() + world_.completion_delay, [this, &w, token, problem] {
+      w.seen.emplace_back(token, problem);
+      if (!w.busy) look(w);
+    });
+  }
+
+  void look(watcher& w) {
+    if (w.busy || w.seen.empty()) return;
+    const auto [token, problem] = w.seen.front();
+    w.seen.pop_front();
+    w.busy = true;
+    seen_(w.own, token, problem);
+  }
+
+  void take_task(turn& own) {
     if (tasks_.empty()) {
-      idle_.push_back(&worker);
+      idle_.push_back(&own);
       return;
     }
     const auto task = std::move(tasks_.front());
     tasks_.pop_front();
-    task(worker);
+    task(own);
   }
 
   prepared_pipeline& pipeline_;
   virtual_world world_;
   virtual_clock& clock_;
   std::optional<stage_runner> runner_;
+  std::shared_ptr<char> batch_;  ///< another one for each batch
+  seen_function seen_;
+  std::deque<worker> workers_;
+  std::deque<watcher> watchers_;  ///< by stream, or one for all
+  std::deque<stage_end> ends_;    ///< by slot, then stage
+  std::vector<nanoseconds> stream_free_;
+
+  // Of the batch under way.
   std::deque<std::function<void(turn&)>> tasks_;
-  std::deque<turn> workers_;
   std::vector<turn*> idle_;
-  std::deque<turn> watchers_;
-  std::vector<turn*> free_watchers_;
-  std::deque<stage_end> ends_;  ///< by slot, then stage
+  std::vector<awaited_stage> awaited_;
 };
 
 }  // namespace graphline

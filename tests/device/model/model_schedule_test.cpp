@@ -43,6 +43,7 @@ class device_run {
     std::vector<std::unique_ptr<graph>> graphs;
     for (captured_form& g : p_.graphs) graphs.push_back(capture(g));
     for (const given& g : p_.all) {
+      while (clock_.next() && *clock_.next() <= g.at) clock_.step();
       clock_.advance_to(g.at);
       stream& s = *streams_[g.on];
       if (g.what.what == kind::record) s.record(*recordings_[g.what.number]);
