@@ -29,8 +29,8 @@ plan make_plan(const pipeline_spec& spec, const stage_registry& registry, const 
 /// at the section; nothing is checked where one could not be read.
 void check_settings(const settings& run, const settings_places& places, diagnostics& out);
 
-/// Changes settings so that each device stage has the device to itself, one frame after another and
-/// none late: what a stage takes at best.
+/// Changes settings so that stages are timed alone: one device stage at a time, one frame after
+/// another, none late.
 void set_stages_apart(settings& run) noexcept;
 
 }  // namespace graphline

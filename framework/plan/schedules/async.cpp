@@ -2,8 +2,7 @@
 
 namespace graphline::planning {
 
-/// Planned order; the host waits only before a CPU stage, for the device stages whose results that
-/// reads.
+/// Planned order; the host waits only before a CPU stage, for the device stages it reads from.
 const schedule_generator async_schedule = {
     .properties = {.in_order = true},
     .steps =

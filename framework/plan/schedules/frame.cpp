@@ -2,7 +2,7 @@
 
 namespace graphline::planning {
 
-/// The device has the whole frame, in the strategy's order: no step is left to the host.
+/// The frame is one graph launch; the host has no steps.
 schedule_generator as_one_launch(schedule_generator of) {
   of.properties.one_launch = true;
   of.steps = [](const plan& /*p*/) { return std::vector<schedule_step>(); };

@@ -7,7 +7,7 @@
 
 namespace graphline::planning {
 
-/// A strategy: what holds of its schedules, and how the steps of one are made.
+/// A strategy: schedule properties and step generator.
 struct schedule_generator {
   schedule_properties properties;
   std::vector<schedule_step> (*steps)(const plan& p);

@@ -9,7 +9,7 @@ namespace graphline {
 
 struct plan;
 
-/// What holds of every frame that a schedule carries out, for the planner and for reports.
+/// Properties of a schedule, for the planner and for reports.
 struct schedule_properties {
   bool in_order = false;    ///< stages start in planned order; else each when its inputs are ready
   bool waits_each = false;  ///< the host waits for each device stage before it goes on
@@ -33,14 +33,13 @@ struct schedule_step {
   friend bool operator==(const schedule_step&, const schedule_step&) = default;
 };
 
-/// How the host carries out each frame. Made by the planner; whoever comes after it knows no
-/// strategy by name.
+/// How the host executes each frame. Code after the planner reads only this, never a strategy's
+/// name.
 struct schedule {
   schedule_properties properties;
   bool captures = false;  ///< device stages are captured: each into a graph, or the whole frame
-  /// Of one host thread, which takes up the next frame after the last of them. Empty where nothing
-  /// is decided before the run: each stage goes as soon as it is ready, and where the device has
-  /// the whole frame.
+  /// Steps of the single host thread, repeated for each frame. Empty for ready-driven schedules and
+  /// for frames that are one launch.
   std::vector<schedule_step> steps;
 };
 

@@ -11,15 +11,15 @@
 
 namespace graphline {
 
-/// How far a batch is whose stages go as they are ready, as its threads tell each other: what ends
-/// the batch early, and how much is in hand. Nothing in hand is the end.
+/// Shared state of a running batch: stop, failure and the count of pending work. The batch ends
+/// when the count is 0.
 template <class Host>
 class batch_state {
  public:
   explicit batch_state(Host& host) noexcept : host_(host) {}
 
-  /// Begins anew, with one thing in hand, which the caller lets go of when it begins no more
-  /// frames. Only while nobody else looks.
+  /// Resets the state with one pending item, which the caller finishes after its last frame. Call
+  /// only while no other thread uses it.
   void begin(const batch& b) {
     stop_ = b.stop;
     into_ = b.into;
@@ -27,20 +27,20 @@ class batch_state {
     interrupted_ = false;
     failure_.reset();
     ended_ = false;
-    in_hand_ = 1;
+    pending_ = 1;
   }
 
-  /// One more thing in hand. Whatever was done before it is seen after `taken_over`: oneTBB orders
-  /// the two anyhow, but the thread sanitizer, for which it is not built, cannot know.
-  void one_more() noexcept { in_hand_.fetch_add(1, std::memory_order_release); }
-  void taken_over() const noexcept { static_cast<void>(in_hand_.load(std::memory_order_acquire)); }
-  void one_less() noexcept {
-    if (in_hand_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  /// What precedes it is visible after `acquire`. oneTBB already orders the two; this makes the
+  /// order visible to the thread sanitizer.
+  void add_pending() noexcept { pending_.fetch_add(1, std::memory_order_release); }
+  void acquire() const noexcept { static_cast<void>(pending_.load(std::memory_order_acquire)); }
+  void finish_pending() noexcept {
+    if (pending_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
     change([this] { ended_ = true; });
   }
 
   /// From within a catch block. No frame begins after this; those under way go on as far as they
-  /// can. The first failure is the one told.
+  /// can. The first failure is reported.
   void fail(const plan& p, std::optional<std::size_t> stage, std::int64_t frame) noexcept {
     stopping_ = true;
     // Tells a thread that waits for the slot of the frame, too: it stays as it is.
@@ -55,7 +55,7 @@ class batch_state {
   }
   bool stopping() const noexcept { return stopping_.load(std::memory_order_relaxed); }
 
-  /// False after a failure, and once a stop is requested, which ends the batch too.
+  /// False after a failure or a stop request, which ends the batch.
   bool may_begin_frame() noexcept {
     if (stopping()) return false;
     if (stop_ == nullptr || !stop_->raised()) return true;
@@ -63,7 +63,7 @@ class batch_state {
     return false;
   }
 
-  /// Changes what a thread in `wait_for_change` may wait for.
+  /// Runs `f` and notifies waiters.
   template <class Function>
   void change(Function&& f) {
     host_.change(f);
@@ -75,7 +75,7 @@ class batch_state {
     host_.wait_for(at_most, [&] { return reached() || stopping_; });
   }
 
-  /// Waits until nothing is in hand; tells the meter meanwhile.
+  /// Waits until nothing is pending; reports progress meanwhile.
   batch_result wait_for_end(progress_meter& meter) {
     while (!host_.wait_for(100'000'000, [this] { return ended_; })) {
       meter.frame_done(into_->complete(), host_.now());
@@ -89,7 +89,7 @@ class batch_state {
   const recording* into_ = nullptr;  ///< counts the frames that are complete
   std::atomic<bool> stopping_{false};
   std::atomic<bool> interrupted_{false};
-  std::atomic<std::int64_t> in_hand_{0};
+  std::atomic<std::int64_t> pending_{0};
   bool ended_ = false;                  ///< by `change`
   std::optional<std::string> failure_;  ///< likewise
 };

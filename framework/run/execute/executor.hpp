@@ -27,8 +27,8 @@ struct batch {
 
   bool on_schedule() const noexcept { return schedule != nullptr || feed != nullptr; }
 
-  /// When the next frame was due, at that moment or later; it leaves the queue then. Calls `look`
-  /// as `wait_until` does. Nothing when no frame is left, and where `look` ended the wait.
+  /// Waits for the next frame and returns its due time. Calls `look` as `wait_until` does. Empty if
+  /// no frame is left or `look` ended the wait.
   template <class Waits, class Look>
   std::optional<nanoseconds> await_next(const Waits& waits, const Look& look) const {
     if (feed == nullptr) {

@@ -11,28 +11,27 @@
 
 namespace graphline {
 
-/// What made a stage of a frame ready: the last of all that it waited for.
+/// The last event that made a stage ready.
 struct ready_cause {
   enum class kind : std::uint8_t {
-    frame_begun,     ///< it waits for no stage of its frame
+    frame_begun,     ///< no dependency within the frame
     returned,        ///< the host ran the CPU stage, or issued the device stage
     completed,       ///< the host saw the device stage complete
-    previous_frame,  ///< the stage itself was done with the frame before
+    previous_frame,  ///< the same stage returned in the previous frame
   };
   kind what = kind::frame_begun;
   std::uint32_t stage = 0;  ///< that returned or completed
 };
 
-/// Which stages of the frames in flight are ready, for a schedule that takes each stage as soon as
-/// it is. A pure state machine: events go in, ready stages come out, each once per frame. It knows
-/// no clock, thread or device, and allocates at construction only.
+/// Tracks which stages of the frames in flight are ready. A pure state machine: events go in, ready
+/// stages come out, each once per frame. It knows no clock, thread or device, and allocates at
+/// construction only.
 ///
 /// A stage is ready once every stage it waits for has returned or completed, whichever the plan's
 /// edge says, and, with several slots, once it has itself returned for the frame before: so no
-/// stage overlaps itself, and frames end in order.
+/// stage overlaps itself.
 ///
-/// Any thread may hand in an event. What threads did before the events that a stage waits for is
-/// seen by the thread that gets the stage.
+/// Any thread may hand in an event. Events synchronize with the thread that receives the stage.
 class frame_progress {
  public:
   frame_progress(const plan& p, std::size_t slots) : slots_(slots), stages_(p.stages.size()) {
@@ -59,7 +58,7 @@ class frame_progress {
     reset();
   }
 
-  /// No frame is under way, and none has been.
+  /// Resets to the initial state: no frame in flight.
   void reset() noexcept {
     for (std::size_t slot = 0; slot < slots_; ++slot) {
       for (std::size_t s = 0; s < stages_.size(); ++s) {
@@ -110,13 +109,13 @@ class frame_progress {
 
   struct rule {
     std::uint32_t missing = 0;                 ///< what the stage waits for in a frame
-    end ends_at = end::never;                  ///< the frame too, with others; nothing follows it
+    end ends_at = end::never;                  ///< where it counts toward the end of the frame
     std::vector<std::uint32_t> at_return;      ///< stages that wait for its return, ascending
     std::vector<std::uint32_t> at_completion;  ///< those that wait for its completion
   };
 
-  /// The last of all that a stage waits for also arms it for its next frame in the slot, which
-  /// nothing reaches before this frame of it has returned.
+  /// The last dependency rearms the counter for the slot's next frame, which cannot reach it before
+  /// this frame's stage returns.
   template <class Ready>
   void release(std::uint32_t slot, std::uint32_t stage, ready_cause cause, const Ready& ready) {
     const std::uint32_t all = stages_[stage].missing;

@@ -49,12 +49,12 @@ class in_order_executor : public executor {
   }
 
  protected:
-  /// `world`: what the host takes beside the pipeline.
+  /// `world`: further arguments of the host's constructor.
   template <class... World>
   explicit in_order_executor(prepared_pipeline& pipeline, World&&... world)
       : pipeline_(pipeline), host_(pipeline, std::forward<World>(world)...) {}
 
-  /// Hands a frame over that has begun at that time, as far as this takes no wait for its end.
+  /// Executes a frame that began at `begun`; does not wait for its end.
   virtual void carry_out(slot& s, frame_position frame, nanoseconds begun) = 0;
 
   virtual bool has_ended(const slot& s) = 0;
@@ -169,7 +169,7 @@ class in_order_executor : public executor {
   const batch* batch_ = nullptr;
   progress_meter* meter_ = nullptr;
   batch_result result_;
-  std::int64_t begun_ = 0;  ///< frames begun wholly; those from `result_.completed` on in flight
+  std::int64_t begun_ = 0;  ///< frames fully issued; those from `result_.completed` on in flight
   std::int64_t at_frame_ = 0;
 };
 

@@ -23,21 +23,18 @@
 
 namespace graphline {
 
-/// Carries out each stage as soon as `frame_progress` says that it is ready. The thread whose event
-/// made it ready issues a device stage there and then, and gives a CPU stage to the workers.
+/// Executes each stage when `frame_progress` reports it ready. The thread that handles the event
+/// issues device stages at once and posts CPU stages to workers.
 ///
-/// A worker that is free takes the least of the ready stages, so that no newer frame overtakes an
-/// older one that is ready. Each stage in the queue has a task of the host, which takes whichever
-/// is the least then; a worker with a ready stage of its own goes on without one. Stages become
-/// ready in ascending order, so that none is taken before a lesser one of the same moment is in the
-/// queue.
+/// Workers take the oldest ready stage, in planned order within a frame, so a newer frame never
+/// overtakes an older one. Each queued stage has a task of the host; a task takes the oldest stage
+/// of its time. A worker with a ready stage of its own goes on without a task.
 ///
-/// Each slot begins its next frame itself; where frames are due on a schedule, the thread that runs
-/// the batch begins them.
+/// Each slot begins its next frame itself; with a schedule, the thread that runs the batch does.
 template <class Host>
 class ready_executor final : public executor {
  public:
-  /// `world`: what the host takes beside the pipeline.
+  /// `world`: further arguments of the host's constructor.
   template <class... World>
   explicit ready_executor(prepared_pipeline& pipeline, World&&... world)
       : pipeline_(pipeline),
@@ -75,7 +72,7 @@ class ready_executor final : public executor {
         drain(first);
       }
     }
-    state_.one_less();
+    state_.finish_pending();
     batch_result result = state_.wait_for_end(meter);
     if (result.failure) {
       // Device stages that nobody awaits may still run.
@@ -88,11 +85,11 @@ class ready_executor final : public executor {
   }
 
  private:
-  /// What a worker is given to do: the least ready stage, and what follows.
-  struct take_least {
+  /// A worker's task: the oldest ready stage, and what follows.
+  struct run_oldest {
     ready_executor* executor;
     void operator()(turn& own) const {
-      executor->state_.taken_over();
+      executor->state_.acquire();
       if (executor->carry_out(executor->queue_.pop(), own)) executor->finish(own);
     }
   };
@@ -103,7 +100,7 @@ class ready_executor final : public executor {
     frame_position frame;
   };
 
-  /// Until none is left, a stop is asked for or a frame has failed.
+  /// Runs until the schedule ends, a stop is requested or a frame fails.
   void begin_frames_on_schedule(const batch& b, progress_meter& meter, turn& into) {
     const typename Host::waits waits = host_.make_waits();
     const auto look = [&]() -> std::optional<nanoseconds> {
@@ -126,7 +123,7 @@ class ready_executor final : public executor {
       std::optional<nanoseconds> due;
       try {
         due = b.await_next(waits, look);
-      } catch (...) {  // no memory for those that wait
+      } catch (...) {  // out of memory for the queue
         state_.fail(pipeline_.planned(), std::nullopt, b.first_number + i);
       }
       if (!due) return;
@@ -152,11 +149,11 @@ class ready_executor final : public executor {
     }
     const shown_range shown(runner_->ranges(), "frame");
     runner_->into().frame_begun(frame.index, due, host_.now());
-    progress_.begun(slot, putting(frame.index, slot, into));
+    progress_.begun(slot, collecting(frame.index, slot, into));
   }
 
-  /// For `frame_progress`: puts the ready stages of a frame, and of the next one in its own slot.
-  auto putting(std::int64_t frame, std::uint32_t slot, turn& into) {
+  /// For `frame_progress`: collects the ready stages of a frame, and of the next one in its slot.
+  auto collecting(std::int64_t frame, std::uint32_t slot, turn& into) {
     return [this, frame, slot, &into](std::uint32_t in_slot, std::uint32_t stage, ready_cause) {
       put({in_slot == slot ? frame : frame + 1, stage, in_slot}, into);
     };
@@ -169,13 +166,13 @@ class ready_executor final : public executor {
     } else if (on_cpu && into.whose == turn::of::worker && !into.cpu_stage) {
       into.cpu_stage = r;
     } else {
-      state_.one_more();
+      state_.add_pending();
       try {
         queue_.push(r);
-        host_.post(take_least{this}, into);
+        host_.post(run_oldest{this}, into);
       } catch (...) {
         state_.fail(pipeline_.planned(), r.stage, live_[r.slot].frame.number);
-        state_.one_less();
+        state_.finish_pending();
       }
     }
   }
@@ -186,7 +183,7 @@ class ready_executor final : public executor {
       if (!carry_out(next, own)) return;
     }
     host_.over(own);
-    state_.one_less();
+    state_.finish_pending();
   }
 
   /// The same for the driver, whose turn goes on.
@@ -194,10 +191,10 @@ class ready_executor final : public executor {
     for (ready_stage next; take(own, next);) carry_out(next, own);
   }
 
-  /// What comes next in a turn; false where it has nothing left.
+  /// Takes the next stage of a turn; false if the turn is empty.
   bool take(turn& own, ready_stage& next) {
     if (own.device_count > 0) {
-      next = least_device_stage(own);
+      next = oldest_device_stage(own);
     } else if (own.cpu_stage) {
       next = queue_.exchange(*own.cpu_stage);
       own.cpu_stage.reset();
@@ -207,14 +204,14 @@ class ready_executor final : public executor {
     return true;
   }
 
-  // Apart, so that what calls it stays short enough to be inlined.
-  [[gnu::noinline]] static ready_stage least_device_stage(turn& own) noexcept {
+  // Out of line, so that callers inline.
+  [[gnu::noinline]] static ready_stage oldest_device_stage(turn& own) noexcept {
     const auto all = std::span(own.device_stages).first(own.device_count);
     std::swap(*std::ranges::min_element(all), all.back());
     return own.device_stages[--own.device_count];
   }
 
-  /// False where the host will go on with the turn once the stage is done.
+  /// False if the host goes on with the turn once the stage is done.
   bool carry_out(const ready_stage& ready, turn& own) {
     bound_stage& stage = pipeline_.slots()[ready.slot].stages[ready.stage];
     const frame_position frame = live_[ready.slot].frame;
@@ -231,7 +228,7 @@ class ready_executor final : public executor {
       if (stage.cpu != nullptr) {
         if (!host_.run(stage, frame, own, go_on)) return false;
       } else {
-        if (watched) state_.one_more();
+        if (watched) state_.add_pending();
         const auto token = (std::uint64_t{ready.slot} << 32) | std::uint64_t{ready.stage};
         if (!host_.issue(stage, frame, token, own, go_on)) return false;
       }
@@ -245,7 +242,7 @@ class ready_executor final : public executor {
 
   void fail(const ready_stage& at, bool watched, const std::exception_ptr& problem) {
     fail(at.stage, live_[at.slot].frame, problem);
-    if (watched) state_.one_less();
+    if (watched) state_.finish_pending();
   }
 
   void fail(std::uint32_t stage, frame_position frame, const std::exception_ptr& problem) {
@@ -259,7 +256,7 @@ class ready_executor final : public executor {
   /// The host has run a CPU stage or issued a device stage.
   void done(const ready_stage& ready, turn& own) {
     const bool ended =
-        progress_.returned(ready.slot, ready.stage, putting(ready.frame, ready.slot, own));
+        progress_.returned(ready.slot, ready.stage, collecting(ready.frame, ready.slot, own));
     if (ended) end_frame(ready.slot, own);
   }
 
@@ -297,7 +294,7 @@ class ready_executor final : public executor {
     const frame_position frame = live_[slot].frame;
     if (problem) {
       fail(stage, frame, problem);
-    } else if (progress_.completed(slot, stage, putting(frame.index, slot, own))) {
+    } else if (progress_.completed(slot, stage, collecting(frame.index, slot, own))) {
       end_frame(slot, own);
     }
     finish(own);

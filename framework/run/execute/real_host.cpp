@@ -9,9 +9,8 @@
 namespace graphline {
 namespace {
 
-/// As many threads as `workers` says may have a part; as many as can have a stage at once are the
-/// pool's own, since no stage overlaps itself: each further one would wake up at every hand-over
-/// for nothing.
+/// The pool owns at most one thread per CPU stage, since no stage overlaps itself: more would wake
+/// without work.
 std::unique_ptr<task_pool> make_pool(const device& d, const plan& p) {
   const auto cpu_stages = static_cast<int>(
       std::ranges::count(p.stages, side::cpu, [](const auto& stage) { return stage.on; }));

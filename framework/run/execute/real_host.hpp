@@ -26,10 +26,9 @@ namespace graphline {
 /// threads of oneTBB where a schedule leaves them to workers, and a thread that sees device stages
 /// complete.
 ///
-/// What an executor asks of a host: the time; to wait; to run a CPU stage or issue a device stage;
-/// to give a worker a task; to say when a device stage is complete. `run` and `issue` answer
-/// whether the stage is done when they return, as it always is here; a host that answers no calls
-/// `go_on` once it is.
+/// A host port tells the time, waits, runs CPU stages, issues device stages, posts tasks to workers
+/// and reports completions. `run` and `issue` return true if the stage is done. If false, the host
+/// calls `go_on` later with what the stage threw, or null. Always true here.
 class real_host {
  public:
   using waits = due_wait;
@@ -53,7 +52,7 @@ class real_host {
 
   // For schedules that leave stages to workers.
 
-  /// Calls `f`, which changes what another thread may wait for.
+  /// Runs `f` under the lock and notifies waiters.
   template <class Function>
   void change(const Function& f) {
     const std::lock_guard lock(lock_);
@@ -107,13 +106,14 @@ class real_host {
     }
   }
 
-  /// The turn of a worker or watcher has nothing left.
+  /// Ends the turn of a worker or watcher.
   void over(turn& /*own*/) const noexcept {}
 
  private:
   struct stage_place {
     std::size_t stream = 0;
-    std::optional<std::size_t> queue;  ///< of the watcher, where somebody waits for the stage
+    std::optional<std::size_t>
+        queue;  ///< watcher queue; empty if the host does not await the stage
   };
 
   prepared_pipeline& pipeline_;

@@ -18,8 +18,7 @@ struct frame_position {
   std::int64_t number = 0;
 };
 
-/// A range of the calling thread, shown by the vendor's tools of a device while this exists; of
-/// none where it is null.
+/// Profiler range on the calling thread; no-op if the device is null.
 class shown_range {
  public:
   shown_range(device* d, const char* name) noexcept : device_(d) {
