@@ -124,11 +124,12 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
      "the machine drifted: from the first block to the last, the p50 of the baseline changed by "
      "{change}; each block holds a trial of every configuration, so the drift affects all alike"},
     {"disturbed_blocks",
-     "disturbed blocks (machine noise): {blocks}, where the baseline was far from the neighboring "
-     "blocks; {consequence}"},
+     "machine noise disturbed {blocks}, where the baseline was far from the neighboring blocks; "
+     "{consequence}"},
     {"stood_still_blocks",
-     "left out: blocks in which the process stood still (SIGSTOP, suspend, a frozen container or a "
-     "paused virtual machine): {blocks}"},
+     "left out: {blocks}, in which the process stood still (SIGSTOP, suspend, a frozen container "
+     "or "
+     "a paused virtual machine)"},
     {"disturbed_trials",
      "disturbed trials (machine noise): {disturbed} of {trials}; the first by: {by}"},
     {"trial_warning", "{text} ({configurations})"},

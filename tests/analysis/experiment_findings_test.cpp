@@ -156,7 +156,7 @@ TEST(machine_findings, tell_of_drift_and_of_blocks_that_were_affected) {
   summary.machine.affected_blocks = {1};
   EXPECT_THAT(findings(record, summary), Contains("machine_drifted change=-2.00 %"));
   EXPECT_THAT(findings(record, summary),
-              Contains(StartsWith("disturbed_blocks blocks=2 consequence=still counted")));
+              Contains(StartsWith("disturbed_blocks blocks=block 2 consequence=still counted")));
   record.how.repeat_affected = true;
   EXPECT_THAT(findings(record, summary), Contains(EndsWith(" consequence=left out")));
 }

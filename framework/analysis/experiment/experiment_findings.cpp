@@ -92,6 +92,13 @@ void add_overload_findings(const finding_source& from, std::vector<finding>& to)
   cases.add_as_cases({"overloaded_in", finding_severity::failure}, from.labels, to);
 }
 
+/// "block 3", "blocks 4 and 8": counted from 1.
+std::string listed_blocks(const std::vector<std::size_t>& blocks) {
+  std::vector<std::string> numbers;
+  for (const auto block : blocks) numbers.push_back(fmt::to_string(block + 1));
+  return fmt::format("block{} {}", blocks.size() == 1 ? "" : "s", listed(numbers, 8));
+}
+
 /// A machine that did not keep still.
 void add_machine_findings(const finding_source& from, std::vector<finding>& to) {
   const auto& record = from.record;
@@ -103,18 +110,14 @@ void add_machine_findings(const finding_source& from, std::vector<finding>& to) 
     add("machine_drifted").with("change", *machine.drift, unit::change);
   }
   if (!machine.affected_blocks.empty()) {
-    std::vector<std::string> numbers;
-    for (const auto block : machine.affected_blocks) numbers.push_back(fmt::to_string(block + 1));
     add("disturbed_blocks")
-        .with("blocks", listed(numbers, 8))
+        .with("blocks", listed_blocks(machine.affected_blocks))
         .with("consequence", record.how.repeat_affected
                                  ? "left out"
                                  : "still counted ('repeat_affected: on' would repeat them)");
   }
   if (!machine.stood_still_blocks.empty()) {
-    std::vector<std::string> numbers;
-    for (const auto b : machine.stood_still_blocks) numbers.push_back(fmt::to_string(b + 1));
-    add("stood_still_blocks").with("blocks", listed(numbers, 8));
+    add("stood_still_blocks").with("blocks", listed_blocks(machine.stood_still_blocks));
   }
   std::size_t disturbed = 0;
   std::string first;

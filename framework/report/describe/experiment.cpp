@@ -250,7 +250,7 @@ void add_notes(document& to, const experiment_view& of) {
   std::string text;
   if (!missing.empty()) text = "percentiles of too few frames are not shown: " + missing + '\n';
   if (any_member(summary, [](const member_summary& m) { return m.latency_grows(); })) {
-    text += fmt::format("- of what is {}\n", latency_grows_with_length);
+    text += fmt::format("{}\n", latency_grows_with_length);
   }
   text += "times: of all frames of a configuration's trials together";
   std::set<timing_method> methods;

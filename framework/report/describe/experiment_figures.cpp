@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <functional>
 #include <iterator>
 
 #include "framework/report/describe/describe.hpp"
@@ -39,7 +38,10 @@ const std::vector<column_of<member_summary>>& member_figures() {
       {data_column("tail_ms"), [](s x) { return in_ms(x.tail); }},
       {data_column("stddev_over_trials_ms"), [](s x) { return in_ms(x.between_trials); }},
       {{"stddev", "stddev", duration, 0, "over trials, of their medians", shown},
-       [](s x) { return x.end_to_end ? cell(x.between_trials, duration) : cell(); }},
+       [](s x) {
+         if (x.latency_grows()) return cell("");
+         return x.end_to_end ? cell(x.between_trials, duration) : cell();
+       }},
       {data_column("trial_medians_ns"),
        [](s x) { return whole_numbers(x.trial_medians.begin(), x.trial_medians.end()); }},
       {data_column("throughput"), [](s x) { return cell(x.throughput, frames_per_second); }},
@@ -47,12 +49,12 @@ const std::vector<column_of<member_summary>>& member_figures() {
        [](s x) { return cell(x.cores); }},
       {data_column("device_bytes"), [](s x) { return x.device_bytes; }},
       {{"device_memory", "device memory", bytes, 0, "", shown},
-       [](s x) { return x.device_bytes > 0 ? cell(x.device_bytes, bytes) : cell(); }},
+       [](s x) { return x.trials > 0 ? cell(x.device_bytes, bytes) : cell(); }},
       {data_column("due"), [](s x) { return x.due; }},
       {data_column("dropped"), [](s x) { return x.dropped; }},
       {data_column("deadline"), [](s x) { return deadline_of(x.deadline); }},
       {{"dropped_share", "dropped %", share, 0, "", shown},
-       [](s x) { return x.dropped > 0 ? share_of(x.dropped, x.due) : cell(); }}};
+       [](s x) { return share_of(x.dropped, x.due); }}};
   return columns;
 }
 
@@ -100,19 +102,21 @@ table stage_times(const experiment_view& of) {
 void add_costs(document& to, const experiment_view& of) {
   const auto members = of.labels.all();
   auto columns = of.names();
-  const auto names = static_cast<std::ptrdiff_t>(columns.size());
+  const auto is_some = [&](const column_of<member_summary>& one) {
+    return std::ranges::any_of(members, [&](const configuration_member& who) {
+      const auto number = one.value(of.of(who)).number();
+      return number && number->value != 0;
+    });
+  };
   for (const auto& one : member_figures()) {
-    if ((one.is.where & shown) == 0) continue;
+    if ((one.is.where & shown) == 0 || !is_some(one)) continue;
     columns.push_back(
         {one.is, [&of, &one](const compared_member& x) { return one.value(of.of(x.who)); }});
   }
   table made{"costs", "beside time", "configuration", "", columns_of(columns), {}, shown};
   made.titled = true;
   for (const auto& who : members) made.rows.push_back(row_of({who}, columns));
-  const bool any = std::ranges::any_of(made.rows, [&](const row& line) {
-    return std::any_of(line.cells.begin() + names, line.cells.end(), std::mem_fn(&cell::known));
-  });
-  if (any) to.parts.push_back(std::move(made));
+  if (of.has_figures(made)) to.parts.push_back(std::move(made));
 }
 
 void add_data(document& to, const experiment_view& of) {

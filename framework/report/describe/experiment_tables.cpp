@@ -64,12 +64,19 @@ void add_metric(member_columns& to, const experiment_view& of, figure what, bool
   const bool points = what == figure::late;
   // Of what is not compared nothing is missing.
   const auto otherwise = [](m x) { return x.pair ? cell() : cell(""); };
+  const auto grows = [&of, what](const configuration_member& who) {
+    return what != figure::throughput && of.of(who).latency_grows();
+  };
+  const auto withheld = [=](m x) {
+    return (what == figure::p50 || what == figure::tail) && grows(x.who);
+  };
   const auto judged = [&of, what](m x) {
     const auto* found = comparison_of(of, x, what);
     return found != nullptr && found->change_range() ? found : nullptr;
   };
+  const auto is_open = [=](m x) { return grows(x.who) || (x.pair && grows(x.pair->reference)); };
   to.push_back({{key, title_of(what, of.record.how.tail), unit_of(what)},
-                [&of, what](m x) { return value_of(what, of.of(x.who)); }});
+                [=, &of](m x) { return withheld(x) ? cell("") : value_of(what, of.of(x.who)); }});
   to.push_back({{key + "_change", points ? "points" : "change %", change, main ? 0 : 1,
                  !main    ? ""
                  : points ? "percentage points of late frames more than the baseline has"
@@ -78,7 +85,8 @@ void add_metric(member_columns& to, const experiment_view& of, figure what, bool
                   if (const auto* found = comparison_of(of, x, what))
                     return cell(found->change(), change);
                   const bool baseline = main && !of.summary.comparisons.empty() && !x.pair;
-                  return baseline && of.is_baseline(x.who) ? cell("baseline") : otherwise(x);
+                  if (baseline && of.is_baseline(x.who)) return cell("baseline");
+                  return is_open(x) ? cell("") : otherwise(x);
                 }});
   if (main) {
     to.push_back({{key + "_interval", "95 % interval", change, 2,
@@ -87,7 +95,8 @@ void add_metric(member_columns& to, const experiment_view& of, figure what, bool
                                of.summary.counted_blocks)},
                   [=](m x) {
                     const auto* found = judged(x);
-                    return found ? change_cell(found->change_range()) : otherwise(x);
+                    if (found) return change_cell(found->change_range());
+                    return is_open(x) ? cell("") : otherwise(x);
                   }});
   }
   const double margin = 100 * of.record.how.margin;
@@ -98,8 +107,11 @@ void add_metric(member_columns& to, const experiment_view& of, figure what, bool
   to.push_back({{key + "_verdict", "verdict", {}, 0, main ? help : ""}, [=, &of](m x) {
                   const auto* found = judged(x);
                   const bool decided = found && found->verdict != verdict::inconclusive;
-                  if (!decided && what != figure::throughput && of.of(x.who).latency_grows()) {
+                  if (!decided && grows(x.who)) {
                     return cell(judgment{"overloaded", judgment::kind::bad});
+                  }
+                  if (!decided && x.pair && grows(x.pair->reference)) {
+                    return cell(judgment{"baseline overloaded", judgment::kind::faint});
                   }
                   return found ? verdict_cell(found->verdict, what) : otherwise(x);
                 }});
@@ -269,9 +281,9 @@ table comparison_table(const experiment_view& of) {
 
 void add_answer(document& to, const experiment_view& of) {
   if (of.labels.by_id()) to.parts.push_back(id_table(of.labels, of.record.pairs));
-  to.parts.push_back(answer(of));
-  to.parts.push_back(slow_frames_and_throughput(of));
-  if (auto late = late_frames(of); !late.rows.empty()) to.parts.push_back(std::move(late));
+  for (auto* made : {answer, slow_frames_and_throughput, late_frames}) {
+    if (auto part = made(of); of.has_figures(part)) to.parts.push_back(std::move(part));
+  }
 }
 
 void add_stages(document& to, const experiment_view& of) {

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <optional>
 #include <utility>
+#include <variant>
 
 #include "framework/analysis/stats/distribution.hpp"
 #include "framework/base/utf8.hpp"
@@ -67,6 +68,16 @@ member_columns experiment_view::names() const {
     }
   }
   return columns;
+}
+
+bool experiment_view::has_figures(const table& made) const {
+  const auto first = static_cast<std::ptrdiff_t>(names().size());
+  return std::ranges::any_of(made.rows, [first](const row& line) {
+    return std::any_of(line.cells.begin() + first, line.cells.end(), [](const cell& one) {
+      return one.number() || std::holds_alternative<span_of>(one.value) ||
+             std::holds_alternative<judgment>(one.value);
+    });
+  });
 }
 
 std::string experiment_view::short_name(const configuration_member& who) const {
@@ -136,9 +147,11 @@ std::string rough_duration(double ns) {
   return in_two(seconds / 3600, "h", seconds % 3600 / 60, "min");
 }
 
-double time_of_all(const experiment_plan& planned, const std::vector<nanoseconds>& trial_times) {
-  const auto block = std::accumulate(trial_times.begin(), trial_times.end(), nanoseconds{0});
-  return static_cast<double>(block) * static_cast<double>(planned.how.trials);
+/// Blocks that begin before the time limit, the first in any case.
+std::int64_t blocks_in_time(const experiment_plan& planned, nanoseconds block) {
+  const auto limit = planned.how.time_limit;
+  if (!limit || block == 0) return planned.how.trials;
+  return std::min(planned.how.trials, (*limit - 1) / block + 1);
 }
 
 std::string rules(const experiment_settings& how) {
@@ -185,10 +198,13 @@ std::vector<std::string> forewarnings(const experiment_plan& planned) {
 }
 
 std::string in_brief(const experiment_plan& planned, const std::vector<nanoseconds>& trial_times) {
-  return fmt::format("{}: {}, {} each: about {}", printable(planned.name),
+  const auto block = std::accumulate(trial_times.begin(), trial_times.end(), nanoseconds{0});
+  const auto blocks = blocks_in_time(planned, block);
+  return fmt::format("{}: {}, {}{} each: about {}", printable(planned.name),
                      counted(planned.configurations.size(), "configuration"),
+                     blocks < planned.how.trials ? "at most " : "",
                      counted(planned.how.trials, "trial"),
-                     rough_duration(time_of_all(planned, trial_times)));
+                     rough_duration(static_cast<double>(block) * static_cast<double>(blocks)));
 }
 
 document describe(const experiment_plan& planned, const std::vector<nanoseconds>& trial_times) {

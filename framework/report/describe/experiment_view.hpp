@@ -33,6 +33,9 @@ struct experiment_view {
   /// the id, or what varies, or the name that was given.
   member_columns names() const;
 
+  /// Whether a table that begins with these columns has a figure or a verdict in others.
+  bool has_figures(const table& made) const;
+
   /// The last of these in one text: "sync 2".
   std::string short_name(const configuration_member& who) const;
 

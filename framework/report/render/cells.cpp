@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <limits>
 
 #include "framework/base/units.hpp"
 #include "framework/report/render/shape.hpp"
@@ -48,11 +50,10 @@ std::string in_column(const quantity& of, const time_unit& time, bool is_signed 
   }
 }
 
-/// Of times that stand with their unit: that of the largest of all, unless little would be left in
-/// it of the largest of those at hand.
-time_unit unit_among(double largest_of_all, double largest) {
+/// Of times that stand with their unit: the common one, unless little would be left in it of the
+/// largest of those at hand.
+time_unit unit_among(const time_unit& common, double largest) {
   constexpr double least = 0.01;
-  const auto common = unit_for(largest_of_all);
   return largest == 0 || largest / common.nanoseconds >= least ? common : unit_for(largest);
 }
 
@@ -60,29 +61,41 @@ std::string with_unit(double ns, const time_unit& unit) {
   return fmt::format("{}{} {}", ns < 0 ? "-" : "", in_unit(std::abs(ns), unit), unit.name);
 }
 
-/// Times in columns that do not name their unit have one of their own, in a row the same.
+/// Times in columns that do not name their unit have one with which the smallest keeps three
+/// digits, unless the largest has more than five in it.
 class units_beside_times {
  public:
   explicit units_beside_times(const shown_table& shown) : of_(shown.of), columns_(shown.columns) {
-    for (const auto* line : shown.lines) largest_ = std::max(largest_, largest_of(*line));
+    double largest = 0;
+    double smallest = std::numeric_limits<double>::infinity();
+    for (const auto* line : shown.lines) {
+      for_times(*line, [&](double time) {
+        largest = std::max(largest, time);
+        if (time > 0) smallest = std::min(smallest, time);
+      });
+    }
+    common_ = unit_for(std::min(10 * smallest, largest));  // 0.123 has three digits too
+    if (largest / common_.nanoseconds >= 100'000) common_ = unit_for(largest);
   }
 
-  time_unit of(const row& line) const { return unit_among(largest_, largest_of(line)); }
+  time_unit of(const row& line) const {
+    double largest = 0;
+    for_times(line, [&](double time) { largest = std::max(largest, time); });
+    return unit_among(common_, largest);
+  }
 
  private:
-  double largest_of(const row& line) const {
-    double largest = 0;
+  void for_times(const row& line, const std::function<void(double)>& call) const {
     for (const auto c : columns_) {
       const auto number = line.cells[c].number();
       if (of_.columns[c].in == unit::duration || !number || number->in != unit::duration) continue;
-      largest = std::max(largest, std::abs(number->value));
+      call(std::abs(number->value));
     }
-    return largest;
   }
 
   const table& of_;
   const std::vector<std::size_t>& columns_;
-  double largest_ = 0;
+  time_unit common_ = unit_for(0);
 };
 
 /// `beside`: of a time in a column that does not name its unit.
@@ -141,7 +154,7 @@ std::string shown_fact(const facts& in, const fact& of) {
   for (const auto& one : in.list) {
     if (is_shown(one)) largest = std::max(largest, std::abs(time_of(one).value_or(0)));
   }
-  return with_unit(*time, unit_among(largest, std::abs(*time)));
+  return with_unit(*time, unit_among(unit_for(largest), std::abs(*time)));
 }
 
 bool is_whole(const quantity& of) noexcept {

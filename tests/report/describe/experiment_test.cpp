@@ -207,12 +207,15 @@ TEST(describe_experiment, says_overloaded_in_place_of_a_verdict_on_latency) {
       run.frames[i].end = run.frames[i].begin + 74 * ms;
     }
   };
-  const auto record = made_experiment("loads", {slow, fast}, 6);
+  auto record = made_experiment("loads", {slow, fast}, 6);
   const auto text = text_of(record, summarize(record));
-  EXPECT_THAT(text, ContainsRegex("\n20 +- +- +overloaded"));
-  EXPECT_THAT(text, HasSubstr("\n- of what is overloaded: latency grows with the run's length\n"));
+  EXPECT_THAT(text, ContainsRegex("\n20 +overloaded"));
+  EXPECT_THAT(text, HasSubstr("\noverloaded: latency grows with the run's length\n"));
   EXPECT_THAT(text, ContainsRegex("overloaded: completed 13\\.5[0-9]* of 20 offered"));
   EXPECT_THAT(text, Not(HasSubstr("too few frames")));
+  EXPECT_THAT(text, Not(HasSubstr("-: not known")));
+  std::swap(record.pairs[0].what, record.pairs[0].reference);
+  EXPECT_THAT(text_of(record, summarize(record)), ContainsRegex("\n10 .* baseline overloaded"));
 }
 
 TEST(describe_experiment, says_how_many_trials_would_decide) {
@@ -254,6 +257,42 @@ TEST(describe_experiment, without_a_complete_block_shows_what_there_is) {
   record.interrupted = true;
   record.stopped = "interrupted";
   expect_golden("experiment_interrupted.txt", text_of(record, figures_of(record)));
+}
+
+TEST(describe_experiment, leaves_out_a_table_without_figures) {
+  auto record = made_experiment("short", {made_of({{"a", "1"}}), made_of({{"a", "2"}})}, 1);
+  for (auto& trial : record.trials) {
+    auto& run = trial.members[0];
+    run.frames.resize(1);
+    run.frames[0].end = run.frames[0].begin;  // in no time: no throughput
+  }
+  const auto text = text_of(record, figures_of(record));
+  EXPECT_THAT(text, Not(HasSubstr("end to end, the median frame")));
+  EXPECT_THAT(text, Not(HasSubstr("slow frames, and throughput")));
+}
+
+TEST(describe_experiment, shows_that_none_was_dropped_beside_what_was) {
+  auto record = made_experiment("e", {made_of({{"a", "1"}}), made_of({{"a", "2"}})}, 5);
+  EXPECT_THAT(text_of(record, summarize(record)), Not(HasSubstr("dropped %")));
+  samples::for_runs_of(record, 1, [](run_record& run) { run.load.dropped.push_back(1); });
+  const auto text = text_of(record, summarize(record));
+  EXPECT_THAT(text, ContainsRegex("dropped %\n1 .* 0\n2 .* 4.8\n"));
+}
+
+TEST(describe_experiment, counts_the_blocks_that_begin_before_the_time_limit) {
+  experiment_plan planned;
+  planned.name = "e";
+  planned.configurations.resize(2);
+  planned.how.trials = 50;
+  const auto brief = [&](std::optional<nanoseconds> limit) {
+    planned.how.time_limit = limit;
+    return in_brief(planned, {1000 * ms, 3000 * ms});
+  };
+  EXPECT_EQ(brief({}), "e: 2 configurations, 50 trials each: about 3 min 20 s");
+  EXPECT_EQ(brief(500 * ms), "e: 2 configurations, at most 50 trials each: about 4 s");
+  EXPECT_EQ(brief(4000 * ms), "e: 2 configurations, at most 50 trials each: about 4 s");
+  EXPECT_EQ(brief(4001 * ms), "e: 2 configurations, at most 50 trials each: about 8 s");
+  EXPECT_EQ(brief(300'000 * ms), "e: 2 configurations, 50 trials each: about 3 min 20 s");
 }
 
 TEST(describe_experiment, gives_many_configurations_a_row_each) {

@@ -164,7 +164,7 @@ void add_machine(sentence_list& to) {
   to.add(launch, {"device_waits_for_host", "device_time_may_hold_waits"});
   finding machine{""};
   machine.with("change", change_by(-0.02));
-  machine.with("blocks", "2 and 5").with("consequence", "left out");
+  machine.with("blocks", "blocks 2 and 5").with("consequence", "left out");
   to.add(machine, {"machine_drifted", "disturbed_blocks"});
   finding trials{"disturbed_trials"};
   to.add(trials.with("disturbed", 3).with("trials", 12).with("by", "other processes"));

@@ -185,6 +185,24 @@ TEST(as_text, has_one_unit_for_times_that_stand_with_theirs) {
             "three   20.0 ns   0 ns\n");
 }
 
+TEST(as_text, keeps_three_digits_of_the_smallest_of_times_that_stand_with_theirs) {
+  const auto time = [](double ns) { return cell(ns, unit::duration); };
+  document says;
+  says.parts.push_back(table{"t",
+                             "",
+                             "",
+                             "",
+                             {{"name", "figure"}, {"before", "before"}, {"after", "after"}},
+                             {{{"p50", time(5.13e6), time(6.02e6)}},
+                              {{"p99", time(13.4e6), time(12.9e6)}},
+                              {{"max", time(1.25e9), time(0)}}}});
+  EXPECT_EQ(as_text(says),
+            "figure  before   after\n"
+            "p50     5.13 ms  6.02 ms\n"
+            "p99     13.4 ms  12.9 ms\n"
+            "max     1250 ms  0 ms\n");
+}
+
 TEST(write_json, has_tables_facts_and_findings_under_their_keys) {
   auto result = json::parse(result_json(two_models_roofline(5)));
   EXPECT_TRUE(result.erase("record") == 1);  // which the reader of records is for
