@@ -29,13 +29,15 @@ std::vector<nanoseconds> read_durations(const std::string& path) {
     rest.remove_prefix(std::min(text.size() + 1, rest.size()));
     text = text.substr(0, text.find('#'));
     text = text.substr(0, text.find_last_not_of(" \t\r") + 1);
-    text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
+    const std::size_t before = std::min(text.find_first_not_of(" \t"), text.size());
+    text.remove_prefix(before);
     if (text.empty()) continue;
     const auto duration = parse_duration(text);
     if (!duration) {
+      // Not what stands there: the file may be another than meant, such as one of secrets.
       throw input_error(
-          fmt::format("{}:{}: expected a duration with its unit, such as 12.5ms, found {}", path,
-                      line, quote(text)));
+          fmt::format("{}:{}:{}: expected a duration with its unit{}", path, line, before + 1,
+                      parse_nanoseconds(text) ? " below 292 years" : ", such as 12.5ms"));
     }
     durations.push_back(*duration);
   }

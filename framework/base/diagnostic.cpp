@@ -90,9 +90,10 @@ std::string bounded(std::string_view message) {
 }  // namespace
 
 std::string diagnostic::render() const {
-  const std::string what = fmt::format("{}: {}", word_for(severity), printable(bounded(message)));
+  const std::string what =
+      fmt::format("{}: {}", word_for(severity), with_spaces_named(bounded(message)));
   if (!place) return what;
-  const std::string name = printable(place.source->name());
+  const std::string name = with_spaces_named(place.source->name());
   if (place.line == 0) return fmt::format("{}: {}", name, what);
 
   const std::string_view line = place.source->line(place.line);

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "framework/base/utf8.hpp"
+
 namespace graphline {
 namespace {
 
@@ -18,6 +20,9 @@ namespace fs = std::filesystem;
 struct file_closer {
   void operator()(std::FILE* file) const noexcept { std::fclose(file); }
 };
+
+constexpr std::string_view lfs_first_line = "version https://git-lfs.github.com/spec/v1\n";
+constexpr std::string_view lfs_problem = "is a Git LFS pointer, not the file: run git lfs pull";
 
 [[noreturn]] void refuse(const std::string& path, std::string why) {
   throw unreadable_file(path, std::move(why));
@@ -67,23 +72,23 @@ std::shared_ptr<const source_text> read_text_file(const std::string& path, std::
   }
   auto source = std::make_shared<const source_text>(path, std::move(text));
   if (source->text().empty()) refuse(path, "the file is empty");
+  if (source->text().starts_with(lfs_first_line)) refuse(path, fmt::format("this {}", lfs_problem));
   return source;
 }
 
 std::optional<std::string> lfs_pointer_problem(std::istream& file) {
-  constexpr std::string_view first_line = "version https://git-lfs.github.com/spec/v1\n";
-  std::array<char, first_line.size()> begin{};
+  std::array<char, lfs_first_line.size()> begin{};
   file.read(begin.data(), begin.size());
   const auto count = static_cast<std::size_t>(file.gcount());
   file.clear();
   file.seekg(0);
-  if (std::string_view(begin.data(), count) != first_line) return {};
-  return "is a Git LFS pointer, not the file: run git lfs pull";
+  if (std::string_view(begin.data(), count) != lfs_first_line) return {};
+  return std::string(lfs_problem);
 }
 
 binary_file open_binary_file(const std::string& path, std::string_view what) {
   const auto fail = [&](const std::string& message) {
-    throw input_error(fmt::format("{} '{}' {}", what, path, message));
+    throw input_error(fmt::format("{} {} {}", what, quote(path, 200), message));
   };
   std::error_code problem;
   const auto found = fs::status(path, problem);

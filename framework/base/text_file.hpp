@@ -33,7 +33,7 @@ class unreadable_file : public input_error {
 
 /// Reads a file of at most `largest` bytes, a whole number of MiB. Throws an `unreadable_file` when
 /// it is not there (with the name that was meant, where one is near), is a folder, no regular file
-/// though a file names it, empty or larger, or cannot be read.
+/// though a file names it, empty or larger, a Git LFS pointer, or cannot be read.
 std::shared_ptr<const source_text> read_text_file(const std::string& path, std::size_t largest,
                                                   named_by who = named_by::file);
 

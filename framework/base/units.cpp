@@ -91,6 +91,11 @@ std::optional<double> take_number(std::string_view& text) {
 }  // namespace
 
 std::optional<nanoseconds> parse_duration(std::string_view text) {
+  const auto ns = parse_nanoseconds(text);
+  return ns && *ns < 0x1p63 ? std::optional(static_cast<nanoseconds>(*ns)) : std::nullopt;
+}
+
+std::optional<double> parse_nanoseconds(std::string_view text) {
   const auto number = take_number(text);
   if (!number) return std::nullopt;
   double value = *number;
@@ -100,10 +105,7 @@ std::optional<nanoseconds> parse_duration(std::string_view text) {
     text = "s";
   }
   for (const scale& unit : time_units) {
-    if (text != unit.name) continue;
-    const double ns = std::round(value * unit.size);
-    if (ns >= 0x1p63) return std::nullopt;
-    return static_cast<nanoseconds>(ns);
+    if (text == unit.name) return std::round(value * unit.size);
   }
   return std::nullopt;
 }

@@ -19,8 +19,12 @@ std::string format_count(double value, std::string_view unit);
 /// "47.1 ms", "850 ns", "1.25 s": three significant digits in the unit that suits.
 std::string format_duration(double ns);
 
-/// Reads "20ms", "1.5 s", "10 us", "2min". Nothing when the text is no duration or lacks its unit.
+/// Reads "20ms", "1.5 s", "10 us", "2min". Nothing when the text is no duration, lacks its unit or
+/// has 2^63 ns, 292 years, or more.
 std::optional<nanoseconds> parse_duration(std::string_view text);
+
+/// The same, however long.
+std::optional<double> parse_nanoseconds(std::string_view text);
 
 /// Reads "2%", "0.5 %" as a part of 1. Nothing when the text is no percentage from 0 on.
 std::optional<double> parse_percent(std::string_view text);

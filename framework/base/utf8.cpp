@@ -71,21 +71,6 @@ constexpr named_character lookalikes[] = {
     {0xfeff, "zero width no-break space, the byte order mark"},
 };
 
-/// As `printable`, with lookalikes of spaces as <U+00A0>.
-std::string with_spaces_named(std::string_view text) {
-  std::string shown;
-  for (std::size_t at = 0; at < text.size();) {
-    const auto [code, bytes] = utf8_at(text, at);
-    if (code && !lookalike_of_space(*code).empty()) {
-      shown += fmt::format("<U+{:04X}>", static_cast<std::uint32_t>(*code));
-    } else {
-      shown += printable(text.substr(at, bytes));
-    }
-    at += bytes;
-  }
-  return shown;
-}
-
 }  // namespace
 
 utf8_character utf8_at(std::string_view text, std::size_t at) noexcept {
@@ -138,6 +123,20 @@ std::string printable(std::string_view text) {
     const auto [code, bytes] = utf8_at(text, at);
     const bool hidden = !code || *code == replacement || is_control(*code);
     shown += hidden ? std::string_view("?") : text.substr(at, bytes);
+    at += bytes;
+  }
+  return shown;
+}
+
+std::string with_spaces_named(std::string_view text) {
+  std::string shown;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto [code, bytes] = utf8_at(text, at);
+    if (code && !lookalike_of_space(*code).empty()) {
+      shown += fmt::format("<U+{:04X}>", static_cast<std::uint32_t>(*code));
+    } else {
+      shown += printable(text.substr(at, bytes));
+    }
     at += bytes;
   }
   return shown;

@@ -37,11 +37,14 @@ std::string_view lookalike_of_space(char32_t code) noexcept;
 /// file has in place of these become "?".
 std::string printable(std::string_view text);
 
+/// The same, with lookalikes of spaces named: net<U+200B>work.
+std::string with_spaces_named(std::string_view text);
+
 /// `text` with U+FFFD in place of each byte that is not UTF-8.
 std::string as_utf8(std::string_view text);
 
-/// `text` in quotes for a message; what is longer than `limit` bytes is cut and ends in "...".
-/// Lookalikes of spaces are named: 'net<U+200B>work'.
+/// `text` with spaces named, in quotes for a message; what is longer than `limit` bytes is cut and
+/// ends in "...".
 std::string quote(std::string_view text, std::size_t limit = 60);
 
 }  // namespace graphline

@@ -11,6 +11,7 @@
 
 #include "framework/base/diagnostic.hpp"
 #include "framework/base/error.hpp"
+#include "framework/base/utf8.hpp"
 
 namespace graphline {
 namespace {
@@ -55,7 +56,7 @@ choice choose(const std::vector<backend>& backends, const std::string& request) 
   if (std::ranges::find(known_names(), name) == known_names().end() &&
       std::ranges::find(backends, name, &backend::name) == backends.end()) {
     throw input_error(
-        fmt::format("unknown device '{}'{}", request, suggestion(name, known_names())));
+        fmt::format("unknown device {}{}", quote(request), suggestion(name, known_names())));
   }
 
   std::optional<int> index = 0;

@@ -154,8 +154,14 @@ std::optional<std::string> read_text(const node& n, std::string_view what, diagn
 
 std::optional<nanoseconds> read_duration(const node& n, std::string_view what, diagnostics& out) {
   const auto duration = n.is_scalar() ? parse_duration(n.text()) : std::nullopt;
-  if (!duration) report_mismatch(n, what, "a duration in ns, us, ms, s or min, such as 20ms", out);
-  return duration;
+  if (duration) return duration;
+  if (n.is_scalar() && parse_nanoseconds(n.text())) {
+    out.error(n.where(), fmt::format("'{}' is out of range: {}; the longest duration is 292 years",
+                                     what, quote(n.text())));
+  } else {
+    report_mismatch(n, what, "a duration in ns, us, ms, s or min, such as 20ms", out);
+  }
+  return std::nullopt;
 }
 
 std::optional<double> read_percent(const node& n, std::string_view what, diagnostics& out) {

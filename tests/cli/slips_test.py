@@ -96,6 +96,15 @@ class files(Case):
         done = graphline("check", self.pipeline("pipeline: p\nparams: {root: /tmp}\nstages:\n" +
                                                 durations))
         self.assertEqual(done.stderr.count("error:"), 1, done.stderr)
+        kind = "pipeline: p\nstages: [{name: n, kind: cpu.spin\u200b, duration: 1ms}]\n"
+        check(kind, "unknown kind 'cpu.spin<U+200B>' (did you mean 'cpu.spin'?)")
+        self.expect(graphline("stages", "cpu.spin\u200b"), 2,
+                    "unknown kind 'cpu.spin<U+200B>' (did you mean 'cpu.spin'?)")
+        check("pipeline: p\ninputs: {x: {file: a\u00a0b.npy}}\n"
+              "stages: [{name: n, kind: network, reads: x, layers: [relu]}]\n",
+              "a<U+00A0>b.npy")
+        check("version https://git-lfs.github.com/spec/v1\noid sha256:12\nsize 9\n",
+              "this is a Git LFS pointer, not the file: run git lfs pull")
         check("pipeline a\n", "found 'pipeline a'; is a ':' missing behind a key?")
         (self.folder / "m.onnx").write_bytes(gzip.compress(b"\x08\x07"))
         check(x + "{name: n, kind: onnx, model: m.onnx, reads: x}\n", "gunzip")

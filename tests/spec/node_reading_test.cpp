@@ -89,6 +89,7 @@ TEST(what_cannot_be_read, is_told_with_what_was_expected_and_what_was_found) {
               read_shape(node::sequence({0}), "shape", out);
               read_shape(node::sequence({1 << 30, 1 << 30}), "shape", out);
               read_duration("20", "deadline", out);
+              read_duration("9223372036854775807ns", "deadline", out);
               read_percent("0.01", "margin", out);
               read_names(node::sequence({"a", "b c", ".."}), "reads", out);
               read_word<wait_mode>("blok", "wait", out);
@@ -104,6 +105,7 @@ error: 'k' must be a list of whole numbers, found a list
 error: each extent of 'shape' must be at least 1, found 0
 error: 'shape' has more elements than any memory holds: [1073741824, 1073741824]
 error: 'deadline' must be a duration in ns, us, ms, s or min, such as 20ms, found '20'
+error: 'deadline' is out of range: '9223372036854775807ns'; the longest duration is 292 years
 error: 'margin' must be a percentage more than 0% and less than 100%, such as 1%, found '0.01'
 error: 'b c' cannot be the name of a member of 'reads': a name is made of letters, digits, '_', '-' and '.', at most 100 bytes
 error: '..' cannot be the name of a member of 'reads': a name is made of letters, digits, '_', '-' and '.', at most 100 bytes

@@ -177,7 +177,7 @@ int report_usage(const CLI::App& program, const CLI::ParseError& problem, int ar
     const bool option = word.starts_with("--");
     if (!option && (chosen || i > 1)) continue;
     if (std::ranges::find(known, name) != known.end()) continue;
-    message = fmt::format("unknown {} '{}'{}", option ? "option" : "command", name,
+    message = fmt::format("unknown {} {}{}", option ? "option" : "command", quote(name),
                           suggestion(name, known));
     break;
   }
@@ -195,8 +195,8 @@ void add_help_command(CLI::App& program, action& chosen) {
     chosen = [&program, of] {
       const auto known = command_names(program);
       if (!of->empty() && std::ranges::find(known, *of) == known.end()) {
-        throw input_error(fmt::format("unknown command '{}'{}\n{}", *of, suggestion(*of, known),
-                                      help_hint("graphline")));
+        throw input_error(fmt::format("unknown command {}{}\n{}", quote(*of),
+                                      suggestion(*of, known), help_hint("graphline")));
       }
       const CLI::App* asked = of->empty() ? &program : program.get_subcommand(*of);
       // Its own help() would be that of 'help', which was chosen.

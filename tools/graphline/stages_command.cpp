@@ -8,6 +8,7 @@
 
 #include "framework/base/diagnostic.hpp"
 #include "framework/base/units.hpp"
+#include "framework/base/utf8.hpp"
 #include "framework/device/builtin/builtin_devices.hpp"
 #include "framework/report/render/text_table.hpp"
 #include "framework/stage/kind_manual.hpp"
@@ -31,8 +32,8 @@ exit_status show_stages(const stages_arguments& given) {
   }
   const auto* kind = registry.find(given.kind);
   if (kind == nullptr) {
-    throw input_error(
-        fmt::format("unknown kind '{}'{}", given.kind, suggestion(given.kind, registry.names())));
+    throw input_error(fmt::format("unknown kind {}{}", quote(given.kind),
+                                  suggestion(given.kind, registry.names())));
   }
   print(stdout, describe_kind(*kind, style_of(stdout).width));
   return exit_status::done;

@@ -137,7 +137,7 @@ npy_file::npy_file(std::string path) : path_(std::move(path)) {
 }
 
 void npy_file::fail(const std::string& message) const {
-  throw input_error(fmt::format("NumPy file '{}' {}", path_, message));
+  throw input_error(fmt::format("NumPy file {} {}", quote(path_, 200), message));
 }
 
 std::string npy_file::read_header(std::uint64_t size) {

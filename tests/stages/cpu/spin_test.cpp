@@ -179,13 +179,20 @@ TEST(spin_durations, of_a_file_are_used_over_and_over) {
 
 TEST(spin_durations, name_what_is_wrong_with_them) {
   const temporary_folder folder;
-  const auto bad = folder.write("bad.txt", "1ms\n2\n");
+  const auto bad = folder.write("bad.txt", "1ms\n  hush # c\n");
+  const auto eons = folder.write("eons.txt", "1ms\n300000000min\n");
+  const auto pointer =
+      folder.write("pointer.txt", "version https://git-lfs.github.com/spec/v1\noid sha256:1\n");
   const auto empty = folder.write("empty.txt", "# nothing\n");
   const std::pair<std::string, const char*> cases[] = {
       {"{}", "it needs a time; add 'duration'"},
       {"{duration: 1ms, durations: a.txt}", "'duration' and 'durations' exclude each other"},
       {"{durations: a.txt, distribution: normal}", "a distribution applies to 'duration'"},
-      {"{durations: " + bad.string() + "}", "bad.txt:2: expected a duration with its unit"},
+      {"{durations: " + bad.string() + "}",
+       "bad.txt:2:3: expected a duration with its unit, such as"},
+      {"{durations: " + eons.string() + "}",
+       "eons.txt:2:1: expected a duration with its unit below"},
+      {"{durations: " + pointer.string() + "}", "this is a Git LFS pointer, not the file"},
       {"{durations: " + empty.string() + "}", "no duration in it"},
       {"{durations: nowhere.txt}", "nowhere.txt"},
       {"{duration: 1ms, stddev: 1ms}", "'stddev' applies to a distribution"},
@@ -197,6 +204,7 @@ TEST(spin_durations, name_what_is_wrong_with_them) {
   for (const auto& [yaml, expected] : cases) {
     const auto complaints = stage_trial(spin_kind(), yaml).complaints();
     EXPECT_THAT(complaints, testing::Contains(HasSubstr(expected))) << yaml;
+    EXPECT_THAT(complaints, testing::Each(Not(HasSubstr("hush")))) << yaml;
   }
 }
 
