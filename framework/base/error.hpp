@@ -42,6 +42,12 @@ class run_error : public error {
   explicit run_error(const std::string& message) : error(exit_status::run_failed, message) {}
 };
 
+/// One whose message begins with the stage and the frame that it is of.
+class stage_failure : public run_error {
+ public:
+  using run_error::run_error;
+};
+
 /// The device asked for cannot be had. Exit status 3.
 class no_device_error : public error {
  public:

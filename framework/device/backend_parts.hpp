@@ -48,16 +48,19 @@ class device_failure {
   bool is_set() const noexcept { return set_.load(std::memory_order_acquire); }
 
   void throw_if_set() const {
-    if (is_set()) throw run_error(message_);
+    if (!is_set()) return;
+    if (names_stage_) throw stage_failure(message_);
+    throw run_error(message_);
   }
 
-  /// Keeps what the first call's `message()` returns.
+  /// Keeps what the first call's `message()` returns. `names_stage`: as a `stage_failure` does.
   template <class Message>
-  void set(const Message& message) noexcept {
+  void set(const Message& message, bool names_stage = false) noexcept {
     const std::scoped_lock lock(mutex_);
     if (is_set()) return;
     try {
       message_ = message();
+      names_stage_ = names_stage;
     } catch (const std::bad_alloc&) {
       message_ = "out of memory";  // as short as a string holds by itself
     }
@@ -66,7 +69,8 @@ class device_failure {
 
  private:
   std::mutex mutex_;
-  std::string message_;  // written once, before `set_`
+  std::string message_;       // written once, before `set_`
+  bool names_stage_ = false;  // likewise
   std::atomic<bool> set_{false};
 };
 

@@ -263,12 +263,15 @@ void host_worker::carry_out(lane& l) noexcept {
 }
 
 void host_worker::fail(const command& c, std::string_view reason) noexcept {
-  failed_.set([&] {
-    const stage_point at = thread_activity::own().at();
-    auto of = at.stage == nullptr ? std::string() : fmt::format(" of stage '{}'", at.stage->stage);
-    if (at.stage != nullptr && at.frame >= 0) of += fmt::format(", frame {},", at.frame);
-    return fmt::format("operation '{}'{} failed on the host device: {}", name_of(c), of, reason);
-  });
+  const stage_point at = thread_activity::own().at();
+  // Who gets a stage ready names it.
+  const bool names_stage = at.stage != nullptr && at.frame >= 0;
+  failed_.set(
+      [&] {
+        return fmt::format("{}operation '{}' failed on the host device: {}",
+                           names_stage ? to_string(at) + ": " : "", name_of(c), reason);
+      },
+      names_stage);
 }
 
 /// The time it took.

@@ -15,9 +15,15 @@
 namespace graphline {
 
 std::string describe_failure(const plan& p, std::optional<std::size_t> stage, std::int64_t frame) {
-  const auto where = stage ? to_string(stage_point{label_of(p.stages[*stage]), frame})
-                           : fmt::format("frame {}", frame);
-  return fmt::format("{}: {}", where, reason_of_caught());
+  try {
+    throw;
+  } catch (const stage_failure& e) {
+    return e.what();  // `stage` may only have waited for that one
+  } catch (...) {
+    const auto where = stage ? to_string(stage_point{label_of(p.stages[*stage]), frame})
+                             : fmt::format("frame {}", frame);
+    return fmt::format("{}: {}", where, reason_of_caught());
+  }
 }
 
 namespace {
