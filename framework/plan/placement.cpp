@@ -159,6 +159,10 @@ std::uint64_t record_bytes(const plan& p, const plan_target& target) {
   return saturating_multiply(frame, static_cast<std::uint64_t>(p.run.frames));
 }
 
+std::uint64_t record_and_report_bytes(const plan& p, const plan_target& target) {
+  return saturating_multiply(record_bytes(p, target), record_and_reports);
+}
+
 }  // namespace graphline
 
 namespace graphline::planning {
@@ -209,12 +213,13 @@ void check_part(const draft& d, const plan& p, const memory_part& part, std::str
 /// host.
 void check_record(const draft& d, const plan& p, std::uint64_t besides, const memory_limit& limit) {
   if (limit.bytes == 0 || p.run.max_time || besides > limit.bytes) return;
-  const std::uint64_t record = record_bytes(p, d.target);
+  const std::uint64_t record = record_and_report_bytes(p, d.target);
   if (record <= limit.bytes - besides) return;
   const auto given = d.spec.run_places.each.find("frames");
   d.out.error(given == d.spec.run_places.each.end() ? d.spec.name.place : given->second,
-              fmt::format("the record of {} frames takes {} of host memory, beside {} of tensors "
-                          "and weights, but {} has {}; measure fewer frames, {}or set max_time",
+              fmt::format("the record and reports of {} frames take up to {} of host memory, "
+                          "beside {} of tensors and weights, but {} has {}; measure fewer frames, "
+                          "{}or set max_time",
                           p.run.frames, format_bytes(record), format_bytes(besides), limit.owner,
                           format_bytes(limit.bytes),
                           p.run.timing == timing_method::none ? "" : "use timing: none, "));

@@ -53,6 +53,9 @@ memory_need need_of(const plan& p, const placement& placed);
 /// those of the parts of stages under `timing: layers`, which stages tell once they are prepared.
 std::uint64_t record_bytes(const plan& p, const plan_target& target);
 
+/// The same with what reports of the run take at most.
+std::uint64_t record_and_report_bytes(const plan& p, const plan_target& target);
+
 /// Sums and products that stay at 2^64 - 1.
 std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b) noexcept;
 std::uint64_t saturating_multiply(std::uint64_t a, std::uint64_t b) noexcept;

@@ -159,6 +159,26 @@ run: {frames: 20, warmup: 2}
             self.assertEqual(shell(f"{words} > /dev/full 2> /dev/full").returncode, 2)
 
 
+class memory(Case):
+    def test_a_run_with_its_reports_takes_no_more_than_check_says(self):
+        path = self.pipeline("pipeline: p\nstages: [{name: n, kind: cpu.spin, duration: 0ms}]\n"
+                             "run: {timing: event}\n")
+
+        def taken(frames):
+            planned = json.loads(graphline("check", path, "--frames", frames, "--json",
+                                           "-").stdout)["memory"]
+            record = next(row for row in planned if row["what"].startswith("record and reports"))
+            process = self.start("run", path, "--frames", frames, "--json", self.folder / "r.json",
+                                 "--quiet", stdout=None, stderr=None)
+            _, status, used = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            self.assertEqual(process.returncode, 0)
+            return record["host"], used.ru_maxrss * 1024
+
+        few, many = taken(1000), taken(400000)
+        self.assertLess(many[1] - few[1], many[0] - few[0])
+
+
 class deep_json(Case):
     def test_in_a_result(self):
         result = self.folder / "r.json"

@@ -241,8 +241,8 @@ TEST(memory_limits, take_both_sides_from_one_memory_on_the_host_device) {
                              .input("x", {4 * mib_of_floats})
                              .stage("a", "gpu", {"x"})
                              .stage("b", "work", {"a"});
-  // x, a, a@cpu and b; beside them, less than this for the record of 45 frames.
-  const std::uint64_t record = 8 << 10;
+  // x, a, a@cpu and b; beside them, less than this for the record and reports of 45 frames.
+  const std::uint64_t record = 64 << 10;
   EXPECT_THAT(errors_of(b, cuda_with(8 * mib, 8 * mib + record)), IsEmpty());
   const auto enough = 16 * mib + record;
   EXPECT_THAT(errors_of(b, {.device_memory_bytes = enough, .host_memory_bytes = enough}),
@@ -288,12 +288,14 @@ TEST(memory_limits, refuse_a_record_of_more_frames_than_the_host_has_memory_for)
     const plan p = plan_of(b.spec, machine_with(0, backend));
     ASSERT_EQ(p.stages.size(), 3U);
     EXPECT_EQ(record_bytes(p, machine_with(0, backend)), record);
+    const auto all = record_and_report_bytes(p, machine_with(0, backend));
+    EXPECT_GT(all, record);
     const memory_need need = need_of(p, place_buffers(p, {}));
     const auto besides = need.host.total() + (backend == "host" ? need.device.total() : 0);
-    EXPECT_THAT(errors_of(b, machine_with(record + besides, backend)), IsEmpty());
-    const auto short_of = machine_with(record + besides - 1, backend);
+    EXPECT_THAT(errors_of(b, machine_with(all + besides, backend)), IsEmpty());
+    const auto short_of = machine_with(all + besides - 1, backend);
     EXPECT_THAT(errors_of(b, short_of),
-                ElementsAre(AllOf(HasSubstr("the record of 1000000 frames takes"),
+                ElementsAre(AllOf(HasSubstr("the record and reports of 1000000 frames take"),
                                   HasSubstr("measure fewer frames, use timing: none"))));
     spec_builder ended = b;
     ended.spec.run.max_time = 1'000'000'000;

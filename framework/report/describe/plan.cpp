@@ -125,7 +125,7 @@ struct memory_row {
 
 table memory_table(const plan& p, const placement& placed, const plan_target& target) {
   const memory_need need = need_of(p, placed);
-  const std::uint64_t record = record_bytes(p, target);
+  const std::uint64_t record = record_and_report_bytes(p, target);
   const bool layers = p.run.timing == timing_method::layers;
   const std::vector<memory_row> rows = {
       {"a frame, without reuse", placed.device_bytes_without_reuse,
@@ -135,7 +135,7 @@ table memory_table(const plan& p, const placement& placed, const plan_target& ta
        need.host.slots},
       {"inputs", need.device.inputs, need.host.inputs},
       {"weights", need.device.weights, need.host.weights},
-      {fmt::format("record of {}{}", counted(p.run.frames, "frame"),
+      {fmt::format("record and reports of {}{}", counted(p.run.frames, "frame"),
                    layers ? ", without layers" : ""),
        0, record},
       {"together", need.device.total(), saturating_add(need.host.total(), record)}};

@@ -17,9 +17,11 @@ namespace graphline {
 
 namespace {
 
-/// Of memory for a record: what it has from the start, as much as it grows before it looks at what
-/// memory is left, and what it grows by, which delays frames in flight by microseconds.
+/// Of memory for a record: what it has from the start, unless little is left; as much as it grows
+/// before it looks again at what is left; and what it grows by, which delays frames in flight by
+/// microseconds.
 constexpr std::size_t bytes_at_first = std::size_t{64} << 20;
+constexpr std::size_t bytes_between_looks = std::size_t{8} << 20;
 constexpr std::size_t bytes_at_a_time = std::size_t{256} << 10;
 
 cost_record all_of(const cost& known, precision arithmetic) {
@@ -118,7 +120,9 @@ recording::recording(const recording& other, const std::lock_guard<std::mutex>& 
 /// Addresses for all frames or, where there are fewer, for so many frames that as many are left for
 /// all else; and memory for the first ones. A column never moves after this.
 void recording::reserve(std::size_t frames) {
-  room_ = std::min(frames, std::max<std::size_t>(1, bytes_at_first / bytes_of_frame_));
+  const std::uint64_t left = available_memory().value_or(UINT64_MAX);
+  const auto first = std::min<std::uint64_t>(bytes_at_first, left / record_and_reports);
+  room_ = std::min(frames, std::max<std::size_t>(1, first / bytes_of_frame_));
   capacity_ = frames;
   const auto halve = [this] {
     each_column([](auto& column) { std::decay_t<decltype(column)>(1).swap(column); });
@@ -147,15 +151,15 @@ void recording::grow(std::int64_t frame) {
   if (static_cast<std::size_t>(frame) < before) return;
   const std::size_t step = std::max<std::size_t>(1, bytes_at_a_time / bytes_of_frame_);
   const std::size_t room = std::min(capacity_, before + step);
-  const std::size_t bytes = room * bytes_of_frame_;
-  const bool looks = bytes / bytes_at_first > before * bytes_of_frame_ / bytes_at_first;
+  const std::size_t held = before * bytes_of_frame_;
+  const bool looks = room * bytes_of_frame_ > known_to_fit_;
+  if (looks) known_to_fit_ = room * bytes_of_frame_ + bytes_between_looks;
   const auto left = looks ? available_memory() : std::nullopt;
-  // Reports take about as much again.
-  if (room == before || (left && bytes > *left)) {
-    throw run_error(fmt::format(
-        "the record of the frames so far has {}, and memory for more is running out; measure "
-        "fewer frames, or with timing: none",
-        format_bytes(before * bytes_of_frame_)));
+  if (room == before || (left && record_and_reports * known_to_fit_ - held > *left)) {
+    throw run_error(
+        fmt::format("the record of the frames so far has {}, and memory for more of it and for "
+                    "reports is running out; measure fewer frames, or with timing: none",
+                    format_bytes(held)));
   }
   each_column([room](auto& column) { column.resize(room); });
   room_.store(room, std::memory_order_release);

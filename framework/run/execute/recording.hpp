@@ -148,6 +148,7 @@ class recording {
   std::vector<stamp_pair> launches_;
   std::vector<stage_record> stages_;
   std::size_t bytes_of_frame_ = 0;
+  std::size_t known_to_fit_ = 0;       ///< bytes, with the reports of them
   std::size_t capacity_ = 0;           ///< frames there are addresses for
   std::atomic<std::size_t> room_ = 0;  ///< frames that may begin
   mutable std::mutex growing_;
