@@ -58,15 +58,28 @@ class kept_files(Case):
         one, same = self.folder / "one.csv", self.folder / "sub" / ".." / "one.csv"
         (self.folder / "sub").mkdir()
         os.symlink(self.folder, self.folder / "link")
+        os.symlink(one, self.folder / "file-link")  # that leads to nothing yet
+        os.symlink("file-link", self.folder / "second-link")
         for there in (False, True):
             if there:
                 one.write_text("before")
                 os.link(one, self.folder / "hard.csv")
             for other in (one, same, self.folder / "link" / "one.csv",
+                          self.folder / "file-link", self.folder / "second-link",
                           *([self.folder / "hard.csv"] if there else [])):
                 self.expect(graphline("run", path, "--csv", one, "--json", other), 2,
                             "another result goes there")
         self.assertEqual(one.read_text(), "before")
+
+    def test_an_output_follows_a_link_that_leads_to_nothing_yet(self):
+        os.symlink("r.json", self.folder / "link")
+        self.expect(graphline("run", self.pipeline(), "--json", self.folder / "link"), 0)
+        self.assertTrue((self.folder / "link").is_symlink())
+        self.assertTrue(json.loads((self.folder / "r.json").read_text()))
+        experiment = self.pipeline(EXPERIMENT, "e.yaml")
+        os.symlink("trials", self.folder / "store-link")
+        self.expect(graphline("compare", experiment, "--store", self.folder / "store-link",
+                              "--json", self.folder / "trials"), 2, "another result goes there")
 
     def test_no_result_takes_the_place_of_a_stream(self):
         path, taken = self.pipeline(), self.folder / "taken"

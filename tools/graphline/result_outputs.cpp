@@ -13,6 +13,7 @@
 
 #include "framework/base/error.hpp"
 #include "framework/base/file/file_trouble.hpp"
+#include "framework/base/file/locked_file.hpp"
 #include "framework/base/text_file.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/render/render.hpp"
@@ -37,8 +38,9 @@ std::string place_of(const std::string& path) {
   if (is_standard_output(path)) return "-";
   struct stat found {};
   if (::stat(path.c_str(), &found) == 0) return S_ISREG(found.st_mode) ? identity_of(found) : "";
-  if (::stat(folder_of(path).c_str(), &found) != 0) return path;
-  return identity_of(found) + "/" + std::filesystem::path(path).filename().string();
+  const auto target = behind_links(path);
+  if (::stat(folder_of(target).c_str(), &found) != 0) return target;
+  return identity_of(found) + "/" + std::filesystem::path(target).filename().string();
 }
 
 /// The file that a stream of this program goes to, as `place_of` has it.

@@ -45,9 +45,13 @@ void lock(int descriptor, const std::string& name, const std::string& path) {
 
 std::string behind_links(const std::string& path) {
   namespace fs = std::filesystem;
+  constexpr int most_links = 40;  // as Linux has it
   std::error_code none;
-  const bool leads_to_file = fs::is_symlink(path, none) && fs::exists(path, none);
-  return leads_to_file ? fs::canonical(path).string() : path;
+  fs::path end(path);
+  for (int links = 0; links < most_links && fs::is_symlink(end, none); ++links) {
+    end = end.parent_path() / fs::read_symlink(end, none);
+  }
+  return end.string();
 }
 
 int open_locked(const std::string& name, int flags, const std::string& path) {

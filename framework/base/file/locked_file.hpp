@@ -5,8 +5,8 @@
 
 namespace graphline {
 
-/// The file that a link leads to, so that what is written takes the place of that and not of the
-/// link; the path itself where it is no link to a file.
+/// The place that a link leads to, whether or not a file is there, so that what is written takes
+/// that place and not the link's; the path itself where it is no link.
 std::string behind_links(const std::string& path);
 
 /// Opens the regular file `name` for writing and holds its lock as long as the descriptor that it
