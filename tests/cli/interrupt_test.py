@@ -4,8 +4,10 @@ usage: interrupt_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES PLUGINS_DIR
 """
 
 import json
+import os
 import pathlib
 import re
+import select
 import signal
 import subprocess
 import sys
@@ -80,11 +82,33 @@ class interrupted(Case):
         process.send_signal(signal.SIGINT)
         time.sleep(0.3)
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=10)
+        _, err = process.communicate(timeout=10)
         self.assertEqual(process.returncode, -signal.SIGINT)
+        self.assertIn("interrupted before a frame was done; nothing was measured", err)
+        self.assertEqual(parts_in(self.folder), [])
         self.assertEqual(results[0].read_text(), "the one before")
         self.assertFalse(results[1].exists() or results[2].exists())
         self.expect(graphline("run", self.pipeline(), *words), 0)
+        self.assertEqual(parts_in(self.folder), [])
+
+    def test_while_it_reports_ctrl_c_says_so_and_a_second_leaves_no_unfinished_file(self):
+        pipe, other = self.folder / "pipe", self.folder / "r.csv"
+        os.mkfifo(pipe)
+        reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)  # and never reads
+        self.addCleanup(os.close, reader)
+        process = self.start("run", self.pipeline(SMALL.replace("1ms", "0ms")), "--frames", "9000",
+                             "--json", pipe, "--csv", other)
+        self.assertEqual(select.select([reader], [], [], 60)[0], [reader])
+        process.send_signal(signal.SIGINT)
+        lines = [process.stderr.readline()]
+        while lines[-1] and "Ctrl-C" not in lines[-1]:
+            lines.append(process.stderr.readline())
+        self.assertIn("reporting what was measured; Ctrl-C again ends without", lines[-1])
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=10)
+        self.assertEqual(process.returncode, -signal.SIGINT)
+        self.assertIn("ended at once; only what was already written is kept", err)
+        self.assertFalse(other.exists())
         self.assertEqual(parts_in(self.folder), [])
 
     def hanging(self, *words):

@@ -56,7 +56,7 @@ exit_status measure_and_keep(const calibrate_arguments& given) {
   result_outputs outputs(given.files, {store.path_of(device->properties())});
   auto kept = store.open(device->properties());
   const auto record = measure_ceilings(*device, stop, given.quiet);
-  end_before_first("a ceiling was known", record.interrupted && record.ceilings.empty());
+  end_measuring("a ceiling was known", record.interrupted && record.ceilings.empty());
   std::string kept_in;
   // Half of a calibration would be worse than the one before.
   if (!record.interrupted) {

@@ -114,8 +114,8 @@ exit_status measure_capacity(capacity_arguments& given) {
   options.watch_machine = [&s] { return machine_watch(s.device()); };
   const auto record = find_capacity(how, make_session_probe(s, how, &stop), options);
   line.erase();
-  end_before_first("a frame was done",
-                   record.interrupted && record.closed_loop.frames.empty() && record.runs.empty());
+  end_measuring("a frame was done",
+                record.interrupted && record.closed_loop.frames.empty() && record.runs.empty());
 
   const auto analysis = analyze(record);
   const auto says = report::describe(record, analysis);

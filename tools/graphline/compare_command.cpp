@@ -141,7 +141,7 @@ exit_status compare(compare_arguments& given) {
   const experiment_record record =
       calibrated(run_trials(planned, *runner, store, std::move(done), stop, given.quiet));
 
-  end_before_first("a trial was done", record.interrupted && record.trials.empty());
+  end_measuring("a trial was done", record.interrupted && record.trials.empty());
 
   const auto analysis = analyze(record);
   write_experiment(outputs, record, analysis, given.quiet);

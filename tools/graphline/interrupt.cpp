@@ -9,6 +9,7 @@
 #include <csignal>
 #include <ctime>
 
+#include "framework/base/crash_report.hpp"
 #include "framework/base/error.hpp"
 #include "framework/base/signal_line.hpp"
 #include "framework/base/stage_activity.hpp"
@@ -18,12 +19,19 @@ namespace {
 
 stop_request raised_by_signal;
 std::atomic<bool> signalled{false};
+std::atomic<bool> measured{false};
 std::atomic<bool> second_is_awaited{false};
 std::atomic<bool> second_came{false};
 sem_t second_or_woken;
 
+void print_line(std::string_view text) {
+  // Nothing useful can be done if the terminal is gone.
+  static_cast<void>(!::write(STDERR_FILENO, text.data(), text.size()));
+}
+
 /// Dies of the signal, as a program without a handler does: a shell then knows why it ended.
 void end_by(int signal) {
+  remove_unfinished_files();
   ::signal(signal, SIG_DFL);
   ::raise(signal);  // waits until the handler has returned
 }
@@ -32,16 +40,20 @@ void handle(int signal) {
   // A lost terminal is told of more than once, by the kernel and by the shell.
   if (signalled.exchange(true)) {
     if (signal == SIGHUP) return;
-    if (!second_is_awaited.exchange(false)) return end_by(signal);
+    if (!second_is_awaited.exchange(false)) {
+      print_line("\ngraphline: ended at once; only what was already written is kept\n");
+      return end_by(signal);
+    }
     second_came = true;
     ::sem_post(&second_or_woken);
     return;
   }
-  constexpr char text[] =
-      "\ngraphline: stopping after the frames in flight; Ctrl-C again ends at once\n";
   raised_by_signal.raise();
-  // Nothing useful can be done if the terminal is gone.
-  if (::write(STDERR_FILENO, text, sizeof text - 1) < 0) return;
+  if (measured) {
+    print_line("\ngraphline: reporting what was measured; Ctrl-C again ends without\n");
+    return;
+  }
+  print_line("\ngraphline: stopping after the frames in flight; Ctrl-C again ends at once\n");
   thread_activity::each([](stage_point at) {
     signal_line line;
     line.add("graphline: waiting for ");
@@ -56,8 +68,8 @@ void handle(int signal) {
 }
 
 void end_at_once(int) {
-  constexpr char text[] = "\ngraphline: interrupted, ended at once\n";
-  static_cast<void>(!::write(STDERR_FILENO, text, sizeof text - 1));
+  print_line("\ngraphline: interrupted, ended at once\n");
+  remove_unfinished_files();
   ::_exit(static_cast<int>(exit_status::interrupted));
 }
 
@@ -113,12 +125,15 @@ void second_interrupt::wake() noexcept {
 }
 
 void end_by_interrupt() {
+  print_line("\ngraphline: interrupted before a frame was done; nothing was measured\n");
+  remove_unfinished_files();
   ::signal(SIGINT, SIG_DFL);
   ::kill(::getpid(), SIGINT);
   for (;;) ::pause();
 }
 
-void end_before_first(std::string_view what, bool with_nothing) {
+void end_measuring(std::string_view what, bool with_nothing) {
+  measured = true;
   if (!with_nothing) return;
   throw interrupted_error(fmt::format("interrupted before {}; nothing was measured", what));
 }

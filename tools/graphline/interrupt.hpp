@@ -13,7 +13,8 @@ void end_on_interrupt();
 
 /// Makes Ctrl-C, SIGTERM and a lost terminal (SIGHUP, unless it is ignored) raise a stop request,
 /// so that what was measured is reported and saved, and says which stages are at work; a second
-/// one, other than SIGHUP, ends the program at once. Answers the request to poll.
+/// one, other than SIGHUP, ends the program at once and leaves no unfinished file. Answers the
+/// request to poll.
 const stop_request& stop_on_interrupt();
 
 /// While this exists, a second Ctrl-C wakes whoever waits here instead of ending the program; a
@@ -31,11 +32,13 @@ class second_interrupt {
   void wake() noexcept;
 };
 
-/// Ends the program as a second Ctrl-C does otherwise: by the signal itself.
+/// Ends the program as a second Ctrl-C does otherwise, by the signal itself, and says that nothing
+/// was measured.
 [[noreturn]] void end_by_interrupt();
 
-/// Throws `interrupted_error` where a command was stopped before `what`, "a frame was done" for
-/// instance, with nothing measured: a result of nothing must not take the place of an earlier one.
-void end_before_first(std::string_view what, bool with_nothing);
+/// From here on nothing is measured any more, and Ctrl-C says so. Throws `interrupted_error` where
+/// the command was stopped before `what`, "a frame was done" for instance, with nothing measured: a
+/// result of nothing must not take the place of an earlier one.
+void end_measuring(std::string_view what, bool with_nothing);
 
 }  // namespace graphline

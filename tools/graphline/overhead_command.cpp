@@ -41,7 +41,7 @@ exit_status measure_overhead(overhead_arguments& given) {
   };
   const auto record = compare_timing_methods(s, given.how);
   line.erase();
-  end_before_first("a trial was done", record.interrupted && record.trials.empty());
+  end_measuring("a trial was done", record.interrupted && record.trials.empty());
 
   write_experiment(outputs, record, analyze(record), given.quiet);
   if (record.failure) print(stderr, fmt::format("error: {}\n", printable(*record.failure)));

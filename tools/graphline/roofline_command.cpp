@@ -85,7 +85,7 @@ exit_status hold_pipeline(roofline_arguments& given) {
   progress_line line(given.quiet);
   auto record = measure_roofline(s, stop, line);
   line.erase();
-  end_before_first("a frame was done", record.stages.interrupted && record.stages.frames.empty());
+  end_measuring("a frame was done", record.stages.interrupted && record.stages.frames.empty());
   // Held against the environment of the run, which knows the libraries that its stages use.
   record.stages.calibration = record.layers.calibration =
       as_held(kept, record.stages.device, record.stages.environment);

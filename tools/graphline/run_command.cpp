@@ -13,6 +13,7 @@
 #include "framework/analysis/analyze.hpp"
 #include "framework/analysis/run/summary.hpp"
 #include "framework/base/error.hpp"
+#include "framework/base/file/locked_file.hpp"
 #include "framework/base/text_file.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/csv/stamps_csv.hpp"
@@ -63,8 +64,9 @@ void keep_tensors_apart(const run_arguments& given) {
   namespace fs = std::filesystem;
   for (const auto& [option, path] : given.files.all()) {
     std::error_code none;  // of a folder that is not there
-    if (fs::path(path).extension() != ".npy") continue;
-    if (!fs::equivalent(folder_of(path), given.tensors, none)) continue;
+    const auto target = behind_links(path);
+    if (fs::path(target).extension() != ".npy") continue;
+    if (!fs::equivalent(folder_of(target), given.tensors, none)) continue;
     throw input_error(fmt::format("{} {}: --save-tensors writes there; name another file", option,
                                   quote(path, 200)));
   }
@@ -139,8 +141,8 @@ exit_status run_pipeline(run_arguments& given) {
     record = s.run(options);
   }
   line.erase();
-  end_before_first("a frame was done",
-                   record.interrupted && record.frames.empty() && record.load.dropped.empty());
+  end_measuring("a frame was done",
+                record.interrupted && record.frames.empty() && record.load.dropped.empty());
   record.calibration = calibration_for(record.device, record.environment, record.warnings);
 
   if (!given.tensors.empty() && !record.failure) {
