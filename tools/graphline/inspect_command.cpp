@@ -1,10 +1,13 @@
 #include <CLI/App.hpp>
 #include <memory>
+#include <string>
 
+#include "framework/device/host/host_device.hpp"
 #include "framework/plan/cost_summary.hpp"
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/render/render.hpp"
 #include "framework/report/store/write_result.hpp"
+#include "framework/run/execute/environment.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/pipeline_options.hpp"
 #include "tools/graphline/result_outputs.hpp"
@@ -38,9 +41,21 @@ struct check_arguments {
   result_files files;
 };
 
+/// That CPU stages have on the device, which need not be there.
+int cores_of(const planned_pipeline& made) {
+  device_properties on;
+  if (made.machine.backend == "host") {
+    std::string reason;
+    on = host_backend().list(reason).front();
+    const auto threads = static_cast<int>(made.planned.run.threads);
+    if (threads > 0) on.compute_threads = threads;
+  }
+  return cores_for_cpu_stages(made.planned, on);
+}
+
 exit_status check(check_arguments& given) {
   const planned_pipeline made = given.pipeline.plan_to(plan_use::check);
-  const auto says = report::describe(made.planned, made.machine);
+  const auto says = report::describe(made.planned, made.machine, cores_of(made));
   result_outputs outputs(given.files, given.pipeline.files_of(made.planned));
   outputs.show(says);
   outputs.write("--json", [&](text_sink& to) { report::write_json(to, says); });

@@ -110,7 +110,8 @@ document describe(const capacity_record& record, const capacity_analysis& analys
   document made{"capacity", first.pipeline, first.description, {}, {}, {}, "probes"};
   settings way = first.run;
   way.arrival = arrival::closed;  // the rate is what is looked for, not how the pipeline runs
-  made.lines = {subject_of(first), fmt::format("{}, timing={}", way_of(way), to_word(way.timing)),
+  made.lines = {subject_of(first),
+                fmt::format("{}, timing={}", way_of(way, first.cpu_cores), to_word(way.timing)),
                 parameters_of(first.parameters),
                 fmt::format("highest rate with {} within {}; arrivals {}, {} per run of the search",
                             percentile_name(how.percentile),

@@ -64,8 +64,8 @@ timeline_chart timeline_of(const run_record& record, std::size_t median,
 document describe(const cost_summary& summary);
 
 /// What will happen when a plan runs: stages in order with where they run, what each waits for, the
-/// tensors of a frame and its memory.
-document describe(const plan& p, const plan_target& target);
+/// tensors of a frame and its memory. `cores`: for CPU stages, 0 where that is not known.
+document describe(const plan& p, const plan_target& target, int cores = 0);
 
 /// What changed between two results of one kind: their tables by row and column, their facts by
 /// name, and the lines of the files they were made from.

@@ -61,6 +61,9 @@ std::vector<fact> aspects_of(const run_record& record) {
                      {"in_flight", fmt::format("{} in flight", counted(run.in_flight, "frame"))},
                      {"wait", fmt::format("wait={}", to_word(run.wait))}};
   if (!run.priorities) list.emplace_back("priorities", "priorities=off");
+  if (auto workers = workers_of(run, record.cpu_cores); !workers.empty()) {
+    list.emplace_back("workers", std::move(workers));
+  }
   if (run.arrival != arrival::closed) list.emplace_back("arrival", arrival_of(run));
   if (run.deadline) {
     list.emplace_back("deadline",

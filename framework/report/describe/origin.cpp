@@ -53,7 +53,7 @@ fact parameters_fact(const name_texts& given) {
 
 std::vector<std::string> heading_of(const run_record& record, std::string_view timing) {
   const auto parameters = parameters_of(record.parameters);
-  return {subject_of(record), way_of(record.run),
+  return {subject_of(record), way_of(record.run, record.cpu_cores),
           fmt::format("{}{}{} after {} warm-up; {}", parameters, parameters.empty() ? "" : "; ",
                       counted(record.run.frames, "frame"), record.run.warmup, timing)};
 }

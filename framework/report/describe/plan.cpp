@@ -152,7 +152,7 @@ table memory_table(const plan& p, const placement& placed, const plan_target& ta
 
 }  // namespace
 
-document describe(const plan& p, const plan_target& target) {
+document describe(const plan& p, const plan_target& target, int cores) {
   document made{"plan", p.pipeline, p.description, {}, {}, {}, "stages"};
   auto device = "device " + target.backend;
   if (target.device_memory_bytes > 0) {
@@ -160,7 +160,7 @@ document describe(const plan& p, const plan_target& target) {
   }
   if (!target.present) device += ", which is not on this machine";
   made.lines = {p.pipeline, p.description, device, parameters_of(p.parameters),
-                fmt::format("{}; {} after {} warm-up; timing={}", way_of(p.run),
+                fmt::format("{}; {} after {} warm-up; timing={}", way_of(p.run, cores),
                             counted(p.run.frames, "frame"), p.run.warmup, to_word(p.run.timing))};
   std::erase(made.lines, "");
   made.parts.push_back(facts{"", "", {{"device", "", target.backend}}, in_data});

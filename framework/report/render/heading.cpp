@@ -24,13 +24,19 @@ std::string subject_of(const run_record& record) {
   return fmt::format("{} on {}", printable(record.pipeline), device_of(record.device));
 }
 
-std::string way_of(const settings& run) {
+std::string way_of(const settings& run, int cores) {
   auto text = fmt::format("{}, graphs={}, {} in flight, wait={}{}", to_word(run.strategy),
                           to_word(run.graphs), counted(run.in_flight, "frame"), to_word(run.wait),
                           run.priorities ? "" : ", priorities=off");
-  if (run.workers > 0 && has_workers(run)) text += fmt::format(", workers={}", run.workers);
+  if (const auto workers = workers_of(run, cores); !workers.empty()) text += ", " + workers;
   if (run.arrival != arrival::closed) text += ", " + arrival_of(run);
   return text;
+}
+
+std::string workers_of(const settings& run, int cores) {
+  if (!has_workers(run)) return "";
+  if (run.workers > 0) return fmt::format("workers={}", run.workers);
+  return cores > 0 ? fmt::format("workers={} (one per free core)", cores) : "";
 }
 
 std::string arrival_of(const settings& run) {

@@ -20,8 +20,12 @@ std::string device_of(const device_properties& device);
 std::string subject_of(const run_record& record);
 
 /// "async, graphs stage, 1 frame in flight, wait block"; names priorities where they are off, and
-/// arrivals where they follow a schedule.
-std::string way_of(const settings& run);
+/// arrivals where they follow a schedule. `cores`: as `workers_of`.
+std::string way_of(const settings& run, int cores = 0);
+
+/// "workers=4", "workers=2 (one per free core)" by the cores for CPU stages where nobody set them;
+/// empty without workers, and where neither is known.
+std::string workers_of(const settings& run, int cores);
 
 /// "constant 30 frame/s"; "closed".
 std::string arrival_of(const settings& run);

@@ -41,6 +41,18 @@ TEST(plan_report, is_as_expected_for_two_models_as_one_graph) {
   samples::expect_golden("plan_frame.txt", described_plan(b));
 }
 
+TEST(plan_report, names_the_workers_that_nobody_set) {
+  spec_builder b = two_models();
+  const auto described = [&](int cores) {
+    return report::as_text(report::describe(plan_of(b), {}, cores));
+  };
+  EXPECT_THAT(described(3), ::testing::Not(::testing::HasSubstr("workers")));
+  b.spec.run.strategy = strategy::overlap;
+  EXPECT_THAT(described(3), ::testing::HasSubstr("workers=3 (one per free"));
+  b.spec.run.workers = 2;
+  EXPECT_THAT(described(2), ::testing::ContainsRegex("workers=2[;,]"));
+}
+
 TEST(plan_report, shows_no_zero_for_what_a_kind_does_not_state) {
   spec_builder b;
   b.input("x", {4}, side::cpu).stage("unknown", "detect", {"x"}, {"boxes", "scores"});
