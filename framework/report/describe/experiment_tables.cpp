@@ -104,7 +104,7 @@ void add_metric(member_columns& to, const experiment_view& of, figure what, bool
                              : fmt::format("is within {:g} %", margin);
   const auto help =
       fmt::format("same: the whole interval {}; inconclusive: the blocks do not tell", within);
-  to.push_back({{key + "_verdict", "verdict", {}, 0, main ? help : ""}, [=, &of](m x) {
+  to.push_back({{key + "_verdict", "verdict", {}, 0, main ? help : ""}, [=](m x) {
                   const auto* found = judged(x);
                   const bool decided = found && found->verdict != verdict::inconclusive;
                   if (!decided && grows(x.who)) {
