@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 
 #include "framework/base/units.hpp"
@@ -61,42 +60,29 @@ std::string with_unit(double ns, const time_unit& unit) {
   return fmt::format("{}{} {}", ns < 0 ? "-" : "", in_unit(std::abs(ns), unit), unit.name);
 }
 
-/// Times in columns that do not name their unit have one with which the smallest keeps three
-/// digits, unless the largest has more than five in it.
-class units_beside_times {
- public:
-  explicit units_beside_times(const shown_table& shown) : of_(shown.of), columns_(shown.columns) {
-    double largest = 0;
-    double smallest = std::numeric_limits<double>::infinity();
-    for (const auto* line : shown.lines) {
-      for_times(*line, [&](double time) {
-        largest = std::max(largest, time);
-        if (time > 0) smallest = std::min(smallest, time);
-      });
-    }
-    common_ = unit_for(std::min(10 * smallest, largest));  // 0.123 has three digits too
-    if (largest / common_.nanoseconds >= 100'000) common_ = unit_for(largest);
-  }
-
-  time_unit of(const row& line) const {
-    double largest = 0;
-    for_times(line, [&](double time) { largest = std::max(largest, time); });
-    return unit_among(common_, largest);
-  }
-
- private:
-  void for_times(const row& line, const std::function<void(double)>& call) const {
-    for (const auto c : columns_) {
-      const auto number = line.cells[c].number();
-      if (of_.columns[c].in == unit::duration || !number || number->in != unit::duration) continue;
-      call(std::abs(number->value));
+/// For each line, the unit of its times in columns that do not name theirs: one for all with which
+/// the smallest time keeps three digits, unless the largest has more than five in it.
+std::vector<time_unit> units_of_lines(const shown_table& shown) {
+  std::vector<double> largest_of(shown.lines.size(), 0);
+  double smallest = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < shown.lines.size(); ++i) {
+    for (const auto c : shown.columns) {
+      const auto number = shown.lines[i]->cells[c].number();
+      if (!number || number->in != unit::duration || shown.of.columns[c].in == unit::duration) {
+        continue;
+      }
+      const double time = std::abs(number->value);
+      largest_of[i] = std::max(largest_of[i], time);
+      if (time > 0) smallest = std::min(smallest, time);
     }
   }
-
-  const table& of_;
-  const std::vector<std::size_t>& columns_;
-  time_unit common_ = unit_for(0);
-};
+  const double largest = largest_of.empty() ? 0 : std::ranges::max(largest_of);
+  time_unit common = unit_for(std::min(10 * smallest, largest));  // 0.123 has three digits too
+  if (largest / common.nanoseconds >= 100'000) common = unit_for(largest);
+  std::vector<time_unit> units;
+  for (const double of_line : largest_of) units.push_back(unit_among(common, of_line));
+  return units;
+}
 
 /// `beside`: of a time in a column that does not name its unit.
 std::string text_in(const cell& of, const column& in, const time_unit& time,
@@ -193,7 +179,7 @@ shown_table::shown_table(const table& shown, place where)
     if (const auto largest = largest_in(*this, columns[i])) of_table = unit_for(*largest);
   }
   bool unit_said = !of_table;
-  const units_beside_times beside(*this);
+  const auto beside = units_of_lines(*this);
   for (const auto c : columns) {
     const auto& column = of.columns[c];
     auto& title = titles.emplace_back(column.title);
@@ -213,7 +199,7 @@ shown_table::shown_table(const table& shown, place where)
       const bool no_words = is_total(i) && !column.in && !cell.known();
       rows[i].push_back(!histograms.empty() ? histograms[i]
                         : no_words          ? ""
-                                            : text_in(cell, column, time, beside.of(*lines[i])));
+                                            : text_in(cell, column, time, beside[i]));
     }
   }
 }
