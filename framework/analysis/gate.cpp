@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <set>
+#include <span>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -90,8 +90,9 @@ constexpr const char* still = "the process stood still";
 gate_result judge_undisturbed(const gate& of, const run_record& record) {
   const auto rest = without_held_up(record);
   const auto held_up = record.frames.size() - rest.frames.size();
-  if (rest.frames.empty())
+  if (rest.frames.empty()) {
     return not_judged(of, fmt::format("{}, which held up all frames", still));
+  }
   auto result = judge_frames(of, summarize(rest));
   if (held_up == 0) return result;
   result.why += fmt::format("{}without {} frame{} held up while {}", result.why.empty() ? "" : "; ",
@@ -280,37 +281,37 @@ gate_result judge(const gate& of, const experiment_diff& diff) {
   const bool late = of.metric == "late";
   const auto judged = late ? figure::late : figure::p50;
   std::vector<change> changes;
-  std::set<std::string> names;
-  std::set<std::string> dated;
-  for (const auto& one : diff.changes) {
-    names.insert(one.name);
-    if (one.figure == figure::late) dated.insert(one.name);
-  }
-  for (const auto& one : diff.changes) {
-    if (late && !dated.contains(one.name)) continue;
-    const auto has = [&](auto holds) {
-      return std::ranges::any_of(diff.changes, [&](const configuration_change& other) {
-        return other.name == one.name && holds(other);
-      });
-    };
-    const auto is_judged = [&](const configuration_change& x) { return x.figure == judged; };
-    const auto who = quote(one.name, 200);
-    const auto is_open = [](const configuration_change& x) {
-      return x.overloaded && x.verdict != verdict::faster;
-    };
-    if (has([&](const auto& x) { return (!late || is_judged(x)) && is_open(x); })) {
-      lacking = overloaded(who);
-    } else if (!has([&](const auto& x) { return is_judged(x) && x.change_range(); })) {
-      lacking = no_interval(who, late ? late_share : "p50",
-                            std::min(one.trials.before, one.trials.after));
+  std::vector<std::string> undated;
+  for (auto next = diff.changes.begin(); next != diff.changes.end();) {
+    // The figures of a configuration stand together.
+    const auto first = next;
+    next = std::find_if(first, diff.changes.end(),
+                        [&](const configuration_change& one) { return one.name != first->name; });
+    const std::span figures(first, next);
+    const auto who = quote(first->name, 200);
+    const auto found = std::ranges::find(figures, judged, &configuration_change::figure);
+    const bool has_figure = found != figures.end();
+    if (late && !has_figure) {
+      undated.push_back(who);
+      continue;
     }
-    if ((one.figure == figure::late) != late) continue;
-    changes.push_back({who, one.figure, one.change().value_or(0), one.change_range(), one.verdict});
+    const auto is_open = [](const configuration_change& one) {
+      return one.overloaded && one.verdict != verdict::faster;
+    };
+    if (late ? is_open(*found) : std::ranges::any_of(figures, is_open)) {
+      lacking = overloaded(who);
+    } else if (!has_figure || !found->change_range()) {
+      lacking = no_interval(who, late ? late_share : "p50",
+                            std::min(first->trials.before, first->trials.after));
+    }
+    for (const auto& one : figures) {
+      if ((one.figure == figure::late) != late) continue;
+      changes.push_back(
+          {who, one.figure, one.change().value_or(0), one.change_range(), one.verdict});
+    }
   }
-  if (late && dated.empty() && !names.empty())
-    lacking = without_deadline(quote(*names.begin(), 200));
-  return judge_changes(of, changes, diff.tail.before, lacking,
-                       late ? names.size() - dated.size() : 0);
+  if (changes.empty() && !undated.empty()) lacking = without_deadline(undated.front());
+  return judge_changes(of, changes, diff.tail.before, lacking, undated.size());
 }
 
 gate_result judge(const gate& of, const analyzed_run& before, const analyzed_run& after) {

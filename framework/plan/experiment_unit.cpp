@@ -21,18 +21,20 @@
 namespace graphline::planning {
 namespace {
 
-/// The names of a pipeline's `params:` section. Throws an `input_error` that quotes nothing of the
-/// file where it is no pipeline.
+/// The names of a pipeline's `params:` section. Throws an `unreadable_file` that quotes nothing of
+/// the file where it is no pipeline.
 std::vector<std::string> declared_parameters(const std::shared_ptr<const source_text>& source) {
   diagnostics found;
   const node document = read_yaml(source, found);
   if (document.find("pipeline") == nullptr) {
     const place at = found.all().empty() ? place{} : found.all().front().place;
-    throw input_error(fmt::format(
-        "it is not a pipeline: {}; 'graphline check {}' shows more",
-        at.line > 0 ? fmt::format("it cannot be read at line {}, column {}", at.line, at.column)
-                    : "it has no key 'pipeline'",
-        source->name()));
+    throw unreadable_file(
+        source->name(),
+        fmt::format("it is not a pipeline: {}; 'graphline check {}' shows more",
+                    at.line > 0
+                        ? fmt::format("it cannot be read at line {}, column {}", at.line, at.column)
+                        : "it has no key 'pipeline'",
+                    source->name()));
   }
   std::vector<std::string> names;
   if (const node* section = document.find("params")) {
@@ -59,11 +61,6 @@ const pipeline_file* experiment_files::open(const named& path, diagnostics& out)
   } catch (const unreadable_file& problem) {
     out.error(path.place,
               fmt::format("{} cannot be read: {}", quote(path.text, 200), problem.reason()));
-    return nullptr;
-  } catch (const input_error& problem) {
-    const std::string_view what = problem.what();
-    out.error(path.place, fmt::format("{} cannot be read: {}", quote(path.text, 200),
-                                      what.substr(0, what.find('\n'))));
     return nullptr;
   }
 }
