@@ -103,7 +103,7 @@ class interrupted(Case):
         lines = [process.stderr.readline()]
         while lines[-1] and "Ctrl-C" not in lines[-1]:
             lines.append(process.stderr.readline())
-        self.assertIn("reporting what was measured; Ctrl-C again ends without", lines[-1])
+        self.assertIn("reporting what was measured; Ctrl-C again ends without a report", lines[-1])
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=10)
         self.assertEqual(process.returncode, -signal.SIGINT)

@@ -99,6 +99,7 @@ exit_status measure_capacity(capacity_arguments& given) {
   how.seed = p.run.seed;
   const auto device = given.pipeline.open_device(p);
   result_outputs outputs(given.files, given.pipeline.files_of(p));
+  add_checksums(p, outputs);
 
   session s(std::move(p), *device, &stop);
   progress_line line(given.quiet);

@@ -50,7 +50,7 @@ void handle(int signal) {
   }
   raised_by_signal.raise();
   if (measured) {
-    print_line("\ngraphline: reporting what was measured; Ctrl-C again ends without\n");
+    print_line("\ngraphline: reporting what was measured; Ctrl-C again ends without a report\n");
     return;
   }
   print_line("\ngraphline: stopping after the frames in flight; Ctrl-C again ends at once\n");

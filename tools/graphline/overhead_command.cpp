@@ -32,6 +32,7 @@ exit_status measure_overhead(overhead_arguments& given) {
   plan p = given.pipeline.make_plan();
   const auto device = given.pipeline.open_device(p);
   result_outputs outputs(given.files, given.pipeline.files_of(p));
+  add_checksums(p, outputs);
 
   session s(std::move(p), *device, &stop);
   progress_line line(given.quiet);

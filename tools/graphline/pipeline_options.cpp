@@ -43,6 +43,10 @@ node option_value(const std::string& key, const std::string& text) {
 
 }  // namespace
 
+void add_checksums(plan& p, const result_outputs& results) {
+  if (!results.empty()) p.files = checksums_of(data_files(p));
+}
+
 std::vector<std::string> settings_but(const std::set<std::string>& left_out) {
   auto keys = setting_keys();
   std::erase_if(keys, [&](const std::string& key) { return left_out.contains(key); });

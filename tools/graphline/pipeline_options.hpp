@@ -12,12 +12,17 @@
 #include "framework/run/pipeline/run_pipeline.hpp"
 #include "framework/stage/stage_registry.hpp"
 #include "stages/builtin.hpp"
+#include "tools/graphline/result_outputs.hpp"
 
 namespace CLI {
 class App;
 }
 
 namespace graphline {
+
+/// Adds checksums of the files that a plan reads, which take as long as reading them, if there are
+/// results to keep them in.
+void add_checksums(plan& p, const result_outputs& results);
 
 /// The keys of all settings but some.
 std::vector<std::string> settings_but(const std::set<std::string>& left_out);

@@ -80,6 +80,7 @@ exit_status hold_pipeline(roofline_arguments& given) {
   const auto device = given.pipeline.open_device(p);
   const auto kept = kept_calibration(device->properties());  // without one nothing need be run
   result_outputs outputs(given.files, given.pipeline.files_of(p));
+  add_checksums(p, outputs);
 
   session s(std::move(p), *device, &stop);
   progress_line line(given.quiet);

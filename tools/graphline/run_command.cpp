@@ -127,6 +127,7 @@ exit_status run_pipeline(run_arguments& given) {
   given.gates.refuse([&](const gate& of) { return why_never_judged(of, p.run); });
   const auto device = given.pipeline.open_device(p);
   auto outputs = open_outputs(given, p);
+  add_checksums(p, outputs);
 
   session s(std::move(p), *device, &stop);
   progress_line line(given.quiet);

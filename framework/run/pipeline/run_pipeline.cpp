@@ -79,16 +79,13 @@ planned_pipeline plan_pipeline(const pipeline_source& from, stage_registry& stag
     }
     machine = {.backend = name, .host_memory_bytes = memory_in_all().value_or(0), .present = false};
   }
-  auto result = make_planned(from, stages, options, machine.backend, machine);
-  if (use == plan_use::run) {
-    result.planned.files = checksums_of(data_files(result.planned));
-  }
-  return result;
+  return make_planned(from, stages, options, machine.backend, machine);
 }
 
 run_record run_pipeline(const pipeline_source& from, const planning_options& planning,
                         const run_options& options, stage_registry stages) {
   auto [planned, machine, warnings] = plan_pipeline(from, stages, planning);
+  planned.files = checksums_of(data_files(planned));
   const auto device =
       builtin_devices().open({planning.device, static_cast<int>(planned.run.threads)});
   run_record record = session(std::move(planned), *device, options.stop).run(options);
