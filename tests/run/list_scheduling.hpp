@@ -54,6 +54,15 @@ inline void finish(plan& p, strategy how, graph_mode graphs, std::size_t in_flig
   p.schedule = planning::make_schedule(p);
 }
 
+/// Up to 8 frames of stages of random times.
+inline void draw_times(drawn_run& made, random_source& random, std::size_t longest) {
+  const std::size_t frames = 1 + below(random, 8);
+  made.times.assign(frames, std::vector<nanoseconds>(made.planned.stages.size()));
+  for (auto& frame : made.times) {
+    for (nanoseconds& time : frame) time = 1 + static_cast<nanoseconds>(below(random, longest));
+  }
+}
+
 /// Random stages, times, numbers of workers and frames in flight.
 inline drawn_run draw(std::uint64_t seed, strategy how, std::size_t in_flight,
                       std::size_t longest = 1'000'000) {
@@ -63,11 +72,7 @@ inline drawn_run draw(std::uint64_t seed, strategy how, std::size_t in_flight,
   plan& p = made.planned;
   finish(p, how, below(random, 2) == 0 ? graph_mode::off : graph_mode::stage, in_flight);
   made.workers = 1 + below(random, 4);
-  const std::size_t frames = 1 + below(random, 8);
-  made.times.assign(frames, std::vector<nanoseconds>(p.stages.size()));
-  for (auto& frame : made.times) {
-    for (nanoseconds& time : frame) time = 1 + static_cast<nanoseconds>(below(random, longest));
-  }
+  draw_times(made, random, longest);
   return made;
 }
 

@@ -8,8 +8,10 @@
 
 #include "framework/device/model/model_device.hpp"
 #include "framework/plan/schedules/schedule.hpp"
+#include "framework/run/execute/frame_executor.hpp"
 #include "framework/run/execute/in_order_executor.hpp"
 #include "framework/run/execute/ready_executor.hpp"
+#include "tests/run/frame_scheduling.hpp"
 #include "tests/run/list_scheduling.hpp"
 
 namespace graphline {
@@ -102,7 +104,9 @@ virtual_run run_in_virtual_time(const drawn_run& run, const overheads& of = {}) 
   prepared_pipeline pipeline(kinds.planned(), *on, nullptr);
   kinds.begin();
   const auto time_of = [&run](std::size_t stage, std::int64_t frame) {
-    return run.times[static_cast<std::size_t>(frame)][stage];
+    const nanoseconds time = run.times[static_cast<std::size_t>(frame)][stage];
+    if (time < 0) throw run_error("it broke");
+    return time;
   };
   const auto frames = static_cast<std::int64_t>(run.times.size());
   recording kept(pipeline.planned(), pipeline.parts(), on->properties(), timing_method::event,
@@ -136,9 +140,9 @@ outcome executed(const drawn_run& run, const overheads& of = {}) {
   return seen;
 }
 
-template <template <class> class Executor>
+template <template <class> class Executor, class Rules = list_scheduling>
 void expect_same(const drawn_run& run, std::uint64_t seed) {
-  const outcome expected = list_scheduling(run).carry_out();
+  const outcome expected = Rules(run).carry_out();
   const outcome seen = executed<Executor>(run);
   for (std::size_t f = 0; f < run.times.size(); ++f) {
     for (std::size_t s = 0; s < run.planned.stages.size(); ++s) {
@@ -172,6 +176,20 @@ TEST(virtual_host, runs_one_host_thread_as_its_steps_say_to_the_nanosecond) {
   }
 }
 
+TEST(virtual_host, runs_frames_that_are_one_graph_as_their_nodes_say_to_the_nanosecond) {
+  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+    for (const std::size_t in_flight : {1, 2, 3}) {
+      for (const auto how : {strategy::async, strategy::overlap}) {
+        // Short ones often end at the same moment.
+        const std::size_t longest = seed % 2 == 0 ? 3 : 1'000'000;
+        const drawn_run run = draw_of_graphs(seed, how, in_flight, longest);
+        expect_same<frame_executor, frame_scheduling>(run, seed);
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
 /// A device stage of 1000 ns, whose result a CPU stage of 100 ns waits for, then a device stage of
 /// 10 ns behind that.
 drawn_run three_in_a_row(strategy how) {
@@ -179,6 +197,17 @@ drawn_run three_in_a_row(strategy how) {
   made.planned = plan_of({side::device, side::cpu, side::device}, {{0, 1}, {1, 2}}, streams);
   made.times = {{1000, 100, 10}};
   finish(made.planned, how, graph_mode::stage, 1);
+  return made;
+}
+
+/// The same stages as one graph.
+drawn_run three_in_a_graph(of_frames<nanoseconds> times, std::size_t in_flight) {
+  drawn_run made;
+  made.planned = plan_of({side::device, side::cpu, side::device}, {{0, 1}, {1, 2}}, streams);
+  made.times = std::move(times);
+  finish(made.planned, strategy::async, graph_mode::frame, in_flight);
+  random_source random(0);
+  make_nodes(made.planned, 1, random);
   return made;
 }
 
@@ -196,6 +225,27 @@ TEST(virtual_host, takes_the_time_of_each_overhead) {
   EXPECT_EQ(overlap.stages[0][1], (span{1327, 1427}));
   EXPECT_EQ(overlap.stages[0][2].end, 1444);
   EXPECT_EQ(overlap.frames[0], (span{0, 1744}));
+}
+
+TEST(virtual_host, takes_the_overheads_of_a_frame_graph_once_a_frame) {
+  const drawn_run run = three_in_a_graph({{1000, 100, 10}, {1000, 100, 10}}, 2);
+  const overheads of{.issue = 7, .wake_up = 20, .completion_delay = 300};
+  const run_record record = run_in_virtual_time<frame_executor>(run, of).record;
+  ASSERT_EQ(record.frames.size(), 2U);
+  const auto expect_span = [](const auto& seen, nanoseconds begin, nanoseconds end) {
+    EXPECT_EQ(seen.begin, begin);
+    EXPECT_EQ(seen.end, end);
+  };
+  expect_span(record.launches[0], 0, 7);
+  expect_span(record.launches[1], 7, 14);
+  expect_span(record.stages[1].cpu[0], 1007, 1107);
+  EXPECT_EQ(record.stages[2].device[0].end, 1117);
+  expect_span(record.frames[0], 0, 1417);
+  // The second graph begins with the end of the first one, which the host sees late.
+  expect_span(record.stages[1].cpu[1], 2117, 2217);
+  EXPECT_EQ(record.stages[2].device[1].end, 2227);
+  expect_span(record.frames[1], 7, 2527);
+  EXPECT_THAT(record.threads, testing::ElementsAre("main", "host functions"));
 }
 
 /// A frame has ended when its last stage has, however many are in flight.
@@ -233,6 +283,22 @@ TEST(virtual_host, reports_the_stage_that_failed_on_the_device) {
     ASSERT_TRUE(made.result.failure);
     EXPECT_THAT(*made.result.failure, testing::HasSubstr("stage '0' (drawn.device), frame 1"));
     EXPECT_THAT(*made.result.failure, testing::HasSubstr("it broke"));
+  }
+}
+
+TEST(virtual_host, reports_what_failed_in_a_frame_graph) {
+  const std::pair<of_frames<nanoseconds>, const char*> cases[] = {
+      {{{9, 9, 9}, {9, -1, 9}, {9, 9, 9}}, "stage '1' (drawn.cpu), frame 1: it broke"},
+      {{{9, 9, 9}, {9, 9, -1}, {9, 9, 9}}, "frame 1: operation 'drawn' failed on the model device"},
+  };
+  for (const auto& [times, says] : cases) {
+    for (const std::size_t in_flight : {1, 2, 3}) {
+      const virtual_run made =
+          run_in_virtual_time<frame_executor>(three_in_a_graph(times, in_flight));
+      EXPECT_EQ(made.result.completed, 1);
+      ASSERT_TRUE(made.result.failure);
+      EXPECT_THAT(*made.result.failure, testing::StartsWith(says));
+    }
   }
 }
 

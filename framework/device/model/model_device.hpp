@@ -29,10 +29,6 @@ struct model_settings {
   /// Likewise between the moment a stream reaches a launch and the start of the graph.
   nanoseconds graph_overhead = 0;
 
-  /// How long a host function takes, asked when it is its turn; the function is called at the end
-  /// of that time. Empty: no time.
-  std::function<nanoseconds(const host_function&)> call_time = {};
-
   nanoseconds clock_tick = 1;  ///< times of events are whole multiples of it, rounded down
 };
 
@@ -51,12 +47,24 @@ struct model_settings {
 ///   graph has the priority of the stream that launched it. What takes no time is finished, and
 ///   what follows it is ready, before anything else starts. Nothing is interrupted.
 /// - What becomes ready at one time does so in this order: streams as they were given something to
-///   do, streams that an event frees as they came to wait, nodes of a graph as they were captured.
+///   do, streams that an event frees as they came to wait, nodes of a graph that one end frees as
+///   they were captured. What was started first ends first where that is at one time.
 /// - A copy takes its latency and its bytes over the bandwidth, and happens when it ends.
 ///
 /// Host functions and functions that tell a duration are called by the thread that lets the clock
 /// go on. Throws `input_error` for settings that have no meaning.
 std::unique_ptr<device> open_model_device(virtual_clock& clock, const model_settings& settings);
+
+/// A second base of a host function that takes time on a `model` device, which calls the function
+/// at the end of that time. Other host functions take none.
+class model_timed_call {
+ public:
+  /// Asked when it is the function's turn. An exception is as that of an operation's duration.
+  virtual nanoseconds call_time() = 0;
+
+ protected:
+  ~model_timed_call() = default;
+};
 
 /// Tells how long an operation takes. An exception puts the device in the failed state, as that of
 /// an operation on `host` does.

@@ -2,20 +2,37 @@
 
 #include <string_view>
 
+#include "framework/device/model/model_device.hpp"
+
 namespace graphline {
 namespace {
 
 /// A CPU stage as the device calls it.
-class stage_call final : public host_function {
+class stage_call final : public host_function, public model_timed_call {
  public:
   stage_call(bound_stage& stage, frame_launch& launched) : stage_(stage), launched_(launched) {}
 
   std::string_view name() const noexcept override { return stage_.name; }
 
   void call() noexcept override {
-    if (launched_.runner == nullptr || launched_.abandoned->load(std::memory_order_relaxed)) return;
+    if (launched_.runner == nullptr) return;
+    attempt([this] { launched_.runner->run_on_cpu(stage_, launched_.frame); });
+  }
+
+  nanoseconds call_time() noexcept override {
+    nanoseconds time = 0;
+    if (launched_.in_virtual_time != nullptr) {
+      attempt([&] { time = (*launched_.in_virtual_time)(stage_, launched_.frame); });
+    }
+    return time;
+  }
+
+ private:
+  template <class Work>
+  void attempt(const Work& work) noexcept {
+    if (launched_.abandoned->load(std::memory_order_relaxed)) return;
     try {
-      launched_.runner->run_on_cpu(stage_, launched_.frame);
+      work();
     } catch (...) {
       launched_.problem = std::current_exception();
       launched_.failed_stage = stage_.index;
@@ -23,7 +40,6 @@ class stage_call final : public host_function {
     }
   }
 
- private:
   bound_stage& stage_;
   frame_launch& launched_;
 };

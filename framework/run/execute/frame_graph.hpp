@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <exception>
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <utility>
@@ -16,10 +17,16 @@
 
 namespace graphline {
 
+/// Begins a CPU stage in virtual time and returns how long it takes.
+using virtual_cpu_stage = std::function<nanoseconds(const bound_stage&, frame_position)>;
+
 /// What a slot's frame graph is launched for. Written before the launch, read by the graph's host
 /// nodes, and holding what they leave once the launch is complete.
 struct frame_launch {
-  const stage_runner* runner = nullptr;  ///< null: a rehearsal, in which CPU stages do nothing
+  // What CPU stages call. Both null: a rehearsal, in which they do nothing.
+  const stage_runner* runner = nullptr;
+  const virtual_cpu_stage* in_virtual_time = nullptr;
+
   frame_position frame;
   std::atomic<bool>* abandoned = nullptr;  ///< common to all slots: no CPU stage runs any more
   std::size_t failed_stage = 0;            ///< of `problem`

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -14,6 +15,7 @@
 
 #include "framework/base/clock.hpp"
 #include "framework/run/execute/completion_watcher.hpp"
+#include "framework/run/execute/frame_graph.hpp"
 #include "framework/run/execute/frame_schedule.hpp"
 #include "framework/run/execute/prepared_pipeline.hpp"
 #include "framework/run/execute/ready_queue.hpp"
@@ -47,6 +49,12 @@ class real_host {
   // For the thread that drives all frames.
   void run(bound_stage& s, frame_position frame) const { runner_->run_on_cpu(s, frame); }
   void issue(bound_stage& s, frame_position frame) const { runner_->enqueue(s, frame); }
+
+  /// Launches the graph of a frame.
+  void launch(frame_graph& graph, frame_position frame, std::atomic<bool>& abandoned) const {
+    graph.current() = {.runner = &*runner_, .frame = frame, .abandoned = &abandoned};
+    graph.launch(runner_->into().method());
+  }
 
   void await(const event& e) const { e.wait(runner_->how()); }
 

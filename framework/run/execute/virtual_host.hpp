@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -16,6 +17,7 @@
 #include "framework/base/error.hpp"
 #include "framework/base/thread_number.hpp"
 #include "framework/base/virtual_clock.hpp"
+#include "framework/run/execute/frame_graph.hpp"
 #include "framework/run/execute/prepared_pipeline.hpp"
 #include "framework/run/execute/ready_queue.hpp"
 #include "framework/run/execute/stage_runner.hpp"
@@ -31,8 +33,8 @@ struct virtual_world {
   std::function<nanoseconds(std::size_t stage, std::int64_t frame)> cpu_time;
 
   // Overheads.
-  nanoseconds issue = 0;             ///< of a device stage, for the thread that issues it
-  nanoseconds wake_up = 0;           ///< from a task for an idle worker to its start
+  nanoseconds issue = 0;    ///< of a device stage or a frame's graph, for the thread that issues it
+  nanoseconds wake_up = 0;  ///< from a task for an idle worker to its start
   nanoseconds completion_delay = 0;  ///< from device completion until a waiting host observes it
 };
 
@@ -116,7 +118,7 @@ class virtual_host {
   void run(bound_stage& s, frame_position frame) {
     const nanoseconds begin = now();
     clock_.advance_to(begin + time_of(s, frame));
-    keep(s, frame, begin, thread_number());
+    keep(s, frame, begin, now(), thread_number());
   }
 
   void issue(bound_stage& s, frame_position frame) {
@@ -124,6 +126,13 @@ class virtual_host {
     // Without an overhead the next step belongs to the same moment.
     if (world_.issue > 0) clock_.advance_to(begin + world_.issue);
     runner_->enqueue(s, frame, launch_clock{clock_, begin, thread_number()});
+  }
+
+  /// CPU stages of the graph run one at a time, on a thread of the device's.
+  void launch(frame_graph& graph, frame_position frame, std::atomic<bool>& abandoned) {
+    if (world_.issue > 0) clock_.advance_to(now() + world_.issue);
+    graph.current() = {.in_virtual_time = &in_graph_, .frame = frame, .abandoned = &abandoned};
+    graph.launch(runner_->into().method());
   }
 
   using seen_function = std::function<void(turn& own, std::uint64_t token, std::exception_ptr)>;
@@ -154,7 +163,7 @@ class virtual_host {
   template <class GoOn>
   bool run(bound_stage& s, frame_position frame, turn& own, const GoOn& go_on) {
     at(now() + time_of(s, frame), [this, &s, frame, &own, go_on, begin = now()] {
-      keep(s, frame, begin, thread_of(own));
+      keep(s, frame, begin, now(), thread_of(own));
       go_on(nullptr);
     });
     return false;
@@ -286,10 +295,10 @@ class virtual_host {
     return world_.cpu_time(s.index, frame.number);
   }
 
-  void keep(const bound_stage& s, frame_position frame, nanoseconds begin,
+  void keep(const bound_stage& s, frame_position frame, nanoseconds begin, nanoseconds end,
             std::uint32_t thread) const {
     if (runner_->into().method() == timing_method::none) return;
-    runner_->into().on_cpu(s.index, frame.index, begin, now(), thread);
+    runner_->into().on_cpu(s.index, frame.index, begin, end, thread);
   }
 
   std::uint32_t thread_of(const turn& own) const {
@@ -343,6 +352,12 @@ class virtual_host {
   virtual_world world_;
   virtual_clock& clock_;
   std::optional<stage_runner> runner_;
+  const virtual_cpu_stage in_graph_ = [this, thread = new_thread_number("host functions")](
+                                          const bound_stage& s, frame_position frame) {
+    const nanoseconds time = time_of(s, frame);
+    keep(s, frame, now(), now() + time, thread);
+    return time;
+  };
   std::shared_ptr<char> batch_;  ///< another one for each batch
   seen_function seen_;
   std::deque<worker> workers_;

@@ -175,8 +175,7 @@ TEST_F(model_device, does_nothing_before_its_clock_goes_on) {
 TEST_F(model_device, calls_host_functions_at_the_end_of_their_time_and_one_at_a_time) {
   std::vector<nanoseconds> called;
   test_function free("free", [&] { called.push_back(clock_.now()); });
-  test_function slow("slow", [&] { called.push_back(clock_.now()); });
-  open({.call_time = [&](const host_function& f) -> nanoseconds { return &f == &slow ? 40 : 0; }});
+  timed_function slow("slow", 40, [&] { called.push_back(clock_.now()); });
   const auto a = make_stream("a");
   const auto b = make_stream("b", priority::high);
   operate(*a, "a1", 10);

@@ -11,8 +11,20 @@
 
 #include "framework/base/virtual_clock.hpp"
 #include "framework/device/model/model_device.hpp"
+#include "tests/device/conformance/test_function.hpp"
 
 namespace graphline {
+
+/// A host function that takes time.
+class timed_function final : public conformance::test_function, public model_timed_call {
+ public:
+  timed_function(std::string name, nanoseconds time, std::function<void()> work)
+      : test_function(std::move(name), std::move(work)), time_(time) {}
+  nanoseconds call_time() override { return time_; }
+
+ private:
+  nanoseconds time_;
+};
 
 /// A `model` device, of the usual settings until others are asked for.
 class model_test : public testing::Test {

@@ -10,7 +10,7 @@
 
 #include "framework/base/virtual_clock.hpp"
 #include "framework/device/model/model_device.hpp"
-#include "tests/device/conformance/test_function.hpp"
+#include "tests/device/model/model_fixture.hpp"
 #include "tests/device/model/model_rules.hpp"
 
 namespace graphline::model_rules {
@@ -19,15 +19,13 @@ namespace {
 /// The same on the device. Notes in `p.graphs` which nodes depend on which.
 class device_run {
  public:
-  explicit device_run(program& p) : p_(p) {
-    dev_ = open_model_device(clock_,
-                             {.operations_at_once = p.at_once,
-                              .copies_apart = p.copies_apart,
-                              .copy_latency = p.copy_latency,
-                              .copy_bandwidth = 1e9,
-                              .operation_overhead = p.operation_overhead,
-                              .graph_overhead = p.graph_overhead,
-                              .call_time = [this](const host_function&) { return p_.call_time; }});
+  explicit device_run(program& p) : p_(p), nothing_("nothing", p.call_time, [] {}) {
+    dev_ = open_model_device(clock_, {.operations_at_once = p.at_once,
+                                      .copies_apart = p.copies_apart,
+                                      .copy_latency = p.copy_latency,
+                                      .copy_bandwidth = 1e9,
+                                      .operation_overhead = p.operation_overhead,
+                                      .graph_overhead = p.graph_overhead});
     block_ = dev_->allocate(2 * most_bytes);
     for (const priority level : p.streams) streams_.push_back(dev_->make_stream("s", level));
     for (std::size_t i = 0; i < p.recordings; ++i) {
@@ -97,7 +95,7 @@ class device_run {
 
   program& p_;
   times found_;
-  conformance::test_function nothing_{"nothing", [] {}};
+  timed_function nothing_;
   virtual_clock clock_;
   std::unique_ptr<device> dev_;
   memory block_;

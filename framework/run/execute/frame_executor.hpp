@@ -1,0 +1,61 @@
+#pragma once
+
+#include <atomic>
+#include <exception>
+#include <utility>
+
+#include "framework/run/execute/frame_graph.hpp"
+#include "framework/run/execute/in_order_executor.hpp"
+
+namespace graphline {
+
+/// Launches each frame's graph. CPU stages run where the device calls them.
+template <class Host>
+class frame_executor final : public in_order_executor<Host> {
+  using base = in_order_executor<Host>;
+  using base::at_stage_;
+  using base::host_;
+  using base::pipeline_;
+  using base::runner_;
+
+ public:
+  template <class... World>
+  explicit frame_executor(prepared_pipeline& pipeline, World&&... world)
+      : base(pipeline, std::forward<World>(world)...) {}
+
+  batch_result run(const batch& b) override {
+    abandoned_ = false;
+    auto result = base::run(b);
+    for (auto& s : pipeline_.slots()) s.frame->current() = {};
+    return result;
+  }
+
+ private:
+  void carry_out(slot& s, frame_position frame, nanoseconds begun) override {
+    host_.launch(*s.frame, frame, abandoned_);
+    if (runner_->into().method() != timing_method::none) {
+      runner_->into().frame_launched(frame.index, begun, host_.now());
+    }
+  }
+
+  bool has_ended(const slot& s) override { return s.frame->complete().done(); }
+
+  /// Frames end in order, so those before one that failed are told as completed by then.
+  void wait_for_end(slot& s) override {
+    host_.await(s.frame->complete());
+    if (const auto& launched = s.frame->current(); launched.problem != nullptr) {
+      at_stage_ = launched.failed_stage;
+      std::rethrow_exception(launched.problem);
+    }
+  }
+
+  /// What was launched beyond the failed frame runs to its end, without its CPU stages.
+  void drain() override {
+    abandoned_ = true;
+    pipeline_.device().synchronize(wait_mode::block);
+  }
+
+  std::atomic<bool> abandoned_{false};
+};
+
+}  // namespace graphline
