@@ -9,11 +9,13 @@
 #include <mutex>
 #include <new>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <typeinfo>
 #include <vector>
 
 #include "framework/base/error.hpp"
+#include "framework/base/stage_activity.hpp"
 #include "framework/device/device.hpp"
 
 namespace graphline {
@@ -51,6 +53,20 @@ class device_failure {
     if (!is_set()) return;
     if (names_stage_) throw stage_failure(message_);
     throw run_error(message_);
+  }
+
+  /// An operation of that name, of what a thread worked on, failed on a device called so.
+  template <class Name>
+  void set(const stage_point& at, const Name& name, const char* device,
+           std::string_view reason) noexcept {
+    // Who gets a stage ready names it.
+    const bool names_stage = at.stage != nullptr && at.frame >= 0;
+    set(
+        [&] {
+          return fmt::format("{}operation '{}' failed on the {} device: {}",
+                             names_stage ? to_string(at) + ": " : "", name(), device, reason);
+        },
+        names_stage);
   }
 
   /// Keeps what the first call's `message()` returns. `names_stage`: as a `stage_failure` does.

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "framework/base/error.hpp"
+#include "framework/base/stage_activity.hpp"
 #include "framework/device/backend_parts.hpp"
 #include "framework/device/device.hpp"
 
@@ -26,6 +27,12 @@ struct captured_graph {
   std::vector<graph_node> nodes;
   std::vector<std::size_t> branches;  ///< of each command: which stream of the capture it is of
   std::size_t branch_count = 0;
+  std::vector<const stage_label*> stages;  ///< that each was captured for; or null
+
+  /// What a launch works on with a node, where `launched` is what its caller worked on.
+  stage_point point_of(std::size_t node, const stage_point& launched) const noexcept {
+    return stages[node] == nullptr ? launched : stage_point{stages[node], launched.frame};
+  }
 };
 
 /// A captured graph of a backend that carries its graphs out itself, as `Exec` does.
@@ -84,6 +91,7 @@ class capture_session {
     const std::size_t index = captured_.nodes.size();
     captured_.nodes.push_back({name_of(c), std::move(type), b.frontier});
     captured_.commands.push_back(std::move(c));
+    captured_.stages.push_back(thread_activity::own().at().stage);
     captured_.branches.push_back(static_cast<std::size_t>(&b - branches_.data()));
     b.frontier = {index};
   }

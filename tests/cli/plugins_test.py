@@ -121,7 +121,8 @@ run: {{frames: 60, warmup: 1}}
         for how, sent in (("segv", signal.SIGSEGV), ("stack", signal.SIGSEGV),
                           ("fpe", signal.SIGFPE), ("abort", signal.SIGABRT)):
             for kind in ("test.faulty", "test.faulty_device"):
-                for more in ([], ["--strategy", "overlap"], ["--graphs", "off"]):
+                for more in ([], ["--strategy", "overlap"], ["--graphs", "off"],
+                             ["--graphs", "frame"]):
                     path = self.faulty(how, kind=kind)
                     done = graphline("run", path, "--json", self.folder / "out.json", *more)
                     self.assertEqual(done.returncode, -sent, (how, kind, done.stderr))

@@ -139,19 +139,21 @@ TEST_P(failing_run, says_that_there_was_no_time_for_a_frame) {
 }
 
 TEST(failing_device_stage, is_blamed_and_not_the_cpu_stage_that_waits_for_it) {
-  for (const auto how : {strategy::serial, strategy::async, strategy::overlap}) {
+  for (const way& w :
+       {way{strategy::serial}, way{strategy::async}, way{strategy::overlap},
+        way{strategy::async, 1, graph_mode::frame}, way{strategy::overlap, 3, graph_mode::frame}}) {
     auto spec = pipeline_of(
         {make_stage("doomed", "device_fail", {}, 40), make_stage("waits", "cpu_mix", {"doomed"})},
         200, 3);
-    way{how, 1}.set(spec.run);
+    w.set(spec.run);
     host_session s(spec);
     const run_record record = s.run();
-    ASSERT_TRUE(record.failure) << to_word(how);
+    ASSERT_TRUE(record.failure) << name_of(w);
     EXPECT_THAT(*record.failure,
                 testing::ContainsRegex("^stage 'doomed' \\(device_fail\\), frame [0-9]+: "
                                        "operation 'doomed kernel' failed on the host device: the "
                                        "kernel went wrong$"))
-        << to_word(how);
+        << name_of(w);
   }
 }
 

@@ -35,6 +35,11 @@ class graph_run {
 
   /// The node to carry out; it stays the next until `next_done`.
   const command& next() const noexcept { return graph_.commands[ready_.front()]; }
+  /// As of a `captured_graph`.
+  stage_point next_point(const stage_point& launched) const noexcept {
+    return graph_.point_of(ready_.front(), launched);
+  }
+
   /// It took so long. Whether another node can be carried out with no stamp or call before it.
   bool next_done(nanoseconds time) noexcept;
 

@@ -250,12 +250,13 @@ host_worker::state host_worker::settle_run(graph_run& run) noexcept {
 
 void host_worker::carry_out(lane& l) noexcept {
   const command& c = l.front();
-  const stage_scope scope(l.front_point());
   if (const auto* launch = std::get_if<launch_command>(&c)) {
+    const stage_scope scope(launch->run->next_point(l.front_point()));
     const nanoseconds time = execute(launch->run->next());
     l.busy += time;
     if (launch->run->next_done(time)) return;  // nothing to settle
   } else {
+    const stage_scope scope(l.front_point());
     l.busy += execute(c);
     l.complete();
   }
@@ -263,15 +264,8 @@ void host_worker::carry_out(lane& l) noexcept {
 }
 
 void host_worker::fail(const command& c, std::string_view reason) noexcept {
-  const stage_point at = thread_activity::own().at();
-  // Who gets a stage ready names it.
-  const bool names_stage = at.stage != nullptr && at.frame >= 0;
   failed_.set(
-      [&] {
-        return fmt::format("{}operation '{}' failed on the host device: {}",
-                           names_stage ? to_string(at) + ": " : "", name_of(c), reason);
-      },
-      names_stage);
+      thread_activity::own().at(), [&] { return name_of(c); }, "host", reason);
 }
 
 /// The time it took.

@@ -54,6 +54,7 @@ model_lane& model_engine::acquire(priority level) {
 
 void model_engine::submit(model_lane& lane, model_command c) {
   lane.queue.push_back(std::move(c));
+  lane.points.push_back(thread_activity::own().at());
   ++lane.submitted;
   ++unfinished_;
   if (lane.queue.size() > 1) return;
@@ -113,6 +114,7 @@ void model_engine::begin_graph(model_lane& lane) {
 
 void model_engine::complete_front(model_lane& lane) {
   lane.queue.pop_front();
+  lane.points.pop_front();
   ++lane.completed;
   --unfinished_;
   any_passed_ = true;
@@ -151,7 +153,7 @@ void model_engine::start_ready() {
 
 /// The time it takes.
 nanoseconds model_engine::start(model_job& job) {
-  const nanoseconds time = time_of(*job.what);
+  const nanoseconds time = time_of(job);
   if (!is_call(*job.what)) {
     if (log.is_on() && !failed.is_set()) log.note(name_of(*job.what), time);
     job.lane->busy.begin(clock.now());
@@ -177,8 +179,9 @@ void model_engine::finish(model_job& job) {
   start_later();
 }
 
-nanoseconds model_engine::time_of(const model_command& c) {
+nanoseconds model_engine::time_of(const model_job& job) {
   if (failed.is_set()) return 0;
+  const model_command& c = *job.what;
   try {
     nanoseconds time = 0;
     if (const auto* operation = std::get_if<model_operation>(&c)) time = operation->duration();
@@ -191,17 +194,18 @@ nanoseconds model_engine::time_of(const model_command& c) {
     if (time < 0) throw run_error(fmt::format("it was told to take {} ns", time));
     return time;
   } catch (const std::exception& e) {
-    fail(c, reason_of(e));
+    fail(job, reason_of(e));
   } catch (...) {
-    fail(c, "an exception not derived from std::exception");
+    fail(job, "an exception not derived from std::exception");
   }
   return 0;
 }
 
-void model_engine::fail(const model_command& c, std::string_view reason) noexcept {
-  failed.set([&] {
-    return fmt::format("operation '{}' failed on the model device: {}", name_of(c), reason);
-  });
+void model_engine::fail(const model_job& job, std::string_view reason) noexcept {
+  const stage_point& front = job.lane->points.front();
+  const stage_point at = job.run == nullptr ? front : job.run->point_of(job.node, front);
+  failed.set(
+      at, [&] { return name_of(*job.what); }, "model", reason);
 }
 
 model_engine::engine_pool& model_engine::pool_of(const model_command& c) noexcept {

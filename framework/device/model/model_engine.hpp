@@ -14,6 +14,7 @@
 #include <variant>
 #include <vector>
 
+#include "framework/base/stage_activity.hpp"
 #include "framework/base/virtual_clock.hpp"
 #include "framework/device/backend_parts.hpp"
 #include "framework/device/capture_session.hpp"
@@ -96,6 +97,7 @@ struct model_lane {
   priority level = priority::normal;
   bool is_in_use = false;
   std::deque<model_command> queue;  ///< the first is under way, or waits
+  std::deque<stage_point> points;   ///< what the caller of each worked on
   std::uint64_t submitted = 0;
   std::uint64_t completed = 0;
   model_job front = {};  ///< of the first command, where it is one
@@ -192,8 +194,8 @@ class model_engine {
   void start_ready();
   nanoseconds start(model_job& job);
   void finish(model_job& job);
-  nanoseconds time_of(const model_command& c);
-  void fail(const model_command& c, std::string_view reason) noexcept;
+  nanoseconds time_of(const model_job& job);
+  void fail(const model_job& job, std::string_view reason) noexcept;
 
   std::vector<std::unique_ptr<model_lane>> lanes_;
   std::uint64_t unfinished_ = 0;       // commands submitted and not completed, of all lanes

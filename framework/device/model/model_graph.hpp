@@ -21,6 +21,11 @@ class model_run {
   /// A node is done. Whether the launch is complete with it.
   bool done(std::size_t node);
 
+  /// As of a `captured_graph`.
+  stage_point point_of(std::size_t node, const stage_point& launched) const noexcept {
+    return graph_.point_of(node, launched);
+  }
+
   /// Of the node's branch.
   model_busy_time& busy_of(std::size_t node) { return busy_[graph_.branches[node]]; }
 

@@ -4,6 +4,7 @@
 #include <exception>
 #include <utility>
 
+#include "framework/base/stage_activity.hpp"
 #include "framework/run/execute/frame_graph.hpp"
 #include "framework/run/execute/in_order_executor.hpp"
 
@@ -32,6 +33,7 @@ class frame_executor final : public in_order_executor<Host> {
 
  private:
   void carry_out(slot& s, frame_position frame, nanoseconds begun) override {
+    const stage_scope scope({nullptr, frame.number});  // the graph's nodes know their stages
     host_.launch(*s.frame, frame, abandoned_);
     if (runner_->into().method() != timing_method::none) {
       runner_->into().frame_launched(frame.index, begun, host_.now());

@@ -284,6 +284,7 @@ void prepared_pipeline::capture(const stop_request* stop) {
   const wait_mode how = plan_.run.wait;
   if (plan_.schedule.properties.one_launch) {
     graphs_.emplace_back().name = "frame";
+    const stage_scope scope({nullptr, stage_point::getting_ready});
     for (auto& s : slots_) {
       stop_if_raised(stop);
       const auto enqueue = [&] { s.frame->enqueue(timing_method::none); };
