@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "stages/kinds.hpp"
-#include "stages/onednn/onednn_program.hpp"
+#include "stages/nn/onednn/onednn_program.hpp"
 #ifdef GRAPHLINE_CUDA
-#include "stages/cuda/cuda_library.hpp"
+#include "stages/nn/cuda/cuda_library.hpp"
 #endif
 
 namespace graphline {
@@ -18,10 +18,10 @@ stage_registry builtin_stages() {
   stage_kind traffic = traffic_kind();
   stage_kind device_spin = device_spin_kind();
   for (stage_kind* kind : {&network, &onnx, &matmul, &gemv})
-    kind->libraries["host"] = onednn_version;
+    kind->libraries["host"] = nn::onednn_version;
 #ifdef GRAPHLINE_CUDA
   for (stage_kind* kind : {&network, &onnx, &matmul, &gemv}) {
-    kind->libraries["cuda"] = cuda_library_versions;
+    kind->libraries["cuda"] = nn::cuda_library_versions;
   }
   network.make_device["cuda"] = make_network_cuda;
   network.form = network_form;

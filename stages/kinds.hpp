@@ -12,10 +12,10 @@ namespace graphline {
 
 // The built-in stage kinds, each defined in the file of its name.
 
-stage_kind network_kind();        // network/network.cpp
-stage_kind onnx_kind();           // onnx/onnx.cpp
+stage_kind network_kind();        // network.cpp
+stage_kind onnx_kind();           // onnx.cpp
 stage_kind matmul_kind();         // matmul.cpp
-stage_kind gemv_kind();           // gemv/gemv.cpp
+stage_kind gemv_kind();           // gemv.cpp
 stage_kind traffic_kind();        // traffic.cpp
 stage_kind device_spin_kind();    // device_spin.cpp
 stage_kind copy_kind();           // copy.cpp

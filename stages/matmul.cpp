@@ -1,13 +1,11 @@
-#include "stages/matmul.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "stages/kinds.hpp"
-#include "stages/network/pointwise.hpp"
 #include "stages/precision_parameters.hpp"
+#include "stages/products.hpp"
 
 namespace graphline {
 
@@ -44,13 +42,8 @@ std::string describe(const char* name, const shape& s, bool transpose) {
   return fmt::format("'{}' is {}{}", name, to_string(s), transpose ? " transposed" : "");
 }
 
-/// How many products each element is the sum of.
-std::int64_t depth_of(const matmul_form& form) {
-  return form.a[form.a.rank() - 1];
-}
-
-std::optional<matmul_form> matmul_of(const arguments& values, std::span<const tensor_type> inputs,
-                                     diagnostics& out) {
+std::optional<nn::matmul_form> matmul_of(const arguments& values,
+                                         std::span<const tensor_type> inputs, diagnostics& out) {
   const wanted_product wanted{.transpose_a = values.boolean("transpose_a"),
                               .transpose_b = values.boolean("transpose_b")};
   return product_of(wanted, inputs, values.where(), out);
@@ -64,34 +57,16 @@ stage_shape infer_matmul(const arguments& values, std::span<const tensor_type> i
 
 }  // namespace
 
-matmul_form matmul_of(const stage_config& config) {
+nn::matmul_form matmul_of(const stage_config& config) {
   diagnostics problems;
   const auto form = matmul_of(config.arguments, config.inputs, problems);
   problems.throw_if_errors();
   return *form;
 }
 
-strided_matrices packed_matrices(const shape& extents) {
-  return {extents, packed_strides(extents)};
-}
-
-strided_product strided(const matmul_form& form) {
-  const auto as_stored = [](const shape& extents, bool transposed) {
-    if (!transposed) return packed_matrices(extents);
-    const auto swap_last = [](std::vector<std::int64_t> of) {
-      std::swap(of[of.size() - 1], of[of.size() - 2]);
-      return of;
-    };
-    return strided_matrices{extents,
-                            swap_last(packed_strides(shape(swap_last(extents.extents()))))};
-  };
-  return {as_stored(form.a, form.transpose_a), as_stored(form.b, form.transpose_b),
-          packed_matrices(form.c)};
-}
-
-std::optional<matmul_form> product_of(const wanted_product& wanted,
-                                      std::span<const tensor_type> inputs, const place& where,
-                                      diagnostics& out) {
+std::optional<nn::matmul_form> product_of(const wanted_product& wanted,
+                                          std::span<const tensor_type> inputs, const place& where,
+                                          diagnostics& out) {
   const auto& [kind, name_a, name_b, transpose_a, transpose_b] = wanted;
   const bool a_fits = check_operand(kind, name_a, inputs[0], where, out);
   const bool b_fits = check_operand(kind, name_b, inputs[1], where, out);
@@ -120,23 +95,15 @@ std::optional<matmul_form> product_of(const wanted_product& wanted,
   }
   c[rank - 2] = a[rank - 2];
   c[rank - 1] = b[rank - 1];
-  return matmul_form{shape(a), shape(b), shape(std::move(c)), transpose_a, transpose_b};
+  return nn::matmul_form{shape(a), shape(b), shape(std::move(c)), transpose_a, transpose_b};
 }
 
-cost cost_of(const matmul_form& form) {
-  const std::int64_t macs = form.c.elements() * depth_of(form);
-  return {.macs = macs,
-          .flops = 2 * macs,
-          .bytes_read = 4 * (form.a.elements() + form.b.elements()),
-          .bytes_written = 4 * form.c.elements()};
-}
-
-stage_shape shape_of(const matmul_form& form, const char* kind, const place& where,
+stage_shape shape_of(const nn::matmul_form& form, const char* kind, const place& where,
                      diagnostics& out) {
   const auto written = form.c.checked_elements();
   std::int64_t macs = 0;
   constexpr std::int64_t limit = std::int64_t{1} << 60;
-  if (!written || __builtin_mul_overflow(*written, depth_of(form), &macs) || macs > limit) {
+  if (!written || __builtin_mul_overflow(*written, form.depth(), &macs) || macs > limit) {
     out.error(where, fmt::format("{} to {} would take more than 2^60 multiply-accumulates", kind,
                                  to_string(form.c)));
     return {};

@@ -2,8 +2,8 @@
 
 #include <array>
 
-#include "stages/cuda/kernel_forms.hpp"
 #include "stages/kinds.hpp"
+#include "stages/nn/cuda/kernel_forms.hpp"
 #include "stages/traffic.hpp"
 
 namespace graphline {
@@ -19,7 +19,7 @@ class traffic_stage final : public device_stage {
 
   std::size_t scratch_bytes() const override {
     if (method_ != traffic_method::read) return 0;
-    return static_cast<std::size_t>(pieces_of(form_)) * sizeof(float);
+    return static_cast<std::size_t>(nn::pieces_of(form_)) * sizeof(float);
   }
 
   std::vector<stage_part> parts() const override {
@@ -39,15 +39,15 @@ class traffic_stage final : public device_stage {
       return one_part([to](stream& s) { s.fill(to.data, std::byte{0}, to.type.bytes()); });
     }
     const std::array<void*, 3> operands{from.data, tensors.scratch, to.data};
-    return one_part([form = kernel_form(form_), operands, &owner = owner_](stream& s) {
-      enqueue_kernel(form, operands, s.native(), owner);
+    return one_part([form = nn::kernel_form(form_), operands, &owner = owner_](stream& s) {
+      nn::enqueue_kernel(form, operands, s.native(), owner);
     });
   }
 
  private:
   std::string owner_;
   traffic_method method_;
-  sum_form form_;
+  nn::sum_form form_;
 };
 
 }  // namespace

@@ -67,6 +67,13 @@ struct tensor_type {
 /// "float32 [32, 3, 224, 224]".
 std::string to_string(const tensor_type& type);
 
+/// How the elements of a tensor [n, c, h, w] on a device lie in memory. Every other tensor is
+/// row-major.
+enum class tensor_layout {
+  row_major,      ///< as [n, c, h, w]
+  channels_last,  ///< as [n, h, w, c]
+};
+
 /// A tensor in memory that somebody else owns: packed, row-major, on the side the holder says.
 struct tensor_view {
   void* data = nullptr;
@@ -87,6 +94,13 @@ struct const_tensor_view {
   const T* as() const noexcept {
     return static_cast<const T*>(data);
   }
+};
+
+/// A weight by name, in host memory.
+struct named_tensor {
+  std::string name;  ///< as in PyTorch's state dict: "0.weight", "bn.running_mean"
+  tensor_type type;
+  std::vector<std::byte> data;
 };
 
 }  // namespace graphline

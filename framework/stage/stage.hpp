@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "framework/base/cost.hpp"
 #include "framework/base/diagnostic.hpp"
 #include "framework/base/precision.hpp"
 #include "framework/base/tensor_type.hpp"
@@ -19,28 +20,6 @@
 #include "framework/spec/parameter.hpp"
 
 namespace graphline {
-
-/// What a piece of work amounts to, whatever runs it. Conventions: one MAC is two FLOPs; bytes
-/// count each input, weight and output once; element-wise layers, pools and norms count the
-/// arithmetic of their formula in `flops` and no MACs. docs/costs.md has every formula.
-struct cost {
-  std::int64_t parameters = 0;  ///< weights, as a number of elements
-  std::int64_t macs = 0;
-  std::int64_t flops = 0;  ///< 2 * macs plus the rest
-  std::int64_t bytes_read = 0;
-  std::int64_t bytes_written = 0;
-  std::int64_t bytes_rearranged = 0;  ///< read and written beyond them by an implementation: copies
-
-  cost& operator+=(const cost& other) noexcept {
-    parameters += other.parameters;
-    macs += other.macs;
-    flops += other.flops;
-    bytes_read += other.bytes_read;
-    bytes_written += other.bytes_written;
-    bytes_rearranged += other.bytes_rearranged;
-    return *this;
-  }
-};
 
 /// One layer of a stage, for listings.
 struct layer_summary {
@@ -64,13 +43,6 @@ struct stage_shape {
   graphline::cost cost;
   std::vector<layer_summary> layers;    ///< empty for stages without layers
   known_cost known = known_cost::none;  ///< of `cost`
-};
-
-/// How the elements of a tensor [n, c, h, w] between two device stages lie in memory. Every other
-/// tensor is row-major.
-enum class tensor_layout {
-  row_major,      ///< as [n, c, h, w]
-  channels_last,  ///< as [n, h, w, c]
 };
 
 /// The form of float32 tensors on a device that none but stages who agree on it see.
@@ -157,13 +129,6 @@ class device_stage {
 
   /// Called once per slot. The tensors and the stage outlive what is returned.
   virtual std::unique_ptr<device_work> bind(const stage_tensors& tensors) = 0;
-};
-
-/// A weight by name, in host memory.
-struct named_tensor {
-  std::string name;  ///< as in PyTorch's state dict: "0.weight", "bn.running_mean"
-  tensor_type type;
-  std::vector<std::byte> data;
 };
 
 /// A tensor that a kind reads or writes.

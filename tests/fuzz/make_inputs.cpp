@@ -16,7 +16,7 @@
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/store/trial_store.hpp"
 #include "framework/report/store/write_result.hpp"
-#include "stages/onnx/onnx_model.hpp"
+#include "stages/nn/onnx/onnx_model.hpp"
 #include "tests/analysis/made_experiments.hpp"
 #include "tests/report/result_texts.hpp"
 #include "tests/report/sample_calibrations.hpp"
@@ -24,7 +24,7 @@
 #include "tests/report/sample_roofline.hpp"
 #include "tests/report/store/sample_plan.hpp"
 #include "tests/stages/cpu/many_scans.hpp"
-#include "tests/stages/onnx/model_writer.hpp"
+#include "tests/stages/nn/onnx/model_writer.hpp"
 
 namespace graphline {
 namespace {
@@ -146,7 +146,7 @@ std::string bytes_of(const fs::path& path) {
 std::string with_constants(const fs::path& test, std::size_t from) {
   const auto later = written::message().add(8, written::message().number(2, 17)).bytes();
   const std::string bytes = bytes_of(test / "model.onnx") + later;
-  const auto inputs = parse_onnx(std::as_bytes(std::span(bytes)), "").graph.inputs;
+  const auto inputs = nn::parse_onnx(std::as_bytes(std::span(bytes)), "").graph.inputs;
   written::message constants;
   for (std::size_t i = from; i < inputs.size(); ++i) {
     const auto file = test / "test_data_set_0" / ("input_" + std::to_string(i) + ".pb");
@@ -171,7 +171,7 @@ void write_models(const fs::path& folder) {
   using written::attribute;
   using written::message;
   auto graph = message().add(11, written::value("x", {"N", "3"}));
-  auto outside = written::tensor("outside", onnx_type::float32, {2}).number(14, 1);
+  auto outside = written::tensor("outside", nn::onnx_type::float32, {2}).number(14, 1);
   outside.add(13, message().text(1, "location").text(2, "input.data"));
   outside.add(13, message().text(1, "offset").text(2, "8"));
   auto branches = written::node("If", {"x"}, {"y"});
@@ -192,7 +192,7 @@ void write_models(const fs::path& folder) {
     const std::string number = std::to_string(i);
     nodes += message().add(1, written::node("Shape", {number}, {std::to_string(i + 1)})).bytes();
   }
-  const auto first = written::tensor("0", onnx_type::int8, {0}).bytes();
+  const auto first = written::tensor("0", nn::onnx_type::int8, {0}).bytes();
   write(hostile / "many_nodes",
         written::model(message().text(5, first)).bytes() +
             message().text(7, message().text(5, first).bytes() + nodes).bytes());

@@ -15,11 +15,23 @@ import source_tree
 FLOORS = (
     ("framework/base",),
     ("framework/spec", "framework/device"),
-    ("framework/stage", "framework/record"),
+    ("framework/stage", "framework/record", "stages/nn"),
     ("stages", "framework/plan"),
     ("framework/run", "framework/analysis"),
     ("framework/campaign", "framework/report"),
     ("tools",),
+)
+
+# The engine, likewise.
+NN_FLOORS = (
+    ("stages/nn/operations",),
+    ("stages/nn/layers",),
+    ("stages/nn/definition",),
+    ("stages/nn/weights", "stages/nn/yaml"),
+    ("stages/nn/fusion", "stages/nn/onnx"),
+    ("stages/nn/program",),
+    ("stages/nn/onednn", "stages/nn/cuda"),
+    ("stages/nn/host", "stages/nn/cuda/lowering"),
 )
 
 # The parts of `stages` made for one backend.
@@ -43,7 +55,7 @@ RESERVED = (
 LIBRARIES = (
     ("yaml-cpp", r"yaml-cpp/", r"framework/spec/yaml_reader\.cpp$"),
     ("Boost", r"boost/", r"framework/analysis/(stats/confidence|run/lower_bound)\.cpp$"),
-    ("protozero", r"protozero/", r"stages/onnx/"),
+    ("protozero", r"protozero/", r"stages/nn/onnx/"),
     ("oneTBB", r"(oneapi/)?tbb[/.]", r"framework/run/execute/task_pool\.(cpp|hpp)$"),
     ("oneDNN", r"(oneapi/dnnl/)?dnnl", HOST_STAGES),
     (
@@ -62,18 +74,18 @@ NAMES = (
     ),
 )
 
-CHECKED = tuple(folder for floor in FLOORS for folder in floor)
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 
 
-def folder_of(path):
-    """The folder of FLOORS that a path lies in, or None."""
-    return next((folder for folder in CHECKED if path.startswith(folder + "/")), None)
+def folder_of(path, floors=FLOORS):
+    """The innermost folder of some floors that a path lies in, or None."""
+    return max((folder for floor in floors for folder in floor if path.startswith(folder + "/")),
+               key=len, default=None)
 
 
-def floor_of(folder):
+def floor_of(folder, floors):
     """The height of a folder, from 0."""
-    return next(height for height, floor in enumerate(FLOORS) if folder in floor)
+    return next(height for height, floor in enumerate(floors) if folder in floor)
 
 
 def trouble_with(path, included, quoted):
@@ -88,11 +100,12 @@ def trouble_with(path, included, quoted):
             return f"{place} is known only to files that match {allowed}"
     if included == "framework/graphline.hpp" or path == "framework/graphline.hpp":
         return None
-    own, other = folder_of(path), folder_of(included)
-    if other is None:
+    if folder_of(included) is None:
         return "not a path that starts at the project's root, such as framework/base/error.hpp"
-    if own != other and floor_of(own) <= floor_of(other):
-        return f"{own} does not stand above {other}"
+    for floors in (FLOORS, NN_FLOORS):
+        own, other = folder_of(path, floors), folder_of(included, floors)
+        if own and other and own != other and floor_of(own, floors) <= floor_of(other, floors):
+            return f"{own} does not stand above {other}"
     return None
 
 

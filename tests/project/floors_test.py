@@ -59,27 +59,39 @@ class Floors(unittest.TestCase):
         self.assert_allowed("framework/campaign/a.cpp", '"framework/run/execute/session.hpp"')
         self.assert_allowed("framework/campaign/a.cpp", '"framework/analysis/analyze.hpp"')
 
+    def test_the_engine_knows_no_stages_and_its_folders_have_an_order(self):
+        why = "does not stand above"
+        for header in ('"stages/kinds.hpp"', '"framework/stage/stage.hpp"',
+                       '"framework/plan/plan.hpp"'):
+            self.assert_forbidden("stages/nn/yaml/layer_reader.hpp", header, why)
+        self.assert_allowed("stages/network.cpp", '"stages/nn/yaml/layer_reader.hpp"')
+        self.assert_allowed("stages/nn/yaml/layer_reader.hpp", '"framework/spec/node.hpp"')
+        self.assert_allowed("stages/nn/cuda/lowering/a.cpp", '"stages/nn/cuda/kernel_forms.hpp"')
+        self.assert_forbidden("stages/nn/cuda/a.cpp", '"stages/nn/cuda/lowering/b.hpp"', why)
+        self.assert_forbidden("stages/nn/operations/a.hpp", '"stages/nn/layers/layers.hpp"', why)
+        self.assert_forbidden("stages/nn/yaml/a.cpp", '"stages/nn/onnx/onnx_model.hpp"', why)
+
     def test_only_parts_made_for_a_backend_know_it(self):
         host = '"framework/device/host/host_device.hpp"'
-        self.assert_allowed("stages/matmul_host.cpp", host)
-        self.assert_allowed("stages/network/host/program.hpp", host)
+        self.assert_allowed("stages/products_host.cpp", host)
+        self.assert_allowed("stages/nn/host/lowering.hpp", host)
         self.assert_allowed("tools/graphline/main.cpp", host)
         self.assert_allowed("framework/device/host/worker.cpp", host)
         self.assert_forbidden("framework/device/devices.cpp", host, "known only to")
         self.assert_forbidden("stages/matmul.cpp", host, "known only to")
         self.assert_forbidden("framework/run/execute/session.cpp", host, "known only to")
-        self.assert_forbidden("stages/matmul_host.cpp", '"framework/device/cuda/a.hpp"', "known")
+        self.assert_forbidden("stages/products_host.cpp", '"framework/device/cuda/a.hpp"', "known")
         model = '"framework/device/model/model_device.hpp"'
         self.assert_allowed("framework/run/execute/a.cpp", model)
         self.assert_forbidden("framework/device/builtin/a.cpp", model, "known only to")
 
     def test_what_takes_a_cuda_toolkit_is_included_by_its_like_only(self):
-        for header in ('"stages/cuda/cuda_library.hpp"', '"stages/matmul_cuda.hpp"',
-                       '"stages/network/cuda/lowering.hpp"'):
-            self.assert_allowed("stages/network/cuda/products.cpp", header)
-            self.assert_allowed("stages/matmul_cuda.hpp", header)
+        for header in ('"stages/nn/cuda/cuda_library.hpp"',
+                       '"stages/nn/cuda/lowering/lowering.hpp"'):
+            self.assert_allowed("stages/nn/cuda/lowering/products.cpp", header)
+            self.assert_allowed("stages/network_cuda.cpp", header)
             self.assert_allowed("stages/builtin.cpp", header)
-            self.assert_forbidden("stages/matmul.hpp", header, "known only to")
+            self.assert_forbidden("stages/network_stage.hpp", header, "known only to")
             self.assert_forbidden("tools/graphline/main.cpp", header, "known only to")
 
     def test_libraries_are_known_in_their_places_only(self):
@@ -89,10 +101,10 @@ class Floors(unittest.TestCase):
         self.assert_forbidden("framework/analysis/stats/trend.cpp", "<boost/math/x.hpp>", "Boost")
         self.assert_allowed("framework/run/execute/task_pool.cpp", "<oneapi/tbb/flow_graph.h>")
         self.assert_forbidden("framework/run/execute/session.cpp", "<tbb/task_arena.h>", "oneTBB")
-        self.assert_allowed("stages/matmul_host.cpp", "<oneapi/dnnl/dnnl.hpp>")
-        self.assert_allowed("stages/onednn/onednn_operation.hpp", "<dnnl.hpp>")
-        self.assert_forbidden("stages/network/conv2d.cpp", "<dnnl.hpp>", "oneDNN")
-        self.assert_allowed("stages/network/conv2d_cuda.cu", "<cudnn_frontend.h>")
+        self.assert_allowed("stages/nn/host/product.cpp", "<oneapi/dnnl/dnnl.hpp>")
+        self.assert_allowed("stages/nn/onednn/onednn_program.hpp", "<dnnl.hpp>")
+        self.assert_forbidden("stages/nn/fusion/fusion.cpp", "<dnnl.hpp>", "oneDNN")
+        self.assert_allowed("stages/nn/cuda/kernels_cuda.cu", "<cudnn_frontend.h>")
         self.assert_forbidden("framework/device/device.hpp", "<cuda_runtime.h>", "CUDA")
 
     def test_strategies_are_named_by_the_planner_only(self):

@@ -80,7 +80,7 @@ endif()
 add_library(cudnn_frontend INTERFACE)
 target_include_directories(cudnn_frontend SYSTEM INTERFACE
   ${CUDNN_FRONTEND_INCLUDE_DIR} ${CUDNN_INCLUDE_DIR} ${CUDAToolkit_INCLUDE_DIRS})
-# It finds cuDNN when it is first used, in the handle that stages/cuda opens.
+# It finds cuDNN when it is first used, in the handle that stages/nn/cuda opens.
 target_compile_definitions(cudnn_frontend INTERFACE NV_CUDNN_FRONTEND_USE_DYNAMIC_LOADING)
 target_link_libraries(cudnn_frontend INTERFACE ${CMAKE_DL_LIBS})
 

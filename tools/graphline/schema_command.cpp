@@ -21,7 +21,7 @@
 #include "framework/spec/pipeline_reader.hpp"
 #include "framework/spec/settings_reader.hpp"
 #include "framework/spec/yaml_reader.hpp"
-#include "stages/network/layer_kind.hpp"
+#include "stages/nn/layers/layer_kind.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/common_options.hpp"
 
@@ -245,7 +245,7 @@ void add_layers(json& definitions) {
                {"maxProperties", 1},
                {"additionalProperties", false}};
   json words = json::array();
-  for (const layer_kind& kind : layer_kinds()) {
+  for (const nn::layer_kind& kind : nn::layer_kinds()) {
     json schema{{"title", kind.name}, {"description", kind.headline}};
     schema.update(mapping_schema(parameters_of(kind), references::allowed));
     if (!schema.contains("required")) {

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "framework/base/error.hpp"
-#include "stages/cuda/vendor_libraries.hpp"
+#include "stages/nn/cuda/vendor_libraries.hpp"
 #include "tests/bench/gpu_probe/probe.hpp"
 
 namespace gpu_probe {
@@ -34,12 +34,12 @@ void tell_library(const char* name, const std::function<std::string()>& open) {
 
 void probe_libraries() {
   tell_library("cuDNN", [] {
-    const gl::shared_library& library = gl::cudnn_library_file();
+    const gl::shared_library& library = gl::nn::cudnn_library_file();
     return fmt::format("{}, {}", library.function<decltype(cudnnGetVersion)>("cudnnGetVersion")(),
                        library.path());
   });
   tell_library("cuBLASLt", [] {
-    const gl::shared_library& library = gl::cublaslt_library_file();
+    const gl::shared_library& library = gl::nn::cublaslt_library_file();
     using version = std::size_t();
     return fmt::format("{}, {}", library.function<version>("cublasLtGetVersion")(), library.path());
   });

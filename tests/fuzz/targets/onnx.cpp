@@ -8,15 +8,16 @@
 
 #include "framework/base/error.hpp"
 #include "framework/device/host/host_device.hpp"
-#include "stages/network/host/lowering.hpp"
-#include "stages/onnx/onnx_constants.hpp"
-#include "stages/onnx/onnx_import.hpp"
-#include "stages/onnx/onnx_model.hpp"
+#include "stages/network_stage.hpp"
+#include "stages/nn/onnx/onnx_constants.hpp"
+#include "stages/nn/onnx/onnx_import.hpp"
+#include "stages/nn/onnx/onnx_model.hpp"
 #include "tests/fuzz/target.hpp"
 
 namespace {
 
 using namespace graphline;
+using namespace graphline::nn;
 
 void evaluate(const onnx_graph& graph) {
   std::map<std::string, onnx_tensor> values;

@@ -1,12 +1,13 @@
 // A file of weights, as a network reads its tensors.
 
-#include "stages/weights/safetensors.hpp"
+#include "stages/nn/weights/safetensors.hpp"
 
 #include "framework/base/error.hpp"
 #include "tests/fuzz/target.hpp"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace graphline;
+  using namespace graphline::nn;
   static const temporary_folder folder;
   static const std::string path = folder.path() / "input.safetensors";
   fuzz::write(path, data, size);

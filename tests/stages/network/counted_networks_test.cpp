@@ -9,7 +9,7 @@
 #include "framework/spec/yaml_reader.hpp"
 #include "stages/kinds.hpp"
 #include "tests/stages/network/reference_cases.hpp"
-#include "tests/stages/network/stage_trial.hpp"
+#include "tests/stages/stage_trial.hpp"
 
 namespace graphline::test {
 

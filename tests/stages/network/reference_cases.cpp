@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "framework/spec/yaml_reader.hpp"
-#include "tests/stages/network/stage_trial.hpp"
+#include "tests/stages/stage_trial.hpp"
 
 namespace graphline::test {
 

@@ -3,12 +3,14 @@
 #include <gtest/gtest.h>
 
 #include "stages/kinds.hpp"
-#include "stages/weights/safetensors.hpp"
+#include "stages/nn/weights/safetensors.hpp"
 #include "tests/base/environment_guard.hpp"
 #include "tests/stages/network/reference_cases.hpp"
-#include "tests/stages/network/stage_trial.hpp"
+#include "tests/stages/stage_trial.hpp"
 
 namespace graphline::test {
+
+using namespace nn;
 
 namespace {
 

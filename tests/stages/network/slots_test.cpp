@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "stages/kinds.hpp"
-#include "tests/stages/network/stage_trial.hpp"
+#include "tests/stages/stage_trial.hpp"
 
 namespace graphline::test {
 

@@ -1,0 +1,73 @@
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "stages/kinds.hpp"
+#include "stages/network_stage.hpp"
+#include "stages/nn/cuda/lowering/lowering.hpp"
+#include "stages/precision_parameters.hpp"
+#include "stages/program_stage.hpp"
+
+namespace graphline {
+namespace {
+
+/// The forms of a stage's tensors; no layout stated is row-major.
+std::vector<nn::value_form> forms_of(const std::vector<tensor_type>& types,
+                                     const std::vector<tensor_layout>& layouts) {
+  std::vector<nn::value_form> forms;
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    forms.push_back({layouts.empty() ? tensor_layout::row_major : layouts[i], types[i].element});
+  }
+  return forms;
+}
+
+}  // namespace
+
+device_form network_form(const arguments& values, const std::string& backend) {
+  if (backend != "cuda") return {};
+  return {.channels_last = true, .element = element_of(precision_of(values))};
+}
+
+std::unique_ptr<device_stage> make_network_cuda(device& d, const stage_config& config) {
+  const nn::network_definition network = network_of(config);
+  return make_cuda_network(
+      d, network,
+      nn::weight_table(network, nn::network_weights(network, config.arguments, config.seed)),
+      config);
+}
+
+std::unique_ptr<device_stage> make_onnx_cuda(device& d, const stage_config& config) {
+  nn::onnx_network network = onnx_network_of(config);
+  const nn::weight_table weights(network.definition, std::move(network.constants));
+  return make_cuda_network(d, network.definition, weights, config);
+}
+
+std::unique_ptr<device_stage> make_cuda_network(device& d, const nn::network_definition& network,
+                                                const nn::weight_table& weights,
+                                                const stage_config& config) {
+  const precision p = precision_of(config.arguments);
+  const std::string owner = fmt::format("stage '{}'", config.name);
+  const auto library = nn::open_cuda_libraries(d, tune_of(config.arguments), owner);
+  nn::cuda_program program =
+      nn::lower_network_for_cuda(network, weights,
+                                 {.library = *library,
+                                  .precision = p,
+                                  .owner = owner,
+                                  .inputs = forms_of(config.inputs, config.input_layouts),
+                                  .outputs = forms_of(config.outputs, config.output_layouts)});
+  memory constants;
+  if (program.weights_bytes > 0) {
+    constants = d.allocate(program.weights_bytes);
+    const memory staging = d.allocate_pinned(program.weights_bytes);
+    program.write_constants(staging.at(0));
+    const auto s = d.make_stream("weights", priority::normal);
+    s->copy(constants.data(), staging.data(), program.weights_bytes);
+    d.synchronize(wait_mode::block);
+  }
+  return std::make_unique<program_stage<nn::cuda_program>>(std::move(program), std::move(constants),
+                                                           p);
+}
+
+}  // namespace graphline

@@ -1,0 +1,119 @@
+#include <fmt/format.h>
+
+#include <map>
+#include <string>
+#include <utility>
+
+#include "framework/base/machine.hpp"
+#include "framework/device/cuda/cuda_calls.hpp"
+#include "framework/device/cuda/cuda_device.hpp"
+#include "stages/nn/cuda/cublaslt_product.hpp"
+#include "stages/nn/cuda/cuda_library.hpp"
+#include "stages/nn/cuda/cudnn_graph.hpp"
+#include "stages/nn/cuda/plan_choices.hpp"
+
+namespace graphline::nn {
+namespace {
+
+/// What of a device decides which plan is the fastest.
+std::string text_of_device(int number, const std::string& name, const std::string& owner) {
+  const auto attribute = [&](cudaDeviceAttr which) {
+    int value = 0;
+    check_cuda(cudaDeviceGetAttribute(&value, which, number), "cudaDeviceGetAttribute", owner);
+    return value;
+  };
+  int driver = 0;
+  check_cuda(cudaDriverGetVersion(&driver), "cudaDriverGetVersion", owner);
+  return fmt::format("{}, compute capability {}.{}, {} multiprocessors, driver for CUDA {}", name,
+                     attribute(cudaDevAttrComputeCapabilityMajor),
+                     attribute(cudaDevAttrComputeCapabilityMinor),
+                     attribute(cudaDevAttrMultiProcessorCount), cuda_version_text(driver));
+}
+
+class cuda_libraries final : public cuda_library {
+ public:
+  cuda_libraries(device& on, bool tune, std::string owner) : owner_(std::move(owner)), device_(on) {
+    const int number = use_cuda_device(device_);
+    if (!tune) return;
+    cache_.emplace(cache_folder());
+    device_text_ = text_of_device(number, on.properties().name, owner_);
+  }
+
+  std::unique_ptr<library_operation> plan(const convolution_form& form,
+                                          std::string& why_not) override {
+    use_cuda_device(device_);  // libraries make what they make for the thread's current device
+    if (!cudnn_) cudnn_ = std::make_shared<cudnn_handle>(owner_);
+    return choose(
+        form, [&] { return make_convolution_plans(form, cudnn_, why_not); },
+        [] { return "cuDNN " + cudnn_version(); }, why_not);
+  }
+
+  std::unique_ptr<library_operation> plan(const product_form& form, std::string& why_not) override {
+    use_cuda_device(device_);  // libraries make what they make for the thread's current device
+    if (!cublaslt_) cublaslt_ = std::make_shared<cublaslt_handle>(owner_);
+    return choose(
+        form, [&] { return make_product_plans(form, cublaslt_, why_not); },
+        [] { return "cuBLASLt " + cublaslt_version(); }, why_not);
+  }
+
+ private:
+  /// A plan that was built for some operation and serves all that are alike.
+  struct built_plan {
+    std::shared_ptr<plan_choices> plans;
+    chosen_plan chosen;
+  };
+
+  template <class Form, class Plans, class Version>
+  std::unique_ptr<library_operation> choose(const Form& form, const Plans& make_plans,
+                                            const Version& version, std::string& why_not) {
+    const std::string key = to_text(form);
+    auto known = built_.find(key);
+    if (known == built_.end()) {
+      std::shared_ptr<plan_choices> plans = make_plans();
+      if (plans == nullptr) return nullptr;
+      const auto chosen = cache_ ? try_out(*plans, form, version(), why_not)
+                                 : choose_plan(*plans, nullptr, why_not);
+      if (!chosen) return nullptr;
+      known = built_.emplace(key, built_plan{std::move(plans), *chosen}).first;
+    }
+    return make_library_operation(known->second.plans, known->second.chosen);
+  }
+
+  template <class Form>
+  std::optional<chosen_plan> try_out(plan_choices& plans, const Form& form,
+                                     const std::string& version, std::string& why_not) {
+    const std::vector<std::size_t> bytes = operand_bytes(form);
+    const std::string key = fmt::format("{}; {}; {}", device_text_, version, to_text(form));
+    const tuning how{*cache_, key, bytes, element_of(form.precision), owner_};
+    return choose_plan(plans, &how, why_not);
+  }
+
+  std::string owner_;
+  device& device_;
+  std::optional<tuning_cache> cache_;  ///< where plans are tried out
+  std::string device_text_;
+  std::shared_ptr<cudnn_handle> cudnn_;
+  std::shared_ptr<cublaslt_handle> cublaslt_;
+  std::map<std::string, built_plan> built_;  ///< by the text of the form
+};
+
+}  // namespace
+
+std::unique_ptr<cuda_library> open_cuda_libraries(device& on, bool tune, std::string owner) {
+  return std::make_unique<cuda_libraries>(on, tune, std::move(owner));
+}
+
+std::vector<std::pair<std::string, std::string>> cuda_library_versions() {
+  const auto version = [](std::string (*ask)()) -> std::string {
+    try {
+      return ask();
+    } catch (const run_error&) {
+      return "not found";
+    }
+  };
+  return {{"cuDNN", version(&cudnn_version)},
+          {"cuDNN's frontend", cudnn_frontend_version()},
+          {"cuBLASLt", version(&cublaslt_version)}};
+}
+
+}  // namespace graphline::nn

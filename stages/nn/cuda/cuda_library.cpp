@@ -1,0 +1,83 @@
+#include "stages/nn/cuda/cuda_library.hpp"
+
+#include <fmt/format.h>
+
+namespace graphline::nn {
+namespace {
+
+std::string steps(const std::vector<activation>& functions) {
+  std::string text;
+  for (const activation function : functions) text += fmt::format("+{}", to_word(function));
+  return text;
+}
+
+std::string text_of(const extent_pair& e) {
+  return fmt::format("{}x{}", e[0], e[1]);
+}
+
+/// Elements from the first of a batch of matrices to the last; a stride of 0 repeats one matrix.
+std::int64_t spanned(std::int64_t rows, std::int64_t columns, std::int64_t leading,
+                     std::int64_t batch, std::int64_t stride) {
+  return (batch - 1) * stride + (rows - 1) * leading + columns;
+}
+
+std::vector<std::size_t> in_bytes(const std::vector<std::int64_t>& elements, precision p) {
+  std::vector<std::size_t> bytes;
+  for (const std::int64_t count : elements) {
+    bytes.push_back(static_cast<std::size_t>(count) * element_bytes(p));
+  }
+  return bytes;
+}
+
+}  // namespace
+
+std::string to_text(const convolution_form& form) {
+  const conv2d_layer& conv = form.conv;
+  return fmt::format(
+      "conv2d {}x{}x{} to {}x{}, kernel {}, stride {}, padding {}{}, dilation {}, groups "
+      "{}{}{}{}{}, "
+      "{}",
+      form.batch, form.in_channels, text_of(form.in), conv.out_channels, text_of(form.out),
+      text_of(conv.kernel), text_of(conv.stride), text_of(conv.padding),
+      conv.padding_after ? " and " + text_of(*conv.padding_after) : "", text_of(conv.dilation),
+      conv.groups, conv.bias ? " +bias" : "", steps(form.before), form.add ? "+add" : "",
+      steps(form.after), to_word(form.precision));
+}
+
+std::string to_text(const product_form& form) {
+  return fmt::format(
+      "product {}x{}x{}, a{} {}, b{} {}, d {}, batch {} by {}, {}, {}{}{}{}, {}, aligned to {}",
+      form.m, form.n, form.k, form.transpose_a ? " transposed" : "", form.a_leading,
+      form.transpose_b ? " transposed" : "", form.b_leading, form.d_leading, form.batch,
+      form.a_stride, form.b_stride, form.d_stride,
+      form.scale == 1.0F ? "" : fmt::format(" *{}", form.scale), form.bias ? " +bias" : "",
+      steps(form.activations), to_word(form.precision), form.alignment);
+}
+
+std::vector<std::size_t> operand_bytes(const convolution_form& form) {
+  const conv2d_layer& conv = form.conv;
+  const std::int64_t y = form.batch * conv.out_channels * form.out[0] * form.out[1];
+  std::vector<std::int64_t> elements = {
+      form.batch * form.in_channels * form.in[0] * form.in[1],
+      conv.out_channels * (form.in_channels / conv.groups) * conv.kernel[0] * conv.kernel[1]};
+  if (conv.bias) elements.push_back(conv.out_channels);
+  if (form.add) elements.push_back(y);
+  elements.push_back(y);
+  return in_bytes(elements, form.precision);
+}
+
+std::vector<std::size_t> operand_bytes(const product_form& form) {
+  const auto stored = [&](bool transposed, std::int64_t rows, std::int64_t columns,
+                          std::int64_t leading, std::int64_t stride) {
+    return transposed ? spanned(columns, rows, leading, form.batch, stride)
+                      : spanned(rows, columns, leading, form.batch, stride);
+  };
+  std::vector<std::int64_t> elements = {
+      stored(form.transpose_a, form.m, form.k, form.a_leading, form.a_stride),
+      stored(form.transpose_b, form.k, form.n, form.b_leading, form.b_stride)};
+  if (form.bias) elements.push_back(form.n);
+  elements.push_back(stored(false, form.m, form.n, form.d_leading, form.d_stride));
+  return in_bytes(elements, form.precision);
+}
+
+}  // namespace graphline::nn

@@ -1,0 +1,335 @@
+#include "stages/nn/cuda/cudnn_graph.hpp"
+
+// Its JSON is of another version than ours, and its graphs are neither printed nor stored.
+#define CUDNN_FRONTEND_SKIP_JSON_LIB
+#include <cudnn_frontend.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string_view>
+
+#include "framework/base/error.hpp"
+#include "stages/nn/cuda/cudnn_handle.hpp"
+#include "stages/nn/cuda/vendor_libraries.hpp"
+
+// Where the frontend looks up every function of cuDNN's.
+namespace cudnn_frontend {
+void* cudnn_dlhandle = nullptr;
+}
+
+namespace graphline::nn {
+namespace {
+
+namespace fe = cudnn_frontend;
+using node = std::shared_ptr<fe::graph::Tensor_attributes>;
+
+constexpr std::int64_t workspace_limit = std::int64_t{256} << 20;
+
+void load_cudnn() {
+  static const bool loaded = [] {
+    fe::cudnn_dlhandle = cudnn_library_file().handle();
+    return true;
+  }();
+  static_cast<void>(loaded);
+}
+
+using extents = std::array<std::int64_t, 4>;  // batch, channels, height, width
+
+std::vector<std::int64_t> as_vector(const extents& e) {
+  return {e.begin(), e.end()};
+}
+
+/// Strides of a packed tensor with channels last.
+std::vector<std::int64_t> channels_last(const extents& e) {
+  return {e[1] * e[2] * e[3], 1, e[1] * e[3], e[1]};
+}
+
+fe::DataType_t element_type(precision p) {
+  switch (p) {
+    case precision::float32:
+    case precision::tf32:
+      return fe::DataType_t::FLOAT;
+    case precision::float16:
+      return fe::DataType_t::HALF;
+    case precision::bfloat16:
+      return fe::DataType_t::BFLOAT16;
+  }
+  throw std::logic_error("a precision without a cuDNN type");
+}
+
+fe::PointwiseMode_t pointwise_mode(activation function) {
+  switch (function) {
+    case activation::relu:
+    case activation::relu6:
+      return fe::PointwiseMode_t::RELU_FWD;
+    case activation::gelu_erf:
+      return fe::PointwiseMode_t::GELU_FWD;
+    case activation::gelu_tanh:
+      return fe::PointwiseMode_t::GELU_APPROX_TANH_FWD;
+    case activation::sigmoid:
+      return fe::PointwiseMode_t::SIGMOID_FWD;
+    case activation::silu:
+      return fe::PointwiseMode_t::SWISH_FWD;
+  }
+  throw std::logic_error("an activation without a cuDNN mode");
+}
+
+/// What must not be true of an engine for this precision.
+std::vector<fe::NumericalNote_t> forbidden_notes(precision p) {
+  using note = fe::NumericalNote_t;
+  std::vector<note> notes = {note::NONDETERMINISTIC, note::REDUCED_PRECISION_REDUCTION,
+                             note::DOWN_CONVERT_INPUTS};  // TF32's range is not that of half
+  if (p == precision::float32) {
+    // Tensor cores round operands to TF32; the sums of the others lose digits.
+    notes.insert(notes.end(), {note::TENSOR_CORE, note::FFT, note::WINOGRAD_TILE_6x6,
+                               note::WINOGRAD_TILE_13x13});
+  }
+  return notes;
+}
+
+/// True after a success; false, with cuDNN's reason, else.
+bool succeeded(fe::error_t status, std::string& why_not) {
+  if (status.is_bad()) why_not = reason_in(status.get_message());
+  return status.is_good();
+}
+
+/// The frontend's graph of a form.
+class form_graph final : public fe::graph::Graph {
+ public:
+  explicit form_graph(const convolution_form& form) : precision_(form.precision) {
+    // What is captured here is launched only while the operation exists.
+    set_cuda_graph_retention(fe::CudaGraphRetention_t::NONE);
+    set_io_data_type(element_type(precision_));
+    set_intermediate_data_type(fe::DataType_t::FLOAT);
+    set_compute_data_type(fe::DataType_t::FLOAT);
+    const conv2d_layer& conv = form.conv;
+    const extents out = {form.batch, conv.out_channels, form.out[0], form.out[1]};
+    const node x = operand("x", {form.batch, form.in_channels, form.in[0], form.in[1]});
+    const node weights = operand("weights", {conv.out_channels, form.in_channels / conv.groups,
+                                             conv.kernel[0], conv.kernel[1]});
+    const extent_pair after = conv.padding_after.value_or(conv.padding);
+    node y = conv_fprop(x, weights,
+                        fe::graph::Conv_fprop_attributes()
+                            .set_pre_padding({conv.padding[0], conv.padding[1]})
+                            .set_post_padding({after[0], after[1]})
+                            .set_stride({conv.stride[0], conv.stride[1]})
+                            .set_dilation({conv.dilation[0], conv.dilation[1]}));
+    if (conv.bias) y = sum(y, operand("bias", {1, conv.out_channels, 1, 1}));
+    for (const activation function : form.before) y = activated(y, function);
+    if (form.add) {
+      y = sum(y, operand("added", out));
+      for (const activation function : form.after) y = activated(y, function);
+    }
+    ids_.push_back(next_id());
+    y->set_name("y").set_uid(ids_.back()).set_output(true);
+    y->set_data_type(element_type(precision_));
+    y->set_dim(as_vector(out)).set_stride(channels_last(out));
+  }
+
+  /// Identifiers of the operands, in their order.
+  const std::vector<std::int64_t>& ids() const noexcept { return ids_; }
+  const std::vector<cudnn_candidate>& candidates() const noexcept { return candidates_; }
+
+  /// Everything up to the candidates; without a handle the device is known by its properties.
+  bool prepare(cudnnHandle_t handle, std::string& why_not) {
+    if (!succeeded(validate(), why_not) ||
+        !succeeded(handle == nullptr ? build_operation_graph() : build_operation_graph(handle),
+                   why_not) ||
+        !succeeded(create_execution_plans({fe::HeurMode_t::A, fe::HeurMode_t::FALLBACK}),
+                   why_not)) {
+      return false;
+    }
+    deselect_workspace_greater_than(workspace_limit);
+    list_candidates();
+    if (candidates_.empty()) {
+      why_not = fmt::format("of {} engine configurations offered, none computes in {}",
+                            get_execution_plan_count(), to_word(precision_));
+    }
+    return !candidates_.empty();
+  }
+
+  fe::error_t build(std::size_t candidate) { return build_plan_at_index(positions_[candidate]); }
+
+  fe::ExecutionPlan& plan(std::size_t candidate) const {
+    return *plans.execution_plans[static_cast<std::size_t>(positions_[candidate])];
+  }
+
+  void keep_only(std::size_t candidate) {
+    for (std::size_t i = 0; i < positions_.size(); ++i) {
+      if (i != candidate) plans.execution_plans[static_cast<std::size_t>(positions_[i])].reset();
+    }
+  }
+
+ private:
+  std::int64_t next_id() const { return static_cast<std::int64_t>(ids_.size()) + 1; }
+
+  node operand(const char* name, const extents& e) {
+    ids_.push_back(next_id());
+    return tensor(fe::graph::Tensor_attributes()
+                      .set_name(name)
+                      .set_uid(ids_.back())
+                      .set_dim(as_vector(e))
+                      .set_stride(channels_last(e)));
+  }
+
+  node sum(const node& a, const node& b) {
+    return pointwise(a, b, fe::graph::Pointwise_attributes().set_mode(fe::PointwiseMode_t::ADD));
+  }
+
+  node activated(const node& a, activation function) {
+    auto attributes = fe::graph::Pointwise_attributes().set_mode(pointwise_mode(function));
+    if (function == activation::relu6) attributes.set_relu_upper_clip(6.0F);
+    return pointwise(a, attributes);
+  }
+
+  void list_candidates() {
+    const std::vector<fe::NumericalNote_t> forbidden = forbidden_notes(precision_);
+    for (std::size_t i = 0; i < plans.numeric_notes.size(); ++i) {
+      const std::vector<fe::NumericalNote_t>& notes = plans.numeric_notes[i];
+      if (std::find_first_of(notes.begin(), notes.end(), forbidden.begin(), forbidden.end()) !=
+          notes.end()) {
+        continue;
+      }
+      cudnn_candidate candidate;
+      const auto position = static_cast<std::int64_t>(i);
+      if (get_plan_name_at_index(position, candidate.name).is_bad()) continue;
+      const auto same = [&](const cudnn_candidate& c) { return c.name == candidate.name; };
+      // The second list of heuristics repeats some of the first.
+      if (std::any_of(candidates_.begin(), candidates_.end(), same)) continue;
+      candidate.tensor_cores =
+          std::find(notes.begin(), notes.end(), fe::NumericalNote_t::TENSOR_CORE) != notes.end();
+      candidates_.push_back(std::move(candidate));
+      positions_.push_back(position);
+    }
+  }
+
+  precision precision_;
+  std::vector<std::int64_t> ids_;
+  std::vector<cudnn_candidate> candidates_;
+  std::vector<std::int64_t> positions_;  ///< of the candidates, in the frontend's list of plans
+};
+
+class convolution_plans final : public plan_choices {
+ public:
+  convolution_plans(const convolution_form& form, std::shared_ptr<cudnn_handle> handle)
+      : handle_(std::move(handle)), graph_(form) {}
+
+  bool prepare(std::string& why_not) {
+    leave_stream();
+    return graph_.prepare(handle_->get(), why_not);
+  }
+
+  std::size_t size() const noexcept override { return graph_.candidates().size(); }
+
+  std::string identity(std::size_t plan) const override { return graph_.candidates()[plan].name; }
+
+  std::string describe(std::size_t plan) const override {
+    const cudnn_candidate& candidate = graph_.candidates()[plan];
+    // "eng7_k2=4": the engine, then its knobs.
+    std::string_view number = std::string_view(candidate.name).substr(3);
+    number = number.substr(0, number.find('_'));
+    return fmt::format("cuDNN engine {}{}", number, candidate.tensor_cores ? ", tensor cores" : "");
+  }
+
+  bool build(std::size_t plan, std::string& why_not) override {
+    return succeeded(graph_.build(plan), why_not);
+  }
+
+  std::size_t workspace_bytes(std::size_t plan) const override {
+    return static_cast<std::size_t>(graph_.plan(plan).getWorkspaceSize());
+  }
+
+  void keep_only(std::size_t plan) override {
+    leave_stream();
+    graph_.keep_only(plan);
+  }
+
+  void run(std::size_t plan, cudaStream_t stream, std::span<void* const> operands,
+           void* workspace) override {
+    const std::lock_guard lock(handle_->lock());
+    fe::detail::backend_descriptor& pack = describe_operands(operands, workspace);
+    handle_->use_stream(stream);
+    check_cudnn(
+        fe::detail::execute(handle_->get(), graph_.plan(plan).get_raw_desc(), pack.get_ptr()),
+        "cudnnBackendExecute", handle_->owner());
+  }
+
+ private:
+  /// Operands as cuDNN takes them.
+  struct operand_pack {
+    std::vector<void*> operands;
+    void* workspace;
+    fe::detail::backend_descriptor pack{CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR};
+  };
+
+  /// Plans were tried out on a stream that is no more: cuDNN must not make anything for it, nor
+  /// take a new one at the same address for it.
+  void leave_stream() {
+    const std::lock_guard lock(handle_->lock());
+    handle_->use_stream(nullptr);
+  }
+
+  /// Made once for each slot of the pipeline, so that its frames make nothing.
+  fe::detail::backend_descriptor& describe_operands(std::span<void* const> operands,
+                                                    void* workspace) {
+    for (const auto& known : packs_) {
+      if (workspace == known->workspace && std::ranges::equal(operands, known->operands)) {
+        return known->pack;
+      }
+    }
+    auto made =
+        std::make_unique<operand_pack>(operand_pack{{operands.begin(), operands.end()}, workspace});
+    check_cudnn(made->pack.get_status(), "cudnnBackendCreateDescriptor", handle_->owner());
+    fe::error_t status =
+        fe::detail::create_variant_pack(made->pack, operands.data(), graph_.ids(), workspace);
+    if (status.is_bad()) {
+      throw run_error(fmt::format("{}: cuDNN does not take the operands of a convolution: {}",
+                                  handle_->owner(), reason_in(status.get_message())));
+    }
+    packs_.push_back(std::move(made));
+    return packs_.back()->pack;
+  }
+
+  std::shared_ptr<cudnn_handle> handle_;
+  form_graph graph_;
+  std::vector<std::unique_ptr<operand_pack>> packs_;
+};
+
+}  // namespace
+
+std::unique_ptr<plan_choices> make_convolution_plans(const convolution_form& form,
+                                                     std::shared_ptr<cudnn_handle> handle,
+                                                     std::string& why_not) {
+  load_cudnn();
+  auto plans = std::make_unique<convolution_plans>(form, std::move(handle));
+  if (!plans->prepare(why_not)) return nullptr;
+  return plans;
+}
+
+std::vector<cudnn_candidate> offered_candidates(const convolution_form& form,
+                                                const std::string& device_properties,
+                                                std::string& why_not) {
+  load_cudnn();
+  auto device = std::make_shared<fe::DeviceProperties>();
+  fe::error_t status = device->deserialize({device_properties.begin(), device_properties.end()});
+  if (status.is_bad()) {
+    throw input_error(fmt::format("cuDNN does not take these as a device's properties: {}",
+                                  reason_in(status.get_message())));
+  }
+  form_graph graph(form);
+  graph.set_device_properties(device);
+  if (!graph.prepare(nullptr, why_not)) return {};
+  return graph.candidates();
+}
+
+std::string cudnn_frontend_version() {
+  return fmt::format("{}.{}.{}", CUDNN_FRONTEND_MAJOR_VERSION, CUDNN_FRONTEND_MINOR_VERSION,
+                     CUDNN_FRONTEND_PATCH_VERSION);
+}
+
+}  // namespace graphline::nn

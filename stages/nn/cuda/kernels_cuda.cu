@@ -1,0 +1,146 @@
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <string>
+#include <variant>
+
+#include "framework/device/cuda/cuda_calls.hpp"
+#include "stages/nn/cuda/convert.cuh"
+#include "stages/nn/cuda/gemv.cuh"
+#include "stages/nn/cuda/kernel_forms.hpp"
+#include "stages/nn/cuda/layer_norm.cuh"
+#include "stages/nn/cuda/lstm.cuh"
+#include "stages/nn/cuda/pointwise.cuh"
+#include "stages/nn/cuda/pool.cuh"
+#include "stages/nn/cuda/reduce.cuh"
+#include "stages/nn/cuda/softmax.cuh"
+#include "stages/nn/cuda/spin.cuh"
+#include "stages/nn/cuda/sum.cuh"
+#include "stages/nn/cuda/tables.cuh"
+#include "stages/nn/cuda/transposed_sum.cuh"
+
+namespace graphline::nn {
+
+// Arguments stay in constant memory where they are indexed: `__grid_constant__`.
+
+template <class Work>
+__global__ void __launch_bounds__(256)
+    run_items(const __grid_constant__ Work work, std::int64_t count) {
+  const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
+  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
+       i += step) {
+    work(i);
+  }
+}
+
+/// The phases of one block from `phase` on, all its threads in step between them.
+template <int phase, class Work>
+__device__ void run_phases(const Work& work, std::int64_t block, float* shared) {
+  work.template run<phase>(block, static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x),
+                           shared);
+  __syncthreads();
+  if constexpr (phase + 1 < Work::phases) run_phases<phase + 1>(work, block, shared);
+}
+
+template <class Work>
+__global__ void __launch_bounds__(256)
+    run_blocks(const __grid_constant__ Work work, std::int64_t count) {
+  __shared__ float shared[Work::shared_floats];
+  for (std::int64_t block = blockIdx.x; block < count; block += gridDim.x) {
+    run_phases<0>(work, block, shared);
+  }
+}
+
+/// Every item is made by a team of `work.lanes` neighboring threads of a warp: each gathers a part
+/// of the item's sums, which are added up between them.
+template <class Work>
+__global__ void __launch_bounds__(256) run_teams(const Work work, std::int64_t count) {
+  const int lane = static_cast<int>(threadIdx.x) % work.lanes;
+  const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.x / work.lanes;
+  const std::int64_t thread = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  std::int64_t item = thread / work.lanes;
+  // All threads of a warp go around as often as its first, since they add up together.
+  for (std::int64_t first = (thread - threadIdx.x % 32) / work.lanes; first < count;
+       first += step, item += step) {
+    float sums[Work::sums];
+    work.gather(item < count ? item : count - 1, lane, sums);
+    for (int apart = work.lanes / 2; apart > 0; apart /= 2) {
+#pragma unroll
+      for (int i = 0; i < Work::sums; ++i) {
+        sums[i] += __shfl_xor_sync(0xffffffffU, sums[i], apart);
+      }
+    }
+    if (item < count) work.keep(item, lane, sums);
+  }
+}
+
+/// Launches a kernel's work on a stream.
+class kernel_launcher {
+ public:
+  kernel_launcher(cudaStream_t s, const char* kernel, const std::string& owner)
+      : stream_(s), kernel_(kernel), owner_(owner) {}
+
+  /// work(i) for every item, a thread each.
+  template <class Work>
+  void items(const Work& work, std::int64_t count) const {
+    if (count == 0) return;
+    constexpr unsigned threads = 256;
+    run_items<<<grid((count + threads - 1) / threads), threads, 0, stream_>>>(work, count);
+    check();
+  }
+
+  /// work.run<phase>(block, thread, ...) for every block, 256 threads at most each.
+  template <class Work>
+  void blocks(const Work& work, std::int64_t count, int threads) const {
+    if (count == 0) return;
+    run_blocks<<<grid(count), static_cast<unsigned>(threads), 0, stream_>>>(work, count);
+    check();
+  }
+
+  /// work.gather(item, lane, sums) by each lane of an item's team, `work.lanes` of them, a power of
+  /// two up to 32; then work.keep(item, lane, sums) by each with the lanes' sums added up.
+  template <class Work>
+  void teams(const Work& work, std::int64_t count) const {
+    if (count == 0) return;
+    constexpr unsigned threads = 256;
+    const std::int64_t to_a_block = threads / static_cast<unsigned>(work.lanes);
+    run_teams<<<grid((count + to_a_block - 1) / to_a_block), threads, 0, stream_>>>(work, count);
+    check();
+  }
+
+ private:
+  /// Many times what any GPU holds at once; what is left is for each block's loop.
+  static unsigned grid(std::int64_t blocks) {
+    return static_cast<unsigned>(std::min<std::int64_t>(blocks, 1 << 18));
+  }
+
+  void check() const {
+    const cudaError_t status = cudaGetLastError();
+    if (status != cudaSuccess) {
+      check_cuda(status, std::string("the launch of kernel '") + kernel_ + "'", owner_);
+    }
+  }
+
+  cudaStream_t stream_;
+  const char* kernel_;
+  const std::string& owner_;
+};
+
+/// What messages call the kernels, in the order of `kernel_form`.
+constexpr const char* kernel_names[] = {
+    "convert", "pointwise", "pool",   "softmax",        "layer_norm", "gemv", "sum",
+    "reduce",  "resize",    "gather", "transposed_sum", "lstm",       "spin"};
+static_assert(std::size(kernel_names) == std::variant_size_v<kernel_form>);
+
+void enqueue_kernel(const kernel_form& form, std::span<void* const> operands, void* cuda_stream,
+                    const std::string& owner) {
+  std::visit(
+      [&](const auto& kind) {
+        run(kind, operands,
+            kernel_launcher(static_cast<cudaStream_t>(cuda_stream), kernel_names[form.index()],
+                            owner));
+      },
+      form);
+}
+
+}  // namespace graphline::nn

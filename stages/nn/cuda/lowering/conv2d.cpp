@@ -1,0 +1,142 @@
+#include <fmt/format.h>
+
+#include "stages/nn/cuda/lowering/lowering.hpp"
+#include "stages/nn/fusion/fusion.hpp"
+
+namespace graphline::nn {
+
+namespace {
+
+/// How many channels to read, the better guess first: tensor cores want them in multiples of 16
+/// bytes. Adding zeros costs nothing where the image is converted anyway.
+std::vector<std::int64_t> channels_to_try(const cuda_program_builder& b, std::size_t input,
+                                          const conv2d_layer& conv) {
+  const std::int64_t channels = b.network().shape_of(input)[1];
+  const auto unit = static_cast<std::int64_t>(16 / element_bytes(b.precision()));
+  const std::int64_t padded = (channels + unit - 1) / unit * unit;
+  const bool converted = !b.lies_in_form(input, {tensor_layout::channels_last, b.element()});
+  if (!converted || conv.groups != 1 || padded == channels) return {channels};
+  if (b.precision() == precision::float32) return {channels};  // which uses no tensor cores
+  return {padded, channels};
+}
+
+/// What is asked of the library.
+struct wanted_convolution {
+  conv2d_layer conv;
+  shape in;
+  std::vector<epilogue_step> epilogue;  ///< as much of it as may be fused
+};
+
+convolution_form form_of(const cuda_program_builder& b, const wanted_convolution& wanted,
+                         const shape& out, bool bias, std::size_t steps, std::int64_t channels) {
+  convolution_form form{.batch = wanted.in[0],
+                        .in_channels = channels,
+                        .in = {wanted.in[2], wanted.in[3]},
+                        .out = {out[2], out[3]},
+                        .conv = wanted.conv,
+                        .precision = b.precision()};
+  form.conv.bias = bias;
+  for (const epilogue_step& step : std::span(wanted.epilogue).first(steps)) {
+    if (step.function) {
+      (form.add ? form.after : form.before).push_back(*step.function);
+    } else {
+      form.add = true;
+    }
+  }
+  return form;
+}
+
+/// PyTorch's [out, in, height, width] as [out, height, width, channels], zeros beyond `in`.
+std::vector<float> with_channels_last(const std::vector<float>& weight, const conv2d_layer& conv,
+                                      std::int64_t in, std::int64_t channels) {
+  const std::int64_t pixels = conv.kernel[0] * conv.kernel[1];
+  std::vector<float> result(static_cast<std::size_t>(conv.out_channels * pixels * channels), 0.0F);
+  for (std::int64_t out = 0; out < conv.out_channels; ++out) {
+    for (std::int64_t c = 0; c < in; ++c) {
+      for (std::int64_t pixel = 0; pixel < pixels; ++pixel) {
+        result[static_cast<std::size_t>((out * pixels + pixel) * channels + c)] =
+            weight[static_cast<std::size_t>((out * in + c) * pixels + pixel)];
+      }
+    }
+  }
+  return result;
+}
+
+/// A plan and how much of what follows is in it.
+struct planned_convolution {
+  std::unique_ptr<library_operation> operation;
+  bool bias = false;
+  std::size_t steps = 0;
+  std::int64_t channels = 0;
+  std::string why_not;  ///< why not all of it
+};
+
+/// With as much fused as the library takes: the bias first. Without an operation, and with the
+/// reason, where it takes not even the convolution.
+planned_convolution plan(const cuda_program_builder& b, const network_layer& head,
+                         const wanted_convolution& wanted, bool bias,
+                         const std::vector<std::int64_t>& choices) {
+  planned_convolution result;
+  const std::size_t most = wanted.epilogue.size() + (bias ? 1 : 0);
+  for (std::size_t left = most + 1; left-- > 0;) {
+    result.bias = bias && left > 0;
+    result.steps = left - (result.bias ? 1 : 0);
+    for (const std::int64_t channels : choices) {
+      std::string why_not;
+      result.channels = channels;
+      result.operation = b.library().plan(
+          form_of(b, wanted, b.output_shape(head), result.bias, result.steps, channels), why_not);
+      if (result.operation != nullptr) return result;
+      if (result.why_not.empty()) result.why_not = why_not;
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+void lower(cuda_program_builder& b, const fused_layers& group, const conv2d_layer& conv) {
+  const network_layer& head = b.layer(group.head);
+  const shape& in = b.input_shape(head);
+  const shape& out = b.output_shape(head);
+  const std::size_t read = head.inputs[0];
+  followed_product product = followed_product_of(b.network(), b.weights(), group, 1);
+  const conv_weights& values = product.weights;
+  value_form form{tensor_layout::channels_last, b.element()};
+  const value_form result_form = form;
+  wanted_convolution wanted{conv, in, epilogue_of(product.layers, out)};
+  if (wanted.conv.padding_after == conv.padding) wanted.conv.padding_after.reset();
+  const bool bias = !values.bias.empty();
+  planned_convolution planned = plan(b, head, wanted, bias, channels_to_try(b, read, conv));
+  std::optional<cuda_value> input;
+  if (planned.operation == nullptr && wanted.conv.padding_after) {
+    // Not with other padding after the image than before it: padded by a kernel.
+    const extent_pair after = *wanted.conv.padding_after;
+    const pad_layer pad{0, {0, 0, conv.padding[0], conv.padding[1]}, {0, 0, after[0], after[1]}};
+    input = padded(b, head, b.in_form(read, form, head), in, pad);
+    wanted.in = {in[0], in[1], in[2] + conv.padding[0] + after[0],
+                 in[3] + conv.padding[1] + after[1]};
+    wanted.conv.padding = {0, 0};
+    wanted.conv.padding_after.reset();
+    planned = plan(b, head, wanted, bias, {in[1]});
+  }
+  if (planned.operation == nullptr) b.refuse(head, planned.why_not);
+  if (planned.channels != in[1]) form.padded_channels = planned.channels;
+  if (!input) input = b.in_form(read, form, head);
+
+  std::vector<cuda_operand> operands{
+      input->buffer, b.constant(with_channels_last(values.weight, conv, in[1] / conv.groups,
+                                                   planned.channels / conv.groups),
+                                b.element())};
+  if (planned.bias) operands.emplace_back(b.constant(values.bias, b.element()));
+  for (const epilogue_step& step : std::span(wanted.epilogue).first(planned.steps)) {
+    if (!step.function) operands.emplace_back(b.in_form(step.added, result_form, head).buffer);
+  }
+  const cuda_value y = b.make_value(out.elements(), result_form);
+  operands.emplace_back(y.buffer);
+  b.add_calls(std::move(planned.operation), {std::move(operands)}, head);
+  lower_rest(b, group,
+             {y, std::move(product), planned.bias, planned.steps, std::move(planned.why_not)});
+}
+
+}  // namespace graphline::nn

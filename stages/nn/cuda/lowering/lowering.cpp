@@ -1,0 +1,193 @@
+#include "stages/nn/cuda/lowering/lowering.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "framework/base/error.hpp"
+
+namespace graphline::nn {
+namespace {
+
+/// A channels-last image as so many rows of channels.
+std::int64_t pixels_of(const shape& s) {
+  return s[2] * s[3];
+}
+
+/// Whether the elements of such a tensor follow each other alike in both layouts.
+bool layouts_coincide(const shape& s) {
+  return s.rank() != 4 || s[1] == 1 || pixels_of(s) == 1;
+}
+
+convert_form conversion(const value_form& from, const value_form& to, const shape& s) {
+  convert_form form{.from = from.element, .to = to.element};
+  const bool in_order = from.layout == to.layout || layouts_coincide(s);
+  if (in_order && to.padded_channels == 0) {
+    form.rows = form.padded_rows = s.elements();
+  } else if (from.layout == tensor_layout::channels_last && in_order) {
+    form.batch = s[0] * pixels_of(s);
+    form.rows = s[1];
+    form.padded_rows = to.padded_channels;
+  } else if (to.layout == tensor_layout::channels_last) {
+    form.batch = s[0];
+    form.rows = s[1];
+    form.columns = pixels_of(s);
+    form.padded_rows = to.padded_channels > 0 ? to.padded_channels : s[1];
+  } else {
+    form.batch = s[0];
+    form.rows = form.padded_rows = pixels_of(s);
+    form.columns = s[1];
+  }
+  return form;
+}
+
+std::string describe(const value_form& form) {
+  std::string text(to_string(form.element));
+  if (form.layout == tensor_layout::channels_last) text += " with channels last";
+  if (form.padded_channels > 0) text += fmt::format(", {} of them", form.padded_channels);
+  return text;
+}
+
+/// Of a network whose tensors are alike.
+std::size_t bytes_of_first(const std::vector<value_form>& tensors) {
+  return tensors.empty() ? sizeof(float) : size_of(tensors.front().element);
+}
+
+}  // namespace
+
+cuda_program lower_network_for_cuda(const network_definition& network, const weight_table& weights,
+                                    const cuda_target& target) {
+  cuda_program_builder builder(network, weights, target);
+  for (const fused_layers& group : fuse_programs(network)) {
+    std::visit(
+        [&](const auto& operation) {
+          if constexpr (requires { lower(builder, group, operation); }) {
+            lower(builder, group, operation);
+          } else {
+            lower_element_wise(builder, group);
+          }
+        },
+        network.layers[group.head].operation);
+    builder.end_part(group);
+  }
+  return builder.finish();
+}
+
+cuda_program_builder::cuda_program_builder(const network_definition& network,
+                                           const weight_table& weights, const cuda_target& target)
+    : network_builder(network, weights, target.owner, "; ",
+                      {.input = bytes_of_first(target.inputs),
+                       .output = bytes_of_first(target.outputs),
+                       .inside = element_bytes(target.precision)}),
+      target_(target),
+      values_(network.values.size()) {
+  for (std::size_t i = 0; i < network.inputs.size(); ++i) {
+    const value_form& form = target_.inputs.at(i);
+    const tensor_type given{network.shape_of(network.inputs[i]), form.element};
+    values_[network.inputs[i]] = {
+        {program_.add_buffer(buffer_place::input, given.bytes(), i), form}};
+  }
+}
+
+const cuda_value* cuda_program_builder::find_form(std::size_t index, const value_form& form) const {
+  const bool any_layout = form.padded_channels == 0 && layouts_coincide(network().shape_of(index));
+  for (const cuda_value& value : values_[index]) {
+    const bool alike = any_layout
+                           ? value.form.element == form.element && value.form.padded_channels == 0
+                           : value.form == form;
+    if (alike) return &value;
+  }
+  return nullptr;
+}
+
+cuda_value cuda_program_builder::value(std::size_t index) {
+  std::vector<cuda_value>& forms = values_[index];
+  if (forms.empty()) {
+    const auto data = weights().of(index);
+    forms.push_back(
+        {constant({data.begin(), data.end()}, element()), {tensor_layout::row_major, element()}});
+  }
+  return forms.front();
+}
+
+cuda_value cuda_program_builder::in_form(std::size_t index, const value_form& form,
+                                         const network_layer& reader) {
+  const cuda_value given = value(index);
+  if (const cuda_value* found = find_form(index, form)) return {found->buffer, form};
+  const shape& s = network().shape_of(index);
+  std::int64_t elements = s.elements();
+  if (form.padded_channels > 0) elements = elements / s[1] * form.padded_channels;
+  const cuda_value made = make_value(elements, form);
+  add_conversion(given, made, s, reader);
+  values_[index].push_back(made);
+  return made;
+}
+
+void cuda_program_builder::add_conversion(const cuda_value& from, const cuda_value& to,
+                                          const shape& s, const network_layer& reader) {
+  add_kernel(conversion(from.form, to.form, s), {from.buffer, to.buffer}, reader);
+  note(fmt::format("conversion to {}", describe(to.form)));
+}
+
+dtype cuda_program_builder::result_element(std::size_t layer, tensor_layout layout,
+                                           dtype otherwise) const {
+  const std::size_t given = network().layers[layer].outputs.front();
+  const auto found = std::ranges::find(network().outputs, given);
+  if (found == network().outputs.end()) return otherwise;
+  const value_form& wanted =
+      target_.outputs.at(static_cast<std::size_t>(found - network().outputs.begin()));
+  const bool in_place = layout == wanted.layout || layouts_coincide(network().shape_of(given));
+  return in_place ? wanted.element : otherwise;
+}
+
+cuda_value cuda_program_builder::make_value(std::int64_t elements, const value_form& form) {
+  const std::size_t bytes = static_cast<std::size_t>(elements) * size_of(form.element);
+  return {program_.add_buffer(buffer_place::scratch, bytes), form};
+}
+
+std::size_t cuda_program_builder::constant(std::vector<float> values, dtype element) {
+  const std::size_t buffer =
+      program_.add_buffer(buffer_place::weights, values.size() * size_of(element));
+  program_.constants.push_back({buffer, element, std::move(values)});
+  return buffer;
+}
+
+void cuda_program_builder::add_calls(std::shared_ptr<library_operation> operation,
+                                     std::vector<std::vector<cuda_operand>> calls,
+                                     const network_layer& layer) {
+  note(describe_calls(*operation, calls.size()));
+  program_.add_calls(std::move(operation), std::move(calls), owner(layer));
+}
+
+void cuda_program_builder::refuse(const network_layer& layer, const std::string& why_not) const {
+  throw run_error(
+      fmt::format("{}: no implementation in {} for {}: {}; another 'precision' may have one",
+                  owner(layer), to_word(precision()), to_string(input_shape(layer)), why_not));
+}
+
+void cuda_program_builder::end_part(const fused_layers& group) {
+  for (const std::size_t i : outputs_of(group)) {
+    const std::size_t given = network().outputs[i];
+    const value_form& wanted = target_.outputs.at(i);
+    const cuda_value* found = find_form(given, wanted);
+    if (found != nullptr && program_.buffers[found->buffer].place == buffer_place::scratch) {
+      program_.buffers[found->buffer].place = buffer_place::output;
+      program_.buffers[found->buffer].tensor = i;
+      continue;
+    }
+    const tensor_type type{network().shape_of(given), wanted.element};
+    const cuda_value result{program_.add_buffer(buffer_place::output, type.bytes(), i), wanted};
+    add_conversion(value(given), result, type.shape, layer(group.last()));
+    if (found == nullptr) values_[given].push_back(result);
+  }
+  add_part(program_, group, program_.steps.size());
+}
+
+cuda_program cuda_program_builder::finish() {
+  program_.place_buffers();
+  return std::move(program_);
+}
+
+}  // namespace graphline::nn

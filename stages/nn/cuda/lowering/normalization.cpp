@@ -1,0 +1,132 @@
+#include <algorithm>
+
+#include "stages/nn/cuda/lowering/lowering.hpp"
+
+namespace graphline::nn {
+
+void lower(cuda_program_builder& b, const fused_layers& group, const layer_norm_layer& norm) {
+  const network_layer& head = b.layer(group.head);
+  const cuda_value x = b.plain_input_of(head);
+  const shape rows = as_rows(b.output_shape(head));
+  const tensor_layout layout = tensor_layout::row_major;
+  const cuda_value y =
+      b.make_value(b.output_shape(head).elements(), {layout, b.result_element(group.head, layout)});
+  const auto constant = [&](std::size_t input) {
+    const auto values = b.weights().of(head, input);
+    return b.constant({values.begin(), values.end()}, dtype::float32);
+  };
+  b.add_kernel(layer_norm_form{.from = x.form.element,
+                               .to = y.form.element,
+                               .rows = rows[0],
+                               .extent = rows[1],
+                               .eps = static_cast<float>(norm.eps)},
+               {x.buffer, constant(1), constant(2), y.buffer}, head);
+  b.note("a kernel of its own");
+  b.set_output(group.head, y);
+}
+
+void lower(cuda_program_builder& b, const fused_layers& group, const softmax_layer& softmax) {
+  const network_layer& head = b.layer(group.head);
+  const cuda_value x = b.input_of(head);
+  const shape& s = b.output_shape(head);
+  // The extents as they lie in memory, and where the softmax's is among them.
+  std::vector<std::int64_t> extents = s.extents();
+  auto axis = softmax.dim < 0 ? softmax.dim + static_cast<std::int64_t>(s.rank()) : softmax.dim;
+  if (x.form.layout == tensor_layout::channels_last) {
+    extents = {s[0], s[2], s[3], s[1]};
+    if (axis > 0) axis = axis == 1 ? 3 : axis - 1;
+  }
+  const cuda_value y =
+      b.make_value(s.elements(), {x.form.layout, b.result_element(group.head, x.form.layout)});
+  softmax_form form{.from = x.form.element, .to = y.form.element};
+  for (std::int64_t i = 0; i < static_cast<std::int64_t>(extents.size()); ++i) {
+    const std::int64_t extent = extents[static_cast<std::size_t>(i)];
+    (i < axis ? form.outer : i == axis ? form.extent : form.inner) *= extent;
+  }
+  b.add_kernel(form, {x.buffer, y.buffer}, head);
+  b.note("a kernel of its own");
+  b.set_output(group.head, y);
+}
+
+namespace {
+
+/// A pool takes its input in either layout and type, and gives the layout it took.
+void add_pool(cuda_program_builder& b, std::size_t layer, const extent_pair& positions,
+              bool adaptive, const pool2d_layer& pool) {
+  const network_layer& head = b.layer(layer);
+  const cuda_value x = b.input_of(head);
+  const shape& in = b.input_shape(head);
+  const bool channels_last = x.form.layout == tensor_layout::channels_last;
+  // One position lies alike in both layouts, and may have lost its extents of 1.
+  const bool one = positions[0] * positions[1] == 1;
+  const tensor_layout layout = one ? tensor_layout::row_major : x.form.layout;
+  const cuda_value y = b.make_value(in[0] * in[1] * positions[0] * positions[1],
+                                    {layout, b.result_element(layer, layout)});
+  b.add_kernel(pool_form{.from = x.form.element,
+                         .to = y.form.element,
+                         .batch = channels_last ? in[0] : in[0] * in[1],
+                         .channels = channels_last ? in[1] : 1,
+                         .in = {in[2], in[3]},
+                         .out = positions,
+                         .adaptive = adaptive,
+                         .pool = pool},
+               {x.buffer, y.buffer}, head);
+  b.note("a kernel of its own");
+  b.set_output(layer, y);
+}
+
+}  // namespace
+
+/// The result is row-major.
+void lower(cuda_program_builder& b, const fused_layers& group, const reduce_layer& reduce) {
+  using reduction = reduce_layer::reduction;
+  const network_layer& head = b.layer(group.head);
+  const shape& in = b.input_shape(head);
+  const cuda_value x = b.input_of(head);
+  // Channels lie alike whether the extents of 1 are kept or not.
+  const bool of_images = reduce.function == reduction::mean && in.rank() == 4 &&
+                         reduce.axes == std::vector<std::size_t>{2, 3};
+  if (of_images) return add_pool(b, group.head, {1, 1}, /*adaptive=*/true, {});
+  const std::vector<std::int64_t> strides = strides_of(in, x.form.layout);
+  pointwise_space kept{{}, {{}}};
+  pointwise_space reduced{{}, {{}}};
+  std::int64_t count = 1;
+  for (std::size_t axis = 0; axis < in.rank(); ++axis) {
+    const bool goes = std::ranges::find(reduce.axes, axis) != reduce.axes.end();
+    pointwise_space& space = goes ? reduced : kept;
+    space.extents.push_back(in[axis]);
+    space.strides[0].push_back(strides[axis]);
+    if (goes) count *= in[axis];
+  }
+  const tensor_layout layout = tensor_layout::row_major;
+  // Sums of 16-bit numbers may be beyond their range.
+  const dtype element = b.result_element(group.head, layout, dtype::float32);
+  const cuda_value y = b.make_value(b.output_shape(head).elements(), {layout, element});
+  reduce_form form{.from = x.form.element,
+                   .to = y.form.element,
+                   .function = reduce.function,
+                   .kept = collapsed(kept),
+                   .reduced = collapsed(reduced)};
+  if (reduce.function == reduction::mean) {
+    form.function = reduction::sum;
+    form.scale = 1.0F / static_cast<float>(count);
+  }
+  if (std::max(form.kept.extents.size(), form.reduced.extents.size()) > most_extents) {
+    b.refuse(head, "its elements lie in more than 8 dimensions that cannot be joined");
+  }
+  b.add_kernel(std::move(form), {x.buffer, y.buffer}, head);
+  b.note("a kernel of its own");
+  b.set_output(group.head, y);
+}
+
+void lower(cuda_program_builder& b, const fused_layers& group, const pool2d_layer& pool) {
+  const shape& out = b.output_shape(b.layer(group.head));
+  add_pool(b, group.head, {out[2], out[3]}, /*adaptive=*/false, pool);
+}
+
+void lower(cuda_program_builder& b, const fused_layers& group,
+           const adaptive_avg_pool2d_layer& pool) {
+  add_pool(b, group.head, pool.output, /*adaptive=*/true, {});
+}
+
+}  // namespace graphline::nn

@@ -1,0 +1,166 @@
+#include "stages/nn/cuda/lowering/product_calls.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+namespace graphline::nn {
+namespace {
+
+/// A dimension along which a product is repeated: its extent and how far apart neighbors are, 0
+/// where broadcast.
+struct batch_axis {
+  std::int64_t extent = 1;
+  std::int64_t a = 0;
+  std::int64_t b = 0;
+  std::int64_t d = 0;
+};
+
+/// The leading dimensions, without those of extent 1 and with neighbors merged that are one run in
+/// all three tensors.
+std::vector<batch_axis> axes_of(const strided_product& product) {
+  const auto stride = [](const strided_matrices& of, std::size_t i) {
+    return of.extents[i] == 1 ? 0 : of.strides[i];
+  };
+  std::vector<batch_axis> axes;  // innermost first
+  for (std::size_t i = product.c.extents.rank() - 2; i-- > 0;) {
+    const batch_axis axis{product.c.extents[i], stride(product.a, i), stride(product.b, i),
+                          stride(product.c, i)};
+    if (axis.extent == 1) continue;
+    if (!axes.empty()) {
+      batch_axis& inner = axes.back();
+      const auto continues = [&](std::int64_t batch_axis::*of) {
+        return axis.*of == inner.*of * inner.extent;
+      };
+      if (continues(&batch_axis::a) && continues(&batch_axis::b) && continues(&batch_axis::d)) {
+        inner.extent *= axis.extent;
+        continue;
+      }
+    }
+    axes.push_back(axis);
+  }
+  std::reverse(axes.begin(), axes.end());
+  return axes;
+}
+
+/// How one of some matrices lies: from row to row, or where it is transposed from column to column.
+struct matrix_lines {
+  bool transposed = false;
+  std::int64_t leading = 0;
+};
+
+matrix_lines lines_of(const strided_matrices& of) {
+  const std::size_t rank = of.extents.rank();
+  const std::int64_t rows = of.extents[rank - 2];
+  const std::int64_t columns = of.extents[rank - 1];
+  // A vector is the same memory whether transposed or not.
+  const bool transposed = columns > 1 && of.strides[rank - 1] != 1;
+  if (transposed) return {true, of.strides[rank - 1]};
+  return {false, rows == 1 ? columns : of.strides[rank - 2]};
+}
+
+/// The product of one matrix by one other.
+product_form single_product(const strided_product& product, precision p) {
+  const std::size_t rank = product.c.extents.rank();
+  const matrix_lines a = lines_of(product.a);
+  const matrix_lines b = lines_of(product.b);
+  return {.m = product.c.extents[rank - 2],
+          .n = product.c.extents[rank - 1],
+          .k = product.a.extents[rank - 1],
+          .transpose_a = a.transposed,
+          .transpose_b = b.transposed,
+          .a_leading = a.leading,
+          .b_leading = b.leading,
+          .d_leading = lines_of(product.c).leading,
+          .scale = product.scale,
+          .precision = p};
+}
+
+/// Makes an axis along which b is broadcast part of m, if rows are then still evenly apart.
+bool merge_into_rows(product_form& form, const batch_axis& axis) {
+  if (axis.b != 0 || form.transpose_a) return false;
+  const bool follows = axis.a == form.m * form.a_leading && axis.d == form.m * form.d_leading;
+  if (form.m > 1 && !follows) return false;
+  if (form.m == 1) {
+    form.a_leading = axis.a;
+    form.d_leading = axis.d;
+  }
+  form.m *= axis.extent;
+  return true;
+}
+
+/// What divides the beginning of every operand of every call, if tensors begin at multiples of 16
+/// bytes.
+std::size_t alignment_of(const std::vector<product_offsets>& calls, std::size_t bytes) {
+  std::size_t divides = 16;
+  for (const product_offsets& call : calls) {
+    for (const std::int64_t offset : {call.a, call.b, call.d}) {
+      divides = std::gcd(divides, static_cast<std::size_t>(offset) * bytes);
+    }
+  }
+  return divides;
+}
+
+/// A product that is repeated along these dimensions, outermost first, from `first` on, in as few
+/// calls as they allow: the longest is a strided batch, the others are one call each.
+product_calls batched_calls(const product_form& form, std::vector<batch_axis> axes,
+                            const product_offsets& first) {
+  product_calls result{.form = form, .calls = {first}};
+  std::erase_if(axes, [](const batch_axis& axis) { return axis.extent == 1; });
+  const auto longest = std::max_element(
+      axes.begin(), axes.end(),
+      [](const batch_axis& x, const batch_axis& y) { return x.extent < y.extent; });
+  if (longest != axes.end()) {
+    result.form.batch = longest->extent;
+    result.form.a_stride = longest->a;
+    result.form.b_stride = longest->b;
+    result.form.d_stride = longest->d;
+    axes.erase(longest);
+  }
+  for (const batch_axis& axis : axes) {
+    std::vector<product_offsets> all;
+    for (const product_offsets& begin : result.calls) {
+      for (std::int64_t i = 0; i < axis.extent; ++i) {
+        all.push_back({begin.a + i * axis.a, begin.b + i * axis.b, begin.d + i * axis.d});
+      }
+    }
+    result.calls = std::move(all);
+  }
+  result.form.alignment = alignment_of(result.calls, element_bytes(form.precision));
+  return result;
+}
+
+}  // namespace
+
+std::vector<std::vector<cuda_operand>> operands_of(const product_calls& product, std::size_t a,
+                                                   std::size_t b, std::size_t d) {
+  const std::size_t bytes = element_bytes(product.form.precision);
+  const auto at = [&](std::size_t buffer, std::int64_t offset) {
+    return cuda_operand(buffer, static_cast<std::size_t>(offset) * bytes);
+  };
+  std::vector<std::vector<cuda_operand>> operands;
+  for (const product_offsets& call : product.calls) {
+    operands.push_back({at(a, call.a), at(b, call.b), at(d, call.d)});
+  }
+  return operands;
+}
+
+product_calls collapse_product(const strided_product& product, precision p) {
+  product_form form = single_product(product, p);
+  std::vector<batch_axis> axes = axes_of(product);
+  // A single row takes any axis, of which the longest saves most; after it, only what continues it.
+  std::vector<std::size_t> order(axes.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = order.size() - 1 - i;
+  if (form.m == 1) {
+    std::ranges::stable_sort(order, std::greater{}, [&](std::size_t i) { return axes[i].extent; });
+  }
+  for (const std::size_t i : order) {
+    if (merge_into_rows(form, axes[i])) axes[i].extent = 1;
+  }
+  return batched_calls(form, std::move(axes),
+                       {product.a.offset, product.b.offset, product.c.offset});
+}
+
+}  // namespace graphline::nn

@@ -1,0 +1,165 @@
+#include <algorithm>
+
+#include "stages/nn/cuda/lowering/lowering.hpp"
+#include "stages/nn/cuda/lowering/product_calls.hpp"
+#include "stages/nn/operations/movements.hpp"
+
+namespace graphline::nn {
+namespace {
+
+product_form form_of(const cuda_program_builder& b, const network_layer& head, bool bias,
+                     std::span<const epilogue_step> fused) {
+  const shape in = as_rows(b.input_shape(head));
+  const std::int64_t out_features = as_rows(b.output_shape(head))[1];
+  product_form form{.m = in[0],
+                    .n = out_features,
+                    .k = in[1],
+                    .transpose_b = true,  // PyTorch stores [out_features, in_features]
+                    .a_leading = in[1],
+                    .b_leading = in[1],
+                    .d_leading = out_features,
+                    .bias = bias,
+                    .precision = b.precision()};
+  for (const epilogue_step& step : fused) form.activations.push_back(step.function.value());
+  return form;
+}
+
+struct planned_product {
+  product_calls calls;
+  std::unique_ptr<library_operation> operation;
+};
+
+planned_product plan(const cuda_program_builder& b, const network_layer& head,
+                     const strided_product& product) {
+  product_calls calls = collapse_product(product, b.precision());
+  std::string why_not;
+  auto operation = b.library().plan(calls.form, why_not);
+  if (operation == nullptr) b.refuse(head, why_not);
+  return {std::move(calls), std::move(operation)};
+}
+
+}  // namespace
+
+void lower(cuda_program_builder& b, const fused_layers& group, const linear_layer&) {
+  const network_layer& head = b.layer(group.head);
+  const shape& out = b.output_shape(head);
+  made_product made{
+      .value = {}, .product = followed_product_of(b.network(), b.weights(), group, out.rank() - 1)};
+  const conv_weights& values = made.product.weights;
+  const bool bias = !values.bias.empty();
+  // A product has a place for activations alone.
+  std::vector<epilogue_step> fusible = epilogue_of(made.product.layers, out);
+  fusible.erase(std::ranges::find_if(fusible, [](const auto& step) { return !step.function; }),
+                fusible.end());
+
+  std::unique_ptr<library_operation> operation;
+  std::size_t left = fusible.size() + (bias ? 1 : 0) + 1;
+  while (operation == nullptr && left-- > 0) {
+    made.bias = bias && left > 0;
+    made.steps = left - (made.bias ? 1 : 0);
+    std::string why_not;
+    operation = b.library().plan(form_of(b, head, made.bias, std::span(fusible).first(made.steps)),
+                                 why_not);
+    if (operation == nullptr && made.why_not.empty()) made.why_not = why_not;
+  }
+  if (operation == nullptr) b.refuse(head, made.why_not);
+
+  const value_form wanted{tensor_layout::row_major, b.element()};
+  std::vector<cuda_operand> operands{b.in_form(head.inputs[0], wanted, head).buffer,
+                                     b.constant(values.weight, b.element())};
+  if (made.bias) operands.emplace_back(b.constant(values.bias, b.element()));
+  made.value = b.make_value(out.elements(), wanted);
+  operands.emplace_back(made.value.buffer);
+  b.add_calls(std::move(operation), {std::move(operands)}, head);
+  lower_rest(b, group, made);
+}
+
+/// A product with all taps of the weights at once for each element, then for each element of the
+/// result the sum of those that reach it.
+void lower(cuda_program_builder& b, const fused_layers& group, const conv_transpose2d_layer& conv) {
+  const network_layer& head = b.layer(group.head);
+  const shape& in = b.input_shape(head);
+  const shape& out = b.output_shape(head);
+  const std::int64_t taps = conv.kernel[0] * conv.kernel[1];
+  const std::int64_t in_of_group = in[1] / conv.groups;
+  const std::int64_t out_of_group = conv.out_channels / conv.groups;
+  const std::int64_t columns = taps * out_of_group;
+  const value_form form{tensor_layout::channels_last, b.element()};
+  const cuda_value x = b.in_form(head.inputs[0], form, head);
+
+  made_product made{b.make_value(out.elements(), form),
+                    followed_product_of(b.network(), b.weights(), group, 1)};
+  const std::vector<float>& given = made.product.weights.weight;
+  // [in_channels, taps, out_channels / groups]
+  std::vector<float> weight(given.size());
+  for (std::int64_t channel = 0; channel < conv.out_channels; ++channel) {
+    const std::int64_t first = channel / out_of_group * in_of_group;
+    for (std::int64_t i = 0; i < in_of_group; ++i) {
+      for (std::int64_t tap = 0; tap < taps; ++tap) {
+        const std::int64_t to = (first + i) * columns + tap * out_of_group + channel % out_of_group;
+        weight[static_cast<std::size_t>(to)] =
+            given[static_cast<std::size_t>((channel * in_of_group + i) * taps + tap)];
+      }
+    }
+  }
+  const std::int64_t pixels = in[0] * in[2] * in[3];
+  planned_product product =
+      plan(b, head,
+           {.a = {{conv.groups, pixels, in_of_group}, {in_of_group, in[1], 1}},
+            .b = packed_matrices({conv.groups, in_of_group, columns}),
+            .c = {{conv.groups, pixels, columns}, {columns, conv.groups * columns, 1}}});
+  const cuda_value products = b.make_value(pixels * conv.groups * columns, form);
+  b.add_calls(std::move(product.operation),
+              operands_of(product.calls, x.buffer, b.constant(std::move(weight), b.element()),
+                          products.buffer),
+              head);
+  b.add_kernel(transposed_sum_form{.from = b.element(),
+                                   .to = b.element(),
+                                   .batch = in[0],
+                                   .in = {in[2], in[3]},
+                                   .out = {out[2], out[3]},
+                                   .conv = conv},
+               {products.buffer, made.value.buffer}, head);
+  b.note("sums by a kernel of its own");
+  lower_rest(b, group, made);
+}
+
+void lower(cuda_program_builder& b, const fused_layers& group, const matmul_layer& matmul) {
+  const network_layer& head = b.layer(group.head);
+  const shape& out = b.output_shape(head);
+  const value_form form{tensor_layout::row_major, b.element()};
+  planned_product product = plan(b, head,
+                                 matrices_of(matmul, b.network().shape_of(head.inputs[0]),
+                                             b.network().shape_of(head.inputs[1]), out));
+  const cuda_value result = b.make_value(out.elements(), form);
+  b.add_calls(std::move(product.operation),
+              operands_of(product.calls, b.in_form(head.inputs[0], form, head).buffer,
+                          b.in_form(head.inputs[1], form, head).buffer, result.buffer),
+              head);
+  b.set_output(group.head, result);
+}
+
+void lower(cuda_program_builder& b, const fused_layers& group, const attention_layer& attention) {
+  const network_layer& head = b.layer(group.head);
+  const shape& output = b.output_shape(head);
+  const value_form form{tensor_layout::row_major, b.element()};
+  const std::size_t packed = b.in_form(head.inputs[0], form, head).buffer;
+  const attention_products products = products_of(attention, output);
+  const std::int64_t tokens = output[1];
+  const std::int64_t rows = output[0] * attention.heads * tokens;
+  const cuda_value scores = b.make_value(rows * tokens, form);
+  const cuda_value result = b.make_value(output.elements(), form);
+  planned_product first = plan(b, head, products.scores);
+  planned_product second = plan(b, head, products.sums);
+  b.add_calls(std::move(first.operation), operands_of(first.calls, packed, packed, scores.buffer),
+              head);
+  b.add_kernel(
+      softmax_form{.from = b.element(), .to = b.element(), .outer = rows, .extent = tokens},
+      {scores.buffer, scores.buffer}, head);
+  b.note("softmax by a kernel of its own");
+  b.add_calls(std::move(second.operation),
+              operands_of(second.calls, scores.buffer, packed, result.buffer), head);
+  b.set_output(group.head, result);
+}
+
+}  // namespace graphline::nn

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+
+#include "framework/base/precision.hpp"
+#include "stages/nn/cuda/cuda_program.hpp"
+#include "stages/nn/operations/product.hpp"
+
+namespace graphline::nn {
+
+// Programs of one product alone.
+
+/// What a product is lowered for, by cuBLASLt.
+struct product_target {
+  cuda_library& library;
+  graphline::precision precision = graphline::precision::float32;
+  std::string name;       ///< of its part: "matmul"
+  std::string owner;      ///< leads messages: "stage 'scores'"
+  std::string parameter;  ///< which may find another implementation: "precision"
+};
+
+/// Tensors are float32 and converted where the product is not. Throws `run_error` when the library
+/// has nothing for it.
+cuda_program lower_product_for_cuda(const matmul_form& form, const product_target& target);
+
+/// A product with one column by a kernel that reads each row once; `owner` leads messages.
+cuda_program lower_gemv_for_cuda(const matmul_form& form, const std::string& owner);
+
+}  // namespace graphline::nn

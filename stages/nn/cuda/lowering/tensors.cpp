@@ -1,0 +1,176 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "stages/nn/cuda/lowering/lowering.hpp"
+
+namespace graphline::nn {
+namespace {
+
+/// The same buffer, seen in another shape; a copy where the elements are not in order.
+void see_in_shape(cuda_program_builder& b, const fused_layers& group) {
+  b.set_output(group.head, b.plain_input_of(b.layer(group.head)));
+}
+
+/// The type of elements that are moved and not computed with: their own. Integers are whole numbers
+/// in float32, of which a 16-bit type would round some.
+dtype kept_type(dtype element) {
+  return size_of(element) == 2 ? element : dtype::float32;
+}
+
+/// Copies part of what a layer reads, as it lies, to all that it gives.
+void copy_part(cuda_program_builder& b, const fused_layers& group, tensor_layout layout,
+               const strided_part& part) {
+  const network_layer& head = b.layer(group.head);
+  const shape& out = b.output_shape(head);
+  const cuda_value given = b.input_of(head);
+  const dtype element = b.result_element(group.head, layout, kept_type(given.form.element));
+  const cuda_value result = b.make_value(out.elements(), {layout, element});
+  add_copy(b, head, out, given, part, result, {0, strides_of(out, layout)});
+  b.note("a kernel of its own");
+  b.set_output(group.head, result);
+}
+
+/// For each row or column of a resized image the elements that it is made of.
+std::vector<float> table_of(const std::vector<resize_position>& positions) {
+  std::vector<float> table;
+  for (const resize_position& position : positions) {
+    table.insert(table.end(), {static_cast<float>(position.first),
+                               static_cast<float>(position.second), position.weight});
+  }
+  return table;
+}
+
+/// Numbers of elements are in tables of float32.
+void check_extent(const cuda_program_builder& b, const network_layer& layer, std::int64_t extent) {
+  if (extent > std::int64_t{1} << 24) {
+    b.refuse(layer, "a dimension has more than 2^24 elements");
+  }
+}
+
+/// The elements along one axis whose numbers a buffer holds.
+void add_gather(cuda_program_builder& b, const fused_layers& group, std::size_t along,
+                std::size_t table, dtype numbers, std::int64_t count) {
+  const network_layer& head = b.layer(group.head);
+  const shape& in = b.input_shape(head);
+  const cuda_value x = b.plain_input_of(head);
+  const tensor_layout layout = tensor_layout::row_major;
+  const dtype element = b.result_element(group.head, layout, kept_type(x.form.element));
+  const cuda_value y = b.make_value(b.output_shape(head).elements(), {layout, element});
+  gather_form form{.from = x.form.element,
+                   .to = y.form.element,
+                   .numbers = numbers,
+                   .extent = in[along],
+                   .count = count};
+  for (std::size_t axis = 0; axis < in.rank(); ++axis) {
+    if (axis < along) form.outer *= in[axis];
+    if (axis > along) form.inner *= in[axis];
+  }
+  b.add_kernel(form, {x.buffer, table, y.buffer}, head);
+  b.note("a kernel of its own");
+  b.set_output(group.head, y);
+}
+
+}  // namespace
+
+void lower(cuda_program_builder& b, const fused_layers& group, const flatten_layer&) {
+  see_in_shape(b, group);
+}
+
+void lower(cuda_program_builder& b, const fused_layers& group, const reshape_layer&) {
+  see_in_shape(b, group);
+}
+
+/// With channels last where the first that it reads has them so.
+void lower(cuda_program_builder& b, const fused_layers& group, const concat_layer& concat) {
+  const network_layer& head = b.layer(group.head);
+  const shape& out = b.output_shape(head);
+  const tensor_layout layout = b.input_of(head).form.layout;
+  const std::vector<std::int64_t> strides = strides_of(out, layout);
+  dtype kept = b.element();
+  for (std::size_t i = 0; i < head.inputs.size(); ++i) {
+    if (kept_type(b.input_of(head, i).form.element) == dtype::float32) kept = dtype::float32;
+  }
+  const cuda_value result =
+      b.make_value(out.elements(), {layout, b.result_element(group.head, layout, kept)});
+  std::int64_t begin = 0;
+  for (std::size_t i = 0; i < head.inputs.size(); ++i) {
+    const shape& extents = b.network().shape_of(head.inputs[i]);
+    const cuda_value given = b.input_of(head, i);
+    const cuda_value part = b.in_form(head.inputs[i], {layout, given.form.element}, head);
+    add_copy(b, head, extents, part, {0, strides_of(extents, layout)}, result, {begin, strides});
+    begin += extents[concat.axis] * strides[concat.axis];
+  }
+  b.note(fmt::format("{} kernels of their own", head.inputs.size()));
+  b.set_output(group.head, result);
+}
+
+void lower(cuda_program_builder& b, const fused_layers& group, const slice_layer& slice) {
+  const network_layer& head = b.layer(group.head);
+  const tensor_layout layout = b.input_of(head).form.layout;
+  copy_part(b, group, layout, part_of(slice, strides_of(b.input_shape(head), layout)));
+}
+
+void lower(cuda_program_builder& b, const fused_layers& group, const transpose_layer& transpose) {
+  const network_layer& head = b.layer(group.head);
+  const auto strides = strides_of(b.input_shape(head), b.input_of(head).form.layout);
+  copy_part(b, group, tensor_layout::row_major, part_of(transpose, strides));
+}
+
+void lower(cuda_program_builder& b, const fused_layers& group, const expand_layer& expand) {
+  const network_layer& head = b.layer(group.head);
+  const shape& in = b.input_shape(head);
+  const auto strides = strides_of(in, b.input_of(head).form.layout);
+  copy_part(b, group, tensor_layout::row_major,
+            {0, broadcast_strides(in, strides, expand.extents)});
+}
+
+void lower(cuda_program_builder& b, const fused_layers& group, const pad_layer& pad) {
+  const network_layer& head = b.layer(group.head);
+  b.set_output(group.head, padded(b, head, b.input_of(head), b.input_shape(head), pad));
+  b.note("2 kernels of their own");
+}
+
+void lower(cuda_program_builder& b, const fused_layers& group, const resize2d_layer& resize) {
+  const network_layer& head = b.layer(group.head);
+  const cuda_value x = b.input_of(head);
+  const shape& in = b.input_shape(head);
+  const shape& out = b.output_shape(head);
+  check_extent(b, head, std::max(in[2], in[3]));
+  const bool channels_last = x.form.layout == tensor_layout::channels_last;
+  const cuda_value y =
+      b.make_value(out.elements(), {x.form.layout, b.result_element(group.head, x.form.layout)});
+  b.add_kernel(resize_form{.from = x.form.element,
+                           .to = y.form.element,
+                           .batch = channels_last ? in[0] : in[0] * in[1],
+                           .channels = channels_last ? in[1] : 1,
+                           .in = {in[2], in[3]},
+                           .out = {out[2], out[3]}},
+               {x.buffer, b.constant(table_of(resize.rows), dtype::float32),
+                b.constant(table_of(resize.columns), dtype::float32), y.buffer},
+               head);
+  b.note("a kernel of its own");
+  b.set_output(group.head, y);
+}
+
+void lower(cuda_program_builder& b, const fused_layers& group, const gather_layer& gather) {
+  const std::vector<float> table(gather.indices.begin(), gather.indices.end());
+  check_extent(b, b.layer(group.head), b.input_shape(b.layer(group.head))[gather.axis]);
+  add_gather(b, group, gather.axis, b.constant(table, dtype::float32), dtype::float32,
+             std::ssize(table));
+}
+
+void lower(cuda_program_builder& b, const fused_layers& group, const take_layer& take) {
+  const network_layer& head = b.layer(group.head);
+  const cuda_value numbers = b.plain_input_of(head, 1);
+  add_gather(b, group, take.axis, numbers.buffer, numbers.form.element,
+             b.network().shape_of(head.inputs[1]).elements());
+}
+
+void lower(cuda_program_builder& b, const fused_layers& group, const convert_layer&) {
+  const network_layer& head = b.layer(group.head);
+  const tensor_layout layout = b.input_of(head).form.layout;
+  copy_part(b, group, layout, {0, strides_of(b.input_shape(head), layout)});
+}
+
+}  // namespace graphline::nn

@@ -1,0 +1,245 @@
+#include "stages/nn/cuda/plan_choices.hpp"
+
+#include <cuda_runtime_api.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "framework/base/clock.hpp"
+#include "framework/base/error.hpp"
+#include "framework/base/units.hpp"
+#include "framework/device/cuda/cuda_calls.hpp"
+#include "stages/nn/weights/float_conversion.hpp"
+#include "stages/nn/weights/network_weights.hpp"
+
+namespace graphline::nn {
+namespace {
+
+/// Elements of that type, as many as fit into `bytes`, uniform from -1 to 1: a GPU takes less
+/// power, and so less time, for zeros.
+std::vector<std::byte> random_elements(dtype element, std::size_t bytes) {
+  std::vector<float> values(bytes / size_of(element));
+  draw_uniform(values, 1.0, 1);
+  std::vector<std::byte> elements(values.size() * size_of(element));
+  write_elements(element, values, elements.data());
+  return elements;
+}
+
+constexpr std::size_t pattern_bytes = std::size_t{4} << 20;
+
+/// Runs plans on memory of its own, filled with random elements, to see how long they take. The
+/// memory is not the device's to account for: it is gone before the first frame.
+class plan_timer {
+ public:
+  /// On the current device. Throws `run_error` when there is not enough memory; `owner` leads it.
+  plan_timer(std::span<const std::size_t> operand_bytes, dtype element, std::string owner)
+      : owner_(std::move(owner)) {
+    cudaStream_t made = nullptr;
+    check(cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+    stream_.reset(made);
+    for (unique_cuda<cudaEvent_t>& stamp : stamps_) {
+      cudaEvent_t event = nullptr;
+      check(cudaEventCreate(&event), "cudaEventCreate");
+      stamp.reset(event);
+    }
+    const std::size_t largest = *std::max_element(operand_bytes.begin(), operand_bytes.end());
+    const std::vector<std::byte> pattern =
+        random_elements(element, std::min(largest, pattern_bytes));
+    for (const std::size_t bytes : operand_bytes) {
+      blocks_.push_back(allocate(bytes));
+      operands_.push_back(blocks_.back().get());
+      fill(operands_.back(), bytes, pattern);
+    }
+    check(cudaStreamSynchronize(stream_.get()), "cudaStreamSynchronize");
+  }
+
+  /// The median of nine runs on the device, after three more, in nanoseconds; nothing for a plan
+  /// that cannot run. Throws `run_error` when it took the device down with it.
+  std::optional<nanoseconds> time(plan_choices& plans, std::size_t plan) {
+    try {
+      if (plans.workspace_bytes(plan) > workspace_bytes_) {
+        workspace_bytes_ = 0;
+        workspace_.reset();
+        workspace_ = allocate(plans.workspace_bytes(plan));
+        workspace_bytes_ = plans.workspace_bytes(plan);
+      }
+      return median_of(plans, plan);
+    } catch (const run_error&) {
+      static_cast<void>(cudaGetLastError());  // it would be reported again by a later call
+      // A device that still answers is none the worse for it.
+      if (cudaStreamSynchronize(stream_.get()) != cudaSuccess) throw;
+      return std::nullopt;
+    }
+  }
+
+ private:
+  static constexpr std::size_t warm_ups = 3;
+  static constexpr std::size_t runs = 9;
+  using block = std::unique_ptr<void, cudaError_t (*)(void*)>;
+
+  void check(cudaError_t status, std::string_view call) const { check_cuda(status, call, owner_); }
+
+  block allocate(std::size_t bytes) const {
+    void* data = nullptr;
+    const cudaError_t status = cudaMalloc(&data, bytes);
+    if (status == cudaErrorMemoryAllocation) {
+      static_cast<void>(cudaGetLastError());  // it would be reported again by a later call
+      throw run_error(fmt::format(
+          "{}: the device has not {} left to try plans out on; 'tune: off' needs none of it",
+          owner_, format_bytes(bytes)));
+    }
+    check(status, "cudaMalloc");
+    return {data, &cudaFree};
+  }
+
+  /// Repeats the pattern.
+  void fill(void* to, std::size_t bytes, std::span<const std::byte> pattern) const {
+    for (std::size_t done = 0; done < bytes; done += pattern.size()) {
+      const std::size_t more = std::min(pattern.size(), bytes - done);
+      check(cudaMemcpyAsync(static_cast<std::byte*>(to) + done, pattern.data(), more,
+                            cudaMemcpyDefault, stream_.get()),
+            "cudaMemcpyAsync");
+    }
+  }
+
+  /// Nothing waits in between, so that short kernels follow each other on the device too.
+  nanoseconds median_of(plan_choices& plans, std::size_t plan) const {
+    const auto run = [&] { plans.run(plan, stream_.get(), operands_, workspace_.get()); };
+    const auto record = [&](const unique_cuda<cudaEvent_t>& stamp) {
+      check(cudaEventRecord(stamp.get(), stream_.get()), "cudaEventRecord");
+    };
+    for (std::size_t i = 0; i < warm_ups; ++i) run();
+    record(stamps_.front());
+    for (std::size_t i = 1; i < stamps_.size(); ++i) {
+      run();
+      record(stamps_[i]);
+    }
+    check(cudaStreamSynchronize(stream_.get()), "cudaStreamSynchronize");
+
+    std::array<float, runs> milliseconds{};
+    for (std::size_t i = 0; i < runs; ++i) {
+      check(cudaEventElapsedTime(&milliseconds[i], stamps_[i].get(), stamps_[i + 1].get()),
+            "cudaEventElapsedTime");
+    }
+    const auto middle = milliseconds.begin() + runs / 2;
+    std::nth_element(milliseconds.begin(), middle, milliseconds.end());
+    return std::llround(double{*middle} * 1e6);
+  }
+
+  std::string owner_;
+  unique_cuda<cudaStream_t> stream_;
+  std::array<unique_cuda<cudaEvent_t>, runs + 1> stamps_;
+  std::vector<block> blocks_;
+  std::vector<void*> operands_;
+  block workspace_{nullptr, &cudaFree};
+  std::size_t workspace_bytes_ = 0;
+};
+
+/// `why_not` tells of the first that failed.
+bool build_one(plan_choices& plans, std::size_t plan, std::string& why_not) {
+  std::string reason;
+  if (plans.build(plan, reason)) return true;
+  if (why_not.empty()) why_not = fmt::format("{}: {}", plans.describe(plan), reason);
+  return false;
+}
+
+std::optional<chosen_plan> first(plan_choices& plans, std::string& why_not) {
+  for (std::size_t plan = 0; plan < plans.size(); ++plan) {
+    if (build_one(plans, plan, why_not)) return chosen_plan{plan, std::nullopt};
+  }
+  return std::nullopt;
+}
+
+/// What the cache remembers, built, where this library still offers it.
+std::optional<chosen_plan> remembered(plan_choices& plans, const tuning& how) {
+  const std::optional<tuned_plan> known = how.cache.find(how.key);
+  if (!known) return std::nullopt;
+  for (std::size_t plan = 0; plan < plans.size(); ++plan) {
+    std::string reason;
+    if (plans.identity(plan) == known->identity && build_one(plans, plan, reason)) {
+      return chosen_plan{plan, known->time};
+    }
+  }
+  return std::nullopt;
+}
+
+/// Each plan is timed as soon as it is built, so that whenever time is up, all that was built
+/// counts.
+std::optional<chosen_plan> fastest(plan_choices& plans, const tuning& how, std::string& why_not) {
+  const nanoseconds until = now() + how.patience;
+  std::optional<plan_timer> timer;  // which takes memory
+  std::optional<chosen_plan> best;
+  std::size_t tried = 0;
+  while (tried < plans.size() && (!best || now() <= until)) {
+    const std::size_t plan = tried++;
+    if (!build_one(plans, plan, why_not)) continue;
+    if (!timer) timer.emplace(how.operand_bytes, how.element, how.owner);
+    const std::optional<nanoseconds> time = timer->time(plans, plan);
+    if (time && (!best || *time < *best->time)) best = chosen_plan{plan, time};
+  }
+  if (!best) {
+    if (timer) why_not = "no plan that can be built runs";
+    return std::nullopt;
+  }
+  // Of a search that was cut short nobody knows whether that is the fastest.
+  if (tried == plans.size()) how.cache.store(how.key, {plans.identity(best->plan), *best->time});
+  return best;
+}
+
+class planned_operation final : public library_operation {
+ public:
+  planned_operation(std::shared_ptr<plan_choices> plans, const chosen_plan& chosen)
+      : plans_(std::move(plans)), chosen_(chosen) {}
+
+  std::string choice() const override {
+    std::string text = plans_->describe(chosen_.plan);
+    if (workspace_bytes() > 0)
+      text += fmt::format(", {} workspace", format_bytes(workspace_bytes()));
+    if (chosen_.time) {
+      text += fmt::format(", {} when tuned", format_duration(static_cast<double>(*chosen_.time)));
+    }
+    return text;
+  }
+
+  std::size_t workspace_bytes() const override { return plans_->workspace_bytes(chosen_.plan); }
+
+  void enqueue(void* cuda_stream, std::span<void* const> operands, void* workspace) override {
+    plans_->run(chosen_.plan, static_cast<cudaStream_t>(cuda_stream), operands, workspace);
+  }
+
+ private:
+  std::shared_ptr<plan_choices> plans_;
+  chosen_plan chosen_;
+};
+
+}  // namespace
+
+std::optional<chosen_plan> choose_plan(plan_choices& plans, const tuning* how,
+                                       std::string& why_not) {
+  why_not.clear();
+  std::optional<chosen_plan> chosen;
+  if (how != nullptr) {
+    chosen = remembered(plans, *how);
+    if (!chosen) chosen = fastest(plans, *how, why_not);
+  } else {
+    chosen = first(plans, why_not);
+  }
+  if (chosen) plans.keep_only(chosen->plan);
+  return chosen;
+}
+
+std::unique_ptr<library_operation> make_library_operation(std::shared_ptr<plan_choices> plans,
+                                                          const chosen_plan& chosen) {
+  return std::make_unique<planned_operation>(std::move(plans), chosen);
+}
+
+}  // namespace graphline::nn

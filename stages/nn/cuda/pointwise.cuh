@@ -1,0 +1,334 @@
+#pragma once
+
+#include <cmath>
+#include <span>
+#include <stdexcept>
+
+#include "stages/nn/cuda/elements.cuh"
+#include "stages/nn/cuda/kernel_forms.hpp"
+
+namespace graphline::nn {
+
+/// The numbers of a pack, each through `one` with those beside it.
+template <int width, class One>
+GRAPHLINE_HOST_DEVICE inline void for_pack(const float (&x)[width], const float (&y)[width],
+                                           float (&result)[width], const One& one) {
+  for (int i = 0; i < width; ++i) result[i] = one(x[i], y[i]);
+}
+
+GRAPHLINE_HOST_DEVICE inline float between(float x, float low, float high) {
+  return x < low ? low : x > high ? high : x;  // a NaN stays one
+}
+GRAPHLINE_HOST_DEVICE inline float softplus(float x) {
+  return fmaxf(x, 0.0F) + log1pf(expf(-fabsf(x)));
+}
+
+/// What a function gives for `x`, `y` and `z`, of which it reads as many as it has operands.
+template <int width>
+GRAPHLINE_HOST_DEVICE inline void apply(pointwise_function function, float alpha, float beta,
+                                        const float (&x)[width], const float (&y)[width],
+                                        const float (&z)[width], float (&result)[width]) {
+  const auto each = [&](const auto& one) { for_pack(x, y, result, one); };
+  const auto truth = [&](const auto& one) {
+    for_pack(x, y, result, [&](float a, float b) { return one(a, b) ? 1.0F : 0.0F; });
+  };
+  switch (function) {
+    case pointwise_function::abs:
+      return each([](float a, float) { return fabsf(a); });
+    case pointwise_function::ceil:
+      return each([](float a, float) { return ceilf(a); });
+    case pointwise_function::clip:
+      return each([=](float a, float) { return between(a, alpha, beta); });
+    case pointwise_function::cos:
+      return each([](float a, float) { return cosf(a); });
+    case pointwise_function::elu:
+      return each([=](float a, float) { return a < 0.0F ? alpha * expm1f(a) : a; });
+    case pointwise_function::erf:
+      return each([](float a, float) { return erff(a); });
+    case pointwise_function::exp:
+      return each([](float a, float) { return expf(a); });
+    case pointwise_function::floor:
+      return each([](float a, float) { return floorf(a); });
+    case pointwise_function::gelu_erf:
+      return each([](float a, float) {
+        return 0.5F * a * (1.0F + erff(a * 0.707106781F));  // 1 / sqrt(2)
+      });
+    case pointwise_function::gelu_tanh:
+      return each([](float a, float) {
+        // sqrt(2 / pi) (x + 0.044715 x^3)
+        return 0.5F * a * (1.0F + tanhf(0.797884561F * (a + 0.044715F * a * a * a)));
+      });
+    case pointwise_function::hard_sigmoid:
+      return each([=](float a, float) { return between(alpha * a + beta, 0.0F, 1.0F); });
+    case pointwise_function::hard_swish:
+      return each([](float a, float) { return a * between(a / 6.0F + 0.5F, 0.0F, 1.0F); });
+    case pointwise_function::leaky_relu:
+      return each([=](float a, float) { return a < 0.0F ? alpha * a : a; });
+    case pointwise_function::linear:
+      return each([=](float a, float) { return alpha * a + beta; });
+    case pointwise_function::log:
+      return each([](float a, float) { return logf(a); });
+    case pointwise_function::logical_not:
+      return truth([](float a, float) { return a == 0.0F; });
+    case pointwise_function::mish:
+      return each([](float a, float) { return a * tanhf(softplus(a)); });
+    case pointwise_function::neg:
+      return each([](float a, float) { return -a; });
+    case pointwise_function::reciprocal:
+      return each([](float a, float) { return 1.0F / a; });
+    case pointwise_function::round:
+      return each([](float a, float) { return rintf(a); });
+    case pointwise_function::selu:
+      return each([=](float a, float) { return beta * (a < 0.0F ? alpha * expm1f(a) : a); });
+    case pointwise_function::sigmoid:
+      return each([](float a, float) { return 1.0F / (1.0F + expf(-a)); });
+    case pointwise_function::sign:
+      return each([](float a, float) { return a > 0.0F ? 1.0F : a < 0.0F ? -1.0F : a; });
+    case pointwise_function::silu:
+      return each([](float a, float) { return a / (1.0F + expf(-a)); });
+    case pointwise_function::sin:
+      return each([](float a, float) { return sinf(a); });
+    case pointwise_function::softplus:
+      return each([](float a, float) { return softplus(a); });
+    case pointwise_function::softsign:
+      return each([](float a, float) { return a / (1.0F + fabsf(a)); });
+    case pointwise_function::sqrt:
+      return each([](float a, float) { return sqrtf(a); });
+    case pointwise_function::tanh:
+      return each([](float a, float) { return tanhf(a); });
+    case pointwise_function::thresholded_relu:
+      return each([=](float a, float) { return a > alpha ? a : 0.0F; });
+    case pointwise_function::add:
+      return each([](float a, float b) { return a + b; });
+    case pointwise_function::sub:
+      return each([](float a, float b) { return a - b; });
+    case pointwise_function::mul:
+      return each([](float a, float b) { return a * b; });
+    case pointwise_function::div:
+      return each([](float a, float b) { return a / b; });
+    case pointwise_function::pow:
+      return each([](float a, float b) { return powf(a, b); });
+    case pointwise_function::max:
+      return each([](float a, float b) { return a > b || a != a ? a : b; });
+    case pointwise_function::min:
+      return each([](float a, float b) { return a < b || a != a ? a : b; });
+    case pointwise_function::fmod:
+      return each([](float a, float b) { return fmodf(a, b); });
+    case pointwise_function::mod:
+      return each([](float a, float b) {
+        const float rest = fmodf(a, b);
+        return rest != 0.0F && (rest < 0.0F) != (b < 0.0F) ? rest + b : rest;
+      });
+    case pointwise_function::prelu:
+      return each([](float a, float b) { return a < 0.0F ? b * a : a; });
+    case pointwise_function::equal:
+      return truth([](float a, float b) { return a == b; });
+    case pointwise_function::less:
+      return truth([](float a, float b) { return a < b; });
+    case pointwise_function::less_equal:
+      return truth([](float a, float b) { return a <= b; });
+    case pointwise_function::greater:
+      return truth([](float a, float b) { return a > b; });
+    case pointwise_function::greater_equal:
+      return truth([](float a, float b) { return a >= b; });
+    case pointwise_function::logical_and:
+      return truth([](float a, float b) { return a != 0.0F && b != 0.0F; });
+    case pointwise_function::logical_or:
+      return truth([](float a, float b) { return a != 0.0F || b != 0.0F; });
+    case pointwise_function::logical_xor:
+      return truth([](float a, float b) { return (a != 0.0F) != (b != 0.0F); });
+    case pointwise_function::where:
+      for (int i = 0; i < width; ++i) result[i] = x[i] != 0.0F ? y[i] : z[i];
+      return;
+  }
+}
+
+/// Where a step takes what it reads from. Most read what the step before them gives, which never
+/// leaves the thread's registers; only what a later step reads again is kept in its memory.
+struct value_source {
+  enum : std::uint8_t { last, operand, kept };
+  std::uint8_t from = last;
+  std::uint8_t number = 0;
+};
+
+/// A program as a kernel's argument. Arrays of fixed size: what is indexed while running lies in
+/// the constant memory that holds the argument.
+struct encoded_program {
+  struct step {
+    pointwise_function function;
+    float alpha;
+    float beta;
+    value_source sources[3];
+    std::uint8_t operands;
+    std::uint8_t keep_as;  ///< from 1 on; 0 where only the next step reads it
+  };
+  struct tensor {
+    const void* data;
+    dtype element;
+    std::int64_t strides[most_extents];
+  };
+
+  tensor operands[most_program_operands];
+  tensor result;
+  std::int64_t extents[most_extents];  ///< those of 1 first
+  step steps[most_program_steps];
+  int step_count;
+  value_source result_source;
+};
+
+/// The most results of steps that are kept.
+inline constexpr int most_kept = 12;
+
+/// An item is `width` neighbors along the innermost of `rank` extents.
+template <int width, int rank>
+struct pointwise_work {
+  encoded_program program;
+
+  GRAPHLINE_HOST_DEVICE void operator()(std::int64_t item) const {
+    std::int64_t position[rank];
+    std::int64_t rest = item * width;
+    for (int axis = rank - 1; axis > 0; --axis) {
+      position[axis] = take_digit(rest, extent(axis));
+    }
+    position[0] = rest;
+    float last[width] = {};
+    float kept[most_kept][width];
+    for (int i = 0; i < program.step_count; ++i) {
+      const encoded_program::step& step = program.steps[i];
+      float x[width];
+      float y[width] = {};
+      float z[width] = {};
+      fetch(step.sources[0], position, last, kept, x);
+      if (step.operands > 1) fetch(step.sources[1], position, last, kept, y);
+      if (step.operands > 2) fetch(step.sources[2], position, last, kept, z);
+      apply<width>(step.function, step.alpha, step.beta, x, y, z, last);
+      if (step.keep_as > 0) {
+        for (int k = 0; k < width; ++k) kept[step.keep_as - 1][k] = last[k];
+      }
+    }
+    float result[width];
+    fetch(program.result_source, position, last, kept, result);
+    store_as<width>(program.result.element, const_cast<void*>(program.result.data),
+                    offset(program.result, position), result);
+  }
+
+ private:
+  GRAPHLINE_HOST_DEVICE std::int64_t extent(int axis) const {
+    return program.extents[static_cast<int>(most_extents) - rank + axis];
+  }
+
+  GRAPHLINE_HOST_DEVICE static std::int64_t offset(const encoded_program::tensor& tensor,
+                                                   const std::int64_t (&position)[rank]) {
+    std::int64_t sum = 0;
+    for (int axis = 0; axis < rank; ++axis) {
+      sum += position[axis] * tensor.strides[static_cast<int>(most_extents) - rank + axis];
+    }
+    return sum;
+  }
+
+  GRAPHLINE_HOST_DEVICE void fetch(const value_source& source, const std::int64_t (&position)[rank],
+                                   const float (&last)[width],
+                                   const float (&kept)[most_kept][width],
+                                   float (&values)[width]) const {
+    if (source.from == value_source::last) {
+      for (int i = 0; i < width; ++i) values[i] = last[i];
+    } else if (source.from == value_source::kept) {
+      for (int i = 0; i < width; ++i) values[i] = kept[source.number][i];
+    } else {
+      const encoded_program::tensor& tensor = program.operands[source.number];
+      const std::int64_t at = offset(tensor, position);
+      if (tensor.strides[most_extents - 1] == 0) {
+        const float value = load_as(tensor.element, tensor.data, at);
+        for (int i = 0; i < width; ++i) values[i] = value;
+      } else {
+        load_as<width>(tensor.element, tensor.data, at, values);
+      }
+    }
+  }
+};
+
+/// Whether packs of so many elements may be read or written along the innermost extent.
+inline bool takes_packs(const encoded_program::tensor& tensor, std::int64_t width) {
+  if (tensor.strides[most_extents - 1] == 0) return true;
+  const std::size_t bytes = size_of(tensor.element) * static_cast<std::size_t>(width);
+  bool takes = tensor.strides[most_extents - 1] == 1 &&
+               reinterpret_cast<std::uintptr_t>(tensor.data) % bytes == 0;
+  for (std::size_t axis = 0; axis + 1 < most_extents; ++axis) {
+    takes = takes && tensor.strides[axis] % width == 0;
+  }
+  return takes;
+}
+
+inline encoded_program encoded(const program_form& form, std::span<void* const> tensors) {
+  const pointwise_program& program = form.program;
+  if (program.operands > most_program_operands || program.steps.size() > most_program_steps ||
+      form.space.extents.size() > most_extents) {
+    throw std::logic_error("a program too large for a kernel");
+  }
+  const std::size_t unused = most_extents - form.space.extents.size();
+  encoded_program made{};
+  const auto tensor = [&](std::size_t i) {
+    encoded_program::tensor result{tensors[i], form.elements[i], {}};
+    for (std::size_t axis = unused; axis < most_extents; ++axis) {
+      result.strides[axis] = form.space.strides[i][axis - unused];
+    }
+    return result;
+  };
+  for (std::size_t axis = 0; axis < most_extents; ++axis) {
+    made.extents[axis] = axis < unused ? 1 : form.space.extents[axis - unused];
+  }
+  for (std::size_t i = 0; i < program.operands; ++i) made.operands[i] = tensor(i);
+  made.result = tensor(program.operands);
+  made.step_count = static_cast<int>(program.steps.size());
+
+  std::uint8_t kept = 0;
+  const auto source = [&](std::size_t reg, std::size_t reader) -> value_source {
+    if (reg < program.operands) {
+      return {value_source::operand, static_cast<std::uint8_t>(reg)};
+    }
+    const std::size_t step = reg - program.operands;
+    if (step + 1 == reader) return {value_source::last};
+    if (made.steps[step].keep_as == 0) made.steps[step].keep_as = ++kept;
+    return {value_source::kept, static_cast<std::uint8_t>(made.steps[step].keep_as - 1)};
+  };
+  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+    const auto& [layer, from] = program.steps[i];
+    encoded_program::step& step = made.steps[i];
+    step.function = layer.function;
+    step.alpha = layer.alpha;
+    step.beta = layer.beta;
+    step.operands = static_cast<std::uint8_t>(traits_of(layer.function).operands);
+    for (std::size_t k = 0; k < step.operands; ++k) step.sources[k] = source(from[k], i);
+  }
+  made.result_source = source(program.results.front(), program.steps.size());
+  if (kept > most_kept) throw std::logic_error("a program that keeps too much for a kernel");
+  return made;
+}
+
+/// Runs a program by `launch`, as conversions are.
+template <class Launcher>
+void run(const program_form& form, std::span<void* const> operands, const Launcher& launch) {
+  const encoded_program program = encoded(form, operands);
+  std::int64_t count = 1;
+  for (const std::int64_t extent : form.space.extents) count *= extent;
+  constexpr int widest = 4;
+  bool packs = program.extents[most_extents - 1] % widest == 0 &&
+               program.result.strides[most_extents - 1] == 1 && takes_packs(program.result, widest);
+  for (std::size_t i = 0; i < form.program.operands; ++i) {
+    packs = packs && takes_packs(program.operands[i], widest);
+  }
+  with_width<widest>(packs, [&](auto width) {
+    const auto over = [&](auto rank) {
+      launch.items(pointwise_work<width, rank>{program}, count / width);
+    };
+    if (form.space.extents.size() <= 1) {
+      over(std::integral_constant<int, 1>{});
+    } else if (form.space.extents.size() <= 3) {
+      over(std::integral_constant<int, 3>{});
+    } else {
+      over(std::integral_constant<int, static_cast<int>(most_extents)>{});
+    }
+  });
+}
+
+}  // namespace graphline::nn

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <cfloat>
+#include <cmath>
+#include <span>
+
+#include "stages/nn/cuda/elements.cuh"
+#include "stages/nn/cuda/kernel_forms.hpp"
+
+namespace graphline::nn {
+
+/// The largest of some values and the sum of exp(value - largest), gathered in one pass. Infinity
+/// less infinity is not a number: a sum with one above all values is none, as PyTorch has it.
+struct exponential_sum {
+  float largest = -FLT_MAX;
+  float sum = 0;
+
+  GRAPHLINE_HOST_DEVICE void add(float value) {
+    if (value > largest) {
+      sum = sum * expf(largest - value) + (1.0F + (value - value));
+      largest = value;
+    } else {
+      sum += expf(value - largest);
+    }
+  }
+  GRAPHLINE_HOST_DEVICE void operator+=(const exponential_sum& other) {
+    const float top = other.largest > largest ? other.largest : largest;
+    sum = sum * expf(largest - top) + other.sum * expf(other.largest - top);
+    largest = top;
+  }
+  GRAPHLINE_HOST_DEVICE float share(float value) const { return expf(value - largest) / sum; }
+};
+
+/// An item is a line along the middle of [outer, extent, inner].
+template <class From, class To>
+struct softmax_lines {
+  const From* from;
+  To* to;
+  std::int64_t extent;
+  std::int64_t inner;
+
+  GRAPHLINE_HOST_DEVICE void operator()(std::int64_t item) const {
+    const std::int64_t lane = take_digit(item, inner);
+    const std::int64_t begin = item * extent * inner + lane;
+    exponential_sum all;
+    for (std::int64_t i = 0; i < extent; ++i) all.add(to_float(from[begin + i * inner]));
+    for (std::int64_t i = 0; i < extent; ++i) {
+      from_float(all.share(to_float(from[begin + i * inner])), to[begin + i * inner]);
+    }
+  }
+};
+
+/// A block is a row of neighboring elements.
+template <class From, class To>
+struct softmax_rows {
+  static constexpr int phases = 3;
+  static constexpr int shared_floats = 2 * (block_sum::sums + block_sum::most_threads);
+
+  const From* from;
+  To* to;
+  std::int64_t extent;
+
+  template <int phase>
+  GRAPHLINE_HOST_DEVICE void run(std::int64_t block, int thread, int threads, float* shared) const {
+    const From* row = from + block * extent;
+    auto* some = reinterpret_cast<exponential_sum*>(shared);
+    exponential_sum* partial = some + block_sum::sums;
+    if constexpr (phase == 0) {
+      exponential_sum mine;
+      for (std::int64_t i = thread; i < extent; i += threads) mine.add(to_float(row[i]));
+      partial[thread] = mine;
+    } else if constexpr (phase == 1) {
+      block_sum::gather(partial, some, thread, threads);
+    } else {
+      const exponential_sum all = block_sum::total(some);
+      To* result = to + block * extent;
+      for (std::int64_t i = thread; i < extent; i += threads) {
+        from_float(all.share(to_float(row[i])), result[i]);
+      }
+    }
+  }
+};
+
+/// Runs a softmax by `launch`, as conversions are.
+template <class Launcher>
+void run(const softmax_form& form, std::span<void* const> operands, const Launcher& launch) {
+  with_elements(form.from, form.to, operands, [&]<class From, class To>(const From* from, To* to) {
+    constexpr std::int64_t long_row = 64;
+    if (form.inner == 1 && form.extent >= long_row) {
+      const int threads = form.extent >= 512 ? block_sum::most_threads : 32;
+      launch.blocks(softmax_rows<From, To>{from, to, form.extent}, form.outer, threads);
+    } else {
+      launch.items(softmax_lines<From, To>{from, to, form.extent, form.inner},
+                   form.outer * form.inner);
+    }
+  });
+}
+
+}  // namespace graphline::nn

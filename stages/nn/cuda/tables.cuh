@@ -1,0 +1,96 @@
+#pragma once
+
+#include <span>
+
+#include "stages/nn/cuda/elements.cuh"
+#include "stages/nn/cuda/kernel_forms.hpp"
+
+namespace graphline::nn {
+
+/// Where a row or column of a resized image comes from.
+struct table_position {
+  std::int64_t first;
+  std::int64_t second;
+  float weight;
+
+  /// Of the elements at both places. Nothing of the second where it does not count: it may be no
+  /// number.
+  GRAPHLINE_HOST_DEVICE float between(float a, float b) const {
+    return weight == 0.0F ? a : a + weight * (b - a);
+  }
+
+  GRAPHLINE_HOST_DEVICE static table_position at(const float* table, std::int64_t i) {
+    const float* row = table + 3 * i;
+    return {static_cast<std::int64_t>(row[0]), static_cast<std::int64_t>(row[1]), row[2]};
+  }
+};
+
+/// An item is an element of the result.
+struct resized_elements {
+  const void* from;
+  const float* rows;
+  const float* columns;
+  void* to;
+  dtype read;
+  dtype written;
+  std::int64_t channels;
+  std::int64_t in_height;
+  std::int64_t in_width;
+  std::int64_t out_height;
+  std::int64_t out_width;
+
+  GRAPHLINE_HOST_DEVICE void operator()(std::int64_t item) const {
+    std::int64_t rest = item;
+    const std::int64_t channel = take_digit(rest, channels);
+    const table_position x = table_position::at(columns, take_digit(rest, out_width));
+    const table_position y = table_position::at(rows, take_digit(rest, out_height));
+    const std::int64_t image = rest * in_height;
+    const auto value = [&](std::int64_t row, std::int64_t column) {
+      return load_as(read, from, ((image + row) * in_width + column) * channels + channel);
+    };
+    const auto along = [&](std::int64_t row) {
+      return x.between(value(row, x.first), value(row, x.second));
+    };
+    store_as(written, to, item, y.between(along(y.first), along(y.second)));
+  }
+};
+
+/// Runs a resize by `launch`, as conversions are.
+template <class Launcher>
+void run(const resize_form& form, std::span<void* const> operands, const Launcher& launch) {
+  const auto table = [&](std::size_t i) { return static_cast<const float*>(operands[i]); };
+  launch.items(resized_elements{operands[0], table(1), table(2), operands[3], form.from, form.to,
+                                form.channels, form.in[0], form.in[1], form.out[0], form.out[1]},
+               form.batch * form.out[0] * form.out[1] * form.channels);
+}
+
+/// An item is an element of the result.
+struct gathered_elements {
+  const void* from;
+  const void* table;
+  void* to;
+  dtype read;
+  dtype written;
+  dtype numbers;
+  std::int64_t extent;
+  std::int64_t inner;
+  std::int64_t count;
+
+  GRAPHLINE_HOST_DEVICE void operator()(std::int64_t item) const {
+    std::int64_t outer = item;
+    const std::int64_t lane = take_digit(outer, inner);
+    const float number = load_as(numbers, table, take_digit(outer, count));
+    const std::int64_t at = outer * extent + taken_position(number, extent);
+    store_as(written, to, item, load_as(read, from, at * inner + lane));
+  }
+};
+
+/// Runs a gather by `launch`, as conversions are.
+template <class Launcher>
+void run(const gather_form& form, std::span<void* const> operands, const Launcher& launch) {
+  launch.items(gathered_elements{operands[0], operands[1], operands[2], form.from, form.to,
+                                 form.numbers, form.extent, form.inner, form.count},
+               form.outer * form.count * form.inner);
+}
+
+}  // namespace graphline::nn

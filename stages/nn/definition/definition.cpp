@@ -1,0 +1,228 @@
+#include "stages/nn/definition/definition.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+#include <variant>
+
+namespace graphline::nn {
+namespace {
+
+/// What oneDNN takes.
+constexpr std::size_t most_layer_dimensions = 12;
+
+}  // namespace
+
+shape as_rows(const shape& s) {
+  const std::int64_t last = s[s.rank() - 1];
+  return {s.elements() / last, last};
+}
+
+bool is_view(const network_layer& layer) {
+  return std::holds_alternative<reshape_layer>(layer.operation) ||
+         std::holds_alternative<flatten_layer>(layer.operation);
+}
+
+// Of a value that holds more than what a layer takes, or than the matrices of a product, only these
+// are read.
+std::int64_t elements_read(const network_definition& network, const network_layer& layer,
+                           std::size_t input) {
+  const bool takes = std::holds_alternative<take_layer>(layer.operation) && input == 0;
+  if (takes || std::holds_alternative<slice_layer>(layer.operation) ||
+      std::holds_alternative<gather_layer>(layer.operation)) {
+    return network.output_of(layer).elements();
+  }
+  const auto* product = std::get_if<matmul_layer>(&layer.operation);
+  if (product != nullptr) {
+    const auto& matrices = input == 0 ? product->a : product->b;
+    if (matrices) return matrices->extents.elements();
+  }
+  return network.shape_of(layer.inputs[input]).elements();
+}
+
+// A number of the reader's is part of a formula.
+std::int64_t elements_beyond(const network_definition& network, const network_layer& layer,
+                             std::size_t input) {
+  const network_value& value = network.values[layer.inputs[input]];
+  if (value.constant && value.type.shape.elements() == 1) return 0;
+  return std::max<std::int64_t>(elements_read(network, layer, input) - layer.reads[input], 0);
+}
+
+void count_bytes(const network_definition& network, network_layer& layer) {
+  cost& counted = layer.cost;
+  counted.bytes_read = counted.bytes_written = counted.bytes_rearranged = 0;
+  if (is_view(layer)) return;
+  for (std::size_t i = 0; i < layer.inputs.size(); ++i) {
+    const network_value& value = network.values[layer.inputs[i]];
+    const auto size = static_cast<std::int64_t>(size_of(value.type.element));
+    counted.bytes_read += size * layer.reads[i];
+    counted.bytes_rearranged += size * elements_beyond(network, layer, i);
+  }
+  for (const std::size_t output : layer.outputs) {
+    const network_value& value = network.values[output];
+    const auto bytes = static_cast<std::int64_t>(value.type.bytes());
+    (value.written == 0 ? counted.bytes_rearranged : counted.bytes_written) += bytes;
+  }
+}
+
+std::size_t definition_builder::add_value(network_value value) {
+  network_.values.push_back(std::move(value));
+  return network_.values.size() - 1;
+}
+
+std::size_t definition_builder::add_input(std::string name, tensor_type type) {
+  network_.inputs.push_back(add_value({std::move(name), std::move(type)}));
+  return network_.inputs.back();
+}
+
+std::size_t definition_builder::add_constant(std::string name, tensor_type type,
+                                             std::optional<std::int64_t> written) {
+  network_value value{std::move(name), std::move(type), /*constant=*/true};
+  value.written = written;
+  return add_value(std::move(value));
+}
+
+void definition_builder::set_flops(std::size_t value, std::int64_t flops) {
+  for (network_layer& layer : network_.layers) {
+    if (layer.outputs.front() == value) layer.cost.flops = flops;
+  }
+}
+
+void definition_builder::make_node(std::size_t first_layer, std::span<const std::size_t> read,
+                                   std::span<const std::size_t> given) {
+  const std::span layers = std::span(network_.layers).subspan(first_layer);
+  std::map<std::size_t, std::size_t> lies_in;  // of each value made here, that with its elements
+  const auto place_of = [&](std::size_t value) {
+    const auto found = lies_in.find(value);
+    return found == lies_in.end() ? value : found->second;
+  };
+  std::map<std::size_t, std::int64_t> left;  // elements of what the node reads
+  for (const std::size_t value : read) left[value] += network_.shape_of(value).elements();
+  std::set<std::size_t> made;
+  for (network_layer& layer : layers) {
+    for (std::size_t i = 0; i < layer.inputs.size(); ++i) {
+      if (network_.values[layer.inputs[i]].constant) continue;
+      const std::size_t from = place_of(layer.inputs[i]);
+      layer.reads[i] = made.contains(from) ? 0 : std::min(layer.reads[i], left[from]);
+      if (!is_view(layer) && !made.contains(from)) left[from] -= layer.reads[i];
+    }
+    for (const std::size_t output : layer.outputs) {
+      if (is_view(layer)) {
+        lies_in[output] = place_of(layer.inputs.front());
+      } else {
+        made.insert(output);
+      }
+    }
+  }
+  for (const std::size_t value : given) made.erase(place_of(value));
+  for (const std::size_t value : made) network_.values[value].written = 0;
+  for (network_layer& layer : layers) count_bytes(network_, layer);
+}
+
+std::optional<layer_shape> definition_builder::infer(const network_layer& layer,
+                                                     std::span<const std::string> givers,
+                                                     layer_problems& problems) {
+  std::vector<layer_input> read;
+  for (std::size_t i = 0; i < layer.inputs.size(); ++i) {
+    read.push_back({givers[i], network_.shape_of(layer.inputs[i])});
+    if (read.back().shape.rank() <= most_layer_dimensions) continue;
+    problems.report(fmt::format("takes at most {} dimensions but {} gives {}",
+                                most_layer_dimensions, givers[i], to_string(read.back().shape)));
+    return {};
+  }
+  layer_shape inferred = shape_rule(layer.operation, read, problems);
+  if (!problems.any()) check_size(inferred, problems);
+  if (problems.any()) return {};
+  return inferred;
+}
+
+/// A constant is counted with the first layer that reads it. A single number among a layer's
+/// operands belongs to a formula. `weights`: how many of its inputs are.
+void definition_builder::count_parameters(network_layer& layer, std::size_t weights) {
+  for (std::size_t i = 0; i < layer.inputs.size(); ++i) {
+    const network_value& value = network_.values[layer.inputs[i]];
+    if (!value.constant) continue;
+    const bool weight = i + weights >= layer.inputs.size();
+    const std::int64_t elements = value.type.shape.elements();
+    if (!weight && elements == 1) continue;
+    if (counted_.insert(layer.inputs[i]).second) {
+      layer.cost.parameters += value.written_elements();
+    }
+  }
+}
+
+std::size_t definition_builder::append(network_layer layer, const layer_shape& inferred) {
+  layer.cost = inferred.cost;
+  count_parameters(layer, inferred.weights.size());
+  layer.outputs = {add_value({layer.name, {inferred.output, dtype::float32}})};
+  for (const shape& further : inferred.further) {
+    layer.outputs.push_back(add_value({layer.name, {further, dtype::float32}}));
+  }
+  for (std::size_t i = 0; i < layer.inputs.size(); ++i) {
+    const auto& written = network_.values[layer.inputs[i]].written;
+    layer.reads.push_back(written.value_or(elements_read(network_, layer, i)));
+  }
+  count_bytes(network_, layer);
+  network_.layers.push_back(std::move(layer));
+  return network_.layers.back().outputs.front();
+}
+
+std::optional<std::size_t> definition_builder::add_layer(network_layer layer,
+                                                         const std::string& prefix,
+                                                         std::span<const std::string> givers,
+                                                         layer_problems& problems) {
+  const auto inferred = infer(layer, givers, problems);
+  if (!inferred) return {};
+  for (const weight_spec& weight : inferred->weights) {
+    layer.inputs.push_back(add_value({fmt::format("{}.{}", prefix, weight.name),
+                                      {weight.shape, dtype::float32},
+                                      /*constant=*/true,
+                                      weight.initial}));
+  }
+  return append(std::move(layer), *inferred);
+}
+
+std::optional<std::size_t> definition_builder::add_layer(network_layer layer,
+                                                         std::span<const std::size_t> weights,
+                                                         std::span<const std::string> givers,
+                                                         layer_problems& problems) {
+  const auto inferred = infer(layer, givers, problems);
+  if (!inferred) return {};
+  for (std::size_t i = 0; i < inferred->weights.size(); ++i) {
+    const weight_spec& wanted = inferred->weights[i];
+    const bool given = i < weights.size();
+    if (!given || network_.shape_of(weights[i]) != wanted.shape) {
+      problems.report(fmt::format("needs {} of {} but has {}", wanted.name, to_string(wanted.shape),
+                                  given ? to_string(network_.shape_of(weights[i])) : "none"));
+      return {};
+    }
+    layer.inputs.push_back(weights[i]);
+  }
+  return append(std::move(layer), *inferred);
+}
+
+void definition_builder::check_size(const layer_shape& inferred, layer_problems& problems) {
+  constexpr std::int64_t most_elements = std::int64_t{1} << 44;
+  constexpr std::int64_t most_flops = std::int64_t{1} << 57;
+  const auto small = [](const shape& s) {
+    const auto elements = s.checked_elements();
+    return elements && *elements <= most_elements;
+  };
+  flops_ = std::min(flops_ + std::min(inferred.cost.flops, most_flops), most_flops);
+  const bool fits = small(inferred.output) && std::ranges::all_of(inferred.further, small) &&
+                    std::ranges::all_of(inferred.weights, small, &weight_spec::shape);
+  if (inferred.output.rank() > most_layer_dimensions) {
+    problems.report(fmt::format("gives {}, of more than {} dimensions", to_string(inferred.output),
+                                most_layer_dimensions));
+  } else if (!fits || flops_ == most_flops) {
+    problems.report(
+        fmt::format("would give {} with more than 2^44 elements in a tensor or 2^57 "
+                    "FLOPs in the network",
+                    to_string(inferred.output)));
+  }
+}
+
+}  // namespace graphline::nn

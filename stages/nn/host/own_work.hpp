@@ -1,0 +1,54 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "stages/nn/host/lowering.hpp"
+
+namespace graphline::nn {
+
+/// Work of our own, called with the data of the tensors that it reads and of the one it writes.
+template <class Work, std::size_t reads>
+class loop_operation final : public host_operation {
+ public:
+  loop_operation(std::string name, Work work, const std::vector<onednn_argument>& arguments)
+      : name_(std::move(name)),
+        work_(std::move(work)),
+        to_(static_cast<float*>(arguments[reads].data)) {
+    for (std::size_t i = 0; i < reads; ++i) from_[i] = static_cast<const float*>(arguments[i].data);
+  }
+
+  std::string_view name() const noexcept override { return name_; }
+  void run() override {
+    std::apply([this](const auto*... from) { work_(from..., to_); }, from_);
+  }
+
+ private:
+  std::string name_;
+  Work work_;
+  std::array<const float*, reads> from_;
+  float* to_;
+};
+
+/// Adds a step that is such work, called after what the layer is.
+template <class Work, std::size_t reads>
+void add_work(program_builder& b, const network_layer& layer, Work work,
+              const program_tensor (&from)[reads], const program_tensor& to) {
+  const std::string name = layer.kind + " [loops]";
+  std::vector<program_operand> operands;
+  for (std::size_t i = 0; i < reads; ++i) {
+    operands.push_back({DNNL_ARG_MULTIPLE_SRC + static_cast<int>(i), from[i]});
+  }
+  operands.push_back({DNNL_ARG_DST, to});
+  b.add_step({name, std::move(operands), [name, work](const std::vector<onednn_argument>& given) {
+                return std::make_unique<loop_operation<Work, reads>>(name, work, given);
+              }});
+}
+
+}  // namespace graphline::nn

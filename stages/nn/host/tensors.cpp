@@ -1,0 +1,285 @@
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "stages/nn/host/element_wise.hpp"
+#include "stages/nn/host/lowering.hpp"
+#include "stages/nn/host/own_work.hpp"
+#include "stages/nn/operations/movements.hpp"
+#include "stages/nn/operations/windows.hpp"
+
+namespace graphline::nn {
+namespace {
+
+void add_copy(program_builder& b, const network_layer& layer, const shape& extents,
+              const program_tensor& from, const strided_part& from_part, const program_tensor& to,
+              const strided_part& to_part) {
+  const auto operand = [](int role, const program_tensor& tensor, const strided_part& part) {
+    return program_operand{role, tensor, static_cast<std::size_t>(part.begin) * sizeof(float)};
+  };
+  const pointwise_program copy{.operands = 1, .steps = {}, .results = {0}};
+  add_loops(b, layer.kind, copy, {extents.extents(), {from_part.strides, to_part.strides}},
+            {operand(DNNL_ARG_SRC, from, from_part), operand(DNNL_ARG_DST, to, to_part)});
+}
+
+/// Copies part of what a layer reads to all that it gives.
+void copy_part(program_builder& b, const fused_layers& group, const strided_part& part) {
+  const network_layer& layer = b.layer(group.head);
+  const shape& out = b.output_shape(layer);
+  const program_tensor from = b.plain_input_of(layer);
+  const program_tensor to = b.make_tensor(plain_layout(out));
+  add_copy(b, layer, out, from, part, to, {0, packed_strides(out)});
+  b.set_output(group.head, to);
+}
+
+/// Along one dimension: elements before it, along it and after it. With channels last that of
+/// channels is the last one.
+struct axis_extents {
+  std::int64_t outer = 1;
+  std::int64_t extent = 1;
+  std::int64_t inner = 1;
+};
+
+axis_extents along(const shape& s, std::size_t axis, std::int64_t block = 1) {
+  if (block == all_channels) return {.outer = s[0] * s[2] * s[3], .extent = s[1]};
+  axis_extents result{.extent = s[axis]};
+  for (std::size_t i = 0; i < s.rank(); ++i) {
+    if (i < axis) result.outer *= s[i];
+    if (i > axis) result.inner *= s[i];
+  }
+  return result;
+}
+
+/// How many channels lie together in most of what a concat reads, where all parts of it are whole
+/// blocks of them.
+std::int64_t block_of_parts(program_builder& b, const network_layer& head,
+                            const concat_layer& concat) {
+  if (concat.axis != 1) return 1;
+  std::int64_t block = 1;
+  std::int64_t most = 0;
+  for (std::size_t i = 0; i < head.inputs.size(); ++i) {
+    const std::int64_t elements = b.network().shape_of(head.inputs[i]).elements();
+    if (elements <= most) continue;
+    most = elements;
+    block = channel_block(b.input_of(head, i).layout);
+  }
+  for (const std::size_t input : head.inputs) {
+    if (block != all_channels && b.network().shape_of(input)[1] % block != 0) return 1;
+  }
+  return block;
+}
+
+/// The dimension along which a slice takes neighboring elements, all of the others.
+std::optional<std::size_t> only_sliced_axis(const shape& in, const slice_layer& slice) {
+  std::optional<std::size_t> sliced;
+  for (std::size_t axis = 0; axis < in.rank(); ++axis) {
+    if (slice.step[axis] != 1) return {};
+    if (slice.extents[axis] == in[axis]) continue;
+    if (sliced) return {};
+    sliced = axis;
+  }
+  return sliced;
+}
+
+/// Nothing of the second where it does not count: it may be no number.
+inline float between(float first, float second, float weight) {
+  return weight == 0.0F ? first : first + weight * (second - first);
+}
+
+/// A row of the result, of so many channels beside each other: the template's, or any number.
+template <std::int64_t fixed>
+void resize_row(const resize2d_layer& resize, const resize_position& y, std::int64_t width,
+                std::int64_t any, const float* from, float* to) {
+  const std::int64_t channels = fixed > 0 ? fixed : any;
+  const float* upper = from + y.first * width * channels;
+  const float* lower = from + y.second * width * channels;
+  for (const resize_position& x : resize.columns) {
+    const std::int64_t first = x.first * channels;
+    const std::int64_t second = x.second * channels;
+    if (x.weight == 0.0F && y.weight == 0.0F) {
+      to = std::copy_n(upper + first, channels, to);
+      continue;
+    }
+    for (std::int64_t c = 0; c < channels; ++c) {
+      const float top = between(upper[first + c], upper[second + c], x.weight);
+      const float bottom = between(lower[first + c], lower[second + c], x.weight);
+      to[c] = between(top, bottom, y.weight);
+    }
+    to += channels;
+  }
+}
+
+}  // namespace
+
+/// In the layout of most of what it reads, which lies in the result from the beginning where its
+/// part is one piece.
+void lower(program_builder& b, const fused_layers& group, const concat_layer& concat) {
+  const network_layer& head = b.layer(group.head);
+  const shape& out = b.output_shape(head);
+  const std::int64_t block = block_of_parts(b, head, concat);
+  const program_tensor result = b.make_tensor(blocked_layout(out, block));
+  const std::int64_t outer = along(out, concat.axis, block).outer;
+  const std::int64_t whole = out.elements() / outer;
+  std::int64_t begin = 0;
+  for (std::size_t i = 0; i < head.inputs.size(); ++i) {
+    const shape& extents = b.network().shape_of(head.inputs[i]);
+    const std::int64_t run = extents.elements() / outer;
+    if (run == 0) continue;
+    const program_tensor part =
+        b.in_layout(b.input_of(head, i), blocked_layout(extents, block), head);
+    const std::size_t offset = static_cast<std::size_t>(begin) * sizeof(float);
+    if (outer > 1 || !b.lay_within(part, result, offset)) {
+      add_copy(b, head, {outer, run}, part, {0, {run, 1}}, result, {begin, {whole, 1}});
+    }
+    begin += run;
+  }
+  b.set_output(group.head, result);
+}
+
+void lower(program_builder& b, const fused_layers& group, const slice_layer& slice) {
+  const network_layer& head = b.layer(group.head);
+  const shape& in = b.input_shape(head);
+  if (const auto axis = only_sliced_axis(in, slice)) {
+    // Whole blocks of channels stay as they lie.
+    const program_tensor& from = b.input_of(head);
+    const std::int64_t given = *axis == 1 ? channel_block(from.layout) : 1;
+    const bool whole_blocks = given == all_channels || (slice.begin[*axis] % given == 0 &&
+                                                        slice.extents[*axis] % given == 0);
+    const std::int64_t block = whole_blocks ? given : 1;
+    const program_tensor source = b.in_layout(from, blocked_layout(in, block), head);
+    const dnnl::memory::desc layout = blocked_layout(slice.extents, block);
+    const axis_extents lies = along(in, *axis, block);
+    const std::int64_t begin = slice.begin[*axis] * lies.inner;
+    const std::int64_t run = slice.extents[*axis] * lies.inner;
+    if (lies.outer == 1) {
+      const std::size_t offset = static_cast<std::size_t>(begin) * sizeof(float);
+      b.set_output(group.head, b.part_of(source, offset, layout));
+      return;
+    }
+    const program_tensor result = b.make_tensor(layout);
+    add_copy(b, head, {lies.outer, run}, source, {begin, {lies.extent * lies.inner, 1}}, result,
+             {0, {run, 1}});
+    b.set_output(group.head, result);
+    return;
+  }
+  copy_part(b, group, part_of(slice, packed_strides(in)));
+}
+
+void lower(program_builder& b, const fused_layers& group, const transpose_layer& transpose) {
+  const shape& in = b.input_shape(b.layer(group.head));
+  copy_part(b, group, part_of(transpose, packed_strides(in)));
+}
+
+void lower(program_builder& b, const fused_layers& group, const expand_layer& expand) {
+  copy_part(b, group, {0, broadcast_strides(b.input_shape(b.layer(group.head)), expand.extents)});
+}
+
+void lower(program_builder& b, const fused_layers& group, const pad_layer& pad) {
+  const network_layer& head = b.layer(group.head);
+  const shape& in = b.input_shape(head);
+  const shape& out = b.output_shape(head);
+  const std::vector<std::int64_t> strides = packed_strides(out);
+  const program_tensor result = b.make_tensor(plain_layout(out));
+  const float value[] = {pad.value};
+  add_copy(b, head, out, b.constant(value, shape{1}, plain_layout({1})),
+           {0, std::vector<std::int64_t>(out.rank(), 0)}, result, {0, strides});
+  add_copy(b, head, in, b.plain_input_of(head), {0, packed_strides(in)}, result,
+           inside_of(pad, strides));
+  b.set_output(group.head, result);
+}
+
+/// No work beyond bringing the elements in order: the same buffer, seen in another shape.
+void lower(program_builder& b, const fused_layers& group, const reshape_layer& reshape) {
+  const network_layer& head = b.layer(group.head);
+  b.set_output(group.head, {b.plain_input_of(head).buffer, plain_layout(reshape.extents)});
+}
+
+void lower(program_builder& b, const fused_layers& group, const gather_layer& gather) {
+  const network_layer& head = b.layer(group.head);
+  const axis_extents axis = along(b.input_shape(head), gather.axis);
+  const program_tensor result = b.make_tensor(plain_layout(b.output_shape(head)));
+  add_work(
+      b, head,
+      [axis, indices = gather.indices](const float* from, float* to) {
+        for (std::int64_t outer = 0; outer < axis.outer; ++outer) {
+          const float* block = from + outer * axis.extent * axis.inner;
+          for (const std::int64_t index : indices) {
+            to = std::copy_n(block + index * axis.inner, axis.inner, to);
+          }
+        }
+      },
+      {b.plain_input_of(head)}, result);
+  b.set_output(group.head, result);
+}
+
+void lower(program_builder& b, const fused_layers& group, const take_layer& take) {
+  const network_layer& head = b.layer(group.head);
+  const axis_extents axis = along(b.input_shape(head), take.axis);
+  const std::int64_t count = b.network().shape_of(head.inputs[1]).elements();
+  const program_tensor result = b.make_tensor(plain_layout(b.output_shape(head)));
+  add_work(
+      b, head,
+      [axis, count](const float* from, const float* numbers, float* to) {
+        for (std::int64_t outer = 0; outer < axis.outer; ++outer) {
+          const float* block = from + outer * axis.extent * axis.inner;
+          for (std::int64_t i = 0; i < count; ++i) {
+            const std::int64_t at = taken_position(numbers[i], axis.extent);
+            to = std::copy_n(block + at * axis.inner, axis.inner, to);
+          }
+        }
+      },
+      {b.plain_input_of(head), b.plain_input_of(head, 1)}, result);
+  b.set_output(group.head, result);
+}
+
+void lower(program_builder& b, const fused_layers& group, const resize2d_layer& resize) {
+  const network_layer& head = b.layer(group.head);
+  const shape& in = b.input_shape(head);
+  const program_tensor& given = b.input_of(head);
+  const std::int64_t block = channel_block(given.layout);
+  const program_tensor source = b.in_layout(given, blocked_layout(in, block), head);
+  const program_tensor result = b.make_tensor(blocked_layout(b.output_shape(head), block));
+  const std::vector<std::int64_t> extents = blocked_extents(in, block);
+  const std::int64_t planes = extents[0] * extents[1];
+  const std::int64_t plane = in[2] * in[3] * extents[4];
+  add_work(
+      b, head,
+      [planes, plane, width = in[3], channels = extents[4], resize](const float* from, float* to) {
+        const auto resize_one = channels == 1    ? resize_row<1>
+                                : channels == 8  ? resize_row<8>
+                                : channels == 16 ? resize_row<16>
+                                                 : resize_row<0>;
+        const std::int64_t rows = std::ssize(resize.rows);
+        const std::int64_t row = std::ssize(resize.columns) * channels;
+#pragma omp parallel for schedule(static)
+        for (std::int64_t i = 0; i < planes * rows; ++i) {
+          resize_one(resize, resize.rows[static_cast<std::size_t>(i % rows)], width, channels,
+                     from + i / rows * plane, to + i * row);
+        }
+      },
+      {source}, result);
+  b.set_output(group.head, result);
+}
+
+void lower(program_builder& b, const fused_layers& group, const convert_layer& convert) {
+  const network_layer& head = b.layer(group.head);
+  const program_tensor result = b.make_tensor(plain_layout(b.output_shape(head)));
+  const std::int64_t count = b.output_shape(head).elements();
+  const auto add = [&]<class Element>(Element) {
+    add_work(
+        b, head,
+        [count](const float* from, float* to) {
+          const auto* numbers = reinterpret_cast<const Element*>(from);
+          std::transform(numbers, numbers + count, to,
+                         [](Element number) { return static_cast<float>(number); });
+        },
+        {b.input_of(head)}, result);
+  };
+  if (convert.from == dtype::int32) add(std::int32_t{});
+  if (convert.from == dtype::int64) add(std::int64_t{});
+  if (convert.from == dtype::uint8) add(std::uint8_t{});
+  b.set_output(group.head, result);
+}
+
+}  // namespace graphline::nn

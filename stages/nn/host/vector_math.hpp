@@ -1,0 +1,231 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+// Inlined into functions that are compiled for more than the CPU that the project is built for.
+#define GRAPHLINE_INLINE inline __attribute__((always_inline))
+
+namespace graphline::nn {
+
+template <int width>
+struct pointwise_vectors {
+  typedef float lanes __attribute__((vector_size(4 * width)));
+  typedef std::int32_t bits __attribute__((vector_size(4 * width)));
+};
+
+// Vectors are handed on by reference: how they are passed by value depends on the instructions.
+
+/// Functions of vectors of floats, to a few units in the last place.
+template <class lanes, class bits>
+struct vector_math {
+  static GRAPHLINE_INLINE void select(const bits& mask, const lanes& yes, const lanes& no,
+                                      lanes& to) {
+    to = mask ? yes : no;
+  }
+
+  static GRAPHLINE_INLINE void absolute(const lanes& x, lanes& to) {
+    to = reinterpret_cast<lanes>(reinterpret_cast<bits>(x) & 0x7fffffff);
+  }
+
+  /// With the sign of `from`.
+  static GRAPHLINE_INLINE void with_sign(const lanes& x, const lanes& from, lanes& to) {
+    to = reinterpret_cast<lanes>((reinterpret_cast<bits>(x) & 0x7fffffff) |
+                                 (reinterpret_cast<bits>(from) & std::int32_t(0x80000000U)));
+  }
+
+  /// The nearest integer, halves to even, as a float: from 2^23 on every float is one.
+  static GRAPHLINE_INLINE void nearest(const lanes& x, lanes& to) {
+    lanes size;
+    absolute(x, size);
+    lanes rounded = (size + 8388608.0F) - 8388608.0F;
+    with_sign(rounded, x, rounded);
+    const bits small = size < 8388608.0F;
+    select(small, rounded, x, to);
+  }
+
+  /// The integer that is not above, or not below, a number: a nearest one is at most 1/2 away.
+  static GRAPHLINE_INLINE void floor(const lanes& x, lanes& to) {
+    nearest(x, to);
+    const bits above = to > x;
+    select(above, to - 1.0F, to, to);
+  }
+  static GRAPHLINE_INLINE void ceil(const lanes& x, lanes& to) {
+    floor(-x, to);
+    to = -to;
+  }
+
+  template <std::size_t count>
+  static GRAPHLINE_INLINE void polynomial(const lanes& x, const float (&coefficients)[count],
+                                          lanes& to) {
+    lanes sum = lanes{} + coefficients[count - 1];
+    for (std::size_t i = count - 1; i-- > 0;) sum = sum * x + coefficients[i];
+    to = sum;
+  }
+
+  /// exp(r) - 1 - r for |r| <= ln 2 / 2, as r^2 P(r). P is our own fit, as all of these are; its
+  /// error is below 4e-9 of exp(r).
+  static GRAPHLINE_INLINE void exp_beyond_line(const lanes& r, lanes& to) {
+    constexpr float p[] = {0.50000001F, 0.166665189F, 0.041666206F, 0.00836888268F, 0.00139504743F};
+    polynomial(r, p, to);
+    to = to * r * r;
+  }
+
+  /// x = n ln 2 + r with |r| <= ln 2 / 2 for |x| <= 104: the bits of n, and exp(r).
+  static GRAPHLINE_INLINE void split_exp(const lanes& x, bits& whole, lanes& to) {
+    // The sum's last bits are n, as the numbers from 2^23 to 2^24 are all integers.
+    constexpr float integers = 12582912.0F;
+    const lanes sum = x * 1.44269504F + integers;
+    const lanes n = sum - integers;
+    const lanes r = (x - n * 0.693359375F) + n * 2.12194440e-4F;
+    exp_beyond_line(r, to);
+    to = to + r + 1.0F;
+    whole = reinterpret_cast<bits>(sum) - 0x4b400000;  // the bits of 12582912
+  }
+
+  /// exp(x) for x from -87 to 88, whose result is not subnormal.
+  static GRAPHLINE_INLINE void exp_of_normal(const lanes& x, lanes& to) {
+    bits whole;
+    split_exp(x, whole, to);
+    to = reinterpret_cast<lanes>(reinterpret_cast<bits>(to) + (whole << 23));
+  }
+
+  static GRAPHLINE_INLINE void exp(const lanes& given, lanes& to) {
+    const lanes zero{};
+    lanes x = given;
+    const bits above = x > 89.0F;
+    select(above, zero + 89.0F, x, x);
+    const bits below = x < -104.0F;
+    select(below, zero - 104.0F, x, x);
+    bits whole;
+    lanes sum;
+    split_exp(x, whole, sum);
+    // In two halves, so that neither leaves the range of a float's exponent.
+    const bits half = whole >> 1;
+    const bits rest = whole - half;
+    to = sum * reinterpret_cast<lanes>((half + 127) << 23) *
+         reinterpret_cast<lanes>((rest + 127) << 23);
+    const bits number = given == given;
+    select(number, to, given, to);
+  }
+
+  /// exp(x) - 1, without cancellation near 0.
+  static GRAPHLINE_INLINE void exp_minus_one(const lanes& x, lanes& to) {
+    lanes near;
+    exp_beyond_line(x, near);
+    near = near + x;
+    lanes far;
+    exp(x, far);
+    lanes size;
+    absolute(x, size);
+    const bits small = size < 0.34F;
+    select(small, near, far - 1.0F, to);
+  }
+
+  /// x = 2^e (1 + m) with sqrt(1/2) <= 1 + m < sqrt(2), then e ln 2 + m - m^2 / 2 + m^3 P(m).
+  static GRAPHLINE_INLINE void log(const lanes& given, lanes& to) {
+    constexpr float p[] = {0.333333283F, -0.250010596F, 0.200016155F, -0.166165205F,
+                           0.141900152F, -0.132079169F, 0.128548743F, -0.0763107626F};
+    // Numbers below the smallest normal one are made larger first.
+    const bits tiny = given < 1.17549435e-38F;
+    lanes x;
+    select(tiny, given * 8388608.0F, given, x);
+    const bits raw = reinterpret_cast<bits>(x);
+    const bits offset = raw - 0x3f3504f3;  // the bits of sqrt(1/2)
+    const bits exponent = offset >> 23;
+    const lanes m = reinterpret_cast<lanes>(raw - (exponent << 23)) - 1.0F;
+    lanes e = __builtin_convertvector(exponent, lanes);
+    select(tiny, e - 23.0F, e, e);
+    lanes sum;
+    polynomial(m, p, sum);
+    sum = sum * m * m * m - 0.5F * m * m;
+    to = e * 0.693359375F + (m + (sum - e * 2.12194440e-4F));
+    const lanes zero{};
+    const bits none = given == 0.0F;
+    select(none, zero - std::numeric_limits<float>::infinity(), to, to);
+    const bits negative = given < 0.0F;
+    select(negative, zero + std::numeric_limits<float>::quiet_NaN(), to, to);
+    const bits finite = (given < std::numeric_limits<float>::infinity());
+    select(finite, to, given, to);
+  }
+
+  /// log(1 + exp(x)), of which the larger part is x where that is large.
+  static GRAPHLINE_INLINE void softplus(const lanes& x, lanes& to) {
+    lanes size;
+    absolute(x, size);
+    lanes power;
+    exp(-size, power);
+    // log(1 + p) by log(u) p / (u - 1) with u the rounded 1 + p, which takes the rounding back out.
+    const lanes u = power + 1.0F;
+    lanes logarithm;
+    log(u, logarithm);
+    const lanes difference = u - 1.0F;
+    const bits vanished = difference == 0.0F;
+    lanes divisor;
+    select(vanished, difference + 1.0F, difference, divisor);
+    lanes positive;
+    const bits above = x > 0.0F;
+    select(above, x, lanes{}, positive);
+    lanes part;
+    select(vanished, power, logarithm * power / divisor, part);
+    to = positive + part;
+  }
+
+  /// x P(x^2) up to 0.625, beyond it 1 - 2 / (exp(2 |x|) + 1).
+  static GRAPHLINE_INLINE void tanh(const lanes& x, lanes& to) {
+    constexpr float p[] = {0.999999996F,   -0.333332634F, 0.133311857F,
+                           -0.0537252299F, 0.020603142F,  -0.00567241649F};
+    lanes size;
+    absolute(x, size);
+    lanes near;
+    polynomial(x * x, p, near);
+    near = near * x;
+    lanes far;
+    exp(size + size, far);
+    far = 1.0F - 2.0F / (far + 1.0F);
+    with_sign(far, x, far);
+    const bits small = size < 0.625F;
+    select(small, near, far, to);
+  }
+
+  /// x P(x^2) up to 1, beyond it 1 - exp(-Q(|x|)).
+  static GRAPHLINE_INLINE void erf(const lanes& x, lanes& to) {
+    constexpr float p[] = {1.12837917F,    -0.376126271F,    0.112836002F,   -0.0268544445F,
+                           0.00518953521F, -0.000802084011F, 7.88911562e-05F};
+    constexpr float q[] = {-0.000153384152F, 1.12939707F,     0.63362729F,
+                           0.107905737F,     -0.0248128208F,  0.00401340967F,
+                           -0.000384789605F, 1.23306939e-05F, 6.6276063e-07F};
+    lanes size;
+    absolute(x, size);
+    const bits beyond = size > 4.0F;
+    select(beyond, lanes{} + 4.0F, size, size);
+    lanes near;
+    polynomial(x * x, p, near);
+    near = near * x;
+    lanes far;
+    polynomial(size, q, far);
+    exp_of_normal(-far, far);
+    far = 1.0F - far;
+    with_sign(far, x, far);
+    const bits small = size < 1.0F;
+    select(small, near, far, to);
+    const bits number = x == x;
+    select(number, to, x, to);
+  }
+
+  static GRAPHLINE_INLINE void between(const lanes& x, float low, float high, lanes& to) {
+    const lanes zero{};
+    const bits below = x < low;
+    select(below, zero + low, x, to);
+    const bits above = to > high;
+    select(above, zero + high, to, to);
+  }
+
+  /// Ones where the mask is set.
+  static GRAPHLINE_INLINE void truth(const bits& mask, lanes& to) {
+    to = reinterpret_cast<lanes>(mask & 0x3f800000);
+  }
+};
+
+}  // namespace graphline::nn

@@ -1,0 +1,153 @@
+#include "stages/nn/layers/layers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <variant>
+
+namespace graphline::nn {
+namespace {
+
+/// Outputs along one axis of a window of `kernel` (spread by `dilation`) moved by `stride` over
+/// `size` elements with zeros `before` and `after` them; 0 when the window does not fit. With
+/// `ceil` a last, partly covered window counts if it starts inside the data or its left padding,
+/// also where it is the only one.
+/// These are the formulas of torch.nn.Conv2d and torch.nn.MaxPool2d.
+std::int64_t window_count(std::int64_t size, std::int64_t kernel, std::int64_t stride,
+                          std::int64_t before, std::int64_t after, std::int64_t dilation,
+                          bool ceil) {
+  const std::int64_t covered = dilation * (kernel - 1) + 1;
+  const std::int64_t room = size + before + after - covered;
+  if (room < 0) return ceil && room > -stride ? 1 : 0;
+  const std::int64_t whole = room / stride + 1;
+  const bool partial = ceil && room % stride != 0 && whole * stride < size + before;
+  return partial ? whole + 1 : whole;
+}
+
+template <class Number>
+std::array<Number, 2> pair_of(const std::vector<Number>& given, std::string_view name,
+                              layer_problems& problems) {
+  if (given.size() == 1) return {given[0], given[0]};
+  if (given.size() == 2) return {given[0], given[1]};
+  problems.report_at(
+      name, fmt::format("takes one number or a pair [h, w] as '{}', found {} numbers", name,
+                        given.size()));
+  return {1, 1};
+}
+
+}  // namespace
+
+layer_shape shape_rule(const layer_operation& operation, std::span<const layer_input> inputs,
+                       layer_problems& problems) {
+  return std::visit([&](const auto& of) { return infer(of, inputs, problems); }, operation);
+}
+
+parameter pair_parameter(std::string name, std::string help,
+                         std::optional<std::string> default_value, double minimum) {
+  return {.name = std::move(name),
+          .type = parameter_type::integers,
+          .help = std::move(help),
+          .default_value = std::move(default_value),
+          .minimum = minimum,
+          .maximum = largest_size};
+}
+
+parameter size_parameter(std::string name, std::string help) {
+  return {.name = std::move(name),
+          .help = std::move(help),
+          .required = true,
+          .minimum = 1,
+          .maximum = largest_size};
+}
+
+parameter kernel_parameter(std::string help) {
+  parameter kernel = pair_parameter("kernel", std::move(help), {}, 1);
+  kernel.required = true;
+  return kernel;
+}
+
+extent_pair read_pair(const arguments& values, std::string_view name, layer_problems& problems) {
+  return pair_of(values.integers(name), name, problems);
+}
+
+std::array<double, 2> read_number_pair(const arguments& values, std::string_view name,
+                                       layer_problems& problems) {
+  return pair_of(values.numbers(name), name, problems);
+}
+
+std::int64_t count_of(std::initializer_list<std::int64_t> factors) {
+  std::int64_t product = 1;
+  for (const std::int64_t factor : factors) {
+    if (__builtin_mul_overflow(product, factor, &product) || product > largest_count) {
+      return largest_count;
+    }
+  }
+  return product;
+}
+
+std::int64_t count_of(const shape& s) {
+  return std::min(s.checked_elements().value_or(largest_count), largest_count);
+}
+
+cost element_cost(const shape& out, std::int64_t flops_per_output) {
+  return {.flops = count_of({count_of(out), flops_per_output})};
+}
+
+layer_shape product_shape(shape output, const shape& weight, bool bias) {
+  const std::int64_t out = count_of(output);
+  const std::int64_t weight_elements = count_of(weight);
+  const std::int64_t fan_in = weight_elements / weight[0];
+  const std::int64_t macs = count_of({out, fan_in});
+  const double bound = 1.0 / std::sqrt(static_cast<double>(fan_in));
+  layer_shape result{
+      .output = std::move(output),
+      .weights = {{"weight", weight, {initial_value::rule::scaled, std::sqrt(3.0) * bound}}}};
+  if (bias) {
+    result.weights.push_back({"bias", {weight[0]}, {initial_value::rule::uniform, bound}});
+  }
+  result.cost = {.macs = macs, .flops = 2 * macs + (bias ? out : 0)};
+  return result;
+}
+
+bool expect_images(const layer_input& input, layer_problems& problems) {
+  if (input.shape.rank() == 4) return true;
+  problems.report(
+      fmt::format("expects [N, C, H, W] but {} gives {}", input.giver, to_string(input.shape)));
+  return false;
+}
+
+std::optional<extent_pair> window_output(const layer_input& input, const pool2d_layer& window,
+                                         layer_problems& problems) {
+  const extent_pair after = window.padding_after.value_or(window.padding);
+  extent_pair output{};
+  extent_pair covered{};
+  extent_pair padded{};
+  for (std::size_t axis = 0; axis < 2; ++axis) {
+    const std::int64_t size = input.shape[axis + 2];
+    covered[axis] = window.dilation[axis] * (window.kernel[axis] - 1) + 1;
+    padded[axis] = size + window.padding[axis] + after[axis];
+    output[axis] =
+        window_count(size, window.kernel[axis], window.stride[axis], window.padding[axis],
+                     after[axis], window.dilation[axis], window.ceil_mode);
+  }
+  if (output[0] > 0 && output[1] > 0) return output;
+  problems.report_at("kernel",
+                     fmt::format("has a kernel that covers {}x{}, larger than the padded input of "
+                                 "{}x{} ({} gives {})",
+                                 covered[0], covered[1], padded[0], padded[1], input.giver,
+                                 to_string(input.shape)));
+  return {};
+}
+
+std::optional<std::size_t> resolve_dim(std::int64_t dim, const layer_input& input,
+                                       std::string_view parameter, layer_problems& problems) {
+  const auto rank = static_cast<std::int64_t>(input.shape.rank());
+  if (dim >= -rank && dim < rank) return static_cast<std::size_t>(dim < 0 ? dim + rank : dim);
+  problems.report_at(
+      parameter, fmt::format("has no dimension {}: {} gives {}, whose dimensions are {} to {}", dim,
+                             input.giver, to_string(input.shape), -rank, rank - 1));
+  return {};
+}
+
+}  // namespace graphline::nn

@@ -1,0 +1,128 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "stages/nn/layers/layers.hpp"
+#include "stages/nn/operations/windows.hpp"
+
+namespace graphline::nn {
+namespace {
+
+/// What both pools read alike.
+pool2d_layer read_window(const arguments& values, layer_problems& problems) {
+  pool2d_layer pool;
+  pool.kernel = read_pair(values, "kernel", problems);
+  pool.stride = values.has("stride") ? read_pair(values, "stride", problems) : pool.kernel;
+  pool.padding = read_pair(values, "padding", problems);
+  pool.ceil_mode = values.boolean("ceil_mode");
+  // PyTorch's limit: otherwise a window could lie in the padding alone.
+  if (pool.padding[0] > pool.kernel[0] / 2 || pool.padding[1] > pool.kernel[1] / 2) {
+    problems.report_at(
+        "padding", fmt::format("takes at most half the kernel as padding, found {}x{} for a "
+                               "kernel of {}x{}",
+                               pool.padding[0], pool.padding[1], pool.kernel[0], pool.kernel[1]));
+  }
+  return pool;
+}
+
+pool2d_layer read_max(const arguments& values, layer_problems& problems) {
+  pool2d_layer pool = read_window(values, problems);
+  pool.method = pooling::max;
+  pool.dilation = read_pair(values, "dilation", problems);
+  return pool;
+}
+
+pool2d_layer read_average(const arguments& values, layer_problems& problems) {
+  pool2d_layer pool = read_window(values, problems);
+  pool.method = pooling::average;
+  pool.count_include_pad = values.boolean("count_include_pad");
+  return pool;
+}
+
+std::vector<parameter> window_parameters() {
+  return {kernel_parameter("Height and width of the window: a number or [h, w]."),
+          pair_parameter("stride", "Step of the window; the kernel's size when left out.", {}, 1),
+          pair_parameter("padding", "Added on each side.", "0", 0),
+          {.name = "ceil_mode",
+           .type = parameter_type::boolean,
+           .help = "Keep a last window that is only partly covered.",
+           .default_value = "false"}};
+}
+
+/// Elements under all windows along one axis: neighboring windows overlap by one where the sizes
+/// do not divide.
+std::int64_t covered_elements(std::int64_t in, std::int64_t out) {
+  std::int64_t sum = 0;
+  for (std::int64_t i = 0; i < out; ++i) sum += adaptive_window(i, in, out).elements();
+  return sum;
+}
+
+}  // namespace
+
+layer_shape infer(const pool2d_layer& pool, std::span<const layer_input> inputs,
+                  layer_problems& problems) {
+  const layer_input& input = inputs[0];
+  if (!expect_images(input, problems)) return {};
+  const extent_pair after = pool.padding_after.value_or(pool.padding);
+  for (std::size_t axis = 0; axis < 2; ++axis) {
+    const std::int64_t covered = pool.dilation[axis] * (pool.kernel[axis] - 1) + 1;
+    const std::int64_t padding = std::max(pool.padding[axis], after[axis]);
+    if (padding < covered) continue;
+    problems.report_at("padding",
+                       fmt::format("has a padding of {} for a kernel that covers {}: windows would "
+                                   "lie in the padding alone",
+                                   padding, covered));
+    return {};
+  }
+  const auto size = window_output(input, pool, problems);
+  if (!size) return {};
+
+  layer_shape result{.output = {input.shape[0], input.shape[1], (*size)[0], (*size)[1]}};
+  // Comparisons or additions within a window, and one division for the average.
+  const std::int64_t window = count_of({pool.kernel[0], pool.kernel[1]});
+  result.cost = element_cost(result.output, window - (pool.method == pooling::max ? 1 : 0));
+  return result;
+}
+
+layer_shape infer(const adaptive_avg_pool2d_layer& pool, std::span<const layer_input> inputs,
+                  layer_problems& problems) {
+  const layer_input& input = inputs[0];
+  if (!expect_images(input, problems)) return {};
+  layer_shape result{.output = {input.shape[0], input.shape[1], pool.output[0], pool.output[1]}};
+  // One addition or division per element under a window.
+  result.cost.flops =
+      count_of({input.shape[0], input.shape[1], covered_elements(input.shape[2], pool.output[0]),
+                covered_elements(input.shape[3], pool.output[1])});
+  return result;
+}
+
+layer_kind max_pool2d_kind() {
+  auto parameters = window_parameters();
+  parameters.push_back(pair_parameter("dilation", "Distance between window elements.", "1", 1));
+  return {"max_pool2d", "Largest value of each window", std::move(parameters), read_max};
+}
+
+layer_kind avg_pool2d_kind() {
+  auto parameters = window_parameters();
+  parameters.push_back({.name = "count_include_pad",
+                        .type = parameter_type::boolean,
+                        .help = "Count the padding's zeros in the mean.",
+                        .default_value = "true"});
+  return {"avg_pool2d", "Mean of each window", std::move(parameters), read_average};
+}
+
+layer_kind adaptive_avg_pool2d_kind() {
+  return {"adaptive_avg_pool2d",
+          "Mean over windows that give an output of a stated size",
+          {{.name = "output",
+            .type = parameter_type::integers,
+            .help = "Height and width of the output: a number or [h, w].",
+            .required = true,
+            .minimum = 1,
+            .maximum = 65536}},
+          [](const arguments& values, layer_problems& problems) {
+            return adaptive_avg_pool2d_layer{.output = read_pair(values, "output", problems)};
+          }};
+}
+
+}  // namespace graphline::nn

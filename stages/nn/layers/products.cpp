@@ -1,0 +1,280 @@
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "stages/nn/layers/layers.hpp"
+
+namespace graphline::nn {
+namespace {
+
+/// Zeros that keep height and width. PyTorch adds one more below and to the right where they cannot
+/// be shared out evenly, which no padding of ours can say.
+extent_pair same_padding(const conv2d_layer& conv, layer_problems& problems) {
+  extent_pair padding{};
+  if (conv.stride != extent_pair{1, 1}) {
+    problems.report_at("padding", "has the padding 'same', which takes a stride of 1");
+    return padding;
+  }
+  for (std::size_t axis = 0; axis < 2; ++axis) {
+    const std::int64_t covered = conv.dilation[axis] * (conv.kernel[axis] - 1);
+    if (covered % 2 != 0) {
+      problems.report_at("padding",
+                         fmt::format("has the padding 'same', which takes a kernel that covers an "
+                                     "odd number of elements, not {}",
+                                     covered + 1));
+      return {};
+    }
+    padding[axis] = covered / 2;
+  }
+  return padding;
+}
+
+conv2d_layer read_conv2d(const arguments& values, layer_problems& problems) {
+  conv2d_layer conv{.out_channels = values.integer("out_channels"),
+                    .kernel = read_pair(values, "kernel", problems),
+                    .stride = read_pair(values, "stride", problems),
+                    .dilation = read_pair(values, "dilation", problems),
+                    .groups = values.integer("groups"),
+                    .bias = values.boolean("bias")};
+  conv.padding = values.holds_text("padding") ? same_padding(conv, problems)
+                                              : read_pair(values, "padding", problems);
+  return conv;
+}
+
+conv_transpose2d_layer read_conv_transpose2d(const arguments& values, layer_problems& problems) {
+  conv_transpose2d_layer conv{.out_channels = values.integer("out_channels"),
+                              .kernel = read_pair(values, "kernel", problems),
+                              .stride = read_pair(values, "stride", problems),
+                              .padding = read_pair(values, "padding", problems),
+                              .dilation = read_pair(values, "dilation", problems),
+                              .groups = values.integer("groups"),
+                              .bias = values.boolean("bias")};
+  const extent_pair more = read_pair(values, "output_padding", problems);
+  // PyTorch also takes less than the dilation, which oneDNN refuses.
+  if (more[0] >= conv.stride[0] || more[1] >= conv.stride[1]) {
+    problems.report_at(
+        "output_padding",
+        fmt::format("takes less 'output_padding' than its stride of {}x{}, found {}x{}",
+                    conv.stride[0], conv.stride[1], more[0], more[1]));
+  }
+  conv.padding_after = {conv.padding[0] - more[0], conv.padding[1] - more[1]};
+  return conv;
+}
+
+parameter groups_parameter() {
+  return {.name = "groups",
+          .help = "Groups of channels convolved apart; as many as input channels is depthwise.",
+          .default_value = "1",
+          .minimum = 1,
+          .maximum = largest_size};
+}
+
+parameter bias_parameter(std::string help) {
+  return {.name = "bias",
+          .type = parameter_type::boolean,
+          .help = std::move(help),
+          .default_value = "true"};
+}
+
+parameter padding_parameter() {
+  auto result = pair_parameter(
+      "padding", "Zeros added on each side; same: as many as keep height and width.", "0", 0);
+  result.choices = {"same"};
+  return result;
+}
+
+template <class Convolution>
+bool check_groups(const Convolution& conv, const layer_input& input, layer_problems& problems) {
+  const std::int64_t in_channels = input.shape[1];
+  if (in_channels % conv.groups != 0) {
+    problems.report_at("groups",
+                       fmt::format("cannot divide {} input channels into {} groups ({} gives {})",
+                                   in_channels, conv.groups, input.giver, to_string(input.shape)));
+    return false;
+  }
+  if (conv.out_channels % conv.groups != 0) {
+    problems.report_at("groups", fmt::format("cannot divide {} output channels into {} groups",
+                                             conv.out_channels, conv.groups));
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+layer_shape infer(const conv2d_layer& conv, std::span<const layer_input> inputs,
+                  layer_problems& problems) {
+  const layer_input& input = inputs[0];
+  if (!expect_images(input, problems)) return {};
+  const bool divides = check_groups(conv, input, problems);
+  const pool2d_layer window{.kernel = conv.kernel,
+                            .stride = conv.stride,
+                            .padding = conv.padding,
+                            .padding_after = conv.padding_after,
+                            .dilation = conv.dilation};
+  const auto size = window_output(input, window, problems);
+  if (!divides || !size) return {};
+
+  const shape weight{conv.out_channels, input.shape[1] / conv.groups, conv.kernel[0],
+                     conv.kernel[1]};
+  return product_shape({input.shape[0], conv.out_channels, (*size)[0], (*size)[1]}, weight,
+                       conv.bias);
+}
+
+layer_shape infer(const conv_transpose2d_layer& conv, std::span<const layer_input> inputs,
+                  layer_problems& problems) {
+  const layer_input& input = inputs[0];
+  if (!expect_images(input, problems) || !check_groups(conv, input, problems)) return {};
+  extent_pair size{};
+  for (std::size_t axis = 0; axis < 2; ++axis) {
+    if (-conv.padding_after[axis] >= conv.stride[axis]) {
+      problems.report(
+          fmt::format("adds {} elements at the end, which are to be fewer than its "
+                      "stride of {}",
+                      -conv.padding_after[axis], conv.stride[axis]));
+      return {};
+    }
+    size[axis] = count_of({input.shape[axis + 2] - 1, conv.stride[axis]}) - conv.padding[axis] -
+                 conv.padding_after[axis] + conv.dilation[axis] * (conv.kernel[axis] - 1) + 1;
+  }
+  if (size[0] < 1 || size[1] < 1) {
+    problems.report(fmt::format("has more padding than result: {} gives {}", input.giver,
+                                to_string(input.shape)));
+    return {};
+  }
+  const shape weight{input.shape[1], conv.out_channels / conv.groups, conv.kernel[0],
+                     conv.kernel[1]};
+  layer_shape result{.output = {input.shape[0], conv.out_channels, size[0], size[1]}};
+  const std::int64_t macs = count_of({count_of(input.shape), weight[1], weight[2], weight[3]});
+  // Of a kernel's elements one in so many as the stride skips meets an output.
+  const auto fan_in =
+      static_cast<double>(count_of({weight[0] / conv.groups, weight[2], weight[3]}));
+  const double bound = std::sqrt(1.0 / fan_in);
+  const double skipped = static_cast<double>(conv.stride[0]) * static_cast<double>(conv.stride[1]);
+  result.weights = {
+      {"weight", weight, {initial_value::rule::scaled, std::sqrt(3.0 * skipped) * bound}}};
+  if (conv.bias) {
+    result.weights.push_back({"bias", {conv.out_channels}, {initial_value::rule::uniform, bound}});
+  }
+  result.cost = {.macs = macs, .flops = 2 * macs + (conv.bias ? count_of(result.output) : 0)};
+  return result;
+}
+
+layer_shape infer(const matmul_layer&, std::span<const layer_input> inputs,
+                  layer_problems& problems) {
+  const shape& a = inputs[0].shape;
+  const shape& b = inputs[1].shape;
+  const auto leading = [](const shape& s) {
+    return shape(std::vector<std::int64_t>(s.extents().begin(), s.extents().end() - 2));
+  };
+  const bool matrices = a.rank() >= 2 && b.rank() >= 2;
+  if (matrices && a[a.rank() - 1] == b[b.rank() - 2]) {
+    const shape outer[] = {leading(a), leading(b)};
+    if (const auto batch = broadcast(outer)) {
+      std::vector<std::int64_t> extents = batch->extents();
+      extents.push_back(a[a.rank() - 2]);
+      extents.push_back(b[b.rank() - 1]);
+      layer_shape result{.output = shape(std::move(extents))};
+      const std::int64_t macs = count_of({count_of(result.output), a[a.rank() - 1]});
+      result.cost = {.macs = macs, .flops = 2 * macs};
+      return result;
+    }
+  }
+  problems.report(fmt::format("cannot multiply {} of {} by {} of {}", inputs[0].giver, to_string(a),
+                              inputs[1].giver, to_string(b)));
+  return {};
+}
+
+layer_shape infer(const linear_layer& linear, std::span<const layer_input> inputs,
+                  layer_problems& problems) {
+  const layer_input& input = inputs[0];
+  const std::size_t rank = input.shape.rank();
+  if (rank < 2 || (rank > 3 && !linear.any_rank)) {
+    problems.report(fmt::format("expects [N, features] or [N, tokens, features] but {} gives {}{}",
+                                input.giver, to_string(input.shape),
+                                rank > 3 ? " (put a 'flatten' before it)" : ""));
+    return {};
+  }
+  std::vector<std::int64_t> extents = input.shape.extents();
+  const shape weight{linear.out_features, extents.back()};
+  extents.back() = linear.out_features;
+  return product_shape(shape(std::move(extents)), weight, linear.bias);
+}
+
+layer_shape infer(const attention_layer& attention, std::span<const layer_input> inputs,
+                  layer_problems& problems) {
+  const layer_input& input = inputs[0];
+  if (input.shape.rank() != 3 || input.shape[2] % 3 != 0) {
+    problems.report(
+        fmt::format("expects queries, keys and values after each other, [N, tokens, 3 dim], but "
+                    "{} gives {}",
+                    input.giver, to_string(input.shape)));
+    return {};
+  }
+  const std::int64_t batch = input.shape[0];
+  const std::int64_t tokens = input.shape[1];
+  const std::int64_t dim = input.shape[2] / 3;
+  if (dim % attention.heads != 0) {
+    problems.report_at("heads",
+                       fmt::format("cannot divide {} features into {} heads ({} gives {})", dim,
+                                   attention.heads, input.giver, to_string(input.shape)));
+    return {};
+  }
+
+  layer_shape result{.output = {batch, tokens, dim}};
+  const std::int64_t scores = count_of({batch, attention.heads, tokens, tokens});
+  const std::int64_t macs = count_of({2, batch, tokens, tokens, dim});
+  // Two products; per score the scale and the five of a softmax. Scores pass inside: not counted.
+  result.cost = {.macs = macs, .flops = 2 * macs + 6 * scores};
+  return result;
+}
+
+layer_kind conv2d_kind() {
+  return {"conv2d",
+          "2-D convolution of [N, C, H, W]",
+          {size_parameter("out_channels", "Channels of the output."),
+           kernel_parameter("Height and width of the kernel: a number or [h, w]."),
+           pair_parameter("stride", "Step of the kernel.", "1", 1), padding_parameter(),
+           pair_parameter("dilation", "Distance between kernel elements.", "1", 1),
+           groups_parameter(), bias_parameter("Add a learned number per channel.")},
+          read_conv2d};
+}
+
+layer_kind conv_transpose2d_kind() {
+  return {
+      "conv_transpose2d",
+      "Transposed 2-D convolution of [N, C, H, W]",
+      {size_parameter("out_channels", "Channels of the output."),
+       kernel_parameter("Height and width of the kernel: a number or [h, w]."),
+       pair_parameter("stride", "Distance of the input's elements in the output.", "1", 1),
+       pair_parameter("padding", "Rows and columns of the output left out on each side.", "0", 0),
+       pair_parameter("output_padding",
+                      "Rows added below and columns added on the right, fewer than the stride.",
+                      "0", 0),
+       pair_parameter("dilation", "Distance between kernel elements.", "1", 1), groups_parameter(),
+       bias_parameter("Add a learned number per channel.")},
+      read_conv_transpose2d};
+}
+
+layer_kind linear_kind() {
+  return {"linear",
+          "Fully connected layer on [N, features] or [N, tokens, features]",
+          {size_parameter("out_features", "Features of the output."),
+           bias_parameter("Add a learned number per feature.")},
+          [](const arguments& values, layer_problems&) {
+            return linear_layer{.out_features = values.integer("out_features"),
+                                .bias = values.boolean("bias")};
+          }};
+}
+
+layer_kind attention_kind() {
+  return {"scaled_dot_product_attention",
+          "softmax(q k^T / sqrt(dim / heads)) v per head, of packed [N, tokens, q k v]",
+          {size_parameter("heads",
+                          "Heads, each of dim / heads neighboring features of q, of k and of v.")},
+          [](const arguments& values, layer_problems&) {
+            return attention_layer{.heads = values.integer("heads")};
+          }};
+}
+
+}  // namespace graphline::nn

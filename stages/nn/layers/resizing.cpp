@@ -1,0 +1,122 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "stages/nn/layers/layers.hpp"
+#include "stages/nn/operations/movements.hpp"
+
+namespace graphline::nn {
+namespace {
+
+/// Bounds the list of positions that a small file can ask for.
+constexpr std::int64_t largest_upsampled = 65536;
+
+/// One dimension: its extents before and after, and how far apart neighbors of the result lie in
+/// what is resized: as in PyTorch, a float32.
+struct upsampled_extent {
+  std::int64_t from = 1;
+  std::int64_t to = 1;
+  float step = 1;
+};
+
+/// What each position of the result is made of: the element at or before it, or with `blends` that
+/// and the next, where `center` is how far pixels are counted from their edge.
+std::vector<resize_position> upsampled_positions(const upsampled_extent& along, bool blends,
+                                                 float center) {
+  std::vector<resize_position> positions;
+  for (std::int64_t i = 0; i < along.to; ++i) {
+    const float source = along.step * (static_cast<float>(i) + center) - center;
+    const float below = std::floor(source);
+    const auto beyond = blends ? std::optional(static_cast<double>(source - below)) : std::nullopt;
+    positions.push_back(position_in(along.from, static_cast<double>(below), beyond));
+  }
+  return positions;
+}
+
+/// By the formulas of torch.nn.Upsample.
+layer_operation read_upsample(const arguments& values, std::span<const layer_input> inputs,
+                              layer_problems& problems) {
+  const bool by_size = values.has("size");
+  const bool blends = values.text("mode") == "bilinear";
+  const bool align_corners = values.boolean("align_corners");
+  if (by_size == values.has("scale_factor")) {
+    problems.report("takes either a 'size' or a 'scale_factor'");
+  } else if (align_corners && !blends) {
+    problems.report_at("align_corners", "takes 'align_corners' with 'mode: bilinear' alone");
+  }
+  if (problems.any() || !expect_images(inputs[0], problems)) return resize2d_layer{};
+
+  std::vector<resize_position> positions[2];
+  for (std::size_t axis = 0; axis < 2; ++axis) {
+    upsampled_extent along{.from = inputs[0].shape[axis + 2]};
+    const auto from = static_cast<float>(along.from);
+    if (by_size) {
+      along.to = read_pair(values, "size", problems)[axis];
+      along.step = from / static_cast<float>(along.to);
+    } else {
+      const double factor = read_number_pair(values, "scale_factor", problems)[axis];
+      const double to = std::floor(static_cast<double>(along.from) * factor);
+      along.to = static_cast<std::int64_t>(std::min(to, largest_upsampled + 1.0));
+      along.step = static_cast<float>(1 / factor);
+    }
+    if (along.to < 1 || along.to > largest_upsampled) {
+      problems.report_at(
+          "scale_factor",
+          fmt::format("makes a height or width of {} elements ({} gives {}); it "
+                      "must be 1 to {}",
+                      along.to, inputs[0].giver, to_string(inputs[0].shape), largest_upsampled));
+    }
+    if (problems.any()) return resize2d_layer{};
+    if (blends && along.to == along.from) {  // copied, whatever factor gave the same size
+      along.step = 1;
+    } else if (align_corners) {
+      along.step = along.to > 1 ? (from - 1) / static_cast<float>(along.to - 1) : 0;
+    }
+    positions[axis] = upsampled_positions(along, blends, blends && !align_corners ? 0.5F : 0.0F);
+  }
+  return resize2d_layer{std::move(positions[0]), std::move(positions[1])};
+}
+
+}  // namespace
+
+layer_shape infer(const resize2d_layer& resize, std::span<const layer_input> inputs,
+                  layer_problems& problems) {
+  if (!expect_images(inputs[0], problems)) return {};
+  const shape& input = inputs[0].shape;
+  const shape output{input[0], input[1], static_cast<std::int64_t>(resize.rows.size()),
+                     static_cast<std::int64_t>(resize.columns.size())};
+  const auto blends = [](const std::vector<resize_position>& positions) {
+    return std::ranges::any_of(positions, [](const auto& at) { return at.weight != 0; });
+  };
+  // A difference, a product and a sum for each dimension along which elements are blended.
+  const std::int64_t flops = (blends(resize.rows) ? 3 : 0) + (blends(resize.columns) ? 3 : 0);
+  return {.output = output, .cost = element_cost(output, flops)};
+}
+
+layer_kind upsample_kind() {
+  parameter size = pair_parameter("size", "Height and width of the result.", {}, 1);
+  size.maximum = largest_upsampled;
+  return {"upsample",
+          "Images of another size, by the nearest elements or between them",
+          {std::move(size),
+           {.name = "scale_factor",
+            .type = parameter_type::numbers,
+            .help = "What height and width are multiplied by, in place of a size: a number or "
+                    "[h, w].",
+            .minimum = 0},
+           {.name = "mode",
+            .type = parameter_type::choice,
+            .help = "nearest: the element at or before a position; bilinear: between four.",
+            .default_value = "nearest",
+            .choices = {"nearest", "bilinear"}},
+           {.name = "align_corners",
+            .type = parameter_type::boolean,
+            .help = "Of bilinear: the centers of the corner pixels stay where they are, instead "
+                    "of their edges.",
+            .default_value = "false"}},
+          {},
+          read_upsample};
+}
+
+}  // namespace graphline::nn

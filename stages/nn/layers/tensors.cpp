@@ -1,0 +1,311 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "stages/nn/layers/layers.hpp"
+#include "stages/nn/operations/movements.hpp"
+
+namespace graphline::nn {
+namespace {
+
+parameter dim_parameter() {
+  return {
+      .name = "dim", .help = "The dimension; negative ones count from the last.", .required = true};
+}
+
+/// The product of the extents that are not -1.
+std::int64_t stated_elements(const std::vector<std::int64_t>& extents) {
+  std::int64_t stated = 1;
+  for (const std::int64_t extent : extents) {
+    if (extent != -1) stated = count_of({stated, extent});
+  }
+  return stated;
+}
+
+/// An extent that cannot follow from the others stays -1, which the shape rule refuses.
+layer_operation read_reshape(const arguments& values, std::span<const layer_input> inputs,
+                             layer_problems&) {
+  std::vector<std::int64_t> extents = values.integers("shape");
+  if (std::ranges::count(extents, -1) == 1) {
+    const std::int64_t known = stated_elements(extents);
+    const std::int64_t elements = inputs[0].shape.elements();
+    if (known > 0 && elements % known == 0) *std::ranges::find(extents, -1) = elements / known;
+  }
+  return reshape_layer{shape(std::move(extents))};
+}
+
+layer_operation read_permute(const arguments& values, std::span<const layer_input> inputs,
+                             layer_problems& problems) {
+  const shape& s = inputs[0].shape;
+  transpose_layer transpose;
+  for (const std::int64_t dim : values.integers("dims")) {
+    const auto axis = resolve_dim(dim, inputs[0], "dims", problems);
+    if (!axis) return transpose;
+    transpose.order.push_back(*axis);
+  }
+  const std::set<std::size_t> different(transpose.order.begin(), transpose.order.end());
+  if (transpose.order.size() != s.rank() || different.size() != s.rank()) {
+    problems.report_at("dims", fmt::format("must name each dimension of {} once ({} gives it)",
+                                           to_string(s), inputs[0].giver));
+  }
+  return transpose;
+}
+
+layer_operation read_slice(const arguments& values, std::span<const layer_input> inputs,
+                           layer_problems& problems) {
+  const shape& s = inputs[0].shape;
+  const auto axis = resolve_dim(values.integer("dim"), inputs[0], "dim", problems);
+  if (!axis) return slice_layer{};
+  const std::int64_t extent = s[*axis];
+  const auto from_begin = [&](std::int64_t at) { return at < 0 ? at + extent : at; };
+  const std::int64_t start = from_begin(values.integer("start"));
+  const std::int64_t end = values.has("end") ? from_begin(values.integer("end")) : extent;
+  const std::int64_t step = values.integer("step");
+  if (start < 0 || start >= end || end > extent) {
+    problems.report_at(values.has("end") ? "end" : "start",
+                       fmt::format("takes elements from {} to before {} along dimension {}, "
+                                   "where {} has {}",
+                                   start, end, *axis, inputs[0].giver, extent));
+    return slice_layer{};
+  }
+  slice_layer slice{.begin = std::vector<std::int64_t>(s.rank(), 0),
+                    .step = std::vector<std::int64_t>(s.rank(), 1),
+                    .extents = {}};
+  slice.begin[*axis] = start;
+  slice.step[*axis] = step;
+  std::vector<std::int64_t> extents = s.extents();
+  extents[*axis] = (end - start + step - 1) / step;
+  slice.extents = shape(std::move(extents));
+  return slice;
+}
+
+layer_operation read_zero_pad2d(const arguments& values, std::span<const layer_input> inputs,
+                                layer_problems& problems) {
+  std::vector<std::int64_t> around = values.integers("padding");
+  if (around.size() == 1) around.resize(4, around.front());
+  if (around.size() != 4) {
+    problems.report_at("padding",
+                       fmt::format("takes one number or [left, right, top, bottom] as 'padding', "
+                                   "found {} numbers",
+                                   around.size()));
+  } else if (expect_images(inputs[0], problems)) {
+    return pad_layer{.before = {0, 0, around[2], around[0]}, .after = {0, 0, around[3], around[1]}};
+  }
+  return pad_layer{};
+}
+
+layer_operation read_concat(const arguments& values, std::span<const layer_input> inputs,
+                            layer_problems& problems) {
+  if (inputs.size() < 2) {
+    const bool none = values.tree("reads").is_sequence() && values.tree("reads").items().empty();
+    problems.report_at("reads", fmt::format("takes two names or more in 'reads', found {}",
+                                            none ? "none" : "one"));
+  }
+  const auto axis = resolve_dim(values.integer("dim"), inputs[0], "dim", problems);
+  return concat_layer{axis.value_or(0)};
+}
+
+}  // namespace
+
+layer_shape infer(const pointwise_layer& layer, std::span<const layer_input> inputs,
+                  layer_problems& problems) {
+  std::vector<shape> shapes;
+  for (const layer_input& input : inputs) shapes.push_back(input.shape);
+  const auto output = broadcast(shapes);
+  if (!output) {
+    std::string given;
+    for (const layer_input& input : inputs) {
+      given +=
+          fmt::format("{}{} of {}", given.empty() ? "" : ", ", input.giver, to_string(input.shape));
+    }
+    problems.report_at("from", "needs shapes that broadcast to one but reads " + given);
+    return {};
+  }
+  return {.output = *output, .cost = element_cost(*output, traits_of(layer.function).flops)};
+}
+
+layer_shape infer(const concat_layer& concat, std::span<const layer_input> inputs,
+                  layer_problems& problems) {
+  std::vector<std::int64_t> extents = inputs[0].shape.extents();
+  for (std::size_t i = 1; i < inputs.size(); ++i) {
+    const shape& other = inputs[i].shape;
+    const bool same_rank = other.rank() == extents.size();
+    std::vector<std::size_t> different;
+    for (std::size_t axis = 0; same_rank && axis < extents.size(); ++axis) {
+      if (axis != concat.axis && other[axis] != extents[axis]) different.push_back(axis);
+    }
+    if (!same_rank || !different.empty()) {
+      problems.report(fmt::format(
+          "cannot join {} of {} and {} of {} along dimension {}: they differ in {}{}",
+          inputs[0].giver, to_string(inputs[0].shape), inputs[i].giver, to_string(other),
+          concat.axis, same_rank ? "dimension " : "their number of dimensions",
+          fmt::join(different, " and dimension ")));
+      return {};
+    }
+    extents[concat.axis] += other[concat.axis];
+  }
+  return {.output = shape(std::move(extents))};
+}
+
+layer_shape infer(const slice_layer& slice, std::span<const layer_input>, layer_problems&) {
+  return {.output = slice.extents};
+}
+
+layer_shape infer(const pad_layer& pad, std::span<const layer_input> inputs, layer_problems&) {
+  const shape output = padded_extents(inputs[0].shape, pad);
+  return {.output = output};
+}
+
+layer_shape infer(const transpose_layer& transpose, std::span<const layer_input> inputs,
+                  layer_problems&) {
+  std::vector<std::int64_t> extents;
+  for (const std::size_t axis : transpose.order) extents.push_back(inputs[0].shape[axis]);
+  return {.output = shape(std::move(extents))};
+}
+
+layer_shape infer(const reshape_layer& reshape, std::span<const layer_input> inputs,
+                  layer_problems& problems) {
+  if (reshape.extents.checked_elements() != inputs[0].shape.checked_elements()) {
+    const std::vector<std::int64_t>& extents = reshape.extents.extents();
+    const auto open = std::ranges::count(extents, -1);
+    problems.report_at(
+        "shape",
+        fmt::format("cannot see {} of {} as {}: {}", inputs[0].giver, to_string(inputs[0].shape),
+                    to_string(reshape.extents),
+                    open > 1 ? "only one extent may be -1"
+                             : fmt::format("{} elements are {} {}", inputs[0].shape.elements(),
+                                           open == 1 ? "no multiple of" : "not",
+                                           stated_elements(extents))));
+    return {};
+  }
+  // The elements stay where they are: no work.
+  return {.output = reshape.extents};
+}
+
+layer_shape infer(const expand_layer& expand, std::span<const layer_input> inputs,
+                  layer_problems& problems) {
+  const shape both[] = {inputs[0].shape, expand.extents};
+  if (broadcast(both) != expand.extents) {
+    problems.report(fmt::format("cannot broadcast {} of {} to {}", inputs[0].giver,
+                                to_string(inputs[0].shape), to_string(expand.extents)));
+    return {};
+  }
+  return {.output = expand.extents};
+}
+
+layer_shape infer(const reduce_layer& reduce, std::span<const layer_input> inputs,
+                  layer_problems&) {
+  const shape& input = inputs[0].shape;
+  std::vector<std::int64_t> extents;
+  for (std::size_t axis = 0; axis < input.rank(); ++axis) {
+    const bool gone = std::ranges::find(reduce.axes, axis) != reduce.axes.end();
+    if (!gone) extents.push_back(input[axis]);
+    if (gone && reduce.keep_dims) extents.push_back(1);
+  }
+  layer_shape result{.output = shape(std::move(extents))};
+  // One addition or comparison for each element but the first; a mean divides in its place.
+  const bool divides = reduce.function == reduce_layer::reduction::mean;
+  result.cost.flops = count_of(input) - (divides ? 0 : count_of(result.output));
+  return result;
+}
+
+layer_shape infer(const gather_layer& gather, std::span<const layer_input> inputs,
+                  layer_problems&) {
+  std::vector<std::int64_t> extents = inputs[0].shape.extents();
+  extents[gather.axis] = static_cast<std::int64_t>(gather.indices.size());
+  return {.output = shape(std::move(extents))};
+}
+
+layer_shape infer(const take_layer& take, std::span<const layer_input> inputs,
+                  layer_problems& problems) {
+  // As far as float32 holds each whole number.
+  constexpr std::int64_t most_numbers = std::int64_t{1} << 24;
+  const std::vector<std::int64_t>& from = inputs[0].shape.extents();
+  const std::vector<std::int64_t>& numbers = inputs[1].shape.extents();
+  if (from[take.axis] > most_numbers) {
+    problems.report(fmt::format("takes elements out of more than 2^24 ({} gives {})",
+                                inputs[0].giver, to_string(inputs[0].shape)));
+    return {};
+  }
+  const auto axis = from.begin() + static_cast<std::ptrdiff_t>(take.axis);
+  std::vector<std::int64_t> extents(from.begin(), axis);
+  extents.insert(extents.end(), numbers.begin(), numbers.end());
+  extents.insert(extents.end(), axis + 1, from.end());
+  return {.output = shape(std::move(extents))};
+}
+
+layer_shape infer(const convert_layer&, std::span<const layer_input> inputs, layer_problems&) {
+  return {.output = inputs[0].shape};
+}
+
+layer_kind reshape_kind() {
+  return {"reshape",
+          "The same elements, row-major, in another shape",
+          {{.name = "shape",
+            .type = parameter_type::integers,
+            .help = "The extents; one of them may be -1 and follows from the others.",
+            .required = true,
+            .minimum = -1,
+            .maximum = largest_size}},
+          {},
+          read_reshape};
+}
+
+layer_kind permute_kind() {
+  return {"permute",
+          "The dimensions in another order",
+          {{.name = "dims",
+            .type = parameter_type::integers,
+            .help = "Which dimension each one is; negative ones count from the last.",
+            .required = true}},
+          {},
+          read_permute};
+}
+
+layer_kind slice_kind() {
+  return {"slice",
+          "Part of one dimension: x[start:end:step]",
+          {dim_parameter(),
+           {.name = "start",
+            .help = "The first element; negative ones count from the end.",
+            .default_value = "0"},
+           {.name = "end",
+            .help = "The element after the last, likewise; all to the end when left out."},
+           {.name = "step",
+            .help = "The distance between elements.",
+            .default_value = "1",
+            .minimum = 1,
+            .maximum = largest_size}},
+          {},
+          read_slice};
+}
+
+layer_kind zero_pad2d_kind() {
+  return {"zero_pad2d",
+          "Images with zeros around them",
+          {{.name = "padding",
+            .type = parameter_type::integers,
+            .help = "Zeros on each side: a number or [left, right, top, bottom].",
+            .required = true,
+            .minimum = 0,
+            .maximum = largest_size}},
+          {},
+          read_zero_pad2d};
+}
+
+layer_kind concat_kind() {
+  return {"concat",
+          "Joins what it reads along one dimension",
+          {dim_parameter(),
+           {.name = "reads",
+            .type = parameter_type::tree,
+            .help = "Names of the earlier layers or inputs of the network, in order.",
+            .required = true,
+            .structure = "name or list of names"}},
+          {},
+          read_concat};
+}
+
+}  // namespace graphline::nn

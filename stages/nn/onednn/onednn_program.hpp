@@ -1,0 +1,133 @@
+#pragma once
+
+#include <cstddef>
+#include <dnnl.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "framework/base/precision.hpp"
+#include "framework/base/tensor_type.hpp"
+#include "framework/device/host/host_device.hpp"
+#include "stages/nn/program/program.hpp"
+
+namespace graphline::nn {
+
+/// An argument of a primitive, in memory.
+struct onednn_argument {
+  int role = 0;  ///< DNNL_ARG_SRC, ...
+  dnnl::memory::desc layout;
+  void* data = nullptr;
+};
+
+/// A oneDNN primitive with all its arguments: one operation of the `host` device. Running it
+/// allocates nothing here.
+class onednn_operation final : public host_operation {
+ public:
+  /// `owner` leads the message of a failure: "stage 'head', layer '0.linear'".
+  onednn_operation(std::string name, std::string owner, dnnl::primitive primitive,
+                   const std::vector<onednn_argument>& arguments);
+
+  std::string_view name() const noexcept override { return name_; }
+
+  /// Throws `run_error` with owner, name and oneDNN's status.
+  void run() override;
+
+ private:
+  std::string name_;
+  std::string owner_;
+  dnnl::primitive primitive_;
+  dnnl::stream stream_;
+  std::vector<dnnl::memory> memories_;      // own the handles in arguments_
+  std::vector<dnnl_exec_arg_t> arguments_;  // as the C interface takes them, made once
+};
+
+/// The one CPU engine of the process.
+const dnnl::engine& onednn_engine();
+
+/// What every primitive here is made with: a scratchpad that the caller provides, so that a frame
+/// allocates nothing, and float32 arithmetic whatever the environment allows.
+dnnl::primitive_attr onednn_attributes();
+
+/// Layout of a packed, row-major float32 tensor; with `transpose` its last two extents are stored
+/// the other way around.
+dnnl::memory::desc plain_layout(const shape& s, bool transpose = false);
+
+/// The same extents in whatever layout oneDNN prefers.
+dnnl::memory::desc any_layout(const shape& s);
+
+/// What reports say of oneDNN's operations by these names, for a stage that was asked for some
+/// precision: "oneDNN matmul [jit:avx512_core]; in float32, host has no tf32". `own`: they are all
+/// loops of Graphline's.
+std::string onednn_choice(const std::string& operations, precision asked, bool own = false);
+
+/// A value during a program: where and in which layout.
+struct program_tensor {
+  std::size_t buffer = 0;
+  dnnl::memory::desc layout;
+};
+
+/// What one step touches.
+struct program_operand {
+  int role = 0;  ///< DNNL_ARG_SRC, ...
+  program_tensor tensor;
+  std::size_t offset = 0;  ///< where in the buffer it begins, in bytes
+};
+
+/// One operation, not yet bound to memory. `make` gets the operands in order, with their addresses.
+struct host_step {
+  std::string name;  ///< "conv2d+bias+gelu [jit:avx512_core]"
+  std::vector<program_operand> operands;
+  std::function<std::unique_ptr<host_operation>(const std::vector<onednn_argument>&)> make;
+};
+
+/// A weight in host memory and the layout in which the steps want it.
+struct host_constant {
+  std::size_t buffer = 0;
+  dnnl::memory::desc given;
+  dnnl::memory::desc wanted;
+  std::vector<float> values;
+};
+
+/// A program for the `host` device. oneDNN plans for the right number of threads on the device's
+/// worker thread, where primitives are therefore to be made.
+struct host_program : program {
+  using bound_step = std::unique_ptr<host_operation>;
+
+  std::vector<host_step> steps;
+  std::vector<host_constant> constants;  ///< until `load_constants`
+  bool flush_denormals = false;          ///< while its operations run
+
+  /// Adds a primitive named after its content and oneDNN's implementation; its scratchpad is added
+  /// to the operands. `owner` leads the message of a failure.
+  template <class Primitive>
+  void add_primitive(std::string_view content, const std::string& owner,
+                     const typename Primitive::primitive_desc& chosen,
+                     std::vector<program_operand> operands) {
+    add_primitive(content, owner, Primitive(chosen), chosen, chosen.scratchpad_desc(),
+                  std::move(operands));
+  }
+
+  static void enqueue(stream& s, const bound_step& step) { host_enqueue(s, *step); }
+
+  void place_buffers();
+
+  /// Writes the constants to `weights` in the layouts the steps want and drops the host copies. On
+  /// the worker thread.
+  void load_constants(std::byte* weights);
+
+  std::vector<bound_step> bind(const program_memory& memory) const;
+
+ private:
+  void add_primitive(std::string_view content, const std::string& owner,
+                     const dnnl::primitive& primitive, const dnnl::primitive_desc_base& chosen,
+                     const dnnl::memory::desc& scratchpad, std::vector<program_operand> operands);
+};
+
+/// oneDNN with its version, for results.
+std::vector<std::pair<std::string, std::string>> onednn_version();
+
+}  // namespace graphline::nn

@@ -1,0 +1,139 @@
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "stages/nn/onnx/onnx_importer.hpp"
+
+namespace graphline::nn::onnx {
+namespace {
+
+std::size_t import_dropout(onnx_importer& to, const onnx_call& node) {
+  const bool trains = node.has(2) && node.number(2) != 0;
+  const bool drops = !node.has(1) || node.number(1) != 0;
+  node.require(!(trains && drops), "trains, which is not supported");
+  return to.value(0);
+}
+
+std::size_t import_concat(onnx_importer& to, const onnx_call& node) {
+  const std::size_t axis = node.axis(node.integer("axis", 1), node.extents(0).rank());
+  std::vector<std::size_t> values;
+  std::optional<shape> others;  // extents beside the axis
+  for (std::size_t i = 0; i < node.inputs(); ++i) {
+    std::vector<std::int64_t> extents = node.extents(i).extents();
+    node.require(axis < extents.size(), "has shapes that do not fit together");
+    const bool empty = std::exchange(extents[axis], 1) == 0;
+    node.require(!others || *others == shape(extents), "has shapes that do not fit together");
+    others = shape(std::move(extents));
+    if (!empty) values.push_back(to.value(i));
+  }
+  node.require(!values.empty(), "gives no elements, which is not supported");
+  return values.size() == 1 ? values.front() : to.add(concat_layer{axis}, std::move(values));
+}
+
+/// Rows of the values and of the updates one after the other, of which each place of the result
+/// takes one.
+std::size_t import_scatter(onnx_importer& to, const onnx_call& node) {
+  node.require(node.text("reduction", "none") == "none",
+               "has a reduction, which is supported for constants alone");
+  const scattering wanted = scattering_of(node);
+  const shape extents = node.extents(0);
+  const std::int64_t rows = wanted.rows;
+  const std::int64_t updates = std::ssize(wanted.places);
+  node.require(rows > 0 && wanted.row > 0, "gives no elements, which is not supported");
+  if (updates == 0) return to.value(0);
+  std::vector<std::int64_t> taken(static_cast<std::size_t>(rows));
+  std::iota(taken.begin(), taken.end(), 0);
+  for (std::int64_t i = 0; i < updates; ++i) {
+    taken[static_cast<std::size_t>(wanted.places[static_cast<std::size_t>(i)])] = rows + i;
+  }
+  const std::size_t all =
+      to.add(concat_layer{0}, {to.add_reshape(to.value(0), {rows, wanted.row}),
+                               to.add_reshape(to.value(2), {updates, wanted.row})});
+  return to.add_reshape(to.add_selection(all, {{0, std::move(taken)}}), extents);
+}
+
+std::size_t import_expand(onnx_importer& to, const onnx_call& node) {
+  const shape extents = expanded_extents(node);
+  if (extents == node.extents(0)) return to.value(0);
+  return to.add(expand_layer{extents}, {to.value(0)});
+}
+
+std::size_t import_gather(onnx_importer& to, const onnx_call& node) {
+  if (!node.is_constant(1)) {
+    const std::size_t axis = node.axis(node.integer("axis", 0), node.extents(0).rank());
+    return to.add(take_layer{axis}, {to.value(0), to.value(1)});
+  }
+  const gathering wanted = gathering_of(node);
+  return to.add_reshape(to.add_selection(to.value(0), wanted.selected), wanted.extents);
+}
+
+/// Blocks of size x size elements become channels, or the other way around.
+std::int64_t block_size(const onnx_call& node) {
+  const std::int64_t size = node.integer("blocksize", 0);
+  node.require(node.extents(0).rank() == 4, "takes [N, C, H, W]");
+  node.require(size > 0 && size <= 1024, "has no block size from 1 to 1024");
+  return size;
+}
+
+std::size_t import_depth_to_space(onnx_importer& to, const onnx_call& node) {
+  const std::int64_t size = block_size(node);
+  const shape& s = node.extents(0);
+  node.require(s[1] % (size * size) == 0, "has channels that are no whole blocks");
+  const std::int64_t channels = s[1] / size / size;
+  std::size_t x = to.value(0);
+  if (node.text("mode", "DCR") == "CRD") {
+    x = to.add_reshape(x, {s[0], channels, size, size, s[2], s[3]});
+    x = to.add(transpose_layer{{0, 1, 4, 2, 5, 3}}, {x});
+  } else {
+    x = to.add_reshape(x, {s[0], size, size, channels, s[2], s[3]});
+    x = to.add(transpose_layer{{0, 3, 4, 1, 5, 2}}, {x});
+  }
+  return to.add_reshape(x, {s[0], channels, s[2] * size, s[3] * size});
+}
+
+std::size_t import_space_to_depth(onnx_importer& to, const onnx_call& node) {
+  const std::int64_t size = block_size(node);
+  const shape& s = node.extents(0);
+  node.require(s[2] % size == 0 && s[3] % size == 0,
+               "has rows or columns that are no whole blocks");
+  std::size_t x = to.add_reshape(to.value(0), {s[0], s[1], s[2] / size, size, s[3] / size, size});
+  x = to.add(transpose_layer{{0, 3, 5, 1, 2, 4}}, {x});
+  return to.add_reshape(x, {s[0], s[1] * size * size, s[2] / size, s[3] / size});
+}
+
+}  // namespace
+
+onnx_operators imported_movements() {
+  onnx_operators all = {
+      {"Concat", one_output(import_concat)},
+      {"DepthToSpace", one_output(import_depth_to_space)},
+      {"Dropout", one_output(import_dropout)},
+      {"Expand", one_output(import_expand)},
+      {"Gather", one_output(import_gather)},
+      {"ScatterND", one_output(import_scatter)},
+      {"SpaceToDepth", one_output(import_space_to_depth)},
+      {"Transpose", one_output([](onnx_importer& to, const onnx_call& node) {
+         return to.add(transpose_layer{transposed_order(node)}, {to.value(0)});
+       })},
+  };
+  for (const auto& [name, extents_of] : reshapings()) {
+    all[name] = one_output([extents_of = extents_of](onnx_importer& to, const onnx_call& node) {
+      return to.add_reshape(to.value(0), extents_of(node));
+    });
+  }
+  for (const auto& [name, parts_of] : selectings()) {
+    all[name] = [parts_of = parts_of](onnx_importer& to, const onnx_call& node) {
+      // `Pad` alone has a value for elements that lie outside.
+      const bool pads = node.node().op_type == "Pad";
+      const float padding = pads && node.has(2) ? node.number(2) : node.number("value", 0.0F);
+      std::vector<std::size_t> parts;
+      for (const selection& part : parts_of(node)) {
+        parts.push_back(to.add_selection(to.value(0), part, padding));
+      }
+      return parts;
+    };
+  }
+  return all;
+}
+
+}  // namespace graphline::nn::onnx

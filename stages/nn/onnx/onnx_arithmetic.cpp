@@ -1,0 +1,378 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <utility>
+
+#include "stages/nn/onnx/onnx_einsum.hpp"
+#include "stages/nn/onnx/onnx_forms.hpp"
+#include "stages/nn/onnx/onnx_functions.hpp"
+
+namespace graphline::nn::onnx {
+namespace {
+
+using whole = std::int64_t;
+using word = std::uint64_t;  // wraps around where a signed one must not
+
+// What an operator does with floating-point numbers, of which those of 32 bits and less are rounded
+// from its result, and with integers; null where it is not defined for them.
+struct unary_function {
+  double (*of_reals)(double);
+  whole (*of_integers)(whole) = nullptr;
+};
+struct binary_function {
+  double (*of_reals)(double, double);
+  whole (*of_integers)(whole, whole) = nullptr;
+};
+struct comparison {
+  bool (*of_reals)(double, double);
+  bool (*of_integers)(whole, whole);
+};
+
+template <class Function>
+constexpr comparison compares(Function function) {
+  return {function, function};
+}
+
+const onnx_tensor& same_type(const onnx_call& call, const onnx_tensor& a, const onnx_tensor& b) {
+  call.require(a.element == b.element, "has inputs of different types");
+  return b;
+}
+
+/// Applies a function to the elements of a tensor.
+onnx_tensor applied(const onnx_call& call, const onnx_tensor& from,
+                    const unary_function& function) {
+  onnx_tensor result = make(call, from.element, from.extents);
+  std::visit(
+      [&]<class Value>(const std::vector<Value>& values) {
+        auto& to = std::get<std::vector<Value>>(result.values);
+        if constexpr (std::is_same_v<Value, whole>) {
+          call.require(function.of_integers != nullptr, "is not defined for integers");
+          std::ranges::transform(values, to.begin(), function.of_integers);
+        } else {
+          std::ranges::transform(values, to.begin(), [&](Value value) {
+            return static_cast<Value>(function.of_reals(value));
+          });
+        }
+      },
+      from.values);
+  return result;
+}
+
+/// Applies a function to the elements of two tensors, which are broadcast; the result of a
+/// comparison is a bool.
+template <class Function>
+onnx_tensor combined(const onnx_call& call, const onnx_tensor& a, const onnx_tensor& b,
+                     const Function& function) {
+  same_type(call, a, b);
+  constexpr bool compared = std::is_same_v<Function, comparison>;
+  const shape extents = common_extents(call, std::vector{a.extents, b.extents});
+  onnx_tensor result = make(call, compared ? onnx_type::boolean : a.element, extents);
+  offset_walk in_a(broadcast_offsets(a.extents, extents));
+  offset_walk in_b(broadcast_offsets(b.extents, extents));
+  std::visit(
+      [&]<class Value>(const std::vector<Value>& left) {
+        using computed = std::conditional_t<compared, whole, Value>;
+        const auto& right = std::get<std::vector<Value>>(b.values);
+        for (auto& to : std::get<std::vector<computed>>(result.values)) {
+          const Value x = left[in_a.next()];
+          const Value y = right[in_b.next()];
+          if constexpr (std::is_same_v<Value, whole>) {
+            call.require(function.of_integers != nullptr, "is not defined for integers");
+            to = function.of_integers(x, y);
+          } else {
+            call.require(function.of_reals != nullptr, "is not defined for floats");
+            to = static_cast<computed>(function.of_reals(x, y));
+          }
+        }
+      },
+      a.values);
+  return result;
+}
+
+onnx_function unary(const unary_function& function) {
+  return gives_one(
+      [function](const onnx_call& call) { return applied(call, call.input(0), function); });
+}
+
+/// Combines two inputs, or as many as there are.
+template <class Function>
+onnx_function nary(const Function& function) {
+  return gives_one([function](const onnx_call& call) {
+    if (call.inputs() == 1) return reshaped(call, call.input(0), call.input(0).extents);
+    onnx_tensor result = combined(call, call.input(0), call.input(1), function);
+    for (std::size_t i = 2; i < call.inputs(); ++i) {
+      result = combined(call, result, call.input(i), function);
+    }
+    return result;
+  });
+}
+
+constexpr binary_function sum{
+    [](double a, double b) { return a + b; },
+    [](whole a, whole b) { return static_cast<whole>(word(a) + word(b)); }};
+constexpr binary_function product{
+    [](double a, double b) { return a * b; },
+    [](whole a, whole b) { return static_cast<whole>(word(a) * word(b)); }};
+constexpr binary_function difference{
+    [](double a, double b) { return a - b; },
+    [](whole a, whole b) { return static_cast<whole>(word(a) - word(b)); }};
+
+// As numpy's: a NaN on either side is the result.
+constexpr binary_function larger{[](double a, double b) { return a > b || a != a ? a : b; },
+                                 [](whole a, whole b) { return std::max(a, b); }};
+constexpr binary_function smaller{[](double a, double b) { return a < b || a != a ? a : b; },
+                                  [](whole a, whole b) { return std::min(a, b); }};
+
+whole negated(whole a) {
+  return static_cast<whole>(word{0} - word(a));
+}
+
+/// Toward zero, as in C.
+whole quotient(whole a, whole b) {
+  if (b == 0) throw std::domain_error("divides an integer by zero");
+  return b == -1 ? negated(a) : a / b;
+}
+
+/// With the sign of the dividend, as in C.
+whole remainder_of(whole a, whole b) {
+  return static_cast<whole>(word(a) - word(quotient(a, b)) * word(b));
+}
+
+/// With the sign of the divisor, as in Python.
+whole modulo(whole a, whole b) {
+  const whole rest = remainder_of(a, b);
+  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
+onnx_tensor mod(const onnx_call& call) {
+  const bool as_in_c = call.integer("fmod", 0) != 0;
+  return combined(
+      call, call.input(0), call.input(1),
+      as_in_c ? binary_function{std::fmod, remainder_of} : binary_function{nullptr, modulo});
+}
+
+/// The type is that of the base; both are computed with as double.
+onnx_tensor power(const onnx_call& call) {
+  const onnx_tensor base = cast_onnx(call, call.input(0), onnx_type::float64);
+  const onnx_tensor exponent = cast_onnx(call, call.input(1), onnx_type::float64);
+  return cast_onnx(call, combined(call, base, exponent, binary_function{std::pow}),
+                   call.input(0).element);
+}
+
+/// Bounds are attributes before operator set 11, inputs since.
+onnx_tensor clip(const onnx_call& call) {
+  onnx_tensor result = reshaped(call, call.input(0), call.input(0).extents);
+  const auto bound = [&](const char* attribute, std::size_t input, const binary_function& pick) {
+    if (const auto* value = call.node().attribute<float>(attribute)) {
+      const onnx_tensor written{.element = onnx_type::float32, .values = std::vector{*value}};
+      result = combined(call, result, cast_onnx(call, written, result.element), pick);
+    } else if (call.has(input)) {
+      result = combined(call, result, call.input(input), pick);
+    }
+  };
+  bound("min", 1, larger);
+  bound("max", 2, smaller);
+  return result;
+}
+
+onnx_tensor where(const onnx_call& call) {
+  const onnx_tensor& condition = call.input(0);
+  const onnx_tensor& a = call.input(1);
+  const onnx_tensor& b = same_type(call, a, call.input(2));
+  const auto holds = call.integers(0);
+  const shape extents = common_extents(call, std::vector{condition.extents, a.extents, b.extents});
+  onnx_tensor result = make(call, a.element, extents);
+  offset_walk in_condition(broadcast_offsets(condition.extents, extents));
+  offset_walk in_a(broadcast_offsets(a.extents, extents));
+  offset_walk in_b(broadcast_offsets(b.extents, extents));
+  std::visit(
+      [&]<class Value>(const std::vector<Value>& yes) {
+        const auto& no = std::get<std::vector<Value>>(b.values);
+        for (Value& to : std::get<std::vector<Value>>(result.values)) {
+          const Value x = yes[in_a.next()];
+          const Value y = no[in_b.next()];
+          to = holds[in_condition.next()] != 0 ? x : y;
+        }
+      },
+      a.values);
+  return result;
+}
+
+/// A reduction over some axes: what it starts with, how it goes on, and whether the sum is divided
+/// by the number of elements.
+struct reduction {
+  double first_real;
+  whole first_integer;
+  binary_function next;
+  bool mean = false;
+};
+
+onnx_tensor reduced(const onnx_call& call, const reduction& how) {
+  const onnx_tensor& from = call.input(0);
+  std::vector<bool> over(from.extents.rank());
+  for (const std::size_t axis : reduced_axes(call)) over[axis] = true;
+  std::vector<whole> ones = from.extents.extents();
+  std::vector<whole> kept;
+  for (std::size_t axis = 0; axis < ones.size(); ++axis) {
+    if (over[axis]) ones[axis] = 1;
+    if (!over[axis] || call.integer("keepdims", 1) != 0) kept.push_back(ones[axis]);
+  }
+  onnx_tensor result = make(call, from.element, shape(ones));
+  std::visit(
+      [&]<class Value>(const std::vector<Value>& values) {
+        constexpr bool integers = std::is_same_v<Value, whole>;
+        auto& to = std::get<std::vector<Value>>(result.values);
+        using wide = std::conditional_t<integers, whole, double>;
+        std::vector<wide> sums(to.size());
+        const auto next = [&] {
+          if constexpr (integers) {
+            std::ranges::fill(sums, how.first_integer);
+            return how.next.of_integers;
+          } else {
+            std::ranges::fill(sums, how.first_real);
+            return how.next.of_reals;
+          }
+        }();
+        offset_walk in_result(broadcast_offsets(result.extents, from.extents));
+        for (const Value value : values) {
+          wide& total = sums[in_result.next()];
+          total = next(total, value);
+        }
+        if (how.mean && !sums.empty()) {
+          const auto count = static_cast<wide>(values.size() / sums.size());
+          call.require(!integers || count != 0, "is the mean of no integers");
+          for (wide& total : sums) total /= count;
+        }
+        std::ranges::transform(sums, to.begin(),
+                               [](wide total) { return static_cast<Value>(total); });
+      },
+      from.values);
+  result.extents = shape(std::move(kept));
+  return result;
+}
+
+onnx_function reduces(const reduction& how) {
+  return gives_one([how](const onnx_call& call) { return reduced(call, how); });
+}
+
+/// A running sum along an axis, from its end where it is reversed.
+onnx_tensor cumulative_sum(const onnx_call& call) {
+  const onnx_tensor& from = call.input(0);
+  const auto axes = call.integers(1);
+  call.require(axes.size() == 1, "has not one axis");
+  const std::size_t axis = call.axis(axes[0], from.extents.rank());
+  auto lines = from.extents.extents();
+  lines[axis] = 1;
+  onnx_tensor totals = make(call, from.element, shape(lines));
+  onnx_tensor result = make(call, from.element, from.extents);
+  axis_offsets places = even_offsets(from.extents, packed_strides(from.extents));
+  if (call.integer("reverse", 0) != 0) std::ranges::reverse(places[axis]);
+  const bool exclusive = call.integer("exclusive", 0) != 0;
+  offset_walk place(std::move(places));
+  offset_walk line(broadcast_offsets(totals.extents, from.extents));
+  std::visit(
+      [&]<class Value>(const std::vector<Value>& values) {
+        auto& to = std::get<std::vector<Value>>(result.values);
+        auto& sums = std::get<std::vector<Value>>(totals.values);
+        for (std::size_t i = 0; i < to.size(); ++i) {
+          const std::size_t at = place.next();
+          Value& total = sums[line.next()];
+          const Value before = total;
+          if constexpr (std::is_same_v<Value, whole>) {
+            total = sum.of_integers(total, values[at]);
+          } else {
+            total += values[at];
+          }
+          to[at] = exclusive ? before : total;
+        }
+      },
+      from.values);
+  return result;
+}
+
+/// A float as an integer: toward zero; what no int64 can be is the smallest one.
+whole integer_from(double value) noexcept {
+  const bool fits = value >= -0x1p63 && value < 0x1p63;
+  return fits ? static_cast<whole>(value) : std::numeric_limits<whole>::min();
+}
+
+onnx_tensor cast(const onnx_call& call) {
+  return cast_onnx(call, call.input(0), onnx_type_of(call.integer("to", 0)));
+}
+
+}  // namespace
+
+onnx_tensor cast_onnx(const onnx_call& call, const onnx_tensor& from, onnx_type element) {
+  onnx_tensor result = make(call, element, from.extents);
+  std::visit(
+      [&]<class To, class From>(std::vector<To>& to, const std::vector<From>& values) {
+        std::ranges::transform(values, to.begin(), [&](From value) -> To {
+          if (element == onnx_type::boolean) return value != 0 ? 1 : 0;
+          if constexpr (std::is_same_v<To, whole> && !std::is_same_v<From, whole>) {
+            return integer_from(value);
+          } else {
+            return static_cast<To>(value);
+          }
+        });
+      },
+      result.values, from.values);
+  return result;
+}
+
+onnx_functions onnx_arithmetic() {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  constexpr whole least = std::numeric_limits<whole>::min();
+  constexpr whole most = std::numeric_limits<whole>::max();
+  return {
+      {"Abs", unary({std::fabs, [](whole a) { return a < 0 ? negated(a) : a; }})},
+      {"Add", nary(sum)},
+      {"And", nary(compares([](auto a, auto b) { return a != 0 && b != 0; }))},
+      {"Cast", gives_one(cast)},
+      {"Ceil", unary({std::ceil})},
+      {"Clip", gives_one(clip)},
+      {"CumSum", gives_one(cumulative_sum)},
+      {"Div", nary(binary_function{[](double a, double b) { return a / b; }, quotient})},
+      {"Einsum", gives_one(evaluated_einsum)},
+      {"Equal", nary(compares([](auto a, auto b) { return a == b; }))},
+      {"Erf", unary({std::erf})},
+      {"Exp", unary({std::exp})},
+      {"Floor", unary({std::floor})},
+      {"Greater", nary(compares([](auto a, auto b) { return a > b; }))},
+      {"GreaterOrEqual", nary(compares([](auto a, auto b) { return a >= b; }))},
+      {"Less", nary(compares([](auto a, auto b) { return a < b; }))},
+      {"LessOrEqual", nary(compares([](auto a, auto b) { return a <= b; }))},
+      {"Log", unary({std::log})},
+      {"Max", nary(larger)},
+      {"Min", nary(smaller)},
+      {"Mod", gives_one(mod)},
+      {"Mul", nary(product)},
+      {"Neg", unary({[](double a) { return -a; }, negated})},
+      {"Not",
+       unary({[](double a) { return a == 0 ? 1.0 : 0.0; }, [](whole a) { return whole{a == 0}; }})},
+      {"Or", nary(compares([](auto a, auto b) { return a != 0 || b != 0; }))},
+      {"Pow", gives_one(power)},
+      {"Reciprocal", unary({[](double a) { return 1 / a; }})},
+      {"ReduceMax", reduces({-infinity, least, larger})},
+      {"ReduceMean", reduces({0, 0, sum, true})},
+      {"ReduceMin", reduces({infinity, most, smaller})},
+      {"ReduceProd", reduces({1, 1, product})},
+      {"ReduceSum", reduces({0, 0, sum})},
+      {"Relu", unary({[](double a) { return a < 0 ? 0 : a; },
+                      [](whole a) { return std::max(a, whole{0}); }})},
+      // Halfway to the even one, as the rounding mode of a program is unless it changes it.
+      {"Round", unary({std::nearbyint})},
+      {"Sigmoid", unary({[](double a) { return 1 / (1 + std::exp(-a)); }})},
+      {"Sign", unary({[](double a) { return a > 0   ? 1
+                                            : a < 0 ? -1
+                                                    : a; },
+                      [](whole a) { return whole{a > 0} - whole{a < 0}; }})},
+      {"Sqrt", unary({std::sqrt})},
+      {"Sub", nary(difference)},
+      {"Tanh", unary({std::tanh})},
+      {"Where", gives_one(where)},
+      {"Xor", nary(compares([](auto a, auto b) { return (a != 0) != (b != 0); }))},
+  };
+}
+
+}  // namespace graphline::nn::onnx

@@ -1,0 +1,241 @@
+#include "stages/nn/onnx/onnx_einsum.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "stages/nn/onnx/onnx_functions.hpp"
+#include "stages/nn/onnx/onnx_importer.hpp"
+
+namespace graphline::nn::onnx {
+namespace {
+
+using labels = einsum_form::labels;
+
+constexpr int first_of_ellipsis = 256;  // behind all letters
+
+/// The labels of one term, whose ellipsis stands for so many dimensions.
+labels labels_of(const onnx_call& call, std::string_view term, std::size_t hidden) {
+  labels result;
+  for (std::size_t i = 0; i < term.size(); ++i) {
+    const char c = term[i];
+    if (term.substr(i, 3) == "...") {
+      for (std::size_t k = hidden; k-- > 0;) {
+        result.push_back(first_of_ellipsis + static_cast<int>(k));
+      }
+      i += 2;
+    } else {
+      call.require((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'),
+                   "has an equation with other than letters");
+      result.push_back(c);
+    }
+  }
+  return result;
+}
+
+bool holds(const labels& of, int label) {
+  return std::ranges::find(of, label) != of.end();
+}
+
+/// Without an arrow: the dimensions of an ellipsis, then the labels that stand once, in order.
+labels implied_output(const std::vector<labels>& inputs) {
+  std::map<int, int> counts;
+  for (const labels& each : inputs) {
+    for (const int label : each) ++counts[label];
+  }
+  labels hidden;
+  labels letters;
+  for (const auto& [label, count] : counts) {
+    if (label >= first_of_ellipsis) hidden.insert(hidden.begin(), label);
+    if (label < first_of_ellipsis && count == 1) letters.push_back(label);
+  }
+  hidden.insert(hidden.end(), letters.begin(), letters.end());
+  return hidden;
+}
+
+/// A value of the network with a label for each dimension.
+struct labeled_value {
+  std::size_t value = 0;
+  labels dimensions;
+};
+
+/// Its sum over all dimensions but those of some labels.
+labeled_value summed(onnx_importer& to, const labeled_value& of, const std::set<int>& kept) {
+  std::vector<std::size_t> axes;
+  labels left;
+  for (std::size_t axis = 0; axis < of.dimensions.size(); ++axis) {
+    if (kept.contains(of.dimensions[axis])) {
+      left.push_back(of.dimensions[axis]);
+    } else {
+      axes.push_back(axis);
+    }
+  }
+  if (axes.empty()) return of;
+  return {to.add(reduce_layer{reduce_layer::reduction::sum, axes, false}, {of.value}), left};
+}
+
+/// Its dimensions in that order.
+std::size_t ordered(onnx_importer& to, const labeled_value& of, const labels& wanted) {
+  if (of.dimensions == wanted) return of.value;
+  std::vector<std::size_t> order;
+  for (const int label : wanted) {
+    const auto at = std::ranges::find(of.dimensions, label) - of.dimensions.begin();
+    order.push_back(static_cast<std::size_t>(at));
+  }
+  return to.add(transpose_layer{std::move(order)}, {of.value});
+}
+
+labels joined(const labels& a, const labels& b, const labels& c) {
+  labels result = a;
+  result.insert(result.end(), b.begin(), b.end());
+  result.insert(result.end(), c.begin(), c.end());
+  return result;
+}
+
+/// The sum of products over the dimensions of both that nobody needs any more: a product of
+/// matrices.
+labeled_value multiplied(onnx_importer& to, const einsum_form& form, labeled_value a,
+                         labeled_value b, const std::set<int>& needed) {
+  const auto kept_of = [&](const labeled_value& one, const labeled_value& other) {
+    std::set<int> kept(other.dimensions.begin(), other.dimensions.end());
+    kept.insert(needed.begin(), needed.end());
+    return summed(to, one, kept);
+  };
+  a = kept_of(a, b);
+  b = kept_of(b, a);
+  labels batch, inner, rows, columns;
+  for (const int label : a.dimensions) {
+    const bool both = holds(b.dimensions, label);
+    (!both ? rows : needed.contains(label) ? batch : inner).push_back(label);
+  }
+  for (const int label : b.dimensions) {
+    if (!holds(a.dimensions, label)) columns.push_back(label);
+  }
+  const auto size = [&](const labels& of) {
+    std::int64_t product = 1;
+    for (const int label : of) product *= form.extents.at(label);
+    return product;
+  };
+  const std::size_t left = to.add_reshape(ordered(to, a, joined(batch, rows, inner)),
+                                          {size(batch), size(rows), size(inner)});
+  const std::size_t right = to.add_reshape(ordered(to, b, joined(batch, inner, columns)),
+                                           {size(batch), size(inner), size(columns)});
+  const labels given = joined(batch, rows, columns);
+  std::vector<std::int64_t> extents;
+  for (const int label : given) extents.push_back(form.extents.at(label));
+  const std::size_t product = to.add(matmul_layer{}, {left, right});
+  return {to.add_reshape(product, shape(std::move(extents))), given};
+}
+
+std::size_t import_einsum(onnx_importer& to, const onnx_call& node) {
+  const einsum_form form = einsum_of(node);
+  for (const labels& each : form.inputs) {
+    node.require(std::set<int>(each.begin(), each.end()).size() == each.size(),
+                 "takes a diagonal, which is supported for constants alone");
+  }
+  labeled_value result{to.value(0), form.inputs[0]};
+  for (std::size_t i = 1; i < form.inputs.size(); ++i) {
+    std::set<int> needed(form.output.begin(), form.output.end());
+    for (std::size_t k = i + 1; k < form.inputs.size(); ++k) {
+      needed.insert(form.inputs[k].begin(), form.inputs[k].end());
+    }
+    result = multiplied(to, form, result, {to.value(i), form.inputs[i]}, needed);
+  }
+  result = summed(to, result, std::set<int>(form.output.begin(), form.output.end()));
+  return ordered(to, result, form.output);
+}
+
+}  // namespace
+
+einsum_form einsum_of(const onnx_call& call) {
+  std::string equation = call.text("equation", "");
+  std::erase(equation, ' ');
+  const std::size_t arrow = equation.find("->");
+  std::string_view terms = std::string_view(equation).substr(0, arrow);
+  const auto commas = static_cast<std::size_t>(std::ranges::count(terms, ','));
+  call.require(commas + 1 == call.inputs(), "has not as many terms as inputs");
+  einsum_form form;
+  std::size_t most_hidden = 0;
+  for (std::size_t i = 0; i < call.inputs(); ++i) {
+    const std::string_view term = terms.substr(0, terms.find(','));
+    terms.remove_prefix(std::min(term.size() + 1, terms.size()));
+    const shape& extents = call.extents(i);
+    const std::size_t letters = term.size() - (term.find("...") != term.npos ? 3 : 0);
+    call.require(letters <= extents.rank(), "has a term of more dimensions than its input");
+    const std::size_t hidden = extents.rank() - letters;
+    most_hidden = std::max(most_hidden, hidden);
+    form.inputs.push_back(labels_of(call, term, hidden));
+    call.require(form.inputs.back().size() == extents.rank(),
+                 "has a term of other dimensions than its input");
+    for (std::size_t axis = 0; axis < extents.rank(); ++axis) {
+      const auto known = form.extents.try_emplace(form.inputs.back()[axis], extents[axis]);
+      call.require(known.first->second == extents[axis],
+                   "has a letter for dimensions of different extents, which is not supported");
+    }
+  }
+  form.output = arrow == equation.npos
+                    ? implied_output(form.inputs)
+                    : labels_of(call, std::string_view(equation).substr(arrow + 2), most_hidden);
+  call.require(
+      std::set<int>(form.output.begin(), form.output.end()).size() == form.output.size() &&
+          std::ranges::all_of(form.output, [&](int each) { return form.extents.contains(each); }),
+      "gives a letter twice, or one that its inputs lack");
+  return form;
+}
+
+onnx_operators imported_einsum() {
+  return {{"Einsum", one_output(import_einsum)}};
+}
+
+/// Of constants, each place of all labels in turn.
+onnx_tensor evaluated_einsum(const onnx_call& call) {
+  const einsum_form form = einsum_of(call);
+  labels all = form.output;
+  std::vector<std::int64_t> given;
+  for (const int label : form.output) given.push_back(form.extents.at(label));
+  std::vector<std::int64_t> extents = given;
+  for (const auto& [label, extent] : form.extents) {
+    if (holds(form.output, label)) continue;
+    all.push_back(label);
+    extents.push_back(extent);
+  }
+  const shape space(extents);
+  call.charge(space);
+  const auto walk_of = [&](const shape& of, const labels& dimensions) {
+    const auto strides = packed_strides(of);
+    std::vector<std::int64_t> along(all.size(), 0);
+    for (std::size_t axis = 0; axis < dimensions.size(); ++axis) {
+      const auto at = std::ranges::find(all, dimensions[axis]) - all.begin();
+      along[static_cast<std::size_t>(at)] += strides[axis];  // more than one of a diagonal
+    }
+    return offset_walk(even_offsets(space, along));
+  };
+  onnx_tensor result = make(call, call.input(0).element, shape(given));
+  std::vector<offset_walk> walks;
+  for (std::size_t i = 0; i < call.inputs(); ++i) {
+    call.require(call.input(i).element == result.element, "has inputs of different types");
+    walks.push_back(walk_of(call.extents(i), form.inputs[i]));
+  }
+  offset_walk place = walk_of(result.extents, form.output);
+  std::visit(
+      [&]<class Value>(std::vector<Value>& to) {
+        constexpr bool integers = std::is_same_v<Value, std::int64_t>;
+        using wide = std::conditional_t<integers, std::uint64_t, double>;  // integers wrap around
+        std::vector<wide> sums(to.size());
+        for (std::int64_t i = 0; i < *space.checked_elements(); ++i) {
+          wide product = 1;
+          for (std::size_t k = 0; k < walks.size(); ++k) {
+            const auto& values = std::get<std::vector<Value>>(call.input(k).values);
+            product *= static_cast<wide>(values[walks[k].next()]);
+          }
+          sums[place.next()] += product;
+        }
+        std::ranges::transform(sums, to.begin(), [](wide sum) { return static_cast<Value>(sum); });
+      },
+      result.values);
+  return result;
+}
+
+}  // namespace graphline::nn::onnx

@@ -1,0 +1,321 @@
+#include "stages/nn/onnx/onnx_forms.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "stages/nn/operations/pointwise.hpp"
+
+namespace graphline::nn::onnx {
+namespace {
+
+using integer_list = std::vector<std::int64_t>;
+
+integer_list counted(std::int64_t first, std::int64_t count) {
+  integer_list list(static_cast<std::size_t>(count));
+  std::iota(list.begin(), list.end(), first);
+  return list;
+}
+
+shape same_extents(const onnx_call& call) {
+  return call.extents(0);
+}
+
+shape squeezed_extents(const onnx_call& call) {
+  const shape& from = call.extents(0);
+  const auto axes = call.integers("axes", 1);
+  std::vector<bool> drop(from.rank());
+  for (const std::int64_t axis : axes.value_or(integer_list())) {
+    const std::size_t place = call.axis(axis, drop.size());
+    call.require(!drop[place], "has an axis twice");
+    drop[place] = true;
+  }
+  integer_list extents;
+  for (std::size_t axis = 0; axis < drop.size(); ++axis) {
+    const std::int64_t extent = from[axis];
+    if (axes ? !drop[axis] : extent != 1) extents.push_back(extent);
+  }
+  return shape(std::move(extents));
+}
+
+shape unsqueezed_extents(const onnx_call& call) {
+  const shape& from = call.extents(0);
+  const auto axes = call.integers("axes", 1).value_or(integer_list());
+  std::vector<bool> added(from.rank() + axes.size());
+  for (const std::int64_t axis : axes) {
+    const std::size_t place = call.axis(axis, added.size());
+    call.require(!added[place], "has an axis twice");
+    added[place] = true;
+  }
+  integer_list extents;
+  auto next = from.extents().begin();
+  for (const bool one : added) extents.push_back(one ? 1 : *next++);
+  return shape(std::move(extents));
+}
+
+shape reshaped_extents(const onnx_call& call) {
+  const shape& from = call.extents(0);
+  auto extents = call.integers(1);
+  const bool zero_is_zero = call.integer("allowzero", 0) != 0;
+  for (std::size_t i = 0; i < extents.size(); ++i) {
+    if (extents[i] != 0 || zero_is_zero) continue;
+    call.require(i < from.rank(), "keeps an extent that there is not");
+    extents[i] = from[i];
+  }
+  if (const auto open = std::ranges::find(extents, -1); open != extents.end()) {
+    *open = 1;
+    const auto others = shape(extents).checked_elements();
+    call.require(others.value_or(0) > 0, "has an extent that cannot be told");
+    *open = *from.checked_elements() / *others;
+  }
+  return shape(std::move(extents));
+}
+
+shape flattened_extents(const onnx_call& call) {
+  const shape& from = call.extents(0);
+  const auto& extents = from.extents();
+  const std::int64_t rank = std::ssize(extents);
+  const std::int64_t written = call.integer("axis", 1);
+  const std::int64_t axis =
+      written == rank ? rank : static_cast<std::int64_t>(call.axis(written, extents.size()));
+  const auto product = [&](std::int64_t begin, std::int64_t end) {
+    const shape part(integer_list(extents.begin() + begin, extents.begin() + end));
+    return part.checked_elements().value_or(-1);
+  };
+  return shape{product(0, axis), product(axis, rank)};
+}
+
+/// The positions from `start` to before `end` in a dimension, as Python has it.
+integer_list sliced(const onnx_call& call, std::int64_t along, std::int64_t start, std::int64_t end,
+                    std::int64_t step) {
+  const std::int64_t low = step < 0 ? -1 : 0;
+  const std::int64_t high = step < 0 ? along - 1 : along;
+  const auto bound = [&](std::int64_t written) {
+    return std::clamp(written < 0 ? written + along : written, low, high);
+  };
+  start = bound(start);
+  end = bound(end);
+  step = std::clamp(step, -along - 1, along + 1);
+  call.charge(shape{std::max<std::int64_t>((end - start) / step + 1, 0)});
+  integer_list list;
+  for (std::int64_t i = start; step < 0 ? i > end : i < end; i += step) list.push_back(i);
+  return list;
+}
+
+/// Bounds are attributes before operator set 10, inputs since.
+std::vector<selection> slices(const onnx_call& call) {
+  const shape& from = call.extents(0);
+  const auto starts = call.integers("starts", 1).value_or(integer_list());
+  const auto ends = call.integers("ends", 2).value_or(integer_list());
+  const auto axes = call.integers("axes", 3).value_or(counted(0, std::ssize(starts)));
+  const auto steps = call.integers("steps", 4).value_or(integer_list(starts.size(), 1));
+  call.require(
+      ends.size() == starts.size() && axes.size() == starts.size() && steps.size() == starts.size(),
+      "has not as many starts, ends, axes and steps");
+  selection lists;
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    call.require(steps[i] != 0, "has a step of 0");
+    const std::size_t axis = call.axis(axes[i], from.rank());
+    call.require(!lists.contains(axis), "has an axis twice");
+    lists[axis] = sliced(call, from[axis], starts[i], ends[i], steps[i]);
+  }
+  return {lists};
+}
+
+/// Parts are an attribute before operator set 13, an input since; without them they are equal, up
+/// to the last one.
+std::vector<selection> split_parts(const onnx_call& call) {
+  const shape& from = call.extents(0);
+  const std::size_t axis = call.axis(call.integer("axis", 0), from.rank());
+  const std::int64_t along = from[axis];
+  const auto count = static_cast<std::int64_t>(call.node().outputs.size());
+  auto parts = call.integers("split", 1);
+  if (!parts) {
+    parts.emplace();
+    const std::int64_t part = count > 0 ? (along + count - 1) / count : 0;
+    for (std::int64_t left = along; std::ssize(*parts) < count; left -= parts->back()) {
+      parts->push_back(std::min(part, left));
+    }
+  }
+  call.require(std::ssize(*parts) == count, "has not as many parts as outputs");
+  std::vector<selection> results;
+  std::int64_t start = 0;
+  for (const std::int64_t part : *parts) {
+    call.require(part >= 0 && part <= along - start, "has parts that do not add up");
+    call.charge(shape{part});
+    results.push_back({{axis, counted(start, part)}});
+    start += part;
+  }
+  call.require(start == along, "has parts that do not add up");
+  return results;
+}
+
+std::vector<selection> tiles(const onnx_call& call) {
+  const shape& from = call.extents(0);
+  const auto repeats = call.integers(1);
+  call.require(repeats.size() == from.rank(), "has not as many repeats as axes");
+  selection lists;
+  for (std::size_t axis = 0; axis < repeats.size(); ++axis) {
+    const std::int64_t along = from[axis];
+    call.require(
+        repeats[axis] >= 0 && repeats[axis] < call.budget() / std::max<std::int64_t>(along, 1),
+        "asks for too many elements");
+    call.charge(shape{along * repeats[axis]});
+    integer_list& list = lists[axis] = counted(0, along * repeats[axis]);
+    for (std::int64_t& position : list) position %= along;
+  }
+  return {lists};
+}
+
+/// The position in a dimension that one in it, or as far beside it, is filled from.
+std::int64_t padded_from(std::string_view mode, std::int64_t position, std::int64_t along) {
+  if (position >= 0 && position < along) return position;
+  if (mode == "constant") return outside;
+  if (mode == "edge") return std::clamp<std::int64_t>(position, 0, along - 1);
+  const auto modulo = [](std::int64_t a, std::int64_t b) { return (a % b + b) % b; };
+  if (mode == "wrap") return modulo(position, along);
+  const std::int64_t period = std::max<std::int64_t>(2 * (along - 1), 1);  // "reflect"
+  return std::min(modulo(position, period), period - modulo(position, period));
+}
+
+/// Pads and padding are attributes before operator set 11, inputs since.
+std::vector<selection> padded(const onnx_call& call) {
+  const shape& from = call.extents(0);
+  const auto pads = call.integers("pads", 1).value_or(integer_list());
+  const auto all = counted(0, static_cast<std::int64_t>(from.rank()));
+  const auto axes = call.has(3) ? call.integers(3) : all;
+  const std::string mode = call.text("mode", "constant");
+  call.require(mode == "constant" || mode == "edge" || mode == "reflect" || mode == "wrap",
+               "has a mode that is not supported");
+  call.require(pads.size() == 2 * axes.size(), "has not two pads for each axis");
+  for (const std::int64_t each : pads) {
+    call.require(each > -call.budget() && each < call.budget(), "asks for too many elements");
+  }
+  selection lists;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const std::size_t axis = call.axis(axes[i], from.rank());
+    call.require(!lists.contains(axis), "has an axis twice");
+    const std::int64_t before = pads[i];
+    const std::int64_t after = pads[axes.size() + i];
+    // Negative pads take elements away first: what remains is filled from.
+    const std::int64_t first = std::max<std::int64_t>(-before, 0);
+    const std::int64_t along = from[axis] - first + std::min<std::int64_t>(after, 0);
+    const std::int64_t count = from[axis] + before + after;
+    call.require(count >= 0, "takes away more elements than it has");
+    call.charge(shape{count});
+    call.require(along > 0 || count == 0 || mode == "constant", "pads with elements it has not");
+    integer_list& list = lists[axis] = counted(-before - first, count);
+    for (std::int64_t& position : list) {
+      position = padded_from(mode, position, along);
+      if (position != outside) position += first;
+    }
+  }
+  return {lists};
+}
+
+}  // namespace
+
+const std::map<std::string_view, reshaping>& reshapings() {
+  static const std::map<std::string_view, reshaping> all = {{"Flatten", flattened_extents},
+                                                            {"Identity", same_extents},
+                                                            {"Reshape", reshaped_extents},
+                                                            {"Squeeze", squeezed_extents},
+                                                            {"Unsqueeze", unsqueezed_extents}};
+  return all;
+}
+
+const std::map<std::string_view, selecting>& selectings() {
+  static const std::map<std::string_view, selecting> all = {
+      {"Pad", padded}, {"Slice", slices}, {"Split", split_parts}, {"Tile", tiles}};
+  return all;
+}
+
+gathering gathering_of(const onnx_call& call) {
+  const shape& from = call.extents(0);
+  const std::size_t axis = call.axis(call.integer("axis", 0), from.rank());
+  const std::int64_t along = from[axis];
+  integer_list indices = call.integers(1);
+  for (std::int64_t& index : indices) {
+    call.require(index >= -along && index < along, "has an index beyond its axis");
+    if (index < 0) index += along;
+  }
+  auto extents = from.extents();
+  const auto& inserted = call.extents(1).extents();
+  const auto at = extents.erase(extents.begin() + static_cast<std::ptrdiff_t>(axis));
+  extents.insert(at, inserted.begin(), inserted.end());
+  return {{{axis, std::move(indices)}}, shape(std::move(extents))};
+}
+
+scattering scattering_of(const onnx_call& call) {
+  const shape& from = call.extents(0);
+  const shape& at = call.extents(1);
+  const integer_list indices = call.integers(1);
+  call.require(at.rank() > 0 && at[at.rank() - 1] >= 0 &&
+                   at[at.rank() - 1] <= static_cast<std::int64_t>(from.rank()),
+               "has indices of more dimensions than what they are of");
+  const auto depth = static_cast<std::size_t>(at[at.rank() - 1]);
+  const auto inner = from.extents().begin() + static_cast<std::ptrdiff_t>(depth);
+  integer_list updates(at.extents().begin(), at.extents().end() - 1);
+  updates.insert(updates.end(), inner, from.extents().end());
+  call.require(call.extents(2) == shape(updates), "has updates that do not fit its indices");
+  call.charge(from);
+  scattering result;
+  for (std::size_t axis = 0; axis < from.rank(); ++axis) {
+    (axis < depth ? result.rows : result.row) *= from[axis];
+  }
+  const std::size_t count = depth > 0 ? indices.size() / depth : 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::int64_t place = 0;
+    for (std::size_t axis = 0; axis < depth; ++axis) {
+      const std::int64_t index = indices[i * depth + axis];
+      call.require(index >= -from[axis] && index < from[axis], "has an index beyond its axis");
+      place = place * from[axis] + (index < 0 ? index + from[axis] : index);
+    }
+    result.places.push_back(place);
+  }
+  return result;
+}
+
+std::vector<std::size_t> transposed_order(const onnx_call& call) {
+  const auto rank = static_cast<std::int64_t>(call.extents(0).rank());
+  auto order = call.integers("perm").value_or(integer_list());
+  if (order.empty()) {
+    order = counted(0, rank);
+    std::ranges::reverse(order);
+  }
+  call.require(std::ranges::is_permutation(order, counted(0, rank)),
+               "has a 'perm' that is no permutation of its axes");
+  return {order.begin(), order.end()};
+}
+
+shape expanded_extents(const onnx_call& call) {
+  return common_extents(call, std::vector{call.extents(0), shape(call.integers(1))});
+}
+
+std::vector<std::size_t> reduced_axes(const onnx_call& call) {
+  const std::size_t rank = call.extents(0).rank();
+  const auto written = call.integers("axes", 1).value_or(integer_list());
+  if (written.empty() && call.integer("noop_with_empty_axes", 0) != 0) return {};
+  std::vector<bool> over(rank, written.empty());
+  std::set<std::size_t> stated;
+  for (const std::int64_t axis : written) {
+    const std::size_t place = call.axis(axis, rank);
+    call.require(stated.insert(place).second, "has an axis twice");
+    over[place] = true;
+  }
+  std::vector<std::size_t> axes;
+  for (std::size_t axis = 0; axis < rank; ++axis) {
+    if (over[axis]) axes.push_back(axis);
+  }
+  return axes;
+}
+
+shape common_extents(const onnx_call& call, std::span<const shape> all) {
+  const auto extents = broadcast(all);
+  if (!extents) call.refuse("has shapes that do not broadcast");
+  return *extents;
+}
+
+}  // namespace graphline::nn::onnx

@@ -1,0 +1,392 @@
+#include "stages/nn/onnx/onnx_import.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include "framework/base/error.hpp"
+#include "stages/nn/onnx/onnx_constants.hpp"
+#include "stages/nn/onnx/onnx_importer.hpp"
+#include "stages/nn/onnx/onnx_patterns.hpp"
+
+namespace graphline::nn::onnx {
+namespace {
+
+const onnx_operators& imported() {
+  static const onnx_operators operators = [] {
+    onnx_operators all = imported_products();
+    all.merge(imported_pointwise());
+    all.merge(imported_windows());
+    all.merge(imported_resizing());
+    all.merge(imported_movements());
+    all.merge(imported_recurrent());
+    all.merge(imported_einsum());
+    return all;
+  }();
+  return operators;
+}
+
+/// Room for what the shapes of a model take, and to evaluate each of its own constants several
+/// times.
+std::int64_t budget_of(const onnx_model& model) {
+  std::int64_t elements = 0;
+  for (const onnx_tensor& tensor : model.graph.initializers) {
+    if (tensor.known()) elements += tensor.extents.elements();  // strings hold nothing
+  }
+  return (std::int64_t{1} << 26) + 16 * elements;
+}
+
+// Integers that a run computes are whole numbers in float32. Operators that move them, compare them
+// or make them float32 do the same with them.
+
+bool reads_integers(const onnx_call& call) {
+  for (std::size_t i = 0; i < call.inputs(); ++i) {
+    if (call.has(i) && !call.is_constant(i) && call.type(i).element != onnx_type::float32) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool moves(std::string_view op_type) {
+  static const std::set<std::string_view> others = {"Concat", "Expand", "Gather", "ScatterND",
+                                                    "Transpose"};
+  return reshapings().contains(op_type) || selectings().contains(op_type) ||
+         others.contains(op_type);
+}
+
+bool takes_integers(std::string_view op_type) {
+  static const std::set<std::string_view> others = {"Cast",           "Equal", "Greater",
+                                                    "GreaterOrEqual", "Less",  "LessOrEqual"};
+  return moves(op_type) || others.contains(op_type);
+}
+
+onnx_type given_element(const onnx_call& call) {
+  return moves(call.node().op_type) ? call.type(0).element : onnx_type::float32;
+}
+
+/// Refuses a node whose operator is not supported.
+const onnx_operator& find_operator(const onnx_call& call) {
+  const onnx_node& node = call.node();
+  if (!node.domain.empty()) {
+    const bool optimized = node.domain.starts_with("com.microsoft");
+    call.refuse(fmt::format("is of '{}', which is not supported{}", node.domain,
+                            optimized ? "; ONNX Runtime's optimizer makes such nodes: take the "
+                                        "model as it was exported, without it"
+                                      : ""));
+  }
+  const auto found = imported().find(node.op_type);
+  if (found == imported().end()) call.refuse("is not supported");
+  return found->second;
+}
+
+/// Leaves out layers of which nobody reads what they give.
+void drop_unread(network_definition& network) {
+  std::set<std::size_t> read(network.outputs.begin(), network.outputs.end());
+  std::vector<network_layer> kept;
+  for (auto layer = network.layers.rbegin(); layer != network.layers.rend(); ++layer) {
+    if (std::ranges::none_of(layer->outputs, [&](auto value) { return read.contains(value); })) {
+      continue;
+    }
+    read.insert(layer->inputs.begin(), layer->inputs.end());
+    kept.push_back(std::move(*layer));
+  }
+  network.layers.assign(std::make_move_iterator(kept.rbegin()),
+                        std::make_move_iterator(kept.rend()));
+}
+
+}  // namespace
+
+onnx_importer::onnx_importer(const onnx_model& model, const place& where, diagnostics& out)
+    : model_(model), where_(where), out_(out), budget_(budget_of(model)) {}
+
+std::size_t onnx_importer::value(std::size_t input) {
+  const onnx_tensor& tensor = call_->type(input);
+  known_value& known = known_.at(call_->node().inputs[input]);
+  if (known.value) return *known.value;
+  const auto* floats = std::get_if<std::vector<float>>(&tensor.values);
+  known.value = floats != nullptr ? add_weight(input, *floats, tensor.extents)
+                                  : add_weight(input, call_->floats(input), tensor.extents);
+  return *known.value;
+}
+
+/// Names differ, and can be those of files.
+std::size_t onnx_importer::add_named(const std::string& name, std::span<const float> data,
+                                     const shape& extents, std::int64_t written) {
+  call_->require(!data.empty(), "reads a constant without elements, which is not supported");
+  std::string base = name;
+  for (char& c : base) {
+    if (c == '/' || static_cast<unsigned char>(c) < ' ') c = '.';
+  }
+  std::string unique = base;
+  std::size_t& numbered = constant_names_[base];  // 0 for a name that none has so far
+  while (numbered++ > 0) {
+    unique = fmt::format("{}.{}", base, numbered);
+    if (constant_names_.try_emplace(unique, 1).second) break;
+  }
+  named_tensor& tensor =
+      constants_.emplace_back(named_tensor{unique, {extents, dtype::float32}, {}});
+  tensor.data.resize(data.size_bytes());
+  std::memcpy(tensor.data.data(), data.data(), data.size_bytes());
+  const bool all = written == extents.elements();
+  return network_.add_constant(unique, tensor.type, all ? std::nullopt : std::optional(written));
+}
+
+std::vector<std::size_t> onnx_importer::add_all(layer_operation operation,
+                                                std::vector<std::size_t> inputs,
+                                                const std::vector<std::size_t>& weights) {
+  std::string name = call_->node().name;
+  if (layers_of_node_ > 0) name += fmt::format(".{}", layers_of_node_);
+  ++layers_of_node_;
+  std::vector<std::string> givers;
+  for (const std::size_t input : inputs) {
+    givers.push_back(fmt::format("'{}'", network_.network().values[input].name));
+  }
+  diagnostics found;
+  layer_problems problems("", where_, found);
+  const auto given = network_.add_layer({.name = name,
+                                         .kind = call_->node().op_type,
+                                         .operation = std::move(operation),
+                                         .inputs = std::move(inputs),
+                                         .where = where_},
+                                        weights, givers, problems);
+  // The shape rule's message begins with its subject, which is none, and a space.
+  if (!given) call_->refuse(found.all().front().message.substr(1));
+  call_->require(shape_of(*given).elements() > 0, "gives no elements, which is not supported");
+  return network_.network().layers.back().outputs;
+}
+
+std::size_t onnx_importer::add_reshape(std::size_t value, shape extents) {
+  if (shape_of(value) == extents) return value;
+  return add(reshape_layer{std::move(extents)}, {value});
+}
+
+std::size_t onnx_importer::add_selection(std::size_t value, const selection& lists, float padding) {
+  const std::size_t rank = shape_of(value).rank();
+  std::vector<std::int64_t> extents = shape_of(value).extents();
+  slice_layer slice{std::vector<std::int64_t>(rank, 0), std::vector<std::int64_t>(rank, 1), {}};
+  pad_layer pad{padding, std::vector<std::int64_t>(rank, 0), std::vector<std::int64_t>(rank, 0)};
+  for (const auto& [axis, list] : lists) {
+    const auto is_outside = [](std::int64_t position) { return position == outside; };
+    const auto first = std::ranges::find_if_not(list, is_outside);
+    const auto last = std::find_if(first, list.end(), is_outside);
+    call_->require(first != last, "gives no element of its input, which is not supported");
+    pad.before[axis] = first - list.begin();
+    pad.after[axis] = list.end() - last;
+    extents[axis] = last - first;
+    const std::int64_t step = last - first > 1 ? first[1] - first[0] : 1;
+    const auto breaks = std::adjacent_find(
+        first, last, [step](std::int64_t a, std::int64_t b) { return b - a != step; });
+    if (breaks == last) {
+      slice.begin[axis] = *first;
+      slice.step[axis] = step;
+    } else {
+      value = add(gather_layer{axis, {first, last}}, {value});
+    }
+  }
+  slice.extents = shape(std::move(extents));
+  const auto is_not = [](std::int64_t number) {
+    return [number](std::int64_t each) { return each != number; };
+  };
+  if (slice.extents != shape_of(value) || std::ranges::any_of(slice.step, is_not(1))) {
+    value = add(std::move(slice), {value});
+  }
+  if (std::ranges::any_of(pad.before, is_not(0)) || std::ranges::any_of(pad.after, is_not(0))) {
+    value = add(std::move(pad), {value});
+  }
+  return value;
+}
+
+void onnx_importer::read(const std::vector<std::pair<std::string, tensor_type>>& inputs) {
+  for (const auto& [name, type] : inputs) add_input(name, type);
+  find_read(model_.graph);
+  read_graph(model_.graph);
+}
+
+void onnx_importer::add_input(const std::string& name, const tensor_type& type) {
+  std::size_t value = network_.add_input(name, type);
+  onnx_type element = onnx_type::float32;
+  if (type.element != dtype::float32) {
+    onnx_node node;
+    node.name = name;
+    node.op_type = "Convert";
+    const onnx_call call(node, {}, budget_);
+    call_ = &call;
+    layers_of_node_ = 0;
+    const std::size_t given = value;
+    value = add(convert_layer{type.element}, {given});
+    network_.make_node(network_.network().layers.size() - 1, {{given}}, {});
+    for (const onnx_type one : {onnx_type::int32, onnx_type::int64, onnx_type::uint8}) {
+      if (read_as(one) == type.element) element = one;
+    }
+  }
+  known_[name] = {&keep({.element = element, .extents = type.shape}), value};
+}
+
+void onnx_importer::find_read(const onnx_graph& graph) {
+  for (const onnx_value& output : graph.outputs) read_.insert(output.name);
+  for (const onnx_node& node : graph.nodes) {
+    read_.insert(node.inputs.begin(), node.inputs.end());
+    for (const onnx_attribute& attribute : node.attributes) {
+      const auto* inner = std::get_if<std::shared_ptr<const onnx_graph>>(&attribute.value);
+      if (inner != nullptr && *inner != nullptr) find_read(**inner);
+    }
+  }
+}
+
+void onnx_importer::read_graph(const onnx_graph& graph) {
+  for (const onnx_tensor& tensor : graph.initializers) known_[tensor.name] = {&tensor, {}};
+  for (const onnx_node& node : graph.nodes) read_node(node);
+}
+
+void onnx_importer::read_node(const onnx_node& node) {
+  std::vector<const onnx_tensor*> inputs;
+  bool after_refused = false;
+  for (const std::string& input : node.inputs) {
+    const auto found = known_.find(input);
+    inputs.push_back(found != known_.end() ? found->second.tensor : nullptr);
+    after_refused = after_refused || (!input.empty() && found == known_.end());
+  }
+  const onnx_call call(node, inputs, budget_);
+  call_ = &call;
+  layers_of_node_ = 0;
+  try {
+    if (after_refused) {
+      // Its operator alone can say something new.
+      const bool evaluated = can_evaluate(node) || node.op_type == "If";
+      if (!evaluated || !node.domain.empty()) find_operator(call);
+      return;
+    }
+    const bool extents_only = node.op_type == "Shape" || node.op_type == "Size";
+    const bool constant = std::ranges::all_of(inputs, [&](const onnx_tensor* tensor) {
+      return tensor == nullptr || tensor->known() || extents_only;
+    });
+    if (!constant || !can_evaluate(node)) return add_node(call);
+    std::vector<onnx_tensor> outputs = evaluate_onnx(node, inputs, budget_);
+    for (std::size_t i = 0; i < std::min(node.outputs.size(), outputs.size()); ++i) {
+      known_[node.outputs[i]] = {&keep(std::move(outputs[i])), {}};
+    }
+  } catch (const input_error& problem) {
+    out_.error(where_, problem.what());
+  }
+}
+
+void onnx_importer::add_node(const onnx_call& call) {
+  const onnx_node& node = call.node();
+  if (node.op_type == "If" && node.domain.empty()) return take_branch(call);
+  const onnx_operator& add = find_operator(call);
+  call.require(!reads_integers(call) || takes_integers(node.op_type),
+               "computes with integers, which is not supported");
+  const std::size_t first_layer = network_.network().layers.size();
+  const std::vector<std::size_t> values = add(*this, call);
+  make_node(first_layer, values);
+  give(values);
+}
+
+/// Of what the node gives only that counts which it has a name for.
+void onnx_importer::make_node(std::size_t first_layer, const std::vector<std::size_t>& values) {
+  const onnx_node& node = call_->node();
+  std::vector<std::size_t> read;
+  for (const std::string& name : node.inputs) {
+    const auto found = known_.find(name);
+    if (found != known_.end() && found->second.value) read.push_back(*found->second.value);
+  }
+  std::vector<std::size_t> given;
+  for (std::size_t i = 0; i < std::min(values.size(), node.outputs.size()); ++i) {
+    if (!node.outputs[i].empty()) given.push_back(values[i]);
+  }
+  network_.make_node(first_layer, read, given);
+}
+
+void onnx_importer::take_branch(const onnx_call& call) {
+  const char* taken = call.number(0) != 0 ? "then_branch" : "else_branch";
+  const auto* branch = call.node().attribute<std::shared_ptr<const onnx_graph>>(taken);
+  call.require(branch != nullptr && *branch != nullptr, "lacks a branch");
+  read_graph(**branch);
+  const auto& given = (*branch)->outputs;
+  for (std::size_t i = 0; i < std::min(call.node().outputs.size(), given.size()); ++i) {
+    const auto found = known_.find(given[i].name);
+    if (found != known_.end()) known_[call.node().outputs[i]] = found->second;
+  }
+}
+
+bool onnx_importer::is_input(std::size_t value) const {
+  return std::ranges::find(network_.network().inputs, value) != network_.network().inputs.end();
+}
+
+void onnx_importer::give(const std::vector<std::size_t>& values) {
+  const std::vector<std::string>& names = call_->node().outputs;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names[i].empty() || !read_.contains(names[i])) continue;
+    if (i >= values.size()) call_->refuse(fmt::format("gives no output {} here", i));
+    // What the network reads, or a constant, is none of its results before a layer gives it.
+    const shape extents = shape_of(values[i]);
+    const bool by_layer = !is_input(values[i]) && !network_.network().values[values[i]].constant;
+    const std::size_t given = by_layer ? values[i] : add(reshape_layer{extents}, {values[i]});
+    known_[names[i]] = {&keep({.element = given_element(*call_), .extents = extents}), given};
+  }
+}
+
+onnx_network onnx_importer::finish(const std::vector<std::string>& outputs) {
+  std::vector<std::size_t> values;
+  for (const std::string& name : outputs) {
+    const auto found = known_.find(name);
+    if (found == known_.end()) continue;  // its node was refused
+    const auto& [tensor, value] = found->second;
+    const bool constant = tensor->known() || !value;  // of strings no values are known
+    if (!constant && tensor->element != onnx_type::float32) {
+      out_.error(where_, fmt::format("output '{}' of the model is {}; only float32 is supported",
+                                     name, to_string(tensor->element)));
+    } else if (constant || is_input(*value)) {
+      out_.error(where_, fmt::format("output '{}' of the model is {}; remove it from the model's "
+                                     "outputs",
+                                     name, constant ? "constant" : "one of its inputs"));
+    } else {
+      values.push_back(*value);
+    }
+  }
+  onnx_network result{network_.finish(std::move(values)), std::move(constants_)};
+  recognize_patterns(result);
+  drop_unread(result.definition);
+  return result;
+}
+
+}  // namespace graphline::nn::onnx
+
+namespace graphline::nn {
+
+std::vector<std::string_view> imported_operators() {
+  std::vector<std::string_view> names;
+  for (const auto& [name, _] : onnx::imported()) names.push_back(name);
+  return names;
+}
+
+std::optional<dtype> read_as(onnx_type element) {
+  switch (element) {
+    case onnx_type::float32:
+      return dtype::float32;
+    case onnx_type::int32:
+      return dtype::int32;
+    case onnx_type::int64:
+      return dtype::int64;
+    case onnx_type::uint8:
+      return dtype::uint8;
+    default:
+      return {};
+  }
+}
+
+onnx_network import_onnx(const onnx_model& model,
+                         const std::vector<std::pair<std::string, tensor_type>>& inputs,
+                         const std::vector<std::string>& outputs, const place& where,
+                         diagnostics& out) {
+  onnx::onnx_importer importer(model, where, out);
+  importer.read(inputs);
+  return importer.finish(outputs);
+}
+
+}  // namespace graphline::nn

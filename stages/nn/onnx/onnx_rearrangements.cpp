@@ -1,0 +1,185 @@
+#include <algorithm>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "stages/nn/onnx/onnx_forms.hpp"
+#include "stages/nn/onnx/onnx_functions.hpp"
+
+namespace graphline::nn::onnx {
+namespace {
+
+/// The elements of `from` at the listed positions along some axes, and at all along the others;
+/// `padding` for those that are outside.
+onnx_tensor selected(const onnx_call& call, const onnx_tensor& from, const selection& lists,
+                     const onnx_tensor* padding = nullptr) {
+  const auto strides = packed_strides(from.extents);
+  auto extents = from.extents.extents();
+  for (const auto& [axis, list] : lists) extents[axis] = std::ssize(list);
+  onnx_tensor result = make(call, from.element, shape(extents));
+  if (padding != nullptr) fill_with(result, *padding);
+  axis_offsets offsets = even_offsets(result.extents, strides);
+  for (const auto& [axis, list] : lists) {
+    std::ranges::transform(list, offsets[axis].begin(), [stride = strides[axis]](auto position) {
+      return position == outside ? outside : position * stride;
+    });
+  }
+  fill(result, from, std::move(offsets));
+  return result;
+}
+
+onnx_tensor concat(const onnx_call& call) {
+  const onnx_tensor& first = call.input(0);
+  const std::size_t axis = call.axis(call.integer("axis", 0), first.extents.rank());
+  auto extents = first.extents.extents();
+  extents[axis] = 0;
+  for (std::size_t i = 0; i < call.inputs(); ++i) {
+    auto others = call.input(i).extents.extents();
+    call.require(others.size() == extents.size() && call.input(i).element == first.element,
+                 "has inputs of different types");
+    extents[axis] += std::exchange(others[axis], extents[axis]);
+    others[axis] = extents[axis];
+    call.require(others == extents, "has shapes that do not fit together");
+  }
+  onnx_tensor result = make(call, first.element, shape(extents));
+  const auto strides = packed_strides(result.extents);
+  std::int64_t start = 0;
+  for (std::size_t i = 0; i < call.inputs(); ++i) {
+    const onnx_tensor& from = call.input(i);
+    axis_offsets offsets = even_offsets(from.extents, strides);
+    for (std::int64_t& offset : offsets[axis]) offset += start * strides[axis];
+    start += from.extents[axis];
+    offset_walk in_result(std::move(offsets));
+    std::visit(
+        [&]<class Value>(const std::vector<Value>& values) {
+          auto& to = std::get<std::vector<Value>>(result.values);
+          for (const Value value : values) to[in_result.next()] = value;
+        },
+        from.values);
+  }
+  return result;
+}
+
+onnx_tensor gather(const onnx_call& call) {
+  const gathering wanted = gathering_of(call);
+  onnx_tensor result = selected(call, call.input(0), wanted.selected);
+  call.charge(wanted.extents);
+  result.extents = wanted.extents;
+  return result;
+}
+
+onnx_tensor transpose(const onnx_call& call) {
+  const onnx_tensor& from = call.input(0);
+  const auto own_strides = packed_strides(from.extents);
+  std::vector<std::int64_t> extents;
+  std::vector<std::int64_t> strides;
+  for (const std::size_t axis : transposed_order(call)) {
+    extents.push_back(from.extents[axis]);
+    strides.push_back(own_strides[axis]);
+  }
+  onnx_tensor result = make(call, from.element, shape(std::move(extents)));
+  fill(result, from, even_offsets(result.extents, strides));
+  return result;
+}
+
+onnx_tensor expand(const onnx_call& call) {
+  const onnx_tensor& from = call.input(0);
+  onnx_tensor result = make(call, from.element, expanded_extents(call));
+  fill(result, from, broadcast_offsets(from.extents, result.extents));
+  return result;
+}
+
+/// What `Pad` fills with: an attribute before operator set 11, an input since.
+onnx_tensor padding_of(const onnx_call& call) {
+  if (call.has(2)) {
+    call.require(call.input(2).element == call.input(0).element, "has inputs of different types");
+    return reshaped(call, call.input(2), {});
+  }
+  const onnx_tensor value{.element = onnx_type::float32,
+                          .values = std::vector{call.number("value", 0.0F)}};
+  return cast_onnx(call, value, call.input(0).element);
+}
+
+/// Rows of updates in place of those of the first input, or joined with them.
+onnx_tensor scatter(const onnx_call& call) {
+  const scattering wanted = scattering_of(call);
+  const std::string how = call.text("reduction", "none");
+  call.require(how == "none" || how == "add" || how == "mul" || how == "max" || how == "min",
+               "has a reduction that is not known");
+  call.require(call.input(0).element == call.input(2).element, "has inputs of different types");
+  onnx_tensor result = reshaped(call, call.input(0), call.input(0).extents);
+  std::visit(
+      [&]<class Value>(std::vector<Value>& to) {
+        const auto& updates = std::get<std::vector<Value>>(call.input(2).values);
+        for (std::size_t i = 0; i < updates.size(); ++i) {
+          const auto row = static_cast<std::size_t>(wanted.row);
+          Value& at = to[static_cast<std::size_t>(wanted.places[i / row]) * row + i % row];
+          const Value update = updates[i];
+          if (how == "none") at = update;
+          if (how == "max") at = std::max(at, update);
+          if (how == "min") at = std::min(at, update);
+          if constexpr (std::is_same_v<Value, std::int64_t>) {
+            using word = std::uint64_t;  // wraps around
+            if (how == "add") at = static_cast<Value>(word(at) + word(update));
+            if (how == "mul") at = static_cast<Value>(word(at) * word(update));
+          } else {
+            if (how == "add") at += update;
+            if (how == "mul") at *= update;
+          }
+        }
+      },
+      result.values);
+  return result;
+}
+
+/// The upper or lower triangle of each matrix, with zeros beside it.
+onnx_tensor triangle(const onnx_call& call) {
+  const onnx_tensor& from = call.input(0);
+  const std::size_t rank = from.extents.rank();
+  call.require(rank >= 2, "takes matrices");
+  const bool upper = call.integer("upper", 1) != 0;
+  call.require(!call.has(1) || call.integers(1).size() == 1, "takes one diagonal");
+  const std::int64_t diagonal = call.has(1) ? call.integers(1).front() : 0;
+  onnx_tensor result = reshaped(call, from, from.extents);
+  std::visit(
+      [&](auto& values) {
+        for (std::size_t i = 0; i < values.size(); ++i) {
+          const auto place = static_cast<std::int64_t>(i);
+          const std::int64_t column = place % from.extents[rank - 1];
+          const std::int64_t row = place / from.extents[rank - 1] % from.extents[rank - 2];
+          if (upper ? column - row < diagonal : column - row > diagonal) values[i] = 0;
+        }
+      },
+      result.values);
+  return result;
+}
+
+}  // namespace
+
+onnx_functions onnx_rearrangements() {
+  onnx_functions all = {
+      {"Concat", gives_one(concat)},       {"Expand", gives_one(expand)},
+      {"Gather", gives_one(gather)},       {"ScatterND", gives_one(scatter)},
+      {"Transpose", gives_one(transpose)}, {"Trilu", gives_one(triangle)},
+  };
+  for (const auto& [name, extents_of] : reshapings()) {
+    all[name] = gives_one([extents_of = extents_of](const onnx_call& call) {
+      return reshaped(call, call.input(0), extents_of(call));
+    });
+  }
+  for (const auto& [name, parts_of] : selectings()) {
+    const bool pads = name == "Pad";
+    all[name] = [parts_of = parts_of, pads](const onnx_call& call) {
+      std::optional<onnx_tensor> padding;
+      if (pads) padding = padding_of(call);
+      std::vector<onnx_tensor> results;
+      for (const selection& part : parts_of(call)) {
+        results.push_back(selected(call, call.input(0), part, padding ? &*padding : nullptr));
+      }
+      return results;
+    };
+  }
+  return all;
+}
+
+}  // namespace graphline::nn::onnx

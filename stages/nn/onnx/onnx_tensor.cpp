@@ -1,0 +1,128 @@
+#include "stages/nn/onnx/onnx_tensor.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+
+#include "stages/nn/onnx/protobuf_fields.hpp"
+#include "stages/nn/weights/float_conversion.hpp"
+
+namespace graphline::nn {
+namespace {
+
+template <class Stored, auto widen>
+onnx_values read_raw(std::string_view bytes) {
+  std::vector<decltype(widen(Stored{}))> values(bytes.size() / sizeof(Stored));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    Stored stored;
+    std::memcpy(&stored, bytes.data() + i * sizeof stored, sizeof stored);
+    values[i] = widen(stored);
+  }
+  return values;
+}
+
+template <class Value, class Stored>
+Value widened(Stored stored) noexcept {
+  return static_cast<Value>(stored);
+}
+
+std::int64_t truth(std::uint8_t stored) noexcept {
+  return stored != 0 ? 1 : 0;
+}
+
+template <class Stored>
+constexpr auto read_integers = read_raw<Stored, widened<std::int64_t, Stored>>;
+
+template <class Stored>
+std::int64_t wrap(std::int64_t value) noexcept {
+  return static_cast<std::int64_t>(static_cast<Stored>(value));
+}
+
+struct onnx_type_entry {
+  onnx_type type;
+  const char* name;
+  std::size_t bytes = 0;
+  std::uint32_t typed_field = 0;  ///< of TensorProto, where its elements are numbers of their own
+  onnx_values (*read)(std::string_view) = nullptr;
+  std::int64_t (*wrap)(std::int64_t) noexcept = nullptr;  ///< of integers
+};
+
+template <class Stored>
+onnx_type_entry integers(onnx_type type, const char* name, std::uint32_t typed_field) {
+  return {type, name, sizeof(Stored), typed_field, read_integers<Stored>, wrap<Stored>};
+}
+
+const onnx_type_entry onnx_types[] = {
+    {onnx_type::undefined, "undefined"},
+    {onnx_type::float32, "float32", 4, 4, read_raw<float, widened<float, float>>},
+    integers<std::uint8_t>(onnx_type::uint8, "uint8", 5),
+    integers<std::int8_t>(onnx_type::int8, "int8", 5),
+    integers<std::uint16_t>(onnx_type::uint16, "uint16", 5),
+    integers<std::int16_t>(onnx_type::int16, "int16", 5),
+    integers<std::int32_t>(onnx_type::int32, "int32", 5),
+    integers<std::int64_t>(onnx_type::int64, "int64", 7),
+    {onnx_type::string, "string"},
+    {onnx_type::boolean, "bool", 1, 5, read_raw<std::uint8_t, truth>, wrap<bool>},
+    {onnx_type::float16, "float16", 2, 5, read_raw<std::uint16_t, float_from_half>},
+    {onnx_type::float64, "float64", 8, 10, read_raw<double, widened<double, double>>},
+    integers<std::uint32_t>(onnx_type::uint32, "uint32", 11),
+    integers<std::uint64_t>(onnx_type::uint64, "uint64", 11),
+    {onnx_type::bfloat16, "bfloat16", 2, 5, read_raw<std::uint16_t, float_from_bfloat16>}};
+
+const onnx_type_entry& entry_of(onnx_type element) noexcept {
+  return *std::ranges::find(onnx_types, element, &onnx_type_entry::type);
+}
+
+}  // namespace
+
+std::string_view to_string(onnx_type element) noexcept {
+  return entry_of(element).name;
+}
+
+onnx_type onnx_type_of(std::int64_t number) noexcept {
+  const auto known = std::ranges::find_if(onnx_types, [&](const onnx_type_entry& entry) {
+    return static_cast<std::int64_t>(entry.type) == number;
+  });
+  return known == std::end(onnx_types) ? onnx_type::undefined : known->type;
+}
+
+std::size_t size_of(onnx_type element) noexcept {
+  return entry_of(element).bytes;
+}
+
+std::int64_t wrapped(onnx_type element, std::int64_t value) noexcept {
+  const auto wrap = entry_of(element).wrap;
+  return wrap == nullptr ? value : wrap(value);
+}
+
+bool onnx_tensor::known() const noexcept {
+  const auto count = std::visit([](const auto& list) { return std::ssize(list); }, values);
+  return size_of(element) > 0 && count == extents.checked_elements();
+}
+
+onnx_values onnx_values_of(onnx_type element, std::string_view bytes) {
+  return entry_of(element).read(bytes);
+}
+
+onnx_values typed_onnx_values(onnx_type element, std::string_view tensor) {
+  const auto read = [&](auto values) {
+    read_fields(tensor, field<decltype(values)&>{entry_of(element).typed_field, values});
+    return values;
+  };
+  if (element == onnx_type::float32) return read(std::vector<float>());
+  if (element == onnx_type::float64) return read(std::vector<double>());
+  auto integers = read(std::vector<std::int64_t>());
+  if (element == onnx_type::float16 || element == onnx_type::bfloat16) {
+    // Their bits.
+    const auto from = element == onnx_type::float16 ? float_from_half : float_from_bfloat16;
+    std::vector<float> values;
+    for (const std::int64_t bits : integers) {
+      values.push_back(from(static_cast<std::uint16_t>(bits)));
+    }
+    return values;
+  }
+  for (std::int64_t& value : integers) value = wrapped(element, value);
+  return integers;
+}
+
+}  // namespace graphline::nn

@@ -1,0 +1,109 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "stages/nn/operations/layer_operation.hpp"
+
+namespace graphline::nn {
+
+/// Where a walk over a tensor begins, in elements, and how it advances along each dimension.
+struct strided_part {
+  std::int64_t begin = 0;
+  std::vector<std::int64_t> strides;
+};
+
+/// A position along a dimension of so many elements: the one at `first`, or that much beyond it,
+/// towards the next. Outside, the one at the edge.
+inline resize_position position_in(std::int64_t extent, double first,
+                                   std::optional<double> beyond = {}) {
+  const auto inside = [&](double position) {
+    return static_cast<std::int64_t>(std::clamp(position, 0.0, static_cast<double>(extent - 1)));
+  };
+  return {inside(first), inside(first + (beyond ? 1 : 0)), static_cast<float>(beyond.value_or(0))};
+}
+
+// The parts that layers copy, in tensors of those strides.
+
+/// What a slice takes.
+inline strided_part part_of(const slice_layer& slice, const std::vector<std::int64_t>& strides) {
+  strided_part part;
+  for (std::size_t axis = 0; axis < strides.size(); ++axis) {
+    part.begin += slice.begin[axis] * strides[axis];
+    part.strides.push_back(slice.step[axis] * strides[axis]);
+  }
+  return part;
+}
+
+/// All of it, in the order of the result.
+inline strided_part part_of(const transpose_layer& transpose,
+                            const std::vector<std::int64_t>& strides) {
+  strided_part part;
+  for (const std::size_t axis : transpose.order) part.strides.push_back(strides[axis]);
+  return part;
+}
+
+/// Of a padded tensor what lies within the padding.
+inline strided_part inside_of(const pad_layer& pad, std::vector<std::int64_t> strides) {
+  std::int64_t begin = 0;
+  for (std::size_t axis = 0; axis < strides.size(); ++axis) {
+    begin += pad.before[axis] * strides[axis];
+  }
+  return {begin, std::move(strides)};
+}
+
+/// The matrices of a product of tensors of these shapes, all in the dimensions of the result.
+inline strided_product matrices_of(const matmul_layer& matmul, const shape& a, const shape& b,
+                                   const shape& product) {
+  strided_product result{matmul.a ? *matmul.a : packed_matrices(a),
+                         matmul.b ? *matmul.b : packed_matrices(b),
+                         matmul.product ? *matmul.product : packed_matrices(product), matmul.scale};
+  const std::size_t rank = result.c.extents.rank();
+  for (strided_matrices* each : {&result.a, &result.b}) {
+    std::vector<std::int64_t> extents = each->extents.extents();
+    const std::int64_t all = extents.front() * each->strides.front();
+    const std::size_t missing = rank - extents.size();
+    extents.insert(extents.begin(), missing, 1);
+    each->strides.insert(each->strides.begin(), missing, all);
+    each->extents = shape(std::move(extents));
+  }
+  return result;
+}
+
+/// The two products of attention: queries by keys over the root of a head's depth, and a softmax of
+/// these scores by values. The heads are read where they lie among queries, keys and values, and
+/// written where they lie in the result, [N, tokens, dim].
+struct attention_products {
+  strided_product scores;
+  strided_product sums;
+};
+
+inline attention_products products_of(const attention_layer& attention, const shape& result) {
+  const std::int64_t tokens = result[1];
+  const std::int64_t dim = result[2];
+  const std::int64_t depth = dim / attention.heads;
+  const shape heads{result[0], attention.heads, tokens, depth};
+  const auto part = [&](std::int64_t which) {
+    return strided_matrices{heads, {tokens * 3 * dim, depth, 3 * dim, 1}, which * dim};
+  };
+  const strided_matrices keys{
+      {result[0], attention.heads, depth, tokens}, {tokens * 3 * dim, depth, 1, 3 * dim}, dim};
+  const strided_matrices scores = packed_matrices({result[0], attention.heads, tokens, tokens});
+  return {{part(0), keys, scores, 1.0F / std::sqrt(static_cast<float>(depth))},
+          {scores, part(2), {heads, {tokens * dim, depth, dim, 1}}}};
+}
+
+/// The extents of a tensor with padding.
+inline shape padded_extents(const shape& s, const pad_layer& pad) {
+  std::vector<std::int64_t> extents = s.extents();
+  for (std::size_t axis = 0; axis < extents.size(); ++axis) {
+    extents[axis] += pad.before[axis] + pad.after[axis];
+  }
+  return shape(std::move(extents));
+}
+
+}  // namespace graphline::nn

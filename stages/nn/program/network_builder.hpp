@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "stages/nn/definition/definition.hpp"
+#include "stages/nn/fusion/fusion.hpp"
+#include "stages/nn/program/program.hpp"
+#include "stages/nn/weights/network_weights.hpp"
+
+namespace graphline::nn {
+
+/// What growing a program layer by layer has in common for every device. The network and the
+/// weights must outlive the builder.
+class network_builder {
+ public:
+  const network_definition& network() const noexcept { return network_; }
+  const network_layer& layer(std::size_t index) const { return network_.layers[index]; }
+
+  /// The shapes of the first value that a layer reads and of the first it gives.
+  const shape& input_shape(const network_layer& layer) const { return network_.input_of(layer); }
+  const shape& output_shape(const network_layer& layer) const { return network_.output_of(layer); }
+  const weight_table& weights() const noexcept { return weights_; }
+
+  /// "stage 'head', layer '0.linear'".
+  std::string owner(const network_layer& layer) const;
+
+  /// Adds to what the report says of the current part.
+  void note(const std::string& text);
+
+ protected:
+  /// `owner` leads messages: "stage 'head'"; `between` stands between notes.
+  network_builder(const network_definition& network, const weight_table& weights, std::string owner,
+                  const char* between, const element_sizes& sizes)
+      : network_(network),
+        weights_(weights),
+        owner_(std::move(owner)),
+        between_(between),
+        sizes_(sizes) {}
+
+  /// States that the steps since the last part, up to `end`, are `group`; without steps it is none.
+  void add_part(program& to, const fused_layers& group, std::size_t end);
+
+  /// Which of the network's outputs a group gives.
+  std::vector<std::size_t> outputs_of(const fused_layers& group) const;
+
+ private:
+  const network_definition& network_;
+  const weight_table& weights_;
+  std::string owner_;
+  const char* between_;
+  element_sizes sizes_;
+  std::string notes_;
+};
+
+}  // namespace graphline::nn

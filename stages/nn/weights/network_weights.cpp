@@ -1,0 +1,197 @@
+#include "stages/nn/weights/network_weights.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <random>
+#include <set>
+
+#include "framework/base/error.hpp"
+#include "framework/base/random.hpp"
+#include "framework/base/utf8.hpp"
+#include "stages/nn/weights/safetensors.hpp"
+
+namespace graphline::nn {
+namespace {
+
+/// Whether it is a rectifier or comes near one.
+bool rectifies(const layer_operation& operation) {
+  if (const auto* of = std::get_if<activation_layer>(&operation)) {
+    return of->function != activation::sigmoid;
+  }
+  const auto* of = std::get_if<pointwise_layer>(&operation);
+  return of != nullptr && (of->function == pointwise_function::leaky_relu ||
+                           of->function == pointwise_function::hard_swish);
+}
+
+/// What makes up for what the activation after the layer of a weight takes from the size of its
+/// values: a rectifier, or what comes near one, half of their mean square (He, Zhang, Ren and Sun,
+/// arXiv:1502.01852). A batch norm between the two, as drawn, changes nothing.
+double gain_after(const network_definition& network, std::size_t weight) {
+  std::size_t value = weight;
+  for (const network_layer& later : network.layers) {
+    if (std::find(later.inputs.begin(), later.inputs.end(), value) == later.inputs.end()) continue;
+    if (value == weight || std::holds_alternative<batch_norm2d_layer>(later.operation)) {
+      value = later.outputs.front();
+      continue;
+    }
+    return rectifies(later.operation) ? std::sqrt(2.0) : 1.0;
+  }
+  return 1.0;
+}
+
+std::vector<float> drawn(const network_value& weight, double gain, std::uint64_t seed) {
+  std::vector<float> values(static_cast<std::size_t>(weight.type.shape.elements()));
+  const double bound = weight.initial.bound;
+  switch (weight.initial.drawn) {
+    case initial_value::rule::scaled:
+      draw_uniform(values, gain * bound, mix_seed(seed, seed_from(weight.name)));
+      break;
+    case initial_value::rule::uniform:
+      draw_uniform(values, bound, mix_seed(seed, seed_from(weight.name)));
+      break;
+    case initial_value::rule::zeros:
+      break;
+    case initial_value::rule::ones:
+      std::fill(values.begin(), values.end(), 1.0F);
+      break;
+  }
+  return values;
+}
+
+/// PyTorch counts training batches beside a batch norm's statistics; inference ignores the count.
+bool is_batch_count(std::string_view name, const std::set<std::string>& expected) {
+  constexpr std::string_view suffix = "num_batches_tracked";
+  if (!name.ends_with(suffix)) return false;
+  const std::string layer(name.substr(0, name.size() - suffix.size()));
+  return expected.contains(layer + "running_mean");
+}
+
+/// "'a', 'b', 'c', ...", of as many as one likes to read.
+std::string some_of(const std::vector<std::string>& names) {
+  constexpr std::size_t most = 3;
+  std::vector<std::string> shown;
+  for (std::size_t i = 0; i < std::min(most, names.size()); ++i) shown.push_back(quote(names[i]));
+  if (names.size() > most) shown.emplace_back("...");
+  return fmt::to_string(fmt::join(shown, ", "));
+}
+
+/// `where` is the place of the file's name.
+void check_tensors(const safetensors_file& file, const network_definition& network,
+                   const place& where, diagnostics& out) {
+  std::set<std::string> expected;
+  for (const network_value& value : network.values) {
+    if (value.constant) expected.insert(value.name);
+  }
+  std::vector<std::string> surplus;
+  bool any_found = expected.empty();
+  for (const auto& [name, tensor] : file.entries()) {
+    if (expected.contains(name)) {
+      any_found = true;
+    } else if (!is_batch_count(name, expected)) {
+      surplus.push_back(name);
+    }
+  }
+  if (!any_found) {
+    // One thing is wrong here, not as many as there are tensors.
+    out.error(where,
+              fmt::format("weights file '{}' has none of the tensors of this network: {}; it holds "
+                          "{}; give layers the 'name' with which their tensors begin in the file",
+                          file.path(), some_of({expected.begin(), expected.end()}),
+                          surplus.empty() ? "none" : some_of(surplus)));
+    return;
+  }
+  for (const network_layer& layer : network.layers) {
+    for (const std::size_t input : layer.inputs) {
+      const network_value& weight = network.values[input];
+      if (!weight.constant) continue;
+      const auto problem = file.why_not_float32(weight.name, weight.type.shape);
+      if (!problem.empty()) out.error(layer.where ? layer.where : where, problem);
+    }
+  }
+  if (surplus.empty()) return;
+  out.error(where, fmt::format("weights file '{}' holds {}, which no layer of the network has",
+                               file.path(), some_of(surplus)));
+}
+
+named_tensor as_tensor(const network_value& weight, const std::vector<float>& values) {
+  named_tensor tensor{weight.name, weight.type, {}};
+  tensor.data.resize(values.size() * sizeof(float));
+  std::memcpy(tensor.data.data(), values.data(), tensor.data.size());
+  return tensor;
+}
+
+/// The file may have changed since it was checked.
+std::vector<named_tensor> read_weights(const network_definition& network, const arguments& values) {
+  diagnostics found;
+  std::vector<named_tensor> tensors;
+  try {
+    safetensors_file file(values.text("weights"));
+    check_tensors(file, network, values.where("weights"), found);
+    for (const network_value& value : network.values) {
+      if (found.has_errors()) break;
+      if (!value.constant) continue;
+      tensors.push_back(as_tensor(value, file.read_float32(value.name, value.type.shape)));
+    }
+  } catch (const input_error& problem) {
+    found.error(values.where("weights"), problem.what());
+  }
+  found.throw_if_errors();
+  return tensors;
+}
+
+std::vector<named_tensor> drawn_weights(const network_definition& network, std::uint64_t seed) {
+  std::vector<named_tensor> tensors;
+  for (std::size_t i = 0; i < network.values.size(); ++i) {
+    const network_value& value = network.values[i];
+    if (!value.constant) continue;
+    tensors.push_back(as_tensor(value, drawn(value, gain_after(network, i), seed)));
+  }
+  return tensors;
+}
+
+}  // namespace
+
+void check_weights(const network_definition& network, const arguments& values, diagnostics& out) {
+  if (!values.has("weights")) return;
+  const place where = values.where("weights");
+  try {
+    check_tensors(safetensors_file(values.text("weights")), network, where, out);
+  } catch (const input_error& problem) {
+    out.error(where, problem.what());
+  }
+}
+
+std::vector<named_tensor> network_weights(const network_definition& network,
+                                          const arguments& values, std::uint64_t seed) {
+  return values.has("weights") ? read_weights(network, values) : drawn_weights(network, seed);
+}
+
+weight_table::weight_table(const network_definition& network, std::vector<named_tensor> tensors)
+    : tensors_(std::move(tensors)), of_value_(network.values.size()) {
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < network.values.size(); ++i) {
+    if (network.values[i].constant) of_value_[i] = next++;
+  }
+}
+
+std::span<const float> weight_table::of(const network_layer& layer, std::size_t input) const {
+  return input < layer.inputs.size() ? of(layer.inputs[input]) : std::span<const float>{};
+}
+
+std::span<const float> weight_table::of(std::size_t value) const {
+  const std::vector<std::byte>& data = tensors_.at(of_value_[value]).data;
+  return {reinterpret_cast<const float*>(data.data()), data.size() / sizeof(float)};
+}
+
+void draw_uniform(std::span<float> values, double bound, std::uint64_t seed) {
+  std::mt19937_64 generator(seed);
+  for (float& value : values) {
+    value = static_cast<float>(bound * (2.0 * uniform_unit(generator) - 1.0));
+  }
+}
+
+}  // namespace graphline::nn

@@ -1,0 +1,244 @@
+#include "stages/nn/yaml/layer_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+
+#include "framework/spec/node_reading.hpp"
+#include "stages/nn/yaml/layer_entry.hpp"
+
+namespace graphline::nn {
+
+namespace {
+
+/// The names that a parameter lists; none where it was left out.
+std::vector<named> listed_names(const arguments& values, std::string_view key, diagnostics& out) {
+  if (!values.has(key)) return {};
+  const node& written = values.tree(key);
+  const std::vector<named> names = read_names(written, key, out);
+  if (written.is_sequence() && written.items().empty()) {
+    out.error(values.where(key), fmt::format("'{}' must name at least one", key));
+  }
+  std::set<std::string_view> seen;
+  for (const named& name : names) {
+    if (seen.insert(name.text).second) continue;
+    out.error(name.place, fmt::format("'{}' names '{}' twice", key, name.text));
+  }
+  return names;
+}
+
+/// Whether an entry of `layers` has that name.
+bool has_name(const node& layer, std::string_view name) {
+  if (layer.members().empty()) return false;
+  const node* given = layer.members().front().value.find("name");
+  return given != nullptr && given->is_scalar() && given->text() == name;
+}
+
+/// Walks the list of layers once, keeping what is known so far. What layers read is numbered as it
+/// is written: the network's inputs first, then what each layer gives.
+class definer {
+ public:
+  definer(const node& layers, const std::vector<named>& inputs, std::span<const tensor_type> types,
+          diagnostics& out)
+      : out_(out), layers_(layers), inputs_(types.size()) {
+    for (std::size_t i = 0; i < types.size(); ++i) {
+      const named name = inputs.empty() ? named{"input"} : inputs[i];
+      givers_.push_back(
+          {name.text, inputs.empty() ? "the network's input" : fmt::format("input '{}'", name.text),
+           name.place, network_.add_input(name.text, {types[i].shape, dtype::float32})});
+      named_.try_emplace(name.text, i);
+    }
+    for (const node& layer : layers.items()) add(layer);
+  }
+
+  network_definition finish(const std::vector<named>& outputs) {
+    std::vector<std::size_t> results;
+    for (const named& output : outputs) {
+      const auto number = find_giver(output, "layer", inputs_);
+      if (number && *number >= inputs_) {
+        results.push_back(*number);
+      } else if (number) {
+        out_.error(output.place, fmt::format("'{}' is an input of the network: 'outputs' names "
+                                             "layers",
+                                             output.text));
+      }
+    }
+    if (outputs.empty()) results.push_back(givers_.size() - 1);
+    const bool whole =
+        std::ranges::all_of(givers_, [](const giver& of) { return of.value.has_value(); });
+    if (!whole || results.size() < outputs.size()) return {};
+    for (std::size_t& result : results) result = *givers_[result].value;
+    network_definition network = network_.finish(std::move(results));
+    check_readers(network);
+    return network;
+  }
+
+ private:
+  /// What a layer may read.
+  struct giver {
+    std::string name;     ///< empty for none
+    std::string subject;  ///< "layer 'conv1'"
+    place where;
+    std::optional<std::size_t> value;  ///< unset after an error
+  };
+
+  void add(const node& written) {
+    const std::size_t index = givers_.size() - inputs_;
+    const layer_entry entry = read_layer(written, out_);
+    const std::string name =
+        entry.given_name.empty() ? fmt::format("{}.{}", index, entry.subject) : entry.given_name;
+    const auto inputs = inputs_of(entry, index);
+    register_name(entry);
+    const auto given = inputs ? infer(entry, name, *inputs, index) : std::nullopt;
+    givers_.push_back({entry.given_name, fmt::format("layer '{}'", name), entry.place, given});
+  }
+
+  /// What a layer reads; nothing, and a report, when it names one that there is not.
+  std::optional<std::vector<std::size_t>> inputs_of(const layer_entry& entry, std::size_t index) {
+    std::vector<named> names = entry.reads;
+    if (entry.values.has("from")) {
+      names.push_back({entry.values.text("from"), entry.values.where("from")});
+    }
+    std::vector<std::size_t> numbers;
+    for (const named& name : names) {
+      if (const auto number = find_giver(name, "earlier layer", 0)) numbers.push_back(*number);
+    }
+    if (numbers.size() < names.size()) return std::nullopt;
+    // The layer before, or the first input.
+    const std::size_t before = index == 0 ? 0 : givers_.size() - 1;
+    if (entry.reads.empty()) numbers.insert(numbers.begin(), before);
+    return numbers;
+  }
+
+  /// What has that name among those so far; when there is none, a report with those from `first`.
+  std::optional<std::size_t> find_giver(const named& name, std::string_view what,
+                                        std::size_t first) {
+    const auto found = named_.find(name.text);
+    if (found != named_.end()) return found->second;
+    std::vector<std::string> known;
+    for (std::size_t i = first; i < givers_.size(); ++i) {
+      if (!givers_[i].name.empty()) known.push_back(givers_[i].name);
+    }
+    std::string remedy = suggestion(name.text, known);
+    const std::string subject = fmt::format("layer '{}'", name.text);
+    if (std::ranges::find(givers_, subject, &giver::subject) != givers_.end()) {
+      remedy = ": give it a 'name'";
+    } else if (std::ranges::any_of(layers_.items(),
+                                   [&](const node& n) { return has_name(n, name.text); })) {
+      remedy = ": it is this layer or a later one";
+    }
+    out_.error(name.place, fmt::format("no {} is named '{}'{}", what, name.text, remedy));
+    return std::nullopt;
+  }
+
+  /// With `reads` a layer may pass over the one before it; what nobody reads is a slip.
+  void check_readers(const network_definition& network) {
+    std::vector<bool> read(network.values.size(), false);
+    for (const std::size_t value : network.outputs) read[value] = true;
+    for (const network_layer& layer : network.layers) {
+      for (const std::size_t value : layer.inputs) read[value] = true;
+    }
+    for (const giver& of : givers_) {
+      if (read[*of.value]) continue;
+      out_.error(of.where, fmt::format("nothing reads {}: name it in 'reads' or 'from' of a later "
+                                       "layer or in 'outputs', or leave it out",
+                                       of.subject));
+    }
+  }
+
+  void register_name(const layer_entry& entry) {
+    if (entry.given_name.empty()) return;
+    const auto [first, is_new] = named_.try_emplace(entry.given_name, givers_.size());
+    if (is_new) return;
+    const place& taken = givers_[first->second].where;
+    const std::string line = taken ? fmt::format(" (first on line {})", taken.line) : "";
+    const char* both = first->second < inputs_ ? "an input and a layer" : "two layers";
+    out_.error(entry.values.where("name"),
+               fmt::format("{} are named '{}'{}", both, entry.given_name, line));
+  }
+
+  /// The value that the layer gives, where all it reads is known and it fits that.
+  std::optional<std::size_t> infer(const layer_entry& entry, const std::string& name,
+                                   const std::vector<std::size_t>& numbers, std::size_t index) {
+    if (!entry.sound) return {};
+    std::vector<std::size_t> inputs;
+    std::vector<std::string> subjects;
+    std::vector<layer_input> read;
+    for (const std::size_t number : numbers) {
+      const giver& of = givers_[number];
+      if (!of.value) return {};
+      inputs.push_back(*of.value);
+      subjects.push_back(of.subject);
+      read.push_back({of.subject, network_.network().shape_of(*of.value)});
+    }
+    layer_problems problems(entry.subject, entry.values, out_);
+    layer_operation operation =
+        entry.operation ? *entry.operation : entry.kind->fit(entry.values, read, problems);
+    if (problems.any()) return {};
+    const std::string prefix = entry.given_name.empty() ? std::to_string(index) : entry.given_name;
+    return network_.add_layer({.name = name,
+                               .kind = entry.kind->name,
+                               .operation = std::move(operation),
+                               .inputs = std::move(inputs),
+                               .where = entry.place},
+                              prefix, subjects, problems);
+  }
+
+  diagnostics& out_;
+  const node& layers_;
+  definition_builder network_;
+  std::size_t inputs_;
+  std::vector<giver> givers_;
+  std::map<std::string, std::size_t> named_;  ///< givers
+};
+
+/// Whether a network can read tensors of these types; reports those that it cannot.
+bool check_inputs(std::span<const tensor_type> inputs, const place& where, diagnostics& out) {
+  bool sound = true;
+  for (const tensor_type& input : inputs) {
+    const auto elements = input.shape.checked_elements();
+    if (elements && *elements >= 1 && *elements <= (std::int64_t{1} << 44)) continue;
+    out.error(where, fmt::format("a network cannot read {}: every extent must be at least 1 and "
+                                 "their product at most 2^44",
+                                 to_string(input.shape)));
+    sound = false;
+  }
+  return sound;
+}
+
+}  // namespace
+
+network_names network_names_of(const arguments& values, diagnostics& out) {
+  const auto texts = [&](std::string_view key, const char* only) {
+    std::vector<std::string> found;
+    for (const named& name : listed_names(values, key, out)) found.push_back(name.text);
+    if (found.empty()) found.emplace_back(only);
+    return found;
+  };
+  return {texts("inputs", "input"), texts("outputs", "output")};
+}
+
+network_definition define_network(const arguments& values, std::span<const tensor_type> inputs,
+                                  diagnostics& out) {
+  const place where = values.where("layers");
+  const std::vector<named> names = listed_names(values, "inputs", out);
+  const std::vector<named> outputs = listed_names(values, "outputs", out);
+  if (!check_inputs(inputs, where, out) ||
+      inputs.size() != std::max<std::size_t>(1, names.size())) {
+    return {};
+  }
+  const node& layers = values.tree("layers");
+  if (!layers.is_sequence() || layers.items().empty()) {
+    out.error(layers.where() ? layers.where() : where,
+              fmt::format("'layers' must be a list with at least one layer, found {}",
+                          layers.is_sequence() ? "an empty list" : layers.describe()));
+    return {};
+  }
+  return definer(layers, names, inputs, out).finish(outputs);
+}
+
+}  // namespace graphline::nn

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "framework/base/precision.hpp"
+#include "framework/stage/stage.hpp"
+#include "stages/nn/program/program.hpp"
+
+namespace graphline {
+
+/// The steps of a program on one slot's memory.
+template <class Program>
+class program_work final : public device_work {
+ public:
+  program_work(std::vector<typename Program::bound_step> steps,
+               const std::vector<nn::program_part>& parts)
+      : steps_(std::move(steps)), parts_(parts) {}
+
+  void enqueue(stream& s) override {
+    for (const auto& step : steps_) Program::enqueue(s, step);
+  }
+
+  void enqueue_in_parts(stream& s, part_marker& marker) override {
+    std::size_t step = 0;
+    for (const nn::program_part& part : parts_) {
+      for (; step < part.end_steps; ++step) Program::enqueue(s, steps_[step]);
+      marker.part_enqueued(s);
+    }
+  }
+
+ private:
+  std::vector<typename Program::bound_step> steps_;
+  const std::vector<nn::program_part>& parts_;
+};
+
+/// A device stage that runs a program, whose `bind(memory)` gives its steps on memory.
+template <class Program>
+class program_stage final : public device_stage {
+ public:
+  explicit program_stage(Program program, memory weights = {},
+                         precision arithmetic = precision::float32)
+      : program_(std::move(program)), weights_(std::move(weights)), arithmetic_(arithmetic) {}
+
+  std::size_t scratch_bytes() const override { return program_.scratch_bytes; }
+
+  std::vector<stage_part> parts() const override {
+    std::vector<stage_part> all;
+    for (const nn::program_part& part : program_.parts) {
+      all.push_back({part.name, part.choice, part.cost, arithmetic_});
+    }
+    return all;
+  }
+
+  std::unique_ptr<device_work> bind(const stage_tensors& tensors) override {
+    return std::make_unique<program_work<Program>>(
+        program_.bind({.inputs = tensors.inputs,
+                       .outputs = tensors.outputs,
+                       .weights = weights_.at(0),
+                       .scratch = static_cast<std::byte*>(tensors.scratch)}),
+        program_.parts);
+  }
+
+ private:
+  Program program_;
+  memory weights_;
+  precision arithmetic_;
+};
+
+}  // namespace graphline

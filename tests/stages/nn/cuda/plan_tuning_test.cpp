@@ -1,0 +1,122 @@
+// How plans are tried out, on the fake CUDA runtime.
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "framework/device/cuda/cuda_device.hpp"
+#include "stages/nn/cuda/plan_choices.hpp"
+#include "tests/base/temporary_folder.hpp"
+#include "tests/device/cuda/fake/fake_cuda.hpp"
+
+namespace graphline::nn {
+namespace {
+
+using std::chrono::milliseconds;
+
+struct timed_plan {
+  milliseconds takes{0};
+  milliseconds to_build{0};
+  std::size_t workspace = 0;
+};
+
+/// Plans that take a known time to build and to run.
+class timed_plans final : public plan_choices {
+ public:
+  explicit timed_plans(std::vector<timed_plan> plans) : plans_(std::move(plans)), runs(size()) {}
+
+  std::size_t size() const noexcept override { return plans_.size(); }
+  std::string identity(std::size_t plan) const override { return "plan" + std::to_string(plan); }
+  std::string describe(std::size_t plan) const override { return identity(plan); }
+  bool build(std::size_t plan, std::string& /*why_not*/) override {
+    std::this_thread::sleep_for(plans_[plan].to_build);
+    ++built;
+    return true;
+  }
+  std::size_t workspace_bytes(std::size_t plan) const override { return plans_[plan].workspace; }
+  void keep_only(std::size_t /*plan*/) override {}
+  void run(std::size_t plan, cudaStream_t stream, std::span<void* const> operands,
+           void* workspace) override {
+    ++runs[plan];
+    EXPECT_EQ(operands.size(), 2U);
+    EXPECT_TRUE(workspace != nullptr || plans_[plan].workspace == 0);
+    const auto takes = plans_[plan].takes;
+    ASSERT_EQ(fake_cuda::launch_kernel(stream, "plan",
+                                       [takes] {
+                                         std::this_thread::sleep_for(takes);
+                                         return cudaSuccess;
+                                       }),
+              cudaSuccess);
+  }
+
+ private:
+  std::vector<timed_plan> plans_;
+
+ public:
+  std::vector<std::size_t> runs;
+  std::size_t built = 0;
+};
+
+class trying_plans_out : public testing::Test {
+ protected:
+  void SetUp() override {
+    fake_cuda::reset();
+    fake_cuda::set_device_capacity(std::size_t{64} << 20);
+    device_ = open_cuda_device(0);
+    use_cuda_device(*device_);
+  }
+  void TearDown() override {
+    device_.reset();
+    fake_cuda::reset();
+  }
+
+  std::optional<chosen_plan> choose(timed_plans& plans, nanoseconds patience = 60'000'000'000) {
+    const std::size_t operands[] = {1024, 4096};
+    const tuning how{cache_, "key", operands, dtype::float32, "stage 'head'", patience};
+    return choose_plan(plans, &how, why_not_);
+  }
+
+  const temporary_folder folder_;
+  tuning_cache cache_{folder_.path()};
+  std::unique_ptr<device> device_;
+  std::string why_not_;
+};
+
+TEST_F(trying_plans_out, takes_the_fastest_and_remembers_it) {
+  timed_plans plans({{milliseconds(12)}, {milliseconds(1)}, {milliseconds(6)}});
+  const auto chosen = choose(plans);
+  ASSERT_TRUE(chosen);
+  EXPECT_EQ(chosen->plan, 1U);
+  EXPECT_GE(chosen->time, 1'000'000);
+  const auto remembered = cache_.find("key");
+  ASSERT_TRUE(remembered);
+  EXPECT_EQ(remembered->identity, "plan1");
+}
+
+TEST_F(trying_plans_out, takes_the_fastest_of_those_there_was_time_for_and_forgets_it) {
+  timed_plans plans({{milliseconds(12)},
+                     {milliseconds(1)},
+                     {milliseconds(0), milliseconds(2200)},
+                     {milliseconds(0)}});
+  const auto chosen = choose(plans, 2'000'000'000);
+  ASSERT_TRUE(chosen);
+  EXPECT_EQ(plans.built, 3U);
+  EXPECT_EQ(chosen->plan, 2U);
+  EXPECT_FALSE(cache_.find("key"));
+}
+
+TEST_F(trying_plans_out, passes_over_a_plan_whose_workspace_does_not_fit) {
+  timed_plans plans({{milliseconds(6), milliseconds(0), 100},
+                     {milliseconds(0), milliseconds(0), std::size_t{1} << 30},
+                     {milliseconds(1), milliseconds(0), std::size_t{1} << 20},
+                     {milliseconds(6), milliseconds(0), 50}});
+  const auto chosen = choose(plans);
+  ASSERT_TRUE(chosen);
+  EXPECT_EQ(chosen->plan, 2U);
+  EXPECT_EQ(plans.runs[1], 0U);
+  EXPECT_EQ(plans.runs[3], 12U);
+}
+
+}  // namespace
+}  // namespace graphline::nn

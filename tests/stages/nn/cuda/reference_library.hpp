@@ -1,0 +1,30 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "stages/nn/cuda/cuda_library.hpp"
+
+namespace graphline::test {
+
+using namespace nn;
+
+/// A `cuda_library` that computes in host memory by plain loops, in double, and rounds what it
+/// writes to the elements' type. Needs a workspace, which it fills with rubbish.
+class reference_library final : public cuda_library {
+ public:
+  /// Which forms it takes; all where a rule is left out.
+  std::function<bool(const convolution_form&)> takes_convolution;
+  std::function<bool(const product_form&)> takes_product;
+
+  std::vector<convolution_form> convolutions;  ///< planned, in order
+  std::vector<product_form> products;
+
+  std::unique_ptr<library_operation> plan(const convolution_form& form,
+                                          std::string& why_not) override;
+  std::unique_ptr<library_operation> plan(const product_form& form, std::string& why_not) override;
+};
+
+}  // namespace graphline::test

@@ -1,0 +1,252 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "stages/kinds.hpp"
+#include "stages/network_stage.hpp"
+#include "tests/stages/stage_trial.hpp"
+
+namespace graphline::test {
+
+using namespace nn;
+
+namespace {
+
+using function = pointwise_function;
+
+/// Grows a network with constants. `apart`, a reshape to the same extents after each layer keeps
+/// every value row-major and every layer by itself.
+class network_trial {
+ public:
+  network_trial(const shape& input, bool apart)
+      : apart_(apart), given_(builder_.add_input("x", floats(input))) {}
+
+  const shape& shape_of(std::size_t value) const { return builder_.network().shape_of(value); }
+
+  std::size_t constant(const shape& extents) {
+    const std::vector<float> values = some_values(extents.elements(), constants_.size() + 2);
+    named_tensor tensor{"c", floats(extents), {}};
+    tensor.data.resize(values.size() * sizeof(float));
+    std::memcpy(tensor.data.data(), values.data(), tensor.data.size());
+    constants_.push_back(std::move(tensor));
+    return builder_.add_constant("c", floats(extents));
+  }
+
+  std::size_t add(const char* kind, layer_operation operation, std::vector<std::size_t> inputs,
+                  const std::vector<std::size_t>& weights = {}) {
+    given_ = add_layer(kind, std::move(operation), std::move(inputs), weights);
+    if (apart_) given_ = add_layer("reshape", reshape_layer{shape_of(given_)}, {given_}, {});
+    return given_;
+  }
+  std::size_t add(function of, std::vector<std::size_t> inputs) {
+    return add("pointwise", pointwise_layer{of, 0.2F, 0.5F}, std::move(inputs));
+  }
+
+  std::size_t conv(std::size_t x, std::int64_t channels, std::int64_t size,
+                   std::int64_t groups = 1) {
+    const conv2d_layer layer{.out_channels = channels,
+                             .kernel = {size, size},
+                             .padding = {size / 2, size / 2},
+                             .groups = groups};
+    return add("conv2d", layer, {x},
+               {constant({channels, shape_of(x)[1] / groups, size, size}), constant({channels})});
+  }
+
+  std::size_t channels(std::size_t x, std::int64_t begin, std::int64_t count) {
+    const shape& s = shape_of(x);
+    return add("slice", slice_layer{{0, begin, 0, 0}, {1, 1, 1, 1}, {s[0], count, s[2], s[3]}},
+               {x});
+  }
+
+  /// Twice the extents, between the elements around each position.
+  std::size_t twice(std::size_t x) {
+    const auto along = [&](std::size_t axis) {
+      std::vector<resize_position> positions;
+      for (std::int64_t i = 0; i < 2 * shape_of(x)[axis]; ++i) {
+        positions.push_back({i / 2, std::min(i / 2 + 1, shape_of(x)[axis] - 1), 0.25F});
+      }
+      return positions;
+    };
+    return add("resize2d", resize2d_layer{along(2), along(3)}, {x});
+  }
+
+  stage_trial trial() {
+    const tensor_type input = builder_.network().values[builder_.network().inputs[0]].type;
+    const network_definition network = builder_.finish({given_});
+    const std::vector<named_tensor> constants = constants_;
+    stage_kind kind;
+    kind.name = "trial";
+    kind.on = side::device;
+    kind.inputs = {{"input", ""}};
+    kind.outputs = {{"output", ""}};
+    kind.infer = [network](const arguments&, std::span<const tensor_type>, diagnostics&) {
+      return shape_of_network(network);
+    };
+    kind.make_device["host"] = [network, constants](device& d, const stage_config& config) {
+      return make_host_network(d, network, weight_table(network, constants), config);
+    };
+    return {kind, "{}", {input}};
+  }
+
+  std::size_t given() const { return given_; }
+
+ private:
+  std::size_t add_layer(const char* kind, layer_operation operation,
+                        std::vector<std::size_t> inputs, const std::vector<std::size_t>& weights) {
+    diagnostics out;
+    layer_problems problems("", place{}, out);
+    const std::vector<std::string> givers(inputs.size());
+    const auto given = builder_.add_layer({.name = kind,
+                                           .kind = kind,
+                                           .operation = std::move(operation),
+                                           .inputs = std::move(inputs)},
+                                          weights, givers, problems);
+    out.throw_if_errors();
+    return given.value();
+  }
+
+  definition_builder builder_;
+  std::vector<named_tensor> constants_;
+  bool apart_;
+  std::size_t given_;
+};
+
+/// What keeps layouts, in one network: parts of channels, concats, pools, resizing, and programs
+/// with numbers for each channel, constant and computed.
+network_trial mixed_network(const shape& input, std::int64_t c, bool apart) {
+  network_trial n(input, apart);
+  const std::size_t stem = n.conv(n.given(), 2 * c, 3);
+  const std::size_t a = n.channels(stem, 0, c);
+  const std::size_t b = n.channels(stem, c, c);
+  const std::size_t branch = n.add(function::silu, {n.conv(a, c, 3)});
+  const std::size_t sum = n.add("add", add_layer{}, {branch, a});
+  const std::size_t deep = n.add(function::hard_swish, {n.conv(b, c, 3, c)});
+  const pool2d_layer pool{.kernel = {2, 2}, .stride = {2, 2}};
+  const std::size_t small = n.twice(n.add("max_pool2d", pool, {deep}));
+  const std::size_t all = n.add("concat", concat_layer{1}, {a, sum, deep, small, a});
+  const std::size_t mean = n.add("adaptive_avg_pool2d", adaptive_avg_pool2d_layer{{1, 1}}, {all});
+  const std::size_t gate = n.add(function::hard_sigmoid, {n.conv(mean, 5 * c, 1)});
+  const std::size_t gated = n.add("add", add_layer{}, {n.add(function::mul, {all, gate}), all});
+  const std::size_t scaled = n.add(function::mul, {gated, n.constant({5 * c, 1, 1})});
+  const std::size_t shifted = n.add(function::add, {scaled, n.constant({1, 5 * c, 1, 1})});
+  const std::size_t normal = n.add("softmax", softmax_layer{1}, {n.add(function::tanh, {shifted})});
+  const std::size_t last = n.conv(normal, c, 1);
+  n.add(function::mul, {last, n.add(function::sigmoid, {n.conv(sum, c, 1)})});
+  return n;
+}
+
+TEST(layouts, change_no_result) {
+  for (const std::int64_t batch : {1, 2}) {
+    for (const std::int64_t channels : {16, 12, 3}) {
+      SCOPED_TRACE(testing::Message() << batch << " of " << channels << " channels");
+      const shape input{batch, 3, 10, 14};
+      const auto x = some_values(input.elements());
+      const auto expected = mixed_network(input, channels, true).trial().run({x});
+      EXPECT_LT(difference(mixed_network(input, channels, false).trial().run({x}), expected), 2e-6);
+    }
+  }
+}
+
+std::ptrdiff_t reorders_of(const std::vector<std::string>& operations) {
+  return std::ranges::count_if(operations,
+                               [](const std::string& name) { return name.starts_with("reorder"); });
+}
+
+TEST(layouts, let_the_parts_of_a_concat_lie_in_it_from_the_beginning) {
+  network_trial n({1, 3, 10, 14}, false);
+  const std::size_t a = n.conv(n.given(), 16, 3);
+  const std::size_t b = n.conv(a, 32, 3);
+  n.conv(n.add("concat", concat_layer{1}, {a, b}), 16, 1);
+  const auto operations = n.trial().operations();
+  // Where convolutions want channels last, as with AVX-512, the parts are not of one piece.
+  const bool copied = std::ranges::any_of(
+      operations, [](const std::string& name) { return name.starts_with("concat"); });
+  EXPECT_TRUE(!copied || reorders_of(operations) <= 2) << testing::PrintToString(operations);
+}
+
+TEST(layouts, are_those_of_the_convolutions_on_both_sides) {
+  network_trial n({1, 3, 16, 16}, false);
+  const std::size_t stem = n.conv(n.given(), 32, 3);
+  const std::size_t sum = n.add("add", add_layer{}, {n.conv(n.conv(stem, 32, 3), 32, 1), stem});
+  const std::size_t bent = n.add(function::hard_swish, {sum});
+  const std::size_t all = n.add("concat", concat_layer{1}, {n.conv(bent, 16, 1), bent});
+  n.conv(n.twice(n.conv(n.channels(all, 16, 16), 16, 3)), 16, 3);
+  const auto operations = n.trial().operations();
+  EXPECT_LE(reorders_of(operations), 2) << testing::PrintToString(operations);
+}
+
+TEST(products, fold_what_is_constant_for_each_channel_and_leave_the_rest_to_loops) {
+  for (const bool transposed : {false, true}) {
+    const auto result = [&](bool apart) {
+      network_trial n({1, 8, 6, 5}, apart);
+      std::size_t y = n.given();
+      if (transposed) {
+        const conv_transpose2d_layer layer{
+            .out_channels = 12, .kernel = {2, 3}, .stride = {2, 2}, .groups = 2};
+        y = n.add("conv_transpose2d", layer, {y}, {n.constant({8, 6, 2, 3}), n.constant({12})});
+      } else {
+        y = n.conv(y, 12, 3);
+      }
+      y = n.add(function::mul, {y, n.constant({12, 1, 1})});
+      y = n.add(function::sub, {n.constant({1, 12, 1, 1}), y});
+      y = n.add(function::softplus, {y});
+      n.add(function::max, {y, n.constant({1})});
+      return n.trial().run({some_values(8 * 6 * 5)});
+    };
+    EXPECT_LT(difference(result(false), result(true)), 2e-6);
+  }
+}
+
+/// Steps that are post-operations of oneDNN, each by itself; one function comes twice.
+const std::vector<pointwise_layer> repeated_functions[] = {
+    {{function::leaky_relu, 0.5F}, {function::leaky_relu, 0.1F}},
+    {{function::clip, -0.6F, 0.4F}, {function::clip, -0.2F, 0.7F}},
+    {{function::elu, 2.0F}, {function::elu, 0.5F}},
+    {{function::hard_sigmoid, 0.2F, 0.5F}, {function::linear, -1.0F, 1.0F}},
+    {{function::neg}, {function::hard_sigmoid, 0.3F, 0.4F}},
+    {{function::leaky_relu, 0.5F},
+     {function::linear, 2.0F, 0.1F},
+     {function::clip, 0.0F, 0.9F},
+     {function::linear, -0.5F, 0.2F},
+     {function::leaky_relu, 0.1F}},
+};
+
+TEST(products, keep_the_parameters_of_each_of_two_steps_of_one_function) {
+  struct product {
+    std::int64_t channels;
+    std::int64_t kernel;
+    std::int64_t groups;
+  };
+  for (const auto& [channels, kernel, groups] :
+       {product{16, 3, 1}, product{13, 1, 1}, product{8, 3, 8}, product{8, 5, 2}}) {
+    for (const std::vector<pointwise_layer>& steps : repeated_functions) {
+      const auto result = [&, channels = channels, kernel = kernel, groups = groups](bool apart) {
+        network_trial n({2, 8, 6, 5}, apart);
+        std::size_t y = n.conv(n.given(), channels, kernel, groups);
+        for (const pointwise_layer& step : steps) y = n.add("step", step, {y});
+        return n.trial().run({some_values(2 * 8 * 6 * 5)});
+      };
+      EXPECT_LT(difference(result(false), result(true)), 2e-6)
+          << channels << " channels, " << kernel << "x" << kernel << " in " << groups << " groups, "
+          << traits_of(steps[0].function).name;
+    }
+  }
+}
+
+TEST(products, keep_the_slopes_of_two_leaky_relus_of_a_yaml_network) {
+  const auto result = [](const std::string& between) {
+    const std::string layers =
+        "layers: [{conv2d: {out_channels: 8, kernel: 3, padding: 1}}, {leaky_relu: "
+        "{negative_slope: 0.5}}, " +
+        between + "{leaky_relu: {negative_slope: 0.1}}]";
+    return stage_trial(network_kind(), layers, {floats({1, 8, 6, 5})})
+        .run({some_values(8 * 6 * 5)});
+  };
+  EXPECT_LT(difference(result(""), result("{reshape: {shape: [1, 8, 6, 5]}}, ")), 2e-6);
+}
+
+}  // namespace
+
+}  // namespace graphline::test

@@ -1,0 +1,119 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "framework/device/host/host_device.hpp"
+#include "stages/network_stage.hpp"
+#ifdef GRAPHLINE_CUDA
+#include "tests/stages/nn/cuda/cpu_network.hpp"
+#endif
+
+// Who carries imported networks out in tests.
+
+namespace graphline::test {
+
+using namespace nn;
+
+using values_of_tensors = std::vector<std::vector<float>>;
+
+/// Carries a network out; its outputs one after the other.
+using carry_out = values_of_tensors (*)(const onnx_network&, const values_of_tensors&);
+
+inline values_of_tensors on_host(const onnx_network& network, const values_of_tensors& inputs) {
+  const network_definition& definition = network.definition;
+  const auto on = open_host_device(1);
+  const weight_table weights(definition, network.constants);
+  stage_config config;
+  config.name = "trial";
+  const auto stage = make_host_network(*on, definition, weights, config);
+  stage_tensors tensors;
+  std::vector<memory> memories;
+  const auto allocate = [&](std::size_t value) {
+    const tensor_type& type = definition.values[value].type;
+    memories.push_back(on->allocate(std::max<std::size_t>(type.bytes(), 4)));
+    return tensor_view{memories.back().data(), type};
+  };
+  const auto s = on->make_stream("trial", priority::normal);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    tensors.inputs.push_back(allocate(definition.inputs[i]));
+    const tensor_view& to = tensors.inputs.back();
+    const bool integers = to.type.element == dtype::int32;
+    std::vector<std::int32_t> whole;
+    if (integers) whole.assign(inputs[i].begin(), inputs[i].end());
+    s->copy(to.data, integers ? static_cast<const void*>(whole.data()) : inputs[i].data(),
+            to.type.bytes());
+    on->synchronize(wait_mode::block);
+  }
+  for (const std::size_t value : definition.outputs) tensors.outputs.push_back(allocate(value));
+  memory scratch;
+  if (stage->scratch_bytes() > 0) {
+    scratch = on->allocate(stage->scratch_bytes());
+    tensors.scratch = scratch.data();
+  }
+  const auto work = stage->bind(tensors);
+  work->enqueue(*s);
+  values_of_tensors outputs;
+  for (const tensor_view& view : tensors.outputs) {
+    outputs.emplace_back(static_cast<std::size_t>(view.type.shape.elements()));
+    s->copy(outputs.back().data(), view.data, view.type.bytes());
+  }
+  on->synchronize(wait_mode::block);
+  return outputs;
+}
+
+#ifdef GRAPHLINE_CUDA
+/// The steps of the `cuda` device: kernels' bodies on the CPU, and loops in place of the libraries.
+inline values_of_tensors on_cuda_stand_ins(const onnx_network& network,
+                                           const values_of_tensors& inputs) {
+  reference_library library;
+  return cpu_network(network.definition, network.constants, library).run(inputs);
+}
+
+/// The same with a library that fuses nothing and pads all sides alike.
+inline values_of_tensors on_plain_stand_ins(const onnx_network& network,
+                                            const values_of_tensors& inputs) {
+  reference_library library;
+  library.takes_convolution = [](const convolution_form& form) {
+    return !form.conv.padding_after && !form.conv.bias && !form.add && form.before.empty();
+  };
+  library.takes_product = [](const product_form& form) {
+    return !form.bias && form.activations.empty();
+  };
+  return cpu_network(network.definition, network.constants, library).run(inputs);
+}
+#endif
+
+/// Tests of what each of them computes.
+class carried_out : public testing::TestWithParam<std::string> {
+ protected:
+  static carry_out on() {
+#ifdef GRAPHLINE_CUDA
+    if (GetParam() == "cuda") return on_cuda_stand_ins;
+    if (GetParam() == "cuda_without_fusion") return on_plain_stand_ins;
+#endif
+    return on_host;
+  }
+};
+
+inline std::string name_of_carrier(const testing::TestParamInfo<std::string>& given) {
+  return given.param;
+}
+
+/// Makes tests of a fixture that derives from `carried_out`.
+#ifdef GRAPHLINE_CUDA
+#define GRAPHLINE_CARRY_OUT(fixture)                                                          \
+  INSTANTIATE_TEST_SUITE_P(on, fixture, testing::Values("host"), name_of_carrier);            \
+  INSTANTIATE_TEST_SUITE_P(by_steps, fixture, testing::Values("cuda", "cuda_without_fusion"), \
+                           name_of_carrier)
+#else
+#define GRAPHLINE_CARRY_OUT(fixture) \
+  INSTANTIATE_TEST_SUITE_P(on, fixture, testing::Values("host"), name_of_carrier)
+#endif
+
+}  // namespace graphline::test

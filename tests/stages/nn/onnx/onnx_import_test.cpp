@@ -1,0 +1,359 @@
+// Models as networks on the host device, and as those of `cuda` on the CPU, compared with the
+// outputs that ONNX's own tests expect, Debian's libonnx-testdata, and with PyTorch's.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <iostream>
+#include <map>
+#include <optional>
+#include <random>
+
+#include "framework/base/error.hpp"
+#include "stages/nn/onnx/onnx_import.hpp"
+#include "tests/stages/nn/onnx/model_text.hpp"
+#include "tests/stages/nn/onnx/network_carriers.hpp"
+#include "tests/stages/nn/onnx/onnx_test_data.hpp"
+
+namespace graphline::test {
+
+using namespace nn;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Tests whose outputs are not what later versions of ONNX, and ONNX Runtime, give.
+const std::map<std::string, const char*> other_outputs = {
+    {"test_resize_downsample_scales_linear_align_corners",
+     "the reference scaled corners by the length before it is rounded to whole elements"}};
+
+/// What became of a test of ONNX.
+struct outcome {
+  bool compared = false;
+  std::string why_not;  ///< of one that is refused
+};
+
+/// The first set of data of a test; nothing where some of it is not float32.
+struct test_data {
+  onnx_model model;
+  std::vector<onnx_tensor> inputs;
+  std::vector<onnx_tensor> outputs;
+};
+
+std::optional<test_data> read_test(const fs::path& folder) {
+  test_data data{read_model(folder), {}, {}};
+  const auto read = [&](const char* kind, const std::vector<onnx_value>& values,
+                        std::vector<onnx_tensor>& to) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (values[i].element != onnx_type::float32) return false;
+      to.push_back(
+          read_tensor(folder / "test_data_set_0" / (kind + std::to_string(i) + ".pb"), values[i]));
+    }
+    return true;
+  };
+  if (!read("input_", data.model.graph.inputs, data.inputs)) return {};
+  if (!read("output_", data.model.graph.outputs, data.outputs)) return {};
+  return data;
+}
+
+/// Runs the model.
+values_of_tensors run_model(const test_data& data, carry_out on, diagnostics& problems) {
+  std::vector<std::pair<std::string, tensor_type>> types;
+  values_of_tensors inputs;
+  for (std::size_t i = 0; i < data.inputs.size(); ++i) {
+    types.push_back({data.model.graph.inputs[i].name, {data.inputs[i].extents, dtype::float32}});
+    inputs.push_back(std::get<std::vector<float>>(data.inputs[i].values));
+  }
+  std::vector<std::string> names;
+  for (const onnx_value& value : data.model.graph.outputs) names.push_back(value.name);
+  const onnx_network network = import_onnx(data.model, types, names, {}, problems);
+  return problems.has_errors() ? values_of_tensors{} : on(network, inputs);
+}
+
+/// The same test with all inputs but the first as constants of the model, as weights are.
+test_data with_constants(test_data data) {
+  for (std::size_t i = 1; i < data.inputs.size(); ++i) {
+    data.inputs[i].name = data.model.graph.inputs[i].name;
+    data.model.graph.initializers.push_back(std::move(data.inputs[i]));
+  }
+  data.inputs.resize(1);
+  data.model.graph.inputs.resize(1);
+  return data;
+}
+
+outcome try_model(const fs::path& folder, carry_out on) {
+  auto data = read_test(folder);
+  if (!data) return {};
+  diagnostics problems;
+  auto outputs = run_model(*data, on, problems);
+  if (problems.has_errors() && data->inputs.size() > 1) {
+    data = with_constants(std::move(*data));
+    problems = {};
+    outputs = run_model(*data, on, problems);
+  }
+  if (problems.has_errors()) return {false, problems.all().front().message};
+  for (std::size_t i = 0; i < data->outputs.size(); ++i) {
+    const auto& expected = std::get<std::vector<float>>(data->outputs[i].values);
+    EXPECT_EQ(outputs.at(i).size(), expected.size());
+    if (outputs[i].size() != expected.size()) continue;
+    std::size_t wrong = 0;
+    for (std::size_t k = 0; k < expected.size(); ++k) {
+      const bool same = std::isnan(expected[k]) ? std::isnan(outputs[i][k])
+                                                : outputs[i][k] == expected[k] ||
+                                                      std::abs(outputs[i][k] - expected[k]) <=
+                                                          1e-5F + 1e-4F * std::abs(expected[k]);
+      if (!same && wrong++ == 0) {
+        ADD_FAILURE() << outputs[i][k] << " where " << expected[k] << " is expected, at " << k
+                      << " of " << data->outputs[i].name;
+      }
+    }
+  }
+  return {true, ""};
+}
+
+/// Tries all tests of a folder, and prints why some are refused. How many were compared.
+int try_folder(const fs::path& all, carry_out on) {
+  std::map<std::string, std::vector<std::string>> refused;
+  if (!fs::exists(all)) {
+    ADD_FAILURE() << all << " is missing; libonnx-testdata brings those of ONNX";
+    return 0;
+  }
+  int compared = 0;
+  for (const auto& entry : fs::directory_iterator(all)) {
+    if (other_outputs.contains(entry.path().filename())) continue;
+    SCOPED_TRACE(entry.path().filename());
+    outcome result;
+    try {
+      result = try_model(entry.path(), on);
+    } catch (const std::exception& problem) {
+      ADD_FAILURE() << problem.what();
+    }
+    if (result.compared) ++compared;
+    if (!result.why_not.empty()) refused[result.why_not].push_back(entry.path().filename());
+  }
+  for (const auto& [why, tests] : refused) {
+    std::cout << why << ": " << tests.size() << " (" << tests.front() << ")\n";
+  }
+  std::cout << all << ": " << compared << " compared\n";
+  return compared;
+}
+
+/// What one direction of an LSTM makes of x [steps, batch 1, 2 features] by ONNX's formulas: the
+/// hidden state of three numbers after each step, and the last cell state.
+struct lstm_states {
+  std::vector<std::array<double, 3>> hidden;
+  std::array<double, 3> cell;
+};
+lstm_states lstm_of(const std::vector<float>& x, const float* weight, const float* recurrent,
+                    const float* bias, const float* hidden, const float* cell) {
+  const auto sigmoid = [](double value) { return 1 / (1 + std::exp(-value)); };
+  const auto product = [](const float* row, const auto& column, std::size_t count) {
+    double sum = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      sum += static_cast<double>(row[i]) * static_cast<double>(column[i]);
+    }
+    return sum;
+  };
+  lstm_states states{{}, {cell[0], cell[1], cell[2]}};
+  std::array<double, 3> h{hidden[0], hidden[1], hidden[2]};
+  for (std::size_t step = 0; step < x.size() / 2; ++step) {
+    std::array<double, 12> gates{};  // input, output, forget, cell
+    for (std::size_t row = 0; row < 12; ++row) {
+      gates[row] = static_cast<double>(bias[row]) + static_cast<double>(bias[row + 12]) +
+                   product(weight + row * 2, &x[step * 2], 2) + product(recurrent + row * 3, h, 3);
+    }
+    for (std::size_t i = 0; i < 3; ++i) {
+      double& c = states.cell[i];
+      c = sigmoid(gates[6 + i]) * c + sigmoid(gates[i]) * std::tanh(gates[9 + i]);
+      h[i] = sigmoid(gates[3 + i]) * std::tanh(c);
+    }
+    states.hidden.push_back(h);
+  }
+  return states;
+}
+
+class onnx_import : public carried_out {};
+
+GRAPHLINE_CARRY_OUT(onnx_import);
+
+TEST_P(onnx_import, an_lstm_goes_forward_backward_and_both_ways) {
+  constexpr std::size_t steps = 4;
+  std::mt19937 random(1);
+  for (const std::string direction : {"forward", "reverse", "bidirectional"}) {
+    SCOPED_TRACE(direction);
+    const std::int64_t ways = direction == "bidirectional" ? 2 : 1;
+    written::message graph;
+    graph.add(1, written::node("LSTM", {"x", "w", "r", "b", "", "h", "c"}, {"y", "yh", "yc"})
+                     .add(5, written::attribute("direction", 3).text(4, direction)));
+    for (const char* name : {"x", "w", "r", "b", "h", "c"}) {
+      graph.add(11, written::value(name, {}));
+    }
+    for (const char* name : {"y", "yh", "yc"}) graph.add(12, written::value(name, {}));
+    test_data data{parse_model(written::model(graph).bytes()), {}, {}};
+    for (const shape& extents : {shape{steps, 1, 2}, shape{ways, 12, 2}, shape{ways, 12, 3},
+                                 shape{ways, 24}, shape{ways, 1, 3}, shape{ways, 1, 3}}) {
+      std::vector<float> values(static_cast<std::size_t>(extents.elements()));
+      for (float& value : values) value = std::uniform_real_distribution<float>(-1, 1)(random);
+      data.inputs.push_back({"", onnx_type::float32, extents, std::move(values)});
+    }
+    const auto drawn = [&](std::size_t input) {
+      return std::get<std::vector<float>>(data.inputs[input].values);
+    };
+    std::vector<float> x = drawn(0);
+    const auto w = drawn(1), r = drawn(2), b = drawn(3), h = drawn(4), c = drawn(5);
+
+    diagnostics problems;
+    const auto outputs = run_model(with_constants(std::move(data)), on(), problems);
+    ASSERT_FALSE(problems.has_errors()) << problems.all().front().message;
+    for (std::size_t way = 0; way < static_cast<std::size_t>(ways); ++way) {
+      const bool backward = direction == "reverse" || way == 1;
+      if (backward) {
+        for (std::size_t step = 0; step < steps / 2; ++step) {
+          std::swap_ranges(&x[2 * step], &x[2 * step] + 2, &x[2 * (steps - 1 - step)]);
+        }
+      }
+      const lstm_states expected =
+          lstm_of(x, &w[way * 24], &r[way * 36], &b[way * 24], &h[way * 3], &c[way * 3]);
+      for (std::size_t i = 0; i < 3; ++i) {
+        for (std::size_t step = 0; step < steps; ++step) {
+          const std::size_t at = backward ? steps - 1 - step : step;
+          EXPECT_NEAR(outputs[0][(at * static_cast<std::size_t>(ways) + way) * 3 + i],
+                      expected.hidden[step][i], 1e-6);
+        }
+        EXPECT_NEAR(outputs[1][way * 3 + i], expected.hidden.back()[i], 1e-6);
+        EXPECT_NEAR(outputs[2][way * 3 + i], expected.cell[i], 1e-6);
+      }
+    }
+  }
+}
+
+TEST_P(onnx_import, elements_are_taken_by_numbers_that_a_frame_brings) {
+  const std::vector<float> table = drawn(5 * 3, 1);
+  const std::vector<float> numbers{0, 4, 2, 2, -1, -5, 7, -9};  // the last two lie outside
+  const std::vector<std::size_t> taken{0, 4, 2, 2, 4, 0, 4, 0};
+  model_text text;
+  const auto rows = text.node("Gather", {text.constant({5, 3}, table), "x"});
+  const auto columns = text.node("Gather", {"y", "x"}, {integer("axis", 1)});
+  const auto both = text.node("Add", {rows, columns});
+  diagnostics problems;
+  const onnx_network network = import_onnx(
+      text.model({{}, {}}, both),
+      {{"x", {{2, 4}, dtype::int32}}, {"y", {{1, 5, 3}, dtype::float32}}}, {both}, {}, problems);
+  ASSERT_FALSE(problems.has_errors()) << problems.render();
+  const std::vector<float> y = drawn(5 * 3, 2);
+  std::vector<float> expected;
+  for (const std::size_t row : taken) {
+    for (std::size_t i = 0; i < 3; ++i) expected.push_back(table[row * 3 + i] + y[row * 3 + i]);
+  }
+  EXPECT_EQ(on()(network, {numbers, y}).front(), expected);
+  const cost& of_rows = network.definition.layers[1].cost;
+  EXPECT_EQ(of_rows.parameters, 15);
+  // What is taken; the numbers are read where they are converted.
+  EXPECT_EQ(of_rows.bytes_read, 4 * 8 * 3);
+  EXPECT_EQ(network.definition.layers[0].cost.bytes_read, 4 * 8);
+}
+
+TEST_P(onnx_import, a_computed_value_may_be_cast_to_bool) {
+  model_text text;
+  const auto bits = text.node("Cast", {"x"}, {integer("to", 9)});
+  const auto chosen = text.node("Where", {bits, "y", text.constant({}, {-7})});
+  diagnostics problems;
+  const onnx_network network = import_onnx(
+      text.model({{}, {}}, chosen), {{"x", {{4}, dtype::int32}}, {"y", {{4}, dtype::float32}}},
+      {chosen}, {}, problems);
+  ASSERT_FALSE(problems.has_errors()) << problems.render();
+  EXPECT_EQ(on()(network, {{0, 1, -3, 0}, {1, 2, 3, 4}}).front(),
+            (std::vector<float>{-7, 2, 3, -7}));
+}
+
+TEST_P(onnx_import, a_product_of_four_dimensions_takes_a_bias_and_an_activation) {
+  const std::vector<float> x = drawn(2 * 3 * 5 * 4, 1), w = drawn(4 * 6, 2), bias = drawn(6, 3);
+  model_text text;
+  const auto product = text.node("MatMul", {"x", text.constant({4, 6}, w)});
+  const auto sum = text.node("Add", {product, text.constant({6}, bias)});
+  const auto network = text.network({2, 3, 5, 4}, text.node("Relu", {sum}));
+  const std::vector<float> found = on()(network, {x}).front();
+  ASSERT_EQ(found.size(), 2U * 3 * 5 * 6);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    float expected = bias[i % 6];
+    for (std::size_t k = 0; k < 4; ++k) expected += x[i / 6 * 4 + k] * w[k * 6 + i % 6];
+    EXPECT_NEAR(found[i], std::max(expected, 0.0F), 1e-5F) << i;
+  }
+}
+
+TEST_P(onnx_import, a_product_of_many_rows_may_have_512_columns) {
+  const std::vector<float> x = drawn(20 * 3, 1), w = drawn(3 * 512, 2);
+  model_text text;
+  const auto network =
+      text.network({20, 3}, text.node("MatMul", {"x", text.constant({3, 512}, w)}));
+  const std::vector<float> found = on()(network, {x}).front();
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    float expected = 0;
+    for (std::size_t k = 0; k < 3; ++k) expected += x[i / 512 * 3 + k] * w[k * 512 + i % 512];
+    ASSERT_NEAR(found[i], expected, 1e-5F) << i;
+  }
+}
+
+/// After a convolution, which may want channels in blocks.
+TEST_P(onnx_import, a_maximum_is_that_of_each_window_however_wide_the_row) {
+  constexpr std::int64_t channels = 12, height = 7, width = 301;
+  std::vector<float> same(channels * channels, 0);
+  for (std::size_t i = 0; i < channels; ++i) same[i * (channels + 1)] = 1;
+  const std::vector<float> x = drawn(channels * height * width, 3);
+  for (const std::int64_t kernel : {2, 3, 5}) {
+    for (const std::int64_t stride : {1, 2, 4}) {
+      const std::int64_t before = kernel / 2;
+      model_text text;
+      const auto conv = text.node("Conv", {"x", text.constant({channels, channels, 1, 1}, same)});
+      const auto network =
+          text.network({1, channels, height, width},
+                       text.node("MaxPool", {conv},
+                                 {integers("kernel_shape", {kernel, kernel}),
+                                  integers("strides", {stride, stride}),
+                                  integers("pads", {before, before, before, before})}));
+      const shape& out = network.definition.shape_of(network.definition.outputs.front());
+      const std::vector<float> found = on()(network, {x}).front();
+      std::size_t at = 0;
+      for (std::int64_t c = 0; c < channels; ++c) {
+        for (std::int64_t i = 0; i < out[2] * out[3]; ++i) {
+          float expected = -2;
+          for (std::int64_t k = 0; k < kernel * kernel; ++k) {
+            const std::int64_t row = i / out[3] * stride - before + k / kernel;
+            const std::int64_t column = i % out[3] * stride - before + k % kernel;
+            if (row < 0 || row >= height || column < 0 || column >= width) continue;
+            const auto from = static_cast<std::size_t>((c * height + row) * width + column);
+            expected = std::max(expected, x[from]);
+          }
+          ASSERT_EQ(found[at++], expected) << kernel << ' ' << stride << ' ' << c << ' ' << i;
+        }
+      }
+    }
+  }
+}
+
+const fs::path of_onnx = "/usr/share/libonnx-testdata/data";
+
+TEST_P(onnx_import, passes_the_node_tests_of_onnx) {
+  EXPECT_GE(try_folder(of_onnx / "node", on()), 314);
+}
+
+TEST_P(onnx_import, passes_the_operators_that_pytorch_exported) {
+  EXPECT_GE(try_folder(of_onnx / "pytorch-operator", on()), 29);
+}
+
+TEST_P(onnx_import, passes_the_modules_that_pytorch_exported) {
+  EXPECT_GE(try_folder(of_onnx / "pytorch-converted", on()), 80);
+}
+
+TEST_P(onnx_import, computes_transformers_as_pytorch_does) {  // by make_transformers.py
+  EXPECT_EQ(try_folder(GRAPHLINE_SOURCE_DIR "/tests/stages/nn/onnx/transformers", on()), 5);
+}
+
+}  // namespace
+
+}  // namespace graphline::test

@@ -1,0 +1,273 @@
+// Products of two values that are moved and scaled before and after them, and reductions, compared
+// with the same nodes carried out one by one in double precision.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <random>
+
+#include "tests/stages/nn/onnx/model_text.hpp"
+#include "tests/stages/nn/onnx/network_carriers.hpp"
+
+namespace graphline::test {
+
+using namespace nn;
+namespace {
+
+using testing::ElementsAre;
+using testing::Pointwise;
+using testing::StartsWith;
+
+using extents = std::vector<std::int64_t>;
+
+std::int64_t product(const extents& of) {
+  return std::accumulate(of.begin(), of.end(), std::int64_t{1}, std::multiplies<>());
+}
+
+/// A value of a model under way and the numbers that it must hold.
+struct value_so_far {
+  std::string name;
+  extents shape;
+  std::vector<double> data;
+
+  double& at(const extents& position) {
+    std::int64_t index = 0;
+    for (std::size_t i = 0; i < shape.size(); ++i) index = index * shape[i] + position[i];
+    return data[static_cast<std::size_t>(index)];
+  }
+};
+
+/// Calls `one` with every position in extents.
+template <class One>
+void for_positions(const extents& shape, const One& one) {
+  extents position(shape.size(), 0);
+  for (std::int64_t left = product(shape); left > 0; --left) {
+    one(position);
+    for (std::size_t i = shape.size(); i-- > 0 && ++position[i] == shape[i];) position[i] = 0;
+  }
+}
+
+/// Writes nodes and carries them out.
+class model_under_way {
+ public:
+  explicit model_under_way(unsigned seed) : random_(seed) {}
+
+  std::int64_t below(std::int64_t limit) {
+    return std::uniform_int_distribution<std::int64_t>(0, limit - 1)(random_);
+  }
+
+  value_so_far transposed(value_so_far x, const extents& order) {
+    value_so_far result{text_.node("Transpose", {x.name}, {integers("perm", order)}), {}, x.data};
+    for (const std::int64_t axis : order) {
+      result.shape.push_back(x.shape[static_cast<std::size_t>(axis)]);
+    }
+    for_positions(result.shape, [&](const extents& position) {
+      extents from(position.size());
+      for (std::size_t i = 0; i < order.size(); ++i) {
+        from[static_cast<std::size_t>(order[i])] = position[i];
+      }
+      result.at(position) = x.at(from);
+    });
+    return result;
+  }
+  value_so_far reshaped(const value_so_far& x, const extents& shape) {
+    return {text_.node("Reshape", {x.name, text_.constant(shape)}), shape, x.data};
+  }
+  value_so_far scaled(value_so_far x) {
+    const float by = 0.25F * static_cast<float>(1 + below(8));
+    const bool divides = below(2) == 0;
+    x.name = text_.node(divides ? "Div" : "Mul", {x.name, text_.constant({}, {by})});
+    for (double& each : x.data) each = divides ? each / by : each * by;
+    return x;
+  }
+  /// Every so manieth along a dimension from some position on.
+  value_so_far sliced(value_so_far x, std::int64_t axis, std::int64_t first, std::int64_t step) {
+    const auto at = static_cast<std::size_t>(axis);
+    const std::int64_t end = x.shape[at];
+    value_so_far result{text_.node("Slice", {x.name, text_.constant({first}), text_.constant({end}),
+                                             text_.constant({axis}), text_.constant({step})}),
+                        x.shape,
+                        {}};
+    result.shape[at] = (end - first + step - 1) / step;
+    result.data.resize(static_cast<std::size_t>(product(result.shape)));
+    for_positions(result.shape, [&](extents position) {
+      double& to = result.at(position);
+      position[at] = first + step * position[at];
+      to = x.at(position);
+    });
+    return result;
+  }
+  value_so_far multiplied(value_so_far a, value_so_far b) {
+    value_so_far result{text_.node("MatMul", {a.name, b.name}), a.shape, {}};
+    result.shape.back() = b.shape.back();
+    result.data.resize(static_cast<std::size_t>(product(result.shape)));
+    for_positions(result.shape, [&](const extents& position) {
+      const std::size_t row = position.size() - 2;
+      extents left = position;
+      extents right = position;
+      for (std::int64_t k = 0; k < a.shape.back(); ++k) {
+        left[row + 1] = right[row] = k;
+        result.at(position) += a.at(left) * b.at(right);
+      }
+    });
+    return result;
+  }
+
+  /// Moves a value at random: with the same number of elements, or fewer where it may be cut.
+  value_so_far moved(value_so_far x, int steps, bool cut) {
+    for (int i = 0; i < steps; ++i) {
+      const std::int64_t what = below(cut ? 4 : 3);
+      if (what == 0) x = transposed(x, any_order(x.shape.size()));
+      if (what == 1) x = reshaped(x, any_shape(x.shape));
+      if (what == 2) x = scaled(x);
+      if (what != 3) continue;
+      const std::int64_t axis = below(std::ssize(x.shape));
+      const std::int64_t extent = x.shape[static_cast<std::size_t>(axis)];
+      if (extent > 1) x = sliced(x, axis, below(extent - 1), 1 + below(3));
+    }
+    return x;
+  }
+
+  extents any_order(std::size_t rank) {
+    extents order(rank);
+    std::iota(order.begin(), order.end(), 0);
+    std::ranges::shuffle(order, random_);
+    return order;
+  }
+
+  onnx_network network(const value_so_far& x, const std::string& output) {
+    return text_.network(shape(x.shape), output);
+  }
+  /// Elements of both in their order, as one row.
+  value_so_far sum_in_order(const value_so_far& a, const value_so_far& b) {
+    const extents row{product(a.shape)};
+    value_so_far result = reshaped(a, row);
+    result.name = text_.node("Add", {result.name, reshaped(b, row).name});
+    for (std::size_t i = 0; i < result.data.size(); ++i) result.data[i] += b.data[i];
+    return result;
+  }
+
+ private:
+  /// Neighboring dimensions as one, or one as two, of which neither is empty.
+  extents any_shape(extents shape) {
+    const std::int64_t at = below(std::ssize(shape));
+    const auto place = shape.begin() + at;
+    if (at > 0 && below(2) == 0) {
+      *(place - 1) *= *place;
+      shape.erase(place);
+      return shape;
+    }
+    const std::int64_t parts = *place % 3 == 0 ? 3 : *place % 2 == 0 ? 2 : 1;
+    *place /= parts;
+    shape.insert(place + below(2), parts);
+    return shape;
+  }
+
+  std::mt19937 random_;
+  model_text text_;
+};
+
+/// How often a product reads or writes what lies elsewhere, or is scaled.
+struct taken_over {
+  int products = 0;
+  int read = 0;
+  int written = 0;
+  int scaled = 0;
+
+  void count(const onnx_network& network) {
+    for (const network_layer& layer : network.definition.layers) {
+      const auto* product = std::get_if<matmul_layer>(&layer.operation);
+      if (product == nullptr) continue;
+      ++products;
+      read += (product->a ? 1 : 0) + (product->b ? 1 : 0);
+      written += product->product ? 1 : 0;
+      scaled += product->scale != 1 ? 1 : 0;
+    }
+  }
+};
+
+class onnx_products : public carried_out {};
+
+GRAPHLINE_CARRY_OUT(onnx_products);
+
+TEST_P(onnx_products, are_right_wherever_their_matrices_lie) {
+  taken_over found;
+  for (unsigned seed = 0; seed < 400; ++seed) {
+    SCOPED_TRACE(seed);
+    model_under_way model(seed);
+    const std::vector<float> data = drawn(2 * 6 * 4 * 6, seed);
+    const value_so_far x{"x", {2, 6, 4, 6}, {data.begin(), data.end()}};
+    const int most_steps = 1 + static_cast<int>(seed % 4);
+    value_so_far a = model.moved(x, most_steps, /*cut=*/true);
+    if (a.shape.size() < 2) a = model.reshaped(a, {1, product(a.shape)});
+    // The same elements in another order, so that both have the same first extents.
+    value_so_far b = model.moved(a, most_steps, /*cut=*/false);
+    extents wanted = a.shape;
+    std::swap(wanted[wanted.size() - 1], wanted[wanted.size() - 2]);
+    if (b.shape != wanted) b = model.reshaped(b, wanted);
+    value_so_far made = model.multiplied(a, b);
+    if (seed % 3 != 0) {
+      const value_so_far read_elsewhere = made;
+      made = model.transposed(model.scaled(made), model.any_order(made.shape.size()));
+      if (seed % 3 == 1) made = model.sum_in_order(made, read_elsewhere);
+    }
+    const onnx_network network = model.network(x, made.name);
+    ASSERT_THAT(on()(network, {data}).front(), Pointwise(testing::FloatNear(1e-3F), made.data));
+    found.count(network);
+  }
+  EXPECT_EQ(found.products, 400);  // none is computed twice
+  EXPECT_GT(found.read, 150);
+  EXPECT_GT(found.written, 25);
+  EXPECT_GT(found.scaled, 100);
+}
+
+class onnx_reductions : public carried_out {};
+
+GRAPHLINE_CARRY_OUT(onnx_reductions);
+
+TEST_P(onnx_reductions, go_over_any_dimensions) {
+  using joining = double (*)(double, double);
+  const std::vector<std::pair<std::string, joining>> functions{
+      {"ReduceSum", [](double a, double b) { return a + b; }},
+      {"ReduceMean", [](double a, double b) { return a + b; }},
+      {"ReduceMax", [](double a, double b) { return std::max(a, b); }},
+      {"ReduceMin", [](double a, double b) { return std::min(a, b); }},
+      {"ReduceProd", [](double a, double b) { return a * b; }}};
+  const extents given{2, 3, 40, 37};
+  const std::vector<float> data = drawn(static_cast<std::size_t>(product(given)), 5);
+  for (const extents& axes : {extents{0}, extents{1}, extents{2}, extents{3}, extents{2, 3},
+                              extents{0, 1}, extents{1, 2}, extents{0, 2}, extents{0, 1, 2, 3}}) {
+    for (const auto& function : functions) {
+      const std::string& name = function.first;
+      const joining join = function.second;
+      SCOPED_TRACE(name + testing::PrintToString(axes));
+      value_so_far expected{"", given, {}};
+      for (const std::int64_t axis : axes) expected.shape[static_cast<std::size_t>(axis)] = 1;
+      const bool of_products = name == "ReduceProd";
+      const bool of_limits = name == "ReduceMax" || name == "ReduceMin";
+      const double none = name == "ReduceMax" ? -2.0 : of_limits ? 2.0 : of_products ? 1.0 : 0.0;
+      expected.data.resize(static_cast<std::size_t>(product(expected.shape)), none);
+      std::size_t i = 0;
+      for_positions(given, [&](extents position) {
+        for (const std::int64_t axis : axes) position[static_cast<std::size_t>(axis)] = 0;
+        double& to = expected.at(position);
+        to = join(to, static_cast<double>(data[i++]));
+      });
+      if (name == "ReduceMean") {
+        const auto many = static_cast<double>(product(given) / product(expected.shape));
+        for (double& each : expected.data) each /= many;
+      }
+      model_text text;
+      const auto network =
+          text.network(shape(given), text.node(name, {"x"}, {integers("axes", axes)}));
+      ASSERT_THAT(on()(network, {data}).front(),
+                  Pointwise(testing::FloatNear(1e-3F), expected.data));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace graphline::test
