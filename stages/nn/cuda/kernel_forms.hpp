@@ -29,17 +29,17 @@ struct convert_form {
   std::int64_t padded_rows = 1;
 };
 
-/// The most operands, steps and extents of a program that is one kernel.
-inline constexpr std::size_t most_program_operands = 24;
-inline constexpr std::size_t most_program_steps = 24;
+/// The most operands, steps and extents of an expression that is one kernel.
+inline constexpr std::size_t most_pointwise_operands = 24;
+inline constexpr std::size_t most_pointwise_steps = 24;
 inline constexpr std::size_t most_extents = 8;
 
-/// A pointwise program with one result, in float32, on tensors of any types: the operands also of
-/// int32, int64 or uint8. `space` has the strides of the operands, then those of the result, with
-/// its innermost extent last. The result may be an operand that lies alike. Operands: those of the
-/// program, then the result.
-struct program_form {
-  pointwise_program program;
+/// A pointwise expression with one result, in float32, on tensors of any types: the operands also
+/// of int32, int64 or uint8. `space` has the strides of the operands, then those of the result,
+/// with its innermost extent last. The result may be an operand that lies alike. Operands: those of
+/// the expression, then the result.
+struct pointwise_form {
+  pointwise_expression expression;
   pointwise_space space;
   std::vector<dtype> elements;  ///< of the operands, then of the result
 };
@@ -163,7 +163,7 @@ struct spin_form {
   std::int64_t duration = 0;
 };
 
-using kernel_form = std::variant<convert_form, program_form, pool_form, softmax_form,
+using kernel_form = std::variant<convert_form, pointwise_form, pool_form, softmax_form,
                                  layer_norm_form, gemv_form, sum_form, reduce_form, resize_form,
                                  gather_form, transposed_sum_form, lstm_form, spin_form>;
 

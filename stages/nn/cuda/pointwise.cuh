@@ -151,9 +151,9 @@ struct value_source {
   std::uint8_t number = 0;
 };
 
-/// A program as a kernel's argument. Arrays of fixed size: what is indexed while running lies in
-/// the constant memory that holds the argument.
-struct encoded_program {
+/// An expression as a kernel's argument. Arrays of fixed size: what is indexed while running lies
+/// in the constant memory that holds the argument.
+struct encoded_expression {
   struct step {
     pointwise_function function;
     float alpha;
@@ -168,10 +168,10 @@ struct encoded_program {
     std::int64_t strides[most_extents];
   };
 
-  tensor operands[most_program_operands];
+  tensor operands[most_pointwise_operands];
   tensor result;
   std::int64_t extents[most_extents];  ///< those of 1 first
-  step steps[most_program_steps];
+  step steps[most_pointwise_steps];
   int step_count;
   value_source result_source;
 };
@@ -182,7 +182,7 @@ inline constexpr int most_kept = 12;
 /// An item is `width` neighbors along the innermost of `rank` extents.
 template <int width, int rank>
 struct pointwise_work {
-  encoded_program program;
+  encoded_expression expression;
 
   GRAPHLINE_HOST_DEVICE void operator()(std::int64_t item) const {
     std::int64_t position[rank];
@@ -193,8 +193,8 @@ struct pointwise_work {
     position[0] = rest;
     float last[width] = {};
     float kept[most_kept][width];
-    for (int i = 0; i < program.step_count; ++i) {
-      const encoded_program::step& step = program.steps[i];
+    for (int i = 0; i < expression.step_count; ++i) {
+      const encoded_expression::step& step = expression.steps[i];
       float x[width];
       float y[width] = {};
       float z[width] = {};
@@ -207,17 +207,17 @@ struct pointwise_work {
       }
     }
     float result[width];
-    fetch(program.result_source, position, last, kept, result);
-    store_as<width>(program.result.element, const_cast<void*>(program.result.data),
-                    offset(program.result, position), result);
+    fetch(expression.result_source, position, last, kept, result);
+    store_as<width>(expression.result.element, const_cast<void*>(expression.result.data),
+                    offset(expression.result, position), result);
   }
 
  private:
   GRAPHLINE_HOST_DEVICE std::int64_t extent(int axis) const {
-    return program.extents[static_cast<int>(most_extents) - rank + axis];
+    return expression.extents[static_cast<int>(most_extents) - rank + axis];
   }
 
-  GRAPHLINE_HOST_DEVICE static std::int64_t offset(const encoded_program::tensor& tensor,
+  GRAPHLINE_HOST_DEVICE static std::int64_t offset(const encoded_expression::tensor& tensor,
                                                    const std::int64_t (&position)[rank]) {
     std::int64_t sum = 0;
     for (int axis = 0; axis < rank; ++axis) {
@@ -235,7 +235,7 @@ struct pointwise_work {
     } else if (source.from == value_source::kept) {
       for (int i = 0; i < width; ++i) values[i] = kept[source.number][i];
     } else {
-      const encoded_program::tensor& tensor = program.operands[source.number];
+      const encoded_expression::tensor& tensor = expression.operands[source.number];
       const std::int64_t at = offset(tensor, position);
       if (tensor.strides[most_extents - 1] == 0) {
         const float value = load_as(tensor.element, tensor.data, at);
@@ -248,7 +248,7 @@ struct pointwise_work {
 };
 
 /// Whether packs of so many elements may be read or written along the innermost extent.
-inline bool takes_packs(const encoded_program::tensor& tensor, std::int64_t width) {
+inline bool takes_packs(const encoded_expression::tensor& tensor, std::int64_t width) {
   if (tensor.strides[most_extents - 1] == 0) return true;
   const std::size_t bytes = size_of(tensor.element) * static_cast<std::size_t>(width);
   bool takes = tensor.strides[most_extents - 1] == 1 &&
@@ -259,16 +259,16 @@ inline bool takes_packs(const encoded_program::tensor& tensor, std::int64_t widt
   return takes;
 }
 
-inline encoded_program encoded(const program_form& form, std::span<void* const> tensors) {
-  const pointwise_program& program = form.program;
-  if (program.operands > most_program_operands || program.steps.size() > most_program_steps ||
-      form.space.extents.size() > most_extents) {
-    throw std::logic_error("a program too large for a kernel");
+inline encoded_expression encoded(const pointwise_form& form, std::span<void* const> tensors) {
+  const pointwise_expression& expression = form.expression;
+  if (expression.operands > most_pointwise_operands ||
+      expression.steps.size() > most_pointwise_steps || form.space.extents.size() > most_extents) {
+    throw std::logic_error("an expression too large for a kernel");
   }
   const std::size_t unused = most_extents - form.space.extents.size();
-  encoded_program made{};
+  encoded_expression made{};
   const auto tensor = [&](std::size_t i) {
-    encoded_program::tensor result{tensors[i], form.elements[i], {}};
+    encoded_expression::tensor result{tensors[i], form.elements[i], {}};
     for (std::size_t axis = unused; axis < most_extents; ++axis) {
       result.strides[axis] = form.space.strides[i][axis - unused];
     }
@@ -277,49 +277,50 @@ inline encoded_program encoded(const program_form& form, std::span<void* const> 
   for (std::size_t axis = 0; axis < most_extents; ++axis) {
     made.extents[axis] = axis < unused ? 1 : form.space.extents[axis - unused];
   }
-  for (std::size_t i = 0; i < program.operands; ++i) made.operands[i] = tensor(i);
-  made.result = tensor(program.operands);
-  made.step_count = static_cast<int>(program.steps.size());
+  for (std::size_t i = 0; i < expression.operands; ++i) made.operands[i] = tensor(i);
+  made.result = tensor(expression.operands);
+  made.step_count = static_cast<int>(expression.steps.size());
 
   std::uint8_t kept = 0;
   const auto source = [&](std::size_t reg, std::size_t reader) -> value_source {
-    if (reg < program.operands) {
+    if (reg < expression.operands) {
       return {value_source::operand, static_cast<std::uint8_t>(reg)};
     }
-    const std::size_t step = reg - program.operands;
+    const std::size_t step = reg - expression.operands;
     if (step + 1 == reader) return {value_source::last};
     if (made.steps[step].keep_as == 0) made.steps[step].keep_as = ++kept;
     return {value_source::kept, static_cast<std::uint8_t>(made.steps[step].keep_as - 1)};
   };
-  for (std::size_t i = 0; i < program.steps.size(); ++i) {
-    const auto& [layer, from] = program.steps[i];
-    encoded_program::step& step = made.steps[i];
+  for (std::size_t i = 0; i < expression.steps.size(); ++i) {
+    const auto& [layer, from] = expression.steps[i];
+    encoded_expression::step& step = made.steps[i];
     step.function = layer.function;
     step.alpha = layer.alpha;
     step.beta = layer.beta;
     step.operands = static_cast<std::uint8_t>(traits_of(layer.function).operands);
     for (std::size_t k = 0; k < step.operands; ++k) step.sources[k] = source(from[k], i);
   }
-  made.result_source = source(program.results.front(), program.steps.size());
-  if (kept > most_kept) throw std::logic_error("a program that keeps too much for a kernel");
+  made.result_source = source(expression.results.front(), expression.steps.size());
+  if (kept > most_kept) throw std::logic_error("an expression that keeps too much for a kernel");
   return made;
 }
 
-/// Runs a program by `launch`, as conversions are.
+/// Runs an expression by `launch`, as conversions are.
 template <class Launcher>
-void run(const program_form& form, std::span<void* const> operands, const Launcher& launch) {
-  const encoded_program program = encoded(form, operands);
+void run(const pointwise_form& form, std::span<void* const> operands, const Launcher& launch) {
+  const encoded_expression expression = encoded(form, operands);
   std::int64_t count = 1;
   for (const std::int64_t extent : form.space.extents) count *= extent;
   constexpr int widest = 4;
-  bool packs = program.extents[most_extents - 1] % widest == 0 &&
-               program.result.strides[most_extents - 1] == 1 && takes_packs(program.result, widest);
-  for (std::size_t i = 0; i < form.program.operands; ++i) {
-    packs = packs && takes_packs(program.operands[i], widest);
+  bool packs = expression.extents[most_extents - 1] % widest == 0 &&
+               expression.result.strides[most_extents - 1] == 1 &&
+               takes_packs(expression.result, widest);
+  for (std::size_t i = 0; i < form.expression.operands; ++i) {
+    packs = packs && takes_packs(expression.operands[i], widest);
   }
   with_width<widest>(packs, [&](auto width) {
     const auto over = [&](auto rank) {
-      launch.items(pointwise_work<width, rank>{program}, count / width);
+      launch.items(pointwise_work<width, rank>{expression}, count / width);
     };
     if (form.space.extents.size() <= 1) {
       over(std::integral_constant<int, 1>{});

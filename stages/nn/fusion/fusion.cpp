@@ -49,7 +49,7 @@ std::vector<bool> values_of_products(const network_definition& network) {
 
 }  // namespace
 
-std::vector<std::size_t> fused_layers::members() const {
+std::vector<std::size_t> layer_group::members() const {
   std::vector<std::size_t> all{head};
   all.insert(all.end(), epilogue.begin(), epilogue.end());
   return all;
@@ -62,17 +62,17 @@ bool is_element_wise(const network_layer& layer) {
          std::holds_alternative<pointwise_layer>(layer.operation);
 }
 
-std::vector<fused_layers> fuse_programs(const network_definition& network) {
+std::vector<layer_group> group_layers(const network_definition& network) {
   // From the last layer back, since its readers decide to which group a layer belongs.
   constexpr std::size_t none = static_cast<std::size_t>(-1);
   constexpr std::size_t most_values = 18;  // read or computed by the layers of a group
-  struct program_group {
+  struct open_group {
     std::vector<std::size_t> layers;  // the last first
     std::size_t values = 0;
     std::optional<std::size_t> product = {};
   };
   const std::vector<bool> of_products = values_of_products(network);
-  std::vector<program_group> groups;
+  std::vector<open_group> groups;
   std::vector<std::vector<std::size_t>> readers(network.values.size());  // groups, `none` outside
   for (const std::size_t value : network.outputs) readers[value].push_back(none);
   for (std::size_t index = network.layers.size(); index-- > 0;) {
@@ -85,7 +85,7 @@ std::vector<fused_layers> fuse_programs(const network_definition& network) {
     std::size_t group = none;
     if ((element_wise || product) && !of.empty() && of[0] != none &&
         std::ranges::count(of, of[0]) == std::ssize(of)) {
-      const program_group& reader = groups[of[0]];
+      const open_group& reader = groups[of[0]];
       const std::size_t end = reader.layers.empty() ? *reader.product : reader.layers.front();
       const network_layer& last = network.layers[end];
       const bool fits = is_element_wise(last) &&
@@ -98,7 +98,7 @@ std::vector<fused_layers> fuse_programs(const network_definition& network) {
       group = groups.size();
       groups.emplace_back();
     }
-    program_group& joined = groups[group];
+    open_group& joined = groups[group];
     joined.values += values;
     if (product) {
       joined.product = index;
@@ -108,9 +108,9 @@ std::vector<fused_layers> fuse_programs(const network_definition& network) {
     // What a product reads is none of its epilogue's.
     for (const std::size_t value : layer.inputs) readers[value].push_back(product ? none : group);
   }
-  std::vector<fused_layers> fused;
-  for (const program_group& group : groups) {
-    fused_layers& made = fused.emplace_back();
+  std::vector<layer_group> fused;
+  for (const open_group& group : groups) {
+    layer_group& made = fused.emplace_back();
     made.epilogue.assign(group.layers.rbegin(), group.layers.rend());
     if (group.product) {
       made.head = *group.product;
@@ -119,11 +119,11 @@ std::vector<fused_layers> fuse_programs(const network_definition& network) {
       made.epilogue.erase(made.epilogue.begin());
     }
   }
-  std::ranges::sort(fused, {}, &fused_layers::last);
+  std::ranges::sort(fused, {}, &layer_group::last);
   return fused;
 }
 
-cost cost_of(const network_definition& network, const fused_layers& group,
+cost cost_of(const network_definition& network, const layer_group& group,
              const element_sizes& sizes) {
   const auto among = [](const std::vector<std::size_t>& values, std::size_t value) {
     return std::ranges::find(values, value) != values.end();
@@ -187,7 +187,7 @@ cost cost_of(const network_definition& network, const fused_layers& group,
   return sum;
 }
 
-std::string name_of(const network_definition& network, const fused_layers& group) {
+std::string name_of(const network_definition& network, const layer_group& group) {
   std::string name;
   for (const std::size_t layer : group.members()) {
     name += (name.empty() ? "" : "+") + network.layers[layer].name;

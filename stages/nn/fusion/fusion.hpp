@@ -13,7 +13,7 @@ namespace graphline::nn {
 
 /// Layers that are computed as one: a head and element-wise layers after it, whose results, but for
 /// the last, nobody else reads. Indices into `network_definition::layers`.
-struct fused_layers {
+struct layer_group {
   std::size_t head = 0;
   std::vector<std::size_t> epilogue = {};  ///< in order
 
@@ -29,7 +29,7 @@ struct fused_layers {
 /// last is read elsewhere, are a group, with the product before them if it has no other reader. A
 /// function of a product's result stays with that product where both could be computed with
 /// another.
-std::vector<fused_layers> fuse_programs(const network_definition& network);
+std::vector<layer_group> group_layers(const network_definition& network);
 
 /// Whether a layer computes each element from those at its position.
 bool is_element_wise(const network_layer& layer);
@@ -42,11 +42,11 @@ struct element_sizes {
 };
 
 /// What a group amounts to when it is computed as one: nothing between its layers is moved.
-cost cost_of(const network_definition& network, const fused_layers& group,
+cost cost_of(const network_definition& network, const layer_group& group,
              const element_sizes& sizes = {});
 
 /// What a group is called where its time is told: "0.conv2d+1.batch_norm2d+2.relu".
-std::string name_of(const network_definition& network, const fused_layers& group);
+std::string name_of(const network_definition& network, const layer_group& group);
 
 /// A batch norm in inference, and the like: one multiplication and one addition per channel, each
 /// with one number for all channels or one for each.

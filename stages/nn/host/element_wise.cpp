@@ -53,14 +53,13 @@ std::vector<std::int64_t> blocked_strides(const shape& s, std::int64_t block) {
 }
 
 /// Writes zeros to the channels that the last block lacks.
-void zero_padding(program_builder& b, const program_tensor& tensor, const shape& s,
-                  std::int64_t block) {
+void zero_padding(host_lowering& b, const host_value& tensor, const shape& s, std::int64_t block) {
   const std::int64_t used = block == all_channels ? 0 : s[1] % block;
   if (used == 0) return;
   const std::vector<std::int64_t> strides = blocked_strides(s, block);
   const std::int64_t begin = (s[1] / block) * strides[1] + used;
   const float zero[] = {0};
-  const pointwise_program copy{.operands = 1, .steps = {}, .results = {0}};
+  const pointwise_expression copy{.operands = 1, .steps = {}, .results = {0}};
   const pointwise_space space{
       {s[0], s[2] * s[3], block - used},
       {{0, 0, 0}, {s.elements() == 0 ? 0 : blocked_extents(s, block)[1] * strides[1], block, 1}}};
@@ -70,8 +69,8 @@ void zero_padding(program_builder& b, const program_tensor& tensor, const shape&
 }
 
 /// The numbers of a source in a layout.
-program_tensor constant_of(program_builder& b, const program_source& source, const shape& extents,
-                           const dnnl::memory::desc& wanted) {
+host_value constant_of(host_lowering& b, const expression_source& source, const shape& extents,
+                       const dnnl::memory::desc& wanted) {
   std::vector<float> values;
   for (const double number : source.numbers) values.push_back(static_cast<float>(number));
   return b.constant(values, extents, wanted);
@@ -130,7 +129,7 @@ std::vector<eltwise_form> eltwise_of(const pointwise_layer& layer) {
   }
 }
 
-/// A step of a program as oneDNN's post-operations.
+/// A step of an expression as oneDNN's post-operations.
 struct fused_step {
   std::vector<eltwise_form> functions = {};
   std::optional<dnnl::algorithm> binary = {};
@@ -147,7 +146,7 @@ std::optional<dnnl::algorithm> binary_of(pointwise_function of, bool chained_fir
 
 /// The second operand of a post-operation as oneDNN takes it: of the result's extents or one number
 /// for each channel; nothing for any other.
-std::optional<shape> second_extents(const program_builder& b, const fused_product& product,
+std::optional<shape> second_extents(const host_lowering& b, const fused_product& product,
                                     const shape& extents) {
   const shape& out = b.output_shape(b.layer(product.group.head));
   if (extents == out) return product.result;
@@ -158,7 +157,7 @@ std::optional<shape> second_extents(const program_builder& b, const fused_produc
   return shape(std::move(given));
 }
 
-std::optional<fused_step> as_post_operation(const program_builder& b, const fused_product& product,
+std::optional<fused_step> as_post_operation(const host_lowering& b, const fused_product& product,
                                             std::size_t index) {
   const auto step = product.layers.chained(index);
   if (!step) return {};
@@ -181,16 +180,16 @@ std::optional<fused_step> as_post_operation(const program_builder& b, const fuse
 
 }  // namespace
 
-void add_loops(program_builder& b, std::string_view content, const pointwise_program& program,
-               const pointwise_space& space, std::vector<program_operand> tensors) {
-  const pointwise_loops loops(program, space);
+void add_loops(host_lowering& b, std::string_view content, const pointwise_expression& expression,
+               const pointwise_space& space, std::vector<host_operand> tensors) {
+  const pointwise_loops loops(expression, space);
   const std::string name =
       std::string(content) + " [" + std::string(pointwise_loops::instructions()) + " loops]";
-  b.add_step(
-      {name, std::move(tensors),
-       [name, loops, operands = program.operands](const std::vector<onednn_argument>& arguments) {
-         return std::make_unique<loops_operation>(name, loops, operands, arguments);
-       }});
+  b.add_step({name, std::move(tensors),
+              [name, loops,
+               operands = expression.operands](const std::vector<onednn_argument>& arguments) {
+                return std::make_unique<loops_operation>(name, loops, operands, arguments);
+              }});
 }
 
 std::int64_t channel_block(const dnnl::memory::desc& layout) {
@@ -217,34 +216,34 @@ std::vector<std::int64_t> blocked_extents(const shape& s, std::int64_t block) {
   return {s[0], (s[1] + together - 1) / together, s[2], s[3], together};
 }
 
-std::string kinds_of(const program_builder& b, std::span<const std::size_t> layers) {
+std::string kinds_of(const host_lowering& b, std::span<const std::size_t> layers) {
   std::string name;
   for (const std::size_t layer : layers) name += (name.empty() ? "" : "+") + b.layer(layer).kind;
   return name;
 }
 
-void lower_program(program_builder& b, const layer_program& layers, std::string_view content,
-                   std::size_t last, const program_tensor* given) {
+void lower_expression(host_lowering& b, const group_expression& layers, std::string_view content,
+                      std::size_t last, const host_value* given) {
   const network_layer& owner = b.layer(last);
   const shape& out = b.output_shape(owner);
   const auto is_given = [&](std::size_t source) { return source == 0 && given != nullptr; };
   std::int64_t block = 1;
   for (std::size_t i = 0; i < layers.sources.size() && block == 1; ++i) {
-    const program_source& source = layers.sources[i];
+    const expression_source& source = layers.sources[i];
     if (source.extents != out || !source.numbers.empty()) continue;
     block = channel_block(is_given(i) ? given->layout : b.value(*source.value).layout);
   }
   if (block > 1 && out[1] < block) block = 1;  // mostly padding
   const bool blocked = block != 1;
   pointwise_space space{blocked ? blocked_extents(out, block) : out.extents(), {}};
-  std::vector<program_operand> tensors;
+  std::vector<host_operand> tensors;
   bool in_place = false;
   for (std::size_t i = 0; i < layers.sources.size(); ++i) {
-    const program_source& source = layers.sources[i];
+    const expression_source& source = layers.sources[i];
     const shape extents = blocked ? with_rank(source.extents, 4) : source.extents;
     const bool has_channels = blocked && extents[1] == out[1];
     const dnnl::memory::desc layout = blocked_layout(extents, has_channels ? block : 1);
-    program_tensor tensor;
+    host_value tensor;
     if (is_given(i)) {
       tensor = b.in_layout(*given, layout, owner);
       in_place = source.extents == out;
@@ -262,16 +261,16 @@ void lower_program(program_builder& b, const layer_program& layers, std::string_
       space.strides.push_back(std::move(strides));
     }
   }
-  const program_tensor result =
+  const host_value result =
       in_place ? tensors.front().tensor : b.make_tensor(blocked_layout(out, block));
   space.strides.push_back(blocked ? blocked_strides(out, block) : packed_strides(out));
   tensors.push_back({DNNL_ARG_DST, result});
-  add_loops(b, content, layers.program, space, std::move(tensors));
+  add_loops(b, content, layers, space, std::move(tensors));
   if (blocked) zero_padding(b, result, out, block);
   b.set_output(last, result);
 }
 
-std::size_t most_post_operations(const program_builder& b, const fused_product& product) {
+std::size_t most_post_operations(const host_lowering& b, const fused_product& product) {
   std::vector<eltwise_form> taken;
   const auto clashes = [&](const eltwise_form& form) {
     return std::ranges::any_of(taken, [&](const eltwise_form& other) {
@@ -279,7 +278,7 @@ std::size_t most_post_operations(const program_builder& b, const fused_product& 
     });
   };
   std::size_t steps = 0;
-  for (; steps < product.layers.program.steps.size(); ++steps) {
+  for (; steps < product.layers.steps.size(); ++steps) {
     const auto step = as_post_operation(b, product, steps);
     if (!step || std::ranges::any_of(step->functions, clashes)) break;
     taken.insert(taken.end(), step->functions.begin(), step->functions.end());
@@ -287,7 +286,7 @@ std::size_t most_post_operations(const program_builder& b, const fused_product& 
   return steps;
 }
 
-post_operations make_post_operations(const program_builder& b, const fused_product& product,
+post_operations make_post_operations(const host_lowering& b, const fused_product& product,
                                      std::size_t steps, const dnnl::memory::desc& destination) {
   post_operations made{onednn_attributes(), {}};
   dnnl::post_ops operations;
@@ -308,14 +307,14 @@ post_operations make_post_operations(const program_builder& b, const fused_produ
   return made;
 }
 
-std::vector<program_operand> bring_operands(program_builder& b, const fused_product& product,
-                                            const post_operations& operations) {
+std::vector<host_operand> bring_operands(host_lowering& b, const fused_product& product,
+                                         const post_operations& operations) {
   const network_layer& head = b.layer(product.group.head);
-  std::vector<program_operand> all;
+  std::vector<host_operand> all;
   for (const auto& [position, index, layout] : operations.operands) {
-    const program_source& source = product.layers.sources[index];
+    const expression_source& source = product.layers.sources[index];
     const shape extents(layout.dims());
-    const program_tensor tensor =
+    const host_value tensor =
         source.numbers.empty()
             ? b.in_layout(b.in_shape(b.value(*source.value), extents, head), layout, head)
             : constant_of(b, source, extents, layout);
@@ -324,12 +323,12 @@ std::vector<program_operand> bring_operands(program_builder& b, const fused_prod
   return all;
 }
 
-void lower_element_wise(program_builder& b, const fused_layers& group) {
+void lower_element_wise(host_lowering& b, const layer_group& group) {
   const std::vector<std::size_t> layers = group.members();
   const shape& out = b.output_shape(b.layer(group.last()));
   const std::size_t axis = out.rank() == 4 ? 1 : std::max<std::size_t>(out.rank(), 1) - 1;
-  const layer_program program = program_of(b.network(), b.weights(), layers, axis);
-  lower_program(b, program, kinds_of(b, layers), group.last());
+  const group_expression expression = expression_of(b.network(), b.weights(), layers, axis);
+  lower_expression(b, expression, kinds_of(b, layers), group.last());
 }
 
 }  // namespace graphline::nn

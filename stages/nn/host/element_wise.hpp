@@ -8,15 +8,15 @@
 #include <string_view>
 #include <vector>
 
-#include "stages/nn/fusion/layer_program.hpp"
+#include "stages/nn/fusion/expression.hpp"
 #include "stages/nn/host/lowering.hpp"
 #include "stages/nn/host/pointwise_loops.hpp"
 
 namespace graphline::nn {
 
 /// Adds loops; `tensors` are the operands, then the results.
-void add_loops(program_builder& b, std::string_view content, const pointwise_program& program,
-               const pointwise_space& space, std::vector<program_operand> tensors);
+void add_loops(host_lowering& b, std::string_view content, const pointwise_expression& expression,
+               const pointwise_space& space, std::vector<host_operand> tensors);
 
 /// How many channels of [N, C, H, W] lie together, in the innermost dimension, in a layout that is
 /// otherwise row-major: 8 or 16, or all of them; 1 where it is row-major, and for every other
@@ -30,24 +30,24 @@ dnnl::memory::desc blocked_layout(const shape& s, std::int64_t block);
 /// The extents of [N, C, H, W] in that layout: [N, blocks, H, W, channels together].
 std::vector<std::int64_t> blocked_extents(const shape& s, std::int64_t block);
 
-/// Adds loops that carry out the program of the last layers of a group, of which `content` tells,
-/// and states that they give what the layer `last` does. `given` is the first operand where that is
-/// none of the network's values; nobody reads it later.
-void lower_program(program_builder& b, const layer_program& layers, std::string_view content,
-                   std::size_t last, const program_tensor* given = nullptr);
+/// Adds loops that carry out the expression of the last layers of a group, of which `content`
+/// tells, and states that they give what the layer `last` does. `given` is the first operand where
+/// that is none of the network's values; nobody reads it later.
+void lower_expression(host_lowering& b, const group_expression& layers, std::string_view content,
+                      std::size_t last, const host_value* given = nullptr);
 
 /// The kinds of layers, joined by "+".
-std::string kinds_of(const program_builder& b, std::span<const std::size_t> layers);
+std::string kinds_of(const host_lowering& b, std::span<const std::size_t> layers);
 
 /// A product as a primitive, with as much of what follows it as oneDNN takes into it; the rest are
 /// loops.
 struct fused_product : followed_product {
-  const fused_layers& group;
+  const layer_group& group;
   shape result;       ///< the head's output or its rows: channels are the second dimension
   bool bias = false;  ///< of the layer itself, for its name
 };
 
-/// Leading steps of a program as post-operations of oneDNN.
+/// Leading steps of an expression as post-operations of oneDNN.
 struct post_operations {
   struct second_operand {
     int position = 0;
@@ -58,17 +58,17 @@ struct post_operations {
   std::vector<second_operand> operands;
 };
 
-/// How many steps of a product's program can be post-operations: each is applied to what the one
+/// How many steps of a product's expression can be post-operations: each is applied to what the one
 /// before it gives, which no other reads.
-std::size_t most_post_operations(const program_builder& b, const fused_product& product);
+std::size_t most_post_operations(const host_lowering& b, const fused_product& product);
 
 /// So many of them, for a primitive that gives `destination`.
-post_operations make_post_operations(const program_builder& b, const fused_product& product,
+post_operations make_post_operations(const host_lowering& b, const fused_product& product,
                                      std::size_t steps, const dnnl::memory::desc& destination);
 
 /// Their operands, brought to where the primitive wants them.
-std::vector<program_operand> bring_operands(program_builder& b, const fused_product& product,
-                                            const post_operations& operations);
+std::vector<host_operand> bring_operands(host_lowering& b, const fused_product& product,
+                                         const post_operations& operations);
 
 /// Adds a product with as much of its epilogue as oneDNN fuses without giving up the implementation
 /// it would choose otherwise; the rest follows as loops.
@@ -76,10 +76,10 @@ std::vector<program_operand> bring_operands(program_builder& b, const fused_prod
 /// `choose(attributes, destination)` makes the primitive descriptor; `operands(descriptor)` the
 /// source, weights and bias in the layouts that it wants.
 template <class Primitive, class Choose, class Operands>
-void lower_product(program_builder& b, const fused_product& product, const Choose& choose,
+void lower_product(host_lowering& b, const fused_product& product, const Choose& choose,
                    const Operands& operands) {
   using descriptor = typename Primitive::primitive_desc;
-  const fused_layers& group = product.group;
+  const layer_group& group = product.group;
   const network_layer& head = b.layer(group.head);
   // Seen in another shape it must be packed.
   const bool as_output = product.result == b.output_shape(head);
@@ -101,26 +101,26 @@ void lower_product(program_builder& b, const fused_product& product, const Choos
     chosen = *with;
     break;
   }
-  std::vector<program_operand> all = operands(chosen);
+  std::vector<host_operand> all = operands(chosen);
   const auto second =
       bring_operands(b, product, make_post_operations(b, product, steps, destination));
   all.insert(all.end(), second.begin(), second.end());
-  const program_tensor made = b.make_tensor(destination);
+  const host_value made = b.make_tensor(destination);
   all.push_back({DNNL_ARG_DST, made});
-  const layer_program rest = product.layers.after(steps);
+  const group_expression rest = product.layers.after(steps);
   const std::span<const std::size_t> epilogue = group.epilogue;
-  const std::size_t done = rest.program.steps.empty() ? epilogue.size()
-                           : steps > 0                ? product.layers.done[steps - 1]
-                                                      : product.layers.folded_layers;
+  const std::size_t done = rest.steps.empty() ? epilogue.size()
+                           : steps > 0        ? product.layers.done[steps - 1]
+                                              : product.layers.folded_layers;
   std::string name = head.kind;
   if (product.bias) name += "+bias";
   if (done > 0) name += "+" + kinds_of(b, epilogue.first(done));
   b.add_primitive<Primitive>(name, head, chosen, std::move(all));
-  const program_tensor given = b.in_shape(made, b.output_shape(head), head);
-  if (rest.program.steps.empty()) {
+  const host_value given = b.in_shape(made, b.output_shape(head), head);
+  if (rest.steps.empty()) {
     b.set_output(group.last(), given);
   } else {
-    lower_program(b, rest, kinds_of(b, epilogue.subspan(done)), group.last(), &given);
+    lower_expression(b, rest, kinds_of(b, epilogue.subspan(done)), group.last(), &given);
   }
 }
 

@@ -83,9 +83,9 @@ host_program lower_gemv_for_host(const matmul_form& product) {
   const auto operand = [&](int role, buffer_place place, std::int64_t elements,
                            std::size_t tensor = 0) {
     const std::size_t bytes = static_cast<std::size_t>(elements) * sizeof(float);
-    return program_operand{role, {made.add_buffer(place, bytes, tensor), {}}};
+    return host_operand{role, {made.add_buffer(place, bytes, tensor), {}}};
   };
-  std::vector<program_operand> operands{
+  std::vector<host_operand> operands{
       operand(DNNL_ARG_SRC, buffer_place::input, product.a.elements(), 0),
       operand(DNNL_ARG_WEIGHTS, buffer_place::input, product.b.elements(), 1),
       operand(DNNL_ARG_DST, buffer_place::output, product.c.elements())};

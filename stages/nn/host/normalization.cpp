@@ -3,16 +3,16 @@
 namespace graphline::nn {
 
 /// No work beyond bringing the elements in order: the same buffer, seen in another shape.
-void lower(program_builder& b, const fused_layers& group, const flatten_layer&) {
+void lower(host_lowering& b, const layer_group& group, const flatten_layer&) {
   const network_layer& head = b.layer(group.head);
   b.set_output(group.head, b.in_shape(b.input_of(head), b.output_shape(head), head));
 }
 
-void lower(program_builder& b, const fused_layers& group, const layer_norm_layer& norm) {
+void lower(host_lowering& b, const layer_group& group, const layer_norm_layer& norm) {
   using normalization = dnnl::layer_normalization_forward;
   const network_layer& head = b.layer(group.head);
   const shape rows = as_rows(b.output_shape(head));
-  const program_tensor source =
+  const host_value source =
       b.in_layout(b.in_shape(b.input_of(head), rows, head), plain_layout(rows), head);
   const normalization::desc wanted(
       dnnl::prop_kind::forward_inference, source.layout, static_cast<float>(norm.eps),
@@ -23,7 +23,7 @@ void lower(program_builder& b, const fused_layers& group, const layer_norm_layer
       {{DNNL_ARG_SCALE, b.vector_of(head, 1)}, {DNNL_ARG_SHIFT, b.vector_of(head, 2)}});
 }
 
-void lower(program_builder& b, const fused_layers& group, const softmax_layer& softmax) {
+void lower(host_lowering& b, const layer_group& group, const softmax_layer& softmax) {
   const network_layer& head = b.layer(group.head);
   const auto rank = static_cast<std::int64_t>(b.output_shape(head).rank());
   const auto axis = static_cast<int>(softmax.dim < 0 ? softmax.dim + rank : softmax.dim);
@@ -36,7 +36,7 @@ void lower(program_builder& b, const fused_layers& group, const softmax_layer& s
         static_cast<int>(i) == axis ? 1 : strides[i] * extents[static_cast<std::size_t>(axis)];
   }
   const dnnl::memory::desc innermost(extents.extents(), dnnl::memory::data_type::f32, strides);
-  const program_tensor source = b.in_layout(b.input_of(head), innermost, head);
+  const host_value source = b.in_layout(b.input_of(head), innermost, head);
   const dnnl::softmax_forward::desc wanted(dnnl::prop_kind::forward_inference, source.layout, axis);
   const dnnl::softmax_forward::primitive_desc chosen(wanted, onednn_attributes(), onednn_engine());
   b.add_layer<dnnl::softmax_forward>(group.head, source, chosen);

@@ -38,10 +38,10 @@ class loop_operation final : public host_operation {
 
 /// Adds a step that is such work, called after what the layer is.
 template <class Work, std::size_t reads>
-void add_work(program_builder& b, const network_layer& layer, Work work,
-              const program_tensor (&from)[reads], const program_tensor& to) {
+void add_work(host_lowering& b, const network_layer& layer, Work work,
+              const host_value (&from)[reads], const host_value& to) {
   const std::string name = layer.kind + " [loops]";
-  std::vector<program_operand> operands;
+  std::vector<host_operand> operands;
   for (std::size_t i = 0; i < reads; ++i) {
     operands.push_back({DNNL_ARG_MULTIPLE_SRC + static_cast<int>(i), from[i]});
   }

@@ -14,10 +14,10 @@ namespace {
 
 using function = pointwise_function;
 
-/// Elements that go through all steps of a program together.
+/// Elements that go through all steps of an expression together.
 constexpr std::int64_t block = 256;
 
-/// Operands and steps of a program, whose blocks are on the stack of each thread.
+/// Operands and steps of an expression, whose blocks are on the stack of each thread.
 constexpr std::size_t most_registers = 24;
 
 /// Applies `one` to each vector of a block.
@@ -287,10 +287,10 @@ const pointwise_code& chosen_code() {
 
 }  // namespace
 
-pointwise_loops::pointwise_loops(pointwise_program program, const pointwise_space& space)
-    : program_(std::move(program)), space_(collapsed(space)) {
-  if (program_.operands + program_.steps.size() > most_registers) {
-    throw std::logic_error("a pointwise program that has too many registers");
+pointwise_loops::pointwise_loops(pointwise_expression expression, const pointwise_space& space)
+    : expression_(std::move(expression)), space_(collapsed(space)) {
+  if (expression_.operands + expression_.steps.size() > most_registers) {
+    throw std::logic_error("a pointwise expression that has too many registers");
   }
   while (space_.extents.size() < 2) {
     const std::int64_t extent = space_.extents.empty() ? 1 : space_.extents.front();
@@ -336,7 +336,7 @@ void pointwise_loops::run(std::span<const float* const> operands,
         const auto& strides = space_.strides[tensor];
         return strides[axes - 1] == 1 && strides[axes - 2] == columns && place.count == block;
       };
-      for (std::size_t i = 0; i < program_.operands; ++i) {
+      for (std::size_t i = 0; i < expression_.operands; ++i) {
         const auto& strides = space_.strides[i];
         const float* from = operands[i] + offset_of(i, outer);
         if (packed(i)) {
@@ -348,23 +348,23 @@ void pointwise_loops::run(std::span<const float* const> operands,
         values[i] = copy;
       }
       // A last step whose result lies packed writes it itself.
-      const std::size_t last = program_.operands + program_.steps.size() - 1;
-      const bool direct = !program_.steps.empty() && program_.results.size() == 1 &&
-                          program_.results[0] == last && packed(program_.operands);
-      for (std::size_t i = 0; i < program_.steps.size(); ++i) {
-        const pointwise_program::step& step = program_.steps[i];
-        float* to = room[program_.operands + i].data();
-        if (direct && program_.operands + i == last) {
-          to = results[0] + offset_of(program_.operands, outer) + place.first;
+      const std::size_t last = expression_.operands + expression_.steps.size() - 1;
+      const bool direct = !expression_.steps.empty() && expression_.results.size() == 1 &&
+                          expression_.results[0] == last && packed(expression_.operands);
+      for (std::size_t i = 0; i < expression_.steps.size(); ++i) {
+        const pointwise_expression::step& step = expression_.steps[i];
+        float* to = room[expression_.operands + i].data();
+        if (direct && expression_.operands + i == last) {
+          to = results[0] + offset_of(expression_.operands, outer) + place.first;
         }
         apply_step(step.layer, {values[step.from[0]], values[step.from[1]], values[step.from[2]]},
                    to);
-        values[program_.operands + i] = to;
+        values[expression_.operands + i] = to;
       }
-      for (std::size_t i = direct ? 1 : 0; i < program_.results.size(); ++i) {
-        const auto& strides = space_.strides[program_.operands + i];
-        scatter(values[program_.results[i]], strides[axes - 2], strides[axes - 1], place,
-                results[i] + offset_of(program_.operands + i, outer));
+      for (std::size_t i = direct ? 1 : 0; i < expression_.results.size(); ++i) {
+        const auto& strides = space_.strides[expression_.operands + i];
+        scatter(values[expression_.results[i]], strides[axes - 2], strides[axes - 1], place,
+                results[i] + offset_of(expression_.operands + i, outer));
       }
     }
   }

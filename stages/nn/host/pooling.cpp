@@ -147,7 +147,7 @@ class windowed_maximum {
 
 /// Whether a pool is such windows: it reads blocks of eight channels, each of its windows holds an
 /// element at least, and none is wide.
-bool is_windowed_maximum(program_builder& b, std::size_t index, const pool2d_layer& pool) {
+bool is_windowed_maximum(host_lowering& b, std::size_t index, const pool2d_layer& pool) {
   const network_layer& layer = b.layer(index);
   const shape& in = b.input_shape(layer);
   const shape& out = b.output_shape(layer);
@@ -161,10 +161,10 @@ bool is_windowed_maximum(program_builder& b, std::size_t index, const pool2d_lay
   return fits;
 }
 
-void lower_to_maximum(program_builder& b, std::size_t index, const pool2d_layer& pool) {
+void lower_to_maximum(host_lowering& b, std::size_t index, const pool2d_layer& pool) {
   const network_layer& layer = b.layer(index);
   const shape& out = b.output_shape(layer);
-  const program_tensor result = b.make_tensor(blocked_layout(out, windowed_maximum::channels));
+  const host_value result = b.make_tensor(blocked_layout(out, windowed_maximum::channels));
   const windowed_maximum windows(b.input_shape(layer), out, pool);
   add_work(b, layer, windows, {b.input_of(layer)}, result);
   b.set_output(index, result);
@@ -182,7 +182,7 @@ struct pool_form {
 
 using pooling_forward = dnnl::pooling_v2_forward;
 
-pooling_forward::primitive_desc choose_pool(program_builder& b, std::size_t index,
+pooling_forward::primitive_desc choose_pool(host_lowering& b, std::size_t index,
                                             const pool_form& form) {
   const auto dims = [](const extent_pair& pair) { return dnnl::memory::dims{pair[0], pair[1]}; };
   const network_layer& layer = b.layer(index);
@@ -194,26 +194,25 @@ pooling_forward::primitive_desc choose_pool(program_builder& b, std::size_t inde
   return {wanted, onednn_attributes(), onednn_engine()};
 }
 
-void add_pool(program_builder& b, std::size_t index,
-              const pooling_forward::primitive_desc& chosen) {
-  const program_tensor source = b.input_of(b.layer(index));
+void add_pool(host_lowering& b, std::size_t index, const pooling_forward::primitive_desc& chosen) {
+  const host_value source = b.input_of(b.layer(index));
   b.add_layer<pooling_forward>(index, source, chosen);
 }
 
-void lower_to_windows(program_builder& b, std::size_t index, std::vector<window> rows,
+void lower_to_windows(host_lowering& b, std::size_t index, std::vector<window> rows,
                       std::vector<window> columns) {
   const network_layer& layer = b.layer(index);
   const shape& in = b.input_shape(layer);
   const windowed_average windows{in[0] * in[1], in[2], in[3], std::move(rows), std::move(columns)};
-  const program_tensor source = b.in_layout(b.input_of(layer), plain_layout(in), layer);
-  const program_tensor result = b.make_tensor(plain_layout(b.output_shape(layer)));
+  const host_value source = b.in_layout(b.input_of(layer), plain_layout(in), layer);
+  const host_value result = b.make_tensor(plain_layout(b.output_shape(layer)));
   add_work(b, layer, windows, {source}, result);
   b.set_output(index, result);
 }
 
 }  // namespace
 
-void lower(program_builder& b, const fused_layers& group, const pool2d_layer& pool) {
+void lower(host_lowering& b, const layer_group& group, const pool2d_layer& pool) {
   const network_layer& layer = b.layer(group.head);
   const shape& in = b.input_shape(layer);
   const shape& out = b.output_shape(layer);
@@ -255,7 +254,7 @@ void lower(program_builder& b, const fused_layers& group, const pool2d_layer& po
                         pool.stride, pool.dilation, pool.padding, after}));
 }
 
-void lower(program_builder& b, const fused_layers& group, const adaptive_avg_pool2d_layer& pool) {
+void lower(host_lowering& b, const layer_group& group, const adaptive_avg_pool2d_layer& pool) {
   const shape& in = b.input_shape(b.layer(group.head));
   if (in[2] % pool.output[0] == 0 && in[3] % pool.output[1] == 0) {
     const extent_pair tile{in[2] / pool.output[0], in[3] / pool.output[1]};

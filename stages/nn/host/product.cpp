@@ -16,7 +16,7 @@ host_program lower_product_for_host(const matmul_form& form, const char* name,
                                     plain_layout(form.b, form.transpose_b), plain_layout(form.c));
     const dnnl::matmul::primitive_desc chosen(wanted, onednn_attributes(), onednn_engine());
     const auto tensor = [&](buffer_place place, std::size_t which, const dnnl::memory::desc& l) {
-      return program_tensor{product.add_buffer(place, l.get_size(), which), l};
+      return host_value{product.add_buffer(place, l.get_size(), which), l};
     };
     product.add_primitive<dnnl::matmul>(
         name, owner, chosen,

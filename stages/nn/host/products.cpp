@@ -16,7 +16,7 @@ shape weight_shape(const Convolution& conv, std::int64_t in_channels) {
 }
 
 /// A group with a product at its head. `result` is the head's output, or its rows.
-fused_product product_of(const program_builder& b, const fused_layers& group, const shape& result,
+fused_product product_of(const host_lowering& b, const layer_group& group, const shape& result,
                          bool bias) {
   const shape& out = b.output_shape(b.layer(group.head));
   const std::size_t channels = result == out ? 1 : out.rank() - 1;
@@ -28,17 +28,17 @@ dnnl::memory::dims dims_of(const extent_pair& pair) {
 }
 
 /// Adds a product of matrices that lie in these buffers.
-void add_product(program_builder& b, const network_layer& layer, const char* name,
+void add_product(host_lowering& b, const network_layer& layer, const char* name,
                  const strided_product& product, std::size_t a, std::size_t b_buffer,
                  std::size_t c) {
   const auto operand = [](int role, std::size_t buffer, const strided_matrices& of) {
     const dnnl::memory::desc layout(of.extents.extents(), dnnl::memory::data_type::f32, of.strides);
-    return program_operand{
+    return host_operand{
         role, {buffer, layout}, static_cast<std::size_t>(of.offset) * sizeof(float)};
   };
-  const program_operand left = operand(DNNL_ARG_SRC, a, product.a);
-  const program_operand right = operand(DNNL_ARG_WEIGHTS, b_buffer, product.b);
-  const program_operand result = operand(DNNL_ARG_DST, c, product.c);
+  const host_operand left = operand(DNNL_ARG_SRC, a, product.a);
+  const host_operand right = operand(DNNL_ARG_WEIGHTS, b_buffer, product.b);
+  const host_operand result = operand(DNNL_ARG_DST, c, product.c);
   const dnnl::matmul::desc wanted(left.tensor.layout, right.tensor.layout, result.tensor.layout);
   dnnl::primitive_attr attributes = onednn_attributes();
   if (product.scale != 1.0F) attributes.set_output_scales(0, {product.scale});
@@ -48,7 +48,7 @@ void add_product(program_builder& b, const network_layer& layer, const char* nam
 
 }  // namespace
 
-void lower(program_builder& b, const fused_layers& group, const conv2d_layer& conv) {
+void lower(host_lowering& b, const layer_group& group, const conv2d_layer& conv) {
   using convolution = dnnl::convolution_forward;
   const network_layer& head = b.layer(group.head);
   const shape& in = b.input_shape(head);
@@ -70,7 +70,7 @@ void lower(program_builder& b, const fused_layers& group, const conv2d_layer& co
     return convolution::primitive_desc(wanted, attributes, onednn_engine());
   };
   const auto operands = [&](const convolution::primitive_desc& chosen) {
-    std::vector<program_operand> all{
+    std::vector<host_operand> all{
         {DNNL_ARG_SRC, b.in_layout(b.input_of(head), chosen.src_desc(), head)},
         {DNNL_ARG_WEIGHTS, b.constant(values.weight, weights, chosen.weights_desc())}};
     if (bias) {
@@ -81,7 +81,7 @@ void lower(program_builder& b, const fused_layers& group, const conv2d_layer& co
   lower_product<convolution>(b, product, choose, operands);
 }
 
-void lower(program_builder& b, const fused_layers& group, const linear_layer& linear) {
+void lower(host_lowering& b, const layer_group& group, const linear_layer& linear) {
   using inner_product = dnnl::inner_product_forward;
   const network_layer& head = b.layer(group.head);
   const shape in = as_rows(b.input_shape(head));
@@ -109,7 +109,7 @@ void lower(program_builder& b, const fused_layers& group, const linear_layer& li
     return by_inputs && crowded ? with(plain_layout(weight_shape)) : chosen;
   };
   const auto operands = [&](const inner_product::primitive_desc& chosen) {
-    std::vector<program_operand> all{
+    std::vector<host_operand> all{
         {DNNL_ARG_SRC,
          b.in_layout(b.in_shape(b.input_of(head), in, head), chosen.src_desc(), head)},
         {DNNL_ARG_WEIGHTS, b.constant(values.weight, weight_shape, chosen.weights_desc())}};
@@ -124,14 +124,14 @@ void lower(program_builder& b, const fused_layers& group, const linear_layer& li
 /// A transposed convolution; its weights are given [in_channels, out_channels / groups, ...].
 /// oneDNN adds a bias and applies post-operations element by element, so both are left to our
 /// loops.
-void lower(program_builder& b, const fused_layers& group, const conv_transpose2d_layer& conv) {
+void lower(host_lowering& b, const layer_group& group, const conv_transpose2d_layer& conv) {
   using deconvolution = dnnl::deconvolution_forward;
   const network_layer& head = b.layer(group.head);
   const shape& in = b.input_shape(head);
   const shape& out = b.output_shape(head);
   const shape weights = weight_shape(conv, in[1]);
   const fused_product product = product_of(b, group, out, conv.bias);
-  layer_program rest = product.layers;
+  group_expression rest = product.layers;
   if (!product.weights.bias.empty()) rest = rest.plus(product.bias_term());
 
   const deconvolution::desc wanted(
@@ -140,38 +140,38 @@ void lower(program_builder& b, const fused_layers& group, const conv_transpose2d
       {conv.dilation[0] - 1, conv.dilation[1] - 1}, dims_of(conv.padding),
       dims_of(conv.padding_after));
   const deconvolution::primitive_desc chosen(wanted, onednn_attributes(), onednn_engine());
-  const program_tensor source = b.in_layout(b.input_of(head), chosen.src_desc(), head);
-  const program_tensor made = b.make_tensor(chosen.dst_desc());
+  const host_value source = b.in_layout(b.input_of(head), chosen.src_desc(), head);
+  const host_value made = b.make_tensor(chosen.dst_desc());
   b.add_primitive<deconvolution>(
       head.kind, head, chosen,
       {{DNNL_ARG_SRC, source},
        {DNNL_ARG_WEIGHTS, b.constant(product.weights.weight, weights, chosen.weights_desc())},
        {DNNL_ARG_DST, made}});
-  if (rest.program.steps.empty()) {
+  if (rest.steps.empty()) {
     b.set_output(group.last(), made);
     return;
   }
   const std::string name = kinds_of(b, group.epilogue);
-  lower_program(b, rest, name.empty() ? "bias" : name, group.last(), &made);
+  lower_expression(b, rest, name.empty() ? "bias" : name, group.last(), &made);
 }
 
-void lower(program_builder& b, const fused_layers& group, const matmul_layer& matmul) {
+void lower(host_lowering& b, const layer_group& group, const matmul_layer& matmul) {
   const network_layer& head = b.layer(group.head);
   const shape& out = b.output_shape(head);
   const strided_product product = matrices_of(matmul, b.network().shape_of(head.inputs[0]),
                                               b.network().shape_of(head.inputs[1]), out);
-  const program_tensor result = b.make_tensor(plain_layout(out));
+  const host_value result = b.make_tensor(plain_layout(out));
   add_product(b, head, "matmul", product, b.plain_input_of(head, 0).buffer,
               b.plain_input_of(head, 1).buffer, result.buffer);
   b.set_output(group.head, result);
 }
 
-void lower(program_builder& b, const fused_layers& group, const attention_layer& attention) {
+void lower(host_lowering& b, const layer_group& group, const attention_layer& attention) {
   const network_layer& head = b.layer(group.head);
   const shape& output = b.output_shape(head);
   const attention_products products = products_of(attention, output);
   const std::size_t packed = b.plain_input_of(head).buffer;
-  const program_tensor scores = b.make_tensor(plain_layout(products.scores.c.extents));
+  const host_value scores = b.make_tensor(plain_layout(products.scores.c.extents));
   add_product(b, head, "scores", products.scores, packed, packed, scores.buffer);
 
   const dnnl::softmax_forward::desc wanted(dnnl::prop_kind::forward_inference, scores.layout, 3);
@@ -179,7 +179,7 @@ void lower(program_builder& b, const fused_layers& group, const attention_layer&
   b.add_primitive<dnnl::softmax_forward>("softmax", head, chosen,
                                          {{DNNL_ARG_SRC, scores}, {DNNL_ARG_DST, scores}});
 
-  const program_tensor result = b.make_tensor(plain_layout(output));
+  const host_value result = b.make_tensor(plain_layout(output));
   add_product(b, head, "attention", products.sums, scores.buffer, packed, result.buffer);
   b.set_output(group.head, result);
 }

@@ -2,7 +2,7 @@
 
 namespace graphline::nn {
 
-void lower(program_builder& b, const fused_layers& group, const lstm_layer& lstm) {
+void lower(host_lowering& b, const layer_group& group, const lstm_layer& lstm) {
   const network_layer& head = b.layer(group.head);
   const shape& x = b.input_shape(head);
   const shape& state = b.network().shape_of(head.inputs[1]);
@@ -39,11 +39,11 @@ void lower(program_builder& b, const fused_layers& group, const lstm_layer& lstm
     return b.constant(b.weights().of(head, input), given, to);
   };
   const auto state_before = [&](std::size_t input) {
-    return program_tensor{b.plain_input_of(head, input).buffer, state_layout};
+    return host_value{b.plain_input_of(head, input).buffer, state_layout};
   };
-  const program_tensor result = b.make_tensor(chosen.dst_layer_desc());
-  const program_tensor last_hidden = b.make_tensor(state_layout);
-  const program_tensor last_cell = b.make_tensor(state_layout);
+  const host_value result = b.make_tensor(chosen.dst_layer_desc());
+  const host_value last_hidden = b.make_tensor(state_layout);
+  const host_value last_cell = b.make_tensor(state_layout);
   b.add_primitive<dnnl::lstm_forward>(
       "lstm", head, chosen,
       {{DNNL_ARG_SRC_LAYER, b.plain_input_of(head)},

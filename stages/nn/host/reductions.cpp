@@ -100,9 +100,9 @@ void reduce_all(const reduced_middle& of, const float* from, float* to) {
   }
 }
 
-void add_reduction(program_builder& b, std::size_t index, const reduced_middle& of) {
+void add_reduction(host_lowering& b, std::size_t index, const reduced_middle& of) {
   const network_layer& layer = b.layer(index);
-  const program_tensor result = b.make_tensor(plain_layout(b.output_shape(layer)));
+  const host_value result = b.make_tensor(plain_layout(b.output_shape(layer)));
   const auto reduce = [of](const float* from, float* to) {
     switch (of.function) {
       case reduction::max:
@@ -136,12 +136,12 @@ dnnl::algorithm algorithm_of(reduction function) {
 
 }  // namespace
 
-void lower_plane_means(program_builder& b, std::size_t index) {
+void lower_plane_means(host_lowering& b, std::size_t index) {
   const shape& in = b.input_shape(b.layer(index));
   add_reduction(b, index, {.outer = in[0] * in[1], .extent = in[2] * in[3]});
 }
 
-void lower(program_builder& b, const fused_layers& group, const reduce_layer& reduce) {
+void lower(host_lowering& b, const layer_group& group, const reduce_layer& reduce) {
   const network_layer& head = b.layer(group.head);
   const shape& in = b.input_shape(head);
   std::vector<std::int64_t> kept = in.extents();

@@ -12,23 +12,23 @@
 namespace graphline::nn {
 namespace {
 
-void add_copy(program_builder& b, const network_layer& layer, const shape& extents,
-              const program_tensor& from, const strided_part& from_part, const program_tensor& to,
+void add_copy(host_lowering& b, const network_layer& layer, const shape& extents,
+              const host_value& from, const strided_part& from_part, const host_value& to,
               const strided_part& to_part) {
-  const auto operand = [](int role, const program_tensor& tensor, const strided_part& part) {
-    return program_operand{role, tensor, static_cast<std::size_t>(part.begin) * sizeof(float)};
+  const auto operand = [](int role, const host_value& tensor, const strided_part& part) {
+    return host_operand{role, tensor, static_cast<std::size_t>(part.begin) * sizeof(float)};
   };
-  const pointwise_program copy{.operands = 1, .steps = {}, .results = {0}};
+  const pointwise_expression copy{.operands = 1, .steps = {}, .results = {0}};
   add_loops(b, layer.kind, copy, {extents.extents(), {from_part.strides, to_part.strides}},
             {operand(DNNL_ARG_SRC, from, from_part), operand(DNNL_ARG_DST, to, to_part)});
 }
 
 /// Copies part of what a layer reads to all that it gives.
-void copy_part(program_builder& b, const fused_layers& group, const strided_part& part) {
+void copy_part(host_lowering& b, const layer_group& group, const strided_part& part) {
   const network_layer& layer = b.layer(group.head);
   const shape& out = b.output_shape(layer);
-  const program_tensor from = b.plain_input_of(layer);
-  const program_tensor to = b.make_tensor(plain_layout(out));
+  const host_value from = b.plain_input_of(layer);
+  const host_value to = b.make_tensor(plain_layout(out));
   add_copy(b, layer, out, from, part, to, {0, packed_strides(out)});
   b.set_output(group.head, to);
 }
@@ -53,7 +53,7 @@ axis_extents along(const shape& s, std::size_t axis, std::int64_t block = 1) {
 
 /// How many channels lie together in most of what a concat reads, where all parts of it are whole
 /// blocks of them.
-std::int64_t block_of_parts(program_builder& b, const network_layer& head,
+std::int64_t block_of_parts(host_lowering& b, const network_layer& head,
                             const concat_layer& concat) {
   if (concat.axis != 1) return 1;
   std::int64_t block = 1;
@@ -114,11 +114,11 @@ void resize_row(const resize2d_layer& resize, const resize_position& y, std::int
 
 /// In the layout of most of what it reads, which lies in the result from the beginning where its
 /// part is one piece.
-void lower(program_builder& b, const fused_layers& group, const concat_layer& concat) {
+void lower(host_lowering& b, const layer_group& group, const concat_layer& concat) {
   const network_layer& head = b.layer(group.head);
   const shape& out = b.output_shape(head);
   const std::int64_t block = block_of_parts(b, head, concat);
-  const program_tensor result = b.make_tensor(blocked_layout(out, block));
+  const host_value result = b.make_tensor(blocked_layout(out, block));
   const std::int64_t outer = along(out, concat.axis, block).outer;
   const std::int64_t whole = out.elements() / outer;
   std::int64_t begin = 0;
@@ -126,8 +126,7 @@ void lower(program_builder& b, const fused_layers& group, const concat_layer& co
     const shape& extents = b.network().shape_of(head.inputs[i]);
     const std::int64_t run = extents.elements() / outer;
     if (run == 0) continue;
-    const program_tensor part =
-        b.in_layout(b.input_of(head, i), blocked_layout(extents, block), head);
+    const host_value part = b.in_layout(b.input_of(head, i), blocked_layout(extents, block), head);
     const std::size_t offset = static_cast<std::size_t>(begin) * sizeof(float);
     if (outer > 1 || !b.lay_within(part, result, offset)) {
       add_copy(b, head, {outer, run}, part, {0, {run, 1}}, result, {begin, {whole, 1}});
@@ -137,17 +136,17 @@ void lower(program_builder& b, const fused_layers& group, const concat_layer& co
   b.set_output(group.head, result);
 }
 
-void lower(program_builder& b, const fused_layers& group, const slice_layer& slice) {
+void lower(host_lowering& b, const layer_group& group, const slice_layer& slice) {
   const network_layer& head = b.layer(group.head);
   const shape& in = b.input_shape(head);
   if (const auto axis = only_sliced_axis(in, slice)) {
     // Whole blocks of channels stay as they lie.
-    const program_tensor& from = b.input_of(head);
+    const host_value& from = b.input_of(head);
     const std::int64_t given = *axis == 1 ? channel_block(from.layout) : 1;
     const bool whole_blocks = given == all_channels || (slice.begin[*axis] % given == 0 &&
                                                         slice.extents[*axis] % given == 0);
     const std::int64_t block = whole_blocks ? given : 1;
-    const program_tensor source = b.in_layout(from, blocked_layout(in, block), head);
+    const host_value source = b.in_layout(from, blocked_layout(in, block), head);
     const dnnl::memory::desc layout = blocked_layout(slice.extents, block);
     const axis_extents lies = along(in, *axis, block);
     const std::int64_t begin = slice.begin[*axis] * lies.inner;
@@ -157,7 +156,7 @@ void lower(program_builder& b, const fused_layers& group, const slice_layer& sli
       b.set_output(group.head, b.part_of(source, offset, layout));
       return;
     }
-    const program_tensor result = b.make_tensor(layout);
+    const host_value result = b.make_tensor(layout);
     add_copy(b, head, {lies.outer, run}, source, {begin, {lies.extent * lies.inner, 1}}, result,
              {0, {run, 1}});
     b.set_output(group.head, result);
@@ -166,21 +165,21 @@ void lower(program_builder& b, const fused_layers& group, const slice_layer& sli
   copy_part(b, group, part_of(slice, packed_strides(in)));
 }
 
-void lower(program_builder& b, const fused_layers& group, const transpose_layer& transpose) {
+void lower(host_lowering& b, const layer_group& group, const transpose_layer& transpose) {
   const shape& in = b.input_shape(b.layer(group.head));
   copy_part(b, group, part_of(transpose, packed_strides(in)));
 }
 
-void lower(program_builder& b, const fused_layers& group, const expand_layer& expand) {
+void lower(host_lowering& b, const layer_group& group, const expand_layer& expand) {
   copy_part(b, group, {0, broadcast_strides(b.input_shape(b.layer(group.head)), expand.extents)});
 }
 
-void lower(program_builder& b, const fused_layers& group, const pad_layer& pad) {
+void lower(host_lowering& b, const layer_group& group, const pad_layer& pad) {
   const network_layer& head = b.layer(group.head);
   const shape& in = b.input_shape(head);
   const shape& out = b.output_shape(head);
   const std::vector<std::int64_t> strides = packed_strides(out);
-  const program_tensor result = b.make_tensor(plain_layout(out));
+  const host_value result = b.make_tensor(plain_layout(out));
   const float value[] = {pad.value};
   add_copy(b, head, out, b.constant(value, shape{1}, plain_layout({1})),
            {0, std::vector<std::int64_t>(out.rank(), 0)}, result, {0, strides});
@@ -190,15 +189,15 @@ void lower(program_builder& b, const fused_layers& group, const pad_layer& pad) 
 }
 
 /// No work beyond bringing the elements in order: the same buffer, seen in another shape.
-void lower(program_builder& b, const fused_layers& group, const reshape_layer& reshape) {
+void lower(host_lowering& b, const layer_group& group, const reshape_layer& reshape) {
   const network_layer& head = b.layer(group.head);
   b.set_output(group.head, {b.plain_input_of(head).buffer, plain_layout(reshape.extents)});
 }
 
-void lower(program_builder& b, const fused_layers& group, const gather_layer& gather) {
+void lower(host_lowering& b, const layer_group& group, const gather_layer& gather) {
   const network_layer& head = b.layer(group.head);
   const axis_extents axis = along(b.input_shape(head), gather.axis);
-  const program_tensor result = b.make_tensor(plain_layout(b.output_shape(head)));
+  const host_value result = b.make_tensor(plain_layout(b.output_shape(head)));
   add_work(
       b, head,
       [axis, indices = gather.indices](const float* from, float* to) {
@@ -213,11 +212,11 @@ void lower(program_builder& b, const fused_layers& group, const gather_layer& ga
   b.set_output(group.head, result);
 }
 
-void lower(program_builder& b, const fused_layers& group, const take_layer& take) {
+void lower(host_lowering& b, const layer_group& group, const take_layer& take) {
   const network_layer& head = b.layer(group.head);
   const axis_extents axis = along(b.input_shape(head), take.axis);
   const std::int64_t count = b.network().shape_of(head.inputs[1]).elements();
-  const program_tensor result = b.make_tensor(plain_layout(b.output_shape(head)));
+  const host_value result = b.make_tensor(plain_layout(b.output_shape(head)));
   add_work(
       b, head,
       [axis, count](const float* from, const float* numbers, float* to) {
@@ -233,13 +232,13 @@ void lower(program_builder& b, const fused_layers& group, const take_layer& take
   b.set_output(group.head, result);
 }
 
-void lower(program_builder& b, const fused_layers& group, const resize2d_layer& resize) {
+void lower(host_lowering& b, const layer_group& group, const resize2d_layer& resize) {
   const network_layer& head = b.layer(group.head);
   const shape& in = b.input_shape(head);
-  const program_tensor& given = b.input_of(head);
+  const host_value& given = b.input_of(head);
   const std::int64_t block = channel_block(given.layout);
-  const program_tensor source = b.in_layout(given, blocked_layout(in, block), head);
-  const program_tensor result = b.make_tensor(blocked_layout(b.output_shape(head), block));
+  const host_value source = b.in_layout(given, blocked_layout(in, block), head);
+  const host_value result = b.make_tensor(blocked_layout(b.output_shape(head), block));
   const std::vector<std::int64_t> extents = blocked_extents(in, block);
   const std::int64_t planes = extents[0] * extents[1];
   const std::int64_t plane = in[2] * in[3] * extents[4];
@@ -262,9 +261,9 @@ void lower(program_builder& b, const fused_layers& group, const resize2d_layer& 
   b.set_output(group.head, result);
 }
 
-void lower(program_builder& b, const fused_layers& group, const convert_layer& convert) {
+void lower(host_lowering& b, const layer_group& group, const convert_layer& convert) {
   const network_layer& head = b.layer(group.head);
-  const program_tensor result = b.make_tensor(plain_layout(b.output_shape(head)));
+  const host_value result = b.make_tensor(plain_layout(b.output_shape(head)));
   const std::int64_t count = b.output_shape(head).elements();
   const auto add = [&]<class Element>(Element) {
     add_work(

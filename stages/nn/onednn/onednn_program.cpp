@@ -96,7 +96,7 @@ void host_program::add_primitive(std::string_view content, const std::string& ow
                                  const dnnl::primitive& primitive,
                                  const dnnl::primitive_desc_base& chosen,
                                  const dnnl::memory::desc& scratchpad,
-                                 std::vector<program_operand> operands) {
+                                 std::vector<host_operand> operands) {
   if (const std::size_t bytes = scratchpad.get_size(); bytes > 0) {
     operands.push_back(
         {DNNL_ARG_SCRATCHPAD, {add_buffer(buffer_place::scratch, bytes), scratchpad}});
@@ -113,7 +113,7 @@ void host_program::place_buffers() {
   std::vector<std::vector<std::size_t>> uses;
   for (const host_step& step : steps) {
     std::vector<std::size_t>& used = uses.emplace_back();
-    for (const program_operand& operand : step.operands) used.push_back(operand.tensor.buffer);
+    for (const host_operand& operand : step.operands) used.push_back(operand.tensor.buffer);
   }
   program::place_buffers(uses);
 }
@@ -134,7 +134,7 @@ std::vector<host_program::bound_step> host_program::bind(const program_memory& m
   std::vector<bound_step> operations;
   for (const host_step& step : steps) {
     std::vector<onednn_argument> arguments;
-    for (const program_operand& operand : step.operands) {
+    for (const host_operand& operand : step.operands) {
       arguments.push_back({operand.role, operand.tensor.layout,
                            address_of(operand.tensor.buffer, memory) + operand.offset});
     }

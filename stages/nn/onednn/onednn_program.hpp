@@ -65,22 +65,22 @@ dnnl::memory::desc any_layout(const shape& s);
 std::string onednn_choice(const std::string& operations, precision asked, bool own = false);
 
 /// A value during a program: where and in which layout.
-struct program_tensor {
+struct host_value {
   std::size_t buffer = 0;
   dnnl::memory::desc layout;
 };
 
 /// What one step touches.
-struct program_operand {
+struct host_operand {
   int role = 0;  ///< DNNL_ARG_SRC, ...
-  program_tensor tensor;
+  host_value tensor;
   std::size_t offset = 0;  ///< where in the buffer it begins, in bytes
 };
 
 /// One operation, not yet bound to memory. `make` gets the operands in order, with their addresses.
 struct host_step {
   std::string name;  ///< "conv2d+bias+gelu [jit:avx512_core]"
-  std::vector<program_operand> operands;
+  std::vector<host_operand> operands;
   std::function<std::unique_ptr<host_operation>(const std::vector<onednn_argument>&)> make;
 };
 
@@ -106,7 +106,7 @@ struct host_program : program {
   template <class Primitive>
   void add_primitive(std::string_view content, const std::string& owner,
                      const typename Primitive::primitive_desc& chosen,
-                     std::vector<program_operand> operands) {
+                     std::vector<host_operand> operands) {
     add_primitive(content, owner, Primitive(chosen), chosen, chosen.scratchpad_desc(),
                   std::move(operands));
   }
@@ -124,7 +124,7 @@ struct host_program : program {
  private:
   void add_primitive(std::string_view content, const std::string& owner,
                      const dnnl::primitive& primitive, const dnnl::primitive_desc_base& chosen,
-                     const dnnl::memory::desc& scratchpad, std::vector<program_operand> operands);
+                     const dnnl::memory::desc& scratchpad, std::vector<host_operand> operands);
 };
 
 /// oneDNN with its version, for results.

@@ -103,10 +103,15 @@ std::vector<std::int64_t> broadcast_strides(const shape& from, const shape& to);
 
 /// Layers one after the other on one position. A register holds an operand, in their order, or what
 /// a step gives, in theirs.
-struct pointwise_program {
+struct pointwise_expression {
   struct step {
     pointwise_layer layer;
     std::array<std::uint16_t, 3> from{};  ///< registers
+
+    /// Those of them that its function has operands for.
+    std::span<const std::uint16_t> reads() const {
+      return std::span(from).first(static_cast<std::size_t>(traits_of(layer.function).operands));
+    }
   };
   std::size_t operands = 0;
   std::vector<step> steps;

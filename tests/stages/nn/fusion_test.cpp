@@ -28,7 +28,7 @@ network_definition defined(const std::string& layers, const shape& input) {
 std::vector<std::string> groups_of(const std::string& yaml, const shape& input) {
   const network_definition network = defined(yaml, input);
   std::vector<std::string> groups;
-  for (const fused_layers& group : fuse_programs(network)) {
+  for (const layer_group& group : group_layers(network)) {
     std::ostringstream text;
     text << group.head;
     for (const std::size_t layer : group.epilogue) text << '+' << layer;
@@ -83,7 +83,7 @@ TEST(fused_cost, moves_what_a_group_reads_from_outside_and_gives_and_nothing_ins
 - relu
 )",
                                              small_image);
-  const std::vector<fused_layers> groups = fuse_programs(network);
+  const std::vector<layer_group> groups = group_layers(network);
   ASSERT_EQ(groups.size(), 3U);
   const std::int64_t value = 4 * 36;
   const element_sizes half_inside{.inside = 2};

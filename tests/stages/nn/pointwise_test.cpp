@@ -226,13 +226,13 @@ std::vector<float> some_numbers(std::size_t count, std::uint64_t seed) {
   return numbers;
 }
 
-pointwise_program program_of(const pointwise_layer& layer) {
-  pointwise_program program;
-  program.operands = static_cast<std::size_t>(traits_of(layer.function).operands);
-  program.steps = {{layer, {0, 1, 2}}};
-  for (std::size_t i = program.operands; i < 3; ++i) program.steps[0].from[i] = 0;
-  program.results = {program.operands};
-  return program;
+pointwise_expression expression_of(const pointwise_layer& layer) {
+  pointwise_expression expression;
+  expression.operands = static_cast<std::size_t>(traits_of(layer.function).operands);
+  expression.steps = {{layer, {0, 1, 2}}};
+  for (std::size_t i = expression.operands; i < 3; ++i) expression.steps[0].from[i] = 0;
+  expression.results = {expression.operands};
+  return expression;
 }
 
 /// x times a sum of a bounded function and a constant, which is near 0 for negative x.
@@ -246,11 +246,11 @@ TEST(pointwise_loops, give_what_each_function_is_of_every_kind_of_number) {
   const std::vector<float> operands[] = {some_numbers(count, 1), some_numbers(count, 2),
                                          some_numbers(count, 3)};
   for (const pointwise_layer& layer : all_layers) {
-    const pointwise_program program = program_of(layer);
-    const std::vector<std::vector<std::int64_t>> strides(program.operands + 1, {1});
-    const pointwise_loops loops(program, {{count}, strides});
+    const pointwise_expression expression = expression_of(layer);
+    const std::vector<std::vector<std::int64_t>> strides(expression.operands + 1, {1});
+    const pointwise_loops loops(expression, {{count}, strides});
     std::vector<const float*> from;
-    for (std::size_t i = 0; i < program.operands; ++i) from.push_back(operands[i].data());
+    for (std::size_t i = 0; i < expression.operands; ++i) from.push_back(operands[i].data());
     std::vector<float> given(count);
     float* const to[] = {given.data()};
     loops.run(from, to);
@@ -275,7 +275,7 @@ TEST(pointwise_loops, give_what_each_function_is_of_every_kind_of_number) {
 TEST(pointwise_loops, broadcast_and_carry_out_steps_in_registers) {
   // (x + channel) * y over [2, 3, 5, 7] with a channel of [3, 1, 1], x transposed in memory.
   const std::int64_t extents[] = {2, 3, 5, 7};
-  const pointwise_program program{
+  const pointwise_expression expression{
       .operands = 3,
       .steps = {{{pointwise_function::add}, {0, 1, 0}}, {{pointwise_function::mul}, {3, 2, 0}}},
       .results = {4, 3}};
@@ -293,7 +293,7 @@ TEST(pointwise_loops, broadcast_and_carry_out_steps_in_registers) {
   std::vector<float> sum(210);
   const float* const from[] = {x.data(), channel, y.data()};
   float* const to[] = {product.data(), sum.data()};
-  pointwise_loops(program, space).run(from, to);
+  pointwise_loops(expression, space).run(from, to);
   for (std::int64_t n = 0; n < extents[0]; ++n) {
     for (std::int64_t c = 0; c < extents[1]; ++c) {
       for (std::int64_t h = 0; h < extents[2]; ++h) {

@@ -9,7 +9,7 @@ namespace {
 
 /// How many channels to read, the better guess first: tensor cores want them in multiples of 16
 /// bytes. Adding zeros costs nothing where the image is converted anyway.
-std::vector<std::int64_t> channels_to_try(const cuda_program_builder& b, std::size_t input,
+std::vector<std::int64_t> channels_to_try(const cuda_lowering& b, std::size_t input,
                                           const conv2d_layer& conv) {
   const std::int64_t channels = b.network().shape_of(input)[1];
   const auto unit = static_cast<std::int64_t>(16 / element_bytes(b.precision()));
@@ -27,8 +27,8 @@ struct wanted_convolution {
   std::vector<epilogue_step> epilogue;  ///< as much of it as may be fused
 };
 
-convolution_form form_of(const cuda_program_builder& b, const wanted_convolution& wanted,
-                         const shape& out, bool bias, std::size_t steps, std::int64_t channels) {
+convolution_form form_of(const cuda_lowering& b, const wanted_convolution& wanted, const shape& out,
+                         bool bias, std::size_t steps, std::int64_t channels) {
   convolution_form form{.batch = wanted.in[0],
                         .in_channels = channels,
                         .in = {wanted.in[2], wanted.in[3]},
@@ -73,7 +73,7 @@ struct planned_convolution {
 
 /// With as much fused as the library takes: the bias first. Without an operation, and with the
 /// reason, where it takes not even the convolution.
-planned_convolution plan(const cuda_program_builder& b, const network_layer& head,
+planned_convolution plan(const cuda_lowering& b, const network_layer& head,
                          const wanted_convolution& wanted, bool bias,
                          const std::vector<std::int64_t>& choices) {
   planned_convolution result;
@@ -95,7 +95,7 @@ planned_convolution plan(const cuda_program_builder& b, const network_layer& hea
 
 }  // namespace
 
-void lower(cuda_program_builder& b, const fused_layers& group, const conv2d_layer& conv) {
+void lower(cuda_lowering& b, const layer_group& group, const conv2d_layer& conv) {
   const network_layer& head = b.layer(group.head);
   const shape& in = b.input_shape(head);
   const shape& out = b.output_shape(head);

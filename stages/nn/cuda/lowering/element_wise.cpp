@@ -13,22 +13,22 @@ std::vector<std::int64_t> in_memory_order(const std::vector<std::int64_t>& dimen
   return {dimensions[0], dimensions[2], dimensions[3], dimensions[1]};
 }
 
-/// A program as a kernel on tensors of those strides, the result's at the end. Operands begin in
-/// their buffers where they say.
-void add_program(cuda_program_builder& b, const network_layer& owner, pointwise_program program,
-                 const pointwise_space& space, std::vector<dtype> elements,
-                 std::vector<cuda_operand> operands) {
+/// An expression as a kernel on tensors of those strides, the result's at the end. Operands begin
+/// in their buffers where they say.
+void add_expression(cuda_lowering& b, const network_layer& owner, pointwise_expression expression,
+                    const pointwise_space& space, std::vector<dtype> elements,
+                    std::vector<cuda_operand> operands) {
   pointwise_space walk = collapsed(space);
   if (walk.extents.size() > most_extents) {
     b.refuse(owner, "its elements lie in more than 8 dimensions that cannot be joined");
   }
-  b.add_kernel(program_form{std::move(program), std::move(walk), std::move(elements)},
+  b.add_kernel(pointwise_form{std::move(expression), std::move(walk), std::move(elements)},
                std::move(operands), owner);
 }
 
-/// Whether what a program gives may leave the range of float16 though what it reads does not.
-bool may_overflow(const pointwise_program& program) {
-  return std::ranges::any_of(program.steps, [](const pointwise_program::step& step) {
+/// Whether what an expression gives may leave the range of float16 though what it reads does not.
+bool may_overflow(const pointwise_expression& expression) {
+  return std::ranges::any_of(expression.steps, [](const pointwise_expression::step& step) {
     const pointwise_function of = step.layer.function;
     return of == pointwise_function::pow || of == pointwise_function::exp ||
            (of == pointwise_function::mul && step.from[0] == step.from[1]);
@@ -75,25 +75,25 @@ std::optional<convert_form> as_transposition(const pointwise_space& walk, dtype 
                       .padded_rows = rows};
 }
 
-/// A value of the network as the program reads it: of the result's extents in its layout, else as
-/// it lies.
-cuda_value operand_of(cuda_program_builder& b, std::size_t index, const shape& out,
-                      tensor_layout layout, const network_layer& owner) {
+/// A value of the network as the expression reads it: of the result's extents in its layout, else
+/// as it lies.
+cuda_value operand_of(cuda_lowering& b, std::size_t index, const shape& out, tensor_layout layout,
+                      const network_layer& owner) {
   const cuda_value value = b.value(index);
   if (b.network().shape_of(index) != out) return value;
   return b.in_form(index, {layout, value.form.element}, owner);
 }
 
-/// Adds the program as a kernel and states that it gives what the layer `last` does. `given` is
+/// Adds the expression as a kernel and states that it gives what the layer `last` does. `given` is
 /// the first operand where that is none of the network's values; nobody reads it later.
-void lower_program(cuda_program_builder& b, const layer_program& layers, std::size_t last,
-                   const cuda_value* given = nullptr) {
+void lower_expression(cuda_lowering& b, const group_expression& layers, std::size_t last,
+                      const cuda_value* given = nullptr) {
   const network_layer& owner = b.layer(last);
   const shape& out = b.output_shape(owner);
   const auto is_given = [&](std::size_t source) { return source == 0 && given != nullptr; };
   tensor_layout layout = tensor_layout::row_major;
   for (std::size_t i = 0; i < layers.sources.size(); ++i) {
-    const program_source& source = layers.sources[i];
+    const expression_source& source = layers.sources[i];
     if (source.extents != out || !source.numbers.empty()) continue;
     const value_form form = is_given(i) ? given->form : b.value(*source.value).form;
     if (form.layout == tensor_layout::channels_last) layout = form.layout;
@@ -108,7 +108,7 @@ void lower_program(cuda_program_builder& b, const layer_program& layers, std::si
     space.strides.push_back(in_memory_order(strides, layout));
   };
   for (std::size_t i = 0; i < layers.sources.size(); ++i) {
-    const program_source& source = layers.sources[i];
+    const expression_source& source = layers.sources[i];
     if (is_given(i)) {
       add(given->buffer, given->form.element,
           broadcast_strides(source.extents, strides_of(source.extents, given->form.layout), out));
@@ -123,15 +123,14 @@ void lower_program(cuda_program_builder& b, const layer_program& layers, std::si
           broadcast_strides(source.extents, out));
     }
   }
-  const bool wide =
-      may_overflow(layers.program) && only_reduced(b.network(), owner.outputs.front());
+  const bool wide = may_overflow(layers) && only_reduced(b.network(), owner.outputs.front());
   const value_form form{layout,
                         b.result_element(last, layout, wide ? dtype::float32 : b.element())};
   const bool in_place = given != nullptr && given->form == form;
   const cuda_value result =
       in_place ? cuda_value{given->buffer, form} : b.make_value(out.elements(), form);
   add(result.buffer, form.element, strides_of(out, layout));
-  add_program(b, owner, layers.program, space, std::move(elements), std::move(operands));
+  add_expression(b, owner, layers, space, std::move(elements), std::move(operands));
   b.set_output(last, result);
 }
 
@@ -143,14 +142,14 @@ std::vector<std::int64_t> strides_of(const shape& s, tensor_layout layout) {
   return {packed[0], packed[3], packed[1], packed[2]};
 }
 
-void add_copy(cuda_program_builder& b, const network_layer& layer, const shape& extents,
+void add_copy(cuda_lowering& b, const network_layer& layer, const shape& extents,
               const cuda_value& from, const strided_part& from_part, const cuda_value& to,
               const strided_part& to_part) {
   const auto operand = [](const cuda_value& value, const strided_part& part) {
     return cuda_operand(value.buffer,
                         static_cast<std::size_t>(part.begin) * size_of(value.form.element));
   };
-  const pointwise_program copy{.operands = 1, .steps = {}, .results = {0}};
+  const pointwise_expression copy{.operands = 1, .steps = {}, .results = {0}};
   const tensor_layout order = to.form.layout;
   const pointwise_space space{
       in_memory_order(extents.extents(), order),
@@ -159,11 +158,11 @@ void add_copy(cuda_program_builder& b, const network_layer& layer, const shape& 
   if (auto form = as_transposition(collapsed(space), from.form.element, to.form.element)) {
     b.add_kernel(*form, operands, layer);
   } else {
-    add_program(b, layer, copy, space, {from.form.element, to.form.element}, operands);
+    add_expression(b, layer, copy, space, {from.form.element, to.form.element}, operands);
   }
 }
 
-cuda_value padded(cuda_program_builder& b, const network_layer& layer, const cuda_value& from,
+cuda_value padded(cuda_lowering& b, const network_layer& layer, const cuda_value& from,
                   const shape& s, const pad_layer& pad) {
   const shape out = padded_extents(s, pad);
   const std::vector<std::int64_t> strides = strides_of(out, from.form.layout);
@@ -176,18 +175,18 @@ cuda_value padded(cuda_program_builder& b, const network_layer& layer, const cud
   return result;
 }
 
-void lower_element_wise(cuda_program_builder& b, const fused_layers& group) {
+void lower_element_wise(cuda_lowering& b, const layer_group& group) {
   const std::vector<std::size_t> layers = group.members();
   const shape& out = b.output_shape(b.layer(group.last()));
   const std::size_t axis = out.rank() == 4 ? 1 : std::max<std::size_t>(out.rank(), 1) - 1;
   b.note("a kernel of its own");
-  lower_program(b, program_of(b.network(), b.weights(), layers, axis), group.last());
+  lower_expression(b, expression_of(b.network(), b.weights(), layers, axis), group.last());
 }
 
-std::vector<epilogue_step> epilogue_of(const layer_program& layers, const shape& extents) {
+std::vector<epilogue_step> epilogue_of(const group_expression& layers, const shape& extents) {
   std::vector<epilogue_step> steps;
   bool has_sum = false;
-  for (std::size_t i = 0; i < layers.program.steps.size(); ++i) {
+  for (std::size_t i = 0; i < layers.steps.size(); ++i) {
     const auto step = layers.chained(i);
     if (!step) break;
     if (!step->other) {
@@ -196,7 +195,7 @@ std::vector<epilogue_step> epilogue_of(const layer_program& layers, const shape&
       steps.push_back({function});
       continue;
     }
-    const program_source& added = layers.sources[*step->other];
+    const expression_source& added = layers.sources[*step->other];
     const bool fits = step->layer.function == pointwise_function::add && added.value && !has_sum &&
                       added.extents == extents;
     if (!fits) break;
@@ -206,15 +205,15 @@ std::vector<epilogue_step> epilogue_of(const layer_program& layers, const shape&
   return steps;
 }
 
-void lower_rest(cuda_program_builder& b, const fused_layers& group, const made_product& product) {
-  const layer_program& layers = product.product.layers;
-  layer_program rest = layers.after(product.steps);
+void lower_rest(cuda_lowering& b, const layer_group& group, const made_product& product) {
+  const group_expression& layers = product.product.layers;
+  group_expression rest = layers.after(product.steps);
   std::string text;
   if (!product.bias && !product.product.weights.bias.empty()) {
     rest = rest.plus(product.product.bias_term());
     text = "bias";
   }
-  if (rest.program.steps.empty()) {
+  if (rest.steps.empty()) {
     b.set_output(group.last(), product.value);
     return;
   }
@@ -226,7 +225,7 @@ void lower_rest(cuda_program_builder& b, const fused_layers& group, const made_p
   text += " by a kernel of its own";
   if (!product.why_not.empty()) text += " (" + product.why_not + ")";
   b.note(text);
-  lower_program(b, rest, group.last(), &product.value);
+  lower_expression(b, rest, group.last(), &product.value);
 }
 
 }  // namespace graphline::nn

@@ -59,28 +59,28 @@ std::size_t bytes_of_first(const std::vector<value_form>& tensors) {
 
 cuda_program lower_network_for_cuda(const network_definition& network, const weight_table& weights,
                                     const cuda_target& target) {
-  cuda_program_builder builder(network, weights, target);
-  for (const fused_layers& group : fuse_programs(network)) {
+  cuda_lowering lowering(network, weights, target);
+  for (const layer_group& group : group_layers(network)) {
     std::visit(
         [&](const auto& operation) {
-          if constexpr (requires { lower(builder, group, operation); }) {
-            lower(builder, group, operation);
+          if constexpr (requires { lower(lowering, group, operation); }) {
+            lower(lowering, group, operation);
           } else {
-            lower_element_wise(builder, group);
+            lower_element_wise(lowering, group);
           }
         },
         network.layers[group.head].operation);
-    builder.end_part(group);
+    lowering.end_part(group);
   }
-  return builder.finish();
+  return lowering.finish();
 }
 
-cuda_program_builder::cuda_program_builder(const network_definition& network,
-                                           const weight_table& weights, const cuda_target& target)
-    : network_builder(network, weights, target.owner, "; ",
-                      {.input = bytes_of_first(target.inputs),
-                       .output = bytes_of_first(target.outputs),
-                       .inside = element_bytes(target.precision)}),
+cuda_lowering::cuda_lowering(const network_definition& network, const weight_table& weights,
+                             const cuda_target& target)
+    : network_lowering(network, weights, target.owner, "; ",
+                       {.input = bytes_of_first(target.inputs),
+                        .output = bytes_of_first(target.outputs),
+                        .inside = element_bytes(target.precision)}),
       target_(target),
       values_(network.values.size()) {
   for (std::size_t i = 0; i < network.inputs.size(); ++i) {
@@ -91,7 +91,7 @@ cuda_program_builder::cuda_program_builder(const network_definition& network,
   }
 }
 
-const cuda_value* cuda_program_builder::find_form(std::size_t index, const value_form& form) const {
+const cuda_value* cuda_lowering::find_form(std::size_t index, const value_form& form) const {
   const bool any_layout = form.padded_channels == 0 && layouts_coincide(network().shape_of(index));
   for (const cuda_value& value : values_[index]) {
     const bool alike = any_layout
@@ -102,7 +102,7 @@ const cuda_value* cuda_program_builder::find_form(std::size_t index, const value
   return nullptr;
 }
 
-cuda_value cuda_program_builder::value(std::size_t index) {
+cuda_value cuda_lowering::value(std::size_t index) {
   std::vector<cuda_value>& forms = values_[index];
   if (forms.empty()) {
     const auto data = weights().of(index);
@@ -112,8 +112,8 @@ cuda_value cuda_program_builder::value(std::size_t index) {
   return forms.front();
 }
 
-cuda_value cuda_program_builder::in_form(std::size_t index, const value_form& form,
-                                         const network_layer& reader) {
+cuda_value cuda_lowering::in_form(std::size_t index, const value_form& form,
+                                  const network_layer& reader) {
   const cuda_value given = value(index);
   if (const cuda_value* found = find_form(index, form)) return {found->buffer, form};
   const shape& s = network().shape_of(index);
@@ -125,14 +125,14 @@ cuda_value cuda_program_builder::in_form(std::size_t index, const value_form& fo
   return made;
 }
 
-void cuda_program_builder::add_conversion(const cuda_value& from, const cuda_value& to,
-                                          const shape& s, const network_layer& reader) {
+void cuda_lowering::add_conversion(const cuda_value& from, const cuda_value& to, const shape& s,
+                                   const network_layer& reader) {
   add_kernel(conversion(from.form, to.form, s), {from.buffer, to.buffer}, reader);
   note(fmt::format("conversion to {}", describe(to.form)));
 }
 
-dtype cuda_program_builder::result_element(std::size_t layer, tensor_layout layout,
-                                           dtype otherwise) const {
+dtype cuda_lowering::result_element(std::size_t layer, tensor_layout layout,
+                                    dtype otherwise) const {
   const std::size_t given = network().layers[layer].outputs.front();
   const auto found = std::ranges::find(network().outputs, given);
   if (found == network().outputs.end()) return otherwise;
@@ -142,32 +142,32 @@ dtype cuda_program_builder::result_element(std::size_t layer, tensor_layout layo
   return in_place ? wanted.element : otherwise;
 }
 
-cuda_value cuda_program_builder::make_value(std::int64_t elements, const value_form& form) {
+cuda_value cuda_lowering::make_value(std::int64_t elements, const value_form& form) {
   const std::size_t bytes = static_cast<std::size_t>(elements) * size_of(form.element);
   return {program_.add_buffer(buffer_place::scratch, bytes), form};
 }
 
-std::size_t cuda_program_builder::constant(std::vector<float> values, dtype element) {
+std::size_t cuda_lowering::constant(std::vector<float> values, dtype element) {
   const std::size_t buffer =
       program_.add_buffer(buffer_place::weights, values.size() * size_of(element));
   program_.constants.push_back({buffer, element, std::move(values)});
   return buffer;
 }
 
-void cuda_program_builder::add_calls(std::shared_ptr<library_operation> operation,
-                                     std::vector<std::vector<cuda_operand>> calls,
-                                     const network_layer& layer) {
+void cuda_lowering::add_calls(std::shared_ptr<library_operation> operation,
+                              std::vector<std::vector<cuda_operand>> calls,
+                              const network_layer& layer) {
   note(describe_calls(*operation, calls.size()));
   program_.add_calls(std::move(operation), std::move(calls), owner(layer));
 }
 
-void cuda_program_builder::refuse(const network_layer& layer, const std::string& why_not) const {
+void cuda_lowering::refuse(const network_layer& layer, const std::string& why_not) const {
   throw run_error(
       fmt::format("{}: no implementation in {} for {}: {}; another 'precision' may have one",
                   owner(layer), to_word(precision()), to_string(input_shape(layer)), why_not));
 }
 
-void cuda_program_builder::end_part(const fused_layers& group) {
+void cuda_lowering::end_part(const layer_group& group) {
   for (const std::size_t i : outputs_of(group)) {
     const std::size_t given = network().outputs[i];
     const value_form& wanted = target_.outputs.at(i);
@@ -185,7 +185,7 @@ void cuda_program_builder::end_part(const fused_layers& group) {
   add_part(program_, group, program_.steps.size());
 }
 
-cuda_program cuda_program_builder::finish() {
+cuda_program cuda_lowering::finish() {
   program_.place_buffers();
   return std::move(program_);
 }

@@ -9,9 +9,9 @@
 
 #include "framework/base/precision.hpp"
 #include "stages/nn/cuda/cuda_program.hpp"
-#include "stages/nn/fusion/layer_program.hpp"
+#include "stages/nn/fusion/expression.hpp"
 #include "stages/nn/operations/movements.hpp"
-#include "stages/nn/program/network_builder.hpp"
+#include "stages/nn/program/network_lowering.hpp"
 
 namespace graphline::nn {
 
@@ -39,12 +39,12 @@ struct cuda_target {
   std::vector<value_form> outputs = {};  ///< of those it writes
 };
 
-/// Grows a `cuda_program` layer by layer.
-class cuda_program_builder : public network_builder {
+/// Lowers a network to a `cuda_program`, layer by layer.
+class cuda_lowering : public network_lowering {
  public:
-  /// The library must outlive the builder.
-  cuda_program_builder(const network_definition& network, const weight_table& weights,
-                       const cuda_target& target);
+  /// The library must outlive it.
+  cuda_lowering(const network_definition& network, const weight_table& weights,
+                const cuda_target& target);
 
   cuda_library& library() const noexcept { return target_.library; }
   graphline::precision precision() const noexcept { return target_.precision; }
@@ -111,7 +111,7 @@ class cuda_program_builder : public network_builder {
 
   /// Brings what the network gives by `group` to the tensors it writes, and states that the steps
   /// since the last part are that group's; without steps it is none.
-  void end_part(const fused_layers& group);
+  void end_part(const layer_group& group);
 
   /// Throws `run_error`: for that reason the library has nothing for the layer.
   [[noreturn]] void refuse(const network_layer& layer, const std::string& why_not) const;
@@ -138,17 +138,17 @@ cuda_program lower_network_for_cuda(const network_definition& network, const wei
 std::vector<std::int64_t> strides_of(const shape& s, tensor_layout layout);
 
 /// Adds a kernel that copies a part of one value to a part of another of the same extents.
-void add_copy(cuda_program_builder& b, const network_layer& layer, const shape& extents,
+void add_copy(cuda_lowering& b, const network_layer& layer, const shape& extents,
               const cuda_value& from, const strided_part& from_part, const cuda_value& to,
               const strided_part& to_part);
 
 /// The value with elements of one number before and after it along each dimension, which are added
 /// to a copy of it.
-cuda_value padded(cuda_program_builder& b, const network_layer& layer, const cuda_value& from,
+cuda_value padded(cuda_lowering& b, const network_layer& layer, const cuda_value& from,
                   const shape& s, const pad_layer& pad);
 
 /// Element-wise layers become a kernel of our own.
-void lower_element_wise(cuda_program_builder& b, const fused_layers& group);
+void lower_element_wise(cuda_lowering& b, const layer_group& group);
 
 /// A product that a library made, with the first steps of what follows it.
 struct made_product {
@@ -160,7 +160,7 @@ struct made_product {
 };
 
 /// Adds a kernel for what is left of a group, and states its output.
-void lower_rest(cuda_program_builder& b, const fused_layers& group, const made_product& product);
+void lower_rest(cuda_lowering& b, const layer_group& group, const made_product& product);
 
 /// A step of what follows a product that a library may have a place for: an activation, or the sum
 /// with another value of the same extents.
@@ -169,35 +169,34 @@ struct epilogue_step {
   std::size_t added = 0;  ///< the value, of a sum
 };
 
-/// The first steps of a program, as far as all of them are such and at most one is a sum.
-std::vector<epilogue_step> epilogue_of(const layer_program& layers, const shape& extents);
+/// The first steps of an expression, as far as all of them are such and at most one is a sum.
+std::vector<epilogue_step> epilogue_of(const group_expression& layers, const shape& extents);
 
 // How each other kind of layer becomes steps; `group.head` is the layer itself. Each in the file of
 // its family.
-void lower(cuda_program_builder& b, const fused_layers& group, const conv2d_layer& conv);
-void lower(cuda_program_builder& b, const fused_layers& group, const linear_layer& linear);
-void lower(cuda_program_builder& b, const fused_layers& group, const conv_transpose2d_layer& conv);
-void lower(cuda_program_builder& b, const fused_layers& group, const matmul_layer& product);
-void lower(cuda_program_builder& b, const fused_layers& group, const attention_layer& attention);
-void lower(cuda_program_builder& b, const fused_layers& group, const lstm_layer& lstm);
+void lower(cuda_lowering& b, const layer_group& group, const conv2d_layer& conv);
+void lower(cuda_lowering& b, const layer_group& group, const linear_layer& linear);
+void lower(cuda_lowering& b, const layer_group& group, const conv_transpose2d_layer& conv);
+void lower(cuda_lowering& b, const layer_group& group, const matmul_layer& product);
+void lower(cuda_lowering& b, const layer_group& group, const attention_layer& attention);
+void lower(cuda_lowering& b, const layer_group& group, const lstm_layer& lstm);
 
-void lower(cuda_program_builder& b, const fused_layers& group, const softmax_layer& softmax);
-void lower(cuda_program_builder& b, const fused_layers& group, const layer_norm_layer& norm);
-void lower(cuda_program_builder& b, const fused_layers& group, const pool2d_layer& pool);
-void lower(cuda_program_builder& b, const fused_layers& group,
-           const adaptive_avg_pool2d_layer& pool);
-void lower(cuda_program_builder& b, const fused_layers& group, const reduce_layer& reduce);
+void lower(cuda_lowering& b, const layer_group& group, const softmax_layer& softmax);
+void lower(cuda_lowering& b, const layer_group& group, const layer_norm_layer& norm);
+void lower(cuda_lowering& b, const layer_group& group, const pool2d_layer& pool);
+void lower(cuda_lowering& b, const layer_group& group, const adaptive_avg_pool2d_layer& pool);
+void lower(cuda_lowering& b, const layer_group& group, const reduce_layer& reduce);
 
-void lower(cuda_program_builder& b, const fused_layers& group, const flatten_layer& flatten);
-void lower(cuda_program_builder& b, const fused_layers& group, const reshape_layer& reshape);
-void lower(cuda_program_builder& b, const fused_layers& group, const concat_layer& concat);
-void lower(cuda_program_builder& b, const fused_layers& group, const slice_layer& slice);
-void lower(cuda_program_builder& b, const fused_layers& group, const pad_layer& pad);
-void lower(cuda_program_builder& b, const fused_layers& group, const transpose_layer& transpose);
-void lower(cuda_program_builder& b, const fused_layers& group, const expand_layer& expand);
-void lower(cuda_program_builder& b, const fused_layers& group, const resize2d_layer& resize);
-void lower(cuda_program_builder& b, const fused_layers& group, const gather_layer& gather);
-void lower(cuda_program_builder& b, const fused_layers& group, const take_layer& take);
-void lower(cuda_program_builder& b, const fused_layers& group, const convert_layer& convert);
+void lower(cuda_lowering& b, const layer_group& group, const flatten_layer& flatten);
+void lower(cuda_lowering& b, const layer_group& group, const reshape_layer& reshape);
+void lower(cuda_lowering& b, const layer_group& group, const concat_layer& concat);
+void lower(cuda_lowering& b, const layer_group& group, const slice_layer& slice);
+void lower(cuda_lowering& b, const layer_group& group, const pad_layer& pad);
+void lower(cuda_lowering& b, const layer_group& group, const transpose_layer& transpose);
+void lower(cuda_lowering& b, const layer_group& group, const expand_layer& expand);
+void lower(cuda_lowering& b, const layer_group& group, const resize2d_layer& resize);
+void lower(cuda_lowering& b, const layer_group& group, const gather_layer& gather);
+void lower(cuda_lowering& b, const layer_group& group, const take_layer& take);
+void lower(cuda_lowering& b, const layer_group& group, const convert_layer& convert);
 
 }  // namespace graphline::nn

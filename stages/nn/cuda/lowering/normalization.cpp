@@ -4,7 +4,7 @@
 
 namespace graphline::nn {
 
-void lower(cuda_program_builder& b, const fused_layers& group, const layer_norm_layer& norm) {
+void lower(cuda_lowering& b, const layer_group& group, const layer_norm_layer& norm) {
   const network_layer& head = b.layer(group.head);
   const cuda_value x = b.plain_input_of(head);
   const shape rows = as_rows(b.output_shape(head));
@@ -25,7 +25,7 @@ void lower(cuda_program_builder& b, const fused_layers& group, const layer_norm_
   b.set_output(group.head, y);
 }
 
-void lower(cuda_program_builder& b, const fused_layers& group, const softmax_layer& softmax) {
+void lower(cuda_lowering& b, const layer_group& group, const softmax_layer& softmax) {
   const network_layer& head = b.layer(group.head);
   const cuda_value x = b.input_of(head);
   const shape& s = b.output_shape(head);
@@ -51,8 +51,8 @@ void lower(cuda_program_builder& b, const fused_layers& group, const softmax_lay
 namespace {
 
 /// A pool takes its input in either layout and type, and gives the layout it took.
-void add_pool(cuda_program_builder& b, std::size_t layer, const extent_pair& positions,
-              bool adaptive, const pool2d_layer& pool) {
+void add_pool(cuda_lowering& b, std::size_t layer, const extent_pair& positions, bool adaptive,
+              const pool2d_layer& pool) {
   const network_layer& head = b.layer(layer);
   const cuda_value x = b.input_of(head);
   const shape& in = b.input_shape(head);
@@ -78,7 +78,7 @@ void add_pool(cuda_program_builder& b, std::size_t layer, const extent_pair& pos
 }  // namespace
 
 /// The result is row-major.
-void lower(cuda_program_builder& b, const fused_layers& group, const reduce_layer& reduce) {
+void lower(cuda_lowering& b, const layer_group& group, const reduce_layer& reduce) {
   using reduction = reduce_layer::reduction;
   const network_layer& head = b.layer(group.head);
   const shape& in = b.input_shape(head);
@@ -119,13 +119,12 @@ void lower(cuda_program_builder& b, const fused_layers& group, const reduce_laye
   b.set_output(group.head, y);
 }
 
-void lower(cuda_program_builder& b, const fused_layers& group, const pool2d_layer& pool) {
+void lower(cuda_lowering& b, const layer_group& group, const pool2d_layer& pool) {
   const shape& out = b.output_shape(b.layer(group.head));
   add_pool(b, group.head, {out[2], out[3]}, /*adaptive=*/false, pool);
 }
 
-void lower(cuda_program_builder& b, const fused_layers& group,
-           const adaptive_avg_pool2d_layer& pool) {
+void lower(cuda_lowering& b, const layer_group& group, const adaptive_avg_pool2d_layer& pool) {
   add_pool(b, group.head, pool.output, /*adaptive=*/true, {});
 }
 

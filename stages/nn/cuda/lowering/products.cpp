@@ -7,7 +7,7 @@
 namespace graphline::nn {
 namespace {
 
-product_form form_of(const cuda_program_builder& b, const network_layer& head, bool bias,
+product_form form_of(const cuda_lowering& b, const network_layer& head, bool bias,
                      std::span<const epilogue_step> fused) {
   const shape in = as_rows(b.input_shape(head));
   const std::int64_t out_features = as_rows(b.output_shape(head))[1];
@@ -29,7 +29,7 @@ struct planned_product {
   std::unique_ptr<library_operation> operation;
 };
 
-planned_product plan(const cuda_program_builder& b, const network_layer& head,
+planned_product plan(const cuda_lowering& b, const network_layer& head,
                      const strided_product& product) {
   product_calls calls = collapse_product(product, b.precision());
   std::string why_not;
@@ -40,7 +40,7 @@ planned_product plan(const cuda_program_builder& b, const network_layer& head,
 
 }  // namespace
 
-void lower(cuda_program_builder& b, const fused_layers& group, const linear_layer&) {
+void lower(cuda_lowering& b, const layer_group& group, const linear_layer&) {
   const network_layer& head = b.layer(group.head);
   const shape& out = b.output_shape(head);
   made_product made{
@@ -76,7 +76,7 @@ void lower(cuda_program_builder& b, const fused_layers& group, const linear_laye
 
 /// A product with all taps of the weights at once for each element, then for each element of the
 /// result the sum of those that reach it.
-void lower(cuda_program_builder& b, const fused_layers& group, const conv_transpose2d_layer& conv) {
+void lower(cuda_lowering& b, const layer_group& group, const conv_transpose2d_layer& conv) {
   const network_layer& head = b.layer(group.head);
   const shape& in = b.input_shape(head);
   const shape& out = b.output_shape(head);
@@ -124,7 +124,7 @@ void lower(cuda_program_builder& b, const fused_layers& group, const conv_transp
   lower_rest(b, group, made);
 }
 
-void lower(cuda_program_builder& b, const fused_layers& group, const matmul_layer& matmul) {
+void lower(cuda_lowering& b, const layer_group& group, const matmul_layer& matmul) {
   const network_layer& head = b.layer(group.head);
   const shape& out = b.output_shape(head);
   const value_form form{tensor_layout::row_major, b.element()};
@@ -139,7 +139,7 @@ void lower(cuda_program_builder& b, const fused_layers& group, const matmul_laye
   b.set_output(group.head, result);
 }
 
-void lower(cuda_program_builder& b, const fused_layers& group, const attention_layer& attention) {
+void lower(cuda_lowering& b, const layer_group& group, const attention_layer& attention) {
   const network_layer& head = b.layer(group.head);
   const shape& output = b.output_shape(head);
   const value_form form{tensor_layout::row_major, b.element()};

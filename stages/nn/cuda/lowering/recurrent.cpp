@@ -18,7 +18,7 @@ struct hidden_rows {
 /// of one.
 class lstm_direction {
  public:
-  lstm_direction(cuda_program_builder& b, const network_layer& head, std::int64_t number)
+  lstm_direction(cuda_lowering& b, const network_layer& head, std::int64_t number)
       : b_(b), head_(head), number_(number) {
     const shape& x = b.input_shape(head);
     const shape& state = b.network().shape_of(head.inputs[1]);
@@ -105,7 +105,7 @@ class lstm_direction {
     return operation;
   }
 
-  cuda_program_builder& b_;
+  cuda_lowering& b_;
   const network_layer& head_;
   std::int64_t number_;
   std::int64_t steps_;
@@ -117,7 +117,7 @@ class lstm_direction {
 
 }  // namespace
 
-void lower(cuda_program_builder& b, const fused_layers& group, const lstm_layer& lstm) {
+void lower(cuda_lowering& b, const layer_group& group, const lstm_layer& lstm) {
   const network_layer& head = b.layer(group.head);
   const std::int64_t state = b.network().shape_of(head.inputs[1]).elements();
   const value_form form{tensor_layout::row_major, b.element()};

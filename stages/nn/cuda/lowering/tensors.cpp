@@ -8,7 +8,7 @@ namespace graphline::nn {
 namespace {
 
 /// The same buffer, seen in another shape; a copy where the elements are not in order.
-void see_in_shape(cuda_program_builder& b, const fused_layers& group) {
+void see_in_shape(cuda_lowering& b, const layer_group& group) {
   b.set_output(group.head, b.plain_input_of(b.layer(group.head)));
 }
 
@@ -19,7 +19,7 @@ dtype kept_type(dtype element) {
 }
 
 /// Copies part of what a layer reads, as it lies, to all that it gives.
-void copy_part(cuda_program_builder& b, const fused_layers& group, tensor_layout layout,
+void copy_part(cuda_lowering& b, const layer_group& group, tensor_layout layout,
                const strided_part& part) {
   const network_layer& head = b.layer(group.head);
   const shape& out = b.output_shape(head);
@@ -42,15 +42,15 @@ std::vector<float> table_of(const std::vector<resize_position>& positions) {
 }
 
 /// Numbers of elements are in tables of float32.
-void check_extent(const cuda_program_builder& b, const network_layer& layer, std::int64_t extent) {
+void check_extent(const cuda_lowering& b, const network_layer& layer, std::int64_t extent) {
   if (extent > std::int64_t{1} << 24) {
     b.refuse(layer, "a dimension has more than 2^24 elements");
   }
 }
 
 /// The elements along one axis whose numbers a buffer holds.
-void add_gather(cuda_program_builder& b, const fused_layers& group, std::size_t along,
-                std::size_t table, dtype numbers, std::int64_t count) {
+void add_gather(cuda_lowering& b, const layer_group& group, std::size_t along, std::size_t table,
+                dtype numbers, std::int64_t count) {
   const network_layer& head = b.layer(group.head);
   const shape& in = b.input_shape(head);
   const cuda_value x = b.plain_input_of(head);
@@ -73,16 +73,16 @@ void add_gather(cuda_program_builder& b, const fused_layers& group, std::size_t 
 
 }  // namespace
 
-void lower(cuda_program_builder& b, const fused_layers& group, const flatten_layer&) {
+void lower(cuda_lowering& b, const layer_group& group, const flatten_layer&) {
   see_in_shape(b, group);
 }
 
-void lower(cuda_program_builder& b, const fused_layers& group, const reshape_layer&) {
+void lower(cuda_lowering& b, const layer_group& group, const reshape_layer&) {
   see_in_shape(b, group);
 }
 
 /// With channels last where the first that it reads has them so.
-void lower(cuda_program_builder& b, const fused_layers& group, const concat_layer& concat) {
+void lower(cuda_lowering& b, const layer_group& group, const concat_layer& concat) {
   const network_layer& head = b.layer(group.head);
   const shape& out = b.output_shape(head);
   const tensor_layout layout = b.input_of(head).form.layout;
@@ -105,19 +105,19 @@ void lower(cuda_program_builder& b, const fused_layers& group, const concat_laye
   b.set_output(group.head, result);
 }
 
-void lower(cuda_program_builder& b, const fused_layers& group, const slice_layer& slice) {
+void lower(cuda_lowering& b, const layer_group& group, const slice_layer& slice) {
   const network_layer& head = b.layer(group.head);
   const tensor_layout layout = b.input_of(head).form.layout;
   copy_part(b, group, layout, part_of(slice, strides_of(b.input_shape(head), layout)));
 }
 
-void lower(cuda_program_builder& b, const fused_layers& group, const transpose_layer& transpose) {
+void lower(cuda_lowering& b, const layer_group& group, const transpose_layer& transpose) {
   const network_layer& head = b.layer(group.head);
   const auto strides = strides_of(b.input_shape(head), b.input_of(head).form.layout);
   copy_part(b, group, tensor_layout::row_major, part_of(transpose, strides));
 }
 
-void lower(cuda_program_builder& b, const fused_layers& group, const expand_layer& expand) {
+void lower(cuda_lowering& b, const layer_group& group, const expand_layer& expand) {
   const network_layer& head = b.layer(group.head);
   const shape& in = b.input_shape(head);
   const auto strides = strides_of(in, b.input_of(head).form.layout);
@@ -125,13 +125,13 @@ void lower(cuda_program_builder& b, const fused_layers& group, const expand_laye
             {0, broadcast_strides(in, strides, expand.extents)});
 }
 
-void lower(cuda_program_builder& b, const fused_layers& group, const pad_layer& pad) {
+void lower(cuda_lowering& b, const layer_group& group, const pad_layer& pad) {
   const network_layer& head = b.layer(group.head);
   b.set_output(group.head, padded(b, head, b.input_of(head), b.input_shape(head), pad));
   b.note("2 kernels of their own");
 }
 
-void lower(cuda_program_builder& b, const fused_layers& group, const resize2d_layer& resize) {
+void lower(cuda_lowering& b, const layer_group& group, const resize2d_layer& resize) {
   const network_layer& head = b.layer(group.head);
   const cuda_value x = b.input_of(head);
   const shape& in = b.input_shape(head);
@@ -153,21 +153,21 @@ void lower(cuda_program_builder& b, const fused_layers& group, const resize2d_la
   b.set_output(group.head, y);
 }
 
-void lower(cuda_program_builder& b, const fused_layers& group, const gather_layer& gather) {
+void lower(cuda_lowering& b, const layer_group& group, const gather_layer& gather) {
   const std::vector<float> table(gather.indices.begin(), gather.indices.end());
   check_extent(b, b.layer(group.head), b.input_shape(b.layer(group.head))[gather.axis]);
   add_gather(b, group, gather.axis, b.constant(table, dtype::float32), dtype::float32,
              std::ssize(table));
 }
 
-void lower(cuda_program_builder& b, const fused_layers& group, const take_layer& take) {
+void lower(cuda_lowering& b, const layer_group& group, const take_layer& take) {
   const network_layer& head = b.layer(group.head);
   const cuda_value numbers = b.plain_input_of(head, 1);
   add_gather(b, group, take.axis, numbers.buffer, numbers.form.element,
              b.network().shape_of(head.inputs[1]).elements());
 }
 
-void lower(cuda_program_builder& b, const fused_layers& group, const convert_layer&) {
+void lower(cuda_lowering& b, const layer_group& group, const convert_layer&) {
   const network_layer& head = b.layer(group.head);
   const tensor_layout layout = b.input_of(head).form.layout;
   copy_part(b, group, layout, {0, strides_of(b.input_shape(head), layout)});

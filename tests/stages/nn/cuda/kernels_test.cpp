@@ -113,14 +113,14 @@ TEST(float_conversion, rounds_as_cuda_does) {
 }
 
 /// clip(x, 0, infinity) of so many elements in a row.
-program_form relu_of(std::int64_t count) {
+pointwise_form relu_of(std::int64_t count) {
   const pointwise_layer relu{pointwise_function::clip, 0, std::numeric_limits<float>::infinity()};
   return {{.operands = 1, .steps = {{relu, {0}}}, .results = {1}},
           {{count}, {{1}, {1}}},
           {dtype::float32, dtype::float32}};
 }
 
-TEST(program_kernel, works_in_place_and_on_what_is_not_aligned) {
+TEST(pointwise_kernel, works_in_place_and_on_what_is_not_aligned) {
   const auto values = some_values(24);
   for (const guard at : guards) {
     for (const std::size_t shift : {std::size_t{0}, std::size_t{1}}) {
@@ -135,22 +135,23 @@ TEST(program_kernel, works_in_place_and_on_what_is_not_aligned) {
   }
 }
 
-TEST(program_kernel, keeps_what_is_not_a_number) {
+TEST(pointwise_kernel, keeps_what_is_not_a_number) {
   std::vector<float> values = some_values(24);
   values[5] = std::numeric_limits<float>::quiet_NaN();
   EXPECT_TRUE(std::isnan(run_floats(relu_of(24), values, 24, guard::behind)[5]));
 }
 
 /// Every function on operands of every type, in packs and one by one, beside the host's loops.
-TEST(program_kernel, computes_each_function_as_the_host_does) {
+TEST(pointwise_kernel, computes_each_function_as_the_host_does) {
   constexpr std::int64_t count = 40;
   for (int number = 0; number <= static_cast<int>(pointwise_function::where); ++number) {
     const auto function = static_cast<pointwise_function>(number);
     const pointwise_traits& traits = traits_of(function);
     const auto operands = static_cast<std::size_t>(traits.operands);
-    pointwise_program::step step{{function, 0.25F, 1.5F}, {}};
+    pointwise_expression::step step{{function, 0.25F, 1.5F}, {}};
     for (std::uint16_t i = 0; i < operands; ++i) step.from[i] = i;
-    const pointwise_program program{.operands = operands, .steps = {step}, .results = {operands}};
+    const pointwise_expression expression{
+        .operands = operands, .steps = {step}, .results = {operands}};
     const pointwise_space space{{count}, std::vector<std::vector<std::int64_t>>(operands + 1, {1})};
     std::vector<std::vector<float>> given;
     std::vector<const float*> read;
@@ -161,7 +162,7 @@ TEST(program_kernel, computes_each_function_as_the_host_does) {
     }
     std::vector<float> expected(count);
     float* const written = expected.data();
-    pointwise_loops(program, space).run(read, std::span(&written, 1));
+    pointwise_loops(expression, space).run(read, std::span(&written, 1));
 
     for (const std::size_t shift : {std::size_t{0}, std::size_t{1}}) {
       std::vector<float> got(count + shift);
@@ -169,8 +170,8 @@ TEST(program_kernel, computes_each_function_as_the_host_does) {
       for (const auto& values : given) pointers.push_back(const_cast<float*>(values.data()));
       pointers.push_back(got.data() + shift);
       run_in_every_order(
-          program_form{program, space, std::vector<dtype>(operands + 1, dtype::float32)}, pointers,
-          {bytes_of(got)});
+          pointwise_form{expression, space, std::vector<dtype>(operands + 1, dtype::float32)},
+          pointers, {bytes_of(got)});
       for (std::size_t i = 0; i < count; ++i) {
         const float value = got[i + shift];
         if (std::isnan(expected[i])) {
@@ -184,20 +185,20 @@ TEST(program_kernel, computes_each_function_as_the_host_does) {
   }
 }
 
-TEST(program_kernel, reads_integers_and_broadcasts_what_it_reads) {
+TEST(pointwise_kernel, reads_integers_and_broadcasts_what_it_reads) {
   // [2, 3, 5] plus [3, 1]: x / 2 + y, x of each integer type, y twice.
-  const pointwise_program program{.operands = 2,
-                                  .steps = {{{pointwise_function::linear, 0.5F, 0}, {0}},
-                                            {{pointwise_function::mul}, {2, 1}},
-                                            {{pointwise_function::add}, {3, 2}}},
-                                  .results = {4}};
+  const pointwise_expression expression{.operands = 2,
+                                        .steps = {{{pointwise_function::linear, 0.5F, 0}, {0}},
+                                                  {{pointwise_function::mul}, {2, 1}},
+                                                  {{pointwise_function::add}, {3, 2}}},
+                                        .results = {4}};
   const pointwise_space space{{2, 3, 5}, {{15, 5, 1}, {0, 1, 0}, {15, 5, 1}}};
   const std::vector<float> y = some_values(3);
   const auto expect = [&]<class Integer>(dtype element, Integer) {
     std::vector<Integer> x(30);
     std::iota(x.begin(), x.end(), Integer{0});
     std::vector<float> result(30);
-    run_in_every_order(program_form{program, space, {element, dtype::float32, dtype::float32}},
+    run_in_every_order(pointwise_form{expression, space, {element, dtype::float32, dtype::float32}},
                        std::array<void*, 3>{x.data(), const_cast<float*>(y.data()), result.data()},
                        {bytes_of(result)});
     for (std::size_t i = 0; i < result.size(); ++i) {
@@ -210,25 +211,25 @@ TEST(program_kernel, reads_integers_and_broadcasts_what_it_reads) {
   expect(dtype::uint8, std::uint8_t{});
 }
 
-TEST(program_kernel, refuses_a_program_that_a_kernel_has_no_room_for) {
+TEST(pointwise_kernel, refuses_a_program_that_a_kernel_has_no_room_for) {
   // So many results of one step each, of which later steps read two beside what is before them.
-  const auto program_of = [](std::uint16_t results, std::uint16_t readers) {
-    pointwise_program program{.operands = 1, .steps = {}, .results = {}};
+  const auto expression_of = [](std::uint16_t results, std::uint16_t readers) {
+    pointwise_expression expression{.operands = 1, .steps = {}, .results = {}};
     for (std::uint16_t i = 0; i < results; ++i) {
-      program.steps.push_back({{pointwise_function::linear, 1, 1}, {0}});
+      expression.steps.push_back({{pointwise_function::linear, 1, 1}, {0}});
     }
     for (std::uint16_t i = 0; i < readers; ++i) {
       const auto reg = [](int number) { return static_cast<std::uint16_t>(number); };
-      program.steps.push_back(
+      expression.steps.push_back(
           {{pointwise_function::where}, {reg(results + i), reg(1 + 2 * i), reg(2 + 2 * i)}});
     }
-    program.results = {program.steps.size()};
-    return program_form{program, {{4}, {{1}, {1}}}, {dtype::float32, dtype::float32}};
+    expression.results = {expression.steps.size()};
+    return pointwise_form{expression, {{4}, {{1}, {1}}}, {dtype::float32, dtype::float32}};
   };
   const std::array<void*, 2> nowhere{};
-  EXPECT_NO_THROW(encoded(program_of(18, 6), nowhere));
-  EXPECT_THROW(encoded(program_of(17, 7), nowhere), std::logic_error);
-  EXPECT_THROW(encoded(program_of(19, 6), nowhere), std::logic_error);
+  EXPECT_NO_THROW(encoded(expression_of(18, 6), nowhere));
+  EXPECT_THROW(encoded(expression_of(17, 7), nowhere), std::logic_error);
+  EXPECT_THROW(encoded(expression_of(19, 6), nowhere), std::logic_error);
 }
 
 TEST(pool_kernel, keeps_what_is_not_a_number) {

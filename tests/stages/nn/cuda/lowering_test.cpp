@@ -49,7 +49,7 @@ TEST(cuda_network, fuses_what_the_library_fuses) {
   ASSERT_EQ(library.convolutions.size(), 1U);
   EXPECT_TRUE(library.convolutions[0].conv.bias);
   EXPECT_THAT(library.convolutions[0].before, ElementsAre(activation::gelu_erf));
-  EXPECT_TRUE(kernels_of<program_form>(network.program()).empty());
+  EXPECT_TRUE(kernels_of<pointwise_form>(network.program()).empty());
   EXPECT_THAT(names_of(network.program()), ElementsAre("0.conv2d+1.gelu"));
 }
 
@@ -59,10 +59,10 @@ TEST(cuda_network, keeps_the_bias_fused_when_only_the_activation_is_refused) {
   const cpu_network network(network_of(conv_and_gelu), {1, 8, 6, 6}, library);
   ASSERT_EQ(library.convolutions.size(), 1U);
   EXPECT_TRUE(library.convolutions[0].conv.bias);
-  const auto rest = kernels_of<program_form>(network.program());
+  const auto rest = kernels_of<pointwise_form>(network.program());
   ASSERT_EQ(rest.size(), 1U);
-  ASSERT_EQ(rest[0].program.steps.size(), 1U);
-  EXPECT_EQ(rest[0].program.steps[0].layer.function, pointwise_function::gelu_erf);
+  ASSERT_EQ(rest[0].expression.steps.size(), 1U);
+  EXPECT_EQ(rest[0].expression.steps[0].layer.function, pointwise_function::gelu_erf);
   EXPECT_THAT(network.program().parts.at(0).choice,
               HasSubstr("reference loops; gelu by a kernel of its own (the rule refuses this "
                         "convolution)"));
@@ -235,7 +235,7 @@ TEST(cuda_network, keeps_integers_whole_that_a_16_bit_type_would_round) {
   const cuda_program program = lower_network_for_cuda(
       network, weight_table(network, {}),
       {library, precision::float16, "trial", {{tensor_layout::row_major, dtype::int64}}, {{}}});
-  const auto kernels = kernels_of<program_form>(program);
+  const auto kernels = kernels_of<pointwise_form>(program);
   ASSERT_EQ(kernels.size(), 3U);
   EXPECT_THAT(kernels[0].elements, ElementsAre(dtype::int64, dtype::float32));
   EXPECT_THAT(kernels[1].elements, ElementsAre(dtype::float32, dtype::float32));

@@ -31,7 +31,7 @@ cost sum_of_layers(const onnx_network& network) {
 /// As it is carried out: of the groups of layers.
 cost sum_of_groups(const onnx_network& network) {
   cost sum;
-  for (const fused_layers& group : fuse_programs(network.definition)) {
+  for (const layer_group& group : group_layers(network.definition)) {
     sum += cost_of(network.definition, group);
   }
   return sum;

@@ -79,7 +79,7 @@ TEST(onnx_nodes, whose_input_has_four_dimensions_are_one_with_what_follows_a_pro
   const auto product = model.node("MatMul", "n", {"x", model.constant({4, 6}, drawn(24, 1))});
   const auto sum = model.node("Add", "sum", {product, model.constant({6}, drawn(6, 2))});
   const auto network = model.network({2, 3, 5, 4}, model.node("Relu", "relu", {sum}));
-  const auto groups = fuse_programs(network.definition);
+  const auto groups = group_layers(network.definition);
   ASSERT_EQ(groups.size(), 1U);
   EXPECT_EQ(name_of(network.definition, groups[0]), "n+sum+relu");
 }

@@ -231,7 +231,7 @@ TEST(onnx_patterns_of, products_count_what_they_read_of_a_value) {
       model.network({images, tokens, 3 * features}, write_attention(model, {})).definition;
   const std::int64_t part = images * tokens * features * std::int64_t{sizeof(float)};
   const std::int64_t scores = images * heads * tokens * tokens * std::int64_t{sizeof(float)};
-  const auto groups = fuse_programs(network);
+  const auto groups = group_layers(network);
   const std::int64_t macs = images * heads * tokens * tokens * depth;
   // Each query's number times the root of the depth is counted as the model has it.
   EXPECT_EQ(cost_of(network, groups.at(0)).flops, 2 * macs + images * tokens * features);

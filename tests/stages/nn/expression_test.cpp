@@ -1,4 +1,4 @@
-#include "stages/nn/fusion/layer_program.hpp"
+#include "stages/nn/fusion/expression.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -48,9 +48,9 @@ class element_wise_network {
     return add(pointwise_layer{of, alpha, beta}, std::move(inputs));
   }
 
-  layer_program program(std::optional<std::size_t> head = {}) {
+  group_expression expression(std::optional<std::size_t> head = {}) {
     const weight_table weights(builder_.network(), constants_);
-    return program_of(builder_.network(), weights, layers_, 1, head);
+    return expression_of(builder_.network(), weights, layers_, 1, head);
   }
 
   std::size_t x = 0;
@@ -61,25 +61,25 @@ class element_wise_network {
   std::vector<std::size_t> layers_;
 };
 
-std::vector<std::string> steps_of(const layer_program& layers) {
+std::vector<std::string> steps_of(const group_expression& layers) {
   std::vector<std::string> names;
-  for (const pointwise_program::step& step : layers.program.steps) {
+  for (const pointwise_expression::step& step : layers.steps) {
     names.emplace_back(traits_of(step.layer.function).name);
   }
   return names;
 }
 
-TEST(layer_program, takes_a_hard_swish_that_is_written_out_for_the_function) {
+TEST(group_expression, takes_a_hard_swish_that_is_written_out_for_the_function) {
   element_wise_network network;
   const std::size_t y = network.add(function::mul, {network.constant({2}), network.x});
   const std::size_t sum = network.add(function::add, {y, network.constant({3})});
   const std::size_t clipped = network.add(function::clip, {sum}, 0, 6);
   const std::size_t product = network.add(function::mul, {y, clipped});
   network.add(function::div, {product, network.constant({6})});
-  EXPECT_THAT(steps_of(network.program()), ElementsAre("linear", "hard_swish"));
+  EXPECT_THAT(steps_of(network.expression()), ElementsAre("linear", "hard_swish"));
 }
 
-TEST(layer_program, takes_a_gelu_that_is_written_out_for_the_function) {
+TEST(group_expression, takes_a_gelu_that_is_written_out_for_the_function) {
   for (const float divisor : {1.41421354F, 1.5F}) {
     element_wise_network network;
     const std::size_t scaled = network.add(function::div, {network.x, network.constant({divisor})});
@@ -87,7 +87,7 @@ TEST(layer_program, takes_a_gelu_that_is_written_out_for_the_function) {
     const std::size_t sum = network.add(function::add, {erf, network.constant({1})});
     const std::size_t product = network.add(function::mul, {network.x, sum});
     network.add(function::mul, {product, network.constant({0.5F})});
-    const auto steps = steps_of(network.program());
+    const auto steps = steps_of(network.expression());
     if (divisor == 1.5F) {
       EXPECT_THAT(steps, ElementsAre("linear", "erf", "linear", "mul", "linear"));
     } else {
@@ -96,22 +96,22 @@ TEST(layer_program, takes_a_gelu_that_is_written_out_for_the_function) {
   }
 }
 
-TEST(layer_program, takes_x_times_its_sigmoid_for_silu) {
+TEST(group_expression, takes_x_times_its_sigmoid_for_silu) {
   element_wise_network network;
   const std::size_t y = network.add(activation_layer{activation::sigmoid}, {network.x});
   network.add(function::mul, {y, network.x});
-  EXPECT_THAT(steps_of(network.program()), ElementsAre("silu"));
+  EXPECT_THAT(steps_of(network.expression()), ElementsAre("silu"));
 }
 
-TEST(layer_program, keeps_a_clip_of_other_bounds) {
+TEST(group_expression, keeps_a_clip_of_other_bounds) {
   element_wise_network network;
   const std::size_t sum = network.add(function::add, {network.x, network.constant({3})});
   const std::size_t clipped = network.add(function::clip, {sum}, 0, 5);
   network.add(function::mul, {network.x, clipped});
-  EXPECT_THAT(steps_of(network.program()), ElementsAre("linear", "clip", "mul"));
+  EXPECT_THAT(steps_of(network.expression()), ElementsAre("linear", "clip", "mul"));
 }
 
-TEST(layer_program, joins_factors_and_terms) {
+TEST(group_expression, joins_factors_and_terms) {
   element_wise_network network;
   // ((2 - x) * {3, 5} - {1, 2}) / 4
   std::size_t y = network.add(function::sub, {network.constant({2}), network.x});
@@ -119,14 +119,14 @@ TEST(layer_program, joins_factors_and_terms) {
   y = network.add(function::sub, {y, network.constant({1, 2})});
   y = network.add(function::div, {y, network.constant({4})});
   network.add(activation_layer{activation::relu}, {y});
-  const layer_program joined = network.program();
+  const group_expression joined = network.expression();
   EXPECT_THAT(steps_of(joined), ElementsAre("mul", "add", "clip"));
   ASSERT_EQ(joined.sources.size(), 3U);
   EXPECT_THAT(joined.sources[1].numbers, ElementsAre(DoubleEq(-0.75), DoubleEq(-1.25)));
   EXPECT_THAT(joined.sources[2].numbers, ElementsAre(DoubleEq(1.25), DoubleEq(2.0)));
   EXPECT_FALSE(joined.folded);
 
-  const layer_program folded = network.program(network.x);
+  const group_expression folded = network.expression(network.x);
   EXPECT_THAT(steps_of(folded), ElementsAre("clip"));
   ASSERT_TRUE(folded.folded);
   EXPECT_EQ(folded.folded_layers, 4U);
@@ -134,38 +134,38 @@ TEST(layer_program, joins_factors_and_terms) {
   EXPECT_THAT(folded.folded->shift, ElementsAre(DoubleEq(1.25), DoubleEq(2.0)));
 }
 
-TEST(layer_program, folds_nothing_of_what_is_read_twice) {
+TEST(group_expression, folds_nothing_of_what_is_read_twice) {
   element_wise_network network;
   const std::size_t y = network.add(function::mul, {network.x, network.constant({3, 5})});
   network.add(function::add, {y, network.x});
-  const layer_program layers = network.program(network.x);
+  const group_expression layers = network.expression(network.x);
   EXPECT_FALSE(layers.folded);
   EXPECT_THAT(steps_of(layers), ElementsAre("mul", "add"));
 }
 
-TEST(layer_program, goes_on_after_steps_and_with_a_term_before_them) {
+TEST(group_expression, goes_on_after_steps_and_with_a_term_before_them) {
   element_wise_network network;
   std::size_t y = network.add(activation_layer{activation::silu}, {network.x});
   y = network.add(function::max, {y, network.constant({1, 2})});
   network.add(function::pow, {y, y});
-  const layer_program whole = network.program(network.x);
+  const group_expression whole = network.expression(network.x);
   EXPECT_THAT(steps_of(whole), ElementsAre("silu", "max", "pow"));
   EXPECT_THAT(whole.done, ElementsAre(1, 2, 3));
 
-  const layer_program rest = whole.after(2);
+  const group_expression rest = whole.after(2);
   EXPECT_EQ(rest.sources.size(), 1U);
   EXPECT_THAT(steps_of(rest), ElementsAre("pow"));
-  EXPECT_THAT(rest.program.steps[0].from, ElementsAre(0, 0, 0));
-  EXPECT_THAT(rest.program.results, ElementsAre(1));
-  EXPECT_THAT(whole.after(3).program.results, ElementsAre(0));
+  EXPECT_THAT(rest.steps[0].from, ElementsAre(0, 0, 0));
+  EXPECT_THAT(rest.results, ElementsAre(1));
+  EXPECT_THAT(whole.after(3).results, ElementsAre(0));
 
-  const layer_program more = whole.plus({{2, 1, 1}, {}, {7, 8}});
+  const group_expression more = whole.plus({{2, 1, 1}, {}, {7, 8}});
   EXPECT_THAT(steps_of(more), ElementsAre("add", "silu", "max", "pow"));
   EXPECT_EQ(more.sources.size(), 3U);
-  EXPECT_THAT(more.program.steps[0].from, ElementsAre(0, 2, 0));
-  EXPECT_EQ(more.program.steps[1].from[0], 3);
-  EXPECT_EQ(more.program.steps[2].from[1], 1);
-  EXPECT_THAT(more.program.results, ElementsAre(6));
+  EXPECT_THAT(more.steps[0].from, ElementsAre(0, 2, 0));
+  EXPECT_EQ(more.steps[1].from[0], 3);
+  EXPECT_EQ(more.steps[2].from[1], 1);
+  EXPECT_THAT(more.results, ElementsAre(6));
 }
 
 }  // namespace

@@ -12,20 +12,19 @@
 
 namespace graphline::nn {
 
-/// What a program of layers reads: a value of the network that is computed, or numbers.
-struct program_source {
+/// What an expression reads: a value of the network that is computed, or numbers.
+struct expression_source {
   shape extents;  ///< broadcast to those of the layers as in NumPy
   std::optional<std::size_t> value = {};
   std::vector<double> numbers = {};
 };
 
-/// Element-wise layers as a program with one result, simplified: factors and terms that follow each
-/// other are one, and a hard swish or silu that is written out is the function.
-struct layer_program {
-  std::vector<program_source> sources;  ///< its operands
-  pointwise_program program;
-  std::vector<std::size_t> done = {};  ///< how many of the layers each step completes
-  std::optional<channel_affine> folded = {};
+/// Element-wise layers as an expression with one result, simplified: factors and terms that follow
+/// each other are one, and a hard swish or silu that is written out is the function.
+struct group_expression : pointwise_expression {
+  std::vector<expression_source> sources;  ///< of its operands
+  std::vector<std::size_t> done;           ///< how many of the layers each step completes
+  std::optional<channel_affine> folded;
   std::size_t folded_layers = 0;
 
   /// How often a register is read, by steps or as the result.
@@ -38,37 +37,37 @@ struct layer_program {
     std::optional<std::size_t> other = {};
     bool first = true;  ///< the chained operand comes before the other
   };
-  std::optional<chained_step> chained(std::size_t step) const;
+  std::optional<chained_step> chained(std::size_t index) const;
 
   /// With a term for each channel added to the first operand before all else.
-  layer_program plus(program_source term) const;
+  group_expression plus(expression_source term) const;
 
   /// What is left after so many steps, the last of which gave the first operand.
-  layer_program after(std::size_t steps) const;
+  group_expression after(std::size_t count) const;
 };
 
-/// The program of element-wise layers, which stand in order and of which the last gives the result.
-/// A source for `head`, where it is given, comes first; factors and terms for each of its channels,
-/// along `axis`, that come before all else are `folded` then and none of the steps.
-layer_program program_of(const network_definition& network, const weight_table& weights,
-                         std::span<const std::size_t> layers, std::size_t axis,
-                         std::optional<std::size_t> head = {});
+/// The expression of element-wise layers, which stand in order and of which the last gives the
+/// result. A source for `head`, where it is given, comes first; factors and terms for each of its
+/// channels, along `axis`, that come before all else are `folded` then and none of the steps.
+group_expression expression_of(const network_definition& network, const weight_table& weights,
+                               std::span<const std::size_t> layers, std::size_t axis,
+                               std::optional<std::size_t> head = {});
 
 /// A product and the element-wise layers after it: its weights with the factors and terms for each
-/// output channel that come first in them, and a program of the rest, whose first operand is what
-/// the product gives.
+/// output channel that come first in them, and an expression of the rest, whose first operand is
+/// what the product gives.
 struct followed_product {
   conv_weights weights;
-  layer_program layers;
+  group_expression layers;
   std::size_t inner = 0;  ///< dimensions of the result after the one of its channels
 
-  /// Its bias as what is added first, where a library leaves that to the program.
-  program_source bias_term() const;
+  /// Its bias as what is added first, where a library leaves that to the expression.
+  expression_source bias_term() const;
 };
 
 /// Those of a group with a product at its head, of which `axis` has the channels.
 followed_product followed_product_of(const network_definition& network, const weight_table& weights,
-                                     const fused_layers& group, std::size_t axis);
+                                     const layer_group& group, std::size_t axis);
 
 /// The activation that a pointwise layer is, where it is one.
 std::optional<activation> activation_of(const pointwise_layer& layer);

@@ -10,9 +10,9 @@
 
 namespace graphline::nn {
 
-/// What growing a program layer by layer has in common for every device. The network and the
-/// weights must outlive the builder.
-class network_builder {
+/// What lowering a network to a program, layer by layer, has in common for every device. The
+/// network and the weights must outlive it.
+class network_lowering {
  public:
   const network_definition& network() const noexcept { return network_; }
   const network_layer& layer(std::size_t index) const { return network_.layers[index]; }
@@ -30,8 +30,8 @@ class network_builder {
 
  protected:
   /// `owner` leads messages: "stage 'head'"; `between` stands between notes.
-  network_builder(const network_definition& network, const weight_table& weights, std::string owner,
-                  const char* between, const element_sizes& sizes)
+  network_lowering(const network_definition& network, const weight_table& weights,
+                   std::string owner, const char* between, const element_sizes& sizes)
       : network_(network),
         weights_(weights),
         owner_(std::move(owner)),
@@ -39,10 +39,10 @@ class network_builder {
         sizes_(sizes) {}
 
   /// States that the steps since the last part, up to `end`, are `group`; without steps it is none.
-  void add_part(program& to, const fused_layers& group, std::size_t end);
+  void add_part(program& to, const layer_group& group, std::size_t end);
 
   /// Which of the network's outputs a group gives.
-  std::vector<std::size_t> outputs_of(const fused_layers& group) const;
+  std::vector<std::size_t> outputs_of(const layer_group& group) const;
 
  private:
   const network_definition& network_;

@@ -1,4 +1,4 @@
-#include "stages/nn/fusion/layer_program.hpp"
+#include "stages/nn/fusion/expression.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,9 +13,9 @@ namespace {
 
 using function = pointwise_function;
 
-/// A source or a step while a program is made; `from` are nodes before it.
-struct program_node {
-  std::optional<program_source> source = {};
+/// A source or a step while an expression is made; `from` are nodes before it.
+struct expression_node {
+  std::optional<expression_source> source = {};
   function does = function::linear;
   double alpha = 0;
   double beta = 0;
@@ -27,7 +27,7 @@ struct program_node {
 
 /// The numbers of a source for each of the channels along `axis` of values of that shape, or one
 /// for all; nothing where they differ along another dimension or are computed.
-std::optional<std::vector<double>> channel_numbers(const program_source& source, const shape& of,
+std::optional<std::vector<double>> channel_numbers(const expression_source& source, const shape& of,
                                                    std::size_t axis) {
   if (source.numbers.empty() || !along_channels(source.extents, of, axis)) return {};
   return source.numbers;
@@ -39,10 +39,10 @@ struct affine_run {
   channel_affine affine;
 };
 
-class program_maker {
+class expression_maker {
  public:
-  program_maker(const network_definition& network, const weight_table& weights, std::size_t axis,
-                shape extents)
+  expression_maker(const network_definition& network, const weight_table& weights, std::size_t axis,
+                   shape extents)
       : network_(network), weights_(weights), axis_(axis), extents_(std::move(extents)) {}
 
   void add_head(std::size_t value) {
@@ -52,7 +52,7 @@ class program_maker {
   void take_layer(std::size_t layer);
 
   /// Of what the last layer gives.
-  layer_program finish() {
+  group_expression finish() {
     join_affine_steps();
     return linked();
   }
@@ -64,18 +64,18 @@ class program_maker {
   std::size_t add_pointwise(const pointwise_layer& layer, const std::vector<std::size_t>& from);
   std::optional<std::size_t> whole_function(std::size_t x, std::size_t factor);
 
-  const program_node& node(std::size_t index) const { return nodes_[index]; }
+  const expression_node& node(std::size_t index) const { return nodes_[index]; }
   std::optional<double> number_of(std::size_t index) const;
   std::optional<affine_run> affine_of_node(std::size_t index) const;
   std::vector<std::size_t> uses() const;
   void join_affine_steps();
-  layer_program linked() const;
+  group_expression linked() const;
 
   const network_definition& network_;
   const weight_table& weights_;
   std::size_t axis_;
   shape extents_;
-  std::vector<program_node> nodes_;
+  std::vector<expression_node> nodes_;
   std::map<std::size_t, std::size_t> known_;  ///< nodes of values of the network
   bool has_head_ = false;
   std::size_t result_ = 0;
@@ -84,10 +84,10 @@ class program_maker {
   std::size_t folded_layers_ = 0;
 };
 
-std::size_t program_maker::node_of(std::size_t value) {
+std::size_t expression_maker::node_of(std::size_t value) {
   const auto found = known_.find(value);
   if (found != known_.end()) return found->second;
-  program_source source{network_.shape_of(value)};
+  expression_source source{network_.shape_of(value)};
   if (network_.values[value].constant) {
     const auto data = weights_.of(value);
     source.numbers.assign(data.begin(), data.end());
@@ -100,29 +100,29 @@ std::size_t program_maker::node_of(std::size_t value) {
 }
 
 /// For each channel.
-std::size_t program_maker::numbers(std::vector<double> values) {
+std::size_t expression_maker::numbers(std::vector<double> values) {
   std::vector<std::int64_t> extents(extents_.rank() - axis_, 1);
   extents[0] = static_cast<std::int64_t>(values.size());
-  nodes_.push_back({.source = program_source{shape(std::move(extents)), {}, std::move(values)}});
+  nodes_.push_back({.source = expression_source{shape(std::move(extents)), {}, std::move(values)}});
   return nodes_.size() - 1;
 }
 
-std::size_t program_maker::add(function does, std::vector<std::size_t> from, double alpha,
-                               double beta) {
+std::size_t expression_maker::add(function does, std::vector<std::size_t> from, double alpha,
+                                  double beta) {
   nodes_.push_back(
       {.does = does, .alpha = alpha, .beta = beta, .from = std::move(from), .done = layers_});
   return nodes_.size() - 1;
 }
 
-std::optional<double> program_maker::number_of(std::size_t index) const {
+std::optional<double> expression_maker::number_of(std::size_t index) const {
   const auto& source = node(index).source;
   if (!source || source->numbers.size() != 1) return {};
   return source->numbers[0];
 }
 
 /// The function that x times this factor is, where the factor is one of x.
-std::optional<std::size_t> program_maker::whole_function(std::size_t x, std::size_t factor) {
-  const program_node& of = node(factor);
+std::optional<std::size_t> expression_maker::whole_function(std::size_t x, std::size_t factor) {
+  const expression_node& of = node(factor);
   if (of.source || of.from.size() != 1) return {};
   if (of.from[0] == x && of.does == function::sigmoid) return add(function::silu, {x});
   const bool hard = of.does == function::hard_sigmoid && of.from[0] == x && of.beta == 0.5 &&
@@ -131,20 +131,20 @@ std::optional<std::size_t> program_maker::whole_function(std::size_t x, std::siz
   if (of.is(function::linear) && of.alpha == 1 && of.beta == 1 &&
       node(of.from[0]).is(function::erf)) {
     // x (1 + erf(x / sqrt(2)))
-    const program_node& scaled = node(node(of.from[0]).from[0]);
+    const expression_node& scaled = node(node(of.from[0]).from[0]);
     const bool gelu = scaled.is(function::linear) && scaled.from[0] == x && scaled.beta == 0 &&
                       std::abs(scaled.alpha - std::sqrt(0.5)) < 1e-6;
     if (gelu) return add(function::linear, {add(function::gelu_erf, {x})}, 2, 0);
   }
   // x clip(x + 3, 0, 6)
   if (!of.is(function::clip) || of.alpha != 0 || of.beta != 6) return {};
-  const program_node& sum = node(of.from[0]);
+  const expression_node& sum = node(of.from[0]);
   if (!sum.is(function::linear) || sum.from[0] != x || sum.alpha != 1 || sum.beta != 3) return {};
   return add(function::linear, {add(function::hard_swish, {x})}, 6, 0);
 }
 
-std::size_t program_maker::add_pointwise(const pointwise_layer& layer,
-                                         const std::vector<std::size_t>& from) {
+std::size_t expression_maker::add_pointwise(const pointwise_layer& layer,
+                                            const std::vector<std::size_t>& from) {
   const function does = layer.function;
   if (from.size() == 2) {
     const auto first = number_of(from[0]);
@@ -186,7 +186,7 @@ pointwise_layer pointwise_of(activation of) {
   throw std::logic_error("an activation without a pointwise function");
 }
 
-void program_maker::take_layer(std::size_t index) {
+void expression_maker::take_layer(std::size_t index) {
   const network_layer& layer = network_.layers[index];
   ++layers_;
   if (std::holds_alternative<batch_norm2d_layer>(layer.operation)) {
@@ -209,8 +209,8 @@ void program_maker::take_layer(std::size_t index) {
 }
 
 /// A step that multiplies or adds what is constant.
-std::optional<affine_run> program_maker::affine_of_node(std::size_t index) const {
-  const program_node& of = node(index);
+std::optional<affine_run> expression_maker::affine_of_node(std::size_t index) const {
+  const expression_node& of = node(index);
   if (of.source) return {};
   if (of.does == function::linear) return affine_run{of.from[0], {{of.alpha}, {of.beta}}};
   constexpr function these[] = {function::add, function::sub, function::mul, function::div};
@@ -253,7 +253,7 @@ channel_affine composed(const channel_affine& first, const channel_affine& secon
   return result;
 }
 
-std::vector<std::size_t> program_maker::uses() const {
+std::vector<std::size_t> expression_maker::uses() const {
   std::vector<std::size_t> count(nodes_.size(), 0);
   ++count[result_];
   for (std::size_t i = nodes_.size(); i-- > 0;) {
@@ -263,7 +263,7 @@ std::vector<std::size_t> program_maker::uses() const {
   return count;
 }
 
-void program_maker::join_affine_steps() {
+void expression_maker::join_affine_steps() {
   const std::vector<std::size_t> used = uses();
   const std::size_t result = result_;
   // Nodes by their old numbers: where they are now, or a run whose end is not reached.
@@ -280,7 +280,7 @@ void program_maker::join_affine_steps() {
       continues[base] = true;
     }
   }
-  const std::vector<program_node> before = std::exchange(nodes_, {});
+  const std::vector<expression_node> before = std::exchange(nodes_, {});
   for (std::size_t i = 0; i < before.size(); ++i) {
     if (used[i] == 0 && !before[i].source) continue;
     layers_ = before[i].done;
@@ -322,10 +322,11 @@ void program_maker::join_affine_steps() {
 }
 
 /// Sources that are read as operands, and steps whose results are.
-layer_program program_maker::linked() const {
+group_expression expression_maker::linked() const {
   const std::vector<std::size_t> used = uses();
-  layer_program made{
-      .sources = {}, .program = {}, .folded = folded_, .folded_layers = folded_layers_};
+  group_expression made;
+  made.folded = folded_;
+  made.folded_layers = folded_layers_;
   std::vector<std::size_t> number(nodes_.size(), 0);
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     const bool head = has_head_ && i == 0;
@@ -333,20 +334,20 @@ layer_program program_maker::linked() const {
     number[i] = made.sources.size();
     made.sources.push_back(*nodes_[i].source);
   }
-  made.program.operands = made.sources.size();
+  made.operands = made.sources.size();
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    const program_node& of = nodes_[i];
+    const expression_node& of = nodes_[i];
     if (of.source || used[i] == 0) continue;
-    number[i] = made.program.operands + made.program.steps.size();
-    pointwise_program::step step{
+    number[i] = made.operands + made.steps.size();
+    pointwise_expression::step step{
         {of.does, static_cast<float>(of.alpha), static_cast<float>(of.beta)}, {}};
     for (std::size_t k = 0; k < of.from.size(); ++k) {
       step.from[k] = static_cast<std::uint16_t>(number[of.from[k]]);
     }
-    made.program.steps.push_back(step);
+    made.steps.push_back(step);
     made.done.push_back(of.done);
   }
-  made.program.results = {number[result_]};
+  made.results = {number[result_]};
   return made;
 }
 
@@ -359,12 +360,12 @@ std::optional<activation> activation_of(const pointwise_layer& layer) {
   return {};
 }
 
-layer_program program_of(const network_definition& network, const weight_table& weights,
-                         std::span<const std::size_t> layers, std::size_t axis,
-                         std::optional<std::size_t> head) {
+group_expression expression_of(const network_definition& network, const weight_table& weights,
+                               std::span<const std::size_t> layers, std::size_t axis,
+                               std::optional<std::size_t> head) {
   const std::size_t last =
       layers.empty() ? head.value() : network.layers[layers.back()].outputs.front();
-  program_maker maker(network, weights, axis, network.shape_of(last));
+  expression_maker maker(network, weights, axis, network.shape_of(last));
   if (head) maker.add_head(*head);
   for (const std::size_t layer : layers) maker.take_layer(layer);
   return maker.finish();
