@@ -152,9 +152,12 @@ std::uint64_t record_bytes(const plan& p, const plan_target& target) {
       bytes(kept.enqueued, pair) + bytes(kept.device, pair) + bytes(kept.synced, pair) +
       bytes(kept.busy, sizeof(nanoseconds)) + bytes(kept.launcher(), sizeof(std::uint32_t));
   const std::uint64_t cpu_stage = bytes(kept.cpu, pair + sizeof(std::uint32_t));
-  std::uint64_t frame = sizeof(frame_record) + bytes(kept.launches, pair);
+  std::uint64_t frame =
+      sizeof(frame_record) + bytes(kept.launches, pair) + bytes(kept.causes, sizeof(std::uint32_t));
   for (const planned_stage& stage : p.stages) {
     frame += stage.on == side::device ? device_stage : cpu_stage;
+    frame += bytes(kept.causes, sizeof(std::int32_t));
+    frame += bytes(kept.causes && stage.host_waits, sizeof(nanoseconds));
   }
   return saturating_multiply(frame, static_cast<std::uint64_t>(p.run.frames));
 }

@@ -57,6 +57,10 @@ inline constexpr number_range from_1{1, 0x1p63, "a number from 1"};
 constexpr number_range index_below(std::size_t end) {
   return {0, static_cast<double>(end) - 1, "an index below {}"};
 }
+/// A value of `cause`, or an index.
+constexpr number_range cause_below(std::size_t end) {
+  return {-2, static_cast<double>(end) - 1, "-2, -1 or an index below {}"};
+}
 
 template <class T, class Record>
 concept part_of_record = std::same_as<std::remove_const_t<T>, Record>;

@@ -14,8 +14,9 @@ struct kept_columns {
   bool device = false;
   bool busy = false;
   bool synced = false;
-  bool parts = false;  ///< `device` and `busy` of each part
-  bool cpu = false;    ///< of a CPU stage
+  bool parts = false;   ///< `device` and `busy` of each part
+  bool cpu = false;     ///< of a CPU stage
+  bool causes = false;  ///< of each stage, with `seen` and `run_record::ended_by`
 
   /// A device stage's `threads`. A CPU stage has them where it has `cpu`.
   bool launcher() const noexcept { return enqueued || synced; }
@@ -36,7 +37,8 @@ constexpr kept_columns columns_of(timing_method method, bool one_launch, bool te
           .busy = traits.by_events && tells_busy_time,
           .synced = synced,
           .parts = method == timing_method::layers,
-          .cpu = timed};
+          .cpu = timed,
+          .causes = !one_launch && timed};
 }
 
 }  // namespace graphline

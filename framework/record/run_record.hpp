@@ -214,6 +214,9 @@ struct run_record {
   std::vector<frame_record> frames;                  ///< those that ran to their end
   /// Host clock around the launch of each frame's graph: `graphs: frame`, all methods but none.
   std::vector<stamp_pair> launches;
+  /// Stage whose return or completion ended each frame. All methods but none; empty in a frame's
+  /// graph.
+  std::vector<std::uint32_t> ended_by;
   std::vector<std::string> threads;  ///< host threads that had a part, by name: "main", "worker 1"
   load_record load;
   std::optional<graphline::calibration> calibration;  ///< of the device, where there was one
@@ -250,6 +253,7 @@ void fields(Archive& a, part_of_record<run_record> auto& of) {
   a.value("load", of.load);
   a.value("calibration", of.calibration);
   a.value("stages", of.stages);
+  a.column("ended_by", of.ended_by, index_below(a.stages));
   a.newer("tensors", of.tensors);
   a.value("graphs", of.graphs);
   a.value("outputs", of.outputs);

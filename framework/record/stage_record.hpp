@@ -94,8 +94,14 @@ void fields(Archive& a, part_of_record<wait_record> auto& of) {
   a.value("how", of.how);
 }
 
+/// Values of `stage_record::causes` below 0.
+namespace cause {
+inline constexpr std::int32_t frame_begun = -1;     ///< the host waited for nothing else
+inline constexpr std::int32_t previous_frame = -2;  ///< for the same stage of the previous frame
+}  // namespace cause
+
 /// The raw samples of one stage: one entry per measured frame in each column the timing method
-/// fills, none in the others. 16 bytes per frame and column.
+/// fills, none in the others. 16 bytes per frame and column of stamps.
 struct stage_record {
   std::string name;
   std::string kind;
@@ -116,6 +122,13 @@ struct stage_record {
   /// Index into the run's `threads`: which one ran the CPU stage, or launched the device stage.
   /// Empty where neither is timed.
   std::vector<std::uint32_t> threads;
+  /// What the host waited for last before it ran the CPU stage or launched the device stage, beside
+  /// a thread: the index of a stage that returned or completed, or a value of `cause`. All methods
+  /// but none; empty in a frame's graph.
+  std::vector<std::int32_t> causes;
+  /// When the host saw the device stage complete. Same methods; empty if the host does not wait for
+  /// the stage.
+  std::vector<nanoseconds> seen;
   std::vector<part_record> parts;            ///< device stage; none for what is one whole
   std::vector<operation_record> operations;  ///< device stage, when traced; apart from the frames
   std::int64_t traced_runs = 0;
@@ -137,6 +150,8 @@ void fields(Archive& a, part_of_record<stage_record> auto& of) {
   a.column("synced", of.synced);
   a.column("cpu", of.cpu);
   a.column("threads", of.threads, index_below(a.threads));
+  a.column("causes", of.causes, cause_below(a.stages));
+  a.column("seen", of.seen, any_time);
   a.value("parts", of.parts);
   a.value("operations", of.operations);
   a.value("traced_runs", of.traced_runs, of.operations.empty() ? from_0 : from_1);

@@ -69,26 +69,36 @@ TEST(attribution, leaves_untimed_what_the_host_does_not_see) {
                         .frame(0, 100)
                         .cpu(0, 0, 20)
                         .launch(1, 20, 25)
-                        .cpu(2, 71, 99);
-  EXPECT_EQ(
-      path_of(back),
-      "cpu in 0-20, launch net 20-25, untimed out 25-71, cpu out 71-99, completion_delay 99-100");
-  // `head` may still be at work while the CPU is done.
+                        .cause(1, cause::frame_begun)
+                        .seen(1, 70)
+                        .cpu(2, 71, 99)
+                        .cause(2, 1)
+                        .ended_by(2);
+  EXPECT_EQ(path_of(back),
+            "cpu in 0-20, launch net 20-25, untimed out 25-70, worker_wait out 70-71, "
+            "cpu out 71-99, worker_wait 99-100");
+  // The host waits for `head`, whose end is not timed.
   const auto ends = two_models(strategy::async, timing_method::host)
                         .frame(0, 100)
                         .launch(0, 0, 5)
                         .cpu(1, 5, 30)
-                        .launch(2, 30, 32);
+                        .launch(2, 30, 32)
+                        .cause(2, cause::frame_begun)
+                        .ended_by(2);
   EXPECT_EQ(path_of(ends),
             "launch backbone 0-5, cpu noise 5-30, launch head 30-32, untimed 32-100");
   const auto serial = two_models(strategy::serial, timing_method::host)
                           .frame(0, 100)
                           .launch(0, 0, 5)
+                          .seen(0, 44)
                           .cpu(1, 45, 60)
-                          .launch(2, 61, 62);
+                          .cause(1, 0)
+                          .launch(2, 61, 62)
+                          .cause(2, cause::frame_begun)
+                          .ended_by(2);
   EXPECT_EQ(path_of(serial),
-            "launch backbone 0-5, untimed noise 5-45, cpu noise 45-60, worker_wait head 60-61, "
-            "launch head 61-62, untimed 62-100");
+            "launch backbone 0-5, untimed noise 5-44, worker_wait noise 44-45, cpu noise 45-60, "
+            "worker_wait head 60-61, launch head 61-62, untimed 62-100");
 }
 
 TEST(attribution, is_one_untimed_piece_where_stages_are_not_timed) {
@@ -96,7 +106,7 @@ TEST(attribution, is_one_untimed_piece_where_stages_are_not_timed) {
   EXPECT_EQ(path_of(made), "queue_wait 5-10, untimed 10-100");
 }
 
-TEST(attribution, tells_waiting_for_a_turn_from_waiting_for_a_thread) {
+TEST(attribution, tells_waiting_for_the_previous_frame_from_waiting_for_a_thread) {
   auto made = there_and_back(strategy::overlap)
                   .frame(0, 60)
                   .cpu(0, 0, 20, 1)
@@ -109,21 +119,74 @@ TEST(attribution, tells_waiting_for_a_turn_from_waiting_for_a_thread) {
                   .device(1, 31, 40)
                   .cpu(2, 63, 99, 2);
   made.record.run.in_flight = 2;
-  // `in` had its turn at 20, its thread at 21; `out` had its turn when it was through with frame 0.
+  made.record.ended_by = {2, 2};
+  made.record.stages[0].causes = {cause::frame_begun, cause::previous_frame};
+  made.record.stages[1].causes = {0, 0};
+  made.record.stages[1].seen = {31, 42};
+  made.record.stages[2].causes = {1, cause::previous_frame};
   EXPECT_EQ(
       path_of(made, 1),
       "previous_frame_wait in 5-20, worker_wait in 20-22, cpu in 22-30, launch net 30-31, "
       "device net 31-40, previous_frame_wait out 40-60, worker_wait out 60-63, cpu out 63-99, "
-      "completion_delay 99-100");
-  // Its thread was busy with another stage of the frame before, and then saw the device done.
+      "worker_wait 99-100");
+  // The host saw the device stage complete after the same stage of the frame before had returned.
   made.record.stages[2].cpu[0] = {31, 35};
-  made.record.stages[0].cpu.push_back({41, 50});
-  made.record.stages[0].threads.push_back(2);
-  made.record.frames.push_back({38, 38, 120});
+  made.record.stages[2].causes[1] = 1;
   const auto text = path_of(made, 1);
   EXPECT_EQ(text.substr(text.find("device net")),
-            "device net 31-40, worker_wait out 40-50, completion_delay out 50-63, cpu out 63-99, "
-            "completion_delay 99-100");
+            "device net 31-40, completion_delay out 40-42, worker_wait out 42-63, cpu out 63-99, "
+            "worker_wait 99-100");
+}
+
+TEST(attribution, follows_what_the_host_waited_for_though_another_stage_ended_later) {
+  // `a` is done first and seen last.
+  const auto made = made_run(strategy::overlap)
+                        .device_stage("a")
+                        .cpu_stage("b")
+                        .cpu_stage("c", {{0, complete}, {1, returned}})
+                        .frame(0, 100)
+                        .launch(0, 0, 5)
+                        .device(0, 5, 30)
+                        .seen(0, 60)
+                        .cpu(1, 6, 50, 1)
+                        .cpu(2, 62, 90, 2)
+                        .cause(2, 0)
+                        .ended_by(2);
+  EXPECT_EQ(path_of(made),
+            "launch a 0-5, device a 5-30, completion_delay c 30-60, worker_wait c 60-62, "
+            "cpu c 62-90, worker_wait 90-100");
+}
+
+TEST(attribution, passes_through_what_kept_the_thread_after_a_stage_was_ready) {
+  const auto made = made_run(strategy::overlap)
+                        .device_stage("a")
+                        .cpu_stage("b")
+                        .cpu_stage("c", {{0, complete}})
+                        .frame(0, 100)
+                        .launch(0, 0, 5)
+                        .device(0, 5, 30)
+                        .seen(0, 32)
+                        .cpu(1, 6, 50, 1)
+                        .cpu(2, 51, 90, 1)
+                        .cause(1, cause::frame_begun)
+                        .cause(2, 0)
+                        .ended_by(2);
+  EXPECT_EQ(path_of(made),
+            "worker_wait b 0-6, cpu b 6-50, worker_wait c 50-51, cpu c 51-90, worker_wait 90-100");
+}
+
+TEST(attribution, ends_with_the_stage_whose_end_the_host_saw_last) {
+  auto made = made_run(strategy::overlap)
+                  .device_stage("a")
+                  .cpu_stage("b")
+                  .frame(0, 60)
+                  .launch(0, 0, 5)
+                  .device(0, 5, 30)
+                  .cpu(1, 0, 40, 1)
+                  .ended_by(0);
+  EXPECT_EQ(path_of(made), "launch a 0-5, device a 5-30, completion_delay 30-60");
+  made.record.ended_by = {1};
+  EXPECT_EQ(path_of(made), "cpu b 0-40, worker_wait 40-60");
 }
 
 TEST(attribution, sees_one_thread_busy_with_other_frames_before_it_looks_for_the_end) {

@@ -46,24 +46,24 @@ std::string text_of(const lower_bound& bound) {
 }
 
 TEST(lower_bound, is_the_longest_path_where_nothing_else_is_in_the_way) {
-  const auto any = lower_bound_of(fork(strategy::overlap).record, 0, schedules::any);
+  const auto any = lower_bounds(fork(strategy::overlap).record).of(0, schedules::any);
   EXPECT_EQ(text_of(any), "55 critical_path: 0, 2");
-  EXPECT_EQ(lower_bound_of(fork(strategy::overlap).record, 0, schedules::this_one).time, 55);
-  EXPECT_EQ(lower_bound_of(fork(strategy::async).record, 0, schedules::this_one).time, 55);
+  EXPECT_EQ(lower_bounds(fork(strategy::overlap).record).of(0, schedules::this_one).time, 55);
+  EXPECT_EQ(lower_bounds(fork(strategy::async).record).of(0, schedules::this_one).time, 55);
 }
 
 TEST(lower_bound, waits_under_serial_for_each_device_stage) {
   const auto record = fork(strategy::serial).record;
-  const auto here = lower_bound_of(record, 0, schedules::this_one);
+  const auto here = lower_bounds(record).of(0, schedules::this_one);
   EXPECT_EQ(text_of(here), "105 critical_path: 0, 1, 2");
-  EXPECT_EQ(lower_bound_of(record, 0, schedules::any).time, 55);
+  EXPECT_EQ(lower_bounds(record).of(0, schedules::any).time, 55);
 }
 
 TEST(lower_bound, lets_stages_of_a_stream_take_turns_by_the_schedule) {
   const auto record = fork(strategy::async, "cuda", "left").record;
-  const auto here = lower_bound_of(record, 0, schedules::this_one);
+  const auto here = lower_bounds(record).of(0, schedules::this_one);
   EXPECT_EQ(text_of(here), "80 critical_path: 0, 1");
-  EXPECT_EQ(lower_bound_of(record, 0, schedules::any).time, 55);
+  EXPECT_EQ(lower_bounds(record).of(0, schedules::any).time, 55);
 }
 
 TEST(lower_bound, takes_the_order_in_which_a_stream_had_its_stages_under_overlap) {
@@ -79,7 +79,7 @@ TEST(lower_bound, takes_the_order_in_which_a_stream_had_its_stages_under_overlap
                           .device(2, 2, 42)
                           .record;
   // As planned, `soon` would end 130 ns after the begin.
-  const auto here = lower_bound_of(record, 0, schedules::this_one);
+  const auto here = lower_bounds(record).of(0, schedules::this_one);
   EXPECT_EQ(text_of(here), "90 critical_path: 0, 1");
 }
 
@@ -96,22 +96,22 @@ TEST(lower_bound, has_one_host_thread_for_cpu_stages_and_launches) {
         .device(2, 31, 71)
         .record;
   };
-  const auto async = lower_bound_of(made(strategy::async), 0, schedules::this_one);
+  const auto async = lower_bounds(made(strategy::async)).of(0, schedules::this_one);
   EXPECT_EQ(text_of(async), "70 critical_path: 0, 1, 2");
-  EXPECT_EQ(lower_bound_of(made(strategy::overlap), 0, schedules::this_one).time, 40);
+  EXPECT_EQ(lower_bounds(made(strategy::overlap)).of(0, schedules::this_one).time, 40);
   auto whole = made(strategy::async);
   whole.run.graphs = graph_mode::frame;
-  EXPECT_EQ(lower_bound_of(whole, 0, schedules::this_one).time, 40);
+  EXPECT_EQ(lower_bounds(whole).of(0, schedules::this_one).time, 40);
 }
 
 TEST(lower_bound, adds_up_the_work_of_a_device_that_does_one_thing_at_a_time) {
   auto made = fork(strategy::overlap, "host");
   made.busy(0, 30).busy(1, 50);
-  const auto bound = lower_bound_of(made.record, 0, schedules::any);
+  const auto bound = lower_bounds(made.record).of(0, schedules::any);
   EXPECT_EQ(text_of(bound), "80 device: 0, 1");
   // `right` has waited for most of the time between its events.
   made.record.stages[1].busy[0] = 20;
-  EXPECT_EQ(lower_bound_of(made.record, 0, schedules::any).time, 55);
+  EXPECT_EQ(lower_bounds(made.record).of(0, schedules::any).time, 55);
 }
 
 TEST(lower_bound, shares_the_cores_of_cpu_stages) {
@@ -122,7 +122,7 @@ TEST(lower_bound, shares_the_cores_of_cpu_stages) {
   made.cpu(4, 9'000'000, 10'000'000);
   const auto bound_on = [&](int cores) {
     made.record.cpu_cores = cores;
-    return lower_bound_of(made.record, 0, schedules::any);
+    return lower_bounds(made.record).of(0, schedules::any);
   };
   EXPECT_EQ(bound_on(0).time, 5'000'000);  // not known
   EXPECT_EQ(bound_on(1).time, 17'000'000);
@@ -151,7 +151,7 @@ class timed_stages {
   }
   lower_bound bound() {
     made_.record.cpu_cores = 1;
-    return lower_bound_of(made_.record, 0, schedules::this_one);
+    return lower_bounds(made_.record).of(0, schedules::this_one);
   }
 
  private:
@@ -268,7 +268,7 @@ TEST(lower_bound, is_below_the_shortest_schedule_and_mostly_reaches_it) {
   for (int i = 0; i < cases; ++i) {
     const auto record = drawn_stages(generator);
     const auto shortest = shortest_schedule(record);
-    const auto bound = lower_bound_of(record, 0, schedules::any);
+    const auto bound = lower_bounds(record).of(0, schedules::any);
     ASSERT_LE(bound.time, shortest) << "case " << i;
     if (static_cast<double>(bound.time) >= 0.97 * static_cast<double>(shortest)) ++within;
     nanoseconds work = 0;
@@ -304,13 +304,13 @@ TEST(lower_bound, takes_synced_stages_for_device_stages) {
                           .synced(0, 5, 45)
                           .synced(1, 50, 95)
                           .record;
-  EXPECT_EQ(lower_bound_of(record, 0, schedules::this_one).time, 85);
+  EXPECT_EQ(lower_bounds(record).of(0, schedules::this_one).time, 85);
 }
 
 TEST(lower_bound, is_nothing_without_stages) {
   const auto record = made_run(strategy::async).frame(0, 10).record;
-  EXPECT_EQ(lower_bound_of(record, 0, schedules::this_one).time, 0);
-  EXPECT_THAT(lower_bound_of(record, 0, schedules::this_one).stages, IsEmpty());
+  EXPECT_EQ(lower_bounds(record).of(0, schedules::this_one).time, 0);
+  EXPECT_THAT(lower_bounds(record).of(0, schedules::this_one).stages, IsEmpty());
 }
 
 }  // namespace

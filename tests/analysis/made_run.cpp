@@ -69,6 +69,21 @@ made_run& made_run::busy(std::size_t stage, nanoseconds time) {
   return *this;
 }
 
+made_run& made_run::cause(std::size_t stage, std::int32_t what) {
+  record.stages[stage].causes.push_back(what);
+  return *this;
+}
+
+made_run& made_run::seen(std::size_t stage, nanoseconds at) {
+  record.stages[stage].seen.push_back(at);
+  return *this;
+}
+
+made_run& made_run::ended_by(std::size_t stage) {
+  record.ended_by.push_back(static_cast<std::uint32_t>(stage));
+  return *this;
+}
+
 made_run& made_run::frame_launch(nanoseconds begin, nanoseconds end) {
   record.launches.push_back({begin, end});
   return *this;

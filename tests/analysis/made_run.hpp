@@ -30,6 +30,9 @@ class made_run {
   made_run& synced(std::size_t stage, nanoseconds begin, nanoseconds end, std::uint32_t thread = 0);
   made_run& device(std::size_t stage, nanoseconds begin, nanoseconds end);
   made_run& busy(std::size_t stage, nanoseconds time);  ///< of the stamps before it
+  made_run& cause(std::size_t stage, std::int32_t what);
+  made_run& seen(std::size_t stage, nanoseconds at);
+  made_run& ended_by(std::size_t stage);
   made_run& frame_launch(nanoseconds begin, nanoseconds end);
 
   run_record record;

@@ -277,9 +277,10 @@ TEST(memory_limits, refuse_a_record_of_more_frames_than_the_host_has_memory_for)
   b.input("x", {256}).stage("a", "gpu", {"x"}).stage("b", "work", {"a"});
   b.spec.run.frames = 1'000'000;
   b.spec.run.timing = timing_method::event;
-  // A frame, two copies and a device stage with two pairs of stamps and a thread, a CPU stage with
-  // one; 'host' also tells how long it was busy.
-  const std::uint64_t frame = 24 + 2 * (2 * 16 + 4) + 16 + 4;
+  // A frame and what ended it; a copy and a device stage with two pairs of stamps and a thread, a
+  // CPU stage with one; each with its cause; and when the host saw the copy done. 'host' also tells
+  // how long it was busy.
+  const std::uint64_t frame = 24 + 4 + 2 * (2 * 16 + 4) + 16 + 4 + 3 * 4 + 8;
   struct {
     std::string backend;
     std::uint64_t record;

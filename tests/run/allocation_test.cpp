@@ -142,17 +142,20 @@ constexpr long besides = 1024;
 
 // Sixteen bytes hold a begin and an end.
 constexpr long of_thread = static_cast<long>(sizeof(std::uint32_t));
-constexpr long of_frame = static_cast<long>(sizeof(frame_record));
+constexpr long of_cause = static_cast<long>(sizeof(std::int32_t));
+constexpr long of_frame = static_cast<long>(sizeof(frame_record) + sizeof(std::uint32_t));
 
-TEST(run_record, grows_by_two_pairs_of_stamps_and_a_busy_time_for_a_device_stage) {
+TEST(run_record, grows_by_two_pairs_of_stamps_and_two_times_for_a_device_stage) {
   const long bytes = bytes_of_more_frames({make_stage("a", "device_mix", {})}, 2000);
-  EXPECT_NEAR(static_cast<double>(bytes), 2000 * (of_frame + 2 * 16 + 8 + of_thread), besides);
+  EXPECT_NEAR(static_cast<double>(bytes), 2000 * (of_frame + 2 * 16 + 2 * 8 + of_thread + of_cause),
+              besides);
 }
 
 TEST(run_record, grows_by_its_samples_and_nothing_else_over_100000_frames) {
   const long bytes = bytes_of_more_frames(
       {make_stage("c", "cpu_mix", {}), make_stage("d", "cpu_mix", {"c"})}, 100'000);
-  EXPECT_NEAR(static_cast<double>(bytes), 100'000 * (of_frame + 2 * (16 + of_thread)), besides);
+  EXPECT_NEAR(static_cast<double>(bytes), 100'000 * (of_frame + 2 * (16 + of_thread + of_cause)),
+              besides);
 }
 
 /// What `check` says of it.

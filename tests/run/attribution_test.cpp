@@ -69,10 +69,10 @@ void expect_sound(const run_record& record) {
     if (!times_stages || record.run.timing == timing_method::host) continue;
     for (const auto& piece : path.pieces) EXPECT_NE(piece.what, time_category::untimed) << text;
     const auto frame = record.frames[f].end - record.frames[f].begin;
-    const auto bound = lower_bound_of(record, f, schedules::this_one).time;
+    const auto bound = lower_bounds(record).of(f, schedules::this_one).time;
     const auto stages = static_cast<std::int64_t>(record.stages.size());
     EXPECT_LE(bound, frame + 2 * stages * record.clock_error) << text;
-    EXPECT_LE(lower_bound_of(record, f, schedules::any).time, bound) << text;
+    EXPECT_LE(lower_bounds(record).of(f, schedules::any).time, bound) << text;
   }
   EXPECT_EQ(attribute(record).has_value(), times_stages);
 }

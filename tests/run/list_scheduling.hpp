@@ -36,6 +36,7 @@ struct outcome {
 struct drawn_run {
   plan planned;
   std::size_t workers = 1;
+  int operations_at_once = 1;
   of_frames<nanoseconds> times;
 };
 
@@ -47,6 +48,7 @@ inline void finish(plan& p, strategy how, graph_mode graphs, std::size_t in_flig
   p.run.strategy = how;
   p.run.graphs = graphs;
   p.run.in_flight = static_cast<std::int64_t>(in_flight);
+  p.run.timing = timing_method::event;
   p.run.warmup = 0;
   for (const auto level : {priority::high, priority::normal, priority::low}) {
     p.streams.push_back({.name = std::string(to_word(level)), .priority = level});

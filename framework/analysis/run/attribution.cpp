@@ -9,69 +9,67 @@ namespace graphline {
 
 namespace {
 
-/// What held an activity of a frame back.
+/// What an activity of a frame waited for last, and until when.
 struct binder {
-  std::optional<std::size_t> activity;  ///< nothing: the begin of the frame
-  nanoseconds end = 0;                  ///< of the binder as far as it held back
-  /// What lies between that and the activity's begin.
-  time_category gap = time_category::worker_wait;
+  std::optional<std::size_t> activity;  ///< empty: the begin of the frame
+  nanoseconds end = 0;                  ///< of `activity`, as far as it delayed the later one
+  time_category gap = time_category::worker_wait;  ///< from there until the host could go on
+  nanoseconds ready = 0;  ///< the host could go on; from then the activity waited for its thread
 };
 
-/// Decides what held the activities of one frame back: of all that had to end before, what ended
-/// last. Each is found once, so that a walk from one to the next ends whatever the stamps are.
+/// Finds the binder of each activity of one frame. Each activity binds once at most, so that a walk
+/// from one to the next ends whatever the stamps are.
 class binder_search {
  public:
   /// All arguments must outlive this.
-  binder_search(const run_record& record, const frame_activities& done)
+  binder_search(const run_record& record, const frame_activities& done, std::size_t frame)
       : record_(record),
         schedule_(properties_of(record.run)),
         done_(done),
-        // Beyond a quarter of an hour or so a clock is not off but broken.
+        frame_(frame),
+        frame_begin_(sound_time(record.frames[frame].begin)),
+        // A clock that is off by more than a quarter of an hour is broken.
         clock_error_(std::clamp<nanoseconds>(record.clock_error, 0, nanoseconds{1} << 40)),
         found_(done.all().size(), false) {}
 
-  /// How far stamps of one frame may contradict each other: each that the device has made may be
-  /// off by the clocks' error. Nothing for the frame's own begin and end, which are the host's.
+  /// How far stamps of one frame may contradict each other: by the clocks' error for each that the
+  /// device made. Zero for the frame's own begin and end, which are the host's.
   nanoseconds tolerance(std::size_t a, std::optional<std::size_t> b = {}) const {
     const int stamps = (done_[a].by_device ? 1 : 0) + (b && done_[*b].by_device ? 1 : 0);
     return stamps * clock_error_;
   }
 
-  /// What ended last before the end of the frame, and what the time after it is.
+  /// The binder of the frame's end: the stage that the host waited for last, where the record says,
+  /// else the activity that ended last.
   binder of_end(nanoseconds end) {
-    const auto& all = done_.all();
+    const auto by = value_at(record_.ended_by, frame_);
+    const bool known = by && *by < record_.stages.size();
+    const bool by_device = known && record_.stages[*by].on == side::device;
     binder result;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      if (all[i].begin > end) continue;
-      const nanoseconds seen = std::min(all[i].end, end);
-      if (result.activity && seen <= std::min(result.end, end)) continue;
-      result.activity = i;
-      result.end = std::min(all[i].end, end + tolerance(i));
+    result.ready = end;
+    result.gap = known && !by_device ? time_category::worker_wait : time_category::completion_delay;
+    bool untimed = false;
+    for (std::size_t s = 0; s < record_.stages.size(); ++s) {
+      // One thread sees only that all device stages are complete, not which of them was the last.
+      const bool one_of_several = by_device && schedule_.in_order && ends_frame(s);
+      if (known && s != *by && !one_of_several) continue;
+      bind_end(done_.work_of(s), end, result);
+      bind_end(done_.launch_of(s), end, result);
+      untimed = untimed || (record_.stages[s].on == side::device && !done_.work_of(s));
     }
-    // A device stage that nothing follows may have been at work until the host saw it complete.
-    bool ends_unseen = !result.activity;
-    if (record_.run.timing == timing_method::host) {
-      std::vector<bool> followed(record_.stages.size(), false);
-      for (std::size_t s = 0; s < record_.stages.size(); ++s) {
-        for (const auto& wait : record_.stages[s].waits) {
-          if (wait.stage < s) followed[wait.stage] = true;
-        }
-      }
-      for (std::size_t s = 0; s < record_.stages.size(); ++s) {
-        ends_unseen = ends_unseen || (record_.stages[s].on == side::device && !followed[s]);
-      }
-    }
-    result.gap = ends_unseen ? time_category::untimed : time_category::completion_delay;
+    if (!known) bind_end(done_.frame_launch(), end, result);
+    if (!result.activity || (by_device && untimed)) result.gap = time_category::untimed;
     if (result.activity) found_[*result.activity] = true;
     return result;
   }
 
-  /// What held back an activity.
+  /// The binder of an activity.
   binder of(std::size_t index) {
     later_ = index;
     begin_ = done_[index].begin;
     latest_.reset();
     best_ = {};
+    best_.ready = begin_;
     const activity& later = done_[index];
     if (later.what == activity::kind::stage && (later.by_device || schedule_.one_launch)) {
       consider_for_device();
@@ -85,16 +83,38 @@ class binder_search {
  private:
   enum class sure { yes, no };  ///< that it had to end before, whatever the stamps say
 
-  /// Of two that ended at once, the one considered first.
-  void consider(std::optional<std::size_t> earlier, time_category gap, sure is) {
-    if (!earlier || found_[*earlier] || *earlier == later_) return;
+  template <class T>
+  static std::optional<T> value_at(const std::vector<T>& column, std::size_t frame) {
+    return frame < column.size() ? std::optional(column[frame]) : std::nullopt;
+  }
+
+  void bind_end(std::optional<std::size_t> activity, nanoseconds end, binder& result) const {
+    if (!activity || done_[*activity].begin > end) return;
+    const nanoseconds seen = std::min(done_[*activity].end, end);
+    if (result.activity && seen <= std::min(result.end, end)) return;
+    result.activity = activity;
+    result.end = std::min(done_[*activity].end, end + tolerance(*activity));
+  }
+
+  /// A device stage that no stage waits for.
+  bool ends_frame(std::size_t stage) const {
+    if (record_.stages[stage].on == side::cpu) return false;
+    return std::ranges::none_of(record_.stages, [stage](const stage_record& later) {
+      return std::ranges::find(later.waits, stage, &wait_record::stage) != later.waits.end();
+    });
+  }
+
+  /// Keeps the one that ended last; of two that ended at once, the one considered first.
+  bool consider(std::optional<std::size_t> earlier, time_category gap, sure is) {
+    if (!earlier || found_[*earlier] || *earlier == later_) return false;
     const activity& it = done_[*earlier];
     const nanoseconds off = tolerance(later_, earlier);
-    if (it.begin > begin_ + off || (is == sure::no && it.end > begin_ + off)) return;
+    if (it.begin > begin_ + off || (is == sure::no && it.end > begin_ + off)) return false;
     const nanoseconds end = std::min(it.end, begin_);
-    if (latest_ && end <= *latest_) return;
+    if (latest_ && end <= *latest_) return false;
     latest_ = end;
-    best_ = {earlier, std::min(it.end, begin_ + off), gap};
+    best_ = {earlier, std::min(it.end, begin_ + off), gap, begin_};
+    return true;
   }
 
   /// A stage may begin before the call that launches it has returned: the launch holds it back up
@@ -107,17 +127,8 @@ class binder_search {
     const nanoseconds end = it.end <= begin_ ? it.end : std::min(it.begin, begin_);
     if (latest_ && end <= *latest_) return;
     latest_ = end;
-    best_ = {launch, std::min(it.end, std::max(begin_, it.begin)), time_category::stream_wait};
-  }
-
-  /// The host goes on when it has seen a device stage complete, for which the call that launched it
-  /// must have returned too.
-  void consider_completion(std::size_t stage) {
-    const auto work = done_.work_of(stage);
-    const bool seen_at_once = work && !done_[*work].by_device;
-    consider(work, seen_at_once ? time_category::worker_wait : time_category::completion_delay,
-             sure::yes);
-    consider(done_.launch_of(stage), time_category::completion_delay, sure::yes);
+    best_ = {launch, std::min(it.end, std::max(begin_, it.begin)), time_category::stream_wait,
+             begin_};
   }
 
   void consider_for_device() {
@@ -136,47 +147,70 @@ class binder_search {
                                                           : done_.launch_of(stage));
   }
 
+  /// The cause in the record, then what kept the thread after that. Where the record has no cause,
+  /// and behind a wait for the previous frame, the stage that was waited for last.
   void consider_for_host() {
     const std::size_t stage = done_[later_].stage;
-    for (const auto& wait : record_.stages[stage].waits) {
-      if (wait.stage >= stage) continue;
-      if (wait.how == satisfied_by::completion) {
-        consider_completion(wait.stage);
-      } else if (wait.how == satisfied_by::cpu_return || !done_.launch_of(wait.stage)) {
-        consider(done_.work_of(wait.stage), time_category::worker_wait, sure::yes);
-      } else {
-        // Under `overlap` a launch follows those of the device stages that it waits for.
-        consider(done_.launch_of(wait.stage), time_category::worker_wait, sure::yes);
-      }
+    const auto by = value_at(record_.stages[stage].causes, frame_);
+    best_.ready = frame_begin_;
+    if (by && *by >= 0) {
+      consider_cause(static_cast<std::size_t>(*by), stage);
+    } else if (by != cause::frame_begun) {
+      for (const auto& wait : record_.stages[stage].waits) consider_cause(wait.stage, stage);
     }
-    if (schedule_.waits_each) {
-      // The host has waited for each device stage before it came here: the last of them tells.
-      for (std::size_t s = stage; s-- > 0;) {
-        if (record_.stages[s].on != side::device) continue;
-        consider_completion(s);
-        break;
-      }
+    if (by == cause::previous_frame) {
+      best_.gap = time_category::previous_frame_wait;
+      const nanoseconds in_frame = best_.activity ? best_.end : frame_begin_;
+      best_.ready = std::max(in_frame, end_in_previous_frame(stage).value_or(in_frame));
     }
-    consider(done_.before_in_lane(later_, 0), time_category::worker_wait, sure::no);
-    if (waits_unseen()) best_.gap = time_category::untimed;
+    const nanoseconds ready = best_.ready;
+    const auto before = done_.before_in_lane(later_, 0);
+    if (before && done_[*before].end > ready) {
+      consider(before, time_category::worker_wait, sure::no);
+    }
   }
 
-  /// Whether the host waits here for a device stage whose end is not timed.
-  bool waits_unseen() const {
-    if (record_.run.timing != timing_method::host) return false;
-    const std::size_t stage = done_[later_].stage;
-    if (schedule_.waits_each) {
-      return stage > 0 && record_.stages[stage - 1].on == side::device;
+  /// A stage that the host waited for before it began `later`.
+  void consider_cause(std::size_t stage, std::size_t later) {
+    if (stage >= later) return;
+    const auto work = done_.work_of(stage);
+    const auto launch = done_.launch_of(stage);
+    if (is_awaited(stage, later)) {
+      // The call that launched it must have returned too.
+      const auto gap = work ? time_category::completion_delay : time_category::untimed;
+      const bool is_last = consider(work, gap, sure::yes);
+      if (!consider(launch, gap, sure::yes) && !is_last) return;
+      const auto seen = value_at(record_.stages[stage].seen, frame_);
+      if (seen) best_.ready = std::clamp(sound_time(*seen), best_.end, std::max(best_.end, begin_));
+    } else if (consider(launch ? launch : work, time_category::worker_wait, sure::yes)) {
+      best_.ready = best_.end;
     }
-    const auto& waits = record_.stages[stage].waits;
-    return std::any_of(waits.begin(), waits.end(), [](const wait_record& wait) {
-      return wait.how == satisfied_by::completion;
-    });
+  }
+
+  /// Whether the host waits for the completion of a stage, not just for its return.
+  bool is_awaited(std::size_t stage, std::size_t later) const {
+    if (record_.stages[stage].on == side::cpu) return false;
+    const auto& waits = record_.stages[later].waits;
+    const auto wait = std::ranges::find(waits, stage, &wait_record::stage);
+    return schedule_.in_order || wait == waits.end() || wait->how == satisfied_by::completion;
+  }
+
+  /// When the host was done with the same stage in the previous frame.
+  std::optional<nanoseconds> end_in_previous_frame(std::size_t stage) const {
+    if (frame_ == 0) return std::nullopt;
+    const auto& of = record_.stages[stage];
+    for (const auto* column : {&of.cpu, &of.synced, &of.enqueued}) {
+      const auto stamps = sound_stamps(*column, frame_ - 1);
+      if (stamps && stamps->end <= begin_) return stamps->end;
+    }
+    return std::nullopt;
   }
 
   const run_record& record_;
   schedule_properties schedule_;
   const frame_activities& done_;
+  std::size_t frame_;
+  nanoseconds frame_begin_;
   nanoseconds clock_error_;
   std::vector<bool> found_;
 
@@ -198,7 +232,7 @@ class critical_path_walk {
         begin_(sound_time(record.frames[frame].begin)),
         end_(sound_time(record.frames[frame].end)),
         done_(record, lanes, frame),
-        search_(record, done_) {}
+        search_(record, done_, frame) {}
 
   frame_attribution pieces() && {
     explained_ = end_;
@@ -223,7 +257,7 @@ class critical_path_walk {
       const std::size_t index = *by.activity;
       pass(index, by.end);
       by = search_.of(index);
-      explain_gap(index, by.activity ? std::max(by.end, begin_) : begin_, by.gap);
+      explain_gap(index, by);
       if (!by.activity) return;
     }
   }
@@ -232,7 +266,7 @@ class critical_path_walk {
   /// frames, it may have been busy with others first.
   void explain_end(nanoseconds from, time_category gap) {
     if (gap == time_category::completion_delay && properties_of(record_.run).one_host_thread()) {
-      if (const auto busy = lanes_.busy_until(lanes_.of_main(), from, explained_)) {
+      if (const auto busy = lanes_.main_busy_until(from, explained_)) {
         wait_up_to(*busy, gap, {});
         gap = time_category::worker_wait;
       }
@@ -258,36 +292,14 @@ class critical_path_walk {
     explained_ = std::min(explained_, from);
   }
 
-  /// The time from `from` until an activity began. A thread may have been busy in it.
-  void explain_gap(std::size_t index, nanoseconds from, time_category gap) {
+  /// The time between an activity and what it waited for.
+  void explain_gap(std::size_t index, const binder& by) {
     const activity& later = done_[index];
     const bool of_graph = later.what == activity::kind::frame_launch;
     const auto waiter = of_graph ? std::nullopt : std::optional(later.stage);
-    if (gap == time_category::stream_wait || gap == time_category::untimed)
-      return wait_up_to(from, gap, waiter);
-    const auto turn = of_graph ? std::nullopt : turn_after(later.stage, from);
-    if (turn) gap = time_category::worker_wait;
-    const nanoseconds free = turn.value_or(from);
-    if (later.lane) {
-      if (const auto busy = lanes_.busy_until(*later.lane, free, explained_)) {
-        wait_up_to(*busy, gap, waiter);
-        gap = time_category::worker_wait;
-      }
-    }
-    wait_up_to(free, gap, waiter);
-    wait_up_to(from, time_category::previous_frame_wait, waiter);
-  }
-
-  /// When the same stage was through with the frame before, if that was after `from`.
-  std::optional<nanoseconds> turn_after(std::size_t stage, nanoseconds from) const {
-    if (frame_ == 0) return std::nullopt;
-    const auto& of = record_.stages[stage];
-    for (const auto* column : {&of.cpu, &of.synced, &of.enqueued}) {
-      const auto stamps = sound_stamps(*column, frame_ - 1);
-      if (!stamps) continue;
-      if (stamps->end > from && stamps->end <= explained_) return stamps->end;
-    }
-    return std::nullopt;
+    const nanoseconds from = by.activity ? std::max(by.end, begin_) : begin_;
+    wait_up_to(std::max(by.ready, from), time_category::worker_wait, waiter);
+    wait_up_to(from, by.gap, waiter);
   }
 
   void wait_up_to(nanoseconds from, time_category what, std::optional<std::size_t> stage) {

@@ -19,8 +19,8 @@ enum class time_category {
   device,       ///< a device stage at work
   copy,         ///< a copy on the device
   stream_wait,  ///< launched, and its stream or the device was busy or had not started it
-  worker_wait,  ///< everything was there, and no host thread had taken it up; of no stage: all was
-                ///< done, and the one host thread was at work on other frames
+  worker_wait,  ///< ready, and no host thread had taken it up; of no stage: all was done, and the
+                ///< host thread had not come to the end of the frame
   previous_frame_wait,  ///< the same stage was still at work on the frame before
   completion_delay,     ///< the device was done, and the host had not yet seen it
   untimed,              ///< what the timing method does not see
@@ -64,16 +64,17 @@ struct frame_attribution {
   nanoseconds residual = 0;
 };
 
-/// Finds the path that bounds each frame: back from its end, at each step to whatever ended last of
-/// all that had to end before (the stages it waits for, its own launch, what else of the frame held
-/// its thread or its stream). A piece of work on the path counts with its whole measured length.
+/// Finds the critical path of each frame: back from its end, at each step to what the host or the
+/// device waited for last. For the host that is the cause in the record or, after that, what else
+/// of the frame kept its thread; for a device stage, by stamps, what ended last of the stages it
+/// waits for, its launch and what was before it on its stream. A piece of work on the path counts
+/// with its whole measured length.
 ///
-/// What lies between two such things is a wait of the later one:
+/// The time between two such pieces is a wait of the later one:
 /// - of a device stage, and of every stage in a frame's graph, `stream_wait`;
-/// - of a CPU stage or a launch, first `previous_frame_wait` up to the end of the same stage in the
-///   frame before, then `worker_wait` up to the end of what its thread did for another frame; what
-///   is left is `completion_delay` where the device ended last and no turn had to be waited for,
-///   else `worker_wait`;
+/// - of a CPU stage or a launch, `completion_delay` until the host had seen the device stage
+///   complete, or `previous_frame_wait` until the same stage returned in the previous frame; then
+///   `worker_wait`;
 /// - `untimed` where the host waits for a device stage of which only the launch is timed.
 class attributor {
  public:

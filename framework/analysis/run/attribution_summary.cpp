@@ -154,9 +154,10 @@ double mean_running(const run_record& record) {
 }
 
 double mean_bound(const run_record& record, schedules of) {
+  const lower_bounds bounds(record);
   double sum = 0;
   for (std::size_t f = 0; f < record.frames.size(); ++f) {
-    sum += static_cast<double>(lower_bound_of(record, f, of).time);
+    sum += static_cast<double>(bounds.of(f, of).time);
   }
   return sum / static_cast<double>(record.frames.size());
 }
@@ -355,7 +356,7 @@ std::optional<attribution_summary> attribute(const run_record& record, std::stri
     result.stages = std::move(stages).means();
     result.bound = mean_bound(record, schedules::this_one);
     result.bound_of_any = mean_bound(record, schedules::any);
-    result.bound_of_median = lower_bound_of(record, frames.median, schedules::this_one);
+    result.bound_of_median = lower_bounds(record).of(frames.median, schedules::this_one);
   }
   return result;
 }

@@ -39,28 +39,16 @@ run_lanes::run_lanes(const run_record& record)
   }
   stream_count_ = numbers.size();
 
-  // A frame that is alone in flight shares its threads with no other, and the gaps within a frame's
-  // graph are the device's.
-  if (record.run.in_flight <= 1 || properties_of(record.run).one_launch) return;
-  threads_.resize(std::max<std::size_t>(1, record.threads.size()));
-  for (std::size_t stage = 0; stage < record.stages.size(); ++stage) {
-    const auto& of = record.stages[stage];
-    for (const auto* column : {&of.enqueued, &of.synced, &of.cpu}) add(*column, stage);
+  // A frame that is alone in flight shares its threads with no other.
+  if (record.run.in_flight <= 1 || !one_thread_) return;
+  for (const auto& stage : record.stages) {
+    for (const auto* column : {&stage.enqueued, &stage.synced, &stage.cpu}) {
+      for (std::size_t frame = 0; frame < record.frames.size(); ++frame) {
+        if (const auto stamps = sound_stamps(*column, frame)) main_.push_back(*stamps);
+      }
+    }
   }
-  for (auto& thread : threads_) {
-    std::sort(thread.begin(), thread.end(),
-              [](const stamp_pair& a, const stamp_pair& b) { return a.begin < b.begin; });
-  }
-}
-
-void run_lanes::add(const std::vector<stamp_pair>& column, std::size_t stage) {
-  const auto frames = std::min(column.size(), record_.frames.size());
-  for (std::size_t frame = 0; frame < frames; ++frame) {
-    const auto lane = of_thread(stage, frame);
-    const auto stamps = sound_stamps(column, frame);
-    if (!lane || !stamps || *lane - stream_count_ >= threads_.size()) continue;
-    threads_[*lane - stream_count_].push_back(*stamps);
-  }
+  std::ranges::sort(main_, {}, &stamp_pair::begin);
 }
 
 std::optional<std::size_t> run_lanes::of_thread(std::size_t stage, std::size_t frame) const {
@@ -69,14 +57,9 @@ std::optional<std::size_t> run_lanes::of_thread(std::size_t stage, std::size_t f
   return one_thread_ ? std::optional(of_main()) : std::nullopt;
 }
 
-std::optional<nanoseconds> run_lanes::busy_until(std::size_t lane, nanoseconds from,
-                                                 nanoseconds to) const {
-  if (lane < stream_count_ || lane - stream_count_ >= threads_.size()) return std::nullopt;
-  const auto& thread = threads_[lane - stream_count_];
-  const auto next =
-      std::lower_bound(thread.begin(), thread.end(), to,
-                       [](const stamp_pair& s, nanoseconds at) { return s.begin < at; });
-  if (next == thread.begin()) return std::nullopt;
+std::optional<nanoseconds> run_lanes::main_busy_until(nanoseconds from, nanoseconds to) const {
+  const auto next = std::ranges::lower_bound(main_, to, {}, &stamp_pair::begin);
+  if (next == main_.begin()) return std::nullopt;
   const nanoseconds end = std::prev(next)->end;
   return end > from && end <= to ? std::optional(end) : std::nullopt;
 }

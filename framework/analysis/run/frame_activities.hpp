@@ -52,19 +52,17 @@ class run_lanes {
   /// Of the thread that drives the frames.
   std::size_t of_main() const noexcept { return stream_count_; }
 
-  /// When the thread of `lane` ended what it did last before `to`, for whatever frame, if that was
-  /// after `from`. Logarithmic in the number of frames. With one frame in flight nothing.
-  std::optional<nanoseconds> busy_until(std::size_t lane, nanoseconds from, nanoseconds to) const;
+  /// When the one thread that drives the frames ended what it did last before `to`, for any frame,
+  /// if that was after `from`. Logarithmic in the number of frames. Empty with one frame in flight
+  /// or several threads.
+  std::optional<nanoseconds> main_busy_until(nanoseconds from, nanoseconds to) const;
 
  private:
-  void add(const std::vector<stamp_pair>& column, std::size_t stage);
-
   const run_record& record_;
   bool one_thread_;
   std::size_t stream_count_ = 0;
   std::vector<std::size_t> streams_;  ///< by stage
-  /// What threads did, by begin. Of no use with one frame in flight, and empty then.
-  std::vector<std::vector<stamp_pair>> threads_;
+  std::vector<stamp_pair> main_;      ///< what the one thread did, by begin
 };
 
 /// All that was done for one frame, by index.

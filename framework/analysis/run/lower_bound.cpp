@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "framework/analysis/run/frame_activities.hpp"
-#include "framework/plan/schedules/schedule.hpp"
+#include "framework/plan/plan.hpp"
 
 namespace graphline {
 
@@ -46,8 +46,12 @@ nanoseconds all_done(std::vector<job>& jobs, std::size_t cores) {
 /// The stages of one frame, with their times and the order that is given.
 class frame_stages {
  public:
-  frame_stages(const run_record& record, std::size_t frame, schedules of)
-      : record_(record), schedule_(properties_of(record.run)), stages_(record.stages.size()) {
+  frame_stages(const run_record& record, const std::vector<schedule_step>& steps, std::size_t frame,
+               schedules of)
+      : record_(record),
+        steps_(steps),
+        one_launch_(properties_of(record.run).one_launch),
+        stages_(record.stages.size()) {
     for (std::size_t s = 0; s < stages_.size(); ++s) {
       constexpr nanoseconds longest = nanoseconds{1} << 50;  // 13 days: of many a sum is one too
       auto stamps = work_stamps(record.stages[s], frame).value_or(stamp_pair{});
@@ -55,7 +59,7 @@ class frame_stages {
       stages_[s].stamps = stamps;
       stages_[s].before.resize(stages_.size());
     }
-    order_ = of == schedules::this_one ? order_of_streams() : as_planned();
+    order_ = of == schedules::this_one ? order_of_schedule() : as_planned();
     follow_edges();
     if (of == schedules::this_one) follow_schedule();
     add_resources(of);
@@ -98,11 +102,19 @@ class frame_stages {
     return result;
   }
 
-  /// The order in which streams had their stages. Under `overlap` that is the one in which these
-  /// became ready, as far as no stage comes before one that it waits for.
-  std::vector<std::size_t> order_of_streams() const {
+  /// The order in which streams had their stages: that of the host thread's steps or, where stages
+  /// start when they are ready, of their begin, as far as no stage comes before one that it waits
+  /// for.
+  std::vector<std::size_t> order_of_schedule() const {
+    if (!steps_.empty()) {
+      std::vector<std::size_t> order;
+      for (const schedule_step& step : steps_) {
+        if (step.what != schedule_step::action::await) order.push_back(step.stage);
+      }
+      return order;
+    }
     auto planned = as_planned();
-    if (schedule_.in_order || schedule_.one_launch) return planned;
+    if (one_launch_) return planned;
     std::stable_sort(planned.begin(), planned.end(), [this](std::size_t a, std::size_t b) {
       return stages_[a].stamps.begin < stages_[b].stamps.begin;
     });
@@ -141,32 +153,34 @@ class frame_stages {
     }
   }
 
-  /// Stages of a stream in turn. One host thread launches a device stage after what it did last,
-  /// and is held up by CPU stages; under `serial` by device stages too.
+  /// Stages of a stream in turn, and what the host thread is held up by before each.
   void follow_schedule() {
     std::vector<std::pair<std::string_view, std::size_t>> streams;  // the last stage of each yet
-    std::size_t host = none;  // what the host thread was held up by last
     for (const std::size_t s : order_) {
       const auto& stage = record_.stages[s];
-      const bool on_device = stage.on == side::device;
-      if (on_device) {
-        const auto known = std::find_if(streams.begin(), streams.end(),
-                                        [&](const auto& of) { return of.first == stage.stream; });
-        if (known == streams.end()) {
-          streams.emplace_back(stage.stream, s);
-        } else {
-          add_edge(std::exchange(known->second, s), s);
-        }
+      if (stage.on == side::cpu) continue;
+      const auto known = std::find_if(streams.begin(), streams.end(),
+                                      [&](const auto& of) { return of.first == stage.stream; });
+      if (known == streams.end()) {
+        streams.emplace_back(stage.stream, s);
+      } else {
+        add_edge(std::exchange(known->second, s), s);
       }
-      if (!schedule_.one_host_thread()) continue;
-      if (host != none) add_edge(host, s);
-      if (!on_device || schedule_.waits_each) host = s;
+    }
+    std::vector<std::size_t> held_by;  // CPU stages that it ran and device stages that it awaited
+    for (const schedule_step& step : steps_) {
+      if (step.what == schedule_step::action::await) {
+        held_by.push_back(step.stage);
+        continue;
+      }
+      for (const std::size_t earlier : held_by) add_edge(earlier, step.stage);
+      if (step.what == schedule_step::action::run) held_by = {step.stage};
     }
   }
 
   void add_resources(schedules of) {
     // Host nodes of a graph are called one at a time.
-    const bool one_call = of == schedules::this_one && schedule_.one_launch;
+    const bool one_call = of == schedules::this_one && one_launch_;
     const int cores = one_call ? 1 : record_.cpu_cores;
     resource cpu{limited_by::cpu_cores, static_cast<std::size_t>(std::max(cores, 1)), {}};
     resource device{limited_by::device, 1, {}};
@@ -316,7 +330,8 @@ class frame_stages {
   }
 
   const run_record& record_;
-  schedule_properties schedule_;
+  const std::vector<schedule_step>& steps_;
+  bool one_launch_;
   std::vector<stage_of_frame> stages_;
   std::vector<std::size_t> order_;  ///< in which no stage comes before one that it follows
   std::vector<resource> resources_;
@@ -324,8 +339,21 @@ class frame_stages {
 
 }  // namespace
 
-lower_bound lower_bound_of(const run_record& record, std::size_t frame, schedules of) {
-  return frame_stages(record, frame, of).bound();
+lower_bounds::lower_bounds(const run_record& record) : record_(record) {
+  plan planned;
+  planned.run = record.run;
+  planned.stages.resize(record.stages.size());
+  for (std::size_t s = 0; s < record.stages.size(); ++s) {
+    planned.stages[s].on = record.stages[s].on;
+    for (const auto& wait : record.stages[s].waits) {
+      if (wait.stage < s) planned.stages[s].waits.push_back({wait.stage, wait.how, {}});
+    }
+  }
+  steps_ = planning::make_schedule(planned).steps;
+}
+
+lower_bound lower_bounds::of(std::size_t frame, schedules of) const {
+  return frame_stages(record_, steps_, frame, of).bound();
 }
 
 }  // namespace graphline

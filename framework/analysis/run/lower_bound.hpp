@@ -4,14 +4,14 @@
 #include <vector>
 
 #include "framework/base/words.hpp"
+#include "framework/plan/schedules/schedule.hpp"
 #include "framework/record/run_record.hpp"
 
 namespace graphline {
 
 /// What a lower bound takes as given beside the stages' times and what they wait for.
 enum class schedules {
-  this_one,  ///< the order that the strategy and the streams gave too: one host thread, stages of a
-             ///< stream in turn, under `serial` each stage after the one before
+  this_one,  ///< also the steps of the host thread, and stages of a stream in turn
   any,       ///< nothing but the machine
 };
 
@@ -39,7 +39,8 @@ struct lower_bound {
   std::vector<std::size_t> stages;  ///< of the critical path, in order; else those that share
 };
 
-/// For a frame whose stages were timed (`sync`, `event`, `layers`; under `sync` with their launch).
+/// Lower bounds of frames whose stages were timed (`sync`, `event`, `layers`; under `sync` with
+/// their launch).
 ///
 /// The largest of: the longest path; and for each resource (the `cpu_cores` of the record; the
 /// device, where it does one thing at a time) and each set of its stages that become ready at `a`
@@ -54,7 +55,18 @@ struct lower_bound {
 /// they do together.
 ///
 /// Never more than the frame's time from begin to end, but for the clocks' error, and for any
-/// schedule never more than for this one.
-lower_bound lower_bound_of(const run_record& record, std::size_t frame, schedules of);
+/// schedule never more than for this one. A list schedule that is run again without overheads keeps
+/// neither: where stages are ready earlier it may choose others, and take longer (Graham 1969).
+class lower_bounds {
+ public:
+  /// `record` must outlive this.
+  explicit lower_bounds(const run_record& record);
+
+  lower_bound of(std::size_t frame, schedules of) const;
+
+ private:
+  const run_record& record_;
+  std::vector<schedule_step> steps_;  ///< of the one host thread, if there is one
+};
 
 }  // namespace graphline

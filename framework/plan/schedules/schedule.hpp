@@ -11,7 +11,7 @@ struct plan;
 
 /// Properties of a schedule, for the planner and for reports.
 struct schedule_properties {
-  bool in_order = false;    ///< stages start in planned order; else each when its inputs are ready
+  bool in_order = false;    ///< one thread goes through the steps; else stages start when ready
   bool waits_each = false;  ///< the host waits for each device stage before it goes on
   bool one_launch =
       false;  ///< a frame is one graph; the device calls its CPU stages, one at a time

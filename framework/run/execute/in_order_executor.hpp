@@ -62,6 +62,9 @@ class in_order_executor : public executor {
   /// Waits for the end of a frame. Throws what a stage of it threw.
   virtual void wait_for_end(slot& s) = 0;
 
+  /// Records what ended the oldest frame, whose end the host saw at `end`.
+  virtual void note_end(frame_position /*frame*/, nanoseconds /*end*/) {}
+
   /// After a failure: leaves the device idle.
   virtual void drain() = 0;
 
@@ -158,6 +161,7 @@ class in_order_executor : public executor {
     wait_for_end(s);
     const nanoseconds end = host_.now();
     runner_->into().frame_ended(frame.index, end);
+    note_end(frame, end);
     at_stage_.reset();
     runner_->read_stamps(s, frame);
     ++result_.completed;
@@ -193,40 +197,64 @@ class sequential_executor final : public in_order_executor<Host> {
     for (std::size_t i = 0; i < stages.size(); ++i) {
       if (stages[i].on == side::device && stages[i].followers.empty()) last_.push_back(i);
     }
+    for (const std::size_t index : last_) {
+      if (std::ranges::find(steps_, schedule_step{schedule_step::action::await, index}) ==
+          steps_.end()) {
+        seen_at_end_.push_back(index);
+      }
+    }
   }
 
  private:
   void carry_out(slot& s, frame_position frame, nanoseconds /*begun*/) override {
+    recording& into = runner_->into();
+    const bool causes = into.keeps_causes();
+    std::int32_t waited_for = cause::frame_begun;
     for (const schedule_step& step : steps_) {
       bound_stage& stage = s.stages[step.stage];
       at_stage_ = step.stage;
-      switch (step.what) {
-        case schedule_step::action::issue:
+      if (step.what == schedule_step::action::await) {
+        if (causes && !stage.complete->done()) waited_for = static_cast<std::int32_t>(step.stage);
+        this->wait_for(*stage.complete);
+        if (causes) into.seen(step.stage, frame.index, host_.now());
+      } else {
+        if (causes)
+          into.caused(step.stage, frame.index, std::exchange(waited_for, cause::frame_begun));
+        if (step.what == schedule_step::action::issue) {
           host_.issue(stage, frame);
-          break;
-        case schedule_step::action::run:
+        } else {
           host_.run(stage, frame);
-          break;
-        case schedule_step::action::await:
-          this->wait_for(*stage.complete);
-          break;
+        }
       }
       finish_ended();
     }
   }
 
   bool has_ended(const slot& s) override {
-    return std::all_of(last_.begin(), last_.end(), [&](std::size_t index) {
+    return std::ranges::all_of(last_, [&](std::size_t index) {
       at_stage_ = index;
-      return s.stages[index].complete->done();
+      const bool done = s.stages[index].complete->done();
+      if (!done) end_awaits_ = index;
+      return done;
     });
   }
 
   void wait_for_end(slot& s) override {
     for (const std::size_t index : last_) {
       at_stage_ = index;
-      host_.await(*s.stages[index].complete);
+      const event& complete = *s.stages[index].complete;
+      if (runner_->into().keeps_causes() && !complete.done()) end_awaits_ = index;
+      host_.await(complete);
     }
+  }
+
+  /// A frame for which the host waited for no device stage ended with the last step.
+  void note_end(frame_position frame, nanoseconds end) override {
+    recording& into = runner_->into();
+    if (!into.keeps_causes()) return;
+    into.ended_by(frame.index,
+                  std::exchange(end_awaits_, std::nullopt).value_or(steps_.back().stage));
+    for (const std::size_t index : seen_at_end_) into.seen(index, frame.index, end);
   }
 
   void drain() override {
@@ -235,7 +263,9 @@ class sequential_executor final : public in_order_executor<Host> {
   }
 
   const std::vector<schedule_step>& steps_;
-  std::vector<std::size_t> last_;  ///< device stages that nothing follows: they end the frame
+  std::vector<std::size_t> last_;          ///< device stages that nothing follows
+  std::vector<std::size_t> seen_at_end_;   ///< those of them that no step awaits
+  std::optional<std::size_t> end_awaits_;  ///< of `last_`, what the oldest frame waited for
 };
 
 }  // namespace graphline

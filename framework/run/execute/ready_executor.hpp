@@ -154,9 +154,22 @@ class ready_executor final : public executor {
 
   /// For `frame_progress`: collects the ready stages of a frame, and of the next one in its slot.
   auto collecting(std::int64_t frame, std::uint32_t slot, turn& into) {
-    return [this, frame, slot, &into](std::uint32_t in_slot, std::uint32_t stage, ready_cause) {
-      put({in_slot == slot ? frame : frame + 1, stage, in_slot}, into);
+    return [this, frame, slot, &into](std::uint32_t in_slot, std::uint32_t stage, ready_cause by) {
+      const ready_stage ready{in_slot == slot ? frame : frame + 1, stage, in_slot};
+      if (runner_->into().keeps_causes()) runner_->into().caused(stage, ready.frame, recorded(by));
+      put(ready, into);
     };
+  }
+
+  static std::int32_t recorded(const ready_cause& by) noexcept {
+    switch (by.what) {
+      case ready_cause::kind::frame_begun:
+        return cause::frame_begun;
+      case ready_cause::kind::previous_frame:
+        return cause::previous_frame;
+      default:
+        return static_cast<std::int32_t>(by.stage);
+    }
   }
 
   void put(const ready_stage& r, turn& into) {
@@ -257,13 +270,15 @@ class ready_executor final : public executor {
   void done(const ready_stage& ready, turn& own) {
     const bool ended =
         progress_.returned(ready.slot, ready.stage, collecting(ready.frame, ready.slot, own));
-    if (ended) end_frame(ready.slot, own);
+    if (ended) end_frame(ready.slot, ready.stage, own);
   }
 
-  void end_frame(std::uint32_t slot, turn& into) {
+  /// `by`: the stage that returned or completed last.
+  void end_frame(std::uint32_t slot, std::uint32_t by, turn& into) {
     live_slot& live = live_[slot];
     const frame_position frame = live.frame;
     runner_->into().frame_ended(frame.index, host_.now());
+    if (runner_->into().keeps_causes()) runner_->into().ended_by(frame.index, by);
     try {
       runner_->read_stamps(pipeline_.slots()[slot], frame);
     } catch (...) {
@@ -294,8 +309,12 @@ class ready_executor final : public executor {
     const frame_position frame = live_[slot].frame;
     if (problem) {
       fail(stage, frame, problem);
-    } else if (progress_.completed(slot, stage, collecting(frame.index, slot, own))) {
-      end_frame(slot, own);
+      return finish(own);
+    }
+    recording& into = runner_->into();
+    if (into.keeps_causes()) into.seen(stage, frame.index, host_.now());
+    if (progress_.completed(slot, stage, collecting(frame.index, slot, own))) {
+      end_frame(slot, stage, own);
     }
     finish(own);
   }

@@ -66,10 +66,12 @@ recording::recording(const plan& p, const std::vector<std::vector<stage_part>>& 
   const kept_columns kept =
       columns_of(method, p.schedule.properties.one_launch, on.tells_busy_time);
   keeps_busy_ = kept.busy;
+  keeps_causes_ = kept.causes;
   // An entry in each column that is kept, to begin with.
   const std::size_t count = frames > 0 ? 1 : 0;
   frames_.resize(count);
   if (kept.launches) launches_.resize(count);
+  if (kept.causes) ended_by_.resize(count);
   stages_.reserve(p.stages.size());
   for (const auto& stage : p.stages) {
     stage_record r;
@@ -96,6 +98,8 @@ recording::recording(const plan& p, const std::vector<std::vector<stage_part>>& 
       r.cpu.resize(count);
       r.threads.resize(count);
     }
+    if (kept.causes) r.causes.resize(count);
+    if (kept.causes && stage.host_waits) r.seen.resize(count);
     stages_.push_back(std::move(r));
   }
   each_column([this](auto& column) { bytes_of_frame_ += sizeof(column[0]); });
@@ -107,11 +111,13 @@ recording::recording(const recording& other) : recording(other, std::lock_guard(
 recording::recording(const recording& other, const std::lock_guard<std::mutex>& /*not_growing*/)
     : method_(other.method_),
       keeps_busy_(other.keeps_busy_),
+      keeps_causes_(other.keeps_causes_),
       epoch_(other.epoch_),
       complete_(other.complete()),
       driver_(other.driver_),
       frames_(other.frames_),
       launches_(other.launches_),
+      ended_by_(other.ended_by_),
       stages_(other.stages_),
       bytes_of_frame_(other.bytes_of_frame_),
       capacity_(other.capacity_),
@@ -171,6 +177,7 @@ void recording::hand_over(run_record& to, std::int64_t completed) && {
   name_threads(to);
   to.frames = std::move(frames_);
   to.launches = std::move(launches_);
+  to.ended_by = std::move(ended_by_);
   to.stages = std::move(stages_);
 }
 

@@ -30,6 +30,9 @@ class recording {
 
   timing_method method() const noexcept { return method_; }
 
+  /// Whether the run keeps what the host waited for: `cause`, `seen` and `ended_by`.
+  bool keeps_causes() const noexcept { return keeps_causes_; }
+
   /// Before a frame begins, from any thread. Throws `run_error` with the remedy where memory runs
   /// out, early enough that what was recorded so far can be reported.
   void make_room(std::int64_t frame) {
@@ -48,6 +51,20 @@ class recording {
   /// The launch of a frame's graph.
   void frame_launched(std::int64_t frame, nanoseconds begin, nanoseconds end) noexcept {
     keep(launches_, frame, begin, end);
+  }
+
+  // Only if the run keeps causes.
+
+  /// `what`: index of a stage, or a value of `cause`.
+  void caused(std::size_t stage, std::int64_t frame, std::int32_t what) noexcept {
+    stages_[stage].causes[static_cast<std::size_t>(frame)] = what;
+  }
+  /// A stage that the host waits for.
+  void seen(std::size_t stage, std::int64_t frame, nanoseconds at) noexcept {
+    stages_[stage].seen[static_cast<std::size_t>(frame)] = at - epoch_;
+  }
+  void ended_by(std::int64_t frame, std::size_t stage) noexcept {
+    ended_by_[static_cast<std::size_t>(frame)] = static_cast<std::uint32_t>(stage);
   }
 
   // From the thread that has launched or run the stage, or for a thread of that number.
@@ -105,12 +122,15 @@ class recording {
     };
     visit(frames_);
     visit(launches_);
+    visit(ended_by_);
     for (auto& stage : stages_) {
       for (auto* column : {&stage.enqueued, &stage.device, &stage.synced, &stage.cpu}) {
         visit(*column);
       }
       visit(stage.busy);
       visit(stage.threads);
+      visit(stage.causes);
+      visit(stage.seen);
       for (auto& part : stage.parts) {
         visit(part.device);
         visit(part.busy);
@@ -141,11 +161,13 @@ class recording {
 
   timing_method method_;
   bool keeps_busy_ = false;
+  bool keeps_causes_ = false;
   nanoseconds epoch_;
   std::atomic<std::int64_t> complete_ = 0;
   std::uint32_t driver_ = thread_number();  ///< makes the recording and drives the frames
   std::vector<frame_record> frames_;
   std::vector<stamp_pair> launches_;
+  std::vector<std::uint32_t> ended_by_;
   std::vector<stage_record> stages_;
   std::size_t bytes_of_frame_ = 0;
   std::size_t known_to_fit_ = 0;       ///< bytes, with the reports of them

@@ -1,0 +1,137 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "framework/base/error.hpp"
+#include "framework/device/model/model_device.hpp"
+#include "framework/run/execute/executor.hpp"
+#include "framework/run/execute/virtual_host.hpp"
+#include "tests/run/list_scheduling.hpp"
+
+namespace graphline::testing_plans {
+
+/// Kinds whose stages take the times of a drawn run, on a `model` device or a virtual host.
+class drawn_kinds {
+ public:
+  explicit drawn_kinds(const drawn_run& run) : run_(run) {
+    cpu_.name = "drawn.cpu";
+    cpu_.make_cpu = [](const stage_config&) { return std::make_unique<never_run>(); };
+    device_.name = "drawn.device";
+    device_.on = side::device;
+    device_.make_device[""] = [this](device&, const stage_config& config) {
+      return std::make_unique<timed_stage>(*this, std::stoul(config.name));
+    };
+    copy_ = device_;
+    copy_.name = "drawn.copy";
+    copy_.moves = true;
+  }
+
+  /// Frames begin; earlier calls were preparation.
+  void begin() { running_ = true; }
+
+  plan planned() const {
+    plan p = run_.planned;
+    for (std::size_t s = 0; s < p.stages.size(); ++s) {
+      p.stages[s].name = p.stages[s].config.name = std::to_string(s);
+      p.stages[s].kind = p.stages[s].on == side::cpu ? &cpu_
+                         : p.stages[s].inserted      ? &copy_
+                                                     : &device_;
+    }
+    return p;
+  }
+
+ private:
+  struct never_run final : cpu_stage {
+    void run(const cpu_call&) override { throw std::logic_error("it must not compute"); }
+  };
+
+  /// What one slot has of a stage: every `in_flight`-th frame.
+  struct timed_work final : device_work {
+    timed_work(const drawn_kinds& of, std::size_t index, std::size_t slot)
+        : kinds(of), stage(index), next(slot) {}
+    void enqueue(stream& s) override {
+      model_operate(s, "drawn", [this]() -> nanoseconds {
+        if (!kinds.running_) return 0;
+        const nanoseconds time = kinds.run_.times[std::exchange(next, next + kinds.depth())][stage];
+        if (time < 0) throw run_error("it broke");
+        return time;
+      });
+    }
+    const drawn_kinds& kinds;
+    std::size_t stage;
+    std::size_t next;
+  };
+
+  struct timed_stage final : device_stage {
+    timed_stage(const drawn_kinds& of, std::size_t index) : kinds(of), stage(index) {}
+    std::unique_ptr<device_work> bind(const stage_tensors&) override {
+      return std::make_unique<timed_work>(kinds, stage, slots++);
+    }
+    const drawn_kinds& kinds;
+    std::size_t stage;
+    std::size_t slots = 0;
+  };
+
+  std::size_t depth() const { return static_cast<std::size_t>(run_.planned.run.in_flight); }
+
+  const drawn_run& run_;
+  bool running_ = false;
+  stage_kind cpu_;
+  stage_kind device_;
+  stage_kind copy_;
+};
+
+struct overheads {
+  nanoseconds issue = 0;
+  nanoseconds wake_up = 0;
+  nanoseconds completion_delay = 0;
+};
+
+struct virtual_run {
+  batch_result result;
+  run_record record;
+};
+
+/// By the executor that really runs pipelines.
+template <template <class> class Executor>
+virtual_run run_in_virtual_time(const drawn_run& run, const overheads& of = {}) {
+  drawn_kinds kinds(run);
+  virtual_clock clock;
+  const auto on = open_model_device(clock, {.operations_at_once = run.operations_at_once});
+  prepared_pipeline pipeline(kinds.planned(), *on, nullptr);
+  kinds.begin();
+  const auto time_of = [&run](std::size_t stage, std::int64_t frame) {
+    const nanoseconds time = run.times[static_cast<std::size_t>(frame)][stage];
+    if (time < 0) throw run_error("it broke");
+    return time;
+  };
+  const auto frames = static_cast<std::int64_t>(run.times.size());
+  const settings& how = run.planned.run;
+  recording kept(pipeline.planned(), pipeline.parts(), on->properties(), how.timing, frames,
+                 clock.now());
+  Executor<virtual_host> executor(
+      pipeline, virtual_world{clock, static_cast<int>(run.workers), time_of, of.issue, of.wake_up,
+                              of.completion_delay});
+  batch all;
+  all.frames = frames;
+  all.into = &kept;
+  std::optional<frame_schedule> due;
+  if (how.arrival != arrival::closed) {
+    due.emplace(arrival_times(how.arrival, *how.rate, frames, 0), frames, queue_policy::block);
+    all.schedule = &*due;
+  }
+  virtual_run made{executor.run(all), {}};
+  std::move(kept).hand_over(made.record, made.result.completed);
+  made.record.pipeline = run.planned.pipeline;
+  made.record.run = how;
+  made.record.device = on->properties();
+  made.record.cpu_cores = static_cast<int>(run.workers);
+  return made;
+}
+
+}  // namespace graphline::testing_plans
