@@ -101,7 +101,7 @@ class Floors(unittest.TestCase):
         self.assert_forbidden("framework/analysis/stats/trend.cpp", "<boost/math/x.hpp>", "Boost")
         self.assert_allowed("framework/run/execute/task_pool.cpp", "<oneapi/tbb/flow_graph.h>")
         self.assert_forbidden("framework/run/execute/session.cpp", "<tbb/task_arena.h>", "oneTBB")
-        self.assert_allowed("stages/nn/host/product.cpp", "<oneapi/dnnl/dnnl.hpp>")
+        self.assert_allowed("stages/nn/host/single_products.cpp", "<oneapi/dnnl/dnnl.hpp>")
         self.assert_allowed("stages/nn/onednn/onednn_program.hpp", "<dnnl.hpp>")
         self.assert_forbidden("stages/nn/fusion/fusion.cpp", "<dnnl.hpp>", "oneDNN")
         self.assert_allowed("stages/nn/cuda/kernels_cuda.cu", "<cudnn_frontend.h>")

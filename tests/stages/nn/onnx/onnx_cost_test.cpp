@@ -6,6 +6,7 @@
 
 #include <numeric>
 
+#include "stages/network_stage.hpp"
 #include "stages/nn/fusion/fusion.hpp"
 #include "tests/stages/nn/onnx/model_text.hpp"
 

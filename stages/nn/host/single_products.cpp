@@ -1,10 +1,11 @@
+#include "stages/nn/host/single_products.hpp"
+
 #include <fmt/format.h>
 #include <oneapi/dnnl/dnnl_debug.h>
 
 #include <dnnl.hpp>
 
 #include "framework/base/error.hpp"
-#include "stages/nn/host/single_products.hpp"
 
 namespace graphline::nn {
 
