@@ -23,8 +23,8 @@ cell::cell(const named_value& of) {
   std::visit([this](const auto& some) { value = some; }, of.value);
 }
 
-sampled samples_of(const std::optional<distribution>& times, std::vector<nanoseconds> in_order) {
-  return {times ? std::make_shared<const distribution>(*times) : nullptr, std::move(in_order)};
+sampled samples_of(const std::optional<distribution>& times) {
+  return {times ? std::make_shared<const distribution>(*times) : nullptr};
 }
 
 std::optional<quantity> cell::number() const {

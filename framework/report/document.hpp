@@ -67,10 +67,9 @@ struct named_value {
   std::variant<bool, std::string, quantity, judgment> value;
 };
 
-/// Measured times. For people their histogram, in data their percentiles and `in_order`.
+/// Measured times: their histogram for people, their figures in data.
 struct sampled {
   std::shared_ptr<const distribution> of;  ///< null where nothing was measured
-  std::vector<nanoseconds> in_order = {};  ///< as measured; left out of data where empty
   std::vector<percentile_interval> intervals = {};
 };
 
@@ -114,9 +113,7 @@ struct cell {
   content value;
 };
 
-/// For data; `in_order` as in `sampled`.
-sampled samples_of(const std::optional<distribution>& times,
-                   std::vector<nanoseconds> in_order = {});
+sampled samples_of(const std::optional<distribution>& times);
 
 /// Nothing for an empty text.
 inline cell unless_empty(const std::string& text) {

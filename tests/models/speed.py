@@ -80,7 +80,8 @@ def compare(name, given, folder):
                         "--strategy", "serial", "--timing", "none", "--warmup", str(WARMUP),
                         "--frames", str(given.frames), "--save-tensors", folder,
                         "--json", folder / "run.json"], check=True, stdout=subprocess.DEVNULL)
-        ours += json.loads((folder / "run.json").read_text())["end_to_end"]["samples"]
+        frames = json.loads((folder / "run.json").read_text())["record"]["frames"]
+        ours += [(end - begin) / 1e6 for begin, end in zip(frames["begin"], frames["end"])]
         feed = {session.get_inputs()[0].name: np.load(folder / "input.in0.npy")}
         theirs += times_of(session, feed, given.frames)
     row = [f"{name:20}"]

@@ -58,7 +58,10 @@ def graphline_frames(context, precision, *words):
     pipeline = context.variant(context.places.pipelines / "two_models.yaml", precision)
     wait = ["--wait", "spin"] if context.on_gpu else []
     _, result = context.run(pipeline, "--timing", "none", *FRAMES, *wait, *words, most=100)
-    return result["end_to_end"]["samples"] if result else None
+    if result is None:
+        return None
+    frames = result["record"]["frames"]
+    return [(end - begin) / 1e6 for begin, end in zip(frames["begin"], frames["end"])]
 
 
 def torch_lines(context, precision, words):

@@ -175,7 +175,7 @@ table graph_table(const run_record& record) {
 /// What programs read and people do not, or see in other words.
 void add_data(document& to, const run_record& record, const run_analysis& analysis) {
   const auto& summary = analysis.summary;
-  auto times = samples_of(summary.end_to_end, end_to_end_times(record));
+  auto times = samples_of(summary.end_to_end);
   times.intervals = analysis.intervals;
   const auto add = [&](std::string key, std::vector<fact> list) {
     to.parts.push_back(facts{std::move(key), "", std::move(list), in_data});
@@ -206,7 +206,7 @@ void add_data(document& to, const run_record& record, const run_analysis& analys
                  {"offered", "", cell(load->offered, frames_per_second)},
                  {"overloaded", "", summary.overload.has_value()},
                  {"latency_growth", "", cell(growth, duration)},
-                 {"queue_wait", "", samples_of(load->queue_wait, queue_wait_times(record))}});
+                 {"queue_wait", "", samples_of(load->queue_wait)}});
   }
   add("clock", {{"error_ns", "", record.clock_error}, {"drift_ns", "", record.clock_drift}});
   add("", {{"stage_time_is", "", traits_of(record.run.timing).meaning},

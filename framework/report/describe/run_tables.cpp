@@ -115,19 +115,17 @@ struct stage_row {
 cell measured_times(const stage_row& x, measure what) {
   if (x.part != nullptr) {
     if (what != measure::device_time || !x.times) return {};
-    return samples_of(x.times, device_times(*x.part));
+    return samples_of(x.times);
   }
   const auto found = std::ranges::find(x.measured, what, &stage_summary::column::what);
   if (found == x.measured.end()) return {};
-  return samples_of(found->times, times_of(x.stage, what));
+  return samples_of(found->times);
 }
 
 /// The spans between events, where they hold more than the stage.
 cell spans_of(const stage_row& x) {
   if (x.part != nullptr || x.stage.busy.empty()) return {};
-  auto spans = lengths(x.stage.device);
-  const auto of_spans = distribution::of(spans);
-  return samples_of(of_spans, std::move(spans));
+  return samples_of(distribution::of(lengths(x.stage.device)));
 }
 
 std::vector<column_of<stage_row>> stage_columns(const run_record& record,

@@ -18,8 +18,7 @@ json ms_or_null(const std::optional<double>& ns) {
   return ns ? json(milliseconds(*ns)) : json();
 }
 
-json distribution_json(const std::optional<distribution>& times,
-                       const std::vector<nanoseconds>& samples) {
+json distribution_json(const std::optional<distribution>& times) {
   auto result = json::object();
   result["unit"] = "ms";
   result["count"] = times ? times->count() : 0;
@@ -35,7 +34,6 @@ json distribution_json(const std::optional<distribution>& times,
   }
   result["max"] = times ? json(milliseconds(times->max())) : json();
   if (times && !settled) result["why_absent"] = times->why_unsettled();
-  for (const auto sample : samples) result["samples"].push_back(milliseconds(sample));
   if (!needs.empty()) result["needs"] = std::move(needs);
   return result;
 }

@@ -17,10 +17,8 @@ namespace graphline {
 nlohmann::ordered_json ms_or_null(const std::optional<double>& ns);
 
 /// A distribution in milliseconds as in `graphline.run/1`: what the sample does not carry is null,
-/// and "needs" tells for each such percentile how many frames it takes. With the samples, in their
-/// order, where they are given.
-nlohmann::ordered_json distribution_json(const std::optional<distribution>& times,
-                                         const std::vector<nanoseconds>& samples);
+/// and "needs" tells for each such percentile how many frames it takes.
+nlohmann::ordered_json distribution_json(const std::optional<distribution>& times);
 
 nlohmann::ordered_json device_json(const device_properties& device);
 

@@ -34,7 +34,7 @@ json json_of(const cell& of) {
     json operator()(const judgment& some) const { return some.word; }
     json operator()(const sampled& some) const {
       const auto times = some.of ? std::optional(*some.of) : std::nullopt;
-      auto made = distribution_json(times, some.in_order);
+      auto made = distribution_json(times);
       for (const auto& [p, low, high] : some.intervals) {
         made["intervals"][percentile_name(p)] = {{"low", ms_or_null(low)},
                                                  {"high", ms_or_null(high)}};
