@@ -56,6 +56,7 @@ class ready_executor final : public executor {
     const kept_to_cpus kept(pipeline_.device().properties().cpus_of_host);
     batch_ = &b;
     runner_ = &host_.begin(*b.into);
+    causes_ = b.into->keeps_causes();
     state_.begin(b);
     queue_.clear();  // a batch that failed may have left some
     progress_.reset();
@@ -156,7 +157,7 @@ class ready_executor final : public executor {
   auto collecting(std::int64_t frame, std::uint32_t slot, turn& into) {
     return [this, frame, slot, &into](std::uint32_t in_slot, std::uint32_t stage, ready_cause by) {
       const ready_stage ready{in_slot == slot ? frame : frame + 1, stage, in_slot};
-      if (runner_->into().keeps_causes()) runner_->into().caused(stage, ready.frame, recorded(by));
+      if (causes_) runner_->into().caused(stage, ready.frame, recorded(by));
       put(ready, into);
     };
   }
@@ -278,7 +279,7 @@ class ready_executor final : public executor {
     live_slot& live = live_[slot];
     const frame_position frame = live.frame;
     runner_->into().frame_ended(frame.index, host_.now());
-    if (runner_->into().keeps_causes()) runner_->into().ended_by(frame.index, by);
+    if (causes_) runner_->into().ended_by(frame.index, by);
     try {
       runner_->read_stamps(pipeline_.slots()[slot], frame);
     } catch (...) {
@@ -311,8 +312,7 @@ class ready_executor final : public executor {
       fail(stage, frame, problem);
       return finish(own);
     }
-    recording& into = runner_->into();
-    if (into.keeps_causes()) into.seen(stage, frame.index, host_.now());
+    if (causes_) runner_->into().seen(stage, frame.index, host_.now());
     if (progress_.completed(slot, stage, collecting(frame.index, slot, own))) {
       end_frame(slot, stage, own);
     }
@@ -328,6 +328,7 @@ class ready_executor final : public executor {
   // Of the batch under way.
   const batch* batch_ = nullptr;
   const stage_runner* runner_ = nullptr;
+  bool causes_ = false;  ///< are kept
   batch_state<Host> state_;
 
   Host host_;  ///< last: its threads call into the rest
