@@ -19,7 +19,7 @@ enum class wait_mode { spin, yield, block };
 
 /// How frames are scheduled (design: one host thread and waits, one host thread that waits only for
 /// what a CPU stage reads, or every stage as soon as its inputs are ready).
-enum class strategy { serial, async, early, overlap };
+enum class strategy { serial, async, overlap };
 
 /// Whether device stages are launched operation by operation, as one graph per stage, or the whole
 /// frame is one graph, with its CPU stages as host nodes.
@@ -58,10 +58,8 @@ inline constexpr word<priority> priority_words[] = {
     {"high", priority::high}, {"normal", priority::normal}, {"low", priority::low}};
 inline constexpr word<wait_mode> wait_mode_words[] = {
     {"spin", wait_mode::spin}, {"yield", wait_mode::yield}, {"block", wait_mode::block}};
-inline constexpr word<strategy> strategy_words[] = {{"serial", strategy::serial},
-                                                    {"async", strategy::async},
-                                                    {"early", strategy::early},
-                                                    {"overlap", strategy::overlap}};
+inline constexpr word<strategy> strategy_words[] = {
+    {"serial", strategy::serial}, {"async", strategy::async}, {"overlap", strategy::overlap}};
 inline constexpr word<graph_mode> graph_mode_words[] = {
     {"off", graph_mode::off}, {"stage", graph_mode::stage}, {"frame", graph_mode::frame}};
 inline constexpr word<timing_method> timing_method_words[] = {

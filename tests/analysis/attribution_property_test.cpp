@@ -77,8 +77,7 @@ TEST(attribution_of_random_runs, finds_each_time_as_often_as_it_lengthens_the_fr
   std::size_t frames = 0;
   std::size_t unclear = 0;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
-    for (const auto& [how, graphs] : {std::pair(strategy::early, graph_mode::stage),
-                                      {strategy::serial, graph_mode::stage},
+    for (const auto& [how, graphs] : {std::pair(strategy::serial, graph_mode::stage),
                                       {strategy::async, graph_mode::stage},
                                       {strategy::overlap, graph_mode::stage},
                                       {strategy::overlap, graph_mode::frame}}) {

@@ -16,7 +16,6 @@ struct schedule_generator {
 // Each in a file of its own.
 extern const schedule_generator serial_schedule;
 extern const schedule_generator async_schedule;
-extern const schedule_generator early_schedule;
 extern const schedule_generator overlap_schedule;
 
 /// What `graphs: frame` makes of a strategy's schedule.

@@ -14,8 +14,6 @@ schedule_generator generator_of(const settings& run) {
         return serial_schedule;
       case strategy::async:
         return async_schedule;
-      case strategy::early:
-        return early_schedule;
       case strategy::overlap:
         return overlap_schedule;
     }
