@@ -1,145 +1,37 @@
 #pragma once
 
-#include <cmath>
 #include <span>
 #include <stdexcept>
 
 #include "stages/nn/cuda/elements.cuh"
 #include "stages/nn/cuda/kernel_forms.hpp"
+#include "stages/nn/operations/scalar_math.hpp"
 
 namespace graphline::nn {
 
-/// The numbers of a pack, each through `one` with those beside it.
-template <int width, class One>
-GRAPHLINE_HOST_DEVICE inline void for_pack(const float (&x)[width], const float (&y)[width],
-                                           float (&result)[width], const One& one) {
-  for (int i = 0; i < width; ++i) result[i] = one(x[i], y[i]);
-}
-
-GRAPHLINE_HOST_DEVICE inline float between(float x, float low, float high) {
-  return x < low ? low : x > high ? high : x;  // a NaN stays one
-}
-GRAPHLINE_HOST_DEVICE inline float softplus(float x) {
-  return fmaxf(x, 0.0F) + log1pf(expf(-fabsf(x)));
-}
-
-/// What a function gives for `x`, `y` and `z`, of which it reads as many as it has operands.
+/// What a function gives for the packs `xs`, `ys` and `zs`, of which it reads as many as it has
+/// operands.
 template <int width>
 GRAPHLINE_HOST_DEVICE inline void apply(pointwise_function function, float alpha, float beta,
-                                        const float (&x)[width], const float (&y)[width],
-                                        const float (&z)[width], float (&result)[width]) {
-  const auto each = [&](const auto& one) { for_pack(x, y, result, one); };
-  const auto truth = [&](const auto& one) {
-    for_pack(x, y, result, [&](float a, float b) { return one(a, b) ? 1.0F : 0.0F; });
-  };
+                                        const float (&xs)[width], const float (&ys)[width],
+                                        const float (&zs)[width], float (&result)[width]) {
+  using value = float;
+  using mask = bool;
+  using math = scalar_math<float>;
   switch (function) {
-    case pointwise_function::abs:
-      return each([](float a, float) { return fabsf(a); });
-    case pointwise_function::ceil:
-      return each([](float a, float) { return ceilf(a); });
-    case pointwise_function::clip:
-      return each([=](float a, float) { return between(a, alpha, beta); });
-    case pointwise_function::cos:
-      return each([](float a, float) { return cosf(a); });
-    case pointwise_function::elu:
-      return each([=](float a, float) { return a < 0.0F ? alpha * expm1f(a) : a; });
-    case pointwise_function::erf:
-      return each([](float a, float) { return erff(a); });
-    case pointwise_function::exp:
-      return each([](float a, float) { return expf(a); });
-    case pointwise_function::floor:
-      return each([](float a, float) { return floorf(a); });
-    case pointwise_function::gelu_erf:
-      return each([](float a, float) {
-        return 0.5F * a * (1.0F + erff(a * 0.707106781F));  // 1 / sqrt(2)
-      });
-    case pointwise_function::gelu_tanh:
-      return each([](float a, float) {
-        // sqrt(2 / pi) (x + 0.044715 x^3)
-        return 0.5F * a * (1.0F + tanhf(0.797884561F * (a + 0.044715F * a * a * a)));
-      });
-    case pointwise_function::hard_sigmoid:
-      return each([=](float a, float) { return between(alpha * a + beta, 0.0F, 1.0F); });
-    case pointwise_function::hard_swish:
-      return each([](float a, float) { return a * between(a / 6.0F + 0.5F, 0.0F, 1.0F); });
-    case pointwise_function::leaky_relu:
-      return each([=](float a, float) { return a < 0.0F ? alpha * a : a; });
-    case pointwise_function::linear:
-      return each([=](float a, float) { return alpha * a + beta; });
-    case pointwise_function::log:
-      return each([](float a, float) { return logf(a); });
-    case pointwise_function::logical_not:
-      return truth([](float a, float) { return a == 0.0F; });
-    case pointwise_function::mish:
-      return each([](float a, float) { return a * tanhf(softplus(a)); });
-    case pointwise_function::neg:
-      return each([](float a, float) { return -a; });
-    case pointwise_function::reciprocal:
-      return each([](float a, float) { return 1.0F / a; });
-    case pointwise_function::round:
-      return each([](float a, float) { return rintf(a); });
-    case pointwise_function::selu:
-      return each([=](float a, float) { return beta * (a < 0.0F ? alpha * expm1f(a) : a); });
-    case pointwise_function::sigmoid:
-      return each([](float a, float) { return 1.0F / (1.0F + expf(-a)); });
-    case pointwise_function::sign:
-      return each([](float a, float) { return a > 0.0F ? 1.0F : a < 0.0F ? -1.0F : a; });
-    case pointwise_function::silu:
-      return each([](float a, float) { return a / (1.0F + expf(-a)); });
-    case pointwise_function::sin:
-      return each([](float a, float) { return sinf(a); });
-    case pointwise_function::softplus:
-      return each([](float a, float) { return softplus(a); });
-    case pointwise_function::softsign:
-      return each([](float a, float) { return a / (1.0F + fabsf(a)); });
-    case pointwise_function::sqrt:
-      return each([](float a, float) { return sqrtf(a); });
-    case pointwise_function::tanh:
-      return each([](float a, float) { return tanhf(a); });
-    case pointwise_function::thresholded_relu:
-      return each([=](float a, float) { return a > alpha ? a : 0.0F; });
-    case pointwise_function::add:
-      return each([](float a, float b) { return a + b; });
-    case pointwise_function::sub:
-      return each([](float a, float b) { return a - b; });
-    case pointwise_function::mul:
-      return each([](float a, float b) { return a * b; });
-    case pointwise_function::div:
-      return each([](float a, float b) { return a / b; });
-    case pointwise_function::pow:
-      return each([](float a, float b) { return powf(a, b); });
-    case pointwise_function::max:
-      return each([](float a, float b) { return a > b || a != a ? a : b; });
-    case pointwise_function::min:
-      return each([](float a, float b) { return a < b || a != a ? a : b; });
-    case pointwise_function::fmod:
-      return each([](float a, float b) { return fmodf(a, b); });
-    case pointwise_function::mod:
-      return each([](float a, float b) {
-        const float rest = fmodf(a, b);
-        return rest != 0.0F && (rest < 0.0F) != (b < 0.0F) ? rest + b : rest;
-      });
-    case pointwise_function::prelu:
-      return each([](float a, float b) { return a < 0.0F ? b * a : a; });
-    case pointwise_function::equal:
-      return truth([](float a, float b) { return a == b; });
-    case pointwise_function::less:
-      return truth([](float a, float b) { return a < b; });
-    case pointwise_function::less_equal:
-      return truth([](float a, float b) { return a <= b; });
-    case pointwise_function::greater:
-      return truth([](float a, float b) { return a > b; });
-    case pointwise_function::greater_equal:
-      return truth([](float a, float b) { return a >= b; });
-    case pointwise_function::logical_and:
-      return truth([](float a, float b) { return a != 0.0F && b != 0.0F; });
-    case pointwise_function::logical_or:
-      return truth([](float a, float b) { return a != 0.0F || b != 0.0F; });
-    case pointwise_function::logical_xor:
-      return truth([](float a, float b) { return (a != 0.0F) != (b != 0.0F); });
-    case pointwise_function::where:
-      for (int i = 0; i < width; ++i) result[i] = x[i] != 0.0F ? y[i] : z[i];
-      return;
+#define GRAPHLINE_POINTWISE(function, name, operands, flops, onnx, ...) \
+  case pointwise_function::function:                                    \
+    for (int i = 0; i < width; ++i) {                                   \
+      const float x = xs[i];                                            \
+      const float y = ys[i];                                            \
+      const float z = zs[i];                                            \
+      float r;                                                          \
+      (void)x, (void)y, (void)z;                                        \
+      __VA_ARGS__;                                                      \
+      result[i] = r;                                                    \
+    }                                                                   \
+    return;
+#include "stages/nn/operations/pointwise_functions.inc"
   }
 }
 

@@ -2,17 +2,15 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstring>
 #include <stdexcept>
 #include <utility>
 
 #include "stages/nn/host/vector_math.hpp"
+#include "stages/nn/operations/scalar_math.hpp"
 
 namespace graphline::nn {
 namespace {
-
-using function = pointwise_function;
 
 /// Elements that go through all steps of an expression together.
 constexpr std::int64_t block = 256;
@@ -37,152 +35,40 @@ GRAPHLINE_INLINE void for_vectors(std::array<const float*, 3> from, float* to, c
   }
 }
 
-/// For functions without a vector form of ours.
-template <class One>
-GRAPHLINE_INLINE void for_elements(const std::array<const float*, 3>& from, float* to,
-                                   const One& one) {
-  for (std::int64_t i = 0; i < block; ++i) to[i] = one(from[0][i], from[1][i]);
-}
-
-/// With the sign of y, as in Python.
-float modulo(float x, float y) {
-  const float rest = std::fmod(x, y);
-  return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
-}
-
 template <int width>
 GRAPHLINE_INLINE void apply(const pointwise_layer& layer, const std::array<const float*, 3>& from,
                             float* to) {
-  using lanes = typename pointwise_vectors<width>::lanes;
-  using bits = typename pointwise_vectors<width>::bits;
-  using math = vector_math<lanes, bits>;
+  using value = typename pointwise_vectors<width>::lanes;
+  using mask = typename pointwise_vectors<width>::bits;
   const float alpha = layer.alpha;
   const float beta = layer.beta;
-#define GRAPHLINE_STEP(name, ...)                                     \
-  case function::name:                                                \
-    return for_vectors<width>(                                        \
-        from, to,                                                     \
-        [&](const lanes& x, const lanes& y, const lanes& z, lanes& r) \
-            __attribute__((always_inline)) {                          \
-              (void)x, (void)y, (void)z;                              \
-              __VA_ARGS__;                                            \
-            })
   switch (layer.function) {
-    GRAPHLINE_STEP(abs, math::absolute(x, r));
-    GRAPHLINE_STEP(ceil, math::ceil(x, r));
-    GRAPHLINE_STEP(clip, math::between(x, alpha, beta, r));
-    GRAPHLINE_STEP(elu, {
-      math::exp_minus_one(x, r);
-      const bits below = x < 0.0F;
-      math::select(below, alpha * r, x, r);
-    });
-    GRAPHLINE_STEP(erf, math::erf(x, r));
-    GRAPHLINE_STEP(exp, math::exp(x, r));
-    GRAPHLINE_STEP(floor, math::floor(x, r));
-    GRAPHLINE_STEP(gelu_erf, {
-      math::erf(x * 0.707106781F, r);
-      r = 0.5F * x * (1.0F + r);
-    });
-    GRAPHLINE_STEP(gelu_tanh, {
-      math::tanh(0.797884561F * (x + 0.044715F * x * x * x), r);
-      r = 0.5F * x * (1.0F + r);
-    });
-    GRAPHLINE_STEP(hard_sigmoid, math::between(alpha * x + beta, 0.0F, 1.0F, r));
-    GRAPHLINE_STEP(hard_swish, {
-      math::between(x * 0.166666667F + 0.5F, 0.0F, 1.0F, r);
-      r = r * x;
-    });
-    GRAPHLINE_STEP(leaky_relu, {
-      const bits below = x < 0.0F;
-      math::select(below, alpha * x, x, r);
-    });
-    GRAPHLINE_STEP(linear, r = alpha * x + beta);
-    GRAPHLINE_STEP(log, math::log(x, r));
-    GRAPHLINE_STEP(logical_not, {
-      const bits none = x == 0.0F;
-      math::truth(none, r);
-    });
-    GRAPHLINE_STEP(mish, {
-      math::softplus(x, r);
-      math::tanh(r, r);
-      r = r * x;
-    });
-    GRAPHLINE_STEP(neg, r = -x);
-    GRAPHLINE_STEP(reciprocal, r = 1.0F / x);
-    GRAPHLINE_STEP(round, math::nearest(x, r));
-    GRAPHLINE_STEP(selu, {
-      math::exp_minus_one(x, r);
-      const bits below = x < 0.0F;
-      math::select(below, alpha * r, x, r);
-      r = beta * r;
-    });
-    GRAPHLINE_STEP(sigmoid, {
-      math::exp(-x, r);
-      r = 1.0F / (1.0F + r);
-    });
-    GRAPHLINE_STEP(silu, {
-      math::exp(-x, r);
-      r = x / (1.0F + r);
-    });
-    GRAPHLINE_STEP(sign, {
-      lanes negative;
-      math::truth(x > 0.0F, r);
-      math::truth(x < 0.0F, negative);
-      const bits number = x == x;
-      math::select(number, r - negative, x, r);
-    });
-    GRAPHLINE_STEP(softplus, math::softplus(x, r));
-    GRAPHLINE_STEP(softsign, {
-      math::absolute(x, r);
-      r = x / (1.0F + r);
-    });
-    GRAPHLINE_STEP(tanh, math::tanh(x, r));
-    GRAPHLINE_STEP(thresholded_relu, {
-      const bits above = x > alpha;
-      math::select(above, x, lanes{}, r);
-    });
-    GRAPHLINE_STEP(add, r = x + y);
-    GRAPHLINE_STEP(sub, r = x - y);
-    GRAPHLINE_STEP(mul, r = x * y);
-    GRAPHLINE_STEP(div, r = x / y);
-    GRAPHLINE_STEP(max, {
-      const bits takes = (x > y) | (x != x);
-      math::select(takes, x, y, r);
-    });
-    GRAPHLINE_STEP(min, {
-      const bits takes = (x < y) | (x != x);
-      math::select(takes, x, y, r);
-    });
-    GRAPHLINE_STEP(prelu, {
-      const bits below = x < 0.0F;
-      math::select(below, x * y, x, r);
-    });
-    GRAPHLINE_STEP(equal, math::truth(x == y, r));
-    GRAPHLINE_STEP(less, math::truth(x < y, r));
-    GRAPHLINE_STEP(less_equal, math::truth(x <= y, r));
-    GRAPHLINE_STEP(greater, math::truth(x > y, r));
-    GRAPHLINE_STEP(greater_equal, math::truth(x >= y, r));
-    GRAPHLINE_STEP(logical_and, math::truth((x != 0.0F) & (y != 0.0F), r));
-    GRAPHLINE_STEP(logical_or, math::truth((x != 0.0F) | (y != 0.0F), r));
-    GRAPHLINE_STEP(logical_xor, math::truth((x != 0.0F) ^ (y != 0.0F), r));
-    GRAPHLINE_STEP(where, {
-      const bits yes = x != 0.0F;
-      math::select(yes, y, z, r);
-    });
-    case function::cos:
-      return for_elements(from, to, [](float x, float) { return std::cos(x); });
-    case function::fmod:
-      return for_elements(from, to, [](float x, float y) { return std::fmod(x, y); });
-    case function::mod:
-      return for_elements(from, to, modulo);
-    case function::pow:
-      return for_elements(from, to, [](float x, float y) { return std::pow(x, y); });
-    case function::sin:
-      return for_elements(from, to, [](float x, float) { return std::sin(x); });
-    case function::sqrt:
-      return for_elements(from, to, [](float x, float) { return std::sqrt(x); });
+#define GRAPHLINE_POINTWISE(function, name, operands, flops, onnx, ...) \
+  case pointwise_function::function: {                                  \
+    using math [[maybe_unused]] = vector_math<value, mask>;             \
+    return for_vectors<width>(                                          \
+        from, to,                                                       \
+        [&](const value& x, const value& y, const value& z, value& r)   \
+            __attribute__((always_inline)) {                            \
+              (void)x, (void)y, (void)z;                                \
+              __VA_ARGS__;                                              \
+            });                                                         \
   }
-#undef GRAPHLINE_STEP
+#define GRAPHLINE_POINTWISE_SCALAR(function, name, operands, flops, onnx, ...) \
+  case pointwise_function::function: {                                         \
+    using math = scalar_math<float>;                                           \
+    for (std::int64_t i = 0; i < block; ++i) {                                 \
+      const float x = from[0][i];                                              \
+      const float y = from[1][i];                                              \
+      float r;                                                                 \
+      (void)y;                                                                 \
+      __VA_ARGS__;                                                             \
+      to[i] = r;                                                               \
+    }                                                                          \
+    return;                                                                    \
+  }
+#include "stages/nn/operations/pointwise_functions.inc"
+  }
 }
 
 /// Where in a plane of two extents a block begins and how many elements it has.

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "stages/nn/onnx/onnx_importer.hpp"
 
@@ -8,12 +9,16 @@ namespace {
 
 using function = pointwise_function;
 
-onnx_operator one_operand(function of) {
-  return one_output(
-      [of](onnx_importer& to, const onnx_call&) { return to.add_pointwise(of, {to.value(0)}); });
+/// A function of the node's inputs.
+onnx_operator computes(const pointwise_traits& of) {
+  return one_output([&of](onnx_importer& to, const onnx_call&) {
+    std::vector<std::size_t> operands;
+    for (std::size_t i = 0; std::cmp_less(i, of.operands); ++i) operands.push_back(to.value(i));
+    return to.add_pointwise(of.function, std::move(operands));
+  });
 }
 
-/// A function with attributes that are alpha and, for some, a second one.
+/// A function of one input with attributes that are alpha and, for some, a second one.
 onnx_operator one_operand(function of, float alpha, const char* second = nullptr, float beta = 0) {
   return one_output([=](onnx_importer& to, const onnx_call& node) {
     return to.add_pointwise(of, {to.value(0)}, node.number("alpha", alpha),
@@ -25,12 +30,6 @@ onnx_operator one_operand(function of, float alpha, const char* second = nullptr
 onnx_operator activates(activation of) {
   return one_output([of](onnx_importer& to, const onnx_call&) {
     return to.add(activation_layer{of}, {to.value(0)});
-  });
-}
-
-onnx_operator two_operands(function of) {
-  return one_output([of](onnx_importer& to, const onnx_call&) {
-    return to.add_pointwise(of, {to.value(0), to.value(1)});
   });
 }
 
@@ -134,12 +133,9 @@ std::size_t import_cast(onnx_importer& to, const onnx_call& node) {
 onnx_operators imported_pointwise() {
   constexpr float selu_alpha = 1.67326319217681884765625F;
   constexpr float selu_gamma = 1.05070102214813232421875F;
-  return {
-      {"Abs", one_operand(function::abs)},
+  onnx_operators all = {
       {"Add", one_output(import_add)},
-      {"And", two_operands(function::logical_and)},
       {"Cast", one_output(import_cast)},
-      {"Ceil", one_operand(function::ceil)},
       {"Celu", one_output([](onnx_importer& to, const onnx_call& node) {
          // alpha (exp(x / alpha) - 1) below 0
          const float alpha = node.number("alpha", 1.0F);
@@ -149,22 +145,10 @@ onnx_operators imported_pointwise() {
          return to.add_pointwise(function::mul, {unit, to.add_number(alpha)});
        })},
       {"Clip", one_output(import_clip)},
-      {"Cos", one_operand(function::cos)},
-      {"Div", two_operands(function::div)},
       {"Elu", one_operand(function::elu, 1.0F)},
-      {"Equal", two_operands(function::equal)},
-      {"Erf", one_operand(function::erf)},
-      {"Exp", one_operand(function::exp)},
-      {"Floor", one_operand(function::floor)},
       {"Gelu", one_output(import_gelu)},
-      {"Greater", two_operands(function::greater)},
-      {"GreaterOrEqual", two_operands(function::greater_equal)},
       {"HardSigmoid", one_operand(function::hard_sigmoid, 0.2F, "beta", 0.5F)},
-      {"HardSwish", one_operand(function::hard_swish)},
       {"LeakyRelu", one_operand(function::leaky_relu, 0.01F)},
-      {"Less", two_operands(function::less)},
-      {"LessOrEqual", two_operands(function::less_equal)},
-      {"Log", one_operand(function::log)},
       {"Max", one_output([](onnx_importer& to, const onnx_call& node) {
          return fold(to, node, function::max);
        })},
@@ -172,38 +156,24 @@ onnx_operators imported_pointwise() {
       {"Min", one_output([](onnx_importer& to, const onnx_call& node) {
          return fold(to, node, function::min);
        })},
-      {"Mish", one_operand(function::mish)},
       {"Mod", one_output([](onnx_importer& to, const onnx_call& node) {
          const auto of = node.integer("fmod", 0) != 0 ? function::fmod : function::mod;
          return to.add_pointwise(of, {to.value(0), to.value(1)});
        })},
-      {"Mul", two_operands(function::mul)},
-      {"Neg", one_operand(function::neg)},
-      {"Not", one_operand(function::logical_not)},
-      {"Or", two_operands(function::logical_or)},
       {"PRelu", one_output(import_prelu)},
       {"Pow", one_output(import_pow)},
-      {"Reciprocal", one_operand(function::reciprocal)},
       {"Relu", activates(activation::relu)},
-      {"Round", one_operand(function::round)},
       {"Selu", one_operand(function::selu, selu_alpha, "gamma", selu_gamma)},
       {"Sigmoid", activates(activation::sigmoid)},
-      {"Sign", one_operand(function::sign)},
-      {"Sin", one_operand(function::sin)},
-      {"Softplus", one_operand(function::softplus)},
-      {"Softsign", one_operand(function::softsign)},
-      {"Sqrt", one_operand(function::sqrt)},
-      {"Sub", two_operands(function::sub)},
       {"Sum", one_output([](onnx_importer& to, const onnx_call& node) {
          return fold(to, node, function::add);
        })},
-      {"Tanh", one_operand(function::tanh)},
       {"ThresholdedRelu", one_operand(function::thresholded_relu, 1.0F)},
-      {"Where", one_output([](onnx_importer& to, const onnx_call&) {
-         return to.add_pointwise(function::where, {to.value(0), to.value(1), to.value(2)});
-       })},
-      {"Xor", two_operands(function::logical_xor)},
   };
+  for (const pointwise_traits& of : pointwise_functions()) {
+    if (!of.onnx.empty()) all.emplace(of.onnx, computes(of));
+  }
+  return all;
 }
 
 }  // namespace graphline::nn::onnx

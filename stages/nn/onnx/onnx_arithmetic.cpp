@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <stdexcept>
 #include <utility>
@@ -7,21 +6,47 @@
 #include "stages/nn/onnx/onnx_einsum.hpp"
 #include "stages/nn/onnx/onnx_forms.hpp"
 #include "stages/nn/onnx/onnx_functions.hpp"
+#include "stages/nn/operations/scalar_math.hpp"
 
 namespace graphline::nn::onnx {
 namespace {
 
+using function = pointwise_function;
 using whole = std::int64_t;
 using word = std::uint64_t;  // wraps around where a signed one must not
+
+using real_function = double (*)(double, double);
+
+/// A function of at most two operands, without parameters.
+constexpr real_function real_of(pointwise_function of) {
+  using value = double;
+  using mask = bool;
+  using math = scalar_math<value>;
+  switch (of) {
+#define GRAPHLINE_POINTWISE(function, name, operands, flops, onnx, ...) \
+  case pointwise_function::function:                                    \
+    return [](value x, value y) {                                       \
+      constexpr float alpha = 0;                                        \
+      constexpr float beta = 0;                                         \
+      constexpr value z = 0;                                            \
+      value r;                                                          \
+      (void)x, (void)y, (void)z, (void)alpha, (void)beta;               \
+      __VA_ARGS__;                                                      \
+      return r;                                                         \
+    };
+#include "stages/nn/operations/pointwise_functions.inc"
+  }
+  return nullptr;
+}
 
 // What an operator does with floating-point numbers, of which those of 32 bits and less are rounded
 // from its result, and with integers; null where it is not defined for them.
 struct unary_function {
-  double (*of_reals)(double);
+  real_function of_reals;  // ignores its second operand
   whole (*of_integers)(whole) = nullptr;
 };
 struct binary_function {
-  double (*of_reals)(double, double);
+  real_function of_reals;
   whole (*of_integers)(whole, whole) = nullptr;
 };
 struct comparison {
@@ -51,7 +76,7 @@ onnx_tensor applied(const onnx_call& call, const onnx_tensor& from,
           std::ranges::transform(values, to.begin(), function.of_integers);
         } else {
           std::ranges::transform(values, to.begin(), [&](Value value) {
-            return static_cast<Value>(function.of_reals(value));
+            return static_cast<Value>(function.of_reals(value, 0));
           });
         }
       },
@@ -109,19 +134,16 @@ onnx_function nary(const Function& function) {
 }
 
 constexpr binary_function sum{
-    [](double a, double b) { return a + b; },
-    [](whole a, whole b) { return static_cast<whole>(word(a) + word(b)); }};
+    real_of(function::add), [](whole a, whole b) { return static_cast<whole>(word(a) + word(b)); }};
 constexpr binary_function product{
-    [](double a, double b) { return a * b; },
-    [](whole a, whole b) { return static_cast<whole>(word(a) * word(b)); }};
+    real_of(function::mul), [](whole a, whole b) { return static_cast<whole>(word(a) * word(b)); }};
 constexpr binary_function difference{
-    [](double a, double b) { return a - b; },
-    [](whole a, whole b) { return static_cast<whole>(word(a) - word(b)); }};
+    real_of(function::sub), [](whole a, whole b) { return static_cast<whole>(word(a) - word(b)); }};
 
 // As numpy's: a NaN on either side is the result.
-constexpr binary_function larger{[](double a, double b) { return a > b || a != a ? a : b; },
+constexpr binary_function larger{real_of(function::max),
                                  [](whole a, whole b) { return std::max(a, b); }};
-constexpr binary_function smaller{[](double a, double b) { return a < b || a != a ? a : b; },
+constexpr binary_function smaller{real_of(function::min),
                                   [](whole a, whole b) { return std::min(a, b); }};
 
 whole negated(whole a) {
@@ -147,16 +169,16 @@ whole modulo(whole a, whole b) {
 
 onnx_tensor mod(const onnx_call& call) {
   const bool as_in_c = call.integer("fmod", 0) != 0;
-  return combined(
-      call, call.input(0), call.input(1),
-      as_in_c ? binary_function{std::fmod, remainder_of} : binary_function{nullptr, modulo});
+  return combined(call, call.input(0), call.input(1),
+                  as_in_c ? binary_function{real_of(function::fmod), remainder_of}
+                          : binary_function{nullptr, modulo});
 }
 
 /// The type is that of the base; both are computed with as double.
 onnx_tensor power(const onnx_call& call) {
   const onnx_tensor base = cast_onnx(call, call.input(0), onnx_type::float64);
   const onnx_tensor exponent = cast_onnx(call, call.input(1), onnx_type::float64);
-  return cast_onnx(call, combined(call, base, exponent, binary_function{std::pow}),
+  return cast_onnx(call, combined(call, base, exponent, binary_function{real_of(function::pow)}),
                    call.input(0).element);
 }
 
@@ -324,55 +346,46 @@ onnx_functions onnx_arithmetic() {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   constexpr whole least = std::numeric_limits<whole>::min();
   constexpr whole most = std::numeric_limits<whole>::max();
-  return {
-      {"Abs", unary({std::fabs, [](whole a) { return a < 0 ? negated(a) : a; }})},
+  onnx_functions all = {
+      {"Abs", unary({real_of(function::abs), [](whole a) { return a < 0 ? negated(a) : a; }})},
       {"Add", nary(sum)},
       {"And", nary(compares([](auto a, auto b) { return a != 0 && b != 0; }))},
       {"Cast", gives_one(cast)},
-      {"Ceil", unary({std::ceil})},
       {"Clip", gives_one(clip)},
       {"CumSum", gives_one(cumulative_sum)},
-      {"Div", nary(binary_function{[](double a, double b) { return a / b; }, quotient})},
+      {"Div", nary(binary_function{real_of(function::div), quotient})},
       {"Einsum", gives_one(evaluated_einsum)},
       {"Equal", nary(compares([](auto a, auto b) { return a == b; }))},
-      {"Erf", unary({std::erf})},
-      {"Exp", unary({std::exp})},
-      {"Floor", unary({std::floor})},
       {"Greater", nary(compares([](auto a, auto b) { return a > b; }))},
       {"GreaterOrEqual", nary(compares([](auto a, auto b) { return a >= b; }))},
       {"Less", nary(compares([](auto a, auto b) { return a < b; }))},
       {"LessOrEqual", nary(compares([](auto a, auto b) { return a <= b; }))},
-      {"Log", unary({std::log})},
       {"Max", nary(larger)},
       {"Min", nary(smaller)},
       {"Mod", gives_one(mod)},
       {"Mul", nary(product)},
-      {"Neg", unary({[](double a) { return -a; }, negated})},
-      {"Not",
-       unary({[](double a) { return a == 0 ? 1.0 : 0.0; }, [](whole a) { return whole{a == 0}; }})},
+      {"Neg", unary({real_of(function::neg), negated})},
+      {"Not", unary({real_of(function::logical_not), [](whole a) { return whole{a == 0}; }})},
       {"Or", nary(compares([](auto a, auto b) { return a != 0 || b != 0; }))},
       {"Pow", gives_one(power)},
-      {"Reciprocal", unary({[](double a) { return 1 / a; }})},
       {"ReduceMax", reduces({-infinity, least, larger})},
       {"ReduceMean", reduces({0, 0, sum, true})},
       {"ReduceMin", reduces({infinity, most, smaller})},
       {"ReduceProd", reduces({1, 1, product})},
       {"ReduceSum", reduces({0, 0, sum})},
-      {"Relu", unary({[](double a) { return a < 0 ? 0 : a; },
+      {"Relu", unary({[](double a, double) { return a < 0 ? 0 : a; },
                       [](whole a) { return std::max(a, whole{0}); }})},
-      // Halfway to the even one, as the rounding mode of a program is unless it changes it.
-      {"Round", unary({std::nearbyint})},
-      {"Sigmoid", unary({[](double a) { return 1 / (1 + std::exp(-a)); }})},
-      {"Sign", unary({[](double a) { return a > 0   ? 1
-                                            : a < 0 ? -1
-                                                    : a; },
-                      [](whole a) { return whole{a > 0} - whole{a < 0}; }})},
-      {"Sqrt", unary({std::sqrt})},
+      {"Sigmoid", unary({real_of(function::sigmoid)})},
+      {"Sign",
+       unary({real_of(function::sign), [](whole a) { return whole{a > 0} - whole{a < 0}; }})},
       {"Sub", nary(difference)},
-      {"Tanh", unary({std::tanh})},
       {"Where", gives_one(where)},
       {"Xor", nary(compares([](auto a, auto b) { return (a != 0) != (b != 0); }))},
   };
+  for (const pointwise_traits& of : pointwise_functions()) {
+    if (of.operands == 1 && !of.onnx.empty()) all.emplace(of.onnx, unary({real_of(of.function)}));
+  }
+  return all;
 }
 
 }  // namespace graphline::nn::onnx

@@ -13,71 +13,22 @@
 
 namespace graphline::nn {
 
-/// What is computed of the elements at one position. Comparisons and `not` give 1 or 0, and take
-/// what is not 0 for true.
+/// A function of the elements at one position. `pointwise_functions.inc` defines each in one row.
 enum class pointwise_function {
-  // of one
-  abs,
-  ceil,
-  clip,  ///< from alpha to beta
-  cos,
-  elu,  ///< with alpha
-  erf,
-  exp,
-  floor,
-  gelu_erf,
-  gelu_tanh,
-  hard_sigmoid,  ///< alpha x + beta between 0 and 1
-  hard_swish,    ///< x times hard_sigmoid with 1/6 and 1/2
-  leaky_relu,    ///< with alpha
-  linear,        ///< alpha x + beta
-  log,
-  logical_not,
-  mish,
-  neg,
-  reciprocal,
-  round,  ///< halves to even
-  selu,   ///< with alpha and beta, which ONNX calls gamma
-  sigmoid,
-  sign,
-  silu,
-  sin,
-  softplus,
-  softsign,
-  sqrt,
-  tanh,
-  thresholded_relu,  ///< with alpha
-  // of two
-  add,
-  sub,
-  mul,
-  div,
-  pow,
-  max,
-  min,
-  fmod,  ///< with the sign of x, as in C
-  mod,   ///< with the sign of y, as in Python
-  prelu,
-  equal,
-  less,
-  less_equal,
-  greater,
-  greater_equal,
-  logical_and,
-  logical_or,
-  logical_xor,
-  // of three
-  where,
+#define GRAPHLINE_POINTWISE(function, ...) function,
+#include "stages/nn/operations/pointwise_functions.inc"
 };
 
-/// How it is called in names of kernels, how many operands it has, and its FLOPs for an element:
-/// each arithmetic operation, comparison and function of its formula counts as one.
+/// Its name in names of kernels, its number of operands, and its FLOPs for an element: each
+/// arithmetic operation, comparison and function of its formula counts as one.
 struct pointwise_traits {
   pointwise_function function;
   std::string_view name;
   int operands;
   int flops;
+  std::string_view onnx;  ///< the operator that is this function of its inputs; "" if none is
 };
+std::span<const pointwise_traits> pointwise_functions();
 const pointwise_traits& traits_of(pointwise_function function);
 
 /// Reads as many values as its function has operands; their shapes are broadcast as in NumPy.
