@@ -36,6 +36,7 @@ const std::vector<layer_kind>& layer_kinds() {
                      {pointwise_function::hard_sigmoid, 1.0F / 6, 0.5F}),
       pointwise_kind("hardswish", "x min(max(x / 6 + 1 / 2, 0), 1)",
                      {pointwise_function::hard_swish}),
+      pointwise_kind("mish", "x tanh(log(1 + exp(x)))", {pointwise_function::mish}),
       leaky_relu_kind(),
       softmax_kind(),
       batch_norm2d_kind(),

@@ -24,7 +24,8 @@ bool rectifies(const layer_operation& operation) {
   }
   const auto* of = std::get_if<pointwise_layer>(&operation);
   return of != nullptr && (of->function == pointwise_function::leaky_relu ||
-                           of->function == pointwise_function::hard_swish);
+                           of->function == pointwise_function::hard_swish ||
+                           of->function == pointwise_function::mish);
 }
 
 /// What makes up for what the activation after the layer of a weight takes from the size of its

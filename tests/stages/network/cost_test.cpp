@@ -72,6 +72,7 @@ TEST(network_cost, is_that_of_the_formula_of_each_layer) {
       {"tanh", square, elementwise(100)},
       {"hardsigmoid", square, elementwise(400)},
       {"hardswish", square, elementwise(500)},
+      {"mish", square, elementwise(500)},
       {"leaky_relu", square, elementwise(200)},
       // Each of 72 elements meets 4 x 4 kernel elements of 3 of the 6 outputs, in groups.
       {"conv_transpose2d: {out_channels: 6, kernel: 4, stride: 2, padding: 1, groups: 2}",

@@ -311,7 +311,7 @@ TEST(network_manual, lists_every_layer_with_its_parameters) {
   const std::string page = network_kind().manual();
   std::istringstream layers(
       "conv2d conv_transpose2d linear relu relu6 gelu sigmoid silu tanh hardsigmoid hardswish "
-      "leaky_relu softmax batch_norm2d layer_norm scaled_dot_product_attention max_pool2d "
+      "mish leaky_relu softmax batch_norm2d layer_norm scaled_dot_product_attention max_pool2d "
       "avg_pool2d adaptive_avg_pool2d upsample flatten reshape permute slice zero_pad2d concat add "
       "sub mul div");
   for (std::string layer; layers >> layer;) {

@@ -87,7 +87,7 @@ TEST(network_weights, make_up_for_the_rectifier_that_follows) {
   const double plain = std::sqrt(3.0 / 81);
   const double rectified = std::sqrt(6.0 / 81);
   for (const char* after :
-       {"relu", "relu6", "gelu", "silu", "batch_norm2d, relu", "hardswish", "leaky_relu"}) {
+       {"relu", "relu6", "gelu", "silu", "batch_norm2d, relu", "hardswish", "mish", "leaky_relu"}) {
     EXPECT_THAT(bounds(after), just_within(rectified)) << after;
   }
   for (const char* after : {"sigmoid", "flatten", "batch_norm2d", "softmax, relu", "tanh"}) {

@@ -326,6 +326,8 @@ def cases():
 
     yield "zero_pad2d", image, [conv(5, 16, 3), zero_pad(2)]
     yield "zero_pad2d_sides", image, [zero_pad([1, 0, 2, 3])]
+    # Inputs far from 0, where exp(x) overflows.
+    yield "mish", image, [enlarged(200, conv(5, 16, 3)), plain("mish", nn.Mish())]
 
 
 def main():
