@@ -121,7 +121,7 @@ class roofline(Case):
         self.assertEqual((settings["frames"], settings["graphs"], settings["in_flight"],
                           settings["strategy"]), (6, "off", 1, "serial"))
         self.assertEqual(settings["arrival"], "closed")
-        self.assertNotIn("deadline_ms", settings)
+        self.assertNotIn("deadline_ns", settings)
         for option in ("--timing", "--strategy", "--in-flight"):
             self.expect(self.graphline("roofline", self.pipeline(), option, "2"), 2,
                         f"unknown option '{option}'")

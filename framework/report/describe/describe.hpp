@@ -100,8 +100,9 @@ void add_machine(document& to, const device_properties& device, const name_texts
 /// Settings, device, environment and files that made a run. `run`: its settings, as they are shown.
 void add_origin(document& to, const run_record& record, const settings& run);
 
-/// How a pipeline is run, its parameters as one fact "params".
-std::vector<fact> settings_facts(const settings& run, const name_texts& parameters);
+/// Settings as a record has them; of a run those that say something in it.
+std::vector<fact> settings_facts(const settings& run);
+std::vector<fact> settings_facts(const experiment_settings& how);
 
 /// A row for each ceiling, with the ridge points of those that count. `measured`: the samples and
 /// how they were made, in the order of the figures; null where a result does not keep them.

@@ -274,8 +274,7 @@ std::vector<fact> settings_of_all(const experiment_record& record) {
   for (const auto& [name, of] : runs_by_member(record))
     runs.insert(runs.end(), of.begin(), of.end());
   return shared(runs, [](const run_record& run) {
-    auto list = settings_facts(run.run, {});
-    std::erase_if(list, [](const fact& one) { return one.key == "params"; });
+    auto list = settings_facts(run.run);
     for (const auto& [name, value] : run.parameters) {
       list.push_back({"params." + name, "params." + name, value});
     }
@@ -284,19 +283,11 @@ std::vector<fact> settings_of_all(const experiment_record& record) {
 }
 
 void add_origin(document& to, const experiment_record& record) {
-  const auto& how = record.how;
   const auto add = [&](const char* key, const char* title, std::vector<fact> list,
                        unsigned where = not_in_text) {
     to.parts.push_back(facts{key, title, std::move(list), where, true});
   };
-  add("settings", "Settings of the experiment",
-      {{"trials", "trials", how.trials},
-       {"time_limit", "time limit", cell(how.time_limit, unit::duration)},
-       {"narrow_to", "narrow to", how.narrow_to},
-       {"margin", "margin", how.margin},
-       {"tail", "tail", how.tail},
-       {"seed", "seed", std::to_string(how.seed)},
-       {"repeat_affected", "repeat affected", how.repeat_affected}});
+  add("settings", "Settings of the experiment", settings_facts(record.how));
   if (!record.files.empty()) add("files", "Checksums", facts_of(record.files));
   if (record.trials.empty()) return;
   const auto& first = record.trials.front().members.front();

@@ -1,9 +1,12 @@
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "framework/report/describe/describe.hpp"
-#include "framework/report/json/common_json.hpp"
 #include "framework/report/json/json_text.hpp"
+#include "framework/report/json/record_json.hpp"
 #include "framework/report/render/heading.hpp"
+#include "framework/spec/settings_table.hpp"
 
 namespace graphline::report {
 
@@ -11,32 +14,49 @@ namespace {
 
 decltype(named_value::value) value_of(const nlohmann::ordered_json& of) {
   if (of.is_boolean()) return of.get<bool>();
-  if (of.is_number()) return quantity{of.get<double>(), unit::none};
+  const bool exact = !of.is_number_integer() || std::abs(of.get<double>()) < 0x1p53;
+  if (of.is_number() && exact) return quantity{of.get<double>(), unit::none};
+  if (of.is_number()) return of.dump();  // a seed
   return of.get<std::string>();
 }
 
-std::vector<fact> device_facts(const device_properties& device) {
-  std::vector<named_value> details;
-  for (const auto& [name, text] : device.details) details.push_back({name, text});
-  return {{"backend", "backend", device.backend},
-          {"name", "name", device.name},
-          {"memory_bytes", "memory",
-           device.memory_bytes > 0 ? cell(device.memory_bytes, unit::bytes) : cell()},
-          {"compute_threads", "compute threads", device.compute_threads},
-          {"priority_levels", "priority levels", device.priority_levels},
-          {"details", "details", std::move(details)}};
+/// What stands in the record under a key, whose end may name a unit.
+fact fact_of(const std::string& key, const nlohmann::ordered_json& value) {
+  for (const auto& [ending, in] : {std::pair{"_ns", unit::duration}, {"_bytes", unit::bytes}}) {
+    if (!key.ends_with(ending)) continue;
+    return {key, key.substr(0, key.rfind('_')),
+            value.is_null() ? cell() : cell(value.get<double>(), in)};
+  }
+  if (value.is_null()) return {key, key, {}};
+  if (!value.is_array()) return {key, key, named_value{key, value_of(value)}};
+  std::vector<named_value> texts;
+  for (const auto& pair : value) texts.push_back({pair[0], pair[1].get<std::string>()});
+  return {key, key, std::move(texts)};
+}
+
+/// As `fields` names them.
+template <class Part>
+std::vector<fact> facts_of_part(const Part& part) {
+  std::vector<fact> list;
+  const auto json = part_json(part);
+  for (const auto& [key, value] : json.items()) list.push_back(fact_of(key, value));
+  return list;
 }
 
 }  // namespace
 
-std::vector<fact> settings_facts(const settings& run, const name_texts& given) {
-  std::vector<fact> list;
-  const auto json = settings_json(run, given);
-  for (const auto& [key, value] : json.items()) {
-    list.push_back(key == "params" ? parameters_fact(given)
-                                   : fact{key, key, named_value{key, value_of(value)}});
-  }
+std::vector<fact> settings_facts(const settings& run) {
+  auto list = facts_of_part(run);
+  std::erase_if(list, [](const fact& one) { return !one.value.known(); });
+  each_setting([&](auto, const setting_entry& of) {
+    if (applies(of, run)) return;
+    std::erase_if(list, [&of](const fact& one) { return one.key == of.key; });
+  });
   return list;
+}
+
+std::vector<fact> settings_facts(const experiment_settings& how) {
+  return facts_of_part(how);
 }
 
 std::vector<fact> facts_of(const name_texts& pairs) {
@@ -70,13 +90,14 @@ void add_failures(document& to, const run_record& record, const std::string& whi
 }
 
 void add_machine(document& to, const device_properties& device, const name_texts& environment) {
-  to.parts.push_back(facts{"device", "Device", device_facts(device), not_in_text, true});
+  to.parts.push_back(facts{"device", "Device", facts_of_part(device), not_in_text, true});
   to.parts.push_back(facts{"environment", "Environment", facts_of(environment), not_in_text, true});
 }
 
 void add_origin(document& to, const run_record& record, const settings& run) {
-  to.parts.push_back(
-      facts{"settings", "Settings", settings_facts(run, record.parameters), not_in_text, true});
+  auto settings = settings_facts(run);
+  settings.push_back(parameters_fact(record.parameters));
+  to.parts.push_back(facts{"settings", "Settings", std::move(settings), not_in_text, true});
   add_machine(to, record.device, record.environment);
   if (!record.files.empty()) {
     to.parts.push_back(facts{"files", "Checksums", facts_of(record.files), not_in_text, true});

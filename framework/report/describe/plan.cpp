@@ -164,7 +164,9 @@ document describe(const plan& p, const plan_target& target, int cores) {
                             counted(p.run.frames, "frame"), p.run.warmup, to_word(p.run.timing))};
   std::erase(made.lines, "");
   made.parts.push_back(facts{"", "", {{"device", "", target.backend}}, in_data});
-  made.parts.push_back(facts{"settings", "", settings_facts(p.run, p.parameters), in_data});
+  auto settings = settings_facts(p.run);
+  settings.push_back(parameters_fact(p.parameters));
+  made.parts.push_back(facts{"settings", "", std::move(settings), in_data});
   made.parts.push_back(stage_table(p));
   if (p.schedule.properties.one_launch) {
     made.parts.push_back(

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "framework/analysis/stats/distribution.hpp"
-#include "framework/record/run_record.hpp"
 
 namespace graphline {
 
@@ -19,12 +18,6 @@ nlohmann::ordered_json ms_or_null(const std::optional<double>& ns);
 /// A distribution in milliseconds as in `graphline.run/1`: what the sample does not carry is null,
 /// and "needs" tells for each such percentile how many frames it takes.
 nlohmann::ordered_json distribution_json(const std::optional<distribution>& times);
-
-nlohmann::ordered_json device_json(const device_properties& device);
-
-/// How a run was set, with the parameters of its pipeline.
-nlohmann::ordered_json settings_json(
-    const settings& run, const std::vector<std::pair<std::string, std::string>>& parameters);
 
 /// Pairs of names and texts as an object of strings.
 nlohmann::ordered_json texts_json(const std::vector<std::pair<std::string, std::string>>& pairs);

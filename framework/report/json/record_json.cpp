@@ -114,6 +114,7 @@ json part_json(const Part& part) {
 }
 template json part_json(const trial_record&);
 template json part_json(const settings&);
+template json part_json(const device_properties&);
 template json part_json(const experiment_settings&);
 template json part_json(const std::vector<compared_pair>&);
 

@@ -12,7 +12,8 @@ namespace graphline {
 /// order of the frames; names, and texts that come as pairs, are in their order.
 nlohmann::ordered_json record_json(const record_view& record);
 
-/// The same of a part of a record: a trial, `settings`, `experiment_settings`, pairs to compare.
+/// The same of a part of a record: a trial, `settings`, `device_properties`,
+/// `experiment_settings`, pairs to compare.
 template <class Part>
 nlohmann::ordered_json part_json(const Part& part);
 

@@ -58,12 +58,14 @@ void add_time_unit(json& to, bool is_time) {
 }
 
 /// An estimate "value" has its interval beside it as "interval", any other as "NAME_interval".
+/// Times are in nanoseconds where the key says so.
 json json_of(const std::vector<fact>& list) {
   json made = json::object();
   for (const auto& one : list) {
     const auto number = one.value.number();
-    add_time_unit(made, number && number->in == unit::duration);
-    made[one.key] = json_of(one.value);
+    const bool in_ns = number && one.key.ends_with("_ns");
+    add_time_unit(made, number && number->in == unit::duration && !in_ns);
+    made[one.key] = in_ns ? json(static_cast<std::int64_t>(number->value)) : json_of(one.value);
     const auto* some = std::get_if<estimate>(&one.value.value);
     if (some == nullptr) continue;
     made[one.key == "value" ? "interval" : one.key + "_interval"] =

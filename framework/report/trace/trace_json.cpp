@@ -11,6 +11,7 @@
 #include "framework/record/timing_protocol.hpp"
 #include "framework/report/json/common_json.hpp"
 #include "framework/report/json/json_text.hpp"
+#include "framework/report/json/record_json.hpp"
 
 namespace graphline {
 
@@ -190,8 +191,9 @@ std::string origin(const run_record& record, nanoseconds zero) {
       {"clock_drift_ns", record.clock_drift},
       {"clock_error_is", "of stamps of the device on the host's clock, at most; drift taken out"},
       {"stage_time_is", traits_of(record.run.timing).meaning},
-      {"settings", settings_json(record.run, record.parameters)},
-      {"device", device_json(record.device)},
+      {"parameters", texts_json(record.parameters)},
+      {"settings", part_json(record.run)},
+      {"device", part_json(record.device)},
       {"environment", texts_json(record.environment)},
       {"warnings", record.warnings}};
   return json_in_one_line(origin);
