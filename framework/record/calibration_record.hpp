@@ -67,7 +67,7 @@ struct ceiling_record {
 template <class Archive>
 void fields(Archive& a, part_of_record<ceiling_record> auto& of) {
   a.value("what", of.what);
-  a.newer("precision", of.arithmetic);
+  a.value("precision", of.arithmetic);
   a.value("how", of.how);
   a.value("amount", of.amount, any_ceiling);
   a.value("times_ns", of.times, time_above_0);
@@ -104,7 +104,7 @@ struct ceiling_figure {
 template <class Archive>
 void fields(Archive& a, part_of_record<ceiling_figure> auto& of) {
   a.value("what", of.what);
-  a.newer("precision", of.arithmetic);
+  a.value("precision", of.arithmetic);
   a.value("value", of.value, any_ceiling);
   a.value("worst", of.worst, any_ceiling);
   a.value("best", of.best, any_ceiling);

@@ -15,7 +15,6 @@ namespace graphline {
 //
 // An archive has for a field, of whatever type,
 //   value     an optional one is null where there is nothing; left out where it would be a struct
-//   newer     a value that results of earlier versions do not have, or not of everything
 //   column    a list with an entry for each frame, or none at all; stamps are two lists
 //   busy      a time of each of some stamps, of which it is a part
 //   type      of a tensor, by the keys "shape" and "dtype"

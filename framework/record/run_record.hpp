@@ -49,7 +49,7 @@ void fields(Archive& a, part_of_record<graph_record> auto& of) {
   a.value("later_launch_ns", of.later_launch, any_time);
   a.value("launch_ns", of.launch, any_time);
   a.value("eager_ns", of.eager, any_time);
-  a.newer("nodes", of.nodes);
+  a.value("nodes", of.nodes);
 }
 
 /// A file that the user wrote, as it was read.
@@ -127,8 +127,8 @@ struct load_record {
 template <class Archive>
 void fields(Archive& a, part_of_record<load_record> auto& of) {
   a.value("dropped", of.dropped, any_time);
-  a.newer("unfinished", of.unfinished, any_time);
-  a.newer("ended_ns", of.ended, any_time);
+  a.value("unfinished", of.unfinished, any_time);
+  a.value("ended_ns", of.ended, any_time);
   a.value("found_full", of.found_full);
   a.value("longest_queue", of.longest_queue);
 }
@@ -191,8 +191,8 @@ void fields(Archive& a, part_of_record<conditions_record> auto& of) {
   a.value("device_before", of.device_before);
   a.value("device_after", of.device_after);
   a.value("threads", of.threads);
-  a.newer("throttled_ns", of.throttled);
-  a.newer("standstills", of.standstills);
+  a.value("throttled_ns", of.throttled, any_time);
+  a.value("standstills", of.standstills);
 }
 
 /// Everything one run produced, in raw form. Every report is computed from this alone.
@@ -204,7 +204,7 @@ struct run_record {
   std::vector<std::pair<std::string, std::string>> files;  ///< path and checksum of what it read
   settings run;                                            ///< as it was carried out
   device_properties device;
-  int cpu_cores = 0;  ///< that CPU stages could have at once; 0 where an early record does not say
+  int cpu_cores = 0;  ///< that CPU stages could have at once; 0: not known
   std::vector<std::pair<std::string, std::string>> environment;  ///< versions, machine, date
   memory_usage memory;          ///< of this pipeline; its peak while it was prepared
   nanoseconds clock_error = 0;  ///< of device stamps on the host's clock, at most, if drift is even
@@ -235,10 +235,10 @@ void fields(Archive& a, part_of_record<run_record> auto& of) {
   a.value("description", of.description);
   a.value("source", of.source);
   a.value("parameters", of.parameters);
-  a.newer("files", of.files);
+  a.value("files", of.files);
   a.value("settings", of.run);
   a.value("device", of.device);
-  a.newer("cpu_cores", of.cpu_cores);
+  a.value("cpu_cores", of.cpu_cores);
   a.value("environment", of.environment);
   a.value("memory", of.memory);
   a.value("clock_error_ns", of.clock_error, any_time);
@@ -248,13 +248,13 @@ void fields(Archive& a, part_of_record<run_record> auto& of) {
   a.value("frames", of.frames);
   a.frames = of.frames.size();
   a.column("launches", of.launches);
-  a.newer("threads", of.threads);
+  a.value("threads", of.threads);
   a.threads = of.threads.size();
   a.value("load", of.load);
   a.value("calibration", of.calibration);
   a.value("stages", of.stages);
   a.column("ended_by", of.ended_by, index_below(a.stages));
-  a.newer("tensors", of.tensors);
+  a.value("tensors", of.tensors);
   a.value("graphs", of.graphs);
   a.value("outputs", of.outputs);
   a.value("warnings", of.warnings);

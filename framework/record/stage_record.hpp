@@ -60,7 +60,7 @@ template <class Archive>
 void fields(Archive& a, part_of_record<part_record> auto& of) {
   a.value("name", of.name);
   a.value("choice", of.choice);
-  a.newer("cost", of.cost);
+  a.value("cost", of.cost);
   a.column("device", of.device);
   a.busy("busy", of.busy, of.device);
 }
@@ -76,7 +76,7 @@ struct operation_record {
 template <class Archive>
 void fields(Archive& a, part_of_record<operation_record> auto& of) {
   a.value("name", of.name);
-  a.newer("part", of.part);
+  a.value("part", of.part);
   a.value("calls", of.calls, any_time);
   a.value("together", of.together, any_time);
 }
@@ -141,9 +141,9 @@ void fields(Archive& a, part_of_record<stage_record> auto& of) {
   a.value("on", of.on);
   a.value("copy", of.copy);
   a.value("stream", of.stream);
-  a.newer("priority", of.priority);
-  a.newer("waits", of.waits);
-  a.newer("cost", of.cost);
+  a.value("priority", of.priority);
+  a.value("waits", of.waits);
+  a.value("cost", of.cost);
   a.column("enqueued", of.enqueued);
   a.column("device", of.device);
   a.busy("busy", of.busy, of.device);

@@ -37,12 +37,11 @@ class roofline(Case):
         run = json.loads(done.stdout)
         figures = {"read": 10e9, "write": 12e9, "copy": 9e9, "host_to_device_pinned": 8e9,
                    "device_to_host_pinned": 7e9, "convolution": 100e9, "matmul": 90e9}
-        ceilings = [{"what": what, "how": "made up", "unit": "a second", "amount": value / 1000,
-                     "times_ns": [1_000_000] * 5} for what, value in figures.items()]
-        ceilings.append({"what": "launch", "how": "made up", "unit": "ns", "amount": 1,
-                         "times_ns": [2000] * 5})
-        for ceiling in ceilings[5:7]:
-            ceiling["precision"] = "float32"
+        ceilings = [{"what": what, "precision": "float32", "how": "made up", "unit": "a second",
+                     "amount": value / 1000, "times_ns": [1_000_000] * 5}
+                    for what, value in figures.items()]
+        ceilings.append({"what": "launch", "precision": "float32", "how": "made up", "unit": "ns",
+                         "amount": 1, "times_ns": [2000] * 5})
         record = {"schema": "graphline.calibration/1", "device": run["device"],
                   "environment": run["environment"], "ceilings": ceilings,
                   "theoretical_peaks": [], "warnings": [], "interrupted": False}

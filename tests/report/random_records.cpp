@@ -34,10 +34,6 @@ class drawing : public record_counts {
     if (coin() && in.least <= in.most) draw(item.emplace(), in);
   }
   template <class T>
-  void newer(std::string_view key, T& item, const number_range& in = any_number) {
-    value(key, item, in);
-  }
-  template <class T>
   void column(std::string_view, std::vector<T>& list, const number_range& in = any_number) {
     if (coin() || in.least > in.most) return;
     list.resize(frames);

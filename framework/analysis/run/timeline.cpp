@@ -46,30 +46,23 @@ bool copies_only(const run_record& record, std::string_view stream) {
 
 timeline::timeline(const run_record& record)
     : record_(record),
-      lane_of_thread_(record.threads.size() + 1, no_lane),
+      lane_of_thread_(record.threads.size(), no_lane),
       lane_of_stage_(record.stages.size(), no_lane) {
-  // Beside the threads of the record one for what an early version noted none for.
-  const std::size_t unknown = record.threads.size();
-  std::vector<bool> used(unknown + 1, false);
-  used[0] = !record.launches.empty();
+  std::vector<bool> used(record.threads.size(), false);
+  if (!used.empty()) used[0] = !record.launches.empty();
   for (const auto& stage : record.stages) {
     const std::size_t timed = std::min(host_stamps(stage).size(), record.frames.size());
-    for (std::size_t frame = 0; frame < timed; ++frame) used[thread_of(stage, frame)] = true;
+    for (std::size_t frame = 0; frame < std::min(timed, stage.threads.size()); ++frame) {
+      used[stage.threads[frame]] = true;
+    }
   }
-  for (std::size_t thread = 0; thread <= unknown; ++thread) {
+  for (std::size_t thread = 0; thread < used.size(); ++thread) {
     if (!used[thread]) continue;
     lane_of_thread_[thread] = lanes_.size();
-    lanes_.push_back({timeline_lane::kind::thread,
-                      thread < unknown ? record.threads[thread] : std::string("host")});
+    lanes_.push_back({timeline_lane::kind::thread, record.threads[thread]});
   }
   add_streams(timeline_lane::kind::stream);
   add_streams(timeline_lane::kind::copies);
-}
-
-std::size_t timeline::thread_of(const stage_record& stage, std::size_t frame) const noexcept {
-  const std::size_t unknown = record_.threads.size();
-  if (frame >= stage.threads.size()) return unknown;
-  return std::min<std::size_t>(stage.threads[frame], unknown);
 }
 
 void timeline::add_streams(timeline_lane::kind what) {
@@ -112,10 +105,14 @@ std::vector<timeline_span> timeline::spans_of(std::size_t frame) const {
     spans.push_back({what, lane, stage, 0, stamps[frame].begin, stamps[frame].end});
   };
   // The thread that drives the frames, the first of the record, launches their graphs.
-  add(kind::launch, lane_of_thread_.front(), std::nullopt, record_.launches);
+  if (!lane_of_thread_.empty()) {
+    add(kind::launch, lane_of_thread_.front(), std::nullopt, record_.launches);
+  }
   for (std::size_t i = 0; i < record_.stages.size(); ++i) {
     const stage_record& stage = record_.stages[i];
-    add(host_kind(stage), lane_of_thread_[thread_of(stage, frame)], i, host_stamps(stage));
+    if (frame < stage.threads.size()) {
+      add(host_kind(stage), lane_of_thread_[stage.threads[frame]], i, host_stamps(stage));
+    }
     if (!on_stream(stage)) continue;
     add_device_spans(i, frame, spans);
   }

@@ -65,9 +65,8 @@ class timeline {
   /// `record` must outlive this.
   explicit timeline(const run_record& record);
 
-  /// Threads first, in the record's order, and after them "host" for what an early record names no
-  /// thread of; then streams in the order of the stages; then streams that carry copies only. Only
-  /// lanes that hold something: none under `timing: none`.
+  /// Threads first, in the record's order; then streams in the order of the stages; then streams
+  /// that carry copies only. Only lanes that hold something: none under `timing: none`.
   const std::vector<timeline_lane>& lanes() const noexcept { return lanes_; }
 
   /// What happened for a frame, as it was stamped, by begin; parts follow the stage that they are
@@ -77,14 +76,12 @@ class timeline {
   std::vector<timeline_span> spans_of(std::size_t frame) const;
 
  private:
-  /// Index into the record's threads; their count for one that is not known.
-  std::size_t thread_of(const stage_record& stage, std::size_t frame) const noexcept;
   void add_streams(timeline_lane::kind what);
   void add_device_spans(std::size_t stage, std::size_t frame, std::vector<timeline_span>& to) const;
 
   const run_record& record_;
   std::vector<timeline_lane> lanes_;
-  std::vector<std::size_t> lane_of_thread_;  ///< by the record's index, one more for "host"
+  std::vector<std::size_t> lane_of_thread_;  ///< by the record's index
   std::vector<std::size_t> lane_of_stage_;   ///< by index: of a device stage's stream
 };
 

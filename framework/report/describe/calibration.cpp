@@ -62,8 +62,7 @@ const std::vector<column_of<ceiling_row>>& ceiling_columns() {
   static const std::vector<column_of<ceiling_row>> columns = {
       {{"name", "ceiling"}, [](r x) { return label_of(x.of.what, x.of.arithmetic); }},
       {data_column("what"), [](r x) { return x.of.what; }},
-      {data_column("precision"),
-       [](r x) { return x.in == flops_per_second ? cell(x.of.arithmetic) : cell(); }},
+      {data_column("precision"), [](r x) { return x.of.arithmetic; }},
       {{"how", "measured by", {}, 0, "", not_in_text},
        [](r x) { return x.from ? cell(x.from->how) : cell(); }},
       {data_column("unit"), [](r x) { return symbol_of(x.in); }},

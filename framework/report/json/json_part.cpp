@@ -27,7 +27,7 @@ std::string shown(const json& value) {
 json_part json_part::at(std::string_view key) const {
   if (!value_->is_object()) fail("an object");
   const auto found = value_->find(std::string(key));
-  if (found == value_->end()) throw input_error(fmt::format("{} lacks '{}'", where_, key));
+  if (found == value_->end()) throw missing_key(fmt::format("{} lacks '{}'", where_, key));
   return {*found, fmt::format("{}.{}", where_, key)};
 }
 

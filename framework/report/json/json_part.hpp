@@ -10,9 +10,16 @@
 #include <utility>
 #include <vector>
 
+#include "framework/base/error.hpp"
 #include "framework/base/words.hpp"
 
 namespace graphline {
+
+/// Says which key an object lacks.
+class missing_key : public input_error {
+ public:
+  using input_error::input_error;
+};
 
 /// A value somewhere in a JSON text that was read, with the way to it, so that whatever is missing
 /// or of the wrong kind can be named: "members[0].stages[2].device.begin". The text must outlive
@@ -26,7 +33,7 @@ class json_part {
   const std::string& where() const noexcept { return where_; }
   const nlohmann::ordered_json& json() const noexcept { return *value_; }
 
-  /// The value of an object's key, which must be there.
+  /// The value of an object's key; throws `missing_key` where it lacks that.
   json_part at(std::string_view key) const;
 
   /// The value of an object's key; nothing where it is missing or null.

@@ -13,7 +13,6 @@ namespace graphline {
 
 // The fields of what records hold of the floors below them.
 
-/// What results of earlier versions do not have is at its default, under which they ran.
 template <class Archive>
 void fields(Archive& a, part_of_record<settings> auto& of) {
   each_setting([&]<class Held>(Held settings::*member, const setting_entry& about) {
@@ -22,7 +21,7 @@ void fields(Archive& a, part_of_record<settings> auto& of) {
     } else if constexpr (std::same_as<Held, std::optional<double>>) {
       a.value(about.key, of.*member, any_rate);
     } else {
-      a.newer(about.key, of.*member);
+      a.value(about.key, of.*member);
     }
   });
 }
@@ -45,8 +44,8 @@ void fields(Archive& a, part_of_record<device_properties> auto& of) {
   a.value("memory_bytes", of.memory_bytes);
   a.value("compute_threads", of.compute_threads);
   a.value("priority_levels", of.priority_levels);
-  a.newer("one_at_a_time", of.one_at_a_time);
-  a.newer("tells_busy_time", of.tells_busy_time);
+  a.value("one_at_a_time", of.one_at_a_time);
+  a.value("tells_busy_time", of.tells_busy_time);
   a.value("details", of.details);
 }
 

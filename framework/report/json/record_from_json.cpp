@@ -72,16 +72,8 @@ class record_reader : public record_counts {
   }
   template <class T>
   void value(std::string_view key, std::optional<T>& item, const range& allowed = {}) {
+    if constexpr (!part_of_a_record<T>) from_.at(key);  // null where there is nothing
     if (const auto part = from_.find(key)) read(*part, item.emplace(), allowed);
-  }
-  /// Keeps what is there where the key is missing.
-  template <class T>
-  void newer(std::string_view key, T& item, const range& allowed = {}) {
-    if (const auto part = from_.find(key)) read(*part, item, allowed);
-  }
-  template <class T>
-  void newer(std::string_view key, std::optional<T>& item) {
-    value(key, item);
   }
   /// One that is missing was not filled.
   template <class T>

@@ -67,10 +67,6 @@ class record_writer : public record_counts {
     if (item) value(key, *item);
   }
   template <class T>
-  void newer(std::string_view key, const T& item, const number_range& = {}) {
-    value(key, item);
-  }
-  template <class T>
   void column(std::string_view key, const std::vector<T>& list, const number_range& = {}) {
     if (!list.empty()) value(key, list);
   }

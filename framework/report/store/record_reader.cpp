@@ -21,13 +21,6 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-json_part raw_of(const json_part& result) {
-  if (auto from = result.find("record")) return *from;
-  throw input_error(
-      "this result does not hold what reports are made from ('record'): an earlier version of "
-      "graphline wrote it, or another program; run the pipeline again with --json");
-}
-
 /// Everything that is wrong with a file as a whole reads alike.
 [[noreturn]] void refuse_result(const std::string& path, std::string_view message) {
   throw input_error(fmt::format("{}: error: {}", printable(path), printable(message)));
@@ -60,6 +53,13 @@ std::size_t checked_kind(const std::string& path, const std::string& schema) {
                                   schema.empty() ? "this is no result: it does not say its 'schema'"
                                                  : "this is " + quote(schema),
                                   schemas_read()));
+}
+
+/// " (graphline 0.1.0 wrote it)" where a result says so.
+std::string writer_of(const json& result) {
+  const json::json_pointer place("/environment/graphline");
+  if (!result.contains(place) || !result[place].is_string()) return {};
+  return fmt::format(" (graphline {} wrote it)", result[place].get_ref<const std::string&>());
 }
 
 [[noreturn]] void refuse_broken(const std::shared_ptr<const source_text>& source,
@@ -100,7 +100,10 @@ any_record read_record(const std::string& path, named_by who) {
   const auto kind = checked_kind(path, schema_of(content));
   try {
     const json_part result(content, "result");
-    return record_from(kind, result_kinds[kind].bare ? result : raw_of(result));
+    return record_from(kind, result_kinds[kind].bare ? result : result.at("record"));
+  } catch (const missing_key& problem) {
+    refuse_result(path, fmt::format("{}{}; make it again with 'graphline {}'", problem.what(),
+                                    writer_of(content), result_kinds[kind].command));
   } catch (const input_error& problem) {
     refuse_result(path, problem.what());
   }

@@ -12,7 +12,7 @@ namespace graphline {
 /// (`graphline.run/1`). Every report of what it answers is, byte for byte, the one that was made,
 /// or would have been, from the record that the file was written from. Throws an `input_error` that
 /// names the file and says what is wrong with it and what can be done: where it is no such result,
-/// was written before it held all that reports take, or is damaged.
+/// lacks a key (of another version's result), or is damaged.
 any_record read_record(const std::string& path, named_by who = named_by::user);
 
 /// The same of a file that must hold a calibration; throws an `input_error` where it holds

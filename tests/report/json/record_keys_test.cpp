@@ -111,10 +111,6 @@ class key_lister : public record_counts {
     add(key, type_of(item));
   }
   template <class T>
-  void newer(std::string_view key, const T& item, const number_range& = {}) {
-    add(key, type_of(item));
-  }
-  template <class T>
   void column(std::string_view key, const std::vector<T>& list, const number_range& = {}) {
     add(key, type_of(list) + ", one for each frame");
   }

@@ -134,7 +134,8 @@ TEST(calibration_reader, refuses_what_is_no_calibration) {
 
 TEST(calibration_reader, names_what_is_missing_or_cannot_be) {
   EXPECT_EQ(trouble_after([](json& c) { c["environment"].erase("date"); }),
-            ": error: result.environment lacks 'date'");
+            ": error: result.environment lacks 'date' (graphline 0.5.0 wrote it); make it again "
+            "with 'graphline calibrate'");
   EXPECT_EQ(trouble_after([](json& c) { c["ceilings"][0]["amount"] = 0; }),
             ": error: result.ceilings[0].amount is 0, where a number from 0.001 to "
             "10^18 is expected");
