@@ -14,13 +14,11 @@ stage_registry builtin_stages() {
   stage_kind network = network_kind();
   stage_kind onnx = onnx_kind();
   stage_kind matmul = matmul_kind();
-  stage_kind gemv = gemv_kind();
   stage_kind traffic = traffic_kind();
   stage_kind device_spin = device_spin_kind();
-  for (stage_kind* kind : {&network, &onnx, &matmul, &gemv})
-    kind->libraries["host"] = nn::onednn_version;
+  for (stage_kind* kind : {&network, &onnx, &matmul}) kind->libraries["host"] = nn::onednn_version;
 #ifdef GRAPHLINE_CUDA
-  for (stage_kind* kind : {&network, &onnx, &matmul, &gemv}) {
+  for (stage_kind* kind : {&network, &onnx, &matmul}) {
     kind->libraries["cuda"] = nn::cuda_library_versions;
   }
   network.make_device["cuda"] = make_network_cuda;
@@ -28,7 +26,6 @@ stage_registry builtin_stages() {
   onnx.make_device["cuda"] = make_onnx_cuda;
   onnx.form = network_form;
   matmul.make_device["cuda"] = make_matmul_cuda;
-  gemv.make_device["cuda"] = make_gemv_cuda;
   traffic.make_device["cuda"] = make_traffic_cuda;
   device_spin.make_device["cuda"] = make_device_spin_cuda;
 #endif
@@ -36,7 +33,6 @@ stage_registry builtin_stages() {
   registry.add(std::move(network));
   registry.add(std::move(onnx));
   registry.add(std::move(matmul));
-  registry.add(std::move(gemv));
   registry.add(std::move(traffic));
   registry.add(std::move(device_spin));
   registry.add(copy_kind());

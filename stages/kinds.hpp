@@ -15,7 +15,6 @@ namespace graphline {
 stage_kind network_kind();        // network.cpp
 stage_kind onnx_kind();           // onnx.cpp
 stage_kind matmul_kind();         // matmul.cpp
-stage_kind gemv_kind();           // gemv.cpp
 stage_kind traffic_kind();        // traffic.cpp
 stage_kind device_spin_kind();    // device_spin.cpp
 stage_kind copy_kind();           // copy.cpp
@@ -36,7 +35,6 @@ stage_kind ctc_decode_kind();     // cpu/ctc_decode.cpp
 std::unique_ptr<device_stage> make_network_cuda(device& d, const stage_config& config);
 std::unique_ptr<device_stage> make_onnx_cuda(device& d, const stage_config& config);
 std::unique_ptr<device_stage> make_matmul_cuda(device& d, const stage_config& config);
-std::unique_ptr<device_stage> make_gemv_cuda(device& d, const stage_config& config);
 std::unique_ptr<device_stage> make_traffic_cuda(device& d, const stage_config& config);
 std::unique_ptr<device_stage> make_device_spin_cuda(device& d, const stage_config& config);
 

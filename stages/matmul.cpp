@@ -1,3 +1,5 @@
+#include "stages/matmul.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -5,7 +7,6 @@
 
 #include "stages/kinds.hpp"
 #include "stages/precision_parameters.hpp"
-#include "stages/products.hpp"
 
 namespace graphline {
 
@@ -14,15 +15,15 @@ namespace {
 /// The most dimensions that oneDNN's tensors have.
 constexpr std::size_t largest_rank = 12;
 
-bool check_operand(const char* kind, const char* name, const tensor_type& type, const place& where,
+bool check_operand(const char* name, const tensor_type& type, const place& where,
                    diagnostics& out) {
   if (type.element != dtype::float32) {
     out.error(where,
-              fmt::format("{} multiplies float32, but '{}' is {}", kind, name, to_string(type)));
+              fmt::format("matmul multiplies float32, but '{}' is {}", name, to_string(type)));
     return false;
   }
   if (type.shape.rank() < 2 || type.shape.rank() > largest_rank) {
-    out.error(where, fmt::format("{} needs '{}' with 2 to {} dimensions, found {}", kind, name,
+    out.error(where, fmt::format("matmul needs '{}' with 2 to {} dimensions, found {}", name,
                                  largest_rank, to_string(type.shape)));
     return false;
   }
@@ -42,17 +43,81 @@ std::string describe(const char* name, const shape& s, bool transpose) {
   return fmt::format("'{}' is {}{}", name, to_string(s), transpose ? " transposed" : "");
 }
 
-std::optional<nn::matmul_form> matmul_of(const arguments& values,
-                                         std::span<const tensor_type> inputs, diagnostics& out) {
-  const wanted_product wanted{.transpose_a = values.boolean("transpose_a"),
-                              .transpose_b = values.boolean("transpose_b")};
-  return product_of(wanted, inputs, values.where(), out);
+/// What the project's own loops and kernels compute: float32, rows of 'a' times one column.
+bool check_fused(const arguments& values, const nn::matmul_form& form, diagnostics& out) {
+  const auto report = [&](std::string_view where, std::string_view problem) {
+    out.error(values.where(where), fmt::format("method: fused {}; use method: library", problem));
+    return false;
+  };
+  if (form.transpose_a) return report("transpose_a", "does not transpose 'a'");
+  const std::int64_t columns = form.c[form.c.rank() - 1];
+  if (columns != 1) {
+    return report("method", fmt::format("multiplies by one column, but 'b' has {}", columns));
+  }
+  if (precision_of(values) != precision::float32) {
+    return report("precision", "computes in float32");
+  }
+  return true;
 }
 
+/// The product by the rules of torch.matmul for ranks of at least 2; reports what does not fit and
+/// answers nothing.
+std::optional<nn::matmul_form> matmul_of(const arguments& values,
+                                         std::span<const tensor_type> inputs, diagnostics& out) {
+  const place& where = values.where();
+  const bool transpose_a = values.boolean("transpose_a");
+  const bool transpose_b = values.boolean("transpose_b");
+  const bool a_fits = check_operand("a", inputs[0], where, out);
+  const bool b_fits = check_operand("b", inputs[1], where, out);
+  if (!a_fits || !b_fits) return {};
+
+  const std::size_t rank = std::max(inputs[0].shape.rank(), inputs[1].shape.rank());
+  const std::vector<std::int64_t> a = aligned(inputs[0].shape, rank, transpose_a);
+  const std::vector<std::int64_t> b = aligned(inputs[1].shape, rank, transpose_b);
+  const std::string operands = describe("a", inputs[0].shape, transpose_a) + " and " +
+                               describe("b", inputs[1].shape, transpose_b);
+  if (a[rank - 1] != b[rank - 2]) {
+    out.error(where, fmt::format("matmul needs as many columns in 'a' as rows in 'b', {} against "
+                                 "{}, but {}",
+                                 a[rank - 1], b[rank - 2], operands));
+    return {};
+  }
+  std::vector<std::int64_t> c(rank);
+  for (std::size_t axis = 0; axis + 2 < rank; ++axis) {
+    if (a[axis] != b[axis] && a[axis] != 1 && b[axis] != 1) {
+      out.error(where, fmt::format("matmul cannot broadcast {} against {} in the leading "
+                                   "dimensions, for {}",
+                                   a[axis], b[axis], operands));
+      return {};
+    }
+    c[axis] = std::max(a[axis], b[axis]);
+  }
+  c[rank - 2] = a[rank - 2];
+  c[rank - 1] = b[rank - 1];
+  nn::matmul_form form{shape(a), shape(b), shape(std::move(c)), transpose_a, transpose_b};
+  if (fused_of(values) && !check_fused(values, form, out)) return {};
+  return form;
+}
+
+/// The product's type with its cost. Reports one that nobody would wait for.
 stage_shape infer_matmul(const arguments& values, std::span<const tensor_type> inputs,
                          diagnostics& out) {
   const auto form = matmul_of(values, inputs, out);
-  return form ? shape_of(*form, "matmul", values.where(), out) : stage_shape{};
+  if (!form) return {};
+  const auto written = form->c.checked_elements();
+  std::int64_t macs = 0;
+  constexpr std::int64_t limit = std::int64_t{1} << 60;
+  if (!written || __builtin_mul_overflow(*written, form->depth(), &macs) || macs > limit) {
+    out.error(values.where(),
+              fmt::format("matmul to {} would take more than 2^60 multiply-accumulates",
+                          to_string(form->c)));
+    return {};
+  }
+  stage_shape result;
+  result.outputs = {{form->c, dtype::float32}};
+  result.cost = cost_of(*form);
+  result.known = known_cost::all;
+  return result;
 }
 
 }  // namespace
@@ -64,55 +129,8 @@ nn::matmul_form matmul_of(const stage_config& config) {
   return *form;
 }
 
-std::optional<nn::matmul_form> product_of(const wanted_product& wanted,
-                                          std::span<const tensor_type> inputs, const place& where,
-                                          diagnostics& out) {
-  const auto& [kind, name_a, name_b, transpose_a, transpose_b] = wanted;
-  const bool a_fits = check_operand(kind, name_a, inputs[0], where, out);
-  const bool b_fits = check_operand(kind, name_b, inputs[1], where, out);
-  if (!a_fits || !b_fits) return {};
-
-  const std::size_t rank = std::max(inputs[0].shape.rank(), inputs[1].shape.rank());
-  const std::vector<std::int64_t> a = aligned(inputs[0].shape, rank, transpose_a);
-  const std::vector<std::int64_t> b = aligned(inputs[1].shape, rank, transpose_b);
-  const std::string operands = describe(name_a, inputs[0].shape, transpose_a) + " and " +
-                               describe(name_b, inputs[1].shape, transpose_b);
-  if (a[rank - 1] != b[rank - 2]) {
-    out.error(where, fmt::format("{} needs as many columns in '{}' as rows in '{}', {} against "
-                                 "{}, but {}",
-                                 kind, name_a, name_b, a[rank - 1], b[rank - 2], operands));
-    return {};
-  }
-  std::vector<std::int64_t> c(rank);
-  for (std::size_t axis = 0; axis + 2 < rank; ++axis) {
-    if (a[axis] != b[axis] && a[axis] != 1 && b[axis] != 1) {
-      out.error(where, fmt::format("{} cannot broadcast {} against {} in the leading "
-                                   "dimensions, for {}",
-                                   kind, a[axis], b[axis], operands));
-      return {};
-    }
-    c[axis] = std::max(a[axis], b[axis]);
-  }
-  c[rank - 2] = a[rank - 2];
-  c[rank - 1] = b[rank - 1];
-  return nn::matmul_form{shape(a), shape(b), shape(std::move(c)), transpose_a, transpose_b};
-}
-
-stage_shape shape_of(const nn::matmul_form& form, const char* kind, const place& where,
-                     diagnostics& out) {
-  const auto written = form.c.checked_elements();
-  std::int64_t macs = 0;
-  constexpr std::int64_t limit = std::int64_t{1} << 60;
-  if (!written || __builtin_mul_overflow(*written, form.depth(), &macs) || macs > limit) {
-    out.error(where, fmt::format("{} to {} would take more than 2^60 multiply-accumulates", kind,
-                                 to_string(form.c)));
-    return {};
-  }
-  stage_shape result;
-  result.outputs = {{form.c, dtype::float32}};
-  result.cost = cost_of(form);
-  result.known = known_cost::all;
-  return result;
+bool fused_of(const arguments& values) {
+  return values.text("method") == "fused";
 }
 
 stage_kind matmul_kind() {
@@ -123,19 +141,25 @@ stage_kind matmul_kind() {
   kind.inputs = {{"a", "[..., m, k] in float32; [..., k, m] with transpose_a."},
                  {"b", "[..., k, n] in float32; [..., n, k] with transpose_b."}};
   kind.outputs = {{"c", "[..., m, n] in float32."}};
-  kind.parameters = {{.name = "transpose_a",
-                      .type = parameter_type::boolean,
-                      .help = "Swap the last two dimensions of 'a'.",
-                      .default_value = "false"},
-                     {.name = "transpose_b",
-                      .type = parameter_type::boolean,
-                      .help = "Swap the last two dimensions of 'b'.",
-                      .default_value = "false"}};
+  kind.parameters = {
+      {.name = "transpose_a",
+       .type = parameter_type::boolean,
+       .help = "Swap the last two dimensions of 'a'.",
+       .default_value = "false"},
+      {.name = "transpose_b",
+       .type = parameter_type::boolean,
+       .help = "Swap the last two dimensions of 'b'.",
+       .default_value = "false"},
+      {.name = "method",
+       .type = parameter_type::choice,
+       .help = "Who computes it: oneDNN or cuBLASLt; or, with fused and a 'b' of one "
+               "column, loops and kernels of Graphline's that read each row of 'a' "
+               "once, as fast as memory gives it, in float32.",
+       .default_value = "library",
+       .choices = {"library", "fused"}}};
   for (parameter& p : precision_parameters()) kind.parameters.push_back(std::move(p));
   kind.infer = infer_matmul;
-  kind.make_device["host"] = [](device& d, const stage_config& config) {
-    return make_product_host(d, matmul_of(config), "matmul", config);
-  };
+  kind.make_device["host"] = make_matmul_host;
   return kind;
 }
 

@@ -73,14 +73,14 @@ class Floors(unittest.TestCase):
 
     def test_only_parts_made_for_a_backend_know_it(self):
         host = '"framework/device/host/host_device.hpp"'
-        self.assert_allowed("stages/products_host.cpp", host)
+        self.assert_allowed("stages/matmul_host.cpp", host)
         self.assert_allowed("stages/nn/host/lowering.hpp", host)
         self.assert_allowed("tools/graphline/main.cpp", host)
         self.assert_allowed("framework/device/host/worker.cpp", host)
         self.assert_forbidden("framework/device/devices.cpp", host, "known only to")
         self.assert_forbidden("stages/matmul.cpp", host, "known only to")
         self.assert_forbidden("framework/run/execute/session.cpp", host, "known only to")
-        self.assert_forbidden("stages/products_host.cpp", '"framework/device/cuda/a.hpp"', "known")
+        self.assert_forbidden("stages/matmul_host.cpp", '"framework/device/cuda/a.hpp"', "known")
         model = '"framework/device/model/model_device.hpp"'
         self.assert_allowed("framework/run/execute/a.cpp", model)
         self.assert_forbidden("framework/device/builtin/a.cpp", model, "known only to")

@@ -63,7 +63,7 @@ def check_gemv(context):
         if result is None:
             continue
         context.outcome.data.setdefault("roofline", {})[method] = result
-        stage = next(s for s in result["stages"] if s["kind"] == "gemv")
+        stage = next(s for s in result["stages"] if s["kind"] == "matmul")
         times[method] = stage["measured"]
         note = "; ".join(found["text"] for found in result["findings"])
         if method == "fused":

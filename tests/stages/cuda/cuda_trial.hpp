@@ -52,7 +52,7 @@ class cuda_trial : public testing::Test {
   /// Products with vectors of every kind of shape, by one kernel.
   void expect_fused_gemv_as_on_host() const {
     for (const gemv_case& wanted : gemv_cases()) {
-      expect_as_on_host("gemv", "{method: fused}", {floats(wanted.a), floats(wanted.x)}, 1e-5,
+      expect_as_on_host("matmul", "{method: fused}", {floats(wanted.a), floats(wanted.x)}, 1e-5,
                         to_string(wanted.a) + " x " + to_string(wanted.x));
     }
   }

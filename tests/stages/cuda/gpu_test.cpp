@@ -99,7 +99,7 @@ TEST_F(gpu_stages, multiply_matrices_with_vectors) {
 
 TEST_F(gpu_stages, multiply_rows_with_vectors_of_every_shape) {
   expect_fused_gemv_as_on_host();
-  expect_as_on_host("gemv", "{method: library}",
+  expect_as_on_host("matmul", "{method: library}",
                     {floats({12, 20, 8, 1, 64}), floats({12, 1, 8, 64, 1})}, 1e-5,
                     "by the library");
 }

@@ -204,23 +204,23 @@ TEST_F(cuda_stages, multiply_matrices_with_vectors_in_a_call_per_interleaved_one
 }
 
 TEST_F(cuda_stages, multiply_rows_with_vectors_by_the_library_or_by_one_kernel) {
-  for (const auto& [method, choice, operations] :
-       {std::tuple{"library", "8 calls of reference loops", 8U},
-        std::tuple{"fused", "a kernel of its own", 1U}}) {
+  for (const auto& [method, part, choice, operations] :
+       {std::tuple{"library", "matmul", "8 calls of reference loops", 8U},
+        std::tuple{"fused", "gemv", "a kernel of its own", 1U}}) {
     const std::string yaml = std::string("{method: ") + method + "}";
-    expect_as_on_host("gemv", yaml, interleaved, 1e-5, method);
-    stage_trial trial = on_cuda("gemv", yaml, interleaved);
+    expect_as_on_host("matmul", yaml, interleaved, 1e-5, method);
+    stage_trial trial = on_cuda("matmul", yaml, interleaved);
     EXPECT_EQ(trial.operations().size(), operations) << method;
     ASSERT_THAT(trial.parts(), ElementsAre(Field(&stage_part::choice, StartsWith(choice))));
-    EXPECT_EQ(trial.parts().front().name, "gemv");
+    EXPECT_EQ(trial.parts().front().name, part);
     EXPECT_TRUE(trial.parts().front().cost);
   }
 }
 
 TEST_F(cuda_stages, cut_few_long_rows_into_pieces) {
   const std::vector<tensor_type> types{floats({2, 3000}), floats({3000, 1})};
-  expect_as_on_host("gemv", "{method: fused}", types, 1e-5, "");
-  EXPECT_THAT(on_cuda("gemv", "{method: fused}", types).parts(),
+  expect_as_on_host("matmul", "{method: fused}", types, 1e-5, "");
+  EXPECT_THAT(on_cuda("matmul", "{method: fused}", types).parts(),
               ElementsAre(Field(&stage_part::choice, "a kernel of its own, rows in 5 pieces")));
 }
 
@@ -235,7 +235,7 @@ TEST_F(cuda_stages, name_the_stage_and_the_layer_whose_launch_fails) {
     }
     return "nothing was thrown";
   };
-  EXPECT_THAT(failure(on_cuda("gemv", "{method: fused}", {floats({3, 4}), floats({4, 1})}), 1),
+  EXPECT_THAT(failure(on_cuda("matmul", "{method: fused}", {floats({3, 4}), floats({4, 1})}), 1),
               HasSubstr("for stage 'trial' failed: "));
   EXPECT_THAT(
       failure(on_cuda("network", "layers: [relu, softmax: {name: shares}]", {floats({3, 4})}), 2),
