@@ -315,7 +315,7 @@ TEST(due_wait, returns_when_it_is_due_and_not_before) {
   for (const auto& [word, how] : wait_mode_words) {
     const due_wait wait(how);
     const nanoseconds due = now() + 2'000'000;
-    EXPECT_TRUE(wait_until(due, wait, [] { return std::optional(glance_at_stop); })) << word;
+    EXPECT_TRUE(wait_until(due, wait, [] { return std::optional(stop_poll_interval); })) << word;
     EXPECT_GE(now(), due) << word;
   }
 }
@@ -325,7 +325,7 @@ TEST(due_wait, looks_again_and_again_and_ends_when_told) {
     const due_wait wait(how);
     int looks = 0;
     const auto look = [&]() -> std::optional<nanoseconds> {
-      return ++looks < 5 ? std::optional(glance_at_device) : std::nullopt;
+      return ++looks < 5 ? std::optional(device_poll_interval) : std::nullopt;
     };
     EXPECT_FALSE(wait_until(never, wait, look)) << word;
     EXPECT_EQ(looks, 5) << word;

@@ -126,7 +126,7 @@ virtual_run run_in_virtual_time(const drawn_run& run, const overheads& of = {}) 
     all.schedule = &*due;
   }
   virtual_run made{executor.run(all), {}};
-  std::move(kept).hand_over(made.record, made.result.completed);
+  std::move(kept).move_into(made.record, made.result.completed);
   made.record.pipeline = run.planned.pipeline;
   made.record.run = how;
   made.record.device = on->properties();

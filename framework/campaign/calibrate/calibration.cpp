@@ -29,9 +29,9 @@ std::optional<double> capability_of(const device_properties& device) {
   return std::nullopt;
 }
 
-class calibrating {
+class calibration_run {
  public:
-  calibrating(const stage_registry& kinds, device& d, const calibration_options& options)
+  calibration_run(const stage_registry& kinds, device& d, const calibration_options& options)
       : kinds_(kinds),
         device_(d),
         options_(options),
@@ -51,7 +51,7 @@ class calibrating {
         m->add_samples(options_.stop);
       }
     }
-    hand_over();
+    move_ceilings_into_record();
     return std::move(record_);
   }
 
@@ -130,7 +130,7 @@ class calibrating {
     ++done_;
   }
 
-  void hand_over() {
+  void move_ceilings_into_record() {
     stopped();
     for (const auto& m : ready_) {
       for (const ceiling_record& c : m->ceilings()) {
@@ -183,7 +183,7 @@ class calibrating {
 
 calibration_record calibrate(const stage_registry& kinds, device& d,
                              const calibration_options& options) {
-  return calibrating(kinds, d, options).run();
+  return calibration_run(kinds, d, options).run();
 }
 
 namespace {

@@ -57,9 +57,10 @@ std::string trials_of_each(std::size_t blocks) {
 }
 
 /// An experiment under way.
-class course {
+class experiment_run {
  public:
-  course(const experiment_plan& planned, trial_runner& runner, const experiment_options& options)
+  experiment_run(const experiment_plan& planned, trial_runner& runner,
+                 const experiment_options& options)
       : planned_(planned),
         runner_(runner),
         options_(options),
@@ -225,7 +226,7 @@ class course {
 
 experiment_record run_experiment(const experiment_plan& planned, trial_runner& runner,
                                  const experiment_options& options) {
-  return course(planned, runner, options).run();
+  return experiment_run(planned, runner, options).run();
 }
 
 namespace {

@@ -81,10 +81,10 @@ device_properties host_properties(int compute_threads) {
   return p;
 }
 
-class cpu_device final : public host_runner {
+class host_device final : public host_runner {
  public:
-  explicit cpu_device(int compute_threads)
-      : cpu_device(compute_threads, split_cpus(usable_cpus(), compute_threads)) {}
+  explicit host_device(int compute_threads)
+      : host_device(compute_threads, split_cpus(usable_cpus(), compute_threads)) {}
 
   const device_properties& properties() const noexcept override { return properties_; }
 
@@ -125,7 +125,7 @@ class cpu_device final : public host_runner {
   void call(const std::function<void()>& work) override { engine_.worker.call(work); }
 
  private:
-  cpu_device(int compute_threads, const cpu_split& cpus)
+  host_device(int compute_threads, const cpu_split& cpus)
       : properties_(host_properties(compute_threads)), engine_(compute_threads, cpus) {
     properties_.cpus_of_host = cpus.others;
   }
@@ -175,7 +175,7 @@ std::unique_ptr<device> open_host_device(int compute_threads) {
                                   compute_threads));
   }
   try_threads(compute_threads);
-  auto opened = std::make_unique<cpu_device>(compute_threads);
+  auto opened = std::make_unique<host_device>(compute_threads);
   opened->call([] {});  // once its threads are there
   return opened;
 }
@@ -190,7 +190,7 @@ void host_enqueue(stream& s, host_operation& operation) {
 }
 
 void host_call(device& d, const std::function<void()>& work) {
-  // By name of the type as above would not do: that of cpu_device is another in each library.
+  // By name of the type as above would not do: that of host_device is another in each library.
   auto* const runner = dynamic_cast<host_runner*>(&d);
   if (runner == nullptr) {
     throw run_error(

@@ -59,7 +59,7 @@ void graph_run::deal_with_immediate(host_caller& caller) noexcept {
       stamp->stamped->stamp_in_graph(busy_[graph_.branches[node]]);
       done(node);
     } else {
-      caller.hand_over(calls_[called_.size()], *std::get<call_command>(c).function);
+      caller.submit(calls_[called_.size()], *std::get<call_command>(c).function);
       called_.push_back(node);
     }
   }

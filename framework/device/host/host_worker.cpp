@@ -64,7 +64,7 @@ void host_caller::start() {
   });
 }
 
-void host_caller::hand_over(handed_call& call, host_function& f) noexcept {
+void host_caller::submit(handed_call& call, host_function& f) noexcept {
   call.function_ = &f;
   call.next_ = nullptr;
   call.returned_.store(false, std::memory_order_relaxed);
@@ -227,7 +227,7 @@ host_worker::state host_worker::settle_front(lane& l) noexcept {
 
 host_worker::state host_worker::settle_call(lane& l, host_function& f) noexcept {
   if (!l.call_is_handed_over) {
-    caller_.hand_over(l.call, f);
+    caller_.submit(l.call, f);
     l.call_is_handed_over = true;
   }
   if (!l.call.has_returned()) return state::blocked;

@@ -44,7 +44,7 @@ class host_caller {
 
   /// Has `f` called, or once the device has failed, only counts it as returned. The worker's to
   /// call, after `start`.
-  void hand_over(handed_call& call, host_function& f) noexcept;
+  void submit(handed_call& call, host_function& f) noexcept;
 
  private:
   void serve();

@@ -64,8 +64,8 @@ void frame_graph::enqueue(timing_method method) {
   origin_.record(*fork_);
   for (const auto& s : streams_) s->wait(*fork_);
   for (auto& stage : slot_.stages) {
-    naming_stage(plan_.stages[stage.index], "enqueueing it as part of a frame",
-                 [&] { enqueue(stage, method); });
+    with_stage_context(plan_.stages[stage.index], "enqueueing it as part of a frame",
+                       [&] { enqueue(stage, method); });
   }
   for (const auto& stage : slot_.stages) {
     // What nothing follows ends the frame; all else is done before that.

@@ -69,10 +69,10 @@ class frame_schedule {
   load_record load_;
 };
 
-/// How long a thread that waits may look away from a stop request, and from work of the device that
-/// is about to end.
-inline constexpr nanoseconds glance_at_stop = 50'000'000;
-inline constexpr nanoseconds glance_at_device = 20'000;
+/// Longest time between two looks of a waiting thread at a stop request, and at work of the device
+/// that is about to end.
+inline constexpr nanoseconds stop_poll_interval = 50'000'000;
+inline constexpr nanoseconds device_poll_interval = 20'000;
 
 /// Waits of the calling thread for moments of the host's clock: `spin` polls it, `yield` polls it
 /// and yields the core, `block` sleeps. While one exists that blocks, the system wakes the thread

@@ -81,7 +81,7 @@ class in_order_executor : public executor {
   /// For work of the frame that is carried out, while older ones end.
   void wait_for(const event& e) {
     while (result_.completed < begun_ && !e.done()) {
-      waits_->pause(host_.now() + glance_at_device);
+      waits_->pause(host_.now() + device_poll_interval);
       finish_ended();
     }
     host_.await(e);
@@ -117,7 +117,7 @@ class in_order_executor : public executor {
     const auto look = [&]() -> std::optional<nanoseconds> {
       finish_ended();
       if (stopped()) return std::nullopt;
-      return result_.completed < begun_ ? glance_at_device : glance_at_stop;
+      return result_.completed < begun_ ? device_poll_interval : stop_poll_interval;
     };
     while (true) {
       if (begun_ - result_.completed == depth) finish_oldest();
@@ -137,7 +137,7 @@ class in_order_executor : public executor {
   }
 
   void begin_next(std::optional<nanoseconds> due) {
-    const shown_range shown(runner_->ranges(), "frame");
+    const profiler_range shown(runner_->ranges(), "frame");
     const frame_position frame{begun_, batch_->first_number + begun_};
     at_frame_ = frame.number;
     at_stage_.reset();

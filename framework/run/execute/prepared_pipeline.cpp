@@ -109,7 +109,7 @@ prepared_pipeline::prepared_pipeline(plan p, graphline::device& d, const stop_re
   parts_.resize(plan_.stages.size());
   for (std::size_t i = 0; i < scratch.size(); ++i) {
     if (device_stages_[i] == nullptr) continue;
-    naming_stage(plan_.stages[i], "stating its parts", [&] {
+    with_stage_context(plan_.stages[i], "stating its parts", [&] {
       scratch[i] = device_stages_[i]->scratch_bytes();
       parts_[i] = device_stages_[i]->parts();
     });
@@ -188,7 +188,7 @@ void prepared_pipeline::make_stages(const stop_request* stop) {
   for (std::size_t i = 0; i < plan_.stages.size(); ++i) {
     stop_if_raised(stop);
     const auto& stage = plan_.stages[i];
-    naming_stage(stage, "preparing", [&] {
+    with_stage_context(stage, "preparing", [&] {
       if (stage.on == side::cpu) {
         cpu_stages_[i] = stage.kind->make_cpu(stage.config);
         return;
@@ -239,7 +239,7 @@ void prepared_pipeline::make_slot(slot& s, std::size_t index) {
     }
     const auto scratch = placement_.scratch_offset[i];
     void* const scratch_data = scratch == placement::none ? nullptr : s.device_block.at(scratch);
-    bound.work = naming_stage(stage, "binding its tensors", [&] {
+    bound.work = with_stage_context(stage, "binding its tensors", [&] {
       return device_stages_[i]->bind({std::move(inputs), bound.outputs, scratch_data});
     });
     bound.begin = device_.make_timed_event(stage.name + " begin");
@@ -270,7 +270,7 @@ void prepared_pipeline::warm_up(const stop_request* stop) {
         if (bound.cpu != nullptr) continue;
         stop_if_raised(stop);
         // Libraries load code and choose at first use: that must happen outside a capture.
-        naming_stage(plan_.stages[bound.index], "first run", [&] {
+        with_stage_context(plan_.stages[bound.index], "first run", [&] {
           bound.work->enqueue(*bound.on);
           device_.synchronize(wait_mode::block);
         });
@@ -301,7 +301,7 @@ void prepared_pipeline::capture(const stop_request* stop) {
     for (auto& s : slots_) {
       stop_if_raised(stop);
       auto& bound = s.stages[i];
-      bound.executable = naming_stage(stage, "capturing its graph", [&] {
+      bound.executable = with_stage_context(stage, "capturing its graph", [&] {
         return make_measured_graph(
             device_, *bound.on, [&] { bound.work->enqueue(*bound.on); }, how, graphs_.back());
       });
@@ -314,8 +314,8 @@ void prepared_pipeline::prepare(timing_method method) {
     for (auto& s : slots_) {
       for (auto& bound : s.stages) {
         if (parts_[bound.index].empty() || bound.parts != nullptr) continue;
-        naming_stage(plan_.stages[bound.index], "telling its parts apart",
-                     [&] { capture_in_parts(bound); });
+        with_stage_context(plan_.stages[bound.index], "telling its parts apart",
+                           [&] { capture_in_parts(bound); });
       }
     }
   }

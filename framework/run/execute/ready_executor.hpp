@@ -107,7 +107,7 @@ class ready_executor final : public executor {
     const auto look = [&]() -> std::optional<nanoseconds> {
       meter.frame_done(runner_->into().complete(), host_.now());
       if (!state_.may_begin_frame()) return std::nullopt;
-      return glance_at_stop;
+      return stop_poll_interval;
     };
     const auto depth = static_cast<std::int64_t>(live_.size());
     for (std::int64_t i = 0;; ++i) {
@@ -116,7 +116,7 @@ class ready_executor final : public executor {
       while (live.busy.load(std::memory_order_acquire)) {
         if (!look()) return;
         if (runner_->how() == wait_mode::block) {
-          state_.wait_for_change(glance_at_stop, [&] { return !live.busy; });
+          state_.wait_for_change(stop_poll_interval, [&] { return !live.busy; });
         } else {
           waits.pause(0);
         }
@@ -148,7 +148,7 @@ class ready_executor final : public executor {
       state_.fail(pipeline_.planned(), std::nullopt, frame.number);
       return;
     }
-    const shown_range shown(runner_->ranges(), "frame");
+    const profiler_range shown(runner_->ranges(), "frame");
     runner_->into().frame_begun(frame.index, due, host_.now());
     progress_.begun(slot, collecting(frame.index, slot, into));
   }

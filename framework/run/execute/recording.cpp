@@ -171,7 +171,7 @@ void recording::grow(std::int64_t frame) {
   room_.store(room, std::memory_order_release);
 }
 
-void recording::hand_over(run_record& to, std::int64_t completed) && {
+void recording::move_into(run_record& to, std::int64_t completed) && {
   const auto keep = static_cast<std::size_t>(completed);
   each_column([keep](auto& column) { column.resize(keep); });
   name_threads(to);

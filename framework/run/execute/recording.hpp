@@ -108,7 +108,7 @@ class recording {
   std::int64_t complete() const noexcept { return complete_.load(std::memory_order_acquire); }
 
   /// Moves the samples of the first `completed` frames into a record.
-  void hand_over(run_record& to, std::int64_t completed) &&;
+  void move_into(run_record& to, std::int64_t completed) &&;
 
  private:
   recording(const recording& other, const std::lock_guard<std::mutex>& not_growing);

@@ -94,7 +94,7 @@ void trace_stages(prepared_pipeline& pipeline, run_record& record, const stop_re
       }
       auto& of = record.stages[stage.index];
       const auto run = [&] { return traced_run(stage, of, d, how, *trace); };
-      naming_stage(pipeline.planned().stages[stage.index], "tracing its operations", [&] {
+      with_stage_context(pipeline.planned().stages[stage.index], "tracing its operations", [&] {
         run();  // what the first run under a trace sets up is not the stage's
         for (int i = 0; i < traced_runs; ++i) run().add_to(of);
       });
@@ -229,7 +229,7 @@ class measured_frames {
     run_record record = *record_;
     if (schedule_ != nullptr) schedule_->close();
     const std::int64_t complete = kept_->complete();
-    recording(*kept_).hand_over(record, complete);
+    recording(*kept_).move_into(record, complete);
     if (schedule_ != nullptr) record.load = schedule_->end(epoch_, now(), complete);
     record.interrupted = true;
     return record;
@@ -330,7 +330,7 @@ run_record session::run(const run_options& options) {
   }
   record.memory = memory_;
   record.memory.allocations += device().usage().allocations - allocations_before;
-  std::move(kept).hand_over(record, result.completed);
+  std::move(kept).move_into(record, result.completed);
   if (clock) clock->settle(record, epoch);
   record.interrupted = result.interrupted;
   if (options.feed != nullptr && !result.interrupted &&
@@ -373,8 +373,8 @@ void session::save_tensors(const std::string& directory) {
   }
   for (const auto& stage : planned().stages) {
     if (!stage.kind->weights) continue;
-    const auto weights = naming_stage(stage, "reading its weights for --save-tensors",
-                                      [&] { return stage.kind->weights(stage.config); });
+    const auto weights = with_stage_context(stage, "reading its weights for --save-tensors",
+                                            [&] { return stage.kind->weights(stage.config); });
     for (const auto& w : weights) {
       write_npy(folder / names.next({"weight", stage.name, w.name}), w.type, w.data);
     }

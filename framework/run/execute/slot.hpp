@@ -129,7 +129,7 @@ inline const stage_label* label_of(const planned_stage& stage) {
 /// Runs `work` and puts the stage's place, its name and what was being done in front of what it
 /// throws.
 template <class Work>
-auto naming_stage(const planned_stage& stage, const char* what, Work&& work) {
+auto with_stage_context(const planned_stage& stage, const char* what, Work&& work) {
   const auto named = [&](std::string_view why) {
     const place& at = stage.config.arguments.where();
     const auto line = at.line > 0 ? fmt::format("{}:{}: ", at.source->name(), at.line) : "";
