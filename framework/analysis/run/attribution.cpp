@@ -227,7 +227,6 @@ class critical_path_walk {
   critical_path_walk(const run_record& record, const run_lanes& lanes, std::size_t frame)
       : record_(record),
         lanes_(lanes),
-        frame_(frame),
         due_(sound_time(record.frames[frame].due)),
         begin_(sound_time(record.frames[frame].begin)),
         end_(sound_time(record.frames[frame].end)),
@@ -321,7 +320,6 @@ class critical_path_walk {
 
   const run_record& record_;
   const run_lanes& lanes_;
-  std::size_t frame_;
   nanoseconds due_;
   nanoseconds begin_;
   nanoseconds end_;
