@@ -135,8 +135,8 @@ class report(Case):
         refused(self.changed(path, "newer.json", lambda r: r.update(schema="graphline.run/2")),
                 "newer.json: error: ", "'graphline.run/2'", "reads graphline.run/1")
         refused(self.changed(path, "older.json", lambda r: r.pop("record")),
-                "older.json: error: result lacks 'record' (graphline ", " wrote it); make it again ",
-                "with 'graphline run'")
+                "older.json: error: result lacks 'record' (graphline ", " wrote it); ",
+                "make it again with 'graphline run'")
         self.assertFalse(page.exists())
 
 

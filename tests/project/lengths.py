@@ -8,7 +8,7 @@ import sys
 
 import source_tree
 
-LIMIT = 400  # lines
+LIMIT = 600  # lines
 WIDTH = 100  # columns
 
 
