@@ -8,7 +8,6 @@ import json
 import math
 import os
 import pathlib
-import struct
 import sys
 import tempfile
 import types
@@ -19,11 +18,10 @@ SOURCE = pathlib.Path(sys.argv[1])
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(SOURCE / "tools"))
 
-from checking import (conformance, environment, ladder, numbers, pytorch,  # noqa: E402
-                      roofline)
-from checking.context import Context  # noqa: E402
+from checking import goals, ladder, pytorch, tests  # noqa: E402
+from checking.context import Context, Places  # noqa: E402
 from checking.outcome import Outcome, median_interval  # noqa: E402
-from checking.processes import Budget, Done, OutOfTime, Runner  # noqa: E402
+from checking.processes import Done, Runner  # noqa: E402
 
 
 def program():
@@ -33,12 +31,6 @@ def program():
     module.__file__ = loader.path
     loader.exec_module(module)
     return module
-
-
-def npy(values):
-    header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({len(values)}, ), }}\n"
-    return (b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() +
-            struct.pack(f"<{len(values)}f", *values))
 
 
 class Case(unittest.TestCase):
@@ -51,26 +43,6 @@ class Case(unittest.TestCase):
 
 
 class judging(Case):
-    def test_an_error_is_relative_to_the_reference_and_a_nan_stays_one(self):
-        self.assertAlmostEqual(numbers.relative_error([3.0, 4.5], [3.0, 4.0]), 0.1)
-        self.assertEqual(numbers.relative_error([0.0, 0.25], [0.0, 0.0]), 0.25)
-        self.assertTrue(math.isnan(numbers.relative_error([math.nan, 1.0], [1.0, 1.0])))
-        self.assertTrue(math.isnan(numbers.relative_error([1.0], [1.0, 1.0])))
-
-    def test_the_bound_of_tf32_grows_with_the_root_of_the_products(self):
-        self.assertEqual(numbers.bound_for("tf32", "two_models"), 2e-3)
-        self.assertAlmostEqual(numbers.bound_for("tf32", "vgg16"), 2e-3 * math.sqrt(2))
-        self.assertEqual(numbers.bound_for("float16", "vgg16"), 1e-2)
-
-    def test_a_missing_output_is_no_match(self):
-        (self.folder / "a").mkdir()
-        (self.folder / "b").mkdir()
-        (self.folder / "b" / "output.y.npy").write_bytes(npy([1.0, 2.0]))
-        self.assertTrue(math.isnan(
-            numbers.compare(self.folder / "a", self.folder / "b")["y"]))
-        (self.folder / "a" / "output.y.npy").write_bytes(npy([1.0, 2.0]))
-        self.assertEqual(numbers.compare(self.folder / "a", self.folder / "b"), {"y": 0.0})
-
     def test_what_is_no_number_never_passes(self):
         for value in (math.nan, math.inf, None, 2.1):
             outcome = Outcome()
@@ -82,7 +54,7 @@ class judging(Case):
 
     def test_an_interval_that_holds_the_bound_decides_nothing(self):
         outcome = Outcome()
-        outcome.begin("step")
+        outcome.step = "step"
         outcome.judge_interval("below", 0.4, (0.2, 0.9), 1.0, "{:.1f} %")
         outcome.judge_interval("open", 0.4, (0.2, 1.2), 1.0, "{:.1f} %")
         outcome.judge_interval("above", 1.4, (1.2, 1.9), 1.0, "{:.1f} %")
@@ -94,27 +66,12 @@ class judging(Case):
         self.assertEqual([row["note"] for row in rows],
                          ["", "the interval holds the bound", "",
                           "too few trials for an interval"])
-        self.assertEqual(outcome.counts(), "1 PASS, 1 FAIL, 2 inconclusive, 0 not run")
+        self.assertTrue(outcome.table().endswith("\n1 PASS, 1 FAIL, 2 inconclusive"))
 
     def test_a_median_has_an_interval_from_six_values_on(self):
         self.assertIsNone(median_interval([1, 2, 3, 4, 5]))
         self.assertEqual(median_interval([6, 5, 4, 3, 2, 1]), (1, 6))
         self.assertEqual(median_interval(range(1, 13)), (3, 10))  # binomial tables
-
-    def test_runs_of_other_bits_fail_and_are_told_apart(self):
-        def ran(words, checksum, status=0):
-            result = {"outputs": [{"checksum": checksum}]} if status == 0 else None
-            return words, (Done(words, status, "", "why", 1.0), result)
-
-        alike = [ran(["--strategy", "async"], "a"), ran(["--strategy", "serial"], "a")]
-        other = ran(["--strategy", "overlap"], "b")
-        for found, status in ((alike, "PASS"), ([*alike, other], "FAIL"), (alike[:1], "not run"),
-                              ([*alike, ran(["x"], "", status=1)], "FAIL"),
-                              ([*alike, ran(["x"], "", status=2)], "PASS")):
-            context = types.SimpleNamespace(outcome=Outcome())
-            numbers.report_bits(context, "p", found)
-            self.assertEqual(context.outcome.rows[0]["status"], status)
-        self.assertIn("refused as meaningless: x", context.outcome.rows[0]["note"])
 
     def test_torch_is_judged_eager_and_at_its_best_between_two_runs_of_graphline(self):
         context = types.SimpleNamespace(outcome=Outcome(), on_gpu=True)
@@ -135,10 +92,10 @@ class judging(Case):
 
     def test_a_test_that_fails_is_named_with_what_it_said(self):
         outcome = Outcome()
-        done = {"s.a": Done([], 0, "[  PASSED  ]", "", 1.0), "s.c": OutOfTime(),
-                "s.b": Done([], 1, "[ RUN ] s.b\nx.cpp:3: Failure\n3 is not 4\n", "", 1.0),
-                "s.d": Done([], -11, "", "", 1.0), "s.e": Done([], 0, "[  SKIPPED ]", "", 1.0)}
-        conformance.report_suite(outcome, "suite", done, ["s.a"])
+        done = {"s.a": Done(0, "[  PASSED  ]"), "s.c": Done(None, "", "time"),
+                "s.b": Done(1, "[ RUN ] s.b\nx.cpp:3: Failure\n3 is not 4\n"),
+                "s.d": Done(-11, ""), "s.e": Done(0, "[  SKIPPED ]")}
+        tests.report(outcome, "suite", done, ["s.a"])
         notes = {row["check"]: (row["status"], row["note"]) for row in outcome.rows}
         self.assertEqual(notes, {
             "suite": ("FAIL", "skipped: s.e\npassed only alone: s.a\nno time for: s.c"),
@@ -146,41 +103,42 @@ class judging(Case):
         self.assertEqual(outcome.rows[0]["figure"], "1 of 5 passed")
 
     def test_a_test_that_failed_has_failed_without_the_time_for_another_try(self):
-        tries = iter([[Done([], 1, "3 is not 4", "", 1.0)], [OutOfTime()]])
+        tries = iter([[Done(1, "3 is not 4")], [Done(None, "", "time")]])
         runner = types.SimpleNamespace(
-            run=lambda words: Done(words, 0, "s.\n  a\n", "", 1.0),
+            run=lambda words: Done(0, "s.\n  a\n"),
             all=lambda function, tests, at_once: next(tries) if tests else [])
         context = types.SimpleNamespace(
-            outcome=Outcome(), runner=runner,
-            places=types.SimpleNamespace(program=lambda name: pathlib.Path(name)))
-        conformance.check_suite(context, "suite", "a_test")
+            outcome=Outcome(), runner=runner, device="cuda",
+            places=types.SimpleNamespace(program=pathlib.Path))
+        tests.check_program(context, "a_test", 60)
         self.assertEqual([(row["check"], row["status"]) for row in context.outcome.rows],
-                         [("suite", "FAIL"), ("s.a", "FAIL")])
+                         [("a_test", "FAIL"), ("s.a", "FAIL")])
 
     def test_a_gpu_is_counted_among_those_that_are_visible(self):
         check = program()
         for visible, wanted, shown in ((None, "cuda:2", "2"), ("3", "cuda:0", "3"),
                                        ("3,5", "cuda:1", "5"), ("3,5", "cuda:2", "")):
             given = {} if visible is None else {"CUDA_VISIBLE_DEVICES": visible}
+            options = types.SimpleNamespace(device=wanted, seed=1, keep=None)
             with unittest.mock.patch.dict(os.environ, given, clear=True):
-                found = check.one_gpu(types.SimpleNamespace(device=wanted))
-            self.assertEqual(found, {"CUDA_VISIBLE_DEVICES": shown})
-        self.assertEqual(check.own_python()["PATH"].split(os.pathsep)[0],
-                         os.path.dirname(sys.executable))
+                found = check.environment(options, Places(SOURCE / "tools"), self.folder)
+            self.assertEqual((found["CUDA_VISIBLE_DEVICES"], options.device), (shown, "cuda"))
+            self.assertEqual(found["PATH"].split(os.pathsep)[0], os.path.dirname(sys.executable))
 
-    def test_networks_can_be_had_in_a_precision_and_without_tuning(self):
-        places = types.SimpleNamespace(pipelines=SOURCE / "pipelines")
-        context = types.SimpleNamespace(places=places)
-        for name, networks in (("two_models", 2), ("six_small", 6)):
-            path = SOURCE / "pipelines" / f"{name}.yaml"
-            text = Context.text_of(context, path, "tf32", tune=False)
-            self.assertEqual(text.count("precision: tf32"), networks)
-            self.assertEqual(text.count("tune: off"), networks)
-            self.assertEqual(Context.text_of(context, path), path.read_text())
+    def test_two_models_takes_lines_in_each_of_its_networks(self):
+        context = types.SimpleNamespace(places=Places(SOURCE / "tools"),
+                                        name=lambda ending: self.folder / "x.yaml")
+        text = Context.two_models(context, "precision: tf32", "tune: off").read_text()
+        self.assertEqual(text.count("kind: network\n    precision: tf32\n    tune: off\n"), 2)
+        plain = (SOURCE / "pipelines" / "two_models.yaml").read_text()
+        self.assertEqual(Context.two_models(context).read_text(), plain)
 
-    def test_tests_are_read_off_the_list_with_their_suites(self):
-        text = "Running main() from x.cc\nfirst.\n  a\n  b\nsecond/0.  # TypeParam = int\n  c\n"
-        self.assertEqual(conformance.listed_tests(text), ["first.a", "first.b", "second/0.c"])
+    def test_tests_are_read_off_the_list_without_those_of_another_device(self):
+        text = ("Running main() from x.cc\nfirst.\n  a\n  b\nsecond/0.  # TypeParam = int\n  c\n"
+                "host/x.\n  d/y  # GetParam() = y\ncuda/x.\n  d/y  # GetParam() = y\n")
+        self.assertEqual(tests.listed_tests(text, "cuda"),
+                         ["first.a", "first.b", "second/0.c", "cuda/x.d/y"])
+        self.assertEqual(tests.listed_tests(text, "host")[-1], "host/x.d/y")
 
 
 class within_its_time(Case):
@@ -188,34 +146,39 @@ class within_its_time(Case):
 
     def test_each_step_alone_takes_nine_minutes_and_all_have_the_time_for_theirs(self):
         check = program()
-        for name, step in check.STEPS.items():
+        for name in check.STEPS:
             alone = types.SimpleNamespace(seconds=None, only=[name])
             self.assertLessEqual(check.limit(alone), 540, name)
         everything = types.SimpleNamespace(seconds=None, only=None)
         self.assertGreaterEqual(check.limit(everything),
-                                sum(step.seconds for step in check.STEPS.values()))
+                                sum(seconds for _, seconds in check.STEPS.values()))
         self.assertNotIn("ladder", check.chosen_steps(everything))
 
     def test_all_rungs_have_their_time_within_five_minutes(self):
         context = types.SimpleNamespace(
             on_gpu=True, graphline="graphline", device="cuda",
-            places=types.SimpleNamespace(program=lambda name: name, pipelines=self.folder),
-            name=lambda ending: self.folder / ending, variant=lambda path, tune: path,
-            runner=types.SimpleNamespace(environment={}))
+            places=types.SimpleNamespace(program=lambda name: name, lacks=str),
+            name=lambda ending: self.folder / ending, two_models=lambda line: "two_models.yaml")
         rungs = list(ladder.rungs(context))
         self.assertLessEqual(sum(seconds for _, seconds, _ in rungs), ladder.SECONDS)
         self.assertLessEqual(ladder.SECONDS, 300)
 
     def test_a_program_that_is_not_done_in_its_time_has_not_failed(self):
-        runner = Runner(Budget(60), dict(os.environ))
+        runner = Runner(60, dict(os.environ))
         log = self.folder / "log"
         words = [sys.executable, "-c", "import time; print('begun', flush=True); time.sleep(60)"]
-        with self.assertRaises(OutOfTime) as late:
-            runner.run(words, most=2, log=log)
-        self.assertEqual(str(late.exception), "not done after 2 s")
-        self.assertEqual(log.read_text(), "begun\n")
+        late = runner.run(words, most=2, log=log)
+        self.assertEqual((late.status, late.out, log.read_text()), (None, "begun\n", "begun\n"))
+        self.assertEqual((late.failed(), late.reason()), (False, "not done after 2 s"))
+        runner.begin_step(0)
+        self.assertEqual(runner.run(words), (None, "", "time"))
+        runner.begin_step(60)
         done = runner.run([sys.executable, "-c", "print('x')"], log=log)
         self.assertEqual((done.status, done.out, log.read_text()), (0, "x\n", "x\n"))
+        outcome = Outcome()
+        self.assertEqual([outcome.add_unless_done("x", one) for one in (late, done, Done(1, "y"))],
+                         [False, True, False])
+        self.assertEqual([row["status"] for row in outcome.rows], ["not run", "FAIL"])
 
     def test_a_name_of_an_earlier_check_is_not_taken_again(self):
         options = types.SimpleNamespace(device="host", quick=True, seed=1)
@@ -238,9 +201,9 @@ class against_ceilings(Case):
                          ceiling("convolution", "float16", 610.0),
                          ceiling("matmul", "float16", 750.0),
                          ceiling("convolution", "tf32", 10.0)]}
-        context = types.SimpleNamespace(outcome=Outcome())
-        roofline.compare_with_peaks(context, calibration)
-        rows = {row["check"]: (row["figure"], row["status"]) for row in context.outcome.rows}
+        outcome = Outcome()
+        goals.compare_with_peaks(outcome, calibration)
+        rows = {row["check"]: (row["figure"], row["status"]) for row in outcome.rows}
         self.assertEqual(rows["convolution, float32, below its peak"], ("21.0 %", "FAIL"))
         self.assertEqual(rows["convolution, float16, below the product"], ("18.7 %", "PASS"))
         self.assertEqual(rows["matmul, float16, of its peak"], ("75.0 %", "shown"))
@@ -249,18 +212,17 @@ class against_ceilings(Case):
 
 class before_the_rest(Case):
     def test_a_library_that_is_missing_fails_with_its_remedy_and_nvrtc_is_only_told(self):
-        lines = "\n".join(json.dumps(fact) for fact in (
-            {"fact": "cuDNN", "text": "91900, /x/libcudnn.so.9"},
-            {"fact": "cuBLASLt is missing", "text": "Install it, with 'pip install nvidia-cublas'"},
-            {"fact": "NVRTC is missing", "text": "Install it"}))
-        done = Done([], 0, lines + '\n{"fact": "cut', "", 1.0)
-        context = types.SimpleNamespace(
-            outcome=Outcome(), places=types.SimpleNamespace(program=lambda name: name),
-            runner=types.SimpleNamespace(run=lambda words, most: done))
-        environment.check_libraries(context)
-        self.assertEqual([(row["check"], row["status"]) for row in context.outcome.rows],
-                         [("cuDNN", "PASS"), ("cuBLASLt", "FAIL"), ("NVRTC", "shown")])
-        self.assertIn("pip install nvidia-cublas", context.outcome.rows[1]["note"])
+        facts = ({"fact": "cuDNN", "text": "91900, /x/libcudnn.so.9"},
+                 {"fact": "NVRTC is missing", "text": "Install it"},
+                 {"fact": "cuBLASLt is missing", "text": "Install it, with 'pip install x'"})
+        for count, status in ((2, "PASS"), (3, "FAIL")):
+            lines = "\n".join(map(json.dumps, facts[:count])) + '\n{"fact": "cut'
+            context = types.SimpleNamespace(outcome=Outcome(), runner=types.SimpleNamespace(
+                run=lambda words, most, log: Done(0, lines)))
+            ladder.rung(context, "probe libraries", 20, [], None)
+            self.assertEqual(context.outcome.rows[0]["status"], status)
+            self.assertIn("NVRTC is missing: Install it", context.outcome.rows[0]["note"])
+        self.assertIn("pip install x", context.outcome.rows[0]["note"])
 
     def test_a_machine_without_the_device_says_so(self):
         listed = "cuda     none: no driver\nhost     a processor, 4 GiB\n"

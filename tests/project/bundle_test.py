@@ -52,6 +52,14 @@ class bundle(unittest.TestCase):
         self.assertTrue((self.folder / "references" / "cases.yaml").exists())
         self.assertTrue(list((self.folder / "references" / "weights").glob("*.safetensors")))
 
+    def test_its_check_runs_every_test_program_in_it(self):
+        known = (self.folder / "checking" / "tests.py").read_text()
+        for program in self.programs:
+            if program.name.endswith("_test"):
+                self.assertIn(f'"{program.name}"', known)
+        table = said(str(self.folder / "gpu_check"), "--device", "host", "--only", "pipelines")
+        self.assertRegex(table, r"pipelines_test +12 of 12 passed +all +PASS")
+
     def test_its_check_runs(self):
         said(str(self.folder / "gpu_check"), "--device", "host", "--only", "launch", "--quick")
 

@@ -3,82 +3,116 @@ own with a limit and a log, so that one that hangs or crashes costs no other's r
 
 import json
 import re
+import shutil
+import sys
 
-from .environment import DISPENSABLE, TINY, facts_of, missing_library, text_of
-from .outcome import FAIL, PASS
-from .processes import OutOfTime
+from .outcome import FAIL, NOT_RUN, PASS
 
 SECONDS = 300
+# The rungs with which every other check begins.
+FIRST = ("devices", "nvidia-smi", "probe libraries", "relu alone")
+ASKED = ("name,driver_version,compute_cap,memory.total,clocks.sm,clocks.max.sm,clocks.mem,"
+         "clocks.max.mem,power.limit,temperature.gpu,persistence_mode,mig.mode.current,"
+         "utilization.gpu")
 # What is asked of the GPU itself; each takes a second or a few.
 PROBES = ("ticks", "drift", "record_nodes", "negative_times", "disturbed_capture", "host_functions",
           "callback_stack")
-# One thing more at a time than the first run, which has neither graphs nor events.
-RUNS = (("relu alone", ["off", "none"]), ("timing event", ["off", "event"]),
-        ("graphs stage", ["stage", "event"]), ("timing layers", ["stage", "layers"]),
-        ("graphs frame", ["frame", "event"]))
+TINY = ("pipeline: tiny\ninputs: {x: {shape: [1, 4]}}\nstages:\n"
+        "  - {name: net, kind: network, reads: x, writes: y, layers: [relu]}\n")
+# One thing more at a time than the first, which has neither graphs nor events.
+RUNS = {"relu alone": ("off", "none"), "timing event": ("off", "event"),
+        "graphs stage": ("stage", "event"), "timing layers": ("stage", "layers"),
+        "graphs frame": ("frame", "event")}
+# Tools of compute-sanitizer. Libraries provoke errors of the API to learn what a driver can do:
+# only those of kernels count.
+SANITIZER = {"memcheck": ["--report-api-errors", "no"], "racecheck": []}
+# The device runs without them: cuDNN then has fewer engines, and kernels are not traced.
+DISPENSABLE = {"NVRTC is missing", "CUPTI is missing"}
 SHOWN_CHARACTERS = 400  # of a fact, in the table; the log has all of it
+
+
+def run_of(context, pipeline, graphs="stage", timing="event"):
+    return [context.graphline, "run", pipeline, "--device", context.device, "--frames", 3,
+            "--warmup", 1, "--graphs", graphs, "--timing", timing]
+
+
+def tiny(context):
+    path = context.name("-tiny.yaml")
+    path.write_text(TINY, encoding="utf-8")
+    return path
 
 
 def rungs(context):
     """Each with its name, its seconds and its words; instead of words, text: why it is not run."""
-    probe = context.places.program("gpu_probe")
+    def asked(program, missing, *words):
+        return ("it is for a GPU" if not context.on_gpu else
+                [program, *words] if program else missing)
+
     yield "devices", 10, [context.graphline, "devices"]
+    yield "nvidia-smi", 10, asked(shutil.which("nvidia-smi"), "it is not on PATH",
+                                  f"--query-gpu={ASKED}", "--format=csv")
     for name in ("libraries", *PROBES):
-        words = ("it is for a GPU" if not context.on_gpu else
-                 [probe, name] if probe else context.places.lacks("gpu_probe"))
-        yield f"probe {name}", 20 if name == "libraries" else 7, words
+        yield f"probe {name}", 20 if name == "libraries" else 7, asked(
+            context.places.program("gpu_probe"), context.places.lacks("gpu_probe"), name)
+    for name, settings in RUNS.items():
+        yield name, 12, run_of(context, tiny(context), *settings)
+    # Trying plans would take most of the time.
+    two_models = run_of(context, context.two_models("tune: off"))
+    yield "two_models", 20, two_models
+    sanitizer = shutil.which("compute-sanitizer") or shutil.which(
+        "compute-sanitizer", path="/usr/local/cuda/bin")
+    for tool, options in SANITIZER.items():
+        yield tool, 60, asked(sanitizer, "no compute-sanitizer on PATH or in /usr/local/cuda/bin",
+                              "--tool", tool, *options, "--error-exitcode", 9, *two_models,
+                              "--set", "batch=2", "--set", "side=32")
 
-    def run(pipeline, *words):
-        return [context.graphline, "run", pipeline, "--device", context.device, "--frames", 3,
-                "--warmup", 1, *words]
 
-    tiny = context.name("-tiny.yaml")
-    tiny.write_text(TINY, encoding="utf-8")
-    for name, (graphs, timing) in RUNS:
-        yield name, 12, run(tiny, "--graphs", graphs, "--timing", timing)
-    two_models = context.variant(context.places.pipelines / "two_models.yaml", tune=False)
-    yield "two_models", 20, run(two_models)
-
-
-def climb(context):
+def climb(context, names=None):
+    """All rungs, or those of these names."""
     folder = context.name("-ladder")
     folder.mkdir()
-    context.say(f"ladder: the log of each rung is in {folder}")
+    print(f"the log of each rung is in {folder}", file=sys.stderr, flush=True)
     for number, (name, seconds, words) in enumerate(rungs(context), 1):
-        log = folder / f"{number:02}-{name.replace(' ', '_')}.log"
+        if names and name not in names:
+            continue
         if isinstance(words, str):
             context.outcome.not_run(name, words)
         else:
-            rung(context, name, seconds, words, log)
-        row = context.outcome.rows[-1]
-        context.say(f"{name:24}{row['status']:8} {' '.join(row['note'].split())[:60]}")
-        with open(folder / "rows.jsonl", "a", encoding="utf-8") as rows:
-            rows.write(json.dumps(row) + "\n")
+            rung(context, name, seconds, words,
+                 folder / f"{number:02}-{name.replace(' ', '_')}.log")
 
 
 def rung(context, name, seconds, words, log):
-    outcome, ended, done = context.outcome, "", None
-    try:
-        done = context.runner.run(words, seconds, log=log)
-        if done.status != 0:
-            ended = done.reason()
-    except OutOfTime as late:
-        ended = str(late)
-    # However it ended, what it had told stays.
-    facts = facts_of(log.read_text(encoding="utf-8", errors="replace")) if log.exists() else []
-    if facts:
-        outcome.data.setdefault("probe", {})[name.removeprefix("probe ")] = facts
-    missing = {missing_library(fact) for fact in facts} - {None}
-    notes = [ended] * bool(ended) + [text_of(fact) if missing_library(fact) else
-                                     text_of(fact)[:SHOWN_CHARACTERS] for fact in facts]
-    good = done and done.status == 0 and missing <= set(DISPENSABLE)
-    if done and name == "devices":
-        notes = [done.out]
-        good = good and has_device(done.out, context.device)
-    if done is None:
-        outcome.not_run(name, "\n".join(notes))
-    else:
-        outcome.add(name, PASS if good else FAIL, note="\n".join(notes))
+    done = context.runner.run(words, seconds, log=log)
+    # However it ended, what it had printed stays.
+    context.outcome.data[name] = facts = facts_of(done.out, "fact")
+    missing = {fact["fact"] for fact in facts if fact["fact"].endswith(" is missing")}
+    notes = [text_of(fact)[:None if fact["fact"] in missing else SHOWN_CHARACTERS]
+             for fact in facts]
+    good = done.status == 0 and missing <= DISPENSABLE
+    if done.status != 0:
+        notes.insert(0, done.reason())
+    elif name in FIRST[:2]:
+        context.outcome.data[name], notes = done.out, [done.out]
+        good = name != "devices" or has_device(done.out, context.device)
+    context.outcome.add(name, PASS if good else NOT_RUN if done.status is None else FAIL,
+                        note="\n".join(notes))
+
+
+def facts_of(text, first_key):
+    """Objects that begin with a key, one a line, the last of which a crash may have cut."""
+    found = []
+    for line in text.splitlines():
+        try:
+            found += [json.loads(line)] if line.startswith(f'{{"{first_key}"') else []
+        except ValueError:
+            pass
+    return found
+
+
+def text_of(fact):
+    return f"{fact['fact']}: " + (
+        fact["text"] if "text" in fact else f"{fact['value']:.6g} {fact['unit']}")
 
 
 def has_device(listed, name):

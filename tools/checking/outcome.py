@@ -1,102 +1,88 @@
 """What was checked and what came of it: rows, the table they end in, and the JSON."""
 
-import contextlib
+import json
 import math
+import sys
 import textwrap
 
-from .processes import OutOfTime
-
 PASS, FAIL, INCONCLUSIVE, NOT_RUN, SHOWN = "PASS", "FAIL", "inconclusive", "not run", "shown"
-WIDTH = 100
 
 
 class Outcome:
-    """Rows in the order in which they became known, and raw data by name."""
+    """Rows in the order in which they became known, each kept in a file at once, and raw data."""
 
-    def __init__(self):
-        self.rows = []
-        self.data = {}
-        self.step = ""
-
-    def begin(self, step):
-        self.step = step
+    def __init__(self, kept=None):
+        self.rows, self.data, self.step, self._kept = [], {}, "", kept
 
     def add(self, name, status, figure="", bound="", note=""):
         self.rows.append({"step": self.step, "check": name, "figure": figure, "bound": bound,
                           "status": status, "note": note})
+        if self._kept:
+            print(f"{name:24} {status:8} {' '.join(note.split())[:60]}", file=sys.stderr,
+                  flush=True)
+            with open(self._kept, "a", encoding="utf-8") as file:
+                file.write(json.dumps(self.rows[-1]) + "\n")
 
     def not_run(self, name, reason):
         self.add(name, NOT_RUN, note=reason)
 
-    @contextlib.contextmanager
-    def or_not_run(self, name):
-        """What there is no time for in its block is told."""
-        try:
-            yield
-        except OutOfTime as late:
-            self.not_run(name, str(late))
+    def add_unless_done(self, name, done):
+        """A row for a program that failed or was not done in its time. Whether it did succeed."""
+        if done.status != 0:
+            self.add(name, FAIL if done.failed() else NOT_RUN, note=done.reason())
+        return done.status == 0
 
     def judge(self, name, value, bound, text, note=""):
-        """Passes when `value` is at most `bound`; not a number never does. `text` shows both."""
+        """Passes if `value` is at most `bound`; NaN never does. `text` shows both."""
         good = value is not None and math.isfinite(value) and value <= bound
         shown = "none" if value is None else text.format(value)
         self.add(name, PASS if good else FAIL, shown, "<= " + text.format(bound), note)
 
     def judge_interval(self, name, median, interval, bound, text, note=""):
-        """As `judge`, for a median with its interval: a verdict where all of it lies to one side of
-        the bound."""
-        if interval is None:
-            shown = "none" if median is None else text.format(median)
-            status, reason = INCONCLUSIVE, "too few trials for an interval"
-        else:
-            low, high = interval
-            shown = f"{text.format(median)} ({text.format(low)} to {text.format(high)})"
-            status = PASS if high < bound else INCONCLUSIVE if low < bound else FAIL
-            reason = "the interval holds the bound" if status == INCONCLUSIVE else ""
-        note = "; ".join(filter(None, (reason, note)))
+        """As `judge`, for a median: a verdict if its whole interval lies to one side of the
+        bound."""
+        low, high = interval or (-math.inf, math.inf)
+        status = PASS if high < bound else INCONCLUSIVE if low < bound else FAIL
+        shown = text.format(median)
+        if interval:
+            shown += f" ({text.format(low)} to {text.format(high)})"
+        if status == INCONCLUSIVE:
+            reason = ("the interval holds the bound" if interval else
+                      "too few trials for an interval")
+            note = f"{reason}; {note}" if note else reason
         self.add(name, status, shown, "< " + text.format(bound), note)
 
     def failed(self):
         return any(row["status"] == FAIL for row in self.rows)
-
-    def counts(self, step=None):
-        """How many rows of each status, in words."""
-        statuses = [row["status"] for row in self.rows if step in (None, row["step"])]
-        return ", ".join(f"{statuses.count(word)} {word}"
-                         for word in (PASS, FAIL, INCONCLUSIVE, NOT_RUN, SHOWN)
-                         if word in statuses or (word != SHOWN and step is None))
 
     def table(self):
         columns = ("check", "figure", "bound", "status")
         widths = {c: max([len(c)] + [len(row[c]) for row in self.rows]) for c in columns}
 
         def line(row):
-            cells = [f"{row['check']:<{widths['check']}}", f"{row['figure']:>{widths['figure']}}",
-                     f"{row['bound']:>{widths['bound']}}", row["status"]]
-            return "  ".join(cells).rstrip()
+            return (f"{row['check']:<{widths['check']}}  {row['figure']:>{widths['figure']}}  "
+                    f"{row['bound']:>{widths['bound']}}  {row['status']}")
 
-        lines = [line({c: c for c in columns})]
-        step = None
+        lines, step = [line({c: c for c in columns})], None
         for row in self.rows:
-            if row["step"] != step:
-                step = row["step"]
-                lines += ["", step]
+            lines += ["", row["step"]] if row["step"] != step else []
+            step = row["step"]
             lines.append(line(row))
             for paragraph in row["note"].splitlines():
-                lines += textwrap.wrap(paragraph, WIDTH, initial_indent="    ",
+                lines += textwrap.wrap(paragraph, 100, initial_indent="    ",
                                        subsequent_indent="    ", break_long_words=False,
                                        break_on_hyphens=False)
-        return "\n".join(lines + ["", self.counts()])
+        statuses = [row["status"] for row in self.rows]
+        counts = ", ".join(f"{statuses.count(word)} {word}" for word in
+                           (PASS, FAIL, INCONCLUSIVE, NOT_RUN, SHOWN) if word in statuses)
+        return "\n".join([*lines, "", counts])
 
 
 def median_interval(values):
     """Of the median, at 95 % or more, by the order statistics that the sign test leaves; None
-    where there are fewer than six values."""
+    with fewer than six values."""
     ordered, count = sorted(values), len(values)
     outside, rank = 0.0, 0
-    while True:
-        outside += 2 * math.comb(count, rank) / 2 ** count
-        if outside > 0.05:
-            break
+    while (outside := outside + 2 * math.comb(count, rank) / 2 ** count) <= 0.05:
         rank += 1
     return (ordered[rank - 1], ordered[count - rank]) if rank > 0 else None

@@ -5,25 +5,40 @@ import os
 import pathlib
 import signal
 import subprocess
-import threading
 import time
+import typing
 
 
-class OutOfTime(Exception):
-    """What was to be run was not done in the time there was for it. That says nothing of what it
-    would have found: whoever asked for it reports it as not run."""
+class Done(typing.NamedTuple):
+    """How a program ended. Without a status it did not finish in its time, which says nothing of
+    what it would have found, and `err` says so."""
+    status: typing.Optional[int]
+    out: str
+    err: str = ""
 
-    def __init__(self, reason="time"):
-        super().__init__(reason)
+    def failed(self):
+        return self.status is not None and self.status != 0
+
+    def reason(self):
+        """Why it did not succeed, in a few lines."""
+        if self.status is None:
+            return self.err
+        if self.status < 0:
+            return f"ended by {signal.Signals(-self.status).name}"
+        lines = [line for line in (self.err.strip() or self.out.strip()).splitlines() if line]
+        return f"status {self.status}: " + "\n".join(lines[-6:])
 
 
-class Budget:
-    """Seconds for the whole check, and for the step that is going on."""
+class Runner:
+    """Starts programs within `seconds` for the whole check and a limit for the current step, and
+    ends those that run when the check is interrupted."""
 
-    def __init__(self, seconds):
-        self.started = time.monotonic()
-        self._end = self.started + seconds
-        self._step_end = self._end
+    def __init__(self, seconds, environment):
+        self.environment = environment
+        self._started = time.monotonic()
+        self._end = self._step_end = self._started + seconds
+        self._running = {}  # by process id
+        self._stopped = False
 
     def begin_step(self, most):
         self._step_end = min(self._end, time.monotonic() + most)
@@ -32,94 +47,55 @@ class Budget:
         return max(0.0, self._step_end - time.monotonic())
 
     def spent(self):
-        return time.monotonic() - self.started
+        return time.monotonic() - self._started
 
-
-class Done:
-    """How a program ended."""
-
-    def __init__(self, words, status, out, err, seconds):
-        self.words, self.status, self.out, self.err, self.seconds = words, status, out, err, seconds
-
-    def reason(self):
-        """Why it did not succeed, in a line or a few."""
-        if self.status < 0:
-            return f"ended by {signal.Signals(-self.status).name}"
-        lines = [line for line in (self.err.strip() or self.out.strip()).splitlines() if line]
-        return f"status {self.status}: " + "\n".join(lines[-6:])
-
-
-class Runner:
-    """Starts programs, remembers those that run, and ends them when the check is interrupted."""
-
-    def __init__(self, budget, environment):
-        self.budget = budget
-        self.environment = environment
-        self._running = set()
-        self._lock = threading.Lock()
-        self._stopped = False
-
-    def run(self, words, most=60.0, environment=None, log=None):
-        """With `log`, a file, all that it prints goes there, and stays there however it ends;
-        `out` has it too. Raises OutOfTime when it is not done after `most` seconds, or when the
-        time of the step ends it or would not let it begin."""
-        limit = min(most, self.budget.left())
+    def run(self, words, most=60.0, log=None):
+        """For `most` seconds, if the step has them. With `log`, a file, all that the program prints
+        goes there and to `out`, however it ends."""
+        limit = min(most, self.left())
         if limit < 1.0 or self._stopped:
-            raise OutOfTime()
-        words = [str(word) for word in words]
-        begin = time.monotonic()
+            return Done(None, "", "time")
         with open(log or os.devnull, "wb") as file:
-            pipes = {"stdout": file, "stderr": subprocess.STDOUT} if log else {
-                "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-            # Of a process group of its own: Ctrl-C reaches it through `stop_all` only.
-            process = subprocess.Popen(words, stdin=subprocess.DEVNULL, **pipes, text=True,
-                                       errors="replace", start_new_session=True,
-                                       env={**self.environment, **(environment or {})})
-        with self._lock:
-            self._running.add(process)
+            # In a process group of its own: Ctrl-C reaches it through `stop_all` only.
+            process = subprocess.Popen(
+                [str(word) for word in words], stdin=subprocess.DEVNULL, text=True,
+                stdout=file if log else subprocess.PIPE, errors="replace", start_new_session=True,
+                stderr=subprocess.STDOUT if log else subprocess.PIPE, env=self.environment)
+        self._running[process.pid] = process
         try:
             out, err = process.communicate(timeout=limit)
             status = process.returncode
         except subprocess.TimeoutExpired:
-            self.end(process)
-            process.communicate()
-            raise OutOfTime("time" if limit < most else f"not done after {most:.0f} s") from None
+            kill(process)
+            out, err = process.communicate()[0], f"not done after {most:.0f} s"
+            status, err = None, err if limit == most else "time"
         except BaseException:
-            self.end(process)
+            kill(process)
             raise
         finally:
-            with self._lock:
-                self._running.discard(process)
+            del self._running[process.pid]
         if log:
-            out, err = pathlib.Path(log).read_text(encoding="utf-8", errors="replace"), ""
-        return Done(words, status, out, err, time.monotonic() - begin)
+            out = pathlib.Path(log).read_text(encoding="utf-8", errors="replace")
+        return Done(status, out, err or "")
 
     def all(self, function, items, at_once):
-        """function(item) for each, in their order; OutOfTime stands for a result not had."""
-        def attempt(item):
-            try:
-                return function(item)
-            except OutOfTime as reason:
-                return reason
-
+        """function(item) for each, in their order."""
         with concurrent.futures.ThreadPoolExecutor(max_workers=at_once) as pool:
             try:
-                return list(pool.map(attempt, items))
+                return list(pool.map(function, items))
             except KeyboardInterrupt:
                 self.stop_all()
                 raise
 
     def stop_all(self):
         self._stopped = True
-        with self._lock:
-            running = list(self._running)
-        for process in running:
-            self.end(process)
+        for process in list(self._running.values()):
+            kill(process)
 
-    @staticmethod
-    def end(process):
-        """With the processes it started."""
-        try:
-            os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
+
+def kill(process):
+    """With the processes that it started."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass

@@ -5,76 +5,58 @@ import shutil
 import statistics
 import sys
 
-from .context import TOLERANCES
-from .environment import facts_of
+from .ladder import facts_of
 from .outcome import FAIL, SHOWN
-from .processes import OutOfTime
 
-PRECISIONS = ("float32", "float16", "tf32")
+# By precision, the relative error that PyTorch's output may have against Graphline's: twice what
+# tests/run/pipelines_test.cpp allows either against `host`.
+TOLERANCES = {"float32": 2e-5, "float16": 2e-2, "tf32": 4e-3}
 EAGER_BOUND = 1.2  # eager PyTorch's time over Graphline's, at least
 SET_UP_SECONDS = 120  # of one of PyTorch's modes: compiling takes nobody knows how long
-FRAMES = ["--frames", 40, "--warmup", 5]
 
 
 def python_with_torch(context):
     """A Python that has PyTorch and NumPy, or None."""
     for program in dict.fromkeys([sys.executable, shutil.which("python3"), "/usr/bin/python3"]):
-        done = program and context.runner.run([program, "-c", "import numpy, torch"], most=60)
-        if done and done.status == 0:
+        if program and context.runner.run([program, "-c", "import numpy, torch"]).status == 0:
             return program
     return None
 
 
 def check_torch(context, precision):
     """One precision alone: compiling takes most of the time that one call of the check has."""
-    outcome = context.outcome
-    if precision not in context.precisions():
-        outcome.not_run("against PyTorch", f"{context.device} has no {precision}")
-        return
-    if context.quick:
-        outcome.not_run("against PyTorch", "--quick")
-        return
-    python = python_with_torch(context)
+    why_not = ("--quick" if context.quick else
+               f"host has no {precision}" if not context.on_gpu and precision != "float32" else "")
+    python = None if why_not else python_with_torch(context)
     if python is None:
-        outcome.not_run("against PyTorch", "no Python with PyTorch and NumPy was found")
+        context.outcome.not_run("against PyTorch", why_not or "no Python has PyTorch and NumPy")
         return
-    tensors = context.name("-two_models")
+    tensors, log = context.name("-two_models"), context.name("-torch.log")
     graphline_frames(context, precision, "--save-tensors", tensors)  # chooses the libraries' plans
     ours = [graphline_frames(context, precision)]
-    lines = torch_lines(context, precision, [
+    done = context.runner.run([
         python, context.places.scripts / "two_models_torch.py", "--tensors", tensors, "--precision",
-        precision, "--device", "cuda" if context.on_gpu else "cpu", "--limit", SET_UP_SECONDS])
+        precision, "--device", "cuda" if context.on_gpu else "cpu", "--limit", SET_UP_SECONDS],
+        most=context.runner.left() - 30, log=log)
+    context.outcome.add_unless_done(f"{precision}, all rounds of torch", done)
+    lines = facts_of(done.out, "mode")  # also of a script that was ended before its end
     ours.append(graphline_frames(context, precision))
-    outcome.data.setdefault("torch", {})[precision] = {"graphline": ours, "torch": lines}
-    if None in ours:
-        outcome.add(precision, FAIL, note="two_models does not run in Graphline")
-    else:
+    context.outcome.data[f"torch {precision}"] = {"graphline": ours, "torch": lines}
+    if None not in ours:
         report_torch(context, precision, ours, lines)
 
 
 def graphline_frames(context, precision, *words):
     """End-to-end milliseconds of some frames, or None. For a GPU the host waits by polling, as
     PyTorch's synchronize() does unless told otherwise."""
-    pipeline = context.variant(context.places.pipelines / "two_models.yaml", precision)
     wait = ["--wait", "spin"] if context.on_gpu else []
-    _, result = context.run(pipeline, "--timing", "none", *FRAMES, *wait, *words, most=100)
+    result = context.result_of(f"{precision}, Graphline", [
+        "run", context.two_models(f"precision: {precision}"), "--timing", "none", "--frames", 40,
+        "--warmup", 5, "--seed", context.seed, *wait, *words], most=100)
     if result is None:
         return None
     frames = result["record"]["frames"]
     return [(end - begin) / 1e6 for begin, end in zip(frames["begin"], frames["end"])]
-
-
-def torch_lines(context, precision, words):
-    """What PyTorch's script printed, an object a line, also where it was ended before its end."""
-    log = context.name("-torch.log")
-    log.touch()
-    try:
-        done = context.runner.run(words, most=context.runner.budget.left() - 30, log=log)
-        if done.status != 0:
-            context.outcome.not_run(f"{precision}, torch", done.reason())
-    except OutOfTime as late:
-        context.outcome.not_run(f"{precision}, all rounds of torch", str(late))
-    return facts_of(log.read_text(encoding="utf-8", errors="replace"), "mode")
 
 
 def report_torch(context, precision, ours, lines):
@@ -87,8 +69,7 @@ def report_torch(context, precision, ours, lines):
             outcome.not_run(f"{precision}, torch {mode}", line["unavailable"])
         elif "ms" in line and mode not in wrong:
             rounds.setdefault(mode, []).append(statistics.median(line["ms"]))
-        elif "error" in line and (line["error"] is None
-                                  or line["error"] > 2 * TOLERANCES[precision]):
+        elif "error" in line and (line["error"] is None or line["error"] > TOLERANCES[precision]):
             wrong.add(mode)
             outcome.add(f"{precision}, torch {mode}", SHOWN, f"{line['error']}",
                         note="its score differs from Graphline's: left out")

@@ -8,8 +8,8 @@ if(NOT GRAPHLINE_TESTS)
 endif()
 
 set(programs graphline)
-foreach(program IN ITEMS host_conformance_test cuda_gpu_conformance_test cuda_libraries_test
-        cuda_gpu_stages_test frame_allocations launch_cost_bench gpu_probe)
+get_property(gpu_tests GLOBAL PROPERTY GRAPHLINE_GPU_TESTS)
+foreach(program IN ITEMS ${gpu_tests} host_conformance_test launch_cost_bench gpu_probe)
   if(TARGET ${program})
     list(APPEND programs ${program})
   endif()

@@ -70,12 +70,14 @@ function(graphline_compile_together target)
   endif()
 endfunction()
 
-# graphline_test(NAME SOURCES ... USES ... [SECONDS N])
+# graphline_test(NAME [GPU] SOURCES ... USES ... [SECONDS N])
 #   A GoogleTest program; each of its tests becomes one of ctest's, prefixed with NAME and labelled
-#   with its folder of tests/. SECONDS: what a test may take, 60 unless it is given, so that one
-#   that never ends is found soon; sanitizers slow all of them down.
+#   with its folder of tests/. GPU: its tests need a GPU, or some do, and are skipped without one;
+#   they also have the label `gpu`, and the bundle has the program. SECONDS: what a test may take,
+#   60 unless it is given, so that one that never ends is found soon; sanitizers slow all of them
+#   down.
 function(graphline_test name)
-  cmake_parse_arguments(ARG "" "SECONDS" "SOURCES;USES" ${ARGN})
+  cmake_parse_arguments(ARG "GPU" "SECONDS" "SOURCES;USES" ${ARGN})
   if(GRAPHLINE_SANITIZE)
     set(ARG_SECONDS 300)
   elseif(NOT ARG_SECONDS)
@@ -96,4 +98,12 @@ function(graphline_test name)
   string(REGEX REPLACE "/.*" "" folder ${folder})
   gtest_discover_tests(${name}_test TEST_PREFIX ${name}/ DISCOVERY_TIMEOUT 60
     PROPERTIES LABELS ${folder} TIMEOUT ${ARG_SECONDS})
+  if(ARG_GPU)
+    set_property(GLOBAL APPEND PROPERTY GRAPHLINE_GPU_TESTS ${name}_test)
+    # The call above takes no list as a value; ctest reads this file after it has the tests.
+    set(labels ${CMAKE_CURRENT_BINARY_DIR}/${name}_labels.cmake)
+    file(WRITE ${labels}
+      "set_tests_properties(\${${name}_test_TESTS} PROPERTIES LABELS \"${folder};gpu\")\n")
+    set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${labels})
+  endif()
 endfunction()

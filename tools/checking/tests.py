@@ -1,0 +1,69 @@
+"""The tests that ctest labels `gpu`, run without ctest, which a bundle lacks. Each has a process of
+its own: a test that makes the device fail leaves a context that no other test can use."""
+
+import os
+
+from .outcome import FAIL, NOT_RUN, PASS
+
+PROGRAMS = {
+    ("conformance", "cuda"): ("cuda_gpu_conformance_test", "cuda_libraries_test",
+                              "cuda_gpu_stages_test"),
+    ("conformance", "host"): ("host_conformance_test",),
+    ("pipelines", "cuda"): ("pipelines_test",),
+    ("pipelines", "host"): ("pipelines_test",),
+}
+SECONDS = {"conformance": 60, "pipelines": 300}  # that one test may take
+
+
+def check_tests(context, step):
+    for name in PROGRAMS[step, context.device]:
+        check_program(context, name, SECONDS[step])
+
+
+def listed_tests(text, device):
+    """The tests of a device in what --gtest_list_tests prints: suites at the margin, those that
+    begin with another device left out, and their tests indented."""
+    tests, suite = [], ""
+    for line in text.splitlines():
+        name = line.split("#")[0].rstrip()
+        if not name.startswith("  "):
+            suite = name
+        elif suite.split("/")[0] not in {"cuda", "host"} - {device}:
+            tests.append(suite + name.strip())
+    return tests
+
+
+def check_program(context, name, most):
+    program = context.places.program(name)
+    if program is None:
+        context.outcome.not_run(name, context.places.lacks(name))
+        return
+    tests = listed_tests(context.runner.run([program, "--gtest_list_tests"]).out, context.device)
+
+    def run(test):
+        return context.runner.run([program, f"--gtest_filter={test}"], most)
+
+    results = dict(zip(tests, context.runner.all(run, tests, min(8, os.cpu_count() or 1))))
+    again = [test for test, done in results.items() if done.failed()]
+    alone = zip(again, context.runner.all(run, again, 1))  # nothing else on the device then
+    # Without the time for another try, it has failed.
+    results.update((test, done) for test, done in alone if done.status is not None)
+    context.outcome.data[name] = {test: done._asdict() for test, done in results.items()}
+    report(context.outcome, name, results, [test for test in again if not results[test].failed()])
+
+
+def report(outcome, name, results, only_alone):
+    wrong = [test for test, done in results.items() if done.failed()]
+    late = [test for test, done in results.items() if done.status is None]
+    skipped = [test for test, done in results.items()
+               if done.status == 0 and "[  SKIPPED ]" in done.out]
+    good = len(results) - len(wrong) - len(skipped) - len(late)
+    notes = [f"{words}: {', '.join(tests)}" for words, tests in (
+        ("skipped", skipped), ("passed only alone", only_alone), ("no time for", late)) if tests]
+    status = FAIL if wrong or not results else PASS if good else NOT_RUN
+    outcome.add(name, status, f"{good} of {len(results)} passed", "all", "\n".join(notes))
+    for test in wrong:
+        lines = [line for line in results[test].out.splitlines()
+                 if line and not line.startswith(("[", "Note", "Running"))]
+        ended = results[test].status < 0 or not lines
+        outcome.add(test, FAIL, note=results[test].reason() if ended else "\n".join(lines[:8]))
