@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 
+#include "stages/nn/fusion/fusion.hpp"
 #include "tests/stages/nn/onnx/model_text.hpp"
 #include "tests/stages/nn/onnx/network_carriers.hpp"
 
