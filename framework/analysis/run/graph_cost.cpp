@@ -68,7 +68,9 @@ std::optional<graph_cost_summary> graph_cost_of(const run_record& record) {
     const auto later = median_of_repetitions(graph.later_launch);
     if (!later) summary.first_launch.reset();
     if (summary.first_launch) {
-      const auto usual = static_cast<nanoseconds>(graph.executables) * *later;
+      // A clock that goes back makes times negative.
+      const auto usual =
+          static_cast<nanoseconds>(graph.executables) * std::max<nanoseconds>(0, *later);
       *summary.first_launch += std::max<nanoseconds>(0, graph.first_launch - usual);
     }
     enough = add(launch, graph.launch) && add(eager, graph.eager) && enough;
