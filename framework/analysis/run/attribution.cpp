@@ -1,6 +1,7 @@
 #include "framework/analysis/run/attribution.hpp"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "framework/plan/schedules/schedule.hpp"
@@ -21,9 +22,11 @@ struct binder {
 /// from one to the next ends whatever the stamps are.
 class binder_search {
  public:
-  /// All arguments must outlive this.
-  binder_search(const run_record& record, const frame_activities& done, std::size_t frame)
+  /// `ends`: device stages that no stage waits for. All arguments must outlive this.
+  binder_search(const run_record& record, const std::vector<std::size_t>& ends,
+                const frame_activities& done, std::size_t frame)
       : record_(record),
+        ends_(ends),
         schedule_(properties_of(record.run)),
         done_(done),
         frame_(frame),
@@ -42,23 +45,26 @@ class binder_search {
   /// The binder of the frame's end: the stage that the host waited for last, where the record says,
   /// else the activity that ended last.
   binder of_end(nanoseconds end) {
-    const auto by = value_at(record_.ended_by, frame_);
-    const bool known = by && *by < record_.stages.size();
-    const bool by_device = known && record_.stages[*by].on == side::device;
     binder result;
     result.ready = end;
-    result.gap = known && !by_device ? time_category::worker_wait : time_category::completion_delay;
-    bool untimed = false;
-    for (std::size_t s = 0; s < record_.stages.size(); ++s) {
-      // One thread sees only that all device stages are complete, not which of them was the last.
-      const bool one_of_several = by_device && schedule_.in_order && ends_frame(s);
-      if (known && s != *by && !one_of_several) continue;
-      bind_end(done_.work_of(s), end, result);
-      bind_end(done_.launch_of(s), end, result);
-      untimed = untimed || (record_.stages[s].on == side::device && !done_.work_of(s));
+    result.gap = time_category::completion_delay;
+    const auto by = value_at(record_.ended_by, frame_);
+    if (!by || *by >= record_.stages.size()) {
+      for (std::size_t i = 0; i < done_.all().size(); ++i) bind_end(i, end, result);
+    } else if (record_.stages[*by].on == side::cpu) {
+      result.gap = time_category::worker_wait;
+      bind_end(done_.work_of(*by), end, result);
+    } else {
+      // One host thread sees only that all device stages are complete, not which was the last.
+      const std::size_t alone[] = {*by};
+      for (const std::size_t s : schedule_.in_order ? std::span(ends_) : std::span(alone)) {
+        const auto work = done_.work_of(s);
+        if (!work) result.gap = time_category::untimed;
+        bind_end(work, end, result);
+        bind_end(done_.launch_of(s), end, result);
+      }
     }
-    if (!known) bind_end(done_.frame_launch(), end, result);
-    if (!result.activity || (by_device && untimed)) result.gap = time_category::untimed;
+    if (!result.activity) result.gap = time_category::untimed;
     if (result.activity) found_[*result.activity] = true;
     return result;
   }
@@ -94,14 +100,6 @@ class binder_search {
     if (result.activity && seen <= std::min(result.end, end)) return;
     result.activity = activity;
     result.end = std::min(done_[*activity].end, end + tolerance(*activity));
-  }
-
-  /// A device stage that no stage waits for.
-  bool ends_frame(std::size_t stage) const {
-    if (record_.stages[stage].on == side::cpu) return false;
-    return std::ranges::none_of(record_.stages, [stage](const stage_record& later) {
-      return std::ranges::find(later.waits, stage, &wait_record::stage) != later.waits.end();
-    });
   }
 
   /// Keeps the one that ended last; of two that ended at once, the one considered first.
@@ -207,6 +205,7 @@ class binder_search {
   }
 
   const run_record& record_;
+  const std::vector<std::size_t>& ends_;
   schedule_properties schedule_;
   const frame_activities& done_;
   std::size_t frame_;
@@ -224,14 +223,15 @@ class binder_search {
 /// The walk along the critical path, back from the end of a frame to when it was due.
 class critical_path_walk {
  public:
-  critical_path_walk(const run_record& record, const run_lanes& lanes, std::size_t frame)
+  critical_path_walk(const run_record& record, const run_lanes& lanes,
+                     const std::vector<std::size_t>& ends, std::size_t frame)
       : record_(record),
         lanes_(lanes),
         due_(sound_time(record.frames[frame].due)),
         begin_(sound_time(record.frames[frame].begin)),
         end_(sound_time(record.frames[frame].end)),
         done_(record, lanes, frame),
-        search_(record, done_, frame) {}
+        search_(record, ends, done_, frame) {}
 
   frame_attribution pieces() && {
     explained_ = end_;
@@ -338,10 +338,20 @@ std::string in_words(time_category what) {
   return text;
 }
 
-attributor::attributor(const run_record& record) : record_(record), lanes_(record) {}
+attributor::attributor(const run_record& record) : record_(record), lanes_(record) {
+  std::vector<bool> followed(record.stages.size(), false);
+  for (std::size_t s = 0; s < followed.size(); ++s) {
+    for (const auto& wait : record.stages[s].waits) {
+      if (wait.stage < s) followed[wait.stage] = true;
+    }
+  }
+  for (std::size_t s = 0; s < followed.size(); ++s) {
+    if (record.stages[s].on == side::device && !followed[s]) ends_.push_back(s);
+  }
+}
 
 frame_attribution attributor::of(std::size_t frame) const {
-  return critical_path_walk(record_, lanes_, frame).pieces();
+  return critical_path_walk(record_, lanes_, ends_, frame).pieces();
 }
 
 }  // namespace graphline

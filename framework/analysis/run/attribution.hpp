@@ -87,6 +87,7 @@ class attributor {
  private:
   const run_record& record_;
   run_lanes lanes_;
+  std::vector<std::size_t> ends_;  ///< device stages that no stage waits for
 };
 
 }  // namespace graphline

@@ -153,13 +153,10 @@ double mean_running(const run_record& record) {
   return sum / static_cast<double>(record.frames.size());
 }
 
-double mean_bound(const run_record& record, schedules of) {
-  const lower_bounds bounds(record);
+double mean_bound(const lower_bounds& bounds, std::size_t frames, schedules of) {
   double sum = 0;
-  for (std::size_t f = 0; f < record.frames.size(); ++f) {
-    sum += static_cast<double>(bounds.of(f, of).time);
-  }
-  return sum / static_cast<double>(record.frames.size());
+  for (std::size_t f = 0; f < frames; ++f) sum += static_cast<double>(bounds.of(f, of).time);
+  return sum / static_cast<double>(frames);
 }
 
 // ---- Findings -----------------------------------------------------------------------------------
@@ -354,9 +351,10 @@ std::optional<attribution_summary> attribute(const run_record& record, std::stri
   result.running = mean_running(record);
   if (are_stages_timed(record.run)) {
     result.stages = std::move(stages).means();
-    result.bound = mean_bound(record, schedules::this_one);
-    result.bound_of_any = mean_bound(record, schedules::any);
-    result.bound_of_median = lower_bounds(record).of(frames.median, schedules::this_one);
+    const lower_bounds bounds(record);
+    result.bound = mean_bound(bounds, record.frames.size(), schedules::this_one);
+    result.bound_of_any = mean_bound(bounds, record.frames.size(), schedules::any);
+    result.bound_of_median = bounds.of(frames.median, schedules::this_one);
   }
   return result;
 }
