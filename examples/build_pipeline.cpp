@@ -1,5 +1,5 @@
 // Builds a pipeline in C++ instead of YAML, runs it under two strategies and prints the median
-// frame time of each. The same rules hold as for a file, and the same messages come.
+// frame time of each. The checks and messages are those of a file.
 
 #include <graphline.hpp>
 
@@ -12,7 +12,7 @@ namespace {
 
 using namespace graphline;
 
-/// A small network on the device and, beside it, CPU work that does not depend on it.
+/// A small network on the device and independent CPU work.
 pipeline_spec make_pipeline() {
   pipeline_spec pipeline;
   pipeline.name = {"built_in_cpp"};

@@ -1,4 +1,4 @@
-// Adds a CPU stage kind of one's own, with a parameter, and uses it in a pipeline: `my.threshold`
+// Adds a CPU stage kind with a parameter and uses it in a pipeline: `my.threshold`
 // turns scores into yes or no.
 
 #include <graphline.hpp>
@@ -20,7 +20,7 @@ stages:
 run: {frames: 20, warmup: 2}
 )";
 
-/// The work: called once per frame, never twice at once.
+/// The work: called once per frame, never concurrently.
 class threshold final : public cpu_stage {
  public:
   explicit threshold(double at) : at_(static_cast<float>(at)) {}
@@ -37,7 +37,7 @@ class threshold final : public cpu_stage {
   float at_;
 };
 
-/// The kind: what the reader checks, the planner asks and `graphline stages` would print.
+/// The kind: its name, ports and parameters, output types, and factory.
 stage_kind threshold_kind() {
   stage_kind kind;
   kind.name = "my.threshold";

@@ -22,7 +22,7 @@ class accumulator final : public cpu_stage {
 
   void run(const cpu_call& call) override {
     if (call.frame == 0)
-      sums_.assign(sums_.size(), 0.0F);               // each trial of an experiment begins anew
+      sums_.assign(sums_.size(), 0.0F);               // a trial of an experiment begins
     const auto* values = call.inputs[0].as<float>();  // inputs are read-only
     auto* sums = call.outputs[0].as<float>();
     for (std::size_t i = 0; i < sums_.size(); ++i) {
@@ -38,7 +38,7 @@ class accumulator final : public cpu_stage {
   std::vector<float> sums_;
 };
 
-/// Checks what the stage is given and says what it makes of it: `graphline check` runs this.
+/// Checks the inputs; returns output types and cost. `graphline check` calls it.
 stage_shape infer(const arguments& given, std::span<const tensor_type> inputs, diagnostics& out) {
   if (inputs[0].element != dtype::float32) {
     out.error(given.where(), "my.accumulate reads float32, found " + to_string(inputs[0]));
@@ -54,7 +54,7 @@ stage_shape infer(const arguments& given, std::span<const tensor_type> inputs, d
 stage_kind accumulate_kind() {
   stage_kind kind;
   kind.name = "my.accumulate";
-  kind.headline = "Sum over frames, in which older ones fade";
+  kind.headline = "Sum over frames, with weights that decay with age";
   kind.on = side::cpu;
   kind.inputs = {{"values", "float32 of any shape"}};
   kind.outputs = {{"sums", "float32 of the same shape"}};

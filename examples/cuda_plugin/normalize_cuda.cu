@@ -1,5 +1,4 @@
-// my.normalize for the device `cuda`: a kernel, and its launch on the stream that Graphline hands
-// out.
+// my.normalize for the device `cuda`: a kernel and its launch on Graphline's stream.
 
 #include <cuda_runtime.h>
 #include <framework/base/error.hpp>
@@ -19,8 +18,7 @@ class normalize_work final : public graphline::device_work {
  public:
   normalize_work(const normalization& n, const std::string& stage) : n_(n), stage_(stage) {}
 
-  // Only launches: with graphs this is called once, while the stream is captured, and each frame
-  // then replays the kernel.
+  // Only launches: with graphs, this runs once during capture, and each frame replays the kernel.
   void enqueue(graphline::stream& s) override {
     const auto stream = static_cast<cudaStream_t>(s.native());
     const grid_extents grid = grid_for(n_);

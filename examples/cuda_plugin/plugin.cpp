@@ -18,7 +18,7 @@ channel_constants::channel_constants(device& d, const stage_config& config)
   const auto channels = static_cast<std::size_t>(channels_);
   const std::size_t bytes = 2 * channels * sizeof(float);
   values_ = d.allocate(bytes);
-  // A device copies asynchronously from and to pinned memory only.
+  // Asynchronous copies need pinned memory.
   const memory pinned = d.allocate_pinned(bytes);
   auto* to = static_cast<float*>(pinned.data());
   for (const char* name : {"mean", "std"}) {
@@ -71,7 +71,7 @@ class host_stage final : public device_stage {
   channel_constants constants_;
 };
 
-/// Checks what `my.normalize` is given, and says what it makes of it.
+/// Checks the inputs; returns output types and cost.
 stage_shape infer(const arguments& given, std::span<const tensor_type> inputs, diagnostics& out) {
   const tensor_type& image = inputs[0];
   if (image.element != dtype::float32 || image.shape.rank() != 4) {
