@@ -21,9 +21,8 @@ class accumulator final : public cpu_stage {
       : keep_(static_cast<float>(keep)), sums_(static_cast<std::size_t>(elements)) {}
 
   void run(const cpu_call& call) override {
-    if (call.frame == 0)
-      sums_.assign(sums_.size(), 0.0F);               // a trial of an experiment begins
-    const auto* values = call.inputs[0].as<float>();  // inputs are read-only
+    if (call.frame == 0) sums_.assign(sums_.size(), 0.0F);  // a trial of an experiment begins
+    const auto* values = call.inputs[0].as<float>();        // inputs are read-only
     auto* sums = call.outputs[0].as<float>();
     for (std::size_t i = 0; i < sums_.size(); ++i) {
       sums_[i] = keep_ * sums_[i] + values[i];
