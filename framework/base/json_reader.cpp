@@ -87,9 +87,9 @@ class builder {
   }
 
   bool open(json value) {
-    if (open_.size() == deepest_json) {
-      throw json_error(1,
-                       fmt::format("lists and objects are nested more than {} deep", deepest_json));
+    if (open_.size() == max_json_depth) {
+      throw json_error(
+          1, fmt::format("lists and objects are nested more than {} deep", max_json_depth));
     }
     take(56);
     open_.push_back(place(std::move(value)));

@@ -11,7 +11,7 @@ namespace graphline {
 
 /// How many lists and objects may stand within each other: many more than in any file that is read,
 /// and few enough for whatever goes through a value by calling itself.
-constexpr std::size_t deepest_json = 64;
+constexpr std::size_t max_json_depth = 64;
 
 /// A text that is not JSON, or holds more than is read. `what()` says why, without the place.
 class json_error : public std::runtime_error {

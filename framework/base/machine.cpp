@@ -44,7 +44,7 @@ fs::path folder_from(const char* variable) {
 }  // namespace
 
 int usable_cores() {
-  int cores = static_cast<int>(cpus_by_affinity().size());
+  int cores = static_cast<int>(affinity_cpus().size());
   // More than a `cpu_set_t` holds: the standard library counts the machine's, whatever the
   // affinity.
   if (cores == 0) cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
@@ -54,7 +54,7 @@ int usable_cores() {
   return cores;
 }
 
-std::optional<std::uint64_t> memory_in_all(const fs::path& root) {
+std::optional<std::uint64_t> total_memory(const fs::path& root) {
   return least(meminfo_bytes(root, "MemTotal:"), read_cgroup_limits(root).memory_bytes);
 }
 
@@ -62,7 +62,7 @@ std::optional<std::uint64_t> available_memory(const fs::path& root) {
   return least(meminfo_bytes(root, "MemAvailable:"), read_cgroup_limits(root).memory_bytes_left);
 }
 
-cpu_set cpus_by_affinity() {
+cpu_set affinity_cpus() {
   cpu_set result;
   ::cpu_set_t cpus;
   if (::sched_getaffinity(0, sizeof cpus, &cpus) != 0) return result;
@@ -81,12 +81,12 @@ cpu_split split_cpus(const cpu_set& usable, int compute_threads) {
 }
 
 cpu_set usable_cpus() {
-  auto cpus = cpus_by_affinity();
+  auto cpus = affinity_cpus();
   if (static_cast<int>(cpus.size()) != usable_cores()) cpus.clear();
   return cpus;
 }
 
-kept_to_cpus::kept_to_cpus(const cpu_set& cpus) noexcept {
+scoped_cpu_affinity::scoped_cpu_affinity(const cpu_set& cpus) noexcept {
   if (cpus.empty()) return;
   ::cpu_set_t set;
   if (::sched_getaffinity(0, sizeof set, &set) == 0) before_ = set;
@@ -95,7 +95,7 @@ kept_to_cpus::kept_to_cpus(const cpu_set& cpus) noexcept {
   keep_to(set);
 }
 
-kept_to_cpus::~kept_to_cpus() {
+scoped_cpu_affinity::~scoped_cpu_affinity() {
   if (before_) keep_to(*before_);
 }
 

@@ -20,7 +20,7 @@ int usable_cores();
 
 /// Bytes of memory that this program may have in all: the machine's, or what its control groups
 /// limit it to. Nothing where the system does not tell. `root`: of the file system, for tests.
-std::optional<std::uint64_t> memory_in_all(const std::filesystem::path& root = "/");
+std::optional<std::uint64_t> total_memory(const std::filesystem::path& root = "/");
 
 /// Of these, bytes that can be allocated without swapping.
 std::optional<std::uint64_t> available_memory(const std::filesystem::path& root = "/");
@@ -59,7 +59,7 @@ struct cpu_split {
 cpu_split split_cpus(const cpu_set& usable, int compute_threads);
 
 /// Those that the affinity of the calling thread names; empty where the system does not tell.
-cpu_set cpus_by_affinity();
+cpu_set affinity_cpus();
 
 /// Those this program may use; empty where it has less time than they have, or the system does not
 /// tell.
@@ -67,12 +67,12 @@ cpu_set usable_cpus();
 
 /// Keeps the calling thread, and threads that it makes meanwhile, to some CPUs while this exists;
 /// no effect for none, and where the system refuses.
-class kept_to_cpus {
+class scoped_cpu_affinity {
  public:
-  explicit kept_to_cpus(const cpu_set& cpus) noexcept;
-  ~kept_to_cpus();
-  kept_to_cpus(const kept_to_cpus&) = delete;
-  kept_to_cpus& operator=(const kept_to_cpus&) = delete;
+  explicit scoped_cpu_affinity(const cpu_set& cpus) noexcept;
+  ~scoped_cpu_affinity();
+  scoped_cpu_affinity(const scoped_cpu_affinity&) = delete;
+  scoped_cpu_affinity& operator=(const scoped_cpu_affinity&) = delete;
 
  private:
   std::optional<::cpu_set_t> before_;

@@ -51,8 +51,8 @@ nanoseconds thread_processor_time() noexcept {
   return nanoseconds{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
 }
 
-std::optional<core_times> core_times_of(std::string_view proc_stat, const std::vector<int>& cores,
-                                        long ticks_a_second) {
+std::optional<core_times> parse_core_times(std::string_view proc_stat,
+                                           const std::vector<int>& cores, long ticks_a_second) {
   // In the order of the file; the time of guests, which follows, is in `user` already.
   enum { user, nice, system, idle, waiting, interrupts, soft_interrupts, steal, columns };
   const nanoseconds tick = 1'000'000'000 / std::max(ticks_a_second, 1L);
@@ -77,24 +77,24 @@ std::optional<core_times> core_times_of(std::string_view proc_stat, const std::v
   return sum;
 }
 
-std::optional<double> load_of(std::string_view proc_loadavg) {
+std::optional<double> parse_load_average(std::string_view proc_loadavg) {
   return take<double>(proc_loadavg);
 }
 
-std::optional<double> clock_of(std::string_view kilohertz) {
+std::optional<double> parse_cpu_clock(std::string_view kilohertz) {
   const auto value = take<double>(kilohertz);
   return value && *value > 0 ? std::optional(*value / 1000) : std::nullopt;
 }
 
-machine_state look_at_machine() {
-  const auto cores = cpus_by_affinity();
+machine_state read_machine_state() {
+  const auto cores = affinity_cpus();
   const std::string here = std::to_string(std::max(0, ::sched_getcpu()));
   machine_state state;
   state.cores = static_cast<int>(cores.size());
-  state.load = load_of(text_of("/proc/loadavg"));
+  state.load = parse_load_average(text_of("/proc/loadavg"));
   state.clock =
-      clock_of(text_of("/sys/devices/system/cpu/cpu" + here + "/cpufreq/scaling_cur_freq"));
-  state.used = core_times_of(text_of("/proc/stat"), cores, ::sysconf(_SC_CLK_TCK));
+      parse_cpu_clock(text_of("/sys/devices/system/cpu/cpu" + here + "/cpufreq/scaling_cur_freq"));
+  state.used = parse_core_times(text_of("/proc/stat"), cores, ::sysconf(_SC_CLK_TCK));
   state.throttled = read_cgroup_throttling();
   state.own = processor_time();
   state.at = now();

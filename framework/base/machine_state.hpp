@@ -26,7 +26,7 @@ struct machine_state {
 };
 
 /// Reads some files of /proc and /sys; takes a fraction of a millisecond.
-machine_state look_at_machine();
+machine_state read_machine_state();
 
 /// Processor time of all threads of this process so far.
 nanoseconds processor_time();
@@ -38,13 +38,13 @@ nanoseconds thread_processor_time() noexcept;
 
 /// Of /proc/stat, in ticks of which a second has `ticks_a_second`: the sum over the lines "cpuN" of
 /// `cores`. Nothing where one of them is missing.
-std::optional<core_times> core_times_of(std::string_view proc_stat, const std::vector<int>& cores,
-                                        long ticks_a_second);
+std::optional<core_times> parse_core_times(std::string_view proc_stat,
+                                           const std::vector<int>& cores, long ticks_a_second);
 
 /// Of /proc/loadavg.
-std::optional<double> load_of(std::string_view proc_loadavg);
+std::optional<double> parse_load_average(std::string_view proc_loadavg);
 
 /// Of a file scaling_cur_freq, in MHz.
-std::optional<double> clock_of(std::string_view kilohertz);
+std::optional<double> parse_cpu_clock(std::string_view kilohertz);
 
 }  // namespace graphline

@@ -52,7 +52,7 @@ std::shared_ptr<const source_text> read_text_file(const std::string& path, std::
   const std::unique_ptr<std::FILE, file_closer> file(std::fopen(path.c_str(), "rb"));
   if (!file) {
     const int code = errno;
-    if (code == ENOENT) refuse(path, "there is no such file" + near_file(path));
+    if (code == ENOENT) refuse(path, "there is no such file" + suggest_file(path));
     if (code == EACCES) refuse(path, "no permission to read it");
     refuse(path, "it cannot be opened: " + std::generic_category().message(code));
   }
@@ -92,7 +92,7 @@ binary_file open_binary_file(const std::string& path, std::string_view what) {
   };
   std::error_code problem;
   const auto found = fs::status(path, problem);
-  if (found.type() == fs::file_type::not_found) fail("does not exist" + near_file(path));
+  if (found.type() == fs::file_type::not_found) fail("does not exist" + suggest_file(path));
   if (fs::exists(found) && !fs::is_regular_file(found)) fail("is not a regular file");
   errno = 0;
   binary_file file{std::ifstream(path, std::ios::binary)};
@@ -108,7 +108,7 @@ std::string folder_of(const std::string& path) {
   return folder.empty() ? "." : folder;
 }
 
-std::string near_file(const std::string& path) {
+std::string suggest_file(const std::string& path) {
   constexpr std::size_t most_neighbors = 1000;  // files looked at for a name to suggest
   const fs::path wanted(path);
   const fs::path folder = wanted.has_parent_path() ? wanted.parent_path() : fs::path(".");

@@ -59,6 +59,6 @@ std::string folder_of(const std::string& path);
 
 /// " (did you mean 'NAME'?)" where the folder of `path` holds a file of nearly that name, nothing
 /// otherwise.
-std::string near_file(const std::string& path);
+std::string suggest_file(const std::string& path);
 
 }  // namespace graphline

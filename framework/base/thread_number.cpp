@@ -54,7 +54,7 @@ std::string thread_name(std::uint32_t number) {
   return found != known().names.end() ? found->second : fmt::format("thread {}", number);
 }
 
-run_error no_thread(std::string_view what, const std::system_error& why) {
+run_error thread_start_error(std::string_view what, const std::system_error& why) {
   return run_error(
       fmt::format("{}: {}; end other programs or raise the limit of threads (ulimit -u)", what,
                   why.code().message()));

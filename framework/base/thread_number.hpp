@@ -24,6 +24,6 @@ void name_thread(std::string_view name) noexcept;
 std::string thread_name(std::uint32_t number);
 
 /// The error where a thread could not be started: "WHAT: the system's reason; the remedy".
-run_error no_thread(std::string_view what, const std::system_error& why);
+run_error thread_start_error(std::string_view what, const std::system_error& why);
 
 }  // namespace graphline

@@ -95,7 +95,7 @@ class timed_event : public event {
   /// How long the device was at work, from `earlier` to this one, on what was enqueued between the
   /// two in their stream: less than `since` where it did other streams' work meanwhile. Both
   /// recorded in one stream, or stamped in one by the same launch of a graph. Nothing where
-  /// `device_properties::tells_busy_time` is false.
+  /// `device_properties::reports_busy_time` is false.
   virtual std::optional<nanoseconds> busy_since(const timed_event& /*earlier*/) const {
     return std::nullopt;
   }
@@ -205,13 +205,13 @@ struct device_properties {
   std::string backend;  ///< "host", "cuda" or "model"
   std::string name;     ///< as the vendor calls it
   std::uint64_t memory_bytes = 0;
-  int compute_threads = 0;       ///< of `host`; 0 elsewhere
-  int priority_levels = 1;       ///< how many of high, normal, low it tells apart
-  bool one_at_a_time = false;    ///< carries out one operation at a time, whatever its streams
-  bool tells_busy_time = false;  ///< its timed events tell `busy_since`
+  int compute_threads = 0;         ///< of `host`; 0 elsewhere
+  int priority_levels = 1;         ///< how many of high, normal, low it tells apart
+  bool one_at_a_time = false;      ///< carries out one operation at a time, whatever its streams
+  bool reports_busy_time = false;  ///< its timed events tell `busy_since`
   /// Which the host's threads that compute should keep to, so that the device has its own; empty:
   /// any. Of this machine only: not in results.
-  cpu_set cpus_of_host;
+  cpu_set host_cpus;
   /// Further facts for reports (versions, compute capability), as name and value.
   std::vector<std::pair<std::string, std::string>> details;
   nanoseconds warm_up = 0;  ///< how long it is to work before what is measured

@@ -143,9 +143,9 @@ memory_need need_of(const plan& p, const placement& placed) {
 }
 
 std::uint64_t record_bytes(const plan& p, const plan_target& target) {
-  const bool tells_busy_time = target.backend == "host";
+  const bool reports_busy_time = target.backend == "host";
   const kept_columns kept =
-      columns_of(p.run.timing, p.schedule.properties.one_launch, tells_busy_time);
+      columns_of(p.run.timing, p.schedule.properties.one_launch, reports_busy_time);
   const auto bytes = [](bool of, std::size_t each) { return std::uint64_t{of ? each : 0}; };
   constexpr std::size_t pair = sizeof(stamp_pair);
   const std::uint64_t device_stage =

@@ -26,15 +26,16 @@ struct kept_columns {
 /// times the bytes of the record together: 6.6 were measured.
 inline constexpr std::uint64_t record_and_reports = 7;
 
-/// `one_launch`: each frame is launched as a whole. `tells_busy_time`: as of a device's properties.
-constexpr kept_columns columns_of(timing_method method, bool one_launch, bool tells_busy_time) {
+/// `one_launch`: each frame is launched as a whole. `reports_busy_time`: as of a device's
+/// properties.
+constexpr kept_columns columns_of(timing_method method, bool one_launch, bool reports_busy_time) {
   const auto traits = traits_of(method);
   const bool timed = method != timing_method::none;
   const bool synced = method == timing_method::sync;
   return {.launches = one_launch && timed,
           .enqueued = !one_launch && timed && !synced,
           .device = traits.tells_spans,
-          .busy = traits.by_events && tells_busy_time,
+          .busy = traits.by_events && reports_busy_time,
           .synced = synced,
           .parts = method == timing_method::layers,
           .cpu = timed,

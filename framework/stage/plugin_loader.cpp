@@ -33,7 +33,7 @@ std::string checked_file(const std::string& path) {
   const fs::path file = fs::canonical(path, problem);
   if (problem == std::errc::no_such_file_or_directory) {
     refuse(path,
-           fmt::format("is not there{}; build it first, or correct the path", near_file(path)));
+           fmt::format("is not there{}; build it first, or correct the path", suggest_file(path)));
   }
   if (problem) refuse(path, "cannot be reached: " + problem.message());
   if (!fs::is_regular_file(file, problem)) {

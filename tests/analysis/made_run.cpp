@@ -64,7 +64,7 @@ made_run& made_run::device(std::size_t stage, nanoseconds begin, nanoseconds end
 }
 
 made_run& made_run::busy(std::size_t stage, nanoseconds time) {
-  record.device.tells_busy_time = true;
+  record.device.reports_busy_time = true;
   record.stages[stage].busy.push_back(time);
   return *this;
 }

@@ -37,13 +37,13 @@ TEST(json_reader, reads_what_the_library_reads) {
 }
 
 TEST(json_reader, refuses_what_is_nested_too_deeply) {
-  EXPECT_EQ(read_json(nested(deepest_json)), json::parse(nested(deepest_json)));
-  EXPECT_STREQ(why_refused(nested(deepest_json + 1)).what(),
+  EXPECT_EQ(read_json(nested(max_json_depth)), json::parse(nested(max_json_depth)));
+  EXPECT_STREQ(why_refused(nested(max_json_depth + 1)).what(),
                "lists and objects are nested more than 64 deep");
   std::string objects;
   for (int i = 0; i < 100'000; ++i) objects += R"({"[\"[":)";
-  for (const std::string& text :
-       {std::string(1'000'000, '['), objects, R"({"passed over": )" + nested(deepest_json) + "}"}) {
+  for (const std::string& text : {std::string(1'000'000, '['), objects,
+                                  R"({"passed over": )" + nested(max_json_depth) + "}"}) {
     EXPECT_THAT(why_refused(text).what(), HasSubstr("nested"));
   }
 }

@@ -34,7 +34,7 @@ TEST(machine, has_the_cores_that_the_affinity_names) {
 TEST(machine, has_no_more_memory_available_than_in_all) {
   ASSERT_TRUE(available_memory());
   EXPECT_GT(*available_memory(), 0U);
-  EXPECT_LE(available_memory(), memory_in_all());
+  EXPECT_LE(available_memory(), total_memory());
 }
 
 using testing::ElementsAre;
@@ -57,17 +57,17 @@ TEST(cpu_split, is_left_to_the_system_where_there_are_many_or_none_to_spare) {
   }
 }
 
-TEST(kept_to_cpus, holds_for_a_thread_and_those_it_makes_and_ends) {
+TEST(scoped_cpu_affinity, holds_for_a_thread_and_those_it_makes_and_ends) {
   const auto before = usable_cpus();
   if (before.size() < 2) GTEST_SKIP() << "the program may use one CPU only, or a part of several";
   {
-    const kept_to_cpus kept({before.back()});
+    const scoped_cpu_affinity kept({before.back()});
     EXPECT_THAT(usable_cpus(), ElementsAre(before.back()));
     EXPECT_EQ(::sched_getcpu(), before.back());
     std::thread([&] { EXPECT_THAT(usable_cpus(), ElementsAre(before.back())); }).join();
   }
   EXPECT_EQ(usable_cpus(), before);
-  const kept_to_cpus nothing({});
+  const scoped_cpu_affinity nothing({});
   EXPECT_EQ(usable_cpus(), before);
 }
 
@@ -242,18 +242,18 @@ TEST(cgroup_throttling, is_that_of_all_groups_of_either_version) {
 
 TEST(machine, has_the_memory_that_is_known_and_none_where_nothing_is) {
   const temporary_folder root;
-  EXPECT_EQ(memory_in_all(root.path()), std::nullopt);
+  EXPECT_EQ(total_memory(root.path()), std::nullopt);
   EXPECT_EQ(available_memory(root.path()), std::nullopt);
   root.write("proc/meminfo", "MemTotal:  2048 kB\nMemFree: 7 kB\nMemAvailable:   1024 kB\n");
-  EXPECT_EQ(memory_in_all(root.path()), 2 * mebibyte);
+  EXPECT_EQ(total_memory(root.path()), 2 * mebibyte);
   EXPECT_EQ(available_memory(root.path()), mebibyte);
   root.write("proc/self/cgroup", "0::/\n");
   root.write("sys/fs/cgroup/memory.max", "1048576");
   root.write("sys/fs/cgroup/memory.current", "524288");
-  EXPECT_EQ(memory_in_all(root.path()), mebibyte);
+  EXPECT_EQ(total_memory(root.path()), mebibyte);
   EXPECT_EQ(available_memory(root.path()), mebibyte / 2);
   root.write("proc/meminfo", "");
-  EXPECT_EQ(memory_in_all(root.path()), mebibyte);
+  EXPECT_EQ(total_memory(root.path()), mebibyte);
 }
 
 using ::testing::DoubleEq;
@@ -273,51 +273,51 @@ constexpr const char* proc_stat =
     "softirq 1 2 3\n";
 
 TEST(core_times, are_the_sums_of_the_cores_asked_for) {
-  const auto one = core_times_of(proc_stat, {0}, 100);
+  const auto one = parse_core_times(proc_stat, {0}, 100);
   ASSERT_TRUE(one);
   EXPECT_EQ(one->busy, (100 + 20 + 10 + 3 + 4) * tick);
   EXPECT_EQ(one->steal, 100 * tick);
-  const auto two = core_times_of(proc_stat, {10, 0}, 100);
+  const auto two = parse_core_times(proc_stat, {10, 0}, 100);
   ASSERT_TRUE(two);
   EXPECT_EQ(two->busy, (100 + 20 + 10 + 3 + 4 + 260 + 6 + 30 + 3 + 4) * tick);
   EXPECT_EQ(two->steal, 400 * tick);
 }
 
 TEST(core_times, go_by_the_ticks_of_the_system) {
-  EXPECT_EQ(core_times_of(proc_stat, {1}, 1000)->steal, 200'000'000);
+  EXPECT_EQ(parse_core_times(proc_stat, {1}, 1000)->steal, 200'000'000);
 }
 
 TEST(core_times, are_not_known_of_a_core_that_is_not_listed) {
-  EXPECT_FALSE(core_times_of(proc_stat, {0, 2}, 100));
-  EXPECT_FALSE(core_times_of(proc_stat, {}, 100));
-  EXPECT_FALSE(core_times_of("", {0}, 100));
+  EXPECT_FALSE(parse_core_times(proc_stat, {0, 2}, 100));
+  EXPECT_FALSE(parse_core_times(proc_stat, {}, 100));
+  EXPECT_FALSE(parse_core_times("", {0}, 100));
 }
 
 TEST(core_times, count_columns_that_an_old_kernel_does_not_have_as_nothing) {
-  const auto found = core_times_of("cpu0 1 2 3 4\n", {0}, 100);
+  const auto found = parse_core_times("cpu0 1 2 3 4\n", {0}, 100);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->busy, 6 * tick);
   EXPECT_EQ(found->steal, 0);
 }
 
 TEST(load, is_the_average_of_the_last_minute) {
-  EXPECT_THAT(load_of("3.30 1.99 1.06 7/111 22618\n"), Optional(DoubleEq(3.30)));
-  EXPECT_FALSE(load_of(""));
-  EXPECT_FALSE(load_of("unknown"));
+  EXPECT_THAT(parse_load_average("3.30 1.99 1.06 7/111 22618\n"), Optional(DoubleEq(3.30)));
+  EXPECT_FALSE(parse_load_average(""));
+  EXPECT_FALSE(parse_load_average("unknown"));
 }
 
 TEST(clock, is_stated_in_megahertz) {
-  EXPECT_THAT(clock_of("2445404\n"), Optional(DoubleEq(2445.404)));
-  EXPECT_FALSE(clock_of("<unknown>\n"));
-  EXPECT_FALSE(clock_of("0\n"));
+  EXPECT_THAT(parse_cpu_clock("2445404\n"), Optional(DoubleEq(2445.404)));
+  EXPECT_FALSE(parse_cpu_clock("<unknown>\n"));
+  EXPECT_FALSE(parse_cpu_clock("0\n"));
 }
 
 TEST(machine_state, has_the_process_s_own_time_grow_with_its_work) {
-  const auto before = look_at_machine();
+  const auto before = read_machine_state();
   const nanoseconds until = before.own + 20'000'000;
   while (processor_time() < until) {
   }
-  const auto after = look_at_machine();
+  const auto after = read_machine_state();
   EXPECT_GE(after.own, until);
   EXPECT_GE(after.at - before.at, 20'000'000 / std::max(1, before.cores));
   EXPECT_GE(after.cores, 1);

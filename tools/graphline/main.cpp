@@ -122,7 +122,7 @@ int delivered(int status) {
   if (nobody_reads_output() && std::ferror(stdout) != 0) return reader_gone;
   if (status != static_cast<int>(exit_status::done)) return status;
   if (code == 0 && std::ferror(stdout) == 0) return status;
-  const auto why = code == 0 ? "a part of it was lost" : reason(code);
+  const auto why = code == 0 ? "a part of it was lost" : errno_text(code);
   return report("cannot write to standard output: " + why, exit_status::run_failed);
 }
 

@@ -38,7 +38,7 @@ std::string place_of(const std::string& path) {
   if (is_standard_output(path)) return "-";
   struct stat found {};
   if (::stat(path.c_str(), &found) == 0) return S_ISREG(found.st_mode) ? identity_of(found) : "";
-  const auto target = behind_links(path);
+  const auto target = resolve_links(path);
   if (::stat(folder_of(target).c_str(), &found) != 0) return target;
   return identity_of(found) + "/" + std::filesystem::path(target).filename().string();
 }
@@ -112,7 +112,7 @@ void result_outputs::show(const std::string& text) {
     if (std::ferror(stream) == 0 && std::fflush(stream) == 0) return;
     if (errno == EPIPE && stream == stdout) throw output_closed();
     throw run_error(fmt::format("cannot write to standard {}: {}",
-                                stream == stderr ? "error" : "output", reason(errno)));
+                                stream == stderr ? "error" : "output", errno_text(errno)));
   });
 }
 

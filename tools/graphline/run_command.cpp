@@ -64,7 +64,7 @@ void keep_tensors_apart(const run_arguments& given) {
   namespace fs = std::filesystem;
   for (const auto& [option, path] : given.files.all()) {
     std::error_code none;  // of a folder that is not there
-    const auto target = behind_links(path);
+    const auto target = resolve_links(path);
     if (fs::path(target).extension() != ".npy") continue;
     if (!fs::equivalent(folder_of(target), given.tensors, none)) continue;
     throw input_error(fmt::format("{} {}: --save-tensors writes there; name another file", option,

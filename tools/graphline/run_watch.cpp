@@ -31,7 +31,7 @@ run_watch::run_watch(bool quiet, std::function<void()> finish)
   try {
     thread_ = std::thread([this] { watch(); });
   } catch (const std::system_error& e) {
-    throw no_thread("the thread that watches the run could not be started", e);
+    throw thread_start_error("the thread that watches the run could not be started", e);
   }
 }
 

@@ -53,7 +53,7 @@ class period_uses {
     }
     // Spans between events may hold work of other streams: they do not add up.
     const auto on_device = stages_on(side::device);
-    const bool apart = record.run.timing == timing_method::sync || record.device.tells_busy_time;
+    const bool apart = record.run.timing == timing_method::sync || record.device.reports_busy_time;
     if (record.device.one_at_a_time && apart) {
       add(serial_resource::device, on_device, sum_of(on_device));
     }

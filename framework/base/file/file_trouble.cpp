@@ -14,12 +14,12 @@ namespace graphline {
 
 namespace fs = std::filesystem;
 
-std::string reason(int code) {
+std::string errno_text(int code) {
   if (code == EBADF) return "it is closed";
   return std::generic_category().message(code);
 }
 
-std::string in_words(const std::string& path) {
+std::string shown_path(const std::string& path) {
   return path == "-" ? "standard output" : quote(path, 200);
 }
 
@@ -31,11 +31,11 @@ std::string why_not_opened(const std::string& path, int code) {
   }
   if (code == ENOTDIR) return fmt::format("{} is not a folder", quote(folder, 200));
   if (code == EACCES) return "permission denied; name a file in a folder of yours";
-  return reason(code);
+  return errno_text(code);
 }
 
 void refuse_to_write(const std::string& path, std::string_view why) {
-  throw input_error(fmt::format("cannot write {}: {}", in_words(path), why));
+  throw input_error(fmt::format("cannot write {}: {}", shown_path(path), why));
 }
 
 }  // namespace graphline

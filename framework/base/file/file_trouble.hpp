@@ -10,10 +10,10 @@ namespace graphline {
 // What is said of files that cannot be written.
 
 /// What an `errno` means, as the system puts it.
-std::string reason(int code);
+std::string errno_text(int code);
 
 /// A path in a message; "-" is standard output.
-std::string in_words(const std::string& path);
+std::string shown_path(const std::string& path);
 
 /// Why a file could not be opened for writing, in terms of what the user can change.
 std::string why_not_opened(const std::string& path, int code);

@@ -43,7 +43,7 @@ void lock(int descriptor, const std::string& name, const std::string& path) {
 
 }  // namespace
 
-std::string behind_links(const std::string& path) {
+std::string resolve_links(const std::string& path) {
   namespace fs = std::filesystem;
   constexpr int most_links = 40;  // as Linux has it
   std::error_code none;

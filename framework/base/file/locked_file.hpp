@@ -7,7 +7,7 @@ namespace graphline {
 
 /// The place that a link leads to, whether or not a file is there, so that what is written takes
 /// that place and not the link's; the path itself where it is no link.
-std::string behind_links(const std::string& path);
+std::string resolve_links(const std::string& path);
 
 /// Opens the regular file `name` for writing and holds its lock as long as the descriptor that it
 /// returns is open. `path`: what the user called it, for messages. `flags`: further ones of

@@ -52,16 +52,16 @@ output_file::output_file(output_file&& other) noexcept
 void output_file::open_in_place() {
   descriptor_ = standard_output_ ? ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
                                  : ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
-  if (descriptor_ < 0) refuse_to_write(path_, reason(errno));
+  if (descriptor_ < 0) refuse_to_write(path_, errno_text(errno));
   const int flags = ::fcntl(descriptor_, F_GETFL);
-  if ((flags & O_ACCMODE) == O_RDONLY) refuse_to_write(path_, reason(EBADF));
+  if ((flags & O_ACCMODE) == O_RDONLY) refuse_to_write(path_, errno_text(EBADF));
 }
 
 void output_file::open_beside() {
-  target_ = behind_links(path_);
+  target_ = resolve_links(path_);
   struct stat old {};
   const bool replaces = ::stat(target_.c_str(), &old) == 0;
-  if (replaces && ::access(target_.c_str(), W_OK) != 0) refuse_to_write(path_, reason(errno));
+  if (replaces && ::access(target_.c_str(), W_OK) != 0) refuse_to_write(path_, errno_text(errno));
 
   if (is_part_name(std::filesystem::path(target_).filename().string())) {
     refuse_to_write(path_, "names of this form are for temporary files; choose another name");
@@ -98,7 +98,7 @@ void output_file::put(std::string_view piece) {
 
 void output_file::fail(int code) const {
   if (code == EPIPE && standard_output_) throw output_closed();
-  throw run_error(fmt::format("writing {} failed: {}", in_words(path_), reason(code)));
+  throw run_error(fmt::format("writing {} failed: {}", shown_path(path_), errno_text(code)));
 }
 
 void output_file::discard() noexcept {

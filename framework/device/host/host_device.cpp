@@ -63,11 +63,11 @@ device_properties host_properties(int compute_threads) {
   p.backend = "host";
   p.name = value_in("/proc/cpuinfo", "model name");
   if (p.name.empty()) p.name = "CPU";
-  p.memory_bytes = memory_in_all().value_or(0);
+  p.memory_bytes = total_memory().value_or(0);
   p.compute_threads = compute_threads;
   p.priority_levels = 3;
   p.one_at_a_time = true;
-  p.tells_busy_time = true;
+  p.reports_busy_time = true;
   p.details = {{"cores", std::to_string(cores)},
                {"vector instructions", std::string(vector_instructions())}};
   if (const auto limit = read_cgroup_limits().cpus) {
@@ -127,7 +127,7 @@ class host_device final : public host_runner {
  private:
   host_device(int compute_threads, const cpu_split& cpus)
       : properties_(host_properties(compute_threads)), engine_(compute_threads, cpus) {
-    properties_.cpus_of_host = cpus.others;
+    properties_.host_cpus = cpus.others;
   }
 
   device_properties properties_;

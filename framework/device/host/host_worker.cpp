@@ -38,7 +38,7 @@ std::thread start_thread(const char* failure, Work&& work) {
   try {
     return std::thread(std::forward<Work>(work));
   } catch (const std::system_error& e) {
-    throw no_thread(failure, e);
+    throw thread_start_error(failure, e);
   }
 }
 
@@ -58,7 +58,7 @@ void host_caller::start() {
   std::call_once(started_, [this] {
     thread_ = start_thread("the host device could not start its thread for host functions", [this] {
       name_thread("host functions");
-      const kept_to_cpus kept(cpus_);
+      const scoped_cpu_affinity kept(cpus_);
       serve();
     });
   });
@@ -129,7 +129,7 @@ void host_worker::call(const std::function<void()>& work) {
 }
 
 void host_worker::serve(int compute_threads, const cpu_set& cpus) {
-  const kept_to_cpus kept(cpus);
+  const scoped_cpu_affinity kept(cpus);
   name_thread(device_thread_name);
   omp_set_dynamic(0);
   omp_set_num_threads(compute_threads);

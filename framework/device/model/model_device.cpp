@@ -19,10 +19,10 @@ device_properties model_properties(const model_settings& settings) {
   device_properties p;
   p.backend = "model";
   p.name = settings.name;
-  p.memory_bytes = settings.memory_bytes != 0 ? settings.memory_bytes : memory_in_all().value_or(0);
+  p.memory_bytes = settings.memory_bytes != 0 ? settings.memory_bytes : total_memory().value_or(0);
   p.priority_levels = 3;
   p.one_at_a_time = settings.operations_at_once == 1 && !settings.copies_apart;
-  p.tells_busy_time = true;
+  p.reports_busy_time = true;
   return p;
 }
 

@@ -45,7 +45,7 @@ void fields(Archive& a, part_of_record<device_properties> auto& of) {
   a.value("compute_threads", of.compute_threads);
   a.value("priority_levels", of.priority_levels);
   a.value("one_at_a_time", of.one_at_a_time);
-  a.value("tells_busy_time", of.tells_busy_time);
+  a.value("reports_busy_time", of.reports_busy_time);
   a.value("details", of.details);
 }
 

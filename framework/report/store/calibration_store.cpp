@@ -64,7 +64,7 @@ output_file calibration_store::open(const device_properties& device) const {
     throw input_error(
         fmt::format("cannot keep the calibration: cannot make the folder {}: {}; name another "
                     "folder in GRAPHLINE_CACHE",
-                    in_words(folder_.string()), problem.message()));
+                    shown_path(folder_.string()), problem.message()));
   }
   return output_file(std::move(path));
 }

@@ -273,7 +273,7 @@ void make_way(const std::string& path, bool overwrite) {
                                       "move one of them away",
                                       quote(previous, 200)));
   }
-  if (::rename(path.c_str(), previous.c_str()) != 0) refuse_to_write(previous, reason(errno));
+  if (::rename(path.c_str(), previous.c_str()) != 0) refuse_to_write(previous, errno_text(errno));
 }
 
 /// Opens and locks the file; one that is not there is made unless trials are to go on.
@@ -325,10 +325,10 @@ trial_store::~trial_store() {
 }
 
 void trial_store::begin(const experiment_plan& planned) {
-  if (::ftruncate(file_.number, 0) != 0) refuse_to_write(path_, reason(errno));
+  if (::ftruncate(file_.number, 0) != 0) refuse_to_write(path_, errno_text(errno));
   const auto header = store_header(planned);
-  if (const int code = write_fully(file_.number, header)) refuse_to_write(path_, reason(code));
-  if (::fsync(file_.number) != 0) refuse_to_write(path_, reason(errno));
+  if (const int code = write_fully(file_.number, header)) refuse_to_write(path_, errno_text(code));
+  if (::fsync(file_.number) != 0) refuse_to_write(path_, errno_text(errno));
   bytes_ = header.size();
 }
 
@@ -394,7 +394,7 @@ void trial_store::fail(int code) {
   throw run_error(
       fmt::format("writing {} failed: {}; what was added before ({}) is kept in it, "
                   "and --resume goes on from there",
-                  quote(path_, 200), reason(code), counted(count_, "trial")));
+                  quote(path_, 200), errno_text(code), counted(count_, "trial")));
 }
 
 }  // namespace graphline

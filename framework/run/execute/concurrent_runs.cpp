@@ -158,8 +158,8 @@ class concurrent_group {
       try {
         threads.emplace_back([this, i] { run_one(i); });
       } catch (const std::system_error& e) {
-        thrown_[i] = std::make_exception_ptr(
-            no_thread(fmt::format("'{}' could not be given a thread to run in", runs_[i].name), e));
+        thrown_[i] = std::make_exception_ptr(thread_start_error(
+            fmt::format("'{}' could not be given a thread to run in", runs_[i].name), e));
         barrier_.leave(i, true);
       } catch (...) {
         thrown_[i] = std::current_exception();

@@ -119,7 +119,7 @@ named_values describe_environment() {
   const auto add_known = [&](const char* name, std::string text) {
     if (!text.empty()) all.emplace_back(name, std::move(text));
   };
-  add_known("CPU affinity", in_ranges(cpus_by_affinity()));
+  add_known("CPU affinity", in_ranges(affinity_cpus()));
   add_known("scheduling", scheduling());
   all.emplace_back("compiler", __VERSION__);
   all.emplace_back("oneTBB", onetbb_version());

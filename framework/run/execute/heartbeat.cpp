@@ -71,7 +71,7 @@ heartbeat::heartbeat() {
   try {
     thread_ = std::thread([this] { run(); });
   } catch (const std::system_error& why) {
-    throw no_thread("cannot start the thread that sees the process stand still", why);
+    throw thread_start_error("cannot start the thread that sees the process stand still", why);
   }
 }
 

@@ -26,7 +26,7 @@ template <class Host>
 class in_order_executor : public executor {
  public:
   batch_result run(const batch& b) override {
-    const kept_to_cpus kept(pipeline_.device().properties().cpus_of_host);
+    const scoped_cpu_affinity kept(pipeline_.device().properties().host_cpus);
     progress_meter meter(b);
     batch_ = &b;
     meter_ = &meter;

@@ -37,7 +37,7 @@ class machine_watch {
   using look = std::function<machine_state()>;
 
   /// Looks a first time. `d` must outlive the watch.
-  explicit machine_watch(device& d, look at_machine = look_at_machine);
+  explicit machine_watch(device& d, look at_machine = read_machine_state);
 
   /// Looks again; what went on between, on a clock that began at `epoch`.
   conditions_record end(nanoseconds epoch = 0);

@@ -53,7 +53,7 @@ class ready_executor final : public executor {
   }
 
   batch_result run(const batch& b) override {
-    const kept_to_cpus kept(pipeline_.device().properties().cpus_of_host);
+    const scoped_cpu_affinity kept(pipeline_.device().properties().host_cpus);
     batch_ = &b;
     runner_ = &host_.begin(*b.into);
     causes_ = b.into->keeps_causes();

@@ -20,7 +20,7 @@ std::unique_ptr<task_pool> make_pool(const device& d, const plan& p) {
   // oneTBB has no workers of its own beyond the cores, and says so when asked for more.
   const int places = std::max(threads, std::min(workers, usable_cores()));
   return std::make_unique<task_pool>(threads, places,
-                                     device_stages ? d.properties().cpus_of_host : cpu_set());
+                                     device_stages ? d.properties().host_cpus : cpu_set());
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ recording::recording(const plan& p, const std::vector<std::vector<stage_part>>& 
                      nanoseconds epoch)
     : method_(method), epoch_(epoch) {
   const kept_columns kept =
-      columns_of(method, p.schedule.properties.one_launch, on.tells_busy_time);
+      columns_of(method, p.schedule.properties.one_launch, on.reports_busy_time);
   keeps_busy_ = kept.busy;
   keeps_causes_ = kept.causes;
   // An entry in each column that is kept, to begin with.

@@ -77,7 +77,7 @@ planned_pipeline plan_pipeline(const pipeline_source& from, stage_registry& stag
       make_planned(from, stages, options, name, no_machine);
       throw;
     }
-    machine = {.backend = name, .host_memory_bytes = memory_in_all().value_or(0), .present = false};
+    machine = {.backend = name, .host_memory_bytes = total_memory().value_or(0), .present = false};
   }
   return make_planned(from, stages, options, machine.backend, machine);
 }
@@ -98,7 +98,7 @@ run_record run_pipeline(const pipeline_source& from, const planning_options& pla
 plan_target target_of(const std::string& device_name) {
   plan_target result;
   result.backend = builtin_devices().resolve({device_name, 0});
-  result.host_memory_bytes = memory_in_all().value_or(0);
+  result.host_memory_bytes = total_memory().value_or(0);
   if (result.backend == "host") result.device_memory_bytes = result.host_memory_bytes;
   return result;
 }

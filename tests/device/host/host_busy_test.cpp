@@ -39,7 +39,7 @@ using host_busy_time = host_test;
 
 TEST_F(host_busy_time, leaves_out_what_the_device_did_for_another_stream) {
   EXPECT_TRUE(dev_->properties().one_at_a_time);
-  EXPECT_TRUE(dev_->properties().tells_busy_time);
+  EXPECT_TRUE(dev_->properties().reports_busy_time);
   function_operation operation("operation", work);
   timed_stream a(*dev_, "a");
   timed_stream b(*dev_, "b");

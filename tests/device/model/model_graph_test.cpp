@@ -91,7 +91,7 @@ TEST_F(model_graph, spends_overheads_before_operations_and_graphs_and_occupies_n
 
 TEST_F(model_graph, tells_busy_time_apart_from_time_spent_on_other_streams) {
   open({.operations_at_once = 2});
-  EXPECT_TRUE(dev_->properties().tells_busy_time);
+  EXPECT_TRUE(dev_->properties().reports_busy_time);
   const auto other = make_stream("other", priority::high);
   const auto s = make_stream("s");
   const auto side = make_stream("side");

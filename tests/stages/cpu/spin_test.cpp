@@ -37,7 +37,7 @@ TEST(spin, uses_the_processor_all_that_time_and_never_less) {
 }
 
 TEST(spin, on_one_core_takes_as_long_as_all_who_want_it_need_together) {
-  const auto usable = cpus_by_affinity();
+  const auto usable = affinity_cpus();
   if (usable.empty()) GTEST_SKIP() << "the system does not tell which CPUs there are";
   constexpr nanoseconds wanted = 40'000'000;
   std::barrier start(2);
@@ -48,7 +48,7 @@ TEST(spin, on_one_core_takes_as_long_as_all_who_want_it_need_together) {
   };
   std::array<times, 2> seen;
   const auto spin_there = [&](times& of) {
-    const kept_to_cpus one({usable.front()});
+    const scoped_cpu_affinity one({usable.front()});
     stage_trial trial(spin_kind(), "{duration: 40ms}");
     start.arrive_and_wait();
     of.begin = now();
