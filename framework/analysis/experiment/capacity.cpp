@@ -2,13 +2,350 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <map>
 #include <utility>
 
 #include "framework/analysis/run/disturbance.hpp"
 #include "framework/analysis/run/summary.hpp"
+#include "framework/analysis/stats/confidence.hpp"
 #include "framework/analysis/stats/distribution.hpp"
+#include "framework/analysis/stats/percentile_bound.hpp"
+#include "framework/analysis/stats/reference_queue.hpp"
 
 namespace graphline {
+namespace {
+
+constexpr std::size_t least_at_random = 16;  // runs: fewer do not tell how much runs scatter
+constexpr std::size_t least_at_each_end = 3;
+
+/// When frames were due, those that were dropped too, and how long they took.
+std::vector<std::pair<nanoseconds, nanoseconds>> due_and_times(const run_record& record) {
+  std::vector<std::pair<nanoseconds, nanoseconds>> due;
+  due.reserve(record.frames.size() + record.load.dropped.size());
+  for (const auto& frame : record.frames) due.emplace_back(frame.due, frame.end - frame.due);
+  for (const auto at : record.load.dropped) due.emplace_back(at, never);
+  std::sort(due.begin(), due.end());
+  return due;
+}
+
+std::size_t unsettled(const run_record& record) {
+  return static_cast<std::size_t>(record.run.frames / 10);
+}
+
+bool keeps_growing(const capacity_run& run) {
+  constexpr std::size_t parts = 4;
+  const auto& frames = run.record.frames;
+  const std::size_t length = frames.size() / parts;
+  if (length < 5) return false;
+  const double least = 1e9 / run.rate / 20;
+  double before = 0;
+  double scatter = 0;  // between the middle half of the waits in a quarter
+  for (std::size_t part = 0; part < parts; ++part) {
+    std::vector<nanoseconds> waits;
+    for (std::size_t i = part * length; i < (part + 1) * length; ++i) {
+      waits.push_back(frames[i].begin - frames[i].due);
+    }
+    const auto all = *distribution::of(std::move(waits));
+    const auto at = [&](double p) {
+      return static_cast<double>(all.sorted()[rank_of(p, all.count())]);
+    };
+    const double scatters = at(0.75) - at(0.25);
+    if (part > 0 && at(0.5) < before + std::max({least, scatter, scatters})) return false;
+    before = at(0.5);
+    scatter = scatters;
+  }
+  return true;
+}
+
+double mean_own_time(const run_record& record) {
+  const auto& frames = record.frames;
+  const auto in_flight = static_cast<std::size_t>(std::max<std::int64_t>(record.run.in_flight, 1));
+  double sum = 0;
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    auto free = frames[i].due;
+    if (i >= in_flight) free = std::max(free, frames[i - in_flight].end);
+    sum += static_cast<double>(frames[i].end - free);
+  }
+  return frames.empty() ? 0 : sum / static_cast<double>(frames.size());
+}
+
+struct pooled_run {
+  const capacity_run* run;
+  const capacity_run_summary* summary;
+};
+
+bool counts(const capacity_run& run) {
+  return run.pooled && is_complete(run);
+}
+
+/// Sets `disturbed`; the runs that are left.
+std::vector<pooled_run> undisturbed(const capacity_settings& how,
+                                    std::span<const capacity_run> runs,
+                                    std::span<const capacity_run_summary> summaries,
+                                    capacity_estimate& to) {
+  constexpr std::size_t least_to_compare = 5;
+  constexpr double scale = 1.4826;  // of the median absolute deviation, to a standard deviation
+  std::vector<double> own;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (counts(runs[i]) && !stood_still(runs[i].record)) own.push_back(summaries[i].own_time);
+  }
+  double limit = std::numeric_limits<double>::infinity();
+  if (own.size() >= least_to_compare) {
+    const double center = median_of(own);
+    std::vector<double> off;
+    for (const double time : own) off.push_back(std::abs(time - center));
+    limit = center + std::max(5 * scale * median_of(std::move(off)), how.within / 2 * center);
+    const auto above = std::count_if(own.begin(), own.end(), [&](double t) { return t > limit; });
+    constexpr double most = 0.4;  // of the runs
+    to.unsteady = static_cast<double>(above) > most * static_cast<double>(own.size());
+    if (to.unsteady) limit = std::numeric_limits<double>::infinity();
+  }
+  std::vector<pooled_run> left;
+  to.disturbed.assign(runs.size(), false);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (!is_complete(runs[i])) continue;
+    const bool slow = runs[i].pooled && summaries[i].own_time > limit;
+    to.disturbed[i] = slow || stood_still(runs[i].record);
+    if (runs[i].pooled && !to.disturbed[i]) left.push_back({&runs[i], &summaries[i]});
+  }
+  return left;
+}
+
+/// Runs against a reference queue at the same moments; rates are in frames a second.
+class random_arrivals {
+ public:
+  random_arrivals(const capacity_settings& how, std::optional<double> closed_loop,
+                  std::span<const pooled_run> runs)
+      : allowed_(1 - how.percentile) {
+    double fastest = closed_loop.value_or(0);
+    double highest = 0;
+    for (const auto& [run, summary] : runs) {
+      highest = std::max(highest, run->rate);
+      // The reference must keep up with rates that the pipeline kept up with.
+      if (summary->held) fastest = std::max(fastest, 1.02 * run->rate);
+      runs_.push_back({run->rate, summary->late, {}, unsettled(run->record)});
+      counted_ += static_cast<double>(summary->times.size());
+      for (const auto& [due, time] : due_and_times(run->record)) {
+        runs_.back().arrivals.push_back(1e-9 * static_cast<double>(due));
+      }
+    }
+    queue_.service = 1 / (fastest > 0 ? fastest : highest);
+  }
+
+  double fastest() const { return 1 / queue_.service; }
+
+  /// How many standard errors the line through the differences lies above zero at `rate`: below 0
+  /// where the capacity lies above.
+  double evidence(double rate) const {
+    const double limit = queue_.limit_for(rate, allowed_);
+    // Not zero where fewer frames wait than are allowed to be late.
+    const double offset = allowed_ - queue_.late_share(rate, limit);
+    struct point {
+      double at;
+      double difference;
+      double weight;
+    };
+    std::vector<point> points;
+    double w = 0, x = 0, xx = 0, y = 0, xy = 0;
+    for (const auto& run : runs_) {
+      const double expected = queue_.late_share(run.rate, limit);
+      const double in_reference = queue_.late_share_of(run.arrivals, limit, run.skipped);
+      const point p = {std::log(run.rate / rate), run.late - in_reference - offset,
+                       1 / std::max(expected, allowed_ / 5)};
+      w += p.weight;
+      x += p.weight * p.at;
+      xx += p.weight * p.at * p.at;
+      y += p.weight * p.difference;
+      xy += p.weight * p.at * p.difference;
+      points.push_back(p);
+    }
+    const double determinant = w * xx - x * x;
+    const double at_rate = (xx * y - x * xy) / determinant;
+    const double slope = (w * xy - x * y) / determinant;
+    double variance = 0;
+    for (const auto& p : points) {
+      const double share = p.weight * (xx - x * p.at) / determinant;  // in `at_rate`
+      const double leverage = p.weight * (xx - 2 * x * p.at + w * p.at * p.at) / determinant;
+      const double rest = p.difference - at_rate - slope * p.at;
+      const double error = share * rest / std::max(1 - leverage, 0.1);
+      variance += error * error;
+    }
+    // A share of frames is not known to less than a frame, however well the two agree.
+    return at_rate / std::max(std::sqrt(variance), 1 / counted_);
+  }
+
+  /// By how much log odds of late frames rise with the logarithm of the rate, in the reference.
+  double steepness(double rate) const {
+    const double limit = queue_.limit_for(rate, allowed_);
+    const auto log_odds = [&](double at) {
+      const double late = std::clamp(queue_.late_share(at, limit), 1e-9, 1 - 1e-9);
+      return std::log(late / (1 - late));
+    };
+    constexpr double step = 1.01;
+    return std::max(1.0, (log_odds(rate) - log_odds(rate / step)) / std::log(step));
+  }
+
+ private:
+  struct one_run {
+    double rate;
+    double late;
+    std::vector<double> arrivals;
+    std::size_t skipped;
+  };
+
+  double allowed_;
+  double counted_ = 0;  // frames of all runs
+  reference_queue queue_;
+  std::vector<one_run> runs_;
+};
+
+/// The rate nearest to `from` on the way to `to` at which `within` ends. Nothing when it does not.
+template <class Within>
+std::optional<double> crossing(double from, double to, Within within) {
+  constexpr double step = 1.02;
+  const double factor = to > from ? step : 1 / step;
+  double in = from;
+  for (;;) {
+    double out = in * factor;
+    const bool last = to > from ? out >= to : out <= to;
+    if (last) out = to;
+    if (!within(out)) {
+      constexpr int halvings = 12;
+      for (int i = 0; i < halvings; ++i) {
+        const double middle = std::sqrt(in * out);
+        (within(middle) ? in : out) = middle;
+      }
+      return out;
+    }
+    if (last) return std::nullopt;
+    in = out;
+  }
+}
+
+void estimate_at_random(const capacity_settings& how, std::optional<double> closed_loop,
+                        std::span<const pooled_run> runs, capacity_estimate& to) {
+  constexpr std::size_t least_for_line = 4;
+  const auto [slowest, fastest] = std::minmax_element(
+      runs.begin(), runs.end(), [](auto& a, auto& b) { return a.run->rate < b.run->rate; });
+  if (runs.size() < least_for_line || slowest->run->rate == fastest->run->rate) return;
+  const random_arrivals compare(how, closed_loop, runs);
+  const double highest = std::max(0.995 * compare.fastest(), slowest->run->rate);
+  // A line is not to be followed far beyond the rates that it goes through.
+  constexpr double beyond = 1.2;
+  double low = slowest->run->rate / beyond;
+  double high = std::min(highest, fastest->run->rate * beyond);
+  const bool rises = compare.evidence(low) < 0 || compare.evidence(high) > 0;
+  to.next = runs.size() % 2 == 0 ? high : low;
+  if (!rises) return;  // fewer late frames at higher rates: these runs say nothing yet
+  constexpr int halvings = 20;
+  for (int i = 0; i < halvings; ++i) {
+    const double middle = std::sqrt(low * high);
+    (compare.evidence(middle) < 0 ? low : high) = middle;
+  }
+  const double rate = std::sqrt(low * high);
+  const bool between = rate >= slowest->run->rate && rate <= fastest->run->rate;
+  const double critical = student_t_critical(0.05, runs.size() - 2);
+  const auto plausible = [&](double x) { return std::abs(compare.evidence(x)) <= critical; };
+  to.rate = rate;
+  to.low = crossing(rate, slowest->run->rate / 2, plausible);
+  to.high = crossing(rate, highest, plausible).value_or(compare.fastest());
+  to.enough = between && runs.size() >= least_at_random;
+  // On both sides of the capacity, now on one, now on the other: far enough apart for the slope,
+  // and as close as the interval allows, since a line is only straight nearby.
+  const double steepness = compare.steepness(rate);
+  const double half = to.width() ? *to.width() / 2 : 1;
+  const double apart =
+      std::min(std::clamp(2 * half, std::log(1.25) / steepness, std::log(2.5) / steepness), 0.3);
+  to.next = std::min(rate * std::exp(runs.size() % 2 == 0 ? apart : -apart), highest);
+  for (const auto& [run, summary] : runs) {
+    if (std::abs(std::log(run->rate / to.next)) < apart / 2) to.next = run->rate;
+  }
+}
+
+void estimate_sharply(const capacity_settings& how, std::span<const pooled_run> runs,
+                      capacity_estimate& to) {
+  struct votes {
+    std::size_t held = 0;
+    std::size_t all = 0;
+  };
+  std::map<double, votes> rates;
+  for (const auto& [run, summary] : runs) {
+    rates[run->rate].all += 1;
+    rates[run->rate].held += summary->held ? 1 : 0;
+  }
+  const auto holds = [](const auto& rate) { return 2 * rate.second.held > rate.second.all; };
+  const auto first_failed = std::find_if_not(rates.begin(), rates.end(), holds);
+  const auto last_held = std::find_if(rates.rbegin(), rates.rend(), holds).base();
+  const double within = how.within;
+  if (first_failed == rates.begin() || last_held == rates.end()) {
+    // Not yet on both sides of it; the first rate may have met an unlucky moment.
+    constexpr double step = 1.1;
+    if (rates.empty()) return;
+    to.next =
+        first_failed == rates.begin() ? rates.begin()->first / step : rates.rbegin()->first * step;
+    if (first_failed != rates.begin()) to.low = std::prev(first_failed)->first;
+    if (last_held != rates.end()) to.high = last_held->first;
+    return;
+  }
+  const auto below = std::prev(first_failed);
+  const double frames = static_cast<double>(runs.back().run->record.run.frames);
+  const double queue = 1e-9 * static_cast<double>(how.bound) * below->first;
+  to.low = below->first / (1 + std::min(queue / frames, within / 4));
+  to.high = last_held->first;
+  to.rate = below->first;
+  // Halves the gap; then makes sure of its ends, and of rates that contradict each other.
+  const auto fewest =
+      std::min_element(below, std::next(last_held),
+                       [](const auto& a, const auto& b) { return a.second.all < b.second.all; });
+  const bool contradict = std::next(below) != last_held;
+  const double gap = last_held->first / below->first - 1;
+  to.enough = fewest->second.all >= least_at_each_end;
+  to.next = !contradict && (gap > within / 2 || (to.enough && *to.width() > within))
+                ? std::sqrt(below->first * last_held->first)
+                : fewest->first;
+}
+
+}  // namespace
+
+bool is_complete(const capacity_run& run) noexcept {
+  return (run.cut_off || !run.record.interrupted) && !run.record.failure;
+}
+
+capacity_run_summary summarize(const capacity_run& run, const capacity_settings& how) {
+  capacity_run_summary result;
+  const auto due = due_and_times(run.record);
+  for (std::size_t i = unsettled(run.record); i < due.size(); ++i) {
+    result.times.push_back(due[i].second);
+  }
+  result.times.insert(result.times.end(), static_cast<std::size_t>(run.overdue), never);
+  const auto late = std::count_if(result.times.begin(), result.times.end(),
+                                  [&](nanoseconds time) { return time > how.bound; });
+  if (result.times.empty()) return result;
+  result.late = static_cast<double>(late) / static_cast<double>(result.times.size());
+  result.growing = how.arrival == arrival::constant && keeps_growing(run);
+  constexpr double rounding = 1e-9;
+  result.held = result.late <= 1 - how.percentile + rounding && !result.growing;
+  result.own_time = mean_own_time(run.record);
+  return result;
+}
+
+capacity_estimate estimate_capacity(const capacity_settings& how, std::optional<double> closed_loop,
+                                    std::span<const capacity_run> runs,
+                                    std::span<const capacity_run_summary> summaries) {
+  capacity_estimate result;
+  const auto left = undisturbed(how, runs, summaries, result);
+  result.runs = left.size();
+  for (const auto& [run, summary] : left) result.frames += summary->times.size();
+  if (left.empty()) return result;
+  if (how.arrival == arrival::poisson) {
+    estimate_at_random(how, closed_loop, left, result);
+  } else {
+    estimate_sharply(how, left, result);
+  }
+  return result;
+}
+
 namespace {
 
 /// From begin to end of the frames that no other was beside and no standstill held up.

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
+#include "framework/analysis/run/summary.hpp"
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/describe/experiment_view.hpp"
+#include "framework/report/json/json_text.hpp"
 
 namespace graphline::report {
 
@@ -252,8 +255,7 @@ table stage_comparisons(const experiment_view& of) {
   return made;
 }
 
-}  // namespace
-
+/// Of all that is compared, for programs.
 table comparison_table(const experiment_view& of) {
   using c = const comparison&;
   const auto is_time = [](c x) { return x.figure == figure::p50 || x.figure == figure::tail; };
@@ -279,6 +281,8 @@ table comparison_table(const experiment_view& of) {
   return made;
 }
 
+}  // namespace
+
 void add_answer(document& to, const experiment_view& of) {
   if (of.labels.by_id()) to.parts.push_back(id_table(of.labels, of.record.pairs));
   for (auto* made : {answer, slow_frames_and_throughput, late_frames}) {
@@ -299,6 +303,292 @@ void add_stages(document& to, const experiment_view& of) {
     to.parts.push_back(std::move(made));
   }
   to.parts.push_back(stage_comparisons(of));
+}
+
+namespace {
+
+using enum unit;
+
+cell in_ms(const auto& ns) {
+  return ns ? cell(milliseconds(*ns)) : cell();
+}
+
+cell deadline_of(const std::optional<deadline_summary>& of) {
+  if (!of) return {};
+  std::vector<named_value> list = {{"limit_ms", quantity{milliseconds(of->limit)}},
+                                   {"missed", quantity{static_cast<double>(of->misses.missed)}},
+                                   {"frames", quantity{static_cast<double>(of->misses.frames)}}};
+  if (of->median_late) list.push_back({"median_late_ms", quantity{milliseconds(*of->median_late)}});
+  if (of->worst_late) list.push_back({"worst_late_ms", quantity{milliseconds(*of->worst_late)}});
+  return list;
+}
+
+cell share_of(std::size_t some, std::size_t all) {
+  return all == 0 ? cell() : cell(static_cast<double>(some) / static_cast<double>(all), share);
+}
+
+/// What people see of a pipeline beside its times, and all that programs do.
+const std::vector<column_of<member_summary>>& member_figures() {
+  using s = const member_summary&;
+  static const std::vector<column_of<member_summary>> columns = {
+      {data_column("trials"), [](s x) { return x.trials; }},
+      {data_column("end_to_end"), [](s x) { return samples_of(x.end_to_end); }},
+      {data_column("tail_ms"), [](s x) { return in_ms(x.tail); }},
+      {data_column("stddev_over_trials_ms"), [](s x) { return in_ms(x.between_trials); }},
+      {{"stddev", "stddev", duration, 0, "over trials, of their medians", shown},
+       [](s x) {
+         if (x.latency_grows()) return cell("");
+         return x.end_to_end ? cell(x.between_trials, duration) : cell();
+       }},
+      {data_column("trial_medians_ns"),
+       [](s x) { return whole_numbers(x.trial_medians.begin(), x.trial_medians.end()); }},
+      {data_column("throughput"), [](s x) { return cell(x.throughput, frames_per_second); }},
+      {{"cores", "cores", none, 0, "busy on average while frames ran, by the whole process"},
+       [](s x) { return cell(x.cores); }},
+      {data_column("device_bytes"), [](s x) { return x.device_bytes; }},
+      {{"device_memory", "device memory", bytes, 0, "", shown},
+       [](s x) { return x.trials > 0 ? cell(x.device_bytes, bytes) : cell(); }},
+      {data_column("due"), [](s x) { return x.due; }},
+      {data_column("dropped"), [](s x) { return x.dropped; }},
+      {data_column("deadline"), [](s x) { return deadline_of(x.deadline); }},
+      {{"dropped_share", "dropped %", share, 0, "", shown},
+       [](s x) { return share_of(x.dropped, x.due); }}};
+  return columns;
+}
+
+/// A configuration, and below it each of its pipelines. What a row of the other level does not have
+/// is left out of it.
+table configuration_table(const experiment_view& of) {
+  table made{"configurations", "", "configuration", "member", {}, {}, in_data};
+  made.columns = {{"name"}, {"id"}, {"assignments"}};
+  for (const auto& one : member_figures()) made.columns.push_back(one.is);
+  for (auto& one : made.columns) one.optional = true;
+  for (std::size_t c = 0; c < of.record.configurations.size(); ++c) {
+    const auto& [name, assignments, members] = of.record.configurations[c];
+    row line{{name, experiment_labels::id(c), parameters_fact(assignments).value}};
+    line.cells.resize(made.columns.size());
+    made.rows.push_back(std::move(line));
+    for (const auto& member : of.summary.configurations[c].members) {
+      made.rows.push_back({{member.name, cell(), cell()}, 1});
+      auto figures = row_of(member, member_figures()).cells;
+      std::ranges::move(figures, std::back_inserter(made.rows.back().cells));
+    }
+  }
+  return made;
+}
+
+table stage_times(const experiment_view& of) {
+  table made{"stages",
+             "",
+             "stage",
+             "",
+             {{"stage"}, {"configuration"}, {"member"}, {"on"}, {"measure"}, {"times"}},
+             {},
+             in_data};
+  for (const auto& who : of.labels.all()) {
+    for (const auto& stage : of.of(who).stages) {
+      made.rows.push_back(
+          {{stage.name, of.record.configurations[who.configuration].name, of.of(who).name, stage.on,
+            stage.what, stage.what ? cell(samples_of(stage.times)) : cell()}});
+    }
+  }
+  return made;
+}
+
+}  // namespace
+
+void add_costs(document& to, const experiment_view& of) {
+  const auto members = of.labels.all();
+  auto columns = of.names();
+  const auto is_some = [&](const column_of<member_summary>& one) {
+    return std::ranges::any_of(members, [&](const configuration_member& who) {
+      const auto number = one.value(of.of(who)).number();
+      return number && number->value != 0;
+    });
+  };
+  for (const auto& one : member_figures()) {
+    if ((one.is.where & shown) == 0 || !is_some(one)) continue;
+    columns.push_back(
+        {one.is, [&of, &one](const compared_member& x) { return one.value(of.of(x.who)); }});
+  }
+  table made{"costs", "beside time", "configuration", "", columns_of(columns), {}, shown};
+  made.titled = true;
+  for (const auto& who : members) made.rows.push_back(row_of({who}, columns));
+  if (of.has_figures(made)) to.parts.push_back(std::move(made));
+}
+
+void add_data(document& to, const experiment_view& of) {
+  const auto& summary = of.summary;
+  const auto& blocks = summary.machine.affected_blocks;
+  to.parts.push_back(facts{"",
+                           "",
+                           {{"complete_blocks", "", summary.complete_blocks},
+                            {"counted_blocks", "", summary.counted_blocks},
+                            {"trials_left_out", "", summary.trials_left_out},
+                            {"stopped", "", of.record.stopped},
+                            {"interrupted", "", of.record.interrupted},
+                            {"failure", "", of.record.failure}},
+                           in_data});
+  to.parts.push_back(facts{"steadiness",
+                           "",
+                           {{"drift", "", summary.machine.drift},
+                            {"affected_blocks", "", whole_numbers(blocks.begin(), blocks.end())}},
+                           in_data});
+  to.parts.push_back(configuration_table(of));
+  to.parts.push_back(stage_times(of));
+  to.parts.push_back(comparison_table(of));
+}
+
+namespace {
+
+/// "p50 60.2 ms, -18.8 % (95 % interval -19.4 to -18.1 %)"; of late frames in points.
+std::string words_of(const comparison& of, const std::string& metric) {
+  const auto value = to_text({of.value, unit_of(of.figure)});
+  const auto range = of.change_range();
+  if (of.figure == figure::late) {
+    auto text = fmt::format("{} {}, {:+.3g} points", metric, value, 100 * of.difference);
+    if (!range) return text;
+    return fmt::format("{} (95 % interval {:+.3g} to {:+.3g})", text, 100 * range->low,
+                       100 * range->high);
+  }
+  estimate change{{of.change(), unit::change}, {}, {}};
+  if (range) {
+    change.low = range->low;
+    change.high = range->high;
+  }
+  return fmt::format("{} {}, {}", metric, value, shown_value(change));
+}
+
+table sweep_table(const sweep& of, const experiment_record& record) {
+  using enum unit;
+  using p = const sweep_point&;
+  auto made = table_of<sweep_point>(
+      {"sweep",
+       fmt::format("against {}: {}", of.key,
+                   of.what ? "the device stages of the median frame"
+                           : "the device stages, and the median frame end to end"),
+       "text"},
+      {{{"text", of.key}, [](p x) { return x.text; }},
+       {data_column("configuration"),
+        [&](p x) { return record.configurations[x.configuration].name; }},
+       {data_column("value", none), [](p x) { return x.value; }},
+       {{"flops", "FLOPs", flops, 0, "of a frame's device stages without copies"},
+        [](p x) { return cell(x.flops, flops); }},
+       {{"bytes", "bytes", bytes, 0, "likewise, read and written"},
+        [](p x) { return cell(x.bytes, bytes); }},
+       {{"intensity", "FLOP/B", flops_per_byte},
+        [](p x) { return cell(x.intensity, flops_per_byte); }},
+       {{"time", "p50", duration}, [](p x) { return cell(x.time, duration); }},
+       {{"flops_per_second", "FLOP/s", flops_per_second},
+        [](p x) { return cell(x.rate, flops_per_second); }},
+       {{"roofline_time", "bound", duration, 0,
+         "roofline time: the larger of bytes over bandwidth and FLOPs over rate, as the device was "
+         "calibrated"},
+        [](p x) { return cell(x.least, duration); }},
+       {{"bound", "limit"}, [](p x) { return cell(x.by); }},
+       {{"ratio", "ratio", ratio, 0, "p50 over bound"}, [](p x) { return cell(x.ratio, ratio); }}},
+      of.points);
+  made.titled = true;
+  return made;
+}
+
+chart chart_of(const sweep& of) {
+  sweep_chart drawn{of.key, {}, {}, {}};
+  double longest = 0;
+  for (const auto& p : of.points) {
+    drawn.at.push_back(p.value);
+    drawn.texts.push_back(p.text);
+    longest = std::max({longest, p.time.value_or(0), of.what ? p.least.value_or(0) : 0});
+  }
+  const auto unit = unit_for(longest);
+  const auto line = [&](std::string name, std::optional<double> sweep_point::*value, double size) {
+    sweep_chart::line made{std::move(name), {}};
+    for (const auto& p : of.points) {
+      made.values.push_back(p.*value ? std::optional(*(p.*value) / size) : std::nullopt);
+    }
+    return made;
+  };
+  // Two values show no course.
+  const auto add = [&](const std::string& title, std::vector<sweep_chart::line> lines) {
+    std::erase_if(lines, [](const auto& one) {
+      const auto known = std::ranges::count_if(one.values, [](const auto& v) { return !!v; });
+      return static_cast<std::size_t>(known) < least_sweep_points;
+    });
+    if (!lines.empty()) drawn.panels.push_back({title, std::move(lines)});
+  };
+  add("FLOP/B", {line("FLOP/B", &sweep_point::intensity, 1)});
+  std::vector<sweep_chart::line> times = {line("p50", &sweep_point::time, unit.nanoseconds)};
+  // Of the whole frame it is no bound.
+  if (of.what) times.push_back(line("roofline time", &sweep_point::least, unit.nanoseconds));
+  add(fmt::format("p50 {}", unit.name), std::move(times));
+  return {"sweep_chart", "Sweep", "", std::move(drawn)};
+}
+
+}  // namespace
+
+void add_sweep(document& to, const experiment_view& of) {
+  if (!of.analysis.swept) return;
+  const auto& swept = *of.analysis.swept;
+  to.parts.push_back(facts{"swept",
+                           "",
+                           {{"parameter", "", swept.key},
+                            {"time_is", "", swept.what ? to_word(*swept.what) : "end_to_end"}},
+                           in_data});
+  to.parts.push_back(sweep_table(swept, of.record));
+  to.parts.push_back(chart_of(swept));
+}
+
+void add_comparisons_chart(document& to, const experiment_view& of) {
+  comparisons_chart drawn{{}, of.record.how.margin};
+  for (const auto& [word, what] : figure_words) {
+    for (const auto& found : of.summary.comparisons) {
+      if (found.figure != what) continue;
+      auto& made = drawn.list.emplace_back();
+      made.metric = figure_name(what, of.record.how.tail);
+      made.name = of.labels.of(found.pair.what);
+      made.reference = of.labels.of(found.pair.reference);
+      made.change = found.change();
+      if (const auto range = found.change_range()) {
+        made.low = range->low;
+        made.high = range->high;
+        made.verdict = found.verdict;
+      }
+      made.words = words_of(found, made.metric);
+    }
+  }
+  if (drawn.list.empty()) return;
+  to.parts.push_back(
+      chart{"comparisons_chart", "Comparisons",
+            fmt::format("Changes against the baseline, of late frames in points, with their 95 % "
+                        "intervals, by bootstrap over {} blocks; all hold together. An interval "
+                        "between the dashed lines, within {:g} %, "
+                        "means the same.",
+                        of.summary.counted_blocks, 100 * of.record.how.margin),
+            std::move(drawn)});
+}
+
+void add_trials_chart(document& to, const experiment_view& of) {
+  trials_chart drawn;
+  const auto members = of.labels.all();
+  for (const auto& who : members) drawn.names.push_back(of.labels.of(who));
+  for (const auto& trial : of.record.trials) {
+    for (std::size_t m = 0; m < trial.members.size(); ++m) {
+      if (trial.members[m].frames.empty()) continue;
+      const configuration_member who{trial.configuration, m};
+      const auto place = std::ranges::find(members, who) - members.begin();
+      drawn.trials.push_back({static_cast<std::size_t>(place), trial.block, trial.begun,
+                              lower_median(end_to_end_times(trial.members[m]))});
+    }
+  }
+  if (drawn.trials.size() < 2) return;
+  drawn.disturbed = of.summary.machine.affected_blocks;
+  const auto& still = of.summary.machine.stood_still_blocks;
+  drawn.disturbed.insert(drawn.disturbed.end(), still.begin(), still.end());
+  to.parts.push_back(
+      chart{"trials_chart", "Trials over time",
+            "A mark is the median of a trial's frames against that of all trials of its "
+            "configuration. Shaded: disturbed blocks (machine noise).",
+            std::move(drawn)});
 }
 
 }  // namespace graphline::report

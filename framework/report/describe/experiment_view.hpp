@@ -62,9 +62,6 @@ void add_answer(document& to, const experiment_view& of);
 void add_stages(document& to, const experiment_view& of);
 void add_costs(document& to, const experiment_view& of);
 
-/// Of all that is compared, for programs.
-table comparison_table(const experiment_view& of);
-
 /// Every figure and comparison, for programs.
 void add_data(document& to, const experiment_view& of);
 

@@ -10,7 +10,6 @@
 #include "framework/base/error.hpp"
 #include "framework/base/file/file_trouble.hpp"
 #include "framework/report/store/record_reader.hpp"
-#include "framework/report/store/write_result.hpp"
 
 namespace graphline {
 

@@ -1,4 +1,4 @@
-#include "framework/stage/kind_manual.hpp"
+#include "framework/report/render/kind_manual.hpp"
 
 #include <fmt/format.h>
 
@@ -7,32 +7,10 @@
 #include <string_view>
 #include <vector>
 
+#include "framework/report/render/text_table.hpp"
+
 namespace graphline {
 namespace {
-
-/// `text` in lines of at most `page_width` columns, the first continuing at column `indent`, the
-/// others starting there. A word longer than a line keeps a line of its own.
-std::string wrapped(std::string_view text, std::size_t indent, std::size_t page_width) {
-  std::string lines;
-  std::size_t column = indent;
-  while (true) {
-    const std::size_t start = text.find_first_not_of(' ');
-    if (start == std::string_view::npos) break;
-    text.remove_prefix(start);
-    const std::string_view word = text.substr(0, text.find(' '));
-    text.remove_prefix(word.size());
-    if (column > indent && column + 1 + word.size() > page_width) {
-      lines.append("\n").append(indent, ' ');
-      column = indent;
-    } else if (column > indent) {
-      lines += ' ';
-      ++column;
-    }
-    lines += word;
-    column += word.size();
-  }
-  return lines;
-}
 
 /// Rows of cells as text: every column as wide as its widest cell, two blanks between columns, no
 /// blanks at the end of a line.
@@ -69,7 +47,8 @@ std::string ports_text(std::string_view title, const std::vector<port>& ports,
   std::size_t width = 0;
   for (const port& p : ports) width = std::max(width, p.name.size());
   for (const port& p : ports) {
-    text += fmt::format("  {:{}}  {}\n", p.name, width, wrapped(p.help, width + 4, page_width));
+    const auto line = fmt::format("  {:{}}  {}", p.name, width, p.help);
+    text += wrapped(line, width + 4, page_width) + '\n';
   }
   return text;
 }
@@ -98,7 +77,8 @@ void append_parameters(std::string& page, const std::vector<parameter>& paramete
   const std::vector<std::string> lines = aligned(rows);
   page += fmt::format("\n{}\n", lines.front());
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    page += fmt::format("{}\n      {}\n", lines[i + 1], wrapped(parameters[i].help, 6, page_width));
+    const auto help = wrapped("      " + parameters[i].help, 6, page_width);
+    page += fmt::format("{}\n{}\n", lines[i + 1], help);
   }
 }
 
@@ -132,7 +112,7 @@ std::string list_kinds(const stage_registry& registry, std::size_t width) {
   std::size_t indent = 0;
   for (const auto& line : lines) indent = std::max(indent, line.size() + 2);
   const auto add = [&](const std::string& line, std::string_view what) {
-    page += fmt::format("{:{}}{}\n", line, indent, wrapped(what, indent, width));
+    page += wrapped(fmt::format("{:{}}{}", line, indent, what), indent, width) + '\n';
   };
   add(lines.front(), "what it does");
   for (std::size_t i = 0; i < kinds.size(); ++i) {

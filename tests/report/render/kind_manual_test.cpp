@@ -1,4 +1,4 @@
-#include "framework/stage/kind_manual.hpp"
+#include "framework/report/render/kind_manual.hpp"
 
 #include <gmock/gmock.h>
 
