@@ -64,5 +64,4 @@
 #include "framework/report/store/calibration_store.hpp"  // calibrations kept on disk, by device
 #include "framework/report/store/record_reader.hpp"  // a saved result as the record it was made of
 #include "framework/report/store/trial_store.hpp"    // trials kept on disk as they end
-#include "framework/report/store/write_result.hpp"   // a result with the record it was made of
 #include "framework/report/trace/trace_json.hpp"     // a run as a trace for timeline viewers

@@ -14,8 +14,8 @@
 #include <string_view>
 
 #include "framework/report/describe/describe.hpp"
+#include "framework/report/render/render.hpp"
 #include "framework/report/store/trial_store.hpp"
-#include "framework/report/store/write_result.hpp"
 #include "stages/nn/onnx/onnx_model.hpp"
 #include "tests/analysis/made_experiments.hpp"
 #include "tests/report/result_texts.hpp"

@@ -6,7 +6,6 @@
 #include "framework/report/csv/stamps_csv.hpp"
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/render/render.hpp"
-#include "framework/report/store/write_result.hpp"
 #include "framework/report/trace/trace_json.hpp"
 
 // Results whole, as the program hands them on in pieces.
@@ -26,7 +25,7 @@ inline std::string trace_json(const run_record& record) {
 template <class Record>
 std::string result_json(const Record& record) {
   const auto says = report::describe(record);
-  return text_by([&](text_sink& to) { report::write_result(to, says, record); });
+  return text_by([&](text_sink& to) { report::write_json(to, says, &record); });
 }
 
 inline std::string calibration_json(const calibration_record& record) {

@@ -14,7 +14,7 @@
 #include "framework/base/utf8.hpp"
 #include "framework/campaign/capacity/capacity_search.hpp"
 #include "framework/report/describe/describe.hpp"
-#include "framework/report/store/write_result.hpp"
+#include "framework/report/render/render.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/common_options.hpp"
 #include "tools/graphline/interrupt.hpp"
@@ -125,7 +125,7 @@ exit_status measure_capacity(capacity_arguments& given) {
   // A run that fails ends the search.
   const auto& last = record.runs.empty() ? record.closed_loop : record.runs.back().record;
   if (last.failure) print(stderr, fmt::format("error: {}\n", printable(*last.failure)));
-  outputs.write("--json", [&](text_sink& to) { report::write_result(to, says, record); });
+  outputs.write("--json", [&](text_sink& to) { report::write_json(to, says, &record); });
   outputs.finish();
   if (last.failure) return exit_status::run_failed;
   return record.interrupted ? exit_status::interrupted : exit_status::done;

@@ -18,7 +18,6 @@
 #include "framework/report/render/render.hpp"
 #include "framework/report/render/text_table.hpp"
 #include "framework/report/store/trial_store.hpp"
-#include "framework/report/store/write_result.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/common_options.hpp"
 #include "tools/graphline/experiment_arguments.hpp"

@@ -11,7 +11,7 @@
 #include "framework/device/builtin/builtin_devices.hpp"
 #include "framework/report/csv/stamps_csv.hpp"
 #include "framework/report/describe/describe.hpp"
-#include "framework/report/store/write_result.hpp"
+#include "framework/report/render/render.hpp"
 #include "framework/run/pipeline/run_pipeline.hpp"
 #include "framework/spec/experiment_reader.hpp"
 #include "framework/spec/pipeline_reader.hpp"
@@ -62,7 +62,7 @@ void write_experiment(result_outputs& to, const experiment_record& record,
   const auto says = report::describe(record, analysis);
   if (!quiet) to.show(says);
   if (quiet) print_findings(says.findings);
-  to.write("--json", [&](text_sink& sink) { report::write_result(sink, says, record); });
+  to.write("--json", [&](text_sink& sink) { report::write_json(sink, says, &record); });
   to.write("--csv", [&](text_sink& sink) { write_experiment_csv(sink, record); });
   to.write(says);
 }

@@ -6,7 +6,6 @@
 #include "framework/plan/cost_summary.hpp"
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/render/render.hpp"
-#include "framework/report/store/write_result.hpp"
 #include "framework/run/execute/environment.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/pipeline_options.hpp"
@@ -30,7 +29,7 @@ exit_status inspect(inspect_arguments& given) {
   const auto says = report::describe(summary);
   result_outputs outputs(given.files, given.pipeline.files_of(p));
   outputs.show(says);
-  outputs.write("--json", [&](text_sink& to) { report::write_result(to, says, summary); });
+  outputs.write("--json", [&](text_sink& to) { report::write_json(to, says, &summary); });
   outputs.write(says);
   outputs.finish();
   return exit_status::done;

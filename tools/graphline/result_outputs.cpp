@@ -17,7 +17,6 @@
 #include "framework/base/text_file.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/report/render/render.hpp"
-#include "framework/report/store/write_result.hpp"
 #include "tools/graphline/terminal.hpp"
 
 namespace graphline {

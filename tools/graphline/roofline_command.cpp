@@ -11,7 +11,7 @@
 #include "framework/base/utf8.hpp"
 #include "framework/plan/planner.hpp"
 #include "framework/report/describe/describe.hpp"
-#include "framework/report/store/write_result.hpp"
+#include "framework/report/render/render.hpp"
 #include "framework/run/execute/session.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/common_options.hpp"
@@ -95,7 +95,7 @@ exit_status hold_pipeline(roofline_arguments& given) {
   const auto says = report::describe(record, analysis);
   if (!given.quiet) outputs.show(says);
   tell_trouble(record, analysis, given.quiet);
-  outputs.write("--json", [&](text_sink& to) { report::write_result(to, says, record); });
+  outputs.write("--json", [&](text_sink& to) { report::write_json(to, says, &record); });
   outputs.write(says);
   outputs.finish();
   if (record.stages.failure || record.layers.failure) return exit_status::run_failed;

@@ -20,7 +20,6 @@
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/render/heading.hpp"
 #include "framework/report/render/render.hpp"
-#include "framework/report/store/write_result.hpp"
 #include "framework/report/trace/trace_json.hpp"
 #include "framework/run/execute/session.hpp"
 #include "tools/graphline/commands.hpp"
@@ -96,7 +95,7 @@ exit_status report_run(run_arguments& given, result_outputs& outputs, const run_
       [&](const gate& of) { return judge(of, record, analysis.summary); },
       {"graphline run " + record.pipeline, {{"device", device_of(record.device)}}, {}}, outputs,
       given.quiet, ended);
-  outputs.write("--json", [&](text_sink& to) { report::write_result(to, says, record); });
+  outputs.write("--json", [&](text_sink& to) { report::write_json(to, says, &record); });
   outputs.write("--trace", [&](text_sink& to) { write_trace(to, record); });
   outputs.write("--csv", [&](text_sink& to) { write_run_csv(to, record); });
   outputs.write(says);

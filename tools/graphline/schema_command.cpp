@@ -1,26 +1,13 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <CLI/App.hpp>
-#include <algorithm>
-#include <cstdint>
+#include <cstdio>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include "framework/base/diagnostic.hpp"
-#include "framework/base/tensor_type.hpp"
-#include "framework/spec/configuration_reader.hpp"
-#include "framework/spec/experiment_reader.hpp"
-#include "framework/spec/node_reading.hpp"
-#include "framework/spec/parameter.hpp"
-#include "framework/spec/parameter_substitution.hpp"
-#include "framework/spec/pipeline_reader.hpp"
-#include "framework/spec/settings_reader.hpp"
-#include "framework/spec/yaml_reader.hpp"
+#include "framework/spec/schema.hpp"
 #include "stages/nn/layers/layer_kind.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/common_options.hpp"
@@ -28,336 +15,29 @@
 namespace graphline {
 namespace {
 
-using json = nlohmann::ordered_json;
-
-/// Whether "$NAME" may stand for a value: in a pipeline it may, in an experiment not.
-enum class references { allowed, refused };
-
-/// The name that a definition has in the schema, by its words: "list_of_stages".
-std::string definition_name(std::string_view words) {
-  std::string name(words);
-  std::ranges::replace(name, ' ', '_');
-  return name;
-}
-
-/// A reference to it.
-json definition(std::string_view words) {
-  return {{"$ref", "#/definitions/" + definition_name(words)}};
-}
-
-/// A bound as a whole number where it is one, as people write it.
-json bound(double value) {
-  const auto whole = static_cast<std::int64_t>(value);
-  return static_cast<double>(whole) == value ? json(whole) : json(value);
-}
-
-json number_schema(const parameter& p, const char* type) {
-  json schema{{"type", type}};
-  if (p.minimum) schema["minimum"] = bound(*p.minimum);
-  if (p.maximum) schema["maximum"] = bound(*p.maximum);
-  return schema;
-}
-
-/// `one`, or a list of such.
-json one_or_list(const json& one) {
-  return {{"anyOf", {one, {{"type", "array"}, {"items", one}}}}};
-}
-
-json or_reference(json schema, references how) {
-  if (how == references::refused) return schema;
-  return {{"anyOf", {std::move(schema), definition("reference")}}};
-}
-
-/// The value alone, without what is said about its key.
-json value_schema(const parameter& p, references how) {
-  const auto list_of = [&](json one) {
-    json schema = one_or_list(or_reference(std::move(one), how));
-    for (const auto& word : p.choices) schema["anyOf"].push_back({{"const", word}});
-    return schema;
-  };
-  switch (p.type) {
-    case parameter_type::integer:
-      return or_reference(number_schema(p, "integer"), how);
-    case parameter_type::number:
-      return or_reference(number_schema(p, "number"), how);
-    case parameter_type::boolean:
-      return or_reference({{"enum", {true, false, "on", "off"}}}, how);
-    case parameter_type::text:
-      return definition("text");
-    case parameter_type::path:
-      return definition("path");
-    case parameter_type::choice:
-      return or_reference({{"enum", p.choices}}, how);
-    case parameter_type::duration:
-      return or_reference(definition("duration"), how);
-    case parameter_type::percent:
-      return or_reference(definition("percentage"), how);
-    case parameter_type::integers:
-      return list_of(number_schema(p, "integer"));
-    case parameter_type::numbers:
-      return list_of(number_schema(p, "number"));
-    case parameter_type::shape:
-      return list_of({{"type", "integer"}, {"minimum", 1}});
-    case parameter_type::element:
-      return or_reference({{"enum", dtype_names()}}, how);
-    case parameter_type::tree:
-      return p.structure.empty() ? json::object() : definition(p.structure);
-  }
-  return {};
-}
-
-json scalar(const parameter& p, const node& n) {
-  diagnostics ignored;
-  if (const auto whole = read_integer(n, p.name, ignored)) return *whole;
-  if (const auto number = read_number(n, p.name, ignored)) return *number;
-  if (p.type == parameter_type::boolean) {
-    if (const auto truth = read_boolean(n, p.name, ignored)) return *truth;
-  }
-  return n.text();
-}
-
-json default_of(const parameter& p) {
-  diagnostics ignored;
-  const node n =
-      read_yaml(std::make_shared<source_text>("default of " + p.name, *p.default_value), ignored);
-  if (!n.is_sequence()) return scalar(p, n);
-  json list = json::array();
-  for (const node& item : n.items()) list.push_back(scalar(p, item));
-  return list;
-}
-
-/// {cuda: 32, host: 1}
-json per_backend() {
-  json schema{{"type", "object"}, {"minProperties", 1}, {"additionalProperties", false}};
-  for (const std::string& backend : parameter_backends()) {
-    schema["properties"][backend] = definition("value");
-  }
-  return schema;
-}
-
-/// As messages call the type, with the unit of a number and the words of a dtype.
-std::string type_in_words(const parameter& p) {
-  if (p.type == parameter_type::element) return fmt::format("{}", fmt::join(dtype_names(), " | "));
-  const bool has_unit = !p.unit.empty() && p.type != parameter_type::duration;
-  return describe_type(p) + (has_unit ? ", " + p.unit : "");
-}
-
-/// The JSON Schema (draft 7) of a key's value, with the key's help, type in words and default.
-json schema_of(const parameter& p, references how) {
-  json schema{{"description", p.help}};
-  schema["$comment"] = type_in_words(p);
-  if (p.default_value) schema["default"] = default_of(p);
-  json value = value_schema(p, how);
-  if (value.contains("$ref"))
-    value = {{"allOf", json::array({value})}};  // beside it nothing else would count
-  schema.update(value);
-  return schema;
-}
-
-/// That of a mapping with these keys and no others.
-json mapping_schema(const std::vector<parameter>& keys, references how) {
-  json schema{{"type", "object"}, {"additionalProperties", false}};
-  for (const parameter& p : keys) {
-    if (p.required) schema["required"].push_back(p.name);
-    schema["properties"][p.name] = schema_of(p, how);
-  }
-  return schema;
-}
-
-/// Lets a value be left out too, as in "run:".
-json or_nothing(json mapping) {
-  mapping["type"] = {"object", "null"};
-  return mapping;
-}
-
-/// The definitions that both kinds of file share: texts, names, durations, values of parameters.
-json common_definitions(references how) {
-  // What a name is made of, as framework/spec/node_reading.cpp has it.
-  const std::string name =
-      R"((?!\.\.?$)[^\u0000-,/:-@\[-^`{-\u00a0\u1680\u2000-\u200b\u202f\u205f\u3000]+$)";
-  const std::string amount = R"(^([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)? *)";
-  // What YAML takes for a number or a truth value may be a text all the same.
-  const json scalar{{"type", {"string", "number", "boolean"}}};
-  const auto text = [&](json more) {
-    more.update(scalar);
-    return more;
-  };
-  auto all = json::object();
-  all["text"] = scalar;
-  all["path"] = text({{"minLength", 1}});
-  all["label"] = text({{"pattern", "[^ ]"}, {"maxLength", 100}});
-  all["identifier"] = text({{"pattern", "^" + name}, {"maxLength", 100}});
-  all["name"] = or_reference(definition("identifier"), how);
-  all["duration"] = {{"type", "string"}, {"pattern", amount + "(ns|us|\u00b5s|\u03bcs|ms|s|min)$"}};
-  all["percentage"] = {{"type", "string"}, {"pattern", amount + "%$"}};
-  all["value"] = one_or_list(scalar);
-  all["value"]["anyOf"][1]["items"] = definition("value");  // lists of lists too
-  all["value_of_a_parameter"] = {{"anyOf", {definition("value"), per_backend()}}};
-  all["mapping_of_parameters"] = {{"type", {"object", "null"}},
-                                  {"propertyNames", definition("identifier")},
-                                  {"additionalProperties", definition("value of a parameter")}};
-  if (how == references::allowed) {
-    all["reference"] = {{"description", "The value of a parameter of this file"},
-                        {"type", "string"},
-                        {"pattern", R"(^\$)" + name}};
-  }
-  return all;
-}
-
-/// What stands at the top of both kinds of file.
-json file_schema(const char* title, const std::vector<parameter>& keys, references how) {
-  json schema{{"$schema", "http://json-schema.org/draft-07/schema#"}, {"title", title}};
-  schema.update(mapping_schema(keys, how));
-  schema["patternProperties"]["^x-"] = {
-      {"description", "The writer's own, for YAML anchors; not looked at."}};
-  schema["definitions"] = common_definitions(how);
-  return schema;
-}
-
-/// A stage of one kind: the keys of every stage, which the definition of stages describes, and its
-/// parameters.
-json kind_schema(const stage_kind& kind) {
-  json schema{{"title", kind.name}, {"description", kind.headline}};
-  schema.update(mapping_schema(kind.parameters, references::allowed));
-  for (const parameter& p : stage_keys()) schema["properties"][p.name] = true;
-  return schema;
-}
-
-json stage_schema(const stage_registry& registry) {
-  json schema = mapping_schema(stage_keys(), references::allowed);
-  schema.erase("additionalProperties");  // what else there may be, the kind says
-  json& kind = schema["properties"]["kind"];
-  kind.erase("allOf");
-  kind["anyOf"] = {{{"enum", registry.names()}}, definition("text")};
-  for (const std::string& name : registry.names()) {
-    schema["allOf"].push_back(
-        {{"if", {{"required", {"kind"}}, {"properties", {{"kind", {{"const", name}}}}}}},
-         {"then", definition("kind " + name)}});
-  }
-  return schema;
-}
-
-/// The layers by name: a mapping of one of them to its parameters, or the name alone of one that
-/// needs none.
-void add_layers(json& definitions) {
-  json mapping{{"type", "object"},
-               {"minProperties", 1},
-               {"maxProperties", 1},
-               {"additionalProperties", false}};
-  json words = json::array();
-  for (const nn::layer_kind& kind : nn::layer_kinds()) {
-    json schema{{"title", kind.name}, {"description", kind.headline}};
-    schema.update(mapping_schema(parameters_of(kind), references::allowed));
-    if (!schema.contains("required")) {
-      words.push_back(kind.name);
-      schema["type"] = {"object", "null"};
-    }
-    definitions[definition_name("layer " + kind.name)] = schema;
-    mapping["properties"][kind.name] = definition("layer " + kind.name);
-  }
-  definitions["layer"] = {{"if", {{"type", "object"}}},
-                          {"then", mapping},
-                          {"else", {{"anyOf", {{{"enum", words}}, definition("reference")}}}}};
-  definitions["list_of_layers"] = json::parse(R"({"anyOf": [
-      {"type": "array", "minItems": 1, "items": {"$ref": "#/definitions/layer"}},
-      {"$ref": "#/definitions/reference"}]})");
-}
-
-/// The settings of a run and what a parameter takes, each under its name, as a configuration has
-/// them. `wrapped` is given what one value may be.
-template <class Wrap>
-json values_by_name(Wrap wrapped) {
-  json schema{{"type", "object"}, {"propertyNames", definition("identifier")}};
-  for (const parameter& p : run_keys()) {
-    schema["properties"][p.name] =
-        wrapped({{"$ref", "#/definitions/mapping_of_settings/properties/" + p.name}});
-  }
-  schema["additionalProperties"] = wrapped(definition("value of a parameter"));
-  return schema;
-}
-
-/// Settings in an experiment, which are as in the pipeline's file where they are left out.
-json settings_schema(std::vector<parameter> keys) {
-  for (parameter& p : keys) p.default_value.reset();
-  return or_nothing(mapping_schema(keys, references::refused));
-}
-
-json configuration_schema() {
-  json schema = mapping_schema(configuration_keys(), references::refused);
-  const json values = values_by_name([](json value) { return value; });
-  schema["properties"].update(values["properties"]);
-  schema["additionalProperties"] = values["additionalProperties"];
-  return schema;
-}
-
-/// The JSON Schema (draft 7) of pipeline files, with the parameters of the kinds in `registry`. Any
-/// other kind may be that of a plug-in.
-json pipeline_schema(const stage_registry& registry) {
-  json schema = file_schema("A pipeline of Graphline", pipeline_keys(), references::allowed);
-  json& all = schema["definitions"];
-  all.update(json::parse(R"({
-    "name_or_list_of_names": {"anyOf": [
-      {"$ref": "#/definitions/name"},
-      {"type": "array", "items": {"$ref": "#/definitions/name"}}]},
-    "name_or_list_or_mapping_of_names": {"anyOf": [
-      {"$ref": "#/definitions/name_or_list_of_names"},
-      {"type": "object", "additionalProperties": {"$ref": "#/definitions/name"}}]},
-    "path_or_list_of_paths": {"anyOf": [
-      {"$ref": "#/definitions/path"}, {"type": "null"},
-      {"type": "array", "items": {"$ref": "#/definitions/path"}}]},
-    "mapping_of_inputs": {
-      "type": ["object", "null"],
-      "propertyNames": {"$ref": "#/definitions/identifier"},
-      "additionalProperties": {"$ref": "#/definitions/input"}},
-    "list_of_stages": {
-      "type": "array", "minItems": 1, "items": {"$ref": "#/definitions/stage"}}})"));
-  all["mapping_of_settings"] = or_nothing(mapping_schema(run_keys(), references::allowed));
-  all["input"] = mapping_schema(input_keys(), references::allowed);
-  all["stage"] = stage_schema(registry);
-  for (const stage_kind* kind : registry.all()) {
-    all[definition_name("kind " + kind->name)] = kind_schema(*kind);
-  }
-  add_layers(all);
-  return schema;
-}
-
-/// That of experiment files. Which keys exclude each other is for the reader to say.
-json experiment_schema() {
-  json schema = file_schema("An experiment of Graphline", experiment_keys(), references::refused);
-  json& all = schema["definitions"];
-  all["mapping_of_settings"] = settings_schema(run_keys());
-  all["mapping_of_values"] = values_by_name([](json value) { return value; });
-  all["mapping_of_values"]["minProperties"] = 1;
-  all["mapping_to_lists_of_values"] = values_by_name([](json value) {
-    return json{
-        {"type", "array"}, {"minItems", 1}, {"uniqueItems", true}, {"items", std::move(value)}};
-  });
-  all["mapping_to_lists_of_values"]["minProperties"] = 1;
-  all["configuration"] = configuration_schema();
-  all["member"] = mapping_schema(member_keys(), references::refused);
-  all.update(json::parse(R"({
-    "name_or_mapping_of_values": {"anyOf": [
-      {"$ref": "#/definitions/text"}, {"$ref": "#/definitions/mapping_of_values"}]},
-    "list_of_mappings_of_values": {
-      "type": "array", "items": {"$ref": "#/definitions/mapping_of_values"}},
-    "list_of_configurations": {
-      "type": "array", "minItems": 1, "items": {"$ref": "#/definitions/configuration"}},
-    "list_of_members": {
-      "type": "array", "minItems": 2, "items": {"$ref": "#/definitions/member"}}})"));
-  return schema;
-}
-
 struct schema_arguments {
   std::string file;
   std::vector<std::string> plugins;
 };
 
+std::string pipeline_schema_of(const stage_registry& registry) {
+  std::vector<described_keys> kinds;
+  for (const stage_kind* kind : registry.all()) {
+    kinds.push_back({kind->name, kind->headline, kind->parameters});
+  }
+  std::vector<described_keys> layers;
+  for (const nn::layer_kind& kind : nn::layer_kinds()) {
+    layers.push_back({kind.name, kind.headline, parameters_of(kind)});
+  }
+  return pipeline_schema(kinds, layers);
+}
+
 exit_status print_schema(const schema_arguments& given) {
   const stage_registry registry = kinds_with(given.plugins);
   if (given.file == "pipeline") {
-    fmt::print("{}\n", pipeline_schema(registry).dump(1));
+    fmt::print("{}", pipeline_schema_of(registry));
   } else if (given.file == "experiment") {
-    fmt::print("{}\n", experiment_schema().dump(1));
+    fmt::print("{}", experiment_schema());
   } else {
     throw input_error(fmt::format("there is no schema of '{}'{}", given.file,
                                   suggestion(given.file, {"pipeline", "experiment"})));

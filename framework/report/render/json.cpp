@@ -1,4 +1,5 @@
 #include "framework/report/json/common_json.hpp"
+#include "framework/report/json/record_json.hpp"
 #include "framework/report/render/cells.hpp"
 #include "framework/report/render/render.hpp"
 #include "framework/report/sentences.hpp"
@@ -154,7 +155,7 @@ void add_part(json& to, const table& of) {
 
 }  // namespace
 
-void write_json(text_sink& to, const document& of, json record) {
+void write_json(text_sink& to, const document& of, std::optional<record_view> record) {
   json made = {{"schema", "graphline." + of.kind + "/1"}};
   if (!of.title_key.empty()) {
     made[of.title_key] = of.title;
@@ -174,7 +175,7 @@ void write_json(text_sink& to, const document& of, json record) {
   }
   made["warnings"] = std::move(warnings);
   made["findings"] = std::move(findings);
-  if (!record.is_null()) made["record"] = std::move(record);
+  if (record) made["record"] = record_json(*record);
   graphline::write_json(to, made);
 }
 

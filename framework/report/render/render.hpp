@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "framework/base/file/text_sink.hpp"
 #include "framework/report/document.hpp"
 #include "framework/report/json/json_text.hpp"
+#include "framework/report/json/result_kinds.hpp"
 #include "framework/report/render/terminal_style.hpp"
 
 namespace graphline::report {
@@ -22,8 +24,9 @@ std::string as_markdown(const document& of);
 /// were measured so. Only the header where the document lacks it.
 std::string as_csv(const document& of);
 
-/// One object: what the document says under its keys, times in ms, then `record`, if there is one.
-void write_json(text_sink& to, const document& of, nlohmann::ordered_json record = nullptr);
+/// One object: what the document says under its keys, times in ms; then the record it was made of,
+/// without loss. A calibration is its own record.
+void write_json(text_sink& to, const document& of, std::optional<record_view> record = {});
 
 /// The gates of a command, for CI.
 struct gate_suite {

@@ -7,7 +7,6 @@
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/render/render.hpp"
 #include "framework/report/render/text_table.hpp"
-#include "framework/report/store/write_result.hpp"
 #include "tests/analysis/sample_records.hpp"
 #include "tests/analysis/simulated_queue.hpp"
 #include "tests/report/golden.hpp"

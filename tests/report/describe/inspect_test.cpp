@@ -5,8 +5,8 @@
 #include "framework/base/error.hpp"
 #include "framework/base/file/text_sink.hpp"
 #include "framework/report/describe/describe.hpp"
+#include "framework/report/json/record_json.hpp"
 #include "framework/report/render/render.hpp"
-#include "framework/report/store/write_result.hpp"
 #include "tests/report/documents.hpp"
 #include "tests/report/golden.hpp"
 
@@ -92,7 +92,7 @@ TEST(describe_inspect, is_data_for_programs) {
 
 TEST(describe_inspect, is_read_back_and_compared) {
   const auto before = sample_costs();
-  const auto file = text_by([&](text_sink& to) { write_result(to, describe(before), before); });
+  const auto file = text_by([&](text_sink& to) { write_json(to, describe(before), &before); });
   const auto saved = nlohmann::ordered_json::parse(file)["record"];
   const auto kind = any_record(before).index();
   auto after = std::get<cost_summary>(record_from(kind, json_part(saved, "record")));
