@@ -146,7 +146,7 @@ TEST_P(concurrent_runs, say_which_frames_had_nothing_beside_them) {
   runs_[1].frames = 0;
   const auto records = run_at_once(runs_, nullptr);
   EXPECT_THAT(records[0].warnings,
-              Contains(HasSubstr("of the frames ran without 'batch' beside them")));
+              Contains(HasSubstr("of the frames did not overlap 'batch'")));
   EXPECT_THAT(records[1].warnings, IsEmpty());
 }
 
@@ -156,7 +156,7 @@ TEST_P(concurrent_runs, say_that_sync_waits_for_the_others_too) {
   make({}, timing_method::sync);
   const auto records = run_at_once(runs_, nullptr);
   for (const auto& r : records) {
-    EXPECT_THAT(r.warnings, Contains(HasSubstr("for the stages of pipelines beside this one")));
+    EXPECT_THAT(r.warnings, Contains(HasSubstr("waits for stages of the concurrent pipelines")));
   }
 }
 

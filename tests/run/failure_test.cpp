@@ -135,7 +135,7 @@ TEST_P(failing_run, says_that_there_was_no_time_for_a_frame) {
   host_session s(spec);
   const run_record record = s.run();
   EXPECT_FALSE(record.interrupted);
-  EXPECT_EQ(record.failure, "max_time passed before a frame was done");
+  EXPECT_EQ(record.failure, "max_time passed before a frame completed");
 }
 
 TEST(failing_device_stage, is_blamed_and_not_the_cpu_stage_that_waits_for_it) {

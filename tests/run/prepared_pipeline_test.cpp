@@ -281,7 +281,7 @@ TEST(session, refuses_a_stage_that_miscounts_its_parts) {
     whole.trace_operations(record);
     EXPECT_THAT(record.warnings,
                 ElementsAre(AllOf(HasSubstr("operations were not traced: stage 'net' "),
-                                  HasSubstr("tracing its operations: it told of "))));
+                                  HasSubstr("tracing its operations: enqueue_in_parts() reported "))));
   }
 }
 

@@ -137,7 +137,7 @@ TEST(input, is_read_from_a_file_of_its_type_only) {
         read_input({read.data(), {{1, 3}, dtype::float32}}, folder / "x.npy");
       },
       testing::ThrowsMessage<input_error>(
-          testing::HasSubstr("x.npy' holds float32 [3] where float32 [1, 3] is planned")));
+          testing::HasSubstr("x.npy' holds float32 [3]; the plan expects float32 [1, 3]")));
 }
 
 }  // namespace

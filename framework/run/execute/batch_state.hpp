@@ -11,15 +11,15 @@
 
 namespace graphline {
 
-/// Shared state of a running batch: stop, failure and the count of pending work. The batch ends
-/// when the count is 0.
+/// Shared state of a running batch: stop request, failure and count of pending work. The batch ends
+/// when the count reaches 0.
 template <class Host>
 class batch_state {
  public:
   explicit batch_state(Host& host) noexcept : host_(host) {}
 
-  /// Resets the state with one pending item, which the caller finishes after its last frame. Call
-  /// only while no other thread uses it.
+  /// Resets the state with one pending item, which the caller finishes after its last frame.
+  /// @pre No other thread uses the state.
   void begin(const batch& b) {
     stop_ = b.stop;
     into_ = b.into;
@@ -30,8 +30,8 @@ class batch_state {
     pending_ = 1;
   }
 
-  /// What precedes it is visible after `acquire`. oneTBB already orders the two; this makes the
-  /// order visible to the thread sanitizer.
+  /// Writes before `add_pending` are visible after `acquire`. oneTBB already orders the two; this
+  /// makes the order visible to the thread sanitizer.
   void add_pending() noexcept { pending_.fetch_add(1, std::memory_order_release); }
   void acquire() const noexcept { static_cast<void>(pending_.load(std::memory_order_acquire)); }
   void finish_pending() noexcept {
@@ -39,17 +39,17 @@ class batch_state {
     change([this] { ended_ = true; });
   }
 
-  /// From within a catch block. No frame begins after this; those under way go on as far as they
-  /// can. The first failure is reported.
+  /// Records the exception being handled; call within a catch block. No frame begins after this;
+  /// frames in flight proceed as far as they can. The first failure is reported.
   void fail(const plan& p, std::optional<std::size_t> stage, std::int64_t frame) noexcept {
     stopping_ = true;
-    // Tells a thread that waits for the slot of the frame, too: it stays as it is.
+    // Also wakes a thread that waits for the frame's slot, which will not become free.
     change([&] {
       if (failure_) return;
       try {
         failure_ = describe_failure(p, stage, frame);
       } catch (const std::bad_alloc&) {
-        failure_ = "out of memory";  // as short as a string holds by itself
+        failure_ = "out of memory";  // fits the small-string buffer
       }
     });
   }
@@ -69,13 +69,13 @@ class batch_state {
     host_.change(f);
   }
 
-  /// Until `reached`, a failure or some time has passed.
+  /// Waits until `reached()`, a failure or a timeout.
   template <class Condition>
   void wait_for_change(nanoseconds at_most, Condition&& reached) {
     host_.wait_for(at_most, [&] { return reached() || stopping_; });
   }
 
-  /// Waits until nothing is pending; reports progress meanwhile.
+  /// Waits until nothing is pending and reports progress meanwhile.
   batch_result wait_for_end(progress_meter& meter) {
     while (!host_.wait_for(100'000'000, [this] { return ended_; })) {
       meter.frame_done(into_->complete(), host_.now());
@@ -90,8 +90,8 @@ class batch_state {
   std::atomic<bool> stopping_{false};
   std::atomic<bool> interrupted_{false};
   std::atomic<std::int64_t> pending_{0};
-  bool ended_ = false;                  ///< by `change`
-  std::optional<std::string> failure_;  ///< likewise
+  bool ended_ = false;                  ///< guarded by `change`
+  std::optional<std::string> failure_;  ///< guarded by `change`
 };
 
 }  // namespace graphline

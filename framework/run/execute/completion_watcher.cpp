@@ -30,8 +30,7 @@ completion_watcher::completion_watcher(std::size_t queues, std::size_t depth, wa
     }
   } catch (const std::system_error& e) {
     end();
-    throw thread_start_error("strategy 'overlap' could not start a thread that watches the device",
-                             e);
+    throw no_thread("strategy 'overlap' cannot start a thread that watches the device", e);
   } catch (...) {
     end();
     throw;
@@ -72,7 +71,7 @@ void completion_watcher::watch(watcher& w) {
   }
 }
 
-/// Looks at each queue's oldest entry; true while anything is left to wait for.
+/// Checks the oldest entry of each queue. Returns true while entries are pending.
 bool completion_watcher::poll(watcher& w) {
   bool waiting = false;
   for (queue* q : w.queues) {

@@ -13,21 +13,22 @@
 
 namespace graphline {
 
-/// Sees device stages complete and says so, from a thread of its own, so that no host thread that
-/// could compute waits for the device. One queue per stream: in a stream, stages complete in the
-/// order they were handed in.
+/// Waits for device stages on threads of its own and reports their completion, so that no thread
+/// that could compute waits for the device. One queue per stream: stages of a stream complete in
+/// submission order.
 class completion_watcher {
  public:
-  /// What was handed in with the event, and what the wait threw, or null.
+  /// Receives the token submitted with the event, and what the wait threw, or null.
   using seen_function = std::function<void(std::uint64_t token, std::exception_ptr)>;
 
-  /// `queues` streams with at most `depth` stages handed in and not yet seen on each. Polling waits
-  /// share one thread; blocking ones need one per queue, since a thread can sleep on one event
-  /// only.
+  /// Watches `queues` streams with at most `depth` pending stages each. Polling waits share one
+  /// thread; blocking waits need one thread per queue, since a thread can sleep on one event only.
+  /// @throws run_error if a thread cannot be started.
   completion_watcher(std::size_t queues, std::size_t depth, wait_mode how, seen_function seen);
   ~completion_watcher();
 
-  /// Hands in an event just recorded. Calls for one queue must not be made by two threads at once.
+  /// Submits an event just recorded.
+  /// @pre No other thread submits to this queue.
   void expect(std::size_t queue, const event& e, std::uint64_t token);
 
  private:
@@ -35,16 +36,16 @@ class completion_watcher {
     const event* awaited = nullptr;
     std::uint64_t token = 0;
   };
-  /// A ring written by the enqueueing threads and read by the watching one.
+  /// Ring buffer: enqueueing threads write, the watching thread reads.
   struct queue {
     std::vector<entry> ring;
     std::atomic<std::size_t> handed_in{0};
-    std::size_t seen = 0;  ///< of the watching thread alone
+    std::size_t seen = 0;  ///< used by the watching thread only
   };
-  /// One thread and the queues it looks after.
+  /// A thread and the queues it watches.
   struct watcher {
     std::vector<queue*> queues;
-    std::atomic<std::uint32_t> bell{0};  ///< rung at each hand-in and at the end
+    std::atomic<std::uint32_t> bell{0};  ///< incremented by each submission and at the end
     std::thread thread;
   };
 
@@ -58,7 +59,7 @@ class completion_watcher {
   std::atomic<bool> ending_{false};
   std::vector<std::unique_ptr<queue>> queues_;
   std::vector<std::unique_ptr<watcher>> watchers_;
-  std::vector<watcher*> watcher_of_;  ///< per queue
+  std::vector<watcher*> watcher_of_;  ///< by queue
 };
 
 }  // namespace graphline

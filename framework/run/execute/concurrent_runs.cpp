@@ -22,8 +22,8 @@
 namespace graphline {
 namespace {
 
-/// A run that ended with the others had room for many more samples than came.
-void give_back_room(run_record& record) {
+/// Frees the unused sample capacity of a run that ended early.
+void shrink_samples(run_record& record) {
   record.frames.shrink_to_fit();
   for (auto& stage : record.stages) {
     for (auto* column : {&stage.enqueued, &stage.device, &stage.synced, &stage.cpu}) {
@@ -37,7 +37,7 @@ void give_back_room(run_record& record) {
   }
 }
 
-/// From the first measured frame to the last, since the epoch of all.
+/// Interval from the first measured frame to the last, relative to the common epoch.
 struct running_time {
   nanoseconds begin = std::numeric_limits<nanoseconds>::max();
   nanoseconds end = std::numeric_limits<nanoseconds>::min();
@@ -58,80 +58,81 @@ bool failed(const run_record& record) {
   return record.failure.has_value();
 }
 
-/// Why runs that go on at once were told to stop.
+/// Why concurrent runs were stopped.
 enum class stop_reason {
-  foreground,  ///< the foreground runs have done their frames
-  failure,     ///< one of them failed
-  person,      ///< the stop request of the whole was raised
+  foreground,  ///< all foreground runs have completed their frames
+  failure,     ///< a run failed
+  caller,      ///< the caller's stop request was raised
 };
 
-/// Keeps runs together that go on at once, each in a thread of its own: they begin together, end
-/// when the foreground ones have ended, and none goes on where another fails or a person stops
-/// them. Nobody waits for a run that has left.
+/// Synchronizes concurrent runs, each on a thread of its own. They begin together, end when the
+/// foreground runs have ended, and stop when one fails or the caller requests it. Nobody waits for
+/// a run that has left.
 class start_barrier {
  public:
   explicit start_barrier(const std::vector<concurrent_run>& runs)
       : runs_(runs),
         stops_(std::make_unique<stop_request[]>(runs.size())),
-        standings_(runs.size(), standing::preparing) {}
+        phases_(runs.size(), phase::preparing) {}
 
-  // Of a run, from its thread.
+  // Called by a run, on its thread.
 
-  /// To be polled by it.
-  const stop_request* stop_of(std::size_t run) const noexcept { return &stops_[run]; }
+  /// The stop request that the run polls.
+  const stop_request* stop_request_of(std::size_t run) const noexcept { return &stops_[run]; }
 
-  /// Before its first measured frame: returns when all are as far, or have been told to stop.
+  /// Call before the first measured frame. Returns when all runs have called it, or all were
+  /// stopped.
   void begin(std::size_t run) {
     std::unique_lock lock(mutex_);
-    move(run, standing::ready);
-    changed_.wait(lock, [this] { return why_ || all_at_least(standing::ready); });
+    enter(run, phase::ready);
+    changed_.wait(lock, [this] { return reason_ || all_at_least(phase::ready); });
   }
 
-  /// After its last one: returns when all have ended theirs or left.
+  /// Call after the last measured frame. Returns when all runs have called it or left.
   void end(std::size_t run) {
     std::unique_lock lock(mutex_);
-    move(run, standing::ended);
-    changed_.wait(lock, [this] { return all_at_least(standing::ended); });
+    enter(run, phase::ended);
+    changed_.wait(lock, [this] { return all_at_least(phase::ended); });
   }
 
-  /// It is over, well or not, and takes no further part.
+  /// Removes the run, failed or not, from the group.
   void leave(std::size_t run, bool failed) {
     const std::scoped_lock lock(mutex_);
     if (failed) halt(stop_reason::failure);
-    move(run, standing::left);
+    enter(run, phase::left);
   }
 
-  /// From the thread that began them: returns when all have left, the first reason why they were
-  /// told to stop. Hands `stop`, which may be null, on to the runs within milliseconds.
-  stop_reason see_through(const stop_request* stop) {
-    constexpr auto look_every = std::chrono::milliseconds(10);
+  /// Call on the thread that started the runs. Waits until all have left and returns why they were
+  /// stopped first. Forwards `stop`, which may be null, within milliseconds.
+  stop_reason wait_for_all(const stop_request* stop) {
+    constexpr auto poll_interval = std::chrono::milliseconds(10);
     std::unique_lock lock(mutex_);
-    while (!changed_.wait_for(lock, look_every, [this] { return all_at_least(standing::left); })) {
-      if (stop != nullptr && stop->raised()) halt(stop_reason::person);
+    while (!changed_.wait_for(lock, poll_interval, [this] { return all_at_least(phase::left); })) {
+      if (stop != nullptr && stop->raised()) halt(stop_reason::caller);
     }
-    return *why_;
+    return *reason_;
   }
 
  private:
-  enum class standing { preparing, ready, ended, left };
+  enum class phase { preparing, ready, ended, left };
 
-  bool all_at_least(standing s) const noexcept {
-    return std::ranges::all_of(standings_, [s](standing found) { return found >= s; });
+  bool all_at_least(phase s) const noexcept {
+    return std::ranges::all_of(phases_, [s](phase found) { return found >= s; });
   }
 
-  void move(std::size_t run, standing to) {
-    standings_[run] = to;
+  void enter(std::size_t run, phase to) {
+    phases_[run] = to;
     bool running = false;
     for (std::size_t i = 0; i < runs_.size(); ++i) {
-      running |= runs_[i].foreground && standings_[i] < standing::ended;
+      running |= runs_[i].foreground && phases_[i] < phase::ended;
     }
     if (!running) halt(stop_reason::foreground);
     changed_.notify_all();
   }
 
   void halt(stop_reason reason) noexcept {
-    if (why_) return;
-    why_ = reason;
+    if (reason_) return;
+    reason_ = reason;
     for (std::size_t i = 0; i < runs_.size(); ++i) stops_[i].raise();
     changed_.notify_all();
   }
@@ -140,8 +141,8 @@ class start_barrier {
   std::unique_ptr<stop_request[]> stops_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<standing> standings_;
-  std::optional<stop_reason> why_;
+  std::vector<phase> phases_;
+  std::optional<stop_reason> reason_;
 };
 
 class concurrent_group {
@@ -158,23 +159,23 @@ class concurrent_group {
       try {
         threads.emplace_back([this, i] { run_one(i); });
       } catch (const std::system_error& e) {
-        thrown_[i] = std::make_exception_ptr(thread_start_error(
-            fmt::format("'{}' could not be given a thread to run in", runs_[i].name), e));
+        thrown_[i] = std::make_exception_ptr(
+            no_thread(fmt::format("cannot start a thread for '{}'", runs_[i].name), e));
         barrier_.leave(i, true);
       } catch (...) {
         thrown_[i] = std::current_exception();
         barrier_.leave(i, true);
       }
     }
-    const stop_reason why = barrier_.see_through(stop_);
+    const stop_reason why = barrier_.wait_for_all(stop_);
     for (auto& t : threads) t.join();
     for (const auto& problem : thrown_) {
       if (problem) std::rethrow_exception(problem);
     }
-    tell_why_stopped(why);
+    mark_stopped_runs(why);
     settle_clocks();
-    warn_of_waits();
-    if (why == stop_reason::foreground) warn_of_frames_without_others();
+    warn_about_sync();
+    if (why == stop_reason::foreground) warn_about_lone_frames();
     return std::move(records_);
   }
 
@@ -186,7 +187,7 @@ class concurrent_group {
       options.warmup = runs_[i].warmup;
       options.arrival_seed = runs_[i].arrival_seed;
       options.common_epoch = epoch_;
-      options.stop = barrier_.stop_of(i);
+      options.stop = barrier_.stop_request_of(i);
       options.before_frames = [this, i] { barrier_.begin(i); };
       options.after_frames = [this, i] { barrier_.end(i); };
       records_[i] = runs_[i].session->run(options);
@@ -196,16 +197,16 @@ class concurrent_group {
     barrier_.leave(i, thrown_[i] != nullptr || failed(records_[i]));
   }
 
-  /// A stop that came from the others is no interruption by a person.
-  void tell_why_stopped(stop_reason why) {
-    if (why == stop_reason::person) return;
+  /// A stop caused by the other runs does not count as an interruption.
+  void mark_stopped_runs(stop_reason why) {
+    if (why == stop_reason::caller) return;
     for (std::size_t i = 0; i < runs_.size(); ++i) {
       run_record& record = records_[i];
       if (!record.interrupted) continue;
       record.interrupted = false;
       if (why == stop_reason::foreground) {
         record.run.frames = static_cast<std::int64_t>(frames_due(record));
-        give_back_room(record);
+        shrink_samples(record);
         continue;
       }
       const auto cause = std::ranges::find_if(records_, failed);
@@ -224,17 +225,17 @@ class concurrent_group {
     }
   }
 
-  void warn_of_waits() {
+  void warn_about_sync() {
     for (run_record& record : records_) {
       if (record.run.timing != timing_method::sync) continue;
       record.warnings.push_back(
-          "timing: sync waits for the whole device, and so for the stages of pipelines beside this "
-          "one: stage times hold these waits; timing: event has no part in them");
+          "timing: sync waits for the whole device, so stage times contain waits for stages of the "
+          "concurrent pipelines; timing: event avoids this");
     }
   }
 
-  /// A few frames at either end are a matter of when threads wake up.
-  void warn_of_frames_without_others() {
+  /// Ignores up to 1 %: thread wake-up shifts a few frames at either end.
+  void warn_about_lone_frames() {
     if (std::ranges::any_of(records_, failed)) return;
     for (std::size_t i = 0; i < runs_.size(); ++i) {
       if (!runs_[i].foreground) continue;
@@ -243,10 +244,10 @@ class concurrent_group {
         if (other == i) continue;
         const auto alone = frames_outside(records_[i], running_time_of(records_[other]));
         if (alone * 100 <= all) continue;
-        records_[i].warnings.push_back(
-            fmt::format("more than 1 % of the frames ran without '{}' beside them: its frames "
-                        "began later or ended earlier than those of this pipeline",
-                        runs_[other].name));
+        records_[i].warnings.push_back(fmt::format(
+            "more than 1 % of the frames did not overlap '{}', whose frames began later "
+            "or ended earlier than those of this pipeline",
+            runs_[other].name));
       }
     }
   }
@@ -254,7 +255,7 @@ class concurrent_group {
   const std::vector<concurrent_run>& runs_;
   const stop_request* stop_;
   start_barrier barrier_;
-  std::vector<run_record> records_;         ///< each written by its own thread
+  std::vector<run_record> records_;         ///< by run; written by the run's thread
   std::vector<std::exception_ptr> thrown_;  ///< likewise
   std::map<device*, clock_watch> clocks_;
   const nanoseconds epoch_ = now();
@@ -269,8 +270,8 @@ std::vector<run_record> run_at_once(const std::vector<concurrent_run>& runs,
 
 namespace {
 
-/// Nanoseconds from one frame's begin to the next; nothing without a frame. Rougher than the frame
-/// period of reports, and known of the few frames too from which that says nothing.
+/// Mean time between frame begins, in nanoseconds; empty without frames. Coarser than the frame
+/// period of reports, but defined for few frames too.
 std::optional<double> rough_period(const run_record& record) {
   if (record.frames.empty()) return std::nullopt;
   const frame_record& first = record.frames.front();
@@ -293,13 +294,13 @@ void frame_allowance::give(std::size_t configuration, std::vector<concurrent_run
 
 void frame_allowance::learn(std::size_t configuration, const std::vector<concurrent_run>& runs,
                             const std::vector<run_record>& records) {
-  double length = 0;  // of a whole trial
+  double length = 0;  // of a trial, in ns
   for (std::size_t i = 0; i < runs.size(); ++i) {
     if (!runs[i].foreground) continue;
     const auto frames = static_cast<double>(runs[i].session->planned().run.frames);
     length = std::max(length, frames * rough_period(records[i]).value_or(0));
   }
-  // Three times as many as it took, for what may come in between.
+  // Three times the need, to allow for variation.
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const auto period = rough_period(records[i]);
     if (!period) continue;

@@ -20,7 +20,7 @@
 namespace graphline {
 namespace {
 
-/// The value of the first line of /proc/cpuinfo with a name; empty where there is none.
+/// Value of the first matching line of /proc/cpuinfo; empty if there is none.
 std::string first_in_cpuinfo(std::string_view name) {
   std::ifstream info("/proc/cpuinfo");
   for (std::string line; std::getline(info, line);) {
@@ -31,8 +31,7 @@ std::string first_in_cpuinfo(std::string_view name) {
   return {};
 }
 
-/// How the system sets the clock of the first core; empty where it does not, as in most virtual
-/// machines.
+/// Frequency governor of the first core; empty if the system has none, as in most virtual machines.
 std::string governor() {
   std::ifstream file("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
   std::string word;
@@ -40,7 +39,7 @@ std::string governor() {
   return word;
 }
 
-/// "0-3,8": ranges of ascending numbers, as `taskset` takes them.
+/// Formats CPU numbers as ranges, such as "0-3,8" (`taskset` syntax). Expects ascending numbers.
 std::string in_ranges(const cpu_set& cpus) {
   std::string text;
   for (std::size_t i = 0; i < cpus.size();) {
@@ -53,8 +52,8 @@ std::string in_ranges(const cpu_set& cpus) {
   return text;
 }
 
-/// "SCHED_OTHER, nice 0", "SCHED_FIFO, priority 50": of the calling thread, which those that it
-/// makes inherit.
+/// Scheduling class of the calling thread, which its child threads inherit: "SCHED_OTHER, nice 0",
+/// "SCHED_FIFO, priority 50".
 std::string scheduling() {
   const int policy = ::sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
   constexpr std::pair<int, std::string_view> names[] = {
@@ -84,7 +83,7 @@ std::string utc_date() {
 
 using named_values = std::vector<std::pair<std::string, std::string>>;
 
-/// What stays the same while the program runs.
+/// Values that stay constant while the program runs.
 named_values fixed_part() {
   named_values known;
   const auto add = [&](const char* name, std::string text) {
@@ -101,7 +100,7 @@ named_values fixed_part() {
   add("processor", processor.empty() ? "unknown" : processor);
   const auto set_by = governor();
   add("CPU governor", set_by);
-  // Where a governor sets it, it is another one at each moment.
+  // A governor varies the clock, so that a single reading would mislead.
   if (const auto clock = first_in_cpuinfo("cpu MHz"); set_by.empty() && !clock.empty()) {
     add("CPU clock", clock + " MHz");
   }
@@ -111,7 +110,7 @@ named_values fixed_part() {
 }  // namespace
 
 named_values describe_environment() {
-  // Once: the kernel takes longer for this the more cores there are.
+  // Read once: the cost grows with the number of cores.
   static const named_values fixed = fixed_part();
   named_values all = {{"graphline", std::string(version())}, {"date", utc_date()}};
   all.insert(all.end(), fixed.begin(), fixed.end());

@@ -9,14 +9,14 @@
 
 namespace graphline {
 
-/// What a reader of a result must know of the machine and the program, as name and value: version,
-/// build and commit, date (UTC), host name, operating system, processor with its clock where that
-/// is fixed and its governor where it is not, cores, the CPUs of the calling thread's affinity and
-/// its scheduling class, compiler, library versions. What is not known is left out.
+/// Describes machine and program as name and value: version, build and commit, date (UTC), host
+/// name, operating system, processor, clock (or the governor that varies it), cores, CPU affinity
+/// and scheduling class of the calling thread, compiler, library versions. Unknown values are
+/// omitted.
 std::vector<std::pair<std::string, std::string>> describe_environment();
 
-/// How many CPU stages of a plan can run at once, at least 1: its `workers`, or as many as this
-/// program has cores, less those that the device computes on where the plan has work for it.
+/// Number of CPU stages that can run concurrently, at least 1: the plan's `workers`, or the usable
+/// cores less those that compute for the device if the plan has device stages.
 int cores_for_cpu_stages(const plan& p, const device_properties& on);
 
 }  // namespace graphline

@@ -14,20 +14,20 @@
 
 namespace graphline {
 
-/// Frames to run one after another, in one go.
+/// A sequence of frames to run.
 struct batch {
-  std::int64_t frames = 0;        ///< with a schedule: those of it, dropped ones among them
-  std::int64_t first_number = 0;  ///< of its first frame, counted from the start of the run
+  std::int64_t frames = 0;        ///< with a schedule: its frames, including dropped ones
+  std::int64_t first_number = 0;  ///< number of its first frame, counted from the start of the run
   recording* into = nullptr;      ///< with room for `frames`
   const stop_request* stop = nullptr;
   progress_function on_progress;  ///< may be empty
   bool warmup = false;
-  frame_schedule* schedule = nullptr;  ///< when frames are due; null: each when it can begin
-  frame_feed* feed = nullptr;          ///< in place of a schedule: each when it is submitted
+  frame_schedule* schedule = nullptr;  ///< due times; null: each frame begins as soon as it can
+  frame_feed* feed = nullptr;          ///< replaces the schedule: frames are due when submitted
 
   bool on_schedule() const noexcept { return schedule != nullptr || feed != nullptr; }
 
-  /// Waits for the next frame and returns its due time. Calls `look` as `wait_until` does. Empty if
+  /// Waits for the next frame and returns its due time; calls `look` as `wait_until` does. Empty if
   /// no frame is left or `look` ended the wait.
   template <class Waits, class Look>
   std::optional<nanoseconds> await_next(const Waits& waits, const Look& look) const {
@@ -39,38 +39,38 @@ struct batch {
     }
     while (const std::optional<nanoseconds> unwatched = look()) {
       const frame_feed::next_frame next = feed->begin_next(*unwatched);
-      if (next.is == frame_feed::standing::begun) return next.due;
-      if (next.is == frame_feed::standing::over) break;
+      if (next.is == frame_feed::state::begun) return next.due;
+      if (next.is == frame_feed::state::over) break;
     }
     return std::nullopt;
   }
 };
 
-/// How a batch went.
+/// Outcome of a batch.
 struct batch_result {
-  std::int64_t completed = 0;          ///< frames, from the first on, all of whose stages ran
-  bool interrupted = false;            ///< the stop request ended it
-  std::optional<std::string> failure;  ///< what ended it, naming stage and frame
+  std::int64_t completed = 0;          ///< leading frames whose stages all ran
+  bool interrupted = false;            ///< ended by the stop request
+  std::optional<std::string> failure;  ///< message naming stage and frame
 };
 
-/// Runs frames under one strategy.
+/// Runs frames as the plan's schedule demands.
 class executor {
  public:
   virtual ~executor() = default;
 
-  /// Returns when every frame begun is complete or abandoned and the device is idle. A stage's
-  /// exception ends the batch and is told in the result.
+  /// Returns when every frame begun has completed or been abandoned and the device is idle. An
+  /// exception thrown by a stage ends the batch and sets `failure`.
   virtual batch_result run(const batch& b) = 0;
 };
 
-/// Carries out the plan's schedule on this machine.
+/// Creates the executor for the plan's schedule on this machine.
 std::unique_ptr<executor> make_executor(prepared_pipeline& pipeline);
 
-/// "stage 'head' (network), frame 12: WHAT", from within a catch block; without the stage where it
-/// is not known.
+/// Formats the exception being handled as "stage 'head' (network), frame 12: MESSAGE", without the
+/// stage if it is unknown. Call within a catch block.
 std::string describe_failure(const plan& p, std::optional<std::size_t> stage, std::int64_t frame);
 
-/// Tells progress to a function at most ten times a second, from stamps the caller has anyway.
+/// Reports progress at most ten times a second, using stamps that the caller takes anyway.
 class progress_meter {
  public:
   explicit progress_meter(const batch& b) : batch_(b) {}

@@ -10,7 +10,7 @@
 
 namespace graphline {
 
-/// Launches each frame's graph. CPU stages run where the device calls them.
+/// Launches one graph per frame. CPU stages run as host nodes.
 template <class Host>
 class frame_executor final : public in_order_executor<Host> {
   using base = in_order_executor<Host>;
@@ -32,8 +32,8 @@ class frame_executor final : public in_order_executor<Host> {
   }
 
  private:
-  void carry_out(slot& s, frame_position frame, nanoseconds begun) override {
-    const stage_scope scope({nullptr, frame.number});  // the graph's nodes know their stages
+  void execute(slot& s, frame_position frame, nanoseconds begun) override {
+    const stage_scope scope({nullptr, frame.number});  // the graph's nodes set the stage
     host_.launch(*s.frame, frame, abandoned_);
     if (runner_->into().method() != timing_method::none) {
       runner_->into().frame_launched(frame.index, begun, host_.now());
@@ -42,7 +42,7 @@ class frame_executor final : public in_order_executor<Host> {
 
   bool has_ended(const slot& s) override { return s.frame->complete().done(); }
 
-  /// Frames end in order, so those before one that failed are told as completed by then.
+  /// Frames end in order: those before the failed one have been reported complete.
   void wait_for_end(slot& s) override {
     host_.await(s.frame->complete());
     if (const auto& launched = s.frame->current(); launched.problem != nullptr) {
@@ -51,7 +51,7 @@ class frame_executor final : public in_order_executor<Host> {
     }
   }
 
-  /// What was launched beyond the failed frame runs to its end, without its CPU stages.
+  /// Frames launched after the failed one run to completion without their CPU stages.
   void drain() override {
     abandoned_ = true;
     pipeline_.device().synchronize(wait_mode::block);

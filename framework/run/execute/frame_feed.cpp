@@ -12,7 +12,7 @@
 
 namespace graphline {
 
-/// The stage that hands frames to the pipeline.
+/// The stage that writes submitted frames to its outputs.
 class feed_source final : public cpu_stage {
  public:
   explicit feed_source(frame_feed& feed) : feed_(feed) {}
@@ -48,7 +48,7 @@ bool frame_feed::submit(std::initializer_list<const_tensor_view> frame) {
     data.emplace_back(begin, begin + tensor.type.bytes());
   }
   if (!std::ranges::equal(frame, tensors_, {}, &const_tensor_view::type)) {
-    throw std::logic_error("a frame was submitted whose tensors are not those of the feed");
+    throw std::logic_error("the submitted tensors do not have the types of the feed");
   }
   std::unique_lock locked(lock_);
   const auto takes = [this] { return open_ && !closed_; };
@@ -81,8 +81,7 @@ void frame_feed::close() {
 void frame_feed::open(const settings& run) {
   if (run.arrival == arrival::closed) {
     throw input_error(
-        "frames that are submitted are an open load: set arrival: constant with the rate that is "
-        "expected");
+        "submitted frames need an open load: set arrival: constant with the expected rate");
   }
   const std::lock_guard locked(lock_);
   open_ = true;
@@ -97,17 +96,17 @@ void frame_feed::open(const settings& run) {
 
 frame_feed::next_frame frame_feed::begin_next(nanoseconds at_most) {
   std::unique_lock locked(lock_);
-  if (left_ == 0) return {standing::over};
+  if (left_ == 0) return {state::over};
   changed_.wait_for(locked, std::chrono::nanoseconds(at_most),
                     [this] { return !waiting_.empty() || closed_; });
-  if (waiting_.empty()) return {closed_ ? standing::over : standing::none_yet};
+  if (waiting_.empty()) return {closed_ ? state::over : state::waiting};
   --left_;
   const nanoseconds due = waiting_.front().due;
   begun_due_.push_back(due);
   begun_.push_back(std::move(waiting_.front().data));
   waiting_.pop_front();
   changed_.notify_all();
-  return {standing::begun, due};
+  return {state::begun, due};
 }
 
 load_record frame_feed::end(nanoseconds epoch, nanoseconds ended, std::int64_t completed) {

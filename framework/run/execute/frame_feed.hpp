@@ -21,44 +21,45 @@
 
 namespace graphline {
 
-/// Frames that an application submits to a run, such as a camera's: each is due when it is
-/// submitted, and latencies count from there. The pipeline has a stage of `source_kind`, which
-/// writes the frame's tensors, and `arrival: constant`, with the rate that is expected; `queue` and
-/// `when_full` hold as they do for frames on a schedule. Any thread may submit and close.
+/// Frames submitted by an application, such as camera images. A frame is due when submitted;
+/// latency counts from there. The pipeline needs a stage of `source_kind`, which writes the frame's
+/// tensors, and `arrival: constant` with the expected rate; `queue` and `when_full` apply as with
+/// scheduled frames. Any thread may submit and close.
 class frame_feed {
  public:
-  /// `tensors`: what each frame consists of.
+  /// @param tensors Types of a frame's tensors.
   explicit frame_feed(std::vector<tensor_type> tensors);
 
-  /// A CPU stage that writes the tensors of each frame, zeros in warm-up frames. The kind and its
-  /// stages refer to this feed.
+  /// Creates the kind of the CPU stage that writes the tensors of each frame (zeros in warm-up
+  /// frames). The kind and its stages refer to this feed.
   stage_kind source_kind(std::string name);
 
-  /// Copies a frame, whose tensors have the types of the feed; `std::logic_error` otherwise. False
-  /// where no run takes frames: before the warm-up is over, after `close`, and after the run.
-  /// While the queue is full, it waits under `when_full: block`; under `drop_newest` the answer is
-  /// false; under `drop_oldest` another frame is dropped.
+  /// Copies a frame into the queue. If the queue is full, waits under `when_full: block`, returns
+  /// false under `drop_newest`, drops the oldest waiting frame under `drop_oldest`. Also returns
+  /// false if no run accepts frames: before the end of the warm-up, after `close` and after the
+  /// run.
+  /// @throws std::logic_error if the tensors' types are not the feed's.
   bool submit(std::initializer_list<const_tensor_view> frame);
 
-  /// No more frames: the run ends with those submitted.
+  /// Ends the feed: the run completes the frames submitted so far.
   void close();
 
-  // For the session and its executors.
+  // For session and executors.
 
-  /// Takes frames from now on, at most as many as the settings say. Throws `input_error` where
-  /// these have no open load.
+  /// Accepts up to `run.frames` frames from now on.
+  /// @throws input_error if the settings have no open load.
   void open(const settings& run);
 
-  /// Begins the oldest frame, once there is one, and answers when it was due.
-  enum class standing { begun, none_yet, over };
+  /// Waits up to `at_most` for a frame, begins the oldest one and returns its due time.
+  enum class state { begun, waiting, over };
   struct next_frame {
-    standing is;
+    state is;
     nanoseconds due = 0;
   };
   next_frame begin_next(nanoseconds at_most);
 
-  /// Takes no more frames from the moment `ended` on. What became of those of this run, the first
-  /// `completed` of which are done, with times counted from `epoch`.
+  /// Stops accepting frames. Returns the load of this run, whose first `completed` frames are
+  /// complete, with times relative to `epoch`.
   load_record end(nanoseconds epoch, nanoseconds ended, std::int64_t completed);
 
  private:
@@ -70,22 +71,22 @@ class frame_feed {
     frame_data data;
   };
 
-  /// Copies the data of the oldest frame that has begun and was not taken yet.
+  /// Copies the data of the oldest frame that has begun and was not copied yet.
   void take(std::span<const tensor_view> into);
 
   std::vector<tensor_type> tensors_;
   std::mutex lock_;
   std::condition_variable changed_;
 
-  // Under the lock.
+  // Guarded by `lock_`.
   bool open_ = false;
-  bool closed_ = false;  ///< by the application
+  bool closed_ = false;  ///< by `close`
   std::int64_t left_ = 0;
   std::size_t room_ = 0;
   queue_policy when_full_ = queue_policy::block;
   std::deque<waiting_frame> waiting_;
-  std::vector<nanoseconds> begun_due_;  ///< of all frames begun
-  std::deque<frame_data> begun_;        ///< those whose source stage has not run yet
+  std::vector<nanoseconds> begun_due_;  ///< all frames begun
+  std::deque<frame_data> begun_;        ///< frames whose source stage has not run
   load_record load_;
 };
 

@@ -7,7 +7,7 @@
 namespace graphline {
 namespace {
 
-/// A CPU stage as the device calls it.
+/// Host node that runs a CPU stage.
 class stage_call final : public host_function, public model_timed_call {
  public:
   stage_call(bound_stage& stage, frame_launch& launched) : stage_(stage), launched_(launched) {}
@@ -53,7 +53,7 @@ frame_graph::frame_graph(device& d, const plan& p, slot& s,
       slot_(s),
       streams_(streams),
       origin_(origin),
-      fork_(d.make_event("frame fork", wait_mode::spin)),  // nobody waits for it on the host
+      fork_(d.make_event("frame fork", wait_mode::spin)),  // the host never waits for it
       complete_(d.make_event("frame complete", p.run.wait)) {
   for (auto& stage : slot_.stages) {
     if (stage.cpu != nullptr) stage.call = std::make_unique<stage_call>(stage, current_);
@@ -68,7 +68,7 @@ void frame_graph::enqueue(timing_method method) {
                        [&] { enqueue(stage, method); });
   }
   for (const auto& stage : slot_.stages) {
-    // What nothing follows ends the frame; all else is done before that.
+    // Stages without followers end the frame; all others complete before these.
     if (plan_.stages[stage.index].followers.empty()) origin_.wait(*stage.complete);
   }
 }
@@ -121,9 +121,7 @@ void enqueue_in_parts(device_work& work, stream& s, std::size_t parts,
     void part_enqueued(stream& /*s*/) override {
       if (next_ == parts_) {
         throw run_error(
-            fmt::format("it told of more than its {} parts while it was enqueued; its "
-                        "enqueue_in_parts() must tell once after each of parts()",
-                        parts_));
+            fmt::format("enqueue_in_parts() reported more parts than parts() lists ({})", parts_));
       }
       after_(next_++);
     }
@@ -136,10 +134,8 @@ void enqueue_in_parts(device_work& work, stream& s, std::size_t parts,
   counting marker(parts, after);
   work.enqueue_in_parts(s, marker);
   if (marker.next_ == parts) return;
-  throw run_error(
-      fmt::format("it told of {} of its {} parts while it was enqueued; its "
-                  "enqueue_in_parts() must tell after each of parts()",
-                  marker.next_, parts));
+  throw run_error(fmt::format("enqueue_in_parts() reported {} of the {} parts that parts() lists",
+                              marker.next_, parts));
 }
 
 slot::slot() = default;

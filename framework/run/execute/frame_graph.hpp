@@ -17,47 +17,48 @@
 
 namespace graphline {
 
-/// Begins a CPU stage in virtual time and returns how long it takes.
+/// Begins a CPU stage in virtual time and returns its duration.
 using virtual_cpu_stage = std::function<nanoseconds(const bound_stage&, frame_position)>;
 
-/// What a slot's frame graph is launched for. Written before the launch, read by the graph's host
-/// nodes, and holding what they leave once the launch is complete.
+/// Arguments and results of one launch of a frame graph. Written before the launch, read by the
+/// graph's host nodes; holds their results once the launch is complete.
 struct frame_launch {
-  // What CPU stages call. Both null: a rehearsal, in which they do nothing.
+  // Executes CPU stages. Both null: warm-up launch, CPU stages do nothing.
   const stage_runner* runner = nullptr;
   const virtual_cpu_stage* in_virtual_time = nullptr;
 
   frame_position frame;
-  std::atomic<bool>* abandoned = nullptr;  ///< common to all slots: no CPU stage runs any more
-  std::size_t failed_stage = 0;            ///< of `problem`
-  std::exception_ptr problem = {};         ///< what a CPU stage threw
+  std::atomic<bool>* abandoned = nullptr;  ///< shared by all slots; when set, CPU stages do nothing
+  std::size_t failed_stage = 0;            ///< the stage that threw `problem`
+  std::exception_ptr problem = {};         ///< thrown by a CPU stage
 };
 
-/// The whole frame of a slot as one graph: device stages on their planned streams, CPU stages as
-/// host nodes on streams of theirs, forked from the stream it is launched on and joined to it.
+/// A frame of a slot as one graph: device stages on their planned streams, CPU stages as host nodes
+/// on streams of their own, forked from the launch stream and joined to it.
 ///
-/// All frames are launched on one stream, so that a frame's graph begins when the one before has
-/// ended: no stage ever overlaps itself, and frames reach CPU stages in order. What several frames
-/// in flight gain is that the next is handed over before the device is done with the one before.
+/// All frames are launched on one stream, so a graph begins when the one before has ended: no stage
+/// overlaps itself, and CPU stages see frames in order. Several frames in flight let the host
+/// launch the next frame before the device has finished the previous one.
 class frame_graph {
  public:
-  /// `streams` are the plan's; the slot's stages are bound. All arguments outlive this.
+  /// @param streams The plan's streams.
+  /// @pre The slot's stages are bound. All arguments outlive this object.
   frame_graph(device& d, const plan& p, slot& s,
               const std::vector<std::unique_ptr<stream>>& streams, stream& origin);
 
-  /// Enqueues the frame operation by operation, in a capture or not, with what `method` stamps.
+  /// Enqueues the frame's operations, captured or not, with the stamps that `method` needs.
   void enqueue(timing_method method);
 
-  /// Makes the executable for a method, where there is none yet: clean for `none`, with stamps at
-  /// stage boundaries for `event`, at parts' too for `layers`.
+  /// Instantiates the executable for a method unless it exists: without stamps for `none`, with
+  /// stamps at stage boundaries for `event`, at part boundaries too for `layers`.
   void instrument(timing_method method);
 
-  /// For what was captured and measured elsewhere.
+  /// Adopts an executable captured elsewhere.
   void keep(timing_method method, std::unique_ptr<graph_exec> made) {
     executable(method) = std::move(made);
   }
 
-  /// Launches the executable for a method and marks its end by `complete`.
+  /// Launches the executable for a method and records `complete` after it.
   void launch(timing_method method);
 
   const event& complete() const noexcept { return *complete_; }

@@ -13,42 +13,42 @@
 
 namespace graphline {
 
-/// Tells of one frame after another when it is due, in nanoseconds after the load begins,
-/// ascending; nothing when no frame is left.
+/// Returns the due time of the next frame, in nanoseconds after the load begins, ascending; empty
+/// when no frame is left.
 using arrival_source = std::function<std::optional<nanoseconds>()>;
 
-/// Of `count` frames, each time made when it is asked for. `constant`: the first at once, then
-/// every 1 / `rate` seconds. `poisson`: after exponential gaps, -ln(1 - u) / `rate` seconds with u
-/// uniform in [0, 1), the same ones for the same seed. Not for `closed`.
+/// Due times of `count` frames, generated on demand. `constant`: the first at 0, then every 1 /
+/// `rate` seconds. `poisson`: exponential gaps, -ln(1 - u) / `rate` seconds with u uniform in [0,
+/// 1), reproducible by seed.
+/// @pre `how` is not `closed`.
 arrival_source arrival_times(arrival how, double rate, std::int64_t count, std::uint64_t seed);
 
-/// The frames of an open load: when each is due, and the bounded queue in which those wait that are
-/// due and cannot begin yet.
+/// Due times of an open load, and the bounded queue of frames that are due and cannot begin yet.
 ///
-/// Nothing but a frame that begins leaves the queue. So it needs no thread: arrivals are put
-/// through it, in order, when the next frame can begin, with the result that a queue watching the
-/// clock would give. It holds frames that wait, are in flight or were dropped, and none to come.
+/// Only a frame that begins leaves the queue, so the queue needs no thread: arrivals enter it, in
+/// order, when the next frame can begin, with the same result as a queue that follows the clock. It
+/// stores frames that wait, are in flight or were dropped, but no future ones.
 ///
-/// One thread begins frames; any may close and end the load.
+/// One thread begins frames; any thread may close and end the load.
 class frame_schedule {
  public:
-  /// At least one place in the queue.
+  /// @pre `queue` >= 1.
   frame_schedule(arrival_source arrivals, std::int64_t queue, queue_policy when_full);
 
-  /// For whoever can begin a frame from the moment `at` of the host's clock on: when the one that
-  /// is next was or will be due, on the same clock. Moments ascend from call to call, and the load
-  /// begins at the first. Nothing when no frame is left.
+  /// Returns when the next frame was or will be due, for a caller that can begin one from host time
+  /// `at` on; empty if no frame is left. `at` ascends from call to call; the first call begins the
+  /// load.
   std::optional<nanoseconds> next(nanoseconds at);
 
-  /// The frame that `next` told of begins, as it is due or later. It leaves the queue; one that was
-  /// yet to come has waited in none. `completed`: frames, the first of those begun, that are done.
+  /// Begins the frame returned by `next`, at its due time or later, and removes it from the queue.
+  /// @param completed Number of frames completed so far, in the order they began.
   void begin_frame(std::int64_t completed);
 
-  /// No frame begins after this.
+  /// Prevents further frames from beginning.
   void close();
 
-  /// What became of the frames that were due up to `ended`, of which the first `completed` that
-  /// began are done; with times counted from `epoch`. No frame begins after this.
+  /// Closes the load and returns the outcome of the frames due up to `ended`, of which the first
+  /// `completed` begun are complete. Times are relative to `epoch`.
   load_record end(nanoseconds epoch, nanoseconds ended, std::int64_t completed);
 
  private:
@@ -57,26 +57,26 @@ class frame_schedule {
   std::size_t room_;
   queue_policy when_full_;
 
-  std::mutex lock_;  // of all else
+  std::mutex lock_;  // guards everything below
   arrival_source arrivals_;
-  std::optional<nanoseconds> coming_;  ///< when the next frame arrives
-  std::optional<nanoseconds> origin_;  ///< when the load began
-  std::deque<nanoseconds> begun_;      ///< frames that are not known to be done
-  std::int64_t done_ = 0;              ///< frames that are
+  std::optional<nanoseconds> coming_;  ///< due time of the next arrival
+  std::optional<nanoseconds> origin_;  ///< begin of the load
+  std::deque<nanoseconds> begun_;      ///< due times of frames in flight
+  std::int64_t done_ = 0;              ///< frames completed
   std::deque<nanoseconds> queue_;
   std::deque<nanoseconds> dropped_;
   bool closed_ = false;
   load_record load_;
 };
 
-/// Longest time between two looks of a waiting thread at a stop request, and at work of the device
-/// that is about to end.
+/// Longest time between a waiting thread's checks of a stop request, and of device work about to
+/// complete.
 inline constexpr nanoseconds stop_poll_interval = 50'000'000;
 inline constexpr nanoseconds device_poll_interval = 20'000;
 
-/// Waits of the calling thread for moments of the host's clock: `spin` polls it, `yield` polls it
-/// and yields the core, `block` sleeps. While one exists that blocks, the system wakes the thread
-/// as punctually as it can.
+/// Waits of the calling thread for host clock times: `spin` polls the clock, `yield` polls it and
+/// yields the core, `block` sleeps. A blocking object reduces the thread's timer slack while it
+/// exists.
 class due_wait {
  public:
   explicit due_wait(wait_mode how) noexcept;
@@ -86,16 +86,16 @@ class due_wait {
 
   static nanoseconds now() noexcept { return graphline::now(); }
 
-  /// Polls once more, or sleeps until the moment `at`.
+  /// Returns at once (`spin`), yields the core, or sleeps until `at`.
   void pause(nanoseconds at) const noexcept;
 
  private:
   wait_mode how_;
-  int slack_ = -1;  ///< of the thread before, in nanoseconds; negative: left as it was
+  int slack_ = -1;  ///< timer slack to restore, in ns; negative: unchanged
 };
 
-/// Returns true from the moment `due` on. Until then calls `look()`, at least once, which says for
-/// how many nanoseconds it need not be called again; nothing ends the wait at once, with false.
+/// Waits until `due` and returns true. Calls `look()` at least once; it returns for how many
+/// nanoseconds it need not be called again, or empty to end the wait with false.
 template <class Waits, class Look>
 bool wait_until(nanoseconds due, const Waits& waits, const Look& look) {
   while (true) {

@@ -15,10 +15,10 @@
 namespace graphline {
 namespace {
 
-/// No frame is to wait for memory, so that no more are kept than this has room for.
+/// Maximum number of standstills kept: reserved up front, so that recording never allocates.
 constexpr std::size_t most_kept = 256;
 
-/// The waiting time of the calling thread, read without allocations.
+/// Reads the calling thread's run-queue waiting time without allocating.
 class own_waiting_time {
  public:
   own_waiting_time() : file_(::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)) {}
@@ -60,7 +60,7 @@ std::optional<standstill_record> standstill_between(const beat& before, const be
   const bool known = before.waited && after.waited;
   const nanoseconds waited = known ? *after.waited - *before.waited : 0;
   const nanoseconds still = passed - heartbeat_period - waited;
-  // Had it not stood still, one thread that runs would have used up all of the time.
+  // If the process was running, one busy thread would have used all of the time.
   const bool others_ran = after.used - before.used > passed / 2;
   if (still < (known ? heartbeat_late : heartbeat_late_unknown) || others_ran) return std::nullopt;
   return standstill_record{.begin = after.at - waited - still, .length = still, .suspended = false};
@@ -71,7 +71,8 @@ heartbeat::heartbeat() {
   try {
     thread_ = std::thread([this] { run(); });
   } catch (const std::system_error& why) {
-    throw thread_start_error("cannot start the thread that sees the process stand still", why);
+    throw no_thread("cannot start the heartbeat thread, which detects standstills of the process",
+                    why);
   }
 }
 

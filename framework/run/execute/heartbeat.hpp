@@ -11,36 +11,36 @@
 
 namespace graphline {
 
-/// What a thread that wakes up again and again sees.
+/// State of the process at one wake-up of the heartbeat.
 struct beat {
-  nanoseconds at = 0;                      ///< host clock, which stands still while suspended
-  nanoseconds with_suspend = 0;            ///< the same, with the time in which it stood still
-  nanoseconds used = 0;                    ///< processor time of the process
-  std::optional<nanoseconds> waited = {};  ///< of this thread, for a core
+  nanoseconds at = 0;                      ///< host clock, which stops during suspend
+  nanoseconds with_suspend = 0;            ///< clock that continues during suspend
+  nanoseconds used = 0;                    ///< CPU time of the process
+  std::optional<nanoseconds> waited = {};  ///< time this thread waited for a core
 };
 
-/// How long a heartbeat sleeps.
+/// Interval between beats.
 inline constexpr nanoseconds heartbeat_period = 20'000'000;
 
-/// Whether the process, or the whole machine, stood still between two beats: the later one is late,
-/// the thread did not wait for a core and no other thread ran. A shorter time than `heartbeat_late`
-/// is not told.
+/// Detects a standstill of the process or machine between two beats: the second is late, the thread
+/// did not wait for a core and no other thread ran. Ignores standstills shorter than
+/// `heartbeat_late`.
 std::optional<standstill_record> standstill_between(const beat& before, const beat& after);
 inline constexpr nanoseconds heartbeat_late = 50'000'000;
-/// Where the system does not say how long the thread waited for a core.
+/// The limit if the thread's waiting time is unknown.
 inline constexpr nanoseconds heartbeat_late_unknown = 500'000'000;
 
-/// A thread that finds times in which the process stood still: stopped by a signal, frozen with its
+/// Background thread that detects standstills of the process: stopped by a signal, frozen with its
 /// container, suspended with its machine.
 class heartbeat {
  public:
-  /// Throws `run_error` when there is no thread for it.
+  /// @throws run_error if the thread cannot be started.
   heartbeat();
   ~heartbeat();
   heartbeat(const heartbeat&) = delete;
   heartbeat& operator=(const heartbeat&) = delete;
 
-  /// Ends the thread; what it found, on the host clock.
+  /// Ends the thread and returns the standstills, on the host clock.
   std::vector<standstill_record> end();
 
  private:

@@ -18,10 +18,10 @@
 
 namespace graphline {
 
-/// One host thread that begins frames in order and sees them end in that order. With several in
-/// flight it looks whether the oldest has ended whenever it may have worked or waited for long:
-/// after each stage, while a stage waits for the device, between frames, and while the next frame
-/// is yet to be due.
+/// Begins frames in order on one host thread and observes their ends in that order. With several
+/// frames in flight it checks whether the oldest has ended whenever time may have passed: after
+/// each stage, while a stage waits for the device, between frames, and while waiting for the next
+/// frame's due time.
 template <class Host>
 class in_order_executor : public executor {
  public:
@@ -42,33 +42,33 @@ class in_order_executor : public executor {
       try {
         drain();
       } catch (const std::exception&) {
-        // The device itself has failed; `failure` already says so.
+        // The device has failed; `failure` says so.
       }
     }
     return result_;
   }
 
  protected:
-  /// `world`: further arguments of the host's constructor.
+  /// @param world Further constructor arguments of the host.
   template <class... World>
   explicit in_order_executor(prepared_pipeline& pipeline, World&&... world)
       : pipeline_(pipeline), host_(pipeline, std::forward<World>(world)...) {}
 
-  /// Executes a frame that began at `begun`; does not wait for its end.
-  virtual void carry_out(slot& s, frame_position frame, nanoseconds begun) = 0;
+  /// Executes a frame that began at `begun`, without waiting for its end.
+  virtual void execute(slot& s, frame_position frame, nanoseconds begun) = 0;
 
   virtual bool has_ended(const slot& s) = 0;
 
-  /// Waits for the end of a frame. Throws what a stage of it threw.
+  /// Waits for the end of a frame and throws what its stages threw.
   virtual void wait_for_end(slot& s) = 0;
 
-  /// Records what ended the oldest frame, whose end the host saw at `end`.
-  virtual void note_end(frame_position /*frame*/, nanoseconds /*end*/) {}
+  /// Records what ended the oldest frame. The host observed its end at `end`.
+  virtual void record_end(frame_position /*frame*/, nanoseconds /*end*/) {}
 
-  /// After a failure: leaves the device idle.
+  /// After a failure, waits until the device is idle.
   virtual void drain() = 0;
 
-  /// Finishes the frames that have ended, from the oldest on.
+  /// Finishes ended frames, oldest first.
   void finish_ended() {
     if (result_.completed == begun_) return;
     const auto at_stage = at_stage_;
@@ -78,7 +78,7 @@ class in_order_executor : public executor {
     at_frame_ = at_frame;
   }
 
-  /// For work of the frame that is carried out, while older ones end.
+  /// Waits for an event of the current frame and finishes older frames meanwhile.
   void wait_for(const event& e) {
     while (result_.completed < begun_ && !e.done()) {
       waits_->pause(host_.now() + device_poll_interval);
@@ -88,16 +88,16 @@ class in_order_executor : public executor {
     finish_ended();
   }
 
-  /// Frames begun before one that failed may still be complete.
+  /// Finishes the frames begun; those before a failed one may complete.
   void finish_begun() {
     while (result_.completed < begun_) finish_oldest();
   }
 
   prepared_pipeline& pipeline_;
   Host host_;
-  const stage_runner* runner_ = nullptr;         ///< of the batch under way
-  const typename Host::waits* waits_ = nullptr;  ///< likewise
-  std::optional<std::size_t> at_stage_;  ///< for messages: what is carried out or waited for
+  const stage_runner* runner_ = nullptr;         ///< of the current batch
+  const typename Host::waits* waits_ = nullptr;  ///< of the current batch
+  std::optional<std::size_t> at_stage_;          ///< stage being executed or awaited, for messages
 
  private:
   slot& slot_of(std::int64_t frame) {
@@ -110,8 +110,8 @@ class in_order_executor : public executor {
     return result_.interrupted;
   }
 
-  /// With a schedule a frame begins when it is due, there is room for it in flight, and those
-  /// before it have begun. Without one, frames are due when they begin.
+  /// With a schedule, a frame begins when it is due, a slot is free and all earlier frames have
+  /// begun. Without one, a frame is due when it begins.
   void run_frames() {
     const auto depth = static_cast<std::int64_t>(pipeline_.slots().size());
     const auto look = [&]() -> std::optional<nanoseconds> {
@@ -137,14 +137,14 @@ class in_order_executor : public executor {
   }
 
   void begin_next(std::optional<nanoseconds> due) {
-    const profiler_range shown(runner_->ranges(), "frame");
+    const profiler_range range(runner_->ranges(), "frame");
     const frame_position frame{begun_, batch_->first_number + begun_};
     at_frame_ = frame.number;
     at_stage_.reset();
     runner_->into().make_room(frame.index);
     const nanoseconds begun = host_.now();
     runner_->into().frame_begun(frame.index, due, begun);
-    carry_out(slot_of(frame.index), frame, begun);
+    execute(slot_of(frame.index), frame, begun);
   }
 
   bool oldest_has_ended() {
@@ -161,7 +161,7 @@ class in_order_executor : public executor {
     wait_for_end(s);
     const nanoseconds end = host_.now();
     runner_->into().frame_ended(frame.index, end);
-    note_end(frame, end);
+    record_end(frame, end);
     at_stage_.reset();
     runner_->read_stamps(s, frame);
     ++result_.completed;
@@ -169,16 +169,16 @@ class in_order_executor : public executor {
     meter_->frame_done(result_.completed, end);
   }
 
-  // Of the batch under way.
+  // State of the current batch.
   const batch* batch_ = nullptr;
   progress_meter* meter_ = nullptr;
   batch_result result_;
-  std::int64_t begun_ = 0;  ///< frames fully issued; those from `result_.completed` on in flight
+  std::int64_t begun_ = 0;  ///< frames issued; frames [`result_.completed`, `begun_`) are in flight
   std::int64_t at_frame_ = 0;
 };
 
-/// Goes through the steps of the plan's schedule, and waits at the end of a frame for the device
-/// stages that nothing follows.
+/// Executes the steps of the plan's schedule, then waits for the device stages that have no
+/// followers.
 template <class Host>
 class sequential_executor final : public in_order_executor<Host> {
   using base = in_order_executor<Host>;
@@ -206,7 +206,7 @@ class sequential_executor final : public in_order_executor<Host> {
   }
 
  private:
-  void carry_out(slot& s, frame_position frame, nanoseconds /*begun*/) override {
+  void execute(slot& s, frame_position frame, nanoseconds /*begun*/) override {
     recording& into = runner_->into();
     const bool causes = into.keeps_causes();
     std::int32_t waited_for = cause::frame_begun;
@@ -248,8 +248,8 @@ class sequential_executor final : public in_order_executor<Host> {
     }
   }
 
-  /// A frame for which the host waited for no device stage ended with the last step.
-  void note_end(frame_position frame, nanoseconds end) override {
+  /// If the host waited for no device stage, the last step ended the frame.
+  void record_end(frame_position frame, nanoseconds end) override {
     recording& into = runner_->into();
     if (!into.keeps_causes()) return;
     into.ended_by(frame.index,
@@ -263,9 +263,10 @@ class sequential_executor final : public in_order_executor<Host> {
   }
 
   const std::vector<schedule_step>& steps_;
-  std::vector<std::size_t> last_;          ///< device stages that nothing follows
-  std::vector<std::size_t> seen_at_end_;   ///< those of them that no step awaits
-  std::optional<std::size_t> end_awaits_;  ///< of `last_`, what the oldest frame waited for
+  std::vector<std::size_t> last_;         ///< device stages without followers
+  std::vector<std::size_t> seen_at_end_;  ///< those in `last_` that no step awaits
+  std::optional<std::size_t>
+      end_awaits_;  ///< the stage in `last_` that the oldest frame waited for
 };
 
 }  // namespace graphline

@@ -36,7 +36,7 @@ bool parse_schedstat(std::string_view text, thread_time& into) {
 
 thread_clocks read_thread_clocks() {
   thread_clocks result;
-  std::error_code none;  // a thread may end meanwhile
+  std::error_code none;  // a thread may end during the iteration
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task", none)) {
     int number = 0;
     const std::string name = task.path().filename();
@@ -98,19 +98,19 @@ conditions_record conditions_between(const machine_state& before, const machine_
   result.clock_before = before.clock;
   result.clock_after = after.clock;
   if (before.throttled && after.throttled) result.throttled = *after.throttled - *before.throttled;
-  // Whoever changed the affinity of this process changed what the sums are of.
+  // A change of the process's affinity makes the sums incomparable.
   if (!before.used || !after.used || before.cores != after.cores) return result;
   result.steal = after.used->steal - before.used->steal;
   const nanoseconds busy = after.used->busy - before.used->busy;
-  // The system counts in ticks, the process's own time is exact.
+  // The system counts in ticks, the process exactly, so the difference may be negative.
   result.others = std::max<nanoseconds>(0, busy - (after.own - before.own));
   return result;
 }
 
 namespace {
 
-/// Puts stamps that were read with a drift where they belong: none is taken from one at `begin`,
-/// all of it from one that lies as far off `end` as the clock then did.
+/// Removes drift from stamps, linearly: nothing at `begin`, all of it at `end` as the drifting
+/// clock shows it.
 class even_drift {
  public:
   even_drift(nanoseconds begin, nanoseconds end, nanoseconds drift)
@@ -145,8 +145,8 @@ std::optional<clock_check> clock_watch::check(const char* when) {
     return device_.check_clock();
   } catch (const run_error& e) {
     warnings_.push_back(
-        fmt::format("the device's clock could not be checked {} the frames, "
-                    "so that the error of its times is not known: {}",
+        fmt::format("cannot check the device's clock {} the frames; the error of its times is "
+                    "unknown: {}",
                     when, e.what()));
     return std::nullopt;
   }
@@ -154,7 +154,7 @@ std::optional<clock_check> clock_watch::check(const char* when) {
 
 void clock_watch::settle(run_record& record, nanoseconds epoch) const {
   record.warnings.insert(record.warnings.end(), warnings_.begin(), warnings_.end());
-  if (!traits_of(record.run.timing).by_events) return;  // the host's clock agrees with itself
+  if (!traits_of(record.run.timing).by_events) return;  // host stamps have no drift
   for (const auto& found : {before_, after_}) {
     if (found) record.clock_error = std::max(record.clock_error, found->error);
   }

@@ -15,31 +15,32 @@
 
 namespace graphline {
 
-/// What the system's scheduler says of the threads of this process, by their number.
+/// Scheduler times of this process's threads, by thread ID.
 using thread_clocks = std::map<int, thread_time>;
 
-/// Now; empty where the system does not say. Reads a file for each thread: not for the path of a
-/// frame.
+/// Reads the current times; empty if the system does not provide them. Reads a file per thread, so
+/// do not call it while frames run.
 thread_clocks read_thread_clocks();
 
-/// A line of /proc/PID/task/TID/schedstat: nanoseconds on a CPU, nanoseconds ready and waiting for
-/// one, and a count. False for anything else.
+/// Parses a line of /proc/PID/task/TID/schedstat: nanoseconds on a CPU, nanoseconds runnable, a
+/// count. Returns false for anything else.
 bool parse_schedstat(std::string_view text, thread_time& into);
 
-/// What threads did between two readings, those of one name together; only those that ran or
+/// Times between two readings, summed over threads of one name; omits threads that neither ran nor
 /// waited.
 std::vector<thread_time> between(const thread_clocks& before, const thread_clocks& after);
 
-/// Looks at the machine and at a device before and after frames to tell what else went on; while
-/// they run, only a heartbeat does, for times in which the process stood still.
+/// Observes machine and device before and after the frames, to detect other activity. During the
+/// frames only a heartbeat runs, which detects standstills of the process.
 class machine_watch {
  public:
   using look = std::function<machine_state()>;
 
-  /// Looks a first time. `d` must outlive the watch.
-  explicit machine_watch(device& d, look at_machine = read_machine_state);
+  /// Takes the first observation.
+  /// @pre `d` outlives the watch.
+  explicit machine_watch(device& d, look at_machine = look_at_machine);
 
-  /// Looks again; what went on between, on a clock that began at `epoch`.
+  /// Takes the second observation and returns the conditions between the two, relative to `epoch`.
   conditions_record end(nanoseconds epoch = 0);
 
  private:
@@ -51,25 +52,26 @@ class machine_watch {
   std::unique_ptr<heartbeat> heartbeat_;
 };
 
-/// What two looks at a machine tell of the time between them.
+/// Conditions between two observations of a machine.
 conditions_record conditions_between(const machine_state& before, const machine_state& after);
 
-/// How a device's clock goes against the host's while frames run: checked before and after them, so
-/// that stamps between can be put right. Crystals differ by some microseconds in each second, which
-/// is more than many stages take to launch.
+/// Measures the drift of a device's clock against the host's from a check before and one after the
+/// frames, to correct the stamps between. Clocks drift by microseconds per second, which exceeds
+/// the launch time of many stages.
 class clock_watch {
  public:
-  /// Checks the clock. The device should be idle; what keeps it from being checked is kept as a
-  /// warning. `d` must outlive the watch.
+  /// Checks the clock. A check that fails becomes a warning.
+  /// @pre The device is idle; `d` outlives the watch.
   explicit clock_watch(device& d);
 
-  /// Checks it again, after the frames and with the device idle again.
+  /// Checks the clock after the frames.
+  /// @pre The device is idle.
   void end();
 
-  /// Fills the record's `clock_error` and `clock_drift`, takes the drift out of its device stamps,
-  /// as much of it from each as its place between the checks asks for, and adds the warnings.
-  /// Without an end nothing is known of a drift, and stamps are left as they are. `epoch`: of the
-  /// record's stamps, on the host's clock.
+  /// Sets the record's `clock_error` and `clock_drift`, removes the drift from its device stamps in
+  /// proportion to their position between the checks, and adds the warnings. Without a second check
+  /// the stamps stay unchanged.
+  /// @param epoch Host time that the record's stamps are relative to.
   void settle(run_record& record, nanoseconds epoch) const;
 
  private:

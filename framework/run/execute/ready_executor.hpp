@@ -27,10 +27,10 @@ namespace graphline {
 /// issues device stages at once and posts CPU stages to workers.
 ///
 /// Workers take the oldest ready stage, in planned order within a frame, so a newer frame never
-/// overtakes an older one. Each queued stage has a task of the host; a task takes the oldest stage
-/// of its time. A worker with a ready stage of its own goes on without a task.
+/// overtakes an older one. Each queued stage has one host task, which takes the oldest stage when
+/// it starts. A worker with a ready stage of its own continues without a task.
 ///
-/// Each slot begins its next frame itself; with a schedule, the thread that runs the batch does.
+/// Each slot begins its next frame itself; with a schedule, the driver thread does.
 template <class Host>
 class ready_executor final : public executor {
  public:
@@ -91,7 +91,7 @@ class ready_executor final : public executor {
     ready_executor* executor;
     void operator()(turn& own) const {
       executor->state_.acquire();
-      if (executor->carry_out(executor->queue_.pop(), own)) executor->finish(own);
+      if (executor->execute(executor->queue_.pop(), own)) executor->finish(own);
     }
   };
 
@@ -148,7 +148,7 @@ class ready_executor final : public executor {
       state_.fail(pipeline_.planned(), std::nullopt, frame.number);
       return;
     }
-    const profiler_range shown(runner_->ranges(), "frame");
+    const profiler_range range(runner_->ranges(), "frame");
     runner_->into().frame_begun(frame.index, due, host_.now());
     progress_.begun(slot, collecting(frame.index, slot, into));
   }
@@ -194,7 +194,7 @@ class ready_executor final : public executor {
   /// Carries out what is in the turn of a worker or the watcher, which ends with it.
   void finish(turn& own) {
     for (ready_stage next; take(own, next);) {
-      if (!carry_out(next, own)) return;
+      if (!execute(next, own)) return;
     }
     host_.over(own);
     state_.finish_pending();
@@ -202,7 +202,7 @@ class ready_executor final : public executor {
 
   /// The same for the driver, whose turn goes on.
   void drain(turn& own) {
-    for (ready_stage next; take(own, next);) carry_out(next, own);
+    for (ready_stage next; take(own, next);) execute(next, own);
   }
 
   /// Takes the next stage of a turn; false if the turn is empty.
@@ -226,7 +226,7 @@ class ready_executor final : public executor {
   }
 
   /// False if the host goes on with the turn once the stage is done.
-  bool carry_out(const ready_stage& ready, turn& own) {
+  bool execute(const ready_stage& ready, turn& own) {
     bound_stage& stage = pipeline_.slots()[ready.slot].stages[ready.stage];
     const frame_position frame = live_[ready.slot].frame;
     const bool watched = stage.cpu == nullptr && host_.watches(ready.stage);

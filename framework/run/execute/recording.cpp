@@ -163,8 +163,8 @@ void recording::grow(std::int64_t frame) {
   const auto left = looks ? available_memory() : std::nullopt;
   if (room == before || (left && record_and_reports * known_to_fit_ - held > *left)) {
     throw run_error(
-        fmt::format("the record of the frames so far has {}, and memory for more of it and for "
-                    "reports is running out; measure fewer frames, or with timing: none",
+        fmt::format("memory is running out: the record holds {}, and reports need more; measure "
+                    "fewer frames, or use timing: none",
                     format_bytes(held)));
   }
   each_column([room](auto& column) { column.resize(room); });

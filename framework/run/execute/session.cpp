@@ -176,7 +176,7 @@ void end_at_max_time(run_record& record) {
   record.interrupted = false;
   record.run.frames = static_cast<std::int64_t>(frames_due(record));
   if (record.frames.size() + record.load.dropped.size() > 0 || record.failure) return;
-  record.failure = "max_time passed before a frame was done";
+  record.failure = "max_time passed before a frame completed";
 }
 
 /// Describes what a slot holds of the outputs. A device that fails only now must not take with it
@@ -282,8 +282,7 @@ run_record session::run(const run_options& options) {
   pipeline_->prepare(method);
   if (method == timing_method::layers && !has_parts(*pipeline_)) {
     record.warnings.push_back(
-        "timing: layers found nothing to tell apart: no stage of this pipeline says what parts "
-        "it has; what it shows is what timing: event shows");
+        "timing: layers has no effect: no stage exposes parts; same as timing: event");
   }
   const nanoseconds epoch = options.common_epoch.value_or(now());
 

@@ -48,7 +48,7 @@ class stage_runner {
 
   /// Runs a CPU stage in the calling thread.
   void run_on_cpu(bound_stage& s, frame_position frame) const {
-    const profiler_range shown(ranges_, s.name);
+    const profiler_range range(ranges_, s.name);
     const stage_scope scope({s.label, frame.number});
     const cpu_call call{frame.number, s.inputs, s.outputs};
     if (!s.guarded.empty()) fill_guards(s.outputs);
@@ -66,7 +66,7 @@ class stage_runner {
   /// Enqueues a device stage behind the stages it waits for. `clock` times the launch.
   template <class Clock = real_clock>
   void enqueue(bound_stage& s, frame_position frame, Clock clock = {}) const {
-    const profiler_range shown(ranges_, s.name);
+    const profiler_range range(ranges_, s.name);
     const stage_scope scope({s.label, frame.number});
     for (const event* e : s.stream_waits) s.on->wait(*e);
     operations<Clock> ops{s, *this, frame.index, clock};

@@ -43,14 +43,13 @@ void task_pool::add_thread(const cpu_set& cpus) {
   try {
     threads_.emplace_back([this, cpus, number = threads_.size() + 1] {
       name_thread(fmt::format("worker {}", number));
-      const scoped_cpu_affinity kept(cpus);
+      const kept_to_cpus kept(cpus);
       arena_.execute([this] { group_.wait(); });
     });
   } catch (const std::system_error& e) {
-    throw thread_start_error(
-        fmt::format("strategy 'overlap' could not be given thread {} for CPU stages",
-                    threads_.size() + 1),
-        e);
+    throw no_thread(fmt::format("strategy 'overlap' cannot start thread {} for CPU stages",
+                                threads_.size() + 1),
+                    e);
   }
 }
 

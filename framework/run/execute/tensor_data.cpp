@@ -84,7 +84,7 @@ void fill_input(const tensor_view& tensor, fill how, std::uint64_t seed) {
 void read_input(const tensor_view& tensor, const std::string& path) {
   npy_file file(path);
   if (file.type() != tensor.type) {
-    throw input_error(fmt::format("NumPy file '{}' holds {} where {} is planned", path,
+    throw input_error(fmt::format("NumPy file '{}' holds {}; the plan expects {}", path,
                                   to_string(file.type()), to_string(tensor.type)));
   }
   file.read({static_cast<std::byte*>(tensor.data), tensor.type.bytes()});
