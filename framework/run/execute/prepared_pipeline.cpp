@@ -14,14 +14,14 @@
 namespace graphline {
 namespace {
 
-// As many as a median of short times takes, unless they take so long that they would noticeably
-// lengthen the preparation: then as few as a median may be taken of, or a single one.
+// Enough repetitions for a median of short times; fewer if they would lengthen the preparation
+// noticeably.
 constexpr std::size_t most_repetitions = 9;
 constexpr std::size_t least_repetitions = 3;
 constexpr nanoseconds long_together = 100'000'000;
 constexpr nanoseconds long_alone = 250'000'000;
 
-/// Hands work over again and again, each time to an idle device.
+/// Repeats submitting work to an idle device.
 void repeat(device& d, wait_mode how, const std::function<void()>& enqueue,
             std::vector<nanoseconds>& enqueued, std::vector<nanoseconds>* complete) {
   const nanoseconds start = now();
@@ -134,7 +134,7 @@ prepared_pipeline::~prepared_pipeline() {
   wait_until_idle();
 }
 
-/// Memory and events go only when nothing uses them any more. A failed device has said so already.
+/// Memory and events must outlive their use. A device failure has been reported before.
 void prepared_pipeline::wait_until_idle() noexcept {
   try {
     device_.synchronize(wait_mode::block);
@@ -269,7 +269,8 @@ void prepared_pipeline::warm_up(const stop_request* stop) {
       for (auto& bound : s.stages) {
         if (bound.cpu != nullptr) continue;
         stop_if_raised(stop);
-        // Libraries load code and choose at first use: that must happen outside a capture.
+        // Libraries load code and select algorithms at first use, which must happen outside a
+        // capture.
         with_stage_context(plan_.stages[bound.index], "first run", [&] {
           bound.work->enqueue(*bound.on);
           device_.synchronize(wait_mode::block);
@@ -328,7 +329,7 @@ void prepared_pipeline::capture_in_parts(bound_stage& stage) {
   const auto& name = plan_.stages[stage.index].name;
   auto parts = std::make_unique<part_stamps>(device_, name, parts_[stage.index].size());
   const auto enqueue = [&] { parts->enqueue(*stage.work, *stage.on); };
-  enqueue();  // eagerly first, as with everything that is captured
+  enqueue();  // eager warm-up before the capture
   device_.synchronize(wait_mode::block);
   if (plan_.schedule.captures) {
     stage.executable_in_parts = device_.capture(*stage.on, enqueue)->instantiate();

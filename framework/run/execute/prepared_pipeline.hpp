@@ -20,12 +20,12 @@
 
 namespace graphline {
 
-/// A plan made ready on a device: weights loaded, memory placed, every slot bound and captured.
-/// What the executors run.
+/// A plan prepared on a device: weights loaded, memory placed, every slot bound and captured.
+/// Executors run it.
 class prepared_pipeline {
  public:
-  /// Throws `run_error` naming the stage that could not be prepared, `interrupted_error` when
-  /// `stop` is raised meanwhile.
+  /// @throws run_error naming the stage that failed
+  /// @throws interrupted_error if `stop` is raised meanwhile
   prepared_pipeline(plan p, device& d, const stop_request* stop);
   ~prepared_pipeline();
   prepared_pipeline(const prepared_pipeline&) = delete;
@@ -36,21 +36,23 @@ class prepared_pipeline {
   std::vector<slot>& slots() noexcept { return slots_; }
   std::size_t stream_count() const noexcept { return streams_.size(); }
 
-  /// What each stage's work consists of; empty for CPU stages and for what is one whole.
+  /// Parts of each stage; empty for CPU stages and for stages without parts.
   const std::vector<std::vector<stage_part>>& parts() const noexcept { return parts_; }
 
-  /// What the graphs cost, one entry per stage or one for the frame; empty with `graphs: off`.
+  /// Cost of the graphs, one entry per stage or one for the frame; empty with `graphs: off`.
   const std::vector<graph_record>& graphs() const noexcept { return graphs_; }
 
-  /// Makes ready for frames timed by a method: the instrumented executables it takes, once. The
-  /// device must be idle. Throws `run_error` naming the stage.
+  /// Instantiates the instrumented executables that a timing method needs, once per method.
+  /// @pre The device is idle.
+  /// @throws run_error naming the stage
   void prepare(timing_method method);
 
-  /// A tensor of the plan in a slot; an input is the same in every slot.
+  /// A tensor in a slot; slots share inputs.
   tensor_view tensor(std::size_t index, std::size_t in_slot) const;
 
-  /// A tensor's bytes on the host: where they are, or brought into `staging`, which is allocated
-  /// then. The device must be idle.
+  /// Returns a tensor's bytes in host memory, copied into `staging` (allocated here) if the tensor
+  /// is on the device.
+  /// @pre The device is idle.
   std::span<const std::byte> read(const tensor_view& from, side on, memory& staging);
 
  private:
@@ -59,8 +61,8 @@ class prepared_pipeline {
   void make_slot(slot& s, std::size_t index);
   void bind_waits(slot& s);
   void wait_until_idle() noexcept;
-  /// Runs all device work, once at least, and for as long as the device is to be warmed up unless
-  /// no warm-up is wanted.
+  /// Runs all device work at least once, and for the device's warm-up time if the plan has warm-up
+  /// frames.
   void warm_up(const stop_request* stop);
   void capture(const stop_request* stop);
   void capture_in_parts(bound_stage& stage);
@@ -68,28 +70,28 @@ class prepared_pipeline {
   plan plan_;
   graphline::device& device_;
   std::vector<std::unique_ptr<stream>> streams_;
-  std::unique_ptr<stream> transfers_;  ///< for inputs and reading back, off the frames' path
-  std::vector<memory> inputs_;         ///< per tensor; empty for those that are not inputs
-  std::vector<std::unique_ptr<device_stage>> device_stages_;  ///< per stage; null for CPU stages
-  std::vector<std::unique_ptr<cpu_stage>> cpu_stages_;        ///< per stage; null for device stages
+  std::unique_ptr<stream> transfers_;  ///< for inputs and reading back outputs
+  std::vector<memory> inputs_;         ///< by tensor; empty for tensors that are not inputs
+  std::vector<std::unique_ptr<device_stage>> device_stages_;  ///< by stage; null for CPU stages
+  std::vector<std::unique_ptr<cpu_stage>> cpu_stages_;        ///< by stage; null for device stages
   std::vector<std::vector<stage_part>> parts_;
   placement placement_;
-  std::unique_ptr<stream> frames_;  ///< that frame graphs are launched on; null without them
+  std::unique_ptr<stream> frames_;  ///< launches frame graphs; null without them
   std::vector<graph_record> graphs_;
   std::vector<slot> slots_;
 };
 
-/// Captures what `enqueue` puts on `origin`, instantiates it and launches it once, all of it timed
-/// into `into`. The first time for a record, it also repeats both ways of handing the work over, by
-/// launch and operation by operation, three to nine times; only once where that takes a quarter of
-/// a second. The device must be idle, and is so again.
+/// Captures what `enqueue` enqueues on `origin`, instantiates it, launches it once and adds the
+/// times to `into`. The first call for a record also measures graph launch against launching the
+/// operations one by one, with three to nine repetitions (one if a repetition takes 250 ms).
+/// @pre The device is idle, as it is on return.
 std::unique_ptr<graph_exec> make_measured_graph(device& d, stream& origin,
                                                 const std::function<void()>& enqueue, wait_mode how,
                                                 graph_record& into);
 
-/// What a pipeline prepared between two looks at a device's memory holds of it, and the peak that
-/// preparing it reached, where that can be told: other pipelines may hold memory too, and may have
-/// reached a higher one before. Then the peak is what it holds.
+/// Memory that a pipeline took between two readings of a device's usage, and the peak of its
+/// preparation. If other pipelines have reached a higher peak before, the peak is unknown and
+/// equals the memory taken.
 memory_usage taken_since(const memory_usage& before, const memory_usage& after);
 
 }  // namespace graphline

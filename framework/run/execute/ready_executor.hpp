@@ -34,7 +34,7 @@ namespace graphline {
 template <class Host>
 class ready_executor final : public executor {
  public:
-  /// `world`: further arguments of the host's constructor.
+  /// @param world Further constructor arguments of the host.
   template <class... World>
   explicit ready_executor(prepared_pipeline& pipeline, World&&... world)
       : pipeline_(pipeline),
@@ -58,7 +58,7 @@ class ready_executor final : public executor {
     runner_ = &host_.begin(*b.into);
     causes_ = b.into->keeps_causes();
     state_.begin(b);
-    queue_.clear();  // a batch that failed may have left some
+    queue_.clear();  // a failed batch may leave entries
     progress_.reset();
     for (auto& slot : live_) slot.busy = false;
 
@@ -76,7 +76,7 @@ class ready_executor final : public executor {
     state_.finish_pending();
     batch_result result = state_.wait_for_end(meter);
     if (result.failure) {
-      // Device stages that nobody awaits may still run.
+      // Device stages without a waiter may still run.
       try {
         pipeline_.device().synchronize(wait_mode::block);
       } catch (const std::exception&) {
@@ -86,7 +86,7 @@ class ready_executor final : public executor {
   }
 
  private:
-  /// A worker's task: the oldest ready stage, and what follows.
+  /// A worker's task: runs the oldest ready stage and its successors.
   struct run_oldest {
     ready_executor* executor;
     void operator()(turn& own) const {
@@ -97,7 +97,7 @@ class ready_executor final : public executor {
 
   /// A slot while frames run.
   struct live_slot {
-    std::atomic<bool> busy{false};  ///< with a frame of a schedule
+    std::atomic<bool> busy{false};  ///< holds a frame of a schedule
     frame_position frame;
   };
 
@@ -124,7 +124,7 @@ class ready_executor final : public executor {
       std::optional<nanoseconds> due;
       try {
         due = b.await_next(waits, look);
-      } catch (...) {  // out of memory for the queue
+      } catch (...) {  // the queue ran out of memory
         state_.fail(pipeline_.planned(), std::nullopt, b.first_number + i);
       }
       if (!due) return;
@@ -191,7 +191,7 @@ class ready_executor final : public executor {
     }
   }
 
-  /// Carries out what is in the turn of a worker or the watcher, which ends with it.
+  /// Executes the stages in the turn of a worker or watcher, then ends the turn.
   void finish(turn& own) {
     for (ready_stage next; take(own, next);) {
       if (!execute(next, own)) return;
@@ -200,7 +200,7 @@ class ready_executor final : public executor {
     state_.finish_pending();
   }
 
-  /// The same for the driver, whose turn goes on.
+  /// Executes the stages in the driver's turn.
   void drain(turn& own) {
     for (ready_stage next; take(own, next);) execute(next, own);
   }
@@ -218,14 +218,14 @@ class ready_executor final : public executor {
     return true;
   }
 
-  // Out of line, so that callers inline.
+  // Kept out of line so that its callers are inlined.
   [[gnu::noinline]] static ready_stage oldest_device_stage(turn& own) noexcept {
     const auto all = std::span(own.device_stages).first(own.device_count);
     std::swap(*std::ranges::min_element(all), all.back());
     return own.device_stages[--own.device_count];
   }
 
-  /// False if the host goes on with the turn once the stage is done.
+  /// Returns false if the host continues the turn when the stage is done.
   bool execute(const ready_stage& ready, turn& own) {
     bound_stage& stage = pipeline_.slots()[ready.slot].stages[ready.stage];
     const frame_position frame = live_[ready.slot].frame;
@@ -274,7 +274,7 @@ class ready_executor final : public executor {
     if (ended) end_frame(ready.slot, ready.stage, own);
   }
 
-  /// `by`: the stage that returned or completed last.
+  /// @param by The stage that returned or completed last.
   void end_frame(std::uint32_t slot, std::uint32_t by, turn& into) {
     live_slot& live = live_[slot];
     const frame_position frame = live.frame;
@@ -295,7 +295,7 @@ class ready_executor final : public executor {
     begin_next_frame(slot, {frame.index + depth, frame.number + depth}, into);
   }
 
-  /// For the next frame of a schedule.
+  /// Makes the slot available to the next scheduled frame.
   void free_slot(live_slot& slot) {
     if (runner_->how() != wait_mode::block) {
       slot.busy.store(false, std::memory_order_release);
@@ -304,7 +304,7 @@ class ready_executor final : public executor {
     state_.change([&] { slot.busy.store(false, std::memory_order_release); });
   }
 
-  /// In a turn of the watcher.
+  /// Runs in a watcher's turn.
   void seen_complete(std::uint32_t slot, std::uint32_t stage, std::exception_ptr problem,
                      turn& own) {
     const frame_position frame = live_[slot].frame;
@@ -325,13 +325,13 @@ class ready_executor final : public executor {
   std::vector<live_slot> live_;
   ready_queue queue_;
 
-  // Of the batch under way.
+  // State of the current batch.
   const batch* batch_ = nullptr;
   const stage_runner* runner_ = nullptr;
-  bool causes_ = false;  ///< are kept
+  bool causes_ = false;  ///< whether causes are recorded
   batch_state<Host> state_;
 
-  Host host_;  ///< last: its threads call into the rest
+  Host host_;  ///< last member: its threads use the others
 };
 
 }  // namespace graphline

@@ -14,22 +14,21 @@
 
 namespace graphline {
 
-/// A stage of a frame, ready to be carried out. The least goes first: the oldest frame, then the
-/// order of the plan.
+/// A ready stage of a frame. Orders by frame, then by position in the plan.
 struct ready_stage {
-  std::int64_t frame;  ///< of the batch
+  std::int64_t frame;  ///< index in the batch
   std::uint32_t stage;
-  std::uint32_t slot;  ///< of the frame
+  std::uint32_t slot;  ///< the frame's slot
   friend auto operator<=>(const ready_stage&, const ready_stage&) = default;
 };
 
-/// Ready stages that a thread carries out itself, one after another: the device stages first, since
-/// the device should have its work before the thread is busy with its own.
+/// Ready stages that a thread executes itself. Device stages come first, so that the device has
+/// work before the thread is busy.
 struct turn {
   enum class of { driver, watcher, worker };
   static constexpr std::size_t room = 32;
 
-  // Leaves the array as it is, which would take longer to fill than a stage to carry out.
+  // Leaves the array uninitialized: filling it would take longer than executing a stage.
   explicit turn(of owner) noexcept : whose(owner) {}
   turn(const turn&) = delete;
   turn& operator=(const turn&) = delete;
@@ -40,12 +39,13 @@ struct turn {
   }
 
   of whose;
-  std::array<ready_stage, room> device_stages;  ///< the first `device_count`
+  std::array<ready_stage, room> device_stages;  ///< valid: the first `device_count`
   std::size_t device_count = 0;
-  std::optional<ready_stage> cpu_stage;  ///< of a worker's only
+  std::optional<ready_stage> cpu_stage;  ///< used by workers only
 };
 
-/// For what takes some dozens of nanoseconds, less than a thread takes to fall asleep.
+/// Spinlock for critical sections of some dozens of nanoseconds, shorter than putting a thread to
+/// sleep.
 class brief_lock {
  public:
   void lock() noexcept {
@@ -57,12 +57,12 @@ class brief_lock {
   std::atomic_flag held_;
 };
 
-/// Ready stages that no worker has taken yet, the least first. Allocates at construction only.
+/// Ready stages that no worker has taken yet, as a priority queue. Allocates at construction only.
 class ready_queue {
  public:
   explicit ready_queue(std::size_t capacity) { stages_.reserve(capacity); }
 
-  /// Only while no other thread uses it.
+  /// @pre No other thread uses the queue.
   void clear() {
     stages_.clear();
     count_ = 0;
@@ -75,7 +75,7 @@ class ready_queue {
     count_.store(stages_.size(), std::memory_order_relaxed);
   }
 
-  /// Precondition: not empty.
+  /// @pre Not empty.
   ready_stage pop() {
     const std::lock_guard held(lock_);
     std::ranges::pop_heap(stages_, std::greater{});
@@ -85,7 +85,7 @@ class ready_queue {
     return least;
   }
 
-  /// The least of `own` and those in the queue, which keeps the others.
+  /// Returns the least of `own` and the queued stages; the queue keeps the others.
   ready_stage exchange(const ready_stage& own) {
     if (count_.load(std::memory_order_relaxed) == 0) return own;
     const std::lock_guard held(lock_);

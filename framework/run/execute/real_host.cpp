@@ -9,15 +9,14 @@
 namespace graphline {
 namespace {
 
-/// The pool owns at most one thread per CPU stage, since no stage overlaps itself: more would wake
-/// without work.
+/// One thread per CPU stage at most: a stage never overlaps itself, so more would idle.
 std::unique_ptr<task_pool> make_pool(const device& d, const plan& p) {
   const auto cpu_stages = static_cast<int>(
       std::ranges::count(p.stages, side::cpu, [](const auto& stage) { return stage.on; }));
   const bool device_stages = cpu_stages < static_cast<int>(p.stages.size());
   const int workers = cores_for_cpu_stages(p, d.properties());
   const int threads = std::clamp(cpu_stages, 1, workers);
-  // oneTBB has no workers of its own beyond the cores, and says so when asked for more.
+  // oneTBB has no workers beyond the number of cores and warns if asked for more.
   const int places = std::max(threads, std::min(workers, usable_cores()));
   return std::make_unique<task_pool>(threads, places,
                                      device_stages ? d.properties().host_cpus : cpu_set());
@@ -27,7 +26,7 @@ std::unique_ptr<task_pool> make_pool(const device& d, const plan& p) {
 
 void real_host::start_workers(seen_function seen) {
   const plan& p = pipeline_.planned();
-  std::map<std::size_t, std::size_t> queues;  // of the watcher, by stream
+  std::map<std::size_t, std::size_t> queues;  // watcher queue, by stream
   for (const auto& stage : p.stages) {
     stage_place& place = places_.emplace_back();
     place.stream = stage.stream;

@@ -24,13 +24,12 @@
 
 namespace graphline {
 
-/// The host port of executors on this machine: the system's clock, CPU stages that really run, in
-/// threads of oneTBB where a schedule leaves them to workers, and a thread that sees device stages
-/// complete.
+/// Host port on this machine: the system clock, CPU stages run on oneTBB threads where a schedule
+/// leaves them to workers, and a watcher for device completions.
 ///
-/// A host port tells the time, waits, runs CPU stages, issues device stages, posts tasks to workers
-/// and reports completions. `run` and `issue` return true if the stage is done. If false, the host
-/// calls `go_on` later with what the stage threw, or null. Always true here.
+/// A host port reads the time, waits, runs CPU stages, issues device stages, posts tasks to workers
+/// and reports completions. `run` and `issue` return true if the stage is done; otherwise the host
+/// later calls `go_on` with the exception thrown, or null. Here they always return true.
 class real_host {
  public:
   using waits = due_wait;
@@ -39,18 +38,18 @@ class real_host {
 
   static nanoseconds now() noexcept { return graphline::now(); }
 
-  /// Of the batch that begins now.
+  /// Begins a batch.
   const stage_runner& begin(recording& into) {
     return runner_.emplace(pipeline_.device(), pipeline_.planned().run.wait, into);
   }
 
   waits make_waits() const { return waits(pipeline_.planned().run.wait); }
 
-  // For the thread that drives all frames.
+  // For executors with one driver thread.
   void run(bound_stage& s, frame_position frame) const { runner_->run_on_cpu(s, frame); }
   void issue(bound_stage& s, frame_position frame) const { runner_->enqueue(s, frame); }
 
-  /// Launches the graph of a frame.
+  /// Launches a frame's graph.
   void launch(frame_graph& graph, frame_position frame, std::atomic<bool>& abandoned) const {
     graph.current() = {.runner = &*runner_, .frame = frame, .abandoned = &abandoned};
     graph.launch(runner_->into().method());
@@ -58,7 +57,7 @@ class real_host {
 
   void await(const event& e) const { e.wait(runner_->how()); }
 
-  // For schedules that leave stages to workers.
+  // For executors with workers.
 
   /// Runs `f` under the lock and notifies waiters.
   template <class Function>
@@ -68,15 +67,14 @@ class real_host {
     changed_.notify_all();
   }
 
-  /// Until `reached()` or some time has passed; says whether it is.
+  /// Waits until `reached()` or a timeout; returns the former.
   template <class Condition>
   bool wait_for(nanoseconds at_most, const Condition& reached) {
     std::unique_lock lock(lock_);
     return changed_.wait_for(lock, std::chrono::nanoseconds(at_most), reached);
   }
 
-  /// In a thread of the watcher: a stage handed in with a token is complete, or its wait has
-  /// thrown.
+  /// Called on a watcher thread: the stage submitted with a token is complete, or its wait threw.
   using seen_function = std::function<void(turn& own, std::uint64_t token, std::exception_ptr)>;
 
   void start_workers(seen_function seen);
@@ -100,7 +98,7 @@ class real_host {
     return true;
   }
 
-  /// Calls `task` with a turn in a worker. `own`: the turn of the calling thread.
+  /// Calls `task` on a worker with a turn. `own` is the calling thread's turn.
   template <class Task>
   void post(const Task& task, const turn& own) {
     const auto work = [task] {
@@ -128,10 +126,10 @@ class real_host {
   std::optional<stage_runner> runner_;
   std::mutex lock_;
   std::condition_variable changed_;
-  std::vector<stage_place> places_;  ///< of device stages
+  std::vector<stage_place> places_;  ///< by stage
   std::vector<std::unique_ptr<std::mutex>> stream_locks_;
   std::unique_ptr<task_pool> pool_;
-  std::unique_ptr<completion_watcher> watcher_;  ///< last: its threads call into the rest
+  std::unique_ptr<completion_watcher> watcher_;  ///< last member: its threads use the others
 };
 
 }  // namespace graphline

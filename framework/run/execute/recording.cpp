@@ -17,9 +17,8 @@ namespace graphline {
 
 namespace {
 
-/// Of memory for a record: what it has from the start, unless little is left; as much as it grows
-/// before it looks again at what is left; and what it grows by, which delays frames in flight by
-/// microseconds.
+/// Memory of a record: committed at the start (less if little is available); growth between checks
+/// of the available memory; growth per step, which delays frames in flight by microseconds.
 constexpr std::size_t bytes_at_first = std::size_t{64} << 20;
 constexpr std::size_t bytes_between_looks = std::size_t{8} << 20;
 constexpr std::size_t bytes_at_a_time = std::size_t{256} << 10;
@@ -42,8 +41,8 @@ cost_record stated_cost(const planned_stage& stage) {
   return result;
 }
 
-/// The sum of its parts, in the precision of the part with most FLOPs; for a stage that is one
-/// whole, or has parts of which it is not known, what its kind states.
+/// Sum of the parts' costs, in the precision of the part with most FLOPs. Falls back to the cost
+/// stated by the stage's kind if a part's cost is unknown or there are no parts.
 cost_record cost_of(const planned_stage& stage, const std::vector<stage_part>& parts) {
   cost sum;
   std::int64_t most = -1;
@@ -67,7 +66,7 @@ recording::recording(const plan& p, const std::vector<std::vector<stage_part>>& 
       columns_of(method, p.schedule.properties.one_launch, on.reports_busy_time);
   keeps_busy_ = kept.busy;
   keeps_causes_ = kept.causes;
-  // An entry in each column that is kept, to begin with.
+  // One entry marks a column as recorded.
   const std::size_t count = frames > 0 ? 1 : 0;
   frames_.resize(count);
   if (kept.launches) launches_.resize(count);
@@ -123,8 +122,8 @@ recording::recording(const recording& other, const std::lock_guard<std::mutex>& 
       capacity_(other.capacity_),
       room_(other.room_.load()) {}
 
-/// Addresses for all frames or, where there are fewer, for so many frames that as many are left for
-/// all else; and memory for the first ones. A column never moves after this.
+/// Reserves addresses for all frames (if the system has fewer, half of what it has) and commits
+/// memory for the first. Columns never move afterwards.
 void recording::reserve(std::size_t frames) {
   const std::uint64_t left = available_memory().value_or(UINT64_MAX);
   const auto first = std::min<std::uint64_t>(bytes_at_first, left / record_and_reports);
@@ -187,7 +186,7 @@ void recording::name_threads(run_record& to) {
   for (const auto& stage : stages_) {
     for (const auto number : stage.threads) index.try_emplace(number, 0);
   }
-  // By number: in the order in which they came to be.
+  // Thread numbers ascend in order of creation.
   std::map<std::string, int> taken;
   for (auto& [number, place] : index) {
     if (number == driver_) continue;

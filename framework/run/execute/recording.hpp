@@ -13,33 +13,33 @@
 
 namespace graphline {
 
-/// The sample columns of a batch of frames while it runs. Addresses are taken at construction, and
-/// memory as frames begin, so that a run of many frames takes memory for those that it did. A frame
-/// writes to its own entries only, so that threads working on different stages or frames need no
-/// lock.
+/// Sample columns of a running batch. Address space is reserved at construction and memory
+/// committed as frames begin, so a run takes memory only for the frames it ran. A frame writes only
+/// its own entries, so threads that work on different stages or frames need no lock.
 class recording {
  public:
-  /// `epoch` is the host time that stamps are counted from.
-  /// `parts` are those of each stage.
+  /// @param parts Parts of each stage.
+  /// @param epoch Host time that stamps are relative to.
   recording(const plan& p, const std::vector<std::vector<stage_part>>& parts,
             const device_properties& on, timing_method method, std::int64_t frames,
             nanoseconds epoch);
 
-  /// A copy as it is, while other threads go on recording.
+  /// Copies the current state while other threads record.
   recording(const recording& other);
 
   timing_method method() const noexcept { return method_; }
 
-  /// Whether the run keeps what the host waited for: `cause`, `seen` and `ended_by`.
+  /// True if the run records causes: `caused`, `seen` and `ended_by`.
   bool keeps_causes() const noexcept { return keeps_causes_; }
 
-  /// Before a frame begins, from any thread. Throws `run_error` with the remedy where memory runs
-  /// out, early enough that what was recorded so far can be reported.
+  /// Provides memory for a frame; call before it begins, on any thread.
+  /// @throws run_error with a remedy if memory runs out, early enough to report the samples
+  /// recorded so far
   void make_room(std::int64_t frame) {
     if (static_cast<std::size_t>(frame) >= room_.load(std::memory_order_acquire)) grow(frame);
   }
 
-  /// A frame without a time to be due at is due when it begins.
+  /// A frame without a due time is due when it begins.
   void frame_begun(std::int64_t frame, std::optional<nanoseconds> due, nanoseconds at) noexcept {
     auto& f = frames_[static_cast<std::size_t>(frame)];
     f.due = due.value_or(at) - epoch_;
@@ -48,18 +48,18 @@ class recording {
   void frame_ended(std::int64_t frame, nanoseconds at) noexcept {
     frames_[static_cast<std::size_t>(frame)].end = at - epoch_;
   }
-  /// The launch of a frame's graph.
+  /// Records the launch of a frame's graph.
   void frame_launched(std::int64_t frame, nanoseconds begin, nanoseconds end) noexcept {
     keep(launches_, frame, begin, end);
   }
 
-  // Only if the run keeps causes.
+  // @pre `keeps_causes()`
 
-  /// `what`: index of a stage, or a value of `cause`.
+  /// @param what Stage index or a value of `cause`.
   void caused(std::size_t stage, std::int64_t frame, std::int32_t what) noexcept {
     stages_[stage].causes[static_cast<std::size_t>(frame)] = what;
   }
-  /// A stage that the host waits for.
+  /// Records when the host observed the completion of a stage.
   void seen(std::size_t stage, std::int64_t frame, nanoseconds at) noexcept {
     stages_[stage].seen[static_cast<std::size_t>(frame)] = at - epoch_;
   }
@@ -67,7 +67,7 @@ class recording {
     ended_by_[static_cast<std::size_t>(frame)] = static_cast<std::uint32_t>(stage);
   }
 
-  // From the thread that has launched or run the stage, or for a thread of that number.
+  // Call on the thread that launched or ran the stage, or pass its number.
 
   void enqueued(std::size_t stage, std::int64_t frame, nanoseconds begin, nanoseconds end,
                 std::uint32_t thread) noexcept {
@@ -85,7 +85,7 @@ class recording {
     note_thread(stage, frame, thread);
   }
 
-  /// `busy` where the device tells.
+  /// @param busy Busy time, if the device reports it.
   void on_device(std::size_t stage, std::int64_t frame, nanoseconds begin, nanoseconds end,
                  std::optional<nanoseconds> busy) noexcept {
     keep(stages_[stage], frame, begin, end, busy);
@@ -96,15 +96,15 @@ class recording {
     keep(stages_[stage].parts[part], frame, begin, end, busy);
   }
 
-  /// The next frame is complete, with all its stamps; from any thread.
+  /// Counts a frame whose stamps are all recorded; call on any thread.
   void frame_complete() noexcept { complete_.fetch_add(1, std::memory_order_release); }
 
-  /// The same where one thread sees all frames end: so many are.
+  /// Sets the number of complete frames, where one thread observes all ends.
   void frames_complete(std::int64_t so_far) noexcept {
     complete_.store(so_far, std::memory_order_release);
   }
 
-  /// How many are; from any thread.
+  /// Number of complete frames; call on any thread.
   std::int64_t complete() const noexcept { return complete_.load(std::memory_order_acquire); }
 
   /// Moves the samples of the first `completed` frames into a record.
@@ -113,8 +113,8 @@ class recording {
  private:
   recording(const recording& other, const std::lock_guard<std::mutex>& not_growing);
 
-  /// Calls `f` with each column that is kept; from the first call on, with those that are not
-  /// empty.
+  /// Calls `f` with each non-empty column. Columns that the run records have at least one entry
+  /// from construction on.
   template <class Function>
   void each_column(Function&& f) {
     const auto visit = [&f](auto& column) {
@@ -156,7 +156,7 @@ class recording {
     stages_[stage].threads[static_cast<std::size_t>(frame)] = thread;
   }
 
-  /// From numbers of threads in this process to indices into a list of those that had a part.
+  /// Maps thread numbers of this process to indices into the record's thread list.
   void name_threads(run_record& to);
 
   timing_method method_;
@@ -164,15 +164,15 @@ class recording {
   bool keeps_causes_ = false;
   nanoseconds epoch_;
   std::atomic<std::int64_t> complete_ = 0;
-  std::uint32_t driver_ = thread_number();  ///< makes the recording and drives the frames
+  std::uint32_t driver_ = thread_number();  ///< thread that drives the frames
   std::vector<frame_record> frames_;
   std::vector<stamp_pair> launches_;
   std::vector<std::uint32_t> ended_by_;
   std::vector<stage_record> stages_;
   std::size_t bytes_of_frame_ = 0;
-  std::size_t known_to_fit_ = 0;       ///< bytes, with the reports of them
-  std::size_t capacity_ = 0;           ///< frames there are addresses for
-  std::atomic<std::size_t> room_ = 0;  ///< frames that may begin
+  std::size_t known_to_fit_ = 0;       ///< bytes known to fit, including reports
+  std::size_t capacity_ = 0;           ///< frames with reserved address space
+  std::atomic<std::size_t> room_ = 0;  ///< frames with memory
   mutable std::mutex growing_;
 };
 

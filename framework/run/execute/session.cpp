@@ -32,12 +32,12 @@ namespace {
 
 constexpr int traced_runs = 10;
 
-/// What one run of a stage consisted of.
+/// Operations of one run of a stage.
 class traced_run {
  public:
-  /// Runs the stage, each of its parts to its end, so that what the trace saw since the part before
-  /// is the part's. Not by its graph: that was made before the trace began, and CUPTI tells nothing
-  /// dependable of such graphs.
+  /// Runs the stage and synchronizes after each part, so that operations seen since the part before
+  /// belong to the part. Does not launch the stage's graph, which was made before the trace began:
+  /// CUPTI does not reliably trace such graphs.
   traced_run(bound_stage& stage, const stage_record& of, device& d, wait_mode how,
              operation_trace& trace) {
     const auto take = [&](const std::string& part) {
@@ -76,9 +76,9 @@ class traced_run {
   std::vector<traced_operation> operations_;
 };
 
-/// Runs each device stage alone, a run at a time and without its graph, while the device notes its
-/// operations, and adds them to the stages of `record`. A device that cannot trace, or a trace that
-/// breaks off, leaves a warning there. Overwrites what the first slot holds.
+/// Runs each device stage alone, without its graph, while the device traces operations, and adds
+/// these to `record`. If tracing fails or breaks off, adds a warning. Overwrites the first slot's
+/// tensors.
 void trace_stages(prepared_pipeline& pipeline, run_record& record, const stop_request* stop) {
   device& d = pipeline.device();
   const wait_mode how = pipeline.planned().run.wait;
@@ -95,7 +95,7 @@ void trace_stages(prepared_pipeline& pipeline, run_record& record, const stop_re
       auto& of = record.stages[stage.index];
       const auto run = [&] { return traced_run(stage, of, d, how, *trace); };
       with_stage_context(pipeline.planned().stages[stage.index], "tracing its operations", [&] {
-        run();  // what the first run under a trace sets up is not the stage's
+        run();  // the first traced run includes set-up
         for (int i = 0; i < traced_runs; ++i) run().add_to(of);
       });
     }
@@ -104,7 +104,7 @@ void trace_stages(prepared_pipeline& pipeline, run_record& record, const stop_re
   }
 }
 
-/// Why a plan cannot be timed by a method or loaded at a rate, if so.
+/// Errors if the plan does not allow the timing method or rate.
 diagnostics refusal_of(const plan& p, timing_method method, std::optional<double> rate) {
   settings run = p.run;
   run.timing = method;
@@ -114,8 +114,8 @@ diagnostics refusal_of(const plan& p, timing_method method, std::optional<double
   return found;
 }
 
-/// Null for `arrival: closed`. Pipelines that run at once with one seed do not get the same random
-/// arrivals.
+/// Null for `arrival: closed`. The seed is mixed with the pipeline's name, so that concurrent
+/// pipelines differ in their random arrivals.
 std::unique_ptr<frame_schedule> make_schedule(const plan& p, const settings& run,
                                               std::uint64_t seed) {
   if (run.arrival == arrival::closed) return nullptr;
@@ -129,7 +129,7 @@ bool has_parts(const prepared_pipeline& pipeline) {
   return std::any_of(parts.begin(), parts.end(), [](const auto& p) { return !p.empty(); });
 }
 
-/// What computes the stages on this device, each library once.
+/// Adds the libraries that compute the stages on this device, without repetition.
 void add_library_versions(const prepared_pipeline& pipeline,
                           std::vector<std::pair<std::string, std::string>>& to) {
   for (const auto& stage : pipeline.planned().stages) {
@@ -141,7 +141,7 @@ void add_library_versions(const prepared_pipeline& pipeline,
   }
 }
 
-/// A record of all that is known before the run.
+/// Creates a record with everything known before the run.
 run_record begin_record(const prepared_pipeline& pipeline, const run_options& options) {
   const plan& p = pipeline.planned();
   run_record record;
@@ -171,7 +171,7 @@ bool is_raised(const stop_request* stop) {
   return stop != nullptr && stop->raised();
 }
 
-/// A run that is out of time is whole, with the frames that it had time for.
+/// A run that reaches `max_time` is complete with the frames done by then.
 void end_at_max_time(run_record& record) {
   record.interrupted = false;
   record.run.frames = static_cast<std::int64_t>(frames_due(record));
@@ -179,8 +179,7 @@ void end_at_max_time(run_record& record) {
   record.failure = "max_time passed before a frame completed";
 }
 
-/// Describes what a slot holds of the outputs. A device that fails only now must not take with it
-/// what was measured.
+/// Describes the outputs in a slot. A device failure here must not lose the measured frames.
 void read_outputs(prepared_pipeline& pipeline, std::size_t slot, run_record& record) {
   const auto& tensors = pipeline.planned().tensors;
   try {
@@ -198,7 +197,7 @@ void read_outputs(prepared_pipeline& pipeline, std::size_t slot, run_record& rec
 
 }  // namespace
 
-/// The frames of a run while they are measured, for whoever abandons it.
+/// The measured frames of a run in progress, for `abandon_run`.
 class measured_frames {
  public:
   void begin(const run_record& record, const recording& kept, frame_schedule* schedule,
@@ -210,7 +209,7 @@ class measured_frames {
     epoch_ = epoch;
   }
 
-  /// Never returns once they are abandoned: the record is somebody else's then.
+  /// Never returns if the frames were abandoned, since the record then belongs to another thread.
   void end() {
     {
       const std::lock_guard locked(lock_);
@@ -238,7 +237,7 @@ class measured_frames {
  private:
   std::mutex lock_;
   const run_record* record_ = nullptr;
-  const recording* kept_ = nullptr;  ///< null while no frame is measured
+  const recording* kept_ = nullptr;  ///< null when no frame is measured
   frame_schedule* schedule_ = nullptr;
   nanoseconds epoch_ = 0;
   bool abandoned_ = false;
@@ -319,7 +318,7 @@ run_record session::run(const run_options& options) {
     measured_->end();
     record.processor_time = processor_time() - used_before;
     if (!result.failure && options.after_frames) options.after_frames();
-    // Only now, since it ends the profile of all that run at once.
+    // After `after_frames`, since it ends the profile of all concurrent runs.
     device().profile(false);
     record.conditions = machine.end(epoch);
     if (schedule) record.load = schedule->end(epoch, ended, result.completed);
@@ -333,7 +332,7 @@ run_record session::run(const run_options& options) {
   if (clock) clock->settle(record, epoch);
   record.interrupted = result.interrupted;
   if (options.feed != nullptr && !result.interrupted &&
-      !result.failure) {  // it may be closed early
+      !result.failure) {  // a closed feed ends early
     record.run.frames = static_cast<std::int64_t>(frames_due(record));
   }
   record.failure = result.failure;

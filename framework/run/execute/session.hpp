@@ -19,7 +19,7 @@ class frame_feed;
 class measured_frames;
 class prepared_pipeline;
 
-/// Told how far a run is, from the thread that drives it, at most about ten times a second.
+/// Progress of a run, reported on its driver thread about ten times a second at most.
 struct progress {
   bool warmup = false;
   std::int64_t done = 0;
@@ -27,38 +27,40 @@ struct progress {
 };
 using progress_function = std::function<void(const progress&)>;
 
-/// What may differ from run to run of one session.
+/// Options of one run of a session.
 struct run_options {
   std::optional<timing_method> timing = {};  ///< default: the plan's
   std::optional<std::int64_t> frames = {};
   std::optional<std::int64_t> warmup = {};
-  std::optional<double> rate = {};  ///< frames due in a second; not for `arrival: closed`
-  /// Where frames come from, in place of the clock of an open load, which the plan has to have. The
-  /// run ends after `frames` frames, or once the feed is closed and all submitted ones are done.
+  std::optional<double> rate = {};  ///< frames due per second; not with `arrival: closed`
+  /// Source of frames instead of a clock; the plan must have an open load. The run ends after
+  /// `frames` frames, or once the feed is closed and the submitted frames are complete.
   frame_feed* feed = nullptr;
-  /// Of the moments at which frames are due under `arrival: poisson`; default: the plan's seed.
+  /// Seed of the arrival times under `arrival: poisson`; default: the plan's seed.
   std::optional<std::uint64_t> arrival_seed = {};
-  /// Called once between the warm-up and the first measured frame, so that several runs can begin
-  /// together; not when the warm-up has failed or was stopped.
+  /// Called between the warm-up and the first measured frame, so that concurrent runs can begin
+  /// together; not if the warm-up failed or was stopped.
   std::function<void()> before_frames = {};
-  /// Called once after the last measured frame, before the device is used for anything else, so
-  /// that what comes then disturbs no other run; not when a frame has failed.
+  /// Called after the last measured frame and before further device use, so that concurrent runs
+  /// are not disturbed; not if a frame failed.
   std::function<void()> after_frames = {};
-  /// Of runs that go on at once: the moment on the host's clock from which all their stamps count.
-  /// Whoever began them then watches the clock of their device.
+  /// Common origin of the stamps of concurrent runs, on the host's clock. The caller then watches
+  /// the device clock.
   std::optional<nanoseconds> common_epoch = {};
-  /// How the machine is looked at before and after the measured frames.
-  std::function<machine_state()> at_machine = read_machine_state;
+  /// Observes the machine before and after the measured frames.
+  std::function<machine_state()> at_machine = look_at_machine;
   const stop_request* stop = nullptr;
   progress_function on_progress = {};
 };
 
-/// A plan made ready on a device: stages prepared, memory placed, graphs captured. Runs it any
-/// number of times. Not for use by two threads at once.
+/// A plan prepared on a device: stages prepared, memory placed, graphs captured. Runs any number of
+/// times. Not thread-safe.
 class session {
  public:
-  /// Prepares every stage. Throws `run_error` naming the stage that failed, `interrupted_error`
-  /// when `stop` is raised meanwhile. `d` must outlive the session.
+  /// Prepares every stage.
+  /// @pre `d` outlives the session.
+  /// @throws run_error naming the stage that failed
+  /// @throws interrupted_error if `stop` is raised meanwhile
   session(plan p, graphline::device& d, const stop_request* stop = nullptr);
   ~session();
   session(session&&) noexcept;
@@ -66,37 +68,36 @@ class session {
   const plan& planned() const noexcept;
   graphline::device& device() const noexcept;
 
-  /// The timing methods that make sense for the plan: those that its settings allow, `layers` only
-  /// where a stage has parts to tell apart.
+  /// Timing methods that the plan's settings allow; `layers` only if a stage has parts.
   std::vector<timing_method> timing_methods() const;
 
-  /// Runs warm-up and measured frames. A failure in a stage does not throw: the record that comes
-  /// back holds the frames completed before it, and `failure` says what happened, naming stage and
-  /// frame. Throws `input_error` for a timing method or a rate that the plan does not allow,
-  /// `run_error` where what the method takes cannot be prepared.
+  /// Runs warm-up and measured frames. If a stage fails, returns the record of the frames completed
+  /// before, whose `failure` names stage and frame.
+  /// @throws input_error for a timing method or rate that the plan does not allow
+  /// @throws run_error if the method's instrumentation cannot be prepared
   run_record run(const run_options& options = {});
 
-  /// From another thread, for a `run` that does not come back from a stage: the record of the
-  /// measured frames that are complete, as an interrupted one, without outputs and conditions. That
-  /// `run` never returns then; end the program. Nothing where there is no such frame or no such
-  /// run, which then goes on.
+  /// Abandons, from another thread, a `run` that does not return from a stage. Returns the record
+  /// of the complete measured frames, marked as interrupted, without outputs and conditions; `run`
+  /// then never returns, so end the program. Empty if there is no such frame or no run; the run
+  /// then continues.
   std::optional<run_record> abandon_run();
 
-  /// Runs each device stage alone a few times while the device notes its operations, and adds these
-  /// to the record. What cannot be traced, and why, becomes a warning of the record. The outputs of
-  /// the last run are overwritten: save them first.
+  /// Traces the operations of each device stage, run alone a few times, and adds them to the
+  /// record. If tracing fails, adds a warning instead. Overwrites the outputs of the last run: save
+  /// them first.
   void trace_operations(run_record& record, const stop_request* stop = nullptr);
 
-  /// Writes the inputs, the weights and, as the last run left them, the outputs as NumPy files into
-  /// `directory`, made if it is missing: input.NAME.npy, weight.STAGE.NAME.npy, output.NAME.npy.
+  /// Writes inputs, weights and the last run's outputs as NumPy files into `directory`, which is
+  /// created if missing: input.NAME.npy, weight.STAGE.NAME.npy, output.NAME.npy.
   void save_tensors(const std::string& directory);
 
  private:
-  /// The slot of the last of so many frames.
+  /// The slot of the last of `completed` frames.
   std::optional<std::size_t> slot_of(std::int64_t completed) const;
 
   std::unique_ptr<prepared_pipeline> pipeline_;
-  memory_usage memory_;  ///< of the pipeline, once prepared
+  memory_usage memory_;  ///< of the prepared pipeline
   std::unique_ptr<executor> executor_;
   std::unique_ptr<measured_frames> measured_;
   std::optional<std::size_t> last_slot_;  ///< holds the outputs of the last frame

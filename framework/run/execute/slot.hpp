@@ -20,24 +20,24 @@
 
 namespace graphline {
 
-/// Enqueues a stage's work and calls `after` with the index of each of its `parts` once that is
-/// enqueued; of a stage without parts nothing is asked. Throws `run_error` when it tells of more or
-/// fewer parts than it has.
+/// Enqueues a stage's work and calls `after(i)` once part i is enqueued. Does not check stages
+/// without parts.
+/// @throws run_error if the stage reports more or fewer than `parts` parts
 void enqueue_in_parts(device_work& work, stream& s, std::size_t parts,
                       const std::function<void(std::size_t)>& after);
 
-/// The timed events of one slot around the parts of a device stage: one before the first and one
+/// Timed events around the parts of a device stage in a slot: one before the first part and one
 /// after each.
 class part_stamps {
  public:
-  /// `stage` names the events.
+  /// @param stage Prefix of the events' names.
   part_stamps(device& d, const std::string& stage, std::size_t parts);
 
-  /// Enqueues the stage's work with a stamp at each boundary, in a capture or not. Throws
-  /// `run_error` when the stage tells of more or fewer parts than it has.
+  /// Enqueues the stage's work with a stamp at each boundary, captured or not.
+  /// @throws run_error if the stage reports more or fewer parts than it has
   void enqueue(device_work& work, stream& s);
 
-  /// Parts + 1 of them.
+  /// parts + 1 events.
   const std::vector<std::unique_ptr<timed_event>>& boundaries() const noexcept {
     return boundaries_;
   }
@@ -46,13 +46,13 @@ class part_stamps {
   std::vector<std::unique_ptr<timed_event>> boundaries_;
 };
 
-/// Keeps when the device last came to it in a stream, by the host's clock.
+/// Host function that stores the time of its last call, on the host's clock.
 class host_stamp final : public host_function {
  public:
   std::string_view name() const noexcept override { return "host stamp"; }
   void call() noexcept override { at_ = now(); }
 
-  /// Once something after it in the stream is seen complete.
+  /// @pre A later operation of the stream was seen complete.
   nanoseconds at() const noexcept { return at_; }
 
  private:
@@ -61,33 +61,34 @@ class host_stamp final : public host_function {
 
 class frame_graph;
 
-/// A stage bound to the memory, events and graph of one slot: all that carrying it out once needs.
+/// A stage bound to the memory, events and graph of a slot.
 struct bound_stage {
-  std::size_t index = 0;       ///< of the stage in the plan
-  const char* name = nullptr;  ///< the plan's
+  std::size_t index = 0;       ///< in the plan
+  const char* name = nullptr;  ///< owned by the plan
   const stage_label* label = nullptr;
   std::vector<const_tensor_view> inputs;
   std::vector<tensor_view> outputs;
 
-  // A CPU stage.
+  // CPU stages.
   cpu_stage* cpu = nullptr;             ///< null for a device stage
-  std::vector<std::string> guarded;     ///< names of its outputs with `guard: on`; or empty
-  std::unique_ptr<host_function> call;  ///< runs it in a frame's graph; null without one
+  std::vector<std::string> guarded;     ///< output names with `guard: on`
+  std::unique_ptr<host_function> call;  ///< host node in a frame's graph, or null
 
-  // A stage of a stream: a device stage, and in a frame's graph a CPU stage too.
+  // Stages on a stream: device stages and, in a frame's graph, CPU stages.
   stream* on = nullptr;
-  std::vector<const event*> stream_waits;  ///< ends of stages on other streams
-  std::unique_ptr<event> complete;         ///< null when nobody waits for this stage by event
+  std::vector<const event*> stream_waits;  ///< completion of stages on other streams
+  std::unique_ptr<event> complete;         ///< null if nothing waits for it
 
-  // A device stage. Executables go before the events that they stamp.
+  // Device stages. Executables are declared after the events they stamp, so they are destroyed
+  // first.
   std::unique_ptr<device_work> work;
-  std::unique_ptr<timed_event> begin;  ///< both for the methods `event` and `layers`
+  std::unique_ptr<timed_event> begin;  ///< for `event` and `layers`
   std::unique_ptr<timed_event> end;
   std::unique_ptr<host_stamp> called_begin = std::make_unique<host_stamp>();  ///< for `callback`
   std::unique_ptr<host_stamp> called_end = std::make_unique<host_stamp>();
-  std::unique_ptr<part_stamps> parts;               ///< null before `layers`, and without parts
-  std::unique_ptr<graph_exec> executable;           ///< with `graphs: stage`
-  std::unique_ptr<graph_exec> executable_in_parts;  ///< the same that stamps `parts`
+  std::unique_ptr<part_stamps> parts;      ///< null without parts or before `layers` is prepared
+  std::unique_ptr<graph_exec> executable;  ///< with `graphs: stage`
+  std::unique_ptr<graph_exec> executable_in_parts;  ///< executable that stamps `parts`
 
   void launch() {
     if (executable != nullptr) {
@@ -97,7 +98,7 @@ struct bound_stage {
     }
   }
 
-  /// With stamps around the parts; as `launch` for a stage that has none.
+  /// Launches with stamps around the parts; same as `launch` for a stage without parts.
   void launch_in_parts() {
     if (parts == nullptr) {
       launch();
@@ -109,11 +110,11 @@ struct bound_stage {
   }
 };
 
-/// The buffers, graph executables and events of one frame in flight.
+/// Buffers, graph executables and events of one frame in flight.
 struct slot {
   memory device_block;
   memory pinned_block;
-  std::vector<bound_stage> stages;     ///< as in the plan
+  std::vector<bound_stage> stages;     ///< in the plan's order
   std::unique_ptr<frame_graph> frame;  ///< with `graphs: frame`
 
   slot();
@@ -126,8 +127,7 @@ inline const stage_label* label_of(const planned_stage& stage) {
   return stage_label_of(stage.name, stage.kind->name, stage.kind->origin);
 }
 
-/// Runs `work` and puts the stage's place, its name and what was being done in front of what it
-/// throws.
+/// Runs `work`; prefixes its exceptions with the stage's place and name and the activity `what`.
 template <class Work>
 auto with_stage_context(const planned_stage& stage, const char* what, Work&& work) {
   const auto named = [&](std::string_view why) {

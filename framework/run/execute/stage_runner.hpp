@@ -11,8 +11,8 @@
 
 namespace graphline {
 
-/// One frame of a batch: `index` counts from the batch's start and says where its samples go;
-/// `number` counts from the run's start and is what CPU stages are told.
+/// Position of a frame: `index` counts from the batch's start and locates its samples; `number`
+/// counts from the run's start and is passed to CPU stages.
 struct frame_position {
   std::int64_t index = 0;
   std::int64_t number = 0;
@@ -34,19 +34,19 @@ class profiler_range {
   device* device_;
 };
 
-/// The clock of this machine, and the calling thread's number.
+/// The system clock and the calling thread's number.
 struct real_clock {
   static nanoseconds now() noexcept { return graphline::now(); }
   static std::uint32_t thread() noexcept { return thread_number(); }
 };
 
-/// Carries out single stages under the timing method of a recording. Common to all executors.
+/// Executes single stages under the timing method of a recording. Common to all executors.
 class stage_runner {
  public:
   stage_runner(device& d, wait_mode how, recording& into)
       : device_(d), ranges_(d.shows_ranges() ? &d : nullptr), how_(how), into_(into) {}
 
-  /// Runs a CPU stage in the calling thread.
+  /// Runs a CPU stage on the calling thread.
   void run_on_cpu(bound_stage& s, frame_position frame) const {
     const profiler_range range(ranges_, s.name);
     const stage_scope scope({s.label, frame.number});
@@ -74,9 +74,9 @@ class stage_runner {
     if (s.complete != nullptr) s.on->record(*s.complete);
   }
 
-  /// Reads the stamps of a frame whose stages are all complete. Of events only the first stands on
-  /// the host's clock by itself: a device tells short times more finely than long ones, so the
-  /// others are told from there, and a long run blurs no gap within a frame.
+  /// Reads the stamps of a frame whose stages are all complete. Only the first event is converted
+  /// to the host's clock; the others are measured from it, because elapsed times between close
+  /// events are more precise.
   void read_stamps(const slot& s, frame_position frame) const {
     if (into_.method() == timing_method::callback) read_host_stamps(s, frame);
     if (!traits_of(into_.method()).by_events) return;
@@ -96,7 +96,7 @@ class stage_runner {
     }
   }
 
-  /// The device, where its tools show ranges; else null.
+  /// The device if profilers show its ranges, else null.
   device* ranges() const noexcept { return ranges_; }
   recording& into() const noexcept { return into_; }
   wait_mode how() const noexcept { return how_; }
@@ -121,7 +121,7 @@ class stage_runner {
     }
   }
 
-  /// What `time_device_stage` works with.
+  /// Operations for `time_device_stage`.
   template <class Clock>
   struct operations {
     bound_stage& s;

@@ -14,13 +14,13 @@ namespace {
 
 constexpr auto parallelism = tbb::global_control::max_allowed_parallelism;
 
-/// Where oneTBB may have no worker at all, on one core, it looks for one for whatever is enqueued,
-/// and keeps it looking for as long as an arena has no place for it.
+/// With no worker allowed (one core), oneTBB keeps searching for one for each enqueued task, which
+/// costs a core.
 std::size_t with_a_worker() {
   return std::max<std::size_t>(2, tbb::global_control::active_value(parallelism));
 }
 
-/// oneTBB gives an arena of a single place, and that reserved, a worker all the same: hence two.
+/// oneTBB assigns a worker even to an arena whose single place is reserved: reserve two.
 unsigned reserved(int threads, int places) {
   return static_cast<unsigned>(places == 1 ? 2 : threads);
 }

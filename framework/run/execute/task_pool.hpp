@@ -13,29 +13,30 @@
 
 namespace graphline {
 
-/// Of the oneTBB that this program runs with: "2021.8".
+/// Version of oneTBB at run time, such as "2021.8".
 std::string onetbb_version();
 
-/// oneTBB's scheduling of CPU stages in threads of the pool's own, so that no task of another pool
-/// keeps one of them. oneTBB's workers go from arena to arena, and one whose task waits or takes
-/// long counts as free for the other pools: they only take the places that are left, which a stage
-/// that is itself parallel can use.
+/// Runs CPU stages as oneTBB tasks on threads that the pool owns. oneTBB's own workers migrate
+/// between arenas, and a long or waiting task counts as available to other pools; here they only
+/// fill the remaining places, which stages that are parallel themselves can use.
 class task_pool {
  public:
-  /// `threads` of its own, at least 1, and `places` for these and for workers together, at least
-  /// as many; they keep to `cpus`. Throws `run_error` with the remedy when a thread cannot be had.
+  /// @param threads Threads owned by the pool, at least 1.
+  /// @param places Places for these and oneTBB's workers together, at least `threads`.
+  /// @param cpus CPUs that the threads are bound to.
+  /// @throws run_error with a remedy if a thread cannot be started
   task_pool(int threads, int places, const cpu_set& cpus = {});
 
   task_pool(const task_pool&) = delete;
   task_pool& operator=(const task_pool&) = delete;
 
-  /// From a thread of the pool: another of its threads may take the work.
+  /// Call on a thread of the pool; another of its threads may take the work.
   template <class Function>
   void spawn(Function&& f) {
     group_.run(std::forward<Function>(f));
   }
 
-  /// From any other thread.
+  /// Call on any other thread.
   template <class Function>
   void enqueue(Function&& f) {
     arena_.enqueue(group_.defer(std::forward<Function>(f)));
@@ -44,12 +45,12 @@ class task_pool {
  private:
   void add_thread(const cpu_set& cpus);
 
-  // In this order: the last goes first, which ends the threads' wait once all work is done.
+  // Destroyed in reverse order: `open_` ends the threads' wait once all work is done.
   tbb::global_control permitted_;
   tbb::task_arena arena_;
   tbb::task_group group_;
   std::vector<std::jthread> threads_;
-  tbb::task_handle open_;  ///< never run: while it is there, the threads wait for work
+  tbb::task_handle open_;  ///< never run; while it exists, the threads wait for work
 };
 
 }  // namespace graphline

@@ -92,8 +92,8 @@ void read_input(const tensor_view& tensor, const std::string& path) {
 
 namespace {
 
-/// See `output_record::checksum`. Word by word, since a trial is not to wait long for it; the fold
-/// brings the upper bits down, where a later word could otherwise undo what an earlier one did.
+/// See `output_record::checksum`. Hashes 8 bytes at a time for speed; the fold mixes the upper bits
+/// down, so that a later word cannot cancel an earlier one.
 std::string checksum(std::span<const std::byte> bytes) {
   static_assert(std::endian::native == std::endian::little);
   std::uint64_t hash = 0xcbf29ce484222325ULL;
@@ -113,8 +113,7 @@ T at(std::span<const std::byte> bytes, std::size_t index) {
   return value;
 }
 
-/// Infinity and NaN are what has every bit of the exponent set. Looks at all of it, so that the
-/// compiler can look at several at once.
+/// Infinity and NaN have all exponent bits set. No early exit, so that the loop vectorizes.
 template <class Bits>
 bool all_finite(std::span<const std::byte> bytes, Bits exponent) {
   bool found = false;
@@ -132,7 +131,7 @@ bool finite(dtype type, std::span<const std::byte> bytes) {
   return true;
 }
 
-/// IEEE 754 binary16: a sign, 5 bits of exponent with a bias of 15, 10 of fraction.
+/// IEEE 754 binary16: sign, 5 bits of exponent (bias 15), 10 bits of fraction.
 double from_half(std::uint16_t bits) {
   const int exponent = (bits >> 10) & 0x1f;
   const int fraction = bits & 0x3ff;
@@ -173,7 +172,7 @@ namespace {
 
 constexpr std::byte guard_pattern{0xA5};
 
-/// Before and after a tensor.
+/// The guard bytes before and after a tensor.
 std::array<std::span<std::byte>, 2> guards_of(const tensor_view& tensor) noexcept {
   auto* const begin = tensor.as<std::byte>();
   return {std::span(begin - guard_bytes, guard_bytes),
@@ -215,9 +214,9 @@ output_record describe_output(const std::string& tensor, const tensor_type& type
 }
 
 std::string tensor_file_names::next(const std::vector<std::string>& parts) {
-  // File systems take 255 bytes; endings come to it while it is written.
+  // File names are limited to 255 bytes; temporary files add a suffix.
   constexpr std::size_t most = 230;
-  constexpr std::size_t hash_digits = 17;  // with the point before them
+  constexpr std::size_t hash_digits = 17;  // including the dot
   std::string name = fmt::format("{}", fmt::join(parts, "."));
   std::string cut = name;
   std::ranges::replace_if(

@@ -24,41 +24,39 @@
 
 namespace graphline {
 
-/// Settings of a virtual host. Times are in nanoseconds.
+/// Settings of a virtual host. Times in nanoseconds.
 struct virtual_world {
-  virtual_clock& clock;  ///< the device's too
-  int workers = 1;       ///< that run the CPU stages which a schedule leaves to workers
+  virtual_clock& clock;  ///< shared with the device
+  int workers = 1;       ///< workers for CPU stages that a schedule leaves to them
 
-  /// How long a CPU stage takes, by its index in the plan and the frame's number.
+  /// Duration of a CPU stage, by its index in the plan and the frame's number.
   std::function<nanoseconds(std::size_t stage, std::int64_t frame)> cpu_time;
 
   // Overheads.
-  nanoseconds issue = 0;    ///< of a device stage or a frame's graph, for the thread that issues it
-  nanoseconds wake_up = 0;  ///< from a task for an idle worker to its start
-  nanoseconds completion_delay = 0;  ///< from device completion until a waiting host observes it
+  nanoseconds issue = 0;    ///< issuing a device stage or frame graph, on the issuing thread
+  nanoseconds wake_up = 0;  ///< from posting a task to its start on an idle worker
+  nanoseconds completion_delay = 0;  ///< from device completion to its observation
 };
 
-/// The host port of executors in virtual time, with the interface of `real_host`. CPU stages take
-/// the times that are given and compute nothing. Single-threaded and deterministic.
+/// Host port in virtual time, with the interface of `real_host`. CPU stages take their given
+/// durations and compute nothing. Single-threaded and deterministic.
 ///
-/// - The device has a stage when the issuing thread is done with it, as `real_host`'s last call of
-///   an issue makes its end known. Threads that issue to one stream take turns.
-/// - Completions are observed by as many watchers as on `real_host`, each of them busy with what it
-///   issues.
-/// - A stop that is raised at a moment of the system's clock, and frames that an application
-///   submits, have no place in virtual time; nor has `timing: callback`, and `timing: sync` where
-///   several threads issue: `begin` throws `run_error`.
+/// - The device receives a stage when the issuing thread has finished issuing it. Threads that
+///   issue to one stream take turns.
+/// - As many watchers as on `real_host` observe completions; each is busy while it issues stages.
+/// - Not supported: stop requests raised by time, frames submitted by an application. `begin`
+///   throws `run_error` for `timing: callback`, and for `timing: sync` if several threads issue.
 class virtual_host {
  public:
-  /// Waits of the thread that drives the frames.
+  /// Waits of the driver thread.
   class waits {
    public:
     explicit waits(virtual_host& host) noexcept : host_(host) {}
 
     nanoseconds now() const noexcept { return host_.now(); }
 
-    /// `block` sleeps until `at`; `spin` and `yield` go on at the next event before it. Where `at`
-    /// has passed, up to the next event.
+    /// `block` sleeps until `at`; `spin` and `yield` continue at the next event before `at`. If
+    /// `at` has passed, advances to the next event.
     void pause(nanoseconds at) const {
       const auto next = host_.clock_.next();
       const bool polls = host_.runner_->how() != wait_mode::block;
@@ -123,12 +121,12 @@ class virtual_host {
 
   void issue(bound_stage& s, frame_position frame) {
     const nanoseconds begin = now();
-    // Without an overhead the next step belongs to the same moment.
+    // Without overhead, the next step happens at the same time.
     if (world_.issue > 0) clock_.advance_to(begin + world_.issue);
     runner_->enqueue(s, frame, launch_clock{clock_, begin, thread_number()});
   }
 
-  /// CPU stages of the graph run one at a time, on a thread of the device's.
+  /// CPU stages of the graph run one at a time, on a thread of the device.
   void launch(frame_graph& graph, frame_position frame, std::atomic<bool>& abandoned) {
     if (world_.issue > 0) clock_.advance_to(now() + world_.issue);
     graph.current() = {.in_virtual_time = &in_graph_, .frame = frame, .abandoned = &abandoned};
@@ -246,7 +244,7 @@ class virtual_host {
     const event* complete;
   };
 
-  /// Times a launch that began before the device got it.
+  /// Times a launch that began before the device received it.
   struct launch_clock {
     virtual_clock& clock;
     nanoseconds begin;
@@ -257,7 +255,7 @@ class virtual_host {
     std::uint32_t thread() const noexcept { return number; }
   };
 
-  /// Host function called when a stage is complete.
+  /// Host function called on completion of a stage.
   class stage_end final : public host_function {
    public:
     stage_end(virtual_host& host, std::uint64_t token) : host_(host), token_(token) {}
@@ -269,7 +267,7 @@ class virtual_host {
     std::uint64_t token_;
   };
 
-  /// As the clock's, for as long as the batch under way is.
+  /// Schedules a call on the clock; dropped if the batch has ended.
   template <class Call>
   void at(nanoseconds when, Call call) {
     clock_.at(when, [batch = std::weak_ptr(batch_), call = std::move(call)] {
@@ -277,7 +275,8 @@ class virtual_host {
     });
   }
 
-  /// To the next event. A device that has failed completes nothing more: what waits for it is told.
+  /// Advances to the next event. If there is none, reports the failure of a device that completes
+  /// nothing more to the waiting stages.
   void go_on() {
     if (clock_.step()) return;
     const auto left = std::exchange(awaited_, {});
@@ -311,7 +310,7 @@ class virtual_host {
     return thread_number();
   }
 
-  /// The launch of a device stage ends.
+  /// Submits a device stage at the end of its launch.
   void hand_in(bound_stage& s, frame_position frame, std::uint64_t token, nanoseconds begin,
                const turn& own) {
     runner_->enqueue(s, frame, launch_clock{clock_, begin, thread_of(own)});
@@ -358,14 +357,14 @@ class virtual_host {
     keep(s, frame, now(), now() + time, thread);
     return time;
   };
-  std::shared_ptr<char> batch_;  ///< another one for each batch
+  std::shared_ptr<char> batch_;  ///< new for each batch
   seen_function seen_;
   std::deque<worker> workers_;
-  std::deque<watcher> watchers_;  ///< by stream, or one for all
+  std::deque<watcher> watchers_;  ///< one per stream, or one for all
   std::deque<stage_end> ends_;    ///< by slot, then stage
   std::vector<nanoseconds> stream_free_;
 
-  // Of the batch under way.
+  // State of the current batch.
   std::deque<std::function<void(turn&)>> tasks_;
   std::vector<turn*> idle_;
   std::vector<awaited_stage> awaited_;

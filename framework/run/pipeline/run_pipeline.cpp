@@ -14,7 +14,8 @@
 namespace graphline {
 namespace {
 
-/// The backend of a device, there or not. Throws an `input_error` for a name that is none.
+/// Backend of a device, present or not.
+/// @throws input_error for an unknown name
 std::string backend_of(const std::string& device_name) {
   try {
     return builtin_devices().resolve({device_name, 0});
@@ -36,7 +37,7 @@ planned_pipeline make_planned(const pipeline_source& from, stage_registry& stage
   diagnostics found;
   pipeline_spec spec = from.read({.backend = params_of, .set = options.set}, found);
   if (options.adjust) options.adjust(spec, found);
-  // Without a plug-in its kinds are unknown, which is no mistake of the file's.
+  // If a plug-in fails to load, its kinds would be reported as unknown.
   if (!load_plugins(spec, stages, found, options.plugins)) found.throw_if_errors();
   plan planned = make_plan(spec, stages, machine, found);
   found.throw_if_errors();
@@ -73,7 +74,7 @@ planned_pipeline plan_pipeline(const pipeline_source& from, stage_registry& stag
     const auto& backends = builtin_devices().backends();
     if (use == plan_use::run ||
         std::ranges::find(backends, name, &backend::name) == backends.end()) {
-      // What is wrong with the pipeline comes first.
+      // Reports errors of the pipeline before the missing device.
       make_planned(from, stages, options, name, no_machine);
       throw;
     }
