@@ -71,6 +71,7 @@ struct bound_stage {
 
   // CPU stages.
   cpu_stage* cpu = nullptr;             ///< null for a device stage
+  cpu_call arguments = {};              ///< its tensors; the frame is set before each call
   std::vector<std::string> guarded;     ///< output names with `guard: on`
   std::unique_ptr<host_function> call;  ///< host node in a frame's graph, or null
 

@@ -50,17 +50,11 @@ class stage_runner {
   void run_on_cpu(bound_stage& s, frame_position frame) const {
     const profiler_range range(ranges_, s.name);
     const stage_scope scope({s.label, frame.number});
-    const cpu_call call{frame.number, s.inputs, s.outputs};
-    if (!s.guarded.empty()) fill_guards(s.outputs);
-    if (into_.method() == timing_method::none) {
-      s.cpu->run(call);
-    } else {
-      const nanoseconds begin = now();
-      s.cpu->run(call);
-      const nanoseconds end = now();
-      into_.on_cpu(s.index, frame.index, begin, end);
-    }
-    if (!s.guarded.empty()) check_guards(s.outputs, s.guarded);
+    s.arguments.frame = frame.number;
+    if (s.guarded.empty()) return run_timed(s, frame);
+    fill_guards(s.outputs);
+    run_timed(s, frame);
+    check_guards(s.outputs, s.guarded);
   }
 
   /// Enqueues a device stage behind the stages it waits for. `clock` times the launch.
@@ -102,6 +96,13 @@ class stage_runner {
   wait_mode how() const noexcept { return how_; }
 
  private:
+  void run_timed(bound_stage& s, frame_position frame) const {
+    if (into_.method() == timing_method::none) return s.cpu->run(s.arguments);
+    const nanoseconds begin = now();
+    s.cpu->run(s.arguments);
+    into_.on_cpu(s.index, frame.index, begin, now());
+  }
+
   void read_host_stamps(const slot& s, frame_position frame) const {
     for (const auto& stage : s.stages) {
       if (stage.cpu != nullptr) continue;
