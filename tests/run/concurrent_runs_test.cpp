@@ -145,8 +145,7 @@ TEST_P(concurrent_runs, say_which_frames_had_nothing_beside_them) {
   make();
   runs_[1].frames = 0;
   const auto records = run_at_once(runs_, nullptr);
-  EXPECT_THAT(records[0].warnings,
-              Contains(HasSubstr("of the frames did not overlap 'batch'")));
+  EXPECT_THAT(records[0].warnings, Contains(HasSubstr("of the frames did not overlap 'batch'")));
   EXPECT_THAT(records[1].warnings, IsEmpty());
 }
 

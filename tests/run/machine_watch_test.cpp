@@ -202,7 +202,7 @@ TEST_F(clock_watch_of_a_device, warns_where_the_clock_cannot_be_checked) {
   run_record record = read_stamps();
   watch.settle(record, epoch);
   EXPECT_THAT(record.warnings,
-              ElementsAre(HasSubstr("checked before the frames"), HasSubstr("checked after")));
+              ElementsAre(HasSubstr("clock before the frames"), HasSubstr("clock after")));
   EXPECT_EQ(record.clock_error, 0);
 }
 

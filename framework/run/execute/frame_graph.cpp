@@ -64,7 +64,7 @@ void frame_graph::enqueue(timing_method method) {
   origin_.record(*fork_);
   for (const auto& s : streams_) s->wait(*fork_);
   for (auto& stage : slot_.stages) {
-    with_stage_context(plan_.stages[stage.index], "enqueueing it as part of a frame",
+    with_stage_context(plan_.stages[stage.index], "enqueueing it in a frame graph",
                        [&] { enqueue(stage, method); });
   }
   for (const auto& stage : slot_.stages) {

@@ -109,7 +109,7 @@ prepared_pipeline::prepared_pipeline(plan p, graphline::device& d, const stop_re
   parts_.resize(plan_.stages.size());
   for (std::size_t i = 0; i < scratch.size(); ++i) {
     if (device_stages_[i] == nullptr) continue;
-    with_stage_context(plan_.stages[i], "stating its parts", [&] {
+    with_stage_context(plan_.stages[i], "listing its parts", [&] {
       scratch[i] = device_stages_[i]->scratch_bytes();
       parts_[i] = device_stages_[i]->parts();
     });
@@ -316,7 +316,7 @@ void prepared_pipeline::prepare(timing_method method) {
     for (auto& s : slots_) {
       for (auto& bound : s.stages) {
         if (parts_[bound.index].empty() || bound.parts != nullptr) continue;
-        with_stage_context(plan_.stages[bound.index], "telling its parts apart",
+        with_stage_context(plan_.stages[bound.index], "capturing its parts",
                            [&] { capture_in_parts(bound); });
       }
     }
