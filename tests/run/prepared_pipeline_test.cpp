@@ -22,6 +22,9 @@ namespace graphline {
 namespace {
 
 using namespace testing_kinds;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
 
 TEST(make_measured_graph, measures_the_first_executable_in_full_and_adds_the_others) {
   const auto dev = open_host_device(1);

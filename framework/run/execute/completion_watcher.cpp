@@ -30,7 +30,7 @@ completion_watcher::completion_watcher(std::size_t queues, std::size_t depth, wa
     }
   } catch (const std::system_error& e) {
     end();
-    throw no_thread("strategy 'overlap' cannot start a thread that watches the device", e);
+    throw thread_start_error("strategy 'overlap' cannot start a thread that watches the device", e);
   } catch (...) {
     end();
     throw;

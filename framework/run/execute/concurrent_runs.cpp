@@ -160,7 +160,7 @@ class concurrent_group {
         threads.emplace_back([this, i] { run_one(i); });
       } catch (const std::system_error& e) {
         thrown_[i] = std::make_exception_ptr(
-            no_thread(fmt::format("cannot start a thread for '{}'", runs_[i].name), e));
+            thread_start_error(fmt::format("cannot start a thread for '{}'", runs_[i].name), e));
         barrier_.leave(i, true);
       } catch (...) {
         thrown_[i] = std::current_exception();

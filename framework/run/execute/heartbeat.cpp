@@ -71,8 +71,8 @@ heartbeat::heartbeat() {
   try {
     thread_ = std::thread([this] { run(); });
   } catch (const std::system_error& why) {
-    throw no_thread("cannot start the heartbeat thread, which detects standstills of the process",
-                    why);
+    throw thread_start_error(
+        "cannot start the heartbeat thread, which detects standstills of the process", why);
   }
 }
 

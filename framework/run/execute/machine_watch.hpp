@@ -38,7 +38,7 @@ class machine_watch {
 
   /// Takes the first observation.
   /// @pre `d` outlives the watch.
-  explicit machine_watch(device& d, look at_machine = look_at_machine);
+  explicit machine_watch(device& d, look at_machine = read_machine_state);
 
   /// Takes the second observation and returns the conditions between the two, relative to `epoch`.
   conditions_record end(nanoseconds epoch = 0);

@@ -48,7 +48,7 @@ struct run_options {
   /// the device clock.
   std::optional<nanoseconds> common_epoch = {};
   /// Observes the machine before and after the measured frames.
-  std::function<machine_state()> at_machine = look_at_machine;
+  std::function<machine_state()> at_machine = read_machine_state;
   const stop_request* stop = nullptr;
   progress_function on_progress = {};
 };

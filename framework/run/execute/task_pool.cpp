@@ -43,13 +43,13 @@ void task_pool::add_thread(const cpu_set& cpus) {
   try {
     threads_.emplace_back([this, cpus, number = threads_.size() + 1] {
       name_thread(fmt::format("worker {}", number));
-      const kept_to_cpus kept(cpus);
+      const scoped_cpu_affinity bound(cpus);
       arena_.execute([this] { group_.wait(); });
     });
   } catch (const std::system_error& e) {
-    throw no_thread(fmt::format("strategy 'overlap' cannot start thread {} for CPU stages",
-                                threads_.size() + 1),
-                    e);
+    throw thread_start_error(fmt::format("strategy 'overlap' cannot start thread {} for CPU stages",
+                                         threads_.size() + 1),
+                             e);
   }
 }
 
