@@ -7,7 +7,7 @@
 
 namespace graphline::nn {
 
-/// Elements in their order, as another type. An item is a pack; the last may be shorter.
+/// Converts elements in order. An item is a pack; the last may be shorter.
 template <class From, class To, int width>
 struct flat_conversion {
   const From* from;
@@ -27,7 +27,7 @@ struct flat_conversion {
   }
 };
 
-/// A transposition with few rows or columns, where what a warp reads lies close together anyway. An
+/// Transposes matrices with few rows or columns, where a warp's loads are close together anyway. An
 /// item is a pack of the result.
 template <class From, class To, int width>
 struct gathered_transposition {
@@ -53,14 +53,14 @@ struct gathered_transposition {
   }
 };
 
-/// A transposition by square tiles through shared memory, so that reads and writes are both of
-/// neighboring elements. A block is a tile.
+/// Transposes square tiles through shared memory, so that loads and stores are both coalesced. A
+/// block is a tile.
 template <class From, class To>
 struct tiled_transposition {
   static constexpr int phases = 2;
   static constexpr int threads_of_block = 256;
   static constexpr int side = 32;
-  static constexpr int pitch = side + 1;  // columns of a tile in different banks
+  static constexpr int pitch = side + 1;  // avoids bank conflicts
   static constexpr int shared_floats = side * pitch;
 
   const From* from;
@@ -76,7 +76,7 @@ struct tiled_transposition {
                                  float* tile) const {
     const std::int64_t first_row = take_digit(block, tiles_down) * side;
     const std::int64_t first_column = take_digit(block, tiles_across) * side;
-    // As many turns as the compiler can unroll, so that their loads are under way together.
+    // A constant trip count lets the compiler unroll and overlap the loads.
     for (int turn = 0; turn < side * side / threads_of_block; ++turn) {
       const int i = thread + turn * threads_of_block;
       const int slow = i / side;
@@ -97,7 +97,7 @@ struct tiled_transposition {
   }
 };
 
-/// Runs a conversion by `launch`, which has items(work, count) and blocks(work, count, threads).
+/// Launches a conversion; `launch` has items(work, count) and blocks(work, count, threads).
 template <class Launcher>
 void run(const convert_form& form, std::span<void* const> operands, const Launcher& launch) {
   with_elements(form.from, form.to, operands, [&]<class From, class To>(const From* from, To* to) {

@@ -18,8 +18,7 @@
 namespace graphline::nn {
 namespace {
 
-/// The functions of cuBLASLt that are used here. Opens it at the first call; throws `run_error`
-/// when it cannot be had.
+/// The cuBLASLt functions used here. Opens the library. @throws run_error if it is not available.
 struct cublaslt_functions {
   const shared_library& library = cublaslt_library_file();
   decltype(&cublasLtCreate) create = function_of(library, "cublasLtCreate");
@@ -66,7 +65,7 @@ std::string describe_cublas(cublasStatus_t status, std::string_view call) {
                      static_cast<int>(status), cublaslt().status_string(status));
 }
 
-/// Throws `run_error` unless `status` is a success; `owner` is whom the call was made for.
+/// @throws run_error unless `status` is success. `owner` leads the message.
 void check_cublas(cublasStatus_t status, std::string_view call, std::string_view owner) {
   if (status != CUBLAS_STATUS_SUCCESS) [[unlikely]]
     throw run_error(fmt::format("{}: {}", owner, describe_cublas(status, call)));
@@ -99,7 +98,7 @@ cudaDataType_t element_type(precision p) {
   throw std::logic_error("a precision without a CUDA type");
 }
 
-/// A matrix as it is stored, column by column.
+/// A matrix in column-major storage.
 struct column_matrix {
   std::uint64_t rows = 0;
   std::uint64_t columns = 0;
@@ -108,9 +107,8 @@ struct column_matrix {
   cublasOperation_t operation = CUBLAS_OP_N;
 };
 
-/// A matrix of `rows` x `columns` as multiplied: stored row by row, it is its transpose stored
-/// column by column. In a product of transposes it is therefore multiplied as it is stored unless
-/// the form transposes it.
+/// A row-major matrix of `rows` x `columns` is its transpose in column-major storage, so in the
+/// product of transposes it needs no transposition unless the form transposes it.
 column_matrix transposed(std::int64_t rows, std::int64_t columns, bool form_transposes,
                          std::int64_t leading, std::int64_t stride) {
   const auto r = static_cast<std::uint64_t>(rows);
@@ -133,7 +131,7 @@ std::uint32_t alignment_of(const product_form& form, const column_matrix& matrix
 constexpr int candidate_limit = 16;
 constexpr std::uint64_t workspace_limit = std::uint64_t{32} << 20;
 
-/// What cuBLASLt creates, and its function that destroys it.
+/// Owning cuBLASLt descriptor; destroyed on destruction.
 template <class Descriptor>
 class owned {
  public:
@@ -154,8 +152,8 @@ class owned {
   destroy_function destroy_;
 };
 
-/// Which parts of a GPU an algorithm of that arithmetic may use: for float32 no tensor cores, which
-/// would round operands.
+/// Implementations allowed for a precision. Tensor cores round float32 operands, so float32
+/// excludes them.
 std::uint64_t allowed_implementations(precision p) {
   if (p != precision::float32) return ~std::uint64_t{0};
   return ~std::uint64_t{
@@ -163,8 +161,8 @@ std::uint64_t allowed_implementations(precision p) {
       CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_16F | CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_16BF};
 }
 
-/// The form's product as cuBLASLt has it, column by column: its transpose, d' = b' a'. The bias,
-/// one per column of d, is one per row of d'.
+/// The product in cuBLASLt's column-major terms: its transpose, d' = b' a'. The bias per column of
+/// d is one per row of d'.
 class product_plans final : public plan_choices {
  public:
   product_plans(const product_form& form, cublasLtEpilogue_t epilogue,
@@ -184,7 +182,7 @@ class product_plans final : public plan_choices {
     set_product(CUBLASLT_MATMUL_DESC_TRANSB, right_.operation);
     set_product(CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue);
     if (form.bias) {
-      // The search for algorithms looks at nothing but its alignment.
+      // The heuristic only checks its alignment.
       set_product(CUBLASLT_MATMUL_DESC_BIAS_POINTER, std::uintptr_t{form.alignment});
     }
     create_layout(left_layout_, left_);
@@ -192,7 +190,7 @@ class product_plans final : public plan_choices {
     create_layout(result_layout_, result_);
   }
 
-  /// Asks for the algorithms. False, with the reason, when there is none.
+  /// Queries the heuristic. Returns false, with the reason, if there is no algorithm.
   bool search(std::string& why_not) {
     owned<cublasLtMatmulPreference_t> preference(cublaslt().preference_destroy);
     check(cublaslt().preference_create(preference.place()), "cublasLtMatmulPreferenceCreate");
@@ -201,7 +199,7 @@ class product_plans final : public plan_choices {
             "cublasLtMatmulPreferenceSetAttribute");
     };
     set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, workspace_limit);
-    // The other schemes for sums made in parts keep these in the type of the result.
+    // Other split-K schemes keep partial sums in the result's type.
     set(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
         std::uint32_t{CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE});
     set(CUBLASLT_MATMUL_PREF_IMPL_MASK, allowed_implementations(form_.precision));
@@ -216,7 +214,7 @@ class product_plans final : public plan_choices {
         cublaslt().heuristic(handle_->get(), product_description_.get(), left_layout_.get(),
                              right_layout_.get(), result_layout_.get(), result_layout_.get(),
                              preference.get(), candidate_limit, found.data(), &count);
-    // With an epilogue, an invalid value may be its way of saying that it has none such.
+    // With an epilogue, an invalid value may mean that it is unsupported.
     if (status == CUBLAS_STATUS_NOT_SUPPORTED ||
         (status == CUBLAS_STATUS_INVALID_VALUE && epilogue_ != CUBLASLT_EPILOGUE_DEFAULT)) {
       why_not = describe_cublas(status, "cublasLtMatmulAlgoGetHeuristic");
@@ -255,7 +253,7 @@ class product_plans final : public plan_choices {
     return fmt::format("cuBLASLt algorithm {}{}", number, cores ? ", tensor cores" : "");
   }
 
-  // The search has checked them; there is nothing to be made ready or given up.
+  // The heuristic has checked them; there is nothing to build or release.
   bool build(std::size_t /*plan*/, std::string& /*why_not*/) override { return true; }
   void keep_only(std::size_t /*plan*/) override {}
 
@@ -272,7 +270,7 @@ class product_plans final : public plan_choices {
     const float zero = 0;
     const std::lock_guard lock(lock_);
     if (form_.bias) set_product(CUBLASLT_MATMUL_DESC_BIAS_POINTER, operands[2]);
-    // With a factor of zero what d holds before is not read.
+    // With beta = 0 the old contents of d are not read.
     check(cublaslt().multiply(handle_->get(), product_description_.get(), &scale, b,
                               left_layout_.get(), a, right_layout_.get(), &zero, d,
                               result_layout_.get(), d, result_layout_.get(),
@@ -313,7 +311,7 @@ class product_plans final : public plan_choices {
     return flags;
   }
 
-  /// The mask given to the search is a wish; this holds.
+  /// The heuristic does not enforce its mask.
   bool precise(const cublasLtMatmulAlgo_t& algorithm) const {
     return (implementation(algorithm) & ~allowed_implementations(form_.precision)) == 0;
   }
@@ -329,7 +327,7 @@ class product_plans final : public plan_choices {
   owned<cublasLtMatrixLayout_t> right_layout_{cublaslt().layout_destroy};
   owned<cublasLtMatrixLayout_t> result_layout_{cublaslt().layout_destroy};
   std::vector<cublasLtMatmulHeuristicResult_t> algorithms_;
-  std::mutex lock_;  ///< the description holds the bias while a product is enqueued
+  std::mutex lock_;  ///< guards the bias pointer in the description while enqueueing
 };
 
 }  // namespace

@@ -10,13 +10,13 @@
 
 namespace graphline::nn {
 
-/// "13.0.2", of the library that is loaded.
+/// Version of the loaded library: "13.0.2".
 std::string cublaslt_version();
 
-/// What cuBLASLt keeps for one device; several threads may use it at once.
+/// A cuBLASLt handle for one device; thread-safe.
 class cublaslt_handle {
  public:
-  /// For the current device. Throws `run_error` when there is no cuBLASLt or it fails.
+  /// For the current device. @throws run_error if cuBLASLt is not available or fails.
   explicit cublaslt_handle(std::string owner);
   ~cublaslt_handle();
   cublaslt_handle(const cublaslt_handle&) = delete;
@@ -30,9 +30,9 @@ class cublaslt_handle {
   cublasLtHandle_t handle_ = nullptr;
 };
 
-/// The plans for a form on the handle's device, at least one. All give the same bits at each run:
-/// where a sum is made in parts, these are kept in float32 and added in a fixed order. None of
-/// `float32` uses tensor cores. Null, and the reason in `why_not`, when there is none.
+/// At least one plan for a form on the handle's device. All plans are deterministic: partial sums
+/// are float32 and added in a fixed order. None for `float32` uses tensor cores. Returns null, with
+/// the reason in `why_not`, if there is none.
 std::unique_ptr<plan_choices> make_product_plans(const product_form& form,
                                                  std::shared_ptr<cublaslt_handle> handle,
                                                  std::string& why_not);

@@ -15,7 +15,7 @@
 namespace graphline::nn {
 namespace {
 
-/// What of a device decides which plan is the fastest.
+/// The properties of a device that determine the fastest plan.
 std::string text_of_device(int number, const std::string& name, const std::string& owner) {
   const auto attribute = [&](cudaDeviceAttr which) {
     int value = 0;
@@ -41,7 +41,7 @@ class cuda_libraries final : public cuda_library {
 
   std::unique_ptr<library_operation> plan(const convolution_form& form,
                                           std::string& why_not) override {
-    use_cuda_device(device_);  // libraries make what they make for the thread's current device
+    use_cuda_device(device_);  // libraries plan for the current device
     if (!cudnn_) cudnn_ = std::make_shared<cudnn_handle>(owner_);
     return choose(
         form, [&] { return make_convolution_plans(form, cudnn_, why_not); },
@@ -49,7 +49,7 @@ class cuda_libraries final : public cuda_library {
   }
 
   std::unique_ptr<library_operation> plan(const product_form& form, std::string& why_not) override {
-    use_cuda_device(device_);  // libraries make what they make for the thread's current device
+    use_cuda_device(device_);  // libraries plan for the current device
     if (!cublaslt_) cublaslt_ = std::make_shared<cublaslt_handle>(owner_);
     return choose(
         form, [&] { return make_product_plans(form, cublaslt_, why_not); },
@@ -57,7 +57,7 @@ class cuda_libraries final : public cuda_library {
   }
 
  private:
-  /// A plan that was built for some operation and serves all that are alike.
+  /// A built plan, shared by equal operations.
   struct built_plan {
     std::shared_ptr<plan_choices> plans;
     chosen_plan chosen;
@@ -90,7 +90,7 @@ class cuda_libraries final : public cuda_library {
 
   std::string owner_;
   device& device_;
-  std::optional<tuning_cache> cache_;  ///< where plans are tried out
+  std::optional<tuning_cache> cache_;  ///< set when tuning
   std::string device_text_;
   std::shared_ptr<cudnn_handle> cudnn_;
   std::shared_ptr<cublaslt_handle> cublaslt_;

@@ -14,7 +14,7 @@
 
 namespace graphline::nn {
 
-/// What a step reads or writes: a buffer, or what begins somewhere in it.
+/// An operand of a step: a buffer, or part of one.
 struct cuda_operand {
   cuda_operand(std::size_t whole, std::size_t from = 0) : buffer(whole), offset(from) {}
 
@@ -22,30 +22,30 @@ struct cuda_operand {
   std::size_t offset;  ///< in bytes
 };
 
-/// One operation on buffers: a kernel of the project or a call of a library.
+/// One operation on buffers: a Graphline kernel or a library call.
 struct cuda_step {
   std::variant<kernel_form, std::shared_ptr<library_operation>> work;
-  std::vector<cuda_operand> operands;    ///< in the order that the work states
-  std::optional<std::size_t> workspace;  ///< a buffer, for a library that needs one
+  std::vector<cuda_operand> operands;    ///< in the order of the work
+  std::optional<std::size_t> workspace;  ///< a buffer, if the library needs one
   std::string owner;                     ///< "stage 'head', layer '0.linear'", for messages
 };
 
-/// A weight in host memory and the type of the elements that the steps want.
+/// A weight in host memory and the element type that steps want.
 struct cuda_constant {
   std::size_t buffer = 0;
   dtype element = dtype::float32;
   std::vector<float> values;
 };
 
-/// A step with the addresses of its operands.
+/// A step bound to addresses.
 struct bound_cuda_step {
   const cuda_step* step = nullptr;
   std::vector<void*> operands;
   void* workspace = nullptr;
 };
 
-/// A program for a `cuda` device: plain data but for the library's plans, so that something other
-/// than a GPU can carry it out too.
+/// A program for a `cuda` device: plain data except for the libraries' plans, so tests can run it
+/// without a GPU.
 struct cuda_program : program {
   using bound_step = bound_cuda_step;
 
@@ -54,7 +54,7 @@ struct cuda_program : program {
 
   void add_kernel(kernel_form form, std::vector<cuda_operand> operands, const std::string& owner);
 
-  /// Adds a step for each call of the same operation on other operands.
+  /// Adds one step per call of an operation.
   void add_calls(std::shared_ptr<library_operation> operation,
                  std::vector<std::vector<cuda_operand>> calls, const std::string& owner);
 
@@ -62,14 +62,14 @@ struct cuda_program : program {
 
   void place_buffers();
 
-  /// Writes the constants to `weights`, in host memory, and drops the copies.
+  /// Writes the constants to `weights` in host memory and drops the copies.
   void write_constants(std::byte* weights);
 
-  /// The program must outlive the steps.
+  /// The program must outlive the bound steps.
   std::vector<bound_step> bind(const program_memory& memory) const;
 };
 
-/// What reports say of so many calls of an operation: "8 calls of cuBLASLt algorithm 21".
+/// Text in reports: "8 calls of cuBLASLt algorithm 21".
 std::string describe_calls(const library_operation& operation, std::size_t calls);
 
 }  // namespace graphline::nn

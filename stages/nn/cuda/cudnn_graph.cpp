@@ -1,6 +1,6 @@
 #include "stages/nn/cuda/cudnn_graph.hpp"
 
-// Its JSON is of another version than ours, and its graphs are neither printed nor stored.
+// Skips the frontend's JSON library, whose version differs from ours; graphs are not serialized.
 #define CUDNN_FRONTEND_SKIP_JSON_LIB
 #include <cudnn_frontend.h>
 #include <fmt/format.h>
@@ -17,7 +17,7 @@
 #include "stages/nn/cuda/cudnn_handle.hpp"
 #include "stages/nn/cuda/vendor_libraries.hpp"
 
-// Where the frontend looks up every function of cuDNN's.
+// The frontend looks up all cuDNN functions through this handle.
 namespace cudnn_frontend {
 void* cudnn_dlhandle = nullptr;
 }
@@ -44,7 +44,7 @@ std::vector<std::int64_t> as_vector(const extents& e) {
   return {e.begin(), e.end()};
 }
 
-/// Strides of a packed tensor with channels last.
+/// Strides of a packed NHWC tensor.
 std::vector<std::int64_t> channels_last(const extents& e) {
   return {e[1] * e[2] * e[3], 1, e[1] * e[3], e[1]};
 }
@@ -79,30 +79,30 @@ fe::PointwiseMode_t pointwise_mode(activation function) {
   throw std::logic_error("an activation without a cuDNN mode");
 }
 
-/// What must not be true of an engine for this precision.
+/// Numerical notes that exclude an engine for a precision.
 std::vector<fe::NumericalNote_t> forbidden_notes(precision p) {
   using note = fe::NumericalNote_t;
   std::vector<note> notes = {note::NONDETERMINISTIC, note::REDUCED_PRECISION_REDUCTION,
-                             note::DOWN_CONVERT_INPUTS};  // TF32's range is not that of half
+                             note::DOWN_CONVERT_INPUTS};  // float16 has less range than TF32
   if (p == precision::float32) {
-    // Tensor cores round operands to TF32; the sums of the others lose digits.
+    // Tensor cores round operands to TF32; the other algorithms lose digits in their sums.
     notes.insert(notes.end(), {note::TENSOR_CORE, note::FFT, note::WINOGRAD_TILE_6x6,
                                note::WINOGRAD_TILE_13x13});
   }
   return notes;
 }
 
-/// True after a success; false, with cuDNN's reason, else.
+/// Whether the status is success; otherwise sets cuDNN's reason.
 bool succeeded(fe::error_t status, std::string& why_not) {
   if (status.is_bad()) why_not = reason_in(status.get_message());
   return status.is_good();
 }
 
-/// The frontend's graph of a form.
+/// A form as a frontend graph.
 class form_graph final : public fe::graph::Graph {
  public:
   explicit form_graph(const convolution_form& form) : precision_(form.precision) {
-    // What is captured here is launched only while the operation exists.
+    // Captured work is launched only while the operation exists.
     set_cuda_graph_retention(fe::CudaGraphRetention_t::NONE);
     set_io_data_type(element_type(precision_));
     set_intermediate_data_type(fe::DataType_t::FLOAT);
@@ -131,11 +131,11 @@ class form_graph final : public fe::graph::Graph {
     y->set_dim(as_vector(out)).set_stride(channels_last(out));
   }
 
-  /// Identifiers of the operands, in their order.
+  /// Identifiers of the operands, in order.
   const std::vector<std::int64_t>& ids() const noexcept { return ids_; }
   const std::vector<cudnn_candidate>& candidates() const noexcept { return candidates_; }
 
-  /// Everything up to the candidates; without a handle the device is known by its properties.
+  /// Validates the graph and lists candidates. A null handle uses the device properties.
   bool prepare(cudnnHandle_t handle, std::string& why_not) {
     if (!succeeded(validate(), why_not) ||
         !succeeded(handle == nullptr ? build_operation_graph() : build_operation_graph(handle),
@@ -199,7 +199,7 @@ class form_graph final : public fe::graph::Graph {
       const auto position = static_cast<std::int64_t>(i);
       if (get_plan_name_at_index(position, candidate.name).is_bad()) continue;
       const auto same = [&](const cudnn_candidate& c) { return c.name == candidate.name; };
-      // The second list of heuristics repeats some of the first.
+      // The fallback heuristics repeat some entries.
       if (std::any_of(candidates_.begin(), candidates_.end(), same)) continue;
       candidate.tensor_cores =
           std::find(notes.begin(), notes.end(), fe::NumericalNote_t::TENSOR_CORE) != notes.end();
@@ -211,7 +211,7 @@ class form_graph final : public fe::graph::Graph {
   precision precision_;
   std::vector<std::int64_t> ids_;
   std::vector<cudnn_candidate> candidates_;
-  std::vector<std::int64_t> positions_;  ///< of the candidates, in the frontend's list of plans
+  std::vector<std::int64_t> positions_;  ///< index of each candidate among the frontend's plans
 };
 
 class convolution_plans final : public plan_choices {
@@ -260,21 +260,21 @@ class convolution_plans final : public plan_choices {
   }
 
  private:
-  /// Operands as cuDNN takes them.
+  /// A cuDNN variant pack.
   struct operand_pack {
     std::vector<void*> operands;
     void* workspace;
     fe::detail::backend_descriptor pack{CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR};
   };
 
-  /// Plans were tried out on a stream that is no more: cuDNN must not make anything for it, nor
-  /// take a new one at the same address for it.
+  /// Resets the stream: tuning's stream no longer exists, and a new stream may have the same
+  /// address.
   void leave_stream() {
     const std::lock_guard lock(handle_->lock());
     handle_->use_stream(nullptr);
   }
 
-  /// Made once for each slot of the pipeline, so that its frames make nothing.
+  /// One per slot of the pipeline, so that frames allocate nothing.
   fe::detail::backend_descriptor& describe_operands(std::span<void* const> operands,
                                                     void* workspace) {
     for (const auto& known : packs_) {

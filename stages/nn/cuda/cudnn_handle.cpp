@@ -12,7 +12,7 @@
 namespace graphline::nn {
 namespace {
 
-/// The functions used here; the frontend finds those of its own.
+/// The cuDNN functions used here; the frontend looks up its own.
 struct cudnn_functions {
   const shared_library& library = cudnn_library_file();
   decltype(&cudnnCreate) create = function_of(library, "cudnnCreate");

@@ -9,17 +9,17 @@
 
 namespace graphline::nn {
 
-/// Throws `run_error` unless `status` is a success: "stage 'head': cudnnCreate failed:
-/// CUDNN_STATUS_NOT_INITIALIZED (1001), no CUDA-capable device". `owner` is whom it was called for.
+/// @throws run_error unless `status` is success: "stage 'head': cudnnCreate failed:
+/// CUDNN_STATUS_NOT_INITIALIZED (1001), no CUDA-capable device". `owner` leads the message.
 void check_cudnn(cudnnStatus_t status, std::string_view call, std::string_view owner);
 
-/// "9.19.0", of the library that is loaded.
+/// Version of the loaded library: "9.19.0".
 std::string cudnn_version();
 
-/// What cuDNN keeps for one device, for one thread at a time.
+/// A cuDNN handle for one device, used by one thread at a time.
 class cudnn_handle {
  public:
-  /// For the current device. Throws `run_error` when there is no cuDNN or it fails.
+  /// For the current device. @throws run_error if cuDNN is not available or fails.
   explicit cudnn_handle(std::string owner);
   ~cudnn_handle();
   cudnn_handle(const cudnn_handle&) = delete;
@@ -28,10 +28,10 @@ class cudnn_handle {
   cudnnHandle_t get() const noexcept { return handle_; }
   const std::string& owner() const noexcept { return owner_; }
 
-  /// Held from choosing a stream until what goes to it is enqueued.
+  /// Hold it from `use_stream` until the work is enqueued.
   std::mutex& lock() noexcept { return lock_; }
 
-  /// What is executed next goes to this stream. May be called under a capture.
+  /// Sets the stream of subsequent executions. May be called under capture.
   void use_stream(cudaStream_t stream);
 
  private:
@@ -41,8 +41,8 @@ class cudnn_handle {
   std::mutex lock_;
 };
 
-/// What a message of cuDNN's frontend gives as the reason, in one line and not a long one: of a log
-/// of refusals the first reason, of the engine that cuDNN thought best.
+/// The reason in a frontend message, as one short line; in a log of refusals, the reason for the
+/// engine that cuDNN ranks first.
 std::string reason_in(const std::string& message);
 
 }  // namespace graphline::nn

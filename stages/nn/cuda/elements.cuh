@@ -1,8 +1,7 @@
 #pragma once
 
-// Elements of every type that kernels work on, one at a time and in packs. All of it also runs on
-// the CPU, as do the kernels' bodies in the files beside this one: a test can execute them without
-// a GPU.
+// Element types of kernels, single and in packs. Everything here, like the kernel bodies beside it,
+// also compiles for the CPU, so that tests run it without a GPU.
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -28,7 +27,7 @@ GRAPHLINE_HOST_DEVICE inline float to_float(__nv_bfloat16 value) {
   return __bfloat162float(value);
 }
 
-/// Rounds to the nearest, and to the even one of two.
+/// Rounds to nearest even.
 GRAPHLINE_HOST_DEVICE inline void from_float(float value, float& to) {
   to = value;
 }
@@ -39,7 +38,7 @@ GRAPHLINE_HOST_DEVICE inline void from_float(float value, __nv_bfloat16& to) {
   to = __float2bfloat16_rn(value);
 }
 
-/// Neighboring elements that are read or written at once, 16 bytes at most.
+/// Adjacent elements loaded or stored at once, up to 16 bytes.
 template <class T, int width>
 struct alignas(sizeof(T) * width) pack {
   T element[width];
@@ -54,24 +53,24 @@ GRAPHLINE_HOST_DEVICE inline void store(T* to, const pack<T, width>& values) {
   *reinterpret_cast<pack<T, width>*>(to) = values;
 }
 
-/// Whether packs of that width may begin there.
+/// Whether an address is aligned for packs of that width.
 template <int width, class T>
 bool begins_pack(const T* at) {
   return reinterpret_cast<std::uintptr_t>(at) % (sizeof(T) * width) == 0;
 }
 
-/// The widest pack of both types.
+/// Elements of the widest pack of both types.
 template <class From, class To>
 inline constexpr int pack_width = 16 / static_cast<int>(sizeof(From) > sizeof(To) ? sizeof(From)
                                                                                   : sizeof(To));
 
-/// a / b for positive numbers. A GPU divides 32 bits several times as fast as 64.
+/// a / b for positive numbers; 32-bit division is several times faster on GPUs.
 GRAPHLINE_HOST_DEVICE inline std::int64_t quotient(std::int64_t a, std::int64_t b) {
   if ((a | b) >> 32 == 0) return static_cast<std::uint32_t>(a) / static_cast<std::uint32_t>(b);
   return a / b;
 }
 
-/// Takes the last digit of `index` in a mixed base off it and returns the digit.
+/// Removes and returns the last digit of `index` in a mixed base.
 GRAPHLINE_HOST_DEVICE inline std::int64_t take_digit(std::int64_t& index, std::int64_t base) {
   const std::int64_t rest = quotient(index, base);
   const std::int64_t digit = index - rest * base;
@@ -79,7 +78,7 @@ GRAPHLINE_HOST_DEVICE inline std::int64_t take_digit(std::int64_t& index, std::i
   return digit;
 }
 
-/// Neighboring elements of a type that is known only while running, as numbers.
+/// Loads adjacent elements of a type known at run time, as float.
 template <int width>
 GRAPHLINE_HOST_DEVICE inline void load_as(dtype element, const void* data, std::int64_t begin,
                                           float (&values)[width]) {
@@ -114,7 +113,7 @@ GRAPHLINE_HOST_DEVICE inline float load_as(dtype element, const void* data, std:
   return value[0];
 }
 
-/// Writes them as elements of float32, float16 or bfloat16.
+/// Stores adjacent elements as float32, float16 or bfloat16.
 template <int width>
 GRAPHLINE_HOST_DEVICE inline void store_as(dtype element, void* data, std::int64_t begin,
                                            const float (&values)[width]) {
@@ -138,14 +137,14 @@ GRAPHLINE_HOST_DEVICE inline void store_as(dtype element, void* data, std::int64
   store_as<1>(element, data, at, values);
 }
 
-/// Adds up what the threads of a block hold, numbers or anything that begins empty and has +=: 16
-/// threads add up some of it each, then whoever wants the total those 16, always in the same order.
-/// A barrier stands between the steps.
+/// Reduces one value per thread of a block, of any type that is empty by default and has +=: 16
+/// threads reduce a share each, then any thread reduces those 16, always in the same order. A
+/// barrier separates the steps.
 struct block_sum {
   static constexpr int most_threads = 256;
   static constexpr int sums = 16;
 
-  /// Every thread takes part; `partial` has the sum of each.
+  /// All threads call it; `partial` has one value per thread.
   template <class Sum>
   GRAPHLINE_HOST_DEVICE static void gather(const Sum* partial, Sum* some, int thread, int threads) {
     if (thread >= sums) return;
@@ -162,12 +161,12 @@ struct block_sum {
   }
 };
 
-/// Stands for the types of elements that a kernel reads and writes.
+/// Tag for a kernel's input and output element types.
 template <class From, class To>
 struct element_pair {};
 
-/// Calls `f(from, to)` with a kernel's first operand, which it reads, and its last, which it
-/// writes, as elements of these types.
+/// Calls `f(from, to)` with a kernel's first operand, its input, and its last, its output, as typed
+/// pointers.
 template <class F>
 void with_elements(dtype from, dtype to, std::span<void* const> operands, F&& f) {
   const auto as = [&]<class From, class To>(element_pair<From, To>) {
@@ -187,8 +186,7 @@ void with_elements(dtype from, dtype to, std::span<void* const> operands, F&& f)
                          std::string(to_string(to)));
 }
 
-/// Calls `f` with the width of packs to use: the widest where all that is read and written allows
-/// it, otherwise 1.
+/// Calls `f` with the pack width: `widest` if `packs`, otherwise 1.
 template <int widest, class F>
 void with_width(bool packs, F&& f) {
   if (packs) {

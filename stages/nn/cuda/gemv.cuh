@@ -8,7 +8,7 @@
 
 namespace graphline::nn {
 
-/// Neighboring elements that nobody reads again soon: they need not stay in a GPU's caches.
+/// Loads adjacent elements that are read once, with a streaming cache hint.
 template <int width>
 GRAPHLINE_HOST_DEVICE inline pack<float, width> load_once(const float* from) {
 #ifdef __CUDA_ARCH__
@@ -23,29 +23,29 @@ GRAPHLINE_HOST_DEVICE inline pack<float, width> load_once(const float* from) {
 #endif
 }
 
-/// An axis of rows as a kernel's argument holds it.
+/// An axis of rows in a kernel argument.
 struct row_axis {
-  std::int64_t extent = 1;  ///< of a stacked one, as many stacks
+  std::int64_t extent = 1;  ///< of the stacked axis: number of stacks
   std::int64_t a = 0;
   std::int64_t x = 0;
   std::int64_t y = 0;
 };
 
-/// Where the rows of a gemv lie. An item of the kernel is a stack of rows along one axis, as far
-/// apart as there are stacks: neighboring items then read neighboring rows.
+/// Layout of a gemv's rows. An item is a stack of rows along one axis, spaced by the number of
+/// stacks, so that adjacent items read adjacent rows.
 struct row_stacks {
   row_axis axes[gemv_form::most_axes] = {};  ///< innermost first
   int count = 0;
-  int stacked = 0;        ///< which of them
-  std::int64_t rows = 1;  ///< along it
+  int stacked = 0;        ///< index of the stacked axis
+  std::int64_t rows = 1;  ///< along the stacked axis
   std::int64_t items = 1;
 };
 
-/// Rows to a stack: as many independent loads are under way in each thread.
+/// Rows per stack, and independent loads in flight per thread.
 inline constexpr int stack_height = 8;
 
-/// Stacks along an axis whose rows share a vector, which is then read once for all of them; where
-/// none has enough such rows, along the longest.
+/// Stacks rows along an axis on which they share a vector, which is then loaded once per stack; if
+/// none has enough rows, along the longest axis.
 inline row_stacks stacks_of(const gemv_form& form) {
   row_stacks stacks;
   std::int64_t y = 1;
@@ -71,32 +71,32 @@ inline row_stacks stacks_of(const gemv_form& form) {
   return stacks;
 }
 
-/// Dot products, a stack of rows at a time. With `shared` the rows of a stack have one vector.
+/// Dot products of a stack of rows. With `shared` the rows have one vector.
 template <int width, bool shared>
 struct stacked_dot_products {
   static constexpr int sums = stack_height;
 
   const float* a;
-  const float* x;  ///< or null, for ones
+  const float* x;  ///< null for ones
   float* y;
   std::int64_t k;
-  std::int64_t cut;  ///< of the last row along the innermost axis
+  std::int64_t cut;  ///< elements that the last row along the innermost axis lacks
   row_stacks stacks;
-  int lanes;  ///< threads to a stack
+  int lanes;  ///< threads per stack
 
   GRAPHLINE_HOST_DEVICE void gather(std::int64_t item, int lane, float (&sum)[sums]) const {
     const place at = place_of(item);
     const row_axis& axis = stacks.axes[stacks.stacked];
     const float* row[sums];
-    unsigned shorter = 0;  // a bit for each row, of stacks along the innermost axis
+    unsigned shorter = 0;  // bit per row: ends early (stacks along the innermost axis)
     for (int i = 0; i < sums; ++i) {
       sum[i] = 0;
-      // Rows beyond the last are the last once more, whose sum nobody keeps.
+      // Rows beyond the last repeat the last; their sums are dropped.
       const std::int64_t wanted = at.stack + i * axis.extent;
       row[i] = a + at.a + (wanted < stacks.rows ? wanted : stacks.rows - 1) * axis.a;
       if (!shared && stacks.stacked == 0 && wanted >= stacks.rows - 1) shorter |= 1U << i;
     }
-    // First what all rows of the stack have, then the little that only some have.
+    // First the part common to all rows, then the rest of longer rows.
     const std::int64_t common = at.last || shorter != 0 ? k - cut : k;
     std::int64_t j = lane * width;
     for (; j < common; j += lanes * width) {
@@ -127,13 +127,13 @@ struct stacked_dot_products {
   }
 
  private:
-  /// Where an item's rows lie, apart from how far along the stacked axis.
+  /// Offsets of an item's rows, except along the stacked axis.
   struct place {
     std::int64_t a = 0;
     std::int64_t x = 0;
     std::int64_t y = 0;
-    std::int64_t stack = 0;  ///< its first row along that axis
-    bool last = false;       ///< along the innermost axis, where that is another
+    std::int64_t stack = 0;  ///< first row along the stacked axis
+    bool last = false;       ///< last along the innermost axis, if that is not stacked
   };
 
   GRAPHLINE_HOST_DEVICE static void add(float& sum, const pack<float, width>& values,
@@ -158,10 +158,10 @@ struct stacked_dot_products {
     return at;
   }
 
-  /// What row `i` of a stack is multiplied with from element `j` on.
+  /// Factors of row `i` of a stack from element `j` on.
   GRAPHLINE_HOST_DEVICE pack<float, width> factors_of(const place& at, int i,
                                                       std::int64_t j) const {
-    // Ones are a shared vector; asked for elsewhere, that would keep loads from each other.
+    // Only shared vectors can be ones; a check elsewhere would serialize loads.
     if (shared && x == nullptr) {
       pack<float, width> ones;
       for (int e = 0; e < width; ++e) ones.element[e] = 1.0F;
@@ -175,7 +175,7 @@ struct stacked_dot_products {
   }
 };
 
-/// Runs products with vectors by `launch`, as conversions are.
+/// Launches matrix-vector products.
 template <class Launcher>
 void run(const gemv_form& form, std::span<void* const> operands, const Launcher& launch) {
   const auto* a = static_cast<const float*>(operands[0]);
@@ -189,7 +189,7 @@ void run(const gemv_form& form, std::span<void* const> operands, const Launcher&
       packs && form.k % 4 == 0 && form.cut % 4 == 0 && begins_pack<4>(a) && begins_pack<4>(x);
   with_width<4>(wide, [&](auto width) {
     const auto with = [&](auto shared) {
-      // As many threads side by side as a row has use for.
+      // Threads per row: up to a warp, no more than its packs.
       int lanes = 1;
       while (lanes < 32 && lanes * width < form.k) lanes *= 2;
       launch.teams(stacked_dot_products<width, shared>{a, x, y, form.k, form.cut, stacks, lanes},

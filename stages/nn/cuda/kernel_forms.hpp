@@ -1,8 +1,8 @@
 #pragma once
 
-// What the project's own kernels compute, as plain data. Elements are float32, float16 or bfloat16;
-// where nothing else is said those read and those written are of one type, or one of the two is
-// float32. Sums are in float32.
+// What Graphline's kernels compute, as plain data. Elements are float32, float16 or bfloat16;
+// inputs and outputs have one type, or one of the two is float32, unless a form says otherwise.
+// Sums are in float32.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,9 +17,9 @@
 
 namespace graphline::nn {
 
-/// Matrices [batch, rows, columns] to [batch, columns, padded_rows], as elements of another type;
-/// rows added at the end are zeros. Channels first to channels last has the channels as rows; one
-/// column is a plain conversion. Operands: from, to.
+/// Transposes [batch, rows, columns] to [batch, columns, padded_rows] and converts elements; added
+/// rows are zero. NCHW to NHWC has the channels as rows; one column is a plain conversion.
+/// Operands: from, to.
 struct convert_form {
   dtype from = dtype::float32;
   dtype to = dtype::float32;
@@ -29,24 +29,23 @@ struct convert_form {
   std::int64_t padded_rows = 1;
 };
 
-/// The most operands, steps and extents of an expression that is one kernel.
+/// Limits of an expression that is one kernel.
 inline constexpr std::size_t most_pointwise_operands = 24;
 inline constexpr std::size_t most_pointwise_steps = 24;
 inline constexpr std::size_t most_extents = 8;
 
-/// A pointwise expression with one result, in float32, on tensors of any types: the operands also
-/// of int32, int64 or uint8. `space` has the strides of the operands, then those of the result,
-/// with its innermost extent last. The result may be an operand that lies alike. Operands: those of
+/// Evaluates a pointwise expression with one result in float32 on tensors of any types; operands
+/// may also be int32, int64 or uint8. `space` has the strides of the operands, then of the result,
+/// innermost extent last. The result may alias an operand with the same strides. Operands: those of
 /// the expression, then the result.
 struct pointwise_form {
   pointwise_expression expression;
   pointwise_space space;
-  std::vector<dtype> elements;  ///< of the operands, then of the result
+  std::vector<dtype> elements;  ///< operands, then result
 };
 
-/// A reduction of elements at `reduced` from each position of `kept` on, times `scale`. The strides
-/// are those of what is read; the results are packed, in the order of `kept`. The two types may be
-/// any. Operands: from, to.
+/// Reduces the elements `reduced` at each position of `kept`, times `scale`. Strides are those of
+/// the input; the result is packed in the order of `kept`. Types may be any. Operands: from, to.
 struct reduce_form {
   dtype from = dtype::float32;
   dtype to = dtype::float32;
@@ -56,10 +55,9 @@ struct reduce_form {
   pointwise_space reduced;
 };
 
-/// Images [batch, height, width, channels] resized by tables of float32, for each row and column of
-/// the result three numbers: those of the two rows that it is made of and the weight of the second.
-/// Images with channels first are so many more images of one channel. Operands: from, rows,
-/// columns, to.
+/// Resizes images [batch, height, width, channels] by float32 tables with three numbers per result
+/// row or column: both source indices and the weight of the second. NCHW images count as batch *
+/// channels images with one channel. Operands: from, rows, columns, to.
 struct resize_form {
   dtype from = dtype::float32;
   dtype to = dtype::float32;
@@ -69,21 +67,21 @@ struct resize_form {
   extent_pair out{};  ///< height, width
 };
 
-/// The elements of [outer, extent, inner] whose numbers are in a table: see `take_layer`. Operands:
+/// Gathers elements of [outer, extent, inner] by a table of indices: see `take_layer`. Operands:
 /// from, table, to.
 struct gather_form {
   dtype from = dtype::float32;
   dtype to = dtype::float32;
-  dtype numbers = dtype::float32;
+  dtype numbers = dtype::float32;  ///< of the table
   std::int64_t outer = 1;
   std::int64_t extent = 1;
   std::int64_t inner = 1;
-  std::int64_t count = 1;  ///< numbers in the table
+  std::int64_t count = 1;  ///< of the table
 };
 
-/// The last step of a transposed convolution: sums, for each element of [batch, height, width,
-/// channels], of the products with the weights that reach it, [batch, in height, in width, groups,
-/// kernel height, kernel width, channels / groups]. Operands: products, y.
+/// The last step of a transposed convolution: for each element of [batch, height, width, channels],
+/// sums the products that contribute to it, [batch, in height, in width, groups, kernel height,
+/// kernel width, channels / groups]. Operands: products, y.
 struct transposed_sum_form {
   dtype from = dtype::float32;
   dtype to = dtype::float32;
@@ -93,22 +91,22 @@ struct transposed_sum_form {
   conv_transpose2d_layer conv;
 };
 
-/// One step of an LSTM for [batch, hidden]. The gates' products with x and with the hidden state
-/// before lie as [batch, 4, hidden], in PyTorch's order; the bias [4, hidden] and the cell state
-/// after it are float32, that before of any type. Rows of the hidden state, of the gates' type, are
-/// `pitch` elements apart. Operands: products of x, products of the hidden state, bias, cell state
-/// before, cell state after, hidden state.
+/// One LSTM step on [batch, hidden]. The gates' products with x and with the previous hidden state
+/// are [batch, 4, hidden], in PyTorch's order; bias [4, hidden] and new cell state are float32, the
+/// previous cell state of any type. Rows of the hidden state, of the gates' type, are `pitch`
+/// elements apart. Operands: products of x, products of the hidden state, bias, previous cell
+/// state, new cell state, hidden state.
 struct lstm_form {
-  dtype element = dtype::float32;      ///< of the gates and the hidden state
-  dtype cell_before = dtype::float32;  ///< of the cell state before
+  dtype element = dtype::float32;      ///< gates and hidden state
+  dtype cell_before = dtype::float32;  ///< previous cell state
   std::int64_t batch = 1;
   std::int64_t hidden = 1;
   std::int64_t pitch = 1;
 };
 
-/// A pool of images [batch, height, width, channels]; images with channels first are so many more
-/// images of one channel. `adaptive`: means over windows by `adaptive_window`, for which only the
-/// extents count. Operands: from, to.
+/// Pools images [batch, height, width, channels]; NCHW images count as batch * channels images with
+/// one channel. `adaptive`: means over the windows of `adaptive_window`; `pool` is unused then.
+/// Operands: from, to.
 struct pool_form {
   dtype from = dtype::float32;
   dtype to = dtype::float32;
@@ -120,7 +118,7 @@ struct pool_form {
   pool2d_layer pool = {};
 };
 
-/// exp(x) / sum(exp(x)) along the middle of [outer, extent, inner]. May work in place. Operands:
+/// exp(x) / sum(exp(x)) along the middle of [outer, extent, inner], possibly in place. Operands:
 /// from, to.
 struct softmax_form {
   dtype from = dtype::float32;
@@ -140,14 +138,14 @@ struct layer_norm_form {
   float eps = 1e-5F;
 };
 
-/// How many elements in a row a block of a `sum_form` reads at once.
+/// Elements that a block of a `sum_form` loads at once.
 inline constexpr std::int64_t sum_row = 8192;
 
-/// The sum of all elements of a float32 tensor, piece by piece, so that it is the same in every
-/// run. Operands: from, the sums of `pieces_of` pieces, to.
+/// Sums a float32 tensor in pieces with a fixed order of additions, so that every run gives the
+/// same bits. Operands: from, sums of `pieces_of` pieces, to.
 struct sum_form {
   std::int64_t count = 0;
-  /// As many as a single block, which is alone on the GPU then, reads at once.
+  /// Bounds the pieces that the single block of the second kernel adds up.
   std::int64_t most_pieces = 4096;
 };
 constexpr std::int64_t rows_of_piece(const sum_form& form) noexcept {
@@ -158,7 +156,7 @@ constexpr std::int64_t pieces_of(const sum_form& form) noexcept {
   return piece == 0 ? 0 : (form.count + piece - 1) / piece;
 }
 
-/// One thread that is busy for a time, in nanoseconds. No operands.
+/// Keeps one thread busy for `duration` ns. No operands.
 struct spin_form {
   std::int64_t duration = 0;
 };
@@ -167,9 +165,9 @@ using kernel_form = std::variant<convert_form, pointwise_form, pool_form, softma
                                  layer_norm_form, gemv_form, sum_form, reduce_form, resize_form,
                                  gather_form, transposed_sum_form, lstm_form, spin_form>;
 
-/// Enqueues a kernel on a CUDA stream, `operands` as its form states them, in device memory. No
-/// allocation; may run under a capture. `owner` ("stage 'head', layer '0.gelu'") is named in the
-/// `cuda_error` of a launch that fails.
+/// Enqueues a kernel on a CUDA stream; operands are device addresses, in the order of its form.
+/// Allocates nothing and may run under capture. @throws cuda_error naming `owner` ("stage 'head',
+/// layer '0.gelu'") if the launch fails.
 void enqueue_kernel(const kernel_form& form, std::span<void* const> operands, void* cuda_stream,
                     const std::string& owner);
 

@@ -21,7 +21,7 @@
 
 namespace graphline::nn {
 
-// Arguments stay in constant memory where they are indexed: `__grid_constant__`.
+// `__grid_constant__` keeps arguments in constant memory even when indexed.
 
 template <class Work>
 __global__ void __launch_bounds__(256)
@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(256)
   }
 }
 
-/// The phases of one block from `phase` on, all its threads in step between them.
+/// Runs the phases of a block from `phase` on with barriers in between.
 template <int phase, class Work>
 __device__ void run_phases(const Work& work, std::int64_t block, float* shared) {
   work.template run<phase>(block, static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x),
@@ -51,15 +51,15 @@ __global__ void __launch_bounds__(256)
   }
 }
 
-/// Every item is made by a team of `work.lanes` neighboring threads of a warp: each gathers a part
-/// of the item's sums, which are added up between them.
+/// A team of `work.lanes` adjacent threads of a warp computes each item: each thread accumulates
+/// part of the sums, which shuffles add up.
 template <class Work>
 __global__ void __launch_bounds__(256) run_teams(const Work work, std::int64_t count) {
   const int lane = static_cast<int>(threadIdx.x) % work.lanes;
   const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.x / work.lanes;
   const std::int64_t thread = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   std::int64_t item = thread / work.lanes;
-  // All threads of a warp go around as often as its first, since they add up together.
+  // All threads of a warp loop as often as its first, since they shuffle together.
   for (std::int64_t first = (thread - threadIdx.x % 32) / work.lanes; first < count;
        first += step, item += step) {
     float sums[Work::sums];
@@ -74,13 +74,13 @@ __global__ void __launch_bounds__(256) run_teams(const Work work, std::int64_t c
   }
 }
 
-/// Launches a kernel's work on a stream.
+/// Launches kernels on a stream.
 class kernel_launcher {
  public:
   kernel_launcher(cudaStream_t s, const char* kernel, const std::string& owner)
       : stream_(s), kernel_(kernel), owner_(owner) {}
 
-  /// work(i) for every item, a thread each.
+  /// Runs work(i) per item, one thread each.
   template <class Work>
   void items(const Work& work, std::int64_t count) const {
     if (count == 0) return;
@@ -89,7 +89,7 @@ class kernel_launcher {
     check();
   }
 
-  /// work.run<phase>(block, thread, ...) for every block, 256 threads at most each.
+  /// Runs work.run<phase>(block, thread, ...) per block, of at most 256 threads.
   template <class Work>
   void blocks(const Work& work, std::int64_t count, int threads) const {
     if (count == 0) return;
@@ -97,8 +97,8 @@ class kernel_launcher {
     check();
   }
 
-  /// work.gather(item, lane, sums) by each lane of an item's team, `work.lanes` of them, a power of
-  /// two up to 32; then work.keep(item, lane, sums) by each with the lanes' sums added up.
+  /// Runs work.gather(item, lane, sums) on each of the `work.lanes` lanes of an item's team, a
+  /// power of two up to 32, then work.keep(item, lane, sums) with the total.
   template <class Work>
   void teams(const Work& work, std::int64_t count) const {
     if (count == 0) return;
@@ -109,7 +109,7 @@ class kernel_launcher {
   }
 
  private:
-  /// Many times what any GPU holds at once; what is left is for each block's loop.
+  /// Far more blocks than any GPU runs at once; the kernels loop over the rest.
   static unsigned grid(std::int64_t blocks) {
     return static_cast<unsigned>(std::min<std::int64_t>(blocks, 1 << 18));
   }
@@ -126,7 +126,7 @@ class kernel_launcher {
   const std::string& owner_;
 };
 
-/// What messages call the kernels, in the order of `kernel_form`.
+/// Kernel names in messages, in the order of `kernel_form`.
 constexpr const char* kernel_names[] = {
     "convert", "pointwise", "pool",   "softmax",        "layer_norm", "gemv", "sum",
     "reduce",  "resize",    "gather", "transposed_sum", "lstm",       "spin"};

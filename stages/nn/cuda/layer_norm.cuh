@@ -8,8 +8,8 @@
 
 namespace graphline::nn {
 
-/// A block is a row of neighboring elements. The mean comes first and the variance from the
-/// differences, as PyTorch has it: a sum of squares would lose what large means hide.
+/// A block is a row. Computes the mean first and the variance from differences, as PyTorch does; a
+/// sum of squares would cancel for large means.
 template <class From, class To>
 struct layer_norm_rows {
   static constexpr int phases = 5;
@@ -60,7 +60,7 @@ struct layer_norm_rows {
   }
 };
 
-/// Runs a layer norm by `launch`, as conversions are.
+/// Launches a layer norm.
 template <class Launcher>
 void run(const layer_norm_form& form, std::span<void* const> operands, const Launcher& launch) {
   with_elements(form.from, form.to, operands, [&]<class From, class To>(const From* x, To* y) {

@@ -8,7 +8,7 @@
 
 namespace graphline::nn {
 
-/// An item is a number of the hidden state of one row.
+/// An item is a hidden unit of one row.
 struct lstm_cells {
   const void* of_x;
   const void* of_hidden;
@@ -37,7 +37,7 @@ struct lstm_cells {
   }
 };
 
-/// Runs a step of an LSTM by `launch`, as conversions are.
+/// Launches a step of an LSTM.
 template <class Launcher>
 void run(const lstm_form& form, std::span<void* const> operands, const Launcher& launch) {
   launch.items(lstm_cells{operands[0], operands[1], static_cast<const float*>(operands[2]),

@@ -24,8 +24,7 @@
 namespace graphline::nn {
 namespace {
 
-/// Elements of that type, as many as fit into `bytes`, uniform from -1 to 1: a GPU takes less
-/// power, and so less time, for zeros.
+/// Random elements in [-1, 1] that fill `bytes`: a GPU draws less power for zeros and runs faster.
 std::vector<std::byte> random_elements(dtype element, std::size_t bytes) {
   std::vector<float> values(bytes / size_of(element));
   draw_uniform(values, 1.0, 1);
@@ -36,11 +35,11 @@ std::vector<std::byte> random_elements(dtype element, std::size_t bytes) {
 
 constexpr std::size_t pattern_bytes = std::size_t{4} << 20;
 
-/// Runs plans on memory of its own, filled with random elements, to see how long they take. The
-/// memory is not the device's to account for: it is gone before the first frame.
+/// Times plans on its own memory, filled with random elements. The memory is freed before the first
+/// frame, so the device does not account for it.
 class plan_timer {
  public:
-  /// On the current device. Throws `run_error` when there is not enough memory; `owner` leads it.
+  /// On the current device. `owner` leads messages. @throws run_error if memory is insufficient.
   plan_timer(std::span<const std::size_t> operand_bytes, dtype element, std::string owner)
       : owner_(std::move(owner)) {
     cudaStream_t made = nullptr;
@@ -62,8 +61,8 @@ class plan_timer {
     check(cudaStreamSynchronize(stream_.get()), "cudaStreamSynchronize");
   }
 
-  /// The median of nine runs on the device, after three more, in nanoseconds; nothing for a plan
-  /// that cannot run. Throws `run_error` when it took the device down with it.
+  /// Median of nine runs after three warm-up runs, in nanoseconds of device time; empty if the plan
+  /// cannot run. @throws run_error if it left the device unusable.
   std::optional<nanoseconds> time(plan_choices& plans, std::size_t plan) {
     try {
       if (plans.workspace_bytes(plan) > workspace_bytes_) {
@@ -74,8 +73,8 @@ class plan_timer {
       }
       return median_of(plans, plan);
     } catch (const run_error&) {
-      static_cast<void>(cudaGetLastError());  // it would be reported again by a later call
-      // A device that still answers is none the worse for it.
+      static_cast<void>(cudaGetLastError());  // clear it for later calls
+      // The device is fine if it still synchronizes.
       if (cudaStreamSynchronize(stream_.get()) != cudaSuccess) throw;
       return std::nullopt;
     }
@@ -92,7 +91,7 @@ class plan_timer {
     void* data = nullptr;
     const cudaError_t status = cudaMalloc(&data, bytes);
     if (status == cudaErrorMemoryAllocation) {
-      static_cast<void>(cudaGetLastError());  // it would be reported again by a later call
+      static_cast<void>(cudaGetLastError());  // clear it for later calls
       throw run_error(fmt::format(
           "{}: the device has not {} left to try plans out on; 'tune: off' needs none of it",
           owner_, format_bytes(bytes)));
@@ -101,7 +100,7 @@ class plan_timer {
     return {data, &cudaFree};
   }
 
-  /// Repeats the pattern.
+  /// Fills with copies of the pattern.
   void fill(void* to, std::size_t bytes, std::span<const std::byte> pattern) const {
     for (std::size_t done = 0; done < bytes; done += pattern.size()) {
       const std::size_t more = std::min(pattern.size(), bytes - done);
@@ -111,7 +110,7 @@ class plan_timer {
     }
   }
 
-  /// Nothing waits in between, so that short kernels follow each other on the device too.
+  /// No synchronization between runs, so that short kernels are back to back on the device.
   nanoseconds median_of(plan_choices& plans, std::size_t plan) const {
     const auto run = [&] { plans.run(plan, stream_.get(), operands_, workspace_.get()); };
     const auto record = [&](const unique_cuda<cudaEvent_t>& stamp) {
@@ -144,7 +143,7 @@ class plan_timer {
   std::size_t workspace_bytes_ = 0;
 };
 
-/// `why_not` tells of the first that failed.
+/// `why_not` keeps the first failure.
 bool build_one(plan_choices& plans, std::size_t plan, std::string& why_not) {
   std::string reason;
   if (plans.build(plan, reason)) return true;
@@ -159,7 +158,7 @@ std::optional<chosen_plan> first(plan_choices& plans, std::string& why_not) {
   return std::nullopt;
 }
 
-/// What the cache remembers, built, where this library still offers it.
+/// The cached plan, built, if the library still offers it.
 std::optional<chosen_plan> remembered(plan_choices& plans, const tuning& how) {
   const std::optional<tuned_plan> known = how.cache.find(how.key);
   if (!known) return std::nullopt;
@@ -172,11 +171,10 @@ std::optional<chosen_plan> remembered(plan_choices& plans, const tuning& how) {
   return std::nullopt;
 }
 
-/// Each plan is timed as soon as it is built, so that whenever time is up, all that was built
-/// counts.
+/// Times each plan as soon as it is built, so that a timeout loses nothing.
 std::optional<chosen_plan> fastest(plan_choices& plans, const tuning& how, std::string& why_not) {
   const nanoseconds until = now() + how.patience;
-  std::optional<plan_timer> timer;  // which takes memory
+  std::optional<plan_timer> timer;  // allocates memory
   std::optional<chosen_plan> best;
   std::size_t tried = 0;
   while (tried < plans.size() && (!best || now() <= until)) {
@@ -190,7 +188,7 @@ std::optional<chosen_plan> fastest(plan_choices& plans, const tuning& how, std::
     if (timer) why_not = "no plan that can be built runs";
     return std::nullopt;
   }
-  // Of a search that was cut short nobody knows whether that is the fastest.
+  // An incomplete search may have missed the fastest.
   if (tried == plans.size()) how.cache.store(how.key, {plans.identity(best->plan), *best->time});
   return best;
 }

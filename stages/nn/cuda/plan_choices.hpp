@@ -16,60 +16,58 @@
 
 namespace graphline::nn {
 
-/// The plans by which a library could carry out one operation, best first as the library guesses.
+/// Plans of a library for one operation, in the library's order of preference.
 class plan_choices {
  public:
   virtual ~plan_choices() = default;
 
   virtual std::size_t size() const noexcept = 0;
 
-  /// Tells a plan from the others, and is the same whenever the same library is asked for the same
-  /// operation on the same kind of device.
+  /// Unique among the plans, and stable for the same library, operation and kind of device.
   virtual std::string identity(std::size_t plan) const = 0;
 
   /// For reports: "cuDNN engine 8".
   virtual std::string describe(std::size_t plan) const = 0;
 
-  /// Makes a plan ready to run, or returns false and tells why it cannot be.
+  /// Builds a plan. Returns false, with the reason, if that fails.
   virtual bool build(std::size_t plan, std::string& why_not) = 0;
 
-  /// Of a built plan.
+  /// Workspace of a built plan.
   virtual std::size_t workspace_bytes(std::size_t plan) const = 0;
 
-  /// Gives up all built plans but this one.
+  /// Releases all built plans but this one.
   virtual void keep_only(std::size_t plan) = 0;
 
-  /// Enqueues a built plan with the operands of its form. Throws `run_error`.
+  /// Enqueues a built plan on the operands of its form. @throws run_error
   virtual void run(std::size_t plan, cudaStream_t stream, std::span<void* const> operands,
                    void* workspace) = 0;
 };
 
-/// How to choose among plans by trying them out.
+/// Parameters of choosing a plan by timing.
 struct tuning {
   tuning_cache& cache;
-  std::string key;  ///< of this operation on this device
+  std::string key;  ///< identifies operation and device
   std::span<const std::size_t> operand_bytes;
   dtype element;
   std::string owner;  ///< leads messages: "stage 'head'"
-  /// How long an operation's plans may take to be built and tried out, once one of them runs. Some
-  /// are compiled when they are built; the library's best guesses come first.
+  /// Time for building and timing an operation's plans, once one runs. Some plans are compiled when
+  /// built; the preferred plans come first.
   nanoseconds patience = 15'000'000'000;
 };
 
-/// Which plan, and how long it took when it was tried out, if it was.
+/// The chosen plan and its measured time, if any.
 struct chosen_plan {
   std::size_t plan = 0;
   std::optional<nanoseconds> time;
 };
 
-/// Chooses a plan and builds it: without `how` the first that builds; else the one that the cache
-/// remembers; else the fastest of all that build and run, which the cache then remembers, or of
-/// those for which there was time. Nothing, and the reason of the best plan in `why_not`, when none
-/// can be had.
+/// Chooses and builds a plan: without `how`, the first that builds; with it, the cached plan, or
+/// else the fastest of all that build and run in time, which is then cached if all were tried.
+/// Empty, with the reason of the preferred plan in `why_not`, if none works.
 std::optional<chosen_plan> choose_plan(plan_choices& plans, const tuning* how,
                                        std::string& why_not);
 
-/// The operation that carries out the chosen plan of those, which operations may share.
+/// An operation that runs the chosen plan; operations may share plans.
 std::unique_ptr<library_operation> make_library_operation(std::shared_ptr<plan_choices> plans,
                                                           const chosen_plan& chosen);
 

@@ -9,8 +9,7 @@
 
 namespace graphline::nn {
 
-/// What a function gives for the packs `xs`, `ys` and `zs`, of which it reads as many as it has
-/// operands.
+/// Applies a function to the packs `xs`, `ys` and `zs`, as many as it has operands.
 template <int width>
 GRAPHLINE_HOST_DEVICE inline void apply(pointwise_function function, float alpha, float beta,
                                         const float (&xs)[width], const float (&ys)[width],
@@ -35,16 +34,16 @@ GRAPHLINE_HOST_DEVICE inline void apply(pointwise_function function, float alpha
   }
 }
 
-/// Where a step takes what it reads from. Most read what the step before them gives, which never
-/// leaves the thread's registers; only what a later step reads again is kept in its memory.
+/// Source of a step's operand. Most operands are the previous step's result, which stays in
+/// registers; only results with later readers are kept in local memory.
 struct value_source {
   enum : std::uint8_t { last, operand, kept };
   std::uint8_t from = last;
   std::uint8_t number = 0;
 };
 
-/// An expression as a kernel's argument. Arrays of fixed size: what is indexed while running lies
-/// in the constant memory that holds the argument.
+/// An expression as a kernel argument. Fixed-size arrays: dynamic indexing then stays in the
+/// constant memory that holds arguments.
 struct encoded_expression {
   struct step {
     pointwise_function function;
@@ -52,7 +51,7 @@ struct encoded_expression {
     float beta;
     value_source sources[3];
     std::uint8_t operands;
-    std::uint8_t keep_as;  ///< from 1 on; 0 where only the next step reads it
+    std::uint8_t keep_as;  ///< 1-based slot; 0 if only the next step reads it
   };
   struct tensor {
     const void* data;
@@ -62,16 +61,16 @@ struct encoded_expression {
 
   tensor operands[most_pointwise_operands];
   tensor result;
-  std::int64_t extents[most_extents];  ///< those of 1 first
+  std::int64_t extents[most_extents];  ///< padded with leading ones
   step steps[most_pointwise_steps];
   int step_count;
   value_source result_source;
 };
 
-/// The most results of steps that are kept.
+/// Most results that are kept.
 inline constexpr int most_kept = 12;
 
-/// An item is `width` neighbors along the innermost of `rank` extents.
+/// An item is `width` adjacent elements along the innermost of `rank` extents.
 template <int width, int rank>
 struct pointwise_work {
   encoded_expression expression;
@@ -139,7 +138,7 @@ struct pointwise_work {
   }
 };
 
-/// Whether packs of so many elements may be read or written along the innermost extent.
+/// Whether a tensor can be accessed in packs along the innermost extent.
 inline bool takes_packs(const encoded_expression::tensor& tensor, std::int64_t width) {
   if (tensor.strides[most_extents - 1] == 0) return true;
   const std::size_t bytes = size_of(tensor.element) * static_cast<std::size_t>(width);
@@ -197,7 +196,7 @@ inline encoded_expression encoded(const pointwise_form& form, std::span<void* co
   return made;
 }
 
-/// Runs an expression by `launch`, as conversions are.
+/// Launches an expression.
 template <class Launcher>
 void run(const pointwise_form& form, std::span<void* const> operands, const Launcher& launch) {
   const encoded_expression expression = encoded(form, operands);

@@ -9,7 +9,7 @@
 
 namespace graphline::nn {
 
-/// The extents of a pool as a kernel's argument holds them: std::array is not for a GPU.
+/// One axis of a pool in a kernel argument: std::array is host-only.
 struct pool_axis {
   std::int64_t in = 1;
   std::int64_t out = 1;
@@ -37,7 +37,7 @@ inline pool_axis axis_of(const pool_form& form, std::size_t axis) {
           pool.dilation[axis], form.adaptive,      pool.count_include_pad};
 }
 
-/// Means or maxima over small windows. An item is a pack of channels of one output position.
+/// Means or maxima over small windows. An item is a pack of channels at one output position.
 template <class From, class To, int width>
 struct pooled_positions {
   const From* from;
@@ -93,15 +93,15 @@ struct pooled_positions {
         const auto values = load<width>(image + (row * columns.in + column) * channels);
         for (int i = 0; i < width; ++i) {
           const float value = to_float(values.element[i]);
-          if (value > result[i] || value != value) result[i] = value;  // a NaN is kept
+          if (value > result[i] || value != value) result[i] = value;  // NaN propagates
         }
       }
     }
   }
 };
 
-/// The sum of from[i * apart] for every `step`th i of [begin, end). Several are read before the
-/// first is needed: a thread that waited for each would leave the memory idle.
+/// Sums from[i * apart] for every `step`-th i of [begin, end), with several loads in flight to hide
+/// memory latency.
 template <class From>
 GRAPHLINE_HOST_DEVICE inline float sum_apart(const From* from, std::int64_t begin, std::int64_t end,
                                              std::int64_t step, std::int64_t apart) {
@@ -117,7 +117,7 @@ GRAPHLINE_HOST_DEVICE inline float sum_apart(const From* from, std::int64_t begi
   return sum;
 }
 
-/// Means over large windows of images with one channel. A block is one output position.
+/// Means over large windows of one-channel images. A block is an output position.
 template <class From, class To>
 struct plane_means {
   static constexpr int phases = 3;
@@ -135,7 +135,7 @@ struct plane_means {
     const window across = columns.mean_window(take_digit(rest, columns.out));
     const window down = rows.mean_window(take_digit(rest, rows.out));
     if constexpr (phase == 0) {
-      // As many threads side by side as a row has use for.
+      // Threads per row: no more than it has elements.
       int side = threads;
       while (side / 2 >= across.elements() && side > 1) side /= 2;
       const From* plane = from + rest * rows.in * columns.in;
@@ -154,8 +154,8 @@ struct plane_means {
   }
 };
 
-/// Means over large windows with channels last. A block is one output position of 32 channels, its
-/// threads are 32 side by side on the channels times several on the window.
+/// Means over large windows in NHWC. A block is an output position of 32 channels; its threads are
+/// 32 along the channels times several along the window.
 template <class From, class To>
 struct channel_means {
   static constexpr int phases = 2;
@@ -195,7 +195,7 @@ struct channel_means {
   }
 };
 
-/// Runs a pool by `launch`, as conversions are.
+/// Launches a pool.
 template <class Launcher>
 void run(const pool_form& form, std::span<void* const> operands, const Launcher& launch) {
   with_elements(form.from, form.to, operands, [&]<class From, class To>(const From* from, To* to) {
@@ -207,7 +207,7 @@ void run(const pool_form& form, std::span<void* const> operands, const Launcher&
     const std::int64_t covered = (rows.in / rows.out) * (columns.in / columns.out);
     if (form.adaptive && covered >= 32) {
       if (rows.out == 1 && columns.out == 1) {
-        // One window over everything: a single long row.
+        // One window covers everything: a single row.
         columns.in *= rows.in;
         rows.in = 1;
       }

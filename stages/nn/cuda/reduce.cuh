@@ -8,7 +8,7 @@
 
 namespace graphline::nn {
 
-/// What a reduction has gathered; empty at first.
+/// The accumulator of a reduction, neutral by default.
 template <reduce_layer::reduction function>
 struct reduced_number {
   using reduction = reduce_layer::reduction;
@@ -27,11 +27,11 @@ struct reduced_number {
   }
 };
 
-/// Extents with a stride each as a kernel's argument holds them, those of 1 first.
+/// Extents and strides in a kernel argument, padded with leading extents of 1.
 struct strided_space {
   std::int64_t extents[most_extents];
   std::int64_t strides[most_extents];
-  int first;  ///< of those above 1
+  int first;  ///< first extent in use
 
   GRAPHLINE_HOST_DEVICE std::int64_t offset(std::int64_t index) const {
     std::int64_t sum = 0;
@@ -109,7 +109,7 @@ struct reduced_blocks {
   }
 };
 
-/// Runs a reduction by `launch`, as conversions are.
+/// Launches a reduction.
 template <class Launcher>
 void run(const reduce_form& form, std::span<void* const> operands, const Launcher& launch) {
   using reduction = reduce_layer::reduction;

@@ -9,8 +9,8 @@
 
 namespace graphline::nn {
 
-/// The largest of some values and the sum of exp(value - largest), gathered in one pass. Infinity
-/// less infinity is not a number: a sum with one above all values is none, as PyTorch has it.
+/// The maximum and the sum of exp(value - maximum) in one pass. inf - inf is NaN, so a row that
+/// contains infinity gives NaN, as in PyTorch.
 struct exponential_sum {
   float largest = -FLT_MAX;
   float sum = 0;
@@ -50,7 +50,7 @@ struct softmax_lines {
   }
 };
 
-/// A block is a row of neighboring elements.
+/// A block is a row of adjacent elements.
 template <class From, class To>
 struct softmax_rows {
   static constexpr int phases = 3;
@@ -81,7 +81,7 @@ struct softmax_rows {
   }
 };
 
-/// Runs a softmax by `launch`, as conversions are.
+/// Launches a softmax.
 template <class Launcher>
 void run(const softmax_form& form, std::span<void* const> operands, const Launcher& launch) {
   with_elements(form.from, form.to, operands, [&]<class From, class To>(const From* from, To* to) {

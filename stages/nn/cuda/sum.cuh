@@ -7,8 +7,8 @@
 
 namespace graphline::nn {
 
-/// A block is a piece of `rows` times `sum_row` elements, read in packs, neighboring threads
-/// reading neighboring packs. Every thread has all its packs of a row under way at once.
+/// A block is a piece of `rows` times `sum_row` elements, loaded in coalesced packs. Each thread
+/// has all packs of a row in flight.
 template <int width>
 struct sum_pieces {
   static constexpr int phases = 3;
@@ -60,8 +60,8 @@ struct sum_pieces {
   }
 };
 
-/// One block adds up what the pieces came to. It is alone on the GPU, so each thread has several
-/// reads under way: what memory takes to answer would add up otherwise.
+/// A single block adds up the pieces. It is alone on the GPU, so each thread keeps several loads in
+/// flight to hide memory latency.
 struct sum_of_pieces {
   static constexpr int phases = 3;
   static constexpr int shared_floats = block_sum::sums + block_sum::most_threads;
@@ -93,7 +93,7 @@ struct sum_of_pieces {
   }
 };
 
-/// Runs a sum by `launch`, as conversions are.
+/// Launches a sum.
 template <class Launcher>
 void run(const sum_form& form, std::span<void* const> operands, const Launcher& launch) {
   const auto* from = static_cast<const float*>(operands[0]);

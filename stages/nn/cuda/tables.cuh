@@ -7,14 +7,13 @@
 
 namespace graphline::nn {
 
-/// Where a row or column of a resized image comes from.
+/// Source of a row or column of a resized image.
 struct table_position {
   std::int64_t first;
   std::int64_t second;
   float weight;
 
-  /// Of the elements at both places. Nothing of the second where it does not count: it may be no
-  /// number.
+  /// Interpolates. Ignores `b` if its weight is 0: it may be NaN.
   GRAPHLINE_HOST_DEVICE float between(float a, float b) const {
     return weight == 0.0F ? a : a + weight * (b - a);
   }
@@ -55,7 +54,7 @@ struct resized_elements {
   }
 };
 
-/// Runs a resize by `launch`, as conversions are.
+/// Launches a resize.
 template <class Launcher>
 void run(const resize_form& form, std::span<void* const> operands, const Launcher& launch) {
   const auto table = [&](std::size_t i) { return static_cast<const float*>(operands[i]); };
@@ -85,7 +84,7 @@ struct gathered_elements {
   }
 };
 
-/// Runs a gather by `launch`, as conversions are.
+/// Launches a gather.
 template <class Launcher>
 void run(const gather_form& form, std::span<void* const> operands, const Launcher& launch) {
   launch.items(gathered_elements{operands[0], operands[1], operands[2], form.from, form.to,

@@ -7,7 +7,7 @@
 
 namespace graphline::nn {
 
-/// One dimension of a transposed convolution as a kernel's argument holds it.
+/// One axis of a transposed convolution in a kernel argument.
 struct transposed_axis {
   std::int64_t in;
   std::int64_t out;
@@ -16,7 +16,8 @@ struct transposed_axis {
   std::int64_t padding;
   std::int64_t dilation;
 
-  /// The element that reaches `out` by that number of the kernel; a negative one where none does.
+  /// The input element that contributes to output `at` through kernel element `tap`; negative if
+  /// none.
   GRAPHLINE_HOST_DEVICE std::int64_t source(std::int64_t at, std::int64_t tap) const {
     const std::int64_t reached = at + padding - tap * dilation;
     if (reached < 0) return -1;
@@ -60,7 +61,7 @@ struct transposed_sums {
   }
 };
 
-/// Runs the sums of a transposed convolution by `launch`, as conversions are.
+/// Launches the sums of a transposed convolution.
 template <class Launcher>
 void run(const transposed_sum_form& form, std::span<void* const> operands, const Launcher& launch) {
   const conv_transpose2d_layer& conv = form.conv;

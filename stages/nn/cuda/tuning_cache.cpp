@@ -18,7 +18,7 @@ using json = nlohmann::ordered_json;
 
 constexpr const char* schema = "graphline.tuning/1";
 
-// Stages of one process may be made at the same time.
+// Several stages may be prepared at once.
 std::mutex file_lock;
 
 json no_plans() {
@@ -27,7 +27,7 @@ json no_plans() {
 
 json read(const fs::path& file) {
   std::error_code unknown;
-  if (!fs::is_regular_file(file, unknown)) return no_plans();  // a pipe would be waited for
+  if (!fs::is_regular_file(file, unknown)) return no_plans();  // reading a pipe would block
   std::ifstream in(file, std::ios::binary);
   auto content = find_json(std::string(std::istreambuf_iterator<char>(in), {}));
   const bool sound = content && content->is_object() &&
@@ -36,7 +36,7 @@ json read(const fs::path& file) {
   return sound ? *std::move(content) : no_plans();
 }
 
-/// Readers see the old file or the new one, never a part.
+/// Readers see the old or the new file, never a partial one.
 void replace(const fs::path& file, const json& content) {
   std::error_code ignored;
   fs::create_directories(file.parent_path(), ignored);

@@ -8,22 +8,21 @@
 
 namespace graphline::nn {
 
-/// A plan that was the fastest when it was tried out.
+/// The plan that was fastest when tuned.
 struct tuned_plan {
   std::string identity;  ///< `plan_choices::identity`
-  nanoseconds time = 0;  ///< of one run then
+  nanoseconds time = 0;  ///< of one run
 };
 
-/// What earlier runs of the program found out, in a file. Any process may write it at any time: of
-/// two that do at once the later one may drop what the other added. A file that cannot be read, or
-/// is of another version, counts as empty and is replaced; where none can be written, nothing is
-/// kept. None of this is a failure.
+/// Tuning results of earlier runs, in a file shared by processes; of two concurrent writers the
+/// later may drop the other's entry. An unreadable file or one of another version counts as empty
+/// and is replaced; if the file cannot be written, results are not kept. Neither is an error.
 class tuning_cache {
  public:
-  /// In this folder, which is made when needed; an empty one keeps nothing.
+  /// A file in this folder, which is created when needed; an empty path keeps nothing.
   explicit tuning_cache(const std::filesystem::path& folder);
 
-  /// `key` names everything that the choice may depend on: device, versions, operation.
+  /// `key` identifies everything that affects the choice: device, versions, operation.
   std::optional<tuned_plan> find(const std::string& key) const;
   void store(const std::string& key, const tuned_plan& plan);
 

@@ -11,7 +11,7 @@
 namespace graphline::nn {
 namespace {
 
-// An interface is that of the headers as long as the major version is theirs.
+// Equal major versions have compatible interfaces.
 constexpr int cuda_major = CUDART_VERSION / 1000;
 constexpr int cudnn_major = CUDNN_MAJOR;
 constexpr int cublas_major = CUBLAS_VER_MAJOR;
@@ -27,12 +27,12 @@ std::string cublaslt_name() {
   return fmt::format("libcublasLt.so.{}", cublas_major);
 }
 
-/// NVRTC, and the library beside it that it looks for by name, but not in its own folder.
+/// NVRTC and its builtins library, which it loads by name but not from its own folder.
 void open_nvrtc(const std::vector<library_place>& places) {
   namespace fs = std::filesystem;
   const std::optional<shared_library> nvrtc =
       open_if_found(fmt::format("libnvrtc.so.{}", cuda_major), places);
-  if (!nvrtc) return;  // cuDNN then does without the engines that need it
+  if (!nvrtc) return;  // cuDNN then skips engines that need it
   const library_place place{fs::path(nvrtc->path()).parent_path().string(), "beside NVRTC"};
   std::error_code error;
   for (fs::directory_iterator entry(place.folder, error), end; !error && entry != end;
@@ -44,8 +44,8 @@ void open_nvrtc(const std::vector<library_place>& places) {
   }
 }
 
-/// The runtime library for cuDNN's frontend, which by itself takes whichever of CUDA 12 and 13 the
-/// system's loader has, 12 first. Whoever has named one keeps it.
+/// The CUDA runtime for cuDNN's frontend, which by default loads that of CUDA 12 or 13, whichever
+/// it finds first. A user's choice in the environment wins.
 void open_runtime(const std::vector<library_place>& places) {
   constexpr const char* variable = "CUDNN_FRONTEND_CUDART_LIB_NAME";
   if (const char* const named = std::getenv(variable); named != nullptr && *named != '\0') return;

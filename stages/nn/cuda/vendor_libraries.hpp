@@ -4,11 +4,11 @@
 
 namespace graphline::nn {
 
-/// cuDNN, opened at the first call together with what it looks for itself. Throws `run_error` that
-/// says where it was looked for and what to install.
+/// cuDNN, opened at the first call together with the libraries it loads by name. @throws run_error
+/// that lists the searched places and what to install.
 const shared_library& cudnn_library_file();
 
-/// cuBLASLt, in the same way.
+/// cuBLASLt, likewise.
 const shared_library& cublaslt_library_file();
 
 }  // namespace graphline::nn

@@ -11,7 +11,7 @@
 namespace graphline::nn {
 namespace {
 
-/// What oneDNN takes.
+/// oneDNN's limit.
 constexpr std::size_t most_layer_dimensions = 12;
 
 }  // namespace
@@ -22,12 +22,10 @@ shape as_rows(const shape& s) {
 }
 
 bool is_view(const network_layer& layer) {
-  return std::holds_alternative<reshape_layer>(layer.operation) ||
-         std::holds_alternative<flatten_layer>(layer.operation);
+  return std::holds_alternative<reshape_layer>(layer.operation);
 }
 
-// Of a value that holds more than what a layer takes, or than the matrices of a product, only these
-// are read.
+// Slices, gathers and products of strided matrices read only part of a value.
 std::int64_t elements_read(const network_definition& network, const network_layer& layer,
                            std::size_t input) {
   const bool takes = std::holds_alternative<take_layer>(layer.operation) && input == 0;
@@ -43,7 +41,7 @@ std::int64_t elements_read(const network_definition& network, const network_laye
   return network.shape_of(layer.inputs[input]).elements();
 }
 
-// A number of the reader's is part of a formula.
+// A single number added by the reader is part of a formula.
 std::int64_t elements_beyond(const network_definition& network, const network_layer& layer,
                              std::size_t input) {
   const network_value& value = network.values[layer.inputs[input]];
@@ -94,12 +92,12 @@ void definition_builder::set_flops(std::size_t value, std::int64_t flops) {
 void definition_builder::make_node(std::size_t first_layer, std::span<const std::size_t> read,
                                    std::span<const std::size_t> given) {
   const std::span layers = std::span(network_.layers).subspan(first_layer);
-  std::map<std::size_t, std::size_t> lies_in;  // of each value made here, that with its elements
+  std::map<std::size_t, std::size_t> lies_in;  // the value that holds a view's elements
   const auto place_of = [&](std::size_t value) {
     const auto found = lies_in.find(value);
     return found == lies_in.end() ? value : found->second;
   };
-  std::map<std::size_t, std::int64_t> left;  // elements of what the node reads
+  std::map<std::size_t, std::int64_t> left;  // unread elements of each value
   for (const std::size_t value : read) left[value] += network_.shape_of(value).elements();
   std::set<std::size_t> made;
   for (network_layer& layer : layers) {
@@ -139,8 +137,8 @@ std::optional<layer_shape> definition_builder::infer(const network_layer& layer,
   return inferred;
 }
 
-/// A constant is counted with the first layer that reads it. A single number among a layer's
-/// operands belongs to a formula. `weights`: how many of its inputs are.
+/// Counts a constant with its first reader. A single number among the operands belongs to a
+/// formula. `weights`: how many of the inputs are weights.
 void definition_builder::count_parameters(network_layer& layer, std::size_t weights) {
   for (std::size_t i = 0; i < layer.inputs.size(); ++i) {
     const network_value& value = network_.values[layer.inputs[i]];

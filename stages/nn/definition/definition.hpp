@@ -17,42 +17,41 @@
 
 namespace graphline::nn {
 
-/// What a network reads, a constant of it, or what one of its layers gives.
+/// An input of a network, a constant, or the output of a layer.
 struct network_value {
-  std::string name;  ///< of a constant: "0.weight", "stem.bias"
+  std::string name;  ///< for constants: "0.weight", "stem.bias"
   tensor_type type;
-  bool constant = false;       ///< the same in every frame: a weight
-  initial_value initial = {};  ///< of a constant that is drawn from a seed
-  /// How many numbers the model as written has for it, where not as many as its elements. 0: it is
-  /// its reader's own, such as a scale of ones, or what passes between the layers of one node.
+  bool constant = false;       ///< a weight
+  initial_value initial = {};  ///< for a constant drawn from a seed
+  /// Numbers that the model as written has for it, if not its element count. 0: added by the
+  /// reader, such as a scale of ones or a value between the layers of one node.
   std::optional<std::int64_t> written = {};
 
   std::int64_t written_elements() const { return written.value_or(type.shape.elements()); }
 };
 
-/// One layer of a network, checked and with its shapes.
+/// One layer, checked and with its shapes.
 struct network_layer {
   std::string name;  ///< the given name, or "0.conv2d"
   std::string kind;
   layer_operation operation;
-  std::vector<std::size_t> inputs;  ///< values it reads, in the order that its operation states
+  std::vector<std::size_t> inputs;  ///< values, in the order of its operation
   std::vector<std::size_t> outputs = {};
-  std::vector<std::int64_t> reads = {};  ///< elements of each input that the model as written reads
+  std::vector<std::int64_t> reads = {};  ///< elements read per input by the model as written
   graphline::cost cost = {};
   place where = {};
 };
 
-/// A network, whatever runs it. A layer reads what stands before it: inputs, constants and what
-/// earlier layers give.
+/// A network, independent of device. A layer reads inputs, constants and outputs of earlier layers.
 struct network_definition {
   std::vector<network_value> values;
-  std::vector<std::size_t> inputs;  ///< the values that it reads, in their order
+  std::vector<std::size_t> inputs;  ///< values
   std::vector<std::size_t> outputs;
   std::vector<network_layer> layers;
 
   const graphline::shape& shape_of(std::size_t value) const { return values[value].type.shape; }
 
-  /// The shape of the first value that a layer reads, and of the first it gives.
+  /// Shapes of a layer's first input and first output.
   const graphline::shape& input_of(const network_layer& layer) const {
     return shape_of(layer.inputs.front());
   }
@@ -61,52 +60,52 @@ struct network_definition {
   }
 };
 
-/// Whether a layer sees the same elements in another shape, which moves nothing.
+/// Whether a layer only views its input in another shape.
 bool is_view(const network_layer& layer);
 
-/// How many elements of one of its inputs a layer reads.
+/// Elements of one of its inputs that a layer reads.
 std::int64_t elements_read(const network_definition& network, const network_layer& layer,
                            std::size_t input);
 
-/// How many beyond those that the model as written reads.
+/// Elements read beyond those that the model as written reads.
 std::int64_t elements_beyond(const network_definition& network, const network_layer& layer,
                              std::size_t input);
 
-/// Counts a layer's bytes: those of the model as written, and those beyond.
+/// Sets a layer's bytes: those of the model as written, and those beyond.
 void count_bytes(const network_definition& network, network_layer& layer);
 
-/// The extents of a value seen as rows of its last dimension: [2, 197, 192] as [394, 192].
+/// A value's extents as rows of its last dimension: [2, 197, 192] -> [394, 192].
 shape as_rows(const shape& s);
 
-/// Grows a network, each layer after what it reads.
+/// Builds a network layer by layer, inputs first.
 class definition_builder {
  public:
   const network_definition& network() const noexcept { return network_; }
 
-  /// The value of what the network reads next, and of a constant whose data the reader has.
+  /// Adds a network input, or a constant whose data the reader keeps; returns its value.
   std::size_t add_input(std::string name, tensor_type type);
   std::size_t add_constant(std::string name, tensor_type type,
                            std::optional<std::int64_t> written = {});
 
-  /// Adds a layer whose name, kind, operation, place and inputs are stated, its weights apart: they
-  /// become constants whose names begin with `prefix`, and its inputs after the others. `givers`
-  /// are who gives each input, for messages. The first value that it gives; nothing where its
-  /// operation does not fit what it reads, which is reported.
+  /// Adds a layer whose name, kind, operation, place and inputs, weights excluded, are set. Its
+  /// weights become constants named after `prefix`, appended to its inputs. `givers` names the
+  /// producer of each input in messages. Returns its first output; empty, after a report, if the
+  /// operation does not fit its inputs.
   std::optional<std::size_t> add_layer(network_layer layer, const std::string& prefix,
                                        std::span<const std::string> givers,
                                        layer_problems& problems);
 
-  /// The same with weights that are constants of the network already.
+  /// The same with weights that already are constants of the network.
   std::optional<std::size_t> add_layer(network_layer layer, std::span<const std::size_t> weights,
                                        std::span<const std::string> givers,
                                        layer_problems& problems);
 
-  /// States that the layers from this one on are one node of the model as written, which reads
-  /// these values, each as often as it stands here, and gives those.
+  /// Declares the layers from `first_layer` on to be one node of the model as written, which reads
+  /// the values in `read`, repeated as often as it reads them, and gives those in `given`.
   void make_node(std::size_t first_layer, std::span<const std::size_t> read,
                  std::span<const std::size_t> given);
 
-  /// Replaces the FLOPs of the layer that gives a value.
+  /// Replaces the FLOPs of the layer with this output.
   void set_flops(std::size_t value, std::int64_t flops);
 
   network_definition finish(std::vector<std::size_t> outputs) {
@@ -120,15 +119,15 @@ class definition_builder {
                                    layer_problems& problems);
   std::size_t append(network_layer layer, const layer_shape& inferred);
 
-  /// Bounds that keep all later arithmetic on sizes and costs within 64 bits: 64 TiB, and what no
-  /// machine computes.
+  /// Bounds that keep later arithmetic on sizes and costs within 64 bits: 64 TiB per tensor, 2^57
+  /// FLOPs per network.
   void check_size(const layer_shape& inferred, layer_problems& problems);
 
   void count_parameters(network_layer& layer, std::size_t weights);
 
   network_definition network_;
-  std::set<std::size_t> counted_;  ///< constants that are parameters of a layer so far
-  std::int64_t flops_ = 0;         ///< of all layers so far
+  std::set<std::size_t> counted_;  ///< constants already counted as parameters
+  std::int64_t flops_ = 0;         ///< of all layers added
 };
 
 }  // namespace graphline::nn

@@ -19,7 +19,7 @@ bool is_product(const network_definition& network, std::size_t layer) {
          is<conv_transpose2d_layer>(network, layer);
 }
 
-/// The value that a layer computes something of, where there is one alone: constants apart.
+/// The only input that is not a constant; empty if there are several.
 std::optional<std::size_t> only_input(const network_definition& network, const network_layer& of) {
   std::optional<std::size_t> found;
   for (const std::size_t value : of.inputs) {
@@ -30,7 +30,7 @@ std::optional<std::size_t> only_input(const network_definition& network, const n
   return found;
 }
 
-/// Whether each value is what a product gives, or a function of that which nobody else reads.
+/// Per value: whether it is a product's result or a function of one that has no other reader.
 std::vector<bool> values_of_products(const network_definition& network) {
   std::vector<std::size_t> readers(network.values.size(), 0);
   for (const std::size_t value : network.outputs) ++readers[value];
@@ -56,18 +56,16 @@ std::vector<std::size_t> layer_group::members() const {
 }
 
 bool is_element_wise(const network_layer& layer) {
-  return std::holds_alternative<activation_layer>(layer.operation) ||
-         std::holds_alternative<add_layer>(layer.operation) ||
-         std::holds_alternative<batch_norm2d_layer>(layer.operation) ||
+  return std::holds_alternative<batch_norm2d_layer>(layer.operation) ||
          std::holds_alternative<pointwise_layer>(layer.operation);
 }
 
 std::vector<layer_group> group_layers(const network_definition& network) {
-  // From the last layer back, since its readers decide to which group a layer belongs.
+  // Backward, since its readers decide which group a layer joins.
   constexpr std::size_t none = static_cast<std::size_t>(-1);
-  constexpr std::size_t most_values = 18;  // read or computed by the layers of a group
+  constexpr std::size_t most_values = 18;  // read or computed in a group
   struct open_group {
-    std::vector<std::size_t> layers;  // the last first
+    std::vector<std::size_t> layers;  // last layer first
     std::size_t values = 0;
     std::optional<std::size_t> product = {};
   };
@@ -80,7 +78,7 @@ std::vector<layer_group> group_layers(const network_definition& network) {
     const bool element_wise = is_element_wise(layer);
     const bool product = is_product(network, index);
     const std::vector<std::size_t>& of = readers[layer.outputs.front()];
-    // A step, and what it reads instead of its result.
+    // Registers: one for the step and one per further input.
     const std::size_t values = element_wise ? layer.inputs.size() : 0;
     std::size_t group = none;
     if ((element_wise || product) && !of.empty() && of[0] != none &&
@@ -105,7 +103,7 @@ std::vector<layer_group> group_layers(const network_definition& network) {
     } else {
       joined.layers.push_back(index);
     }
-    // What a product reads is none of its epilogue's.
+    // A product's inputs are not read by its epilogue.
     for (const std::size_t value : layer.inputs) readers[value].push_back(product ? none : group);
   }
   std::vector<layer_group> fused;
@@ -140,19 +138,19 @@ cost cost_of(const network_definition& network, const layer_group& group,
   cost sum;
   std::int64_t parameters = 0;
   std::int64_t taken = 0;
-  std::int64_t own = 0;  // of constants that the model as written lacks
+  std::int64_t own = 0;  // constants that the model as written lacks
   struct elements {
     std::int64_t as_written = 0;
     std::int64_t all = 0;
   };
-  std::map<std::size_t, elements> read;  // of each value
+  std::map<std::size_t, elements> read;  // per value
   std::set<std::size_t> inside;
   for (const std::size_t layer : group.members()) {
     const network_layer& of = network.layers[layer];
     sum.parameters += of.cost.parameters;
     sum.macs += of.cost.macs;
     sum.flops += of.cost.flops;
-    // Of a table only what is taken is read.
+    // Only the elements taken from a table are read.
     const bool takes = std::holds_alternative<take_layer>(of.operation);
     if (!takes) parameters += of.cost.parameters;
     for (std::size_t i = 0; i < of.inputs.size(); ++i) {
@@ -218,7 +216,7 @@ conv_weights weights_of(const weight_table& weights, const network_layer& produc
   conv_weights values{{weight.begin(), weight.end()}, {bias.begin(), bias.end()}};
   const auto* transposed = std::get_if<conv_transpose2d_layer>(&product.operation);
   if (transposed == nullptr) return values;
-  // Given [in_channels, out_channels / groups, ...].
+  // Stored as [in_channels, out_channels / groups, ...].
   const std::int64_t taps = transposed->kernel[0] * transposed->kernel[1];
   const std::int64_t out_of_group = transposed->out_channels / transposed->groups;
   const auto in_of_group = std::ssize(weight) / (transposed->out_channels * taps);

@@ -1,6 +1,5 @@
 #include "stages/nn/host/element_wise.hpp"
 
-#include <limits>
 #include <memory>
 #include <utility>
 
@@ -9,7 +8,7 @@ namespace {
 
 using function = pointwise_function;
 
-/// Pointwise loops on tensors of a slot; the first arguments are the operands.
+/// Pointwise loops bound to the tensors of a slot.
 class loops_operation final : public host_operation {
  public:
   loops_operation(std::string name, pointwise_loops loops, std::size_t operands,
@@ -35,14 +34,14 @@ class loops_operation final : public host_operation {
   std::vector<float*> results_;
 };
 
-/// Extents with as many dimensions as those they are broadcast to.
+/// Extents with leading ones, of that rank.
 shape with_rank(const shape& s, std::size_t rank) {
   std::vector<std::int64_t> extents(rank - s.rank(), 1);
   extents.insert(extents.end(), s.extents().begin(), s.extents().end());
   return shape(std::move(extents));
 }
 
-/// How a tensor in that layout is walked, where its extents are broadcast.
+/// Strides of a tensor in that layout, 0 where its extents are broadcast.
 std::vector<std::int64_t> blocked_strides(const shape& s, std::int64_t block) {
   const std::vector<std::int64_t> extents = blocked_extents(s, block);
   std::vector<std::int64_t> strides = packed_strides(shape(extents));
@@ -52,7 +51,7 @@ std::vector<std::int64_t> blocked_strides(const shape& s, std::int64_t block) {
   return strides;
 }
 
-/// Writes zeros to the channels that the last block lacks.
+/// Zeroes the channels that pad the last block.
 void zero_padding(host_lowering& b, const host_value& tensor, const shape& s, std::int64_t block) {
   const std::int64_t used = block == all_channels ? 0 : s[1] % block;
   if (used == 0) return;
@@ -68,7 +67,7 @@ void zero_padding(host_lowering& b, const host_value& tensor, const shape& s, st
              {DNNL_ARG_DST, tensor, static_cast<std::size_t>(begin) * sizeof(float)}});
 }
 
-/// The numbers of a source in a layout.
+/// A source's numbers as a constant.
 host_value constant_of(host_lowering& b, const expression_source& source, const shape& extents,
                        const dnnl::memory::desc& wanted) {
   std::vector<float> values;
@@ -76,7 +75,7 @@ host_value constant_of(host_lowering& b, const expression_source& source, const 
   return b.constant(values, extents, wanted);
 }
 
-/// oneDNN's algorithm and parameters for a function of one operand.
+/// oneDNN's algorithm and parameters for a unary function.
 struct eltwise_form {
   dnnl::algorithm algorithm;
   float alpha = 0;
@@ -86,14 +85,12 @@ struct eltwise_form {
 };
 
 std::vector<eltwise_form> eltwise_of(const pointwise_layer& layer) {
-  constexpr float infinity = std::numeric_limits<float>::infinity();
   const float alpha = layer.alpha;
   const float beta = layer.beta;
   switch (layer.function) {
     case function::abs:
       return {{dnnl::algorithm::eltwise_abs}};
     case function::clip:
-      if (alpha == 0 && beta == infinity) return {{dnnl::algorithm::eltwise_relu}};
       return {{dnnl::algorithm::eltwise_clip, alpha, beta}};
     case function::elu:
       return {{dnnl::algorithm::eltwise_elu, alpha}};
@@ -116,6 +113,8 @@ std::vector<eltwise_form> eltwise_of(const pointwise_layer& layer) {
       return {{dnnl::algorithm::eltwise_mish}};
     case function::neg:
       return {{dnnl::algorithm::eltwise_linear, -1.0F}};
+    case function::relu:
+      return {{dnnl::algorithm::eltwise_relu}};
     case function::sigmoid:
       return {{dnnl::algorithm::eltwise_logistic}};
     case function::silu:
@@ -129,7 +128,7 @@ std::vector<eltwise_form> eltwise_of(const pointwise_layer& layer) {
   }
 }
 
-/// A step of an expression as oneDNN's post-operations.
+/// A step of an expression as post-operations.
 struct fused_step {
   std::vector<eltwise_form> functions = {};
   std::optional<dnnl::algorithm> binary = {};
@@ -144,8 +143,8 @@ std::optional<dnnl::algorithm> binary_of(pointwise_function of, bool chained_fir
   return {};
 }
 
-/// The second operand of a post-operation as oneDNN takes it: of the result's extents or one number
-/// for each channel; nothing for any other.
+/// Extents of a binary post-operation's second operand: the result's, or one number per channel;
+/// empty for any other.
 std::optional<shape> second_extents(const host_lowering& b, const fused_product& product,
                                     const shape& extents) {
   const shape& out = b.output_shape(b.layer(product.group.head));
@@ -162,8 +161,8 @@ std::optional<fused_step> as_post_operation(const host_lowering& b, const fused_
   const auto step = product.layers.chained(index);
   if (!step) return {};
   const function computed = step->layer.function;
-  // Its hyperbolic tangent gathers from a table, which takes three times as long as our loops do
-  // with AVX2.
+  // oneDNN's tanh gathers from a table: with AVX2 it takes three times as long as Graphline's
+  // loops.
   const bool gathers = computed == function::tanh || computed == function::gelu_tanh;
   if (gathers && pointwise_loops::instructions() == "AVX2") return {};
   if (!step->other) {

@@ -18,36 +18,36 @@ namespace graphline::nn {
 void add_loops(host_lowering& b, std::string_view content, const pointwise_expression& expression,
                const pointwise_space& space, std::vector<host_operand> tensors);
 
-/// How many channels of [N, C, H, W] lie together, in the innermost dimension, in a layout that is
-/// otherwise row-major: 8 or 16, or all of them; 1 where it is row-major, and for every other
-/// layout.
+/// Channels of [N, C, H, W] that are interleaved in the innermost dimension: 8, 16, or
+/// `all_channels` (channels last); 1 if row-major or any other layout.
 std::int64_t channel_block(const dnnl::memory::desc& layout);
 constexpr std::int64_t all_channels = 0;
 
-/// The layout with so many channels together. What the last of them lack is padding of zeros.
+/// The layout with that many interleaved channels; channels missing in the last block are padding,
+/// zero.
 dnnl::memory::desc blocked_layout(const shape& s, std::int64_t block);
 
-/// The extents of [N, C, H, W] in that layout: [N, blocks, H, W, channels together].
+/// Extents in that layout: [N, blocks, H, W, channels of a block].
 std::vector<std::int64_t> blocked_extents(const shape& s, std::int64_t block);
 
-/// Adds loops that carry out the expression of the last layers of a group, of which `content`
-/// tells, and states that they give what the layer `last` does. `given` is the first operand where
-/// that is none of the network's values; nobody reads it later.
+/// Adds loops that evaluate the expression of a group's last layers and sets the output of `last`.
+/// `content` names the step. `given` is the first operand if it is not a value of the network; it
+/// has no later reader.
 void lower_expression(host_lowering& b, const group_expression& layers, std::string_view content,
                       std::size_t last, const host_value* given = nullptr);
 
-/// The kinds of layers, joined by "+".
+/// Kinds of layers, joined by "+".
 std::string kinds_of(const host_lowering& b, std::span<const std::size_t> layers);
 
-/// A product as a primitive, with as much of what follows it as oneDNN takes into it; the rest are
-/// loops.
+/// A product as a primitive with the leading steps of its expression that oneDNN fuses; the rest
+/// become loops.
 struct fused_product : followed_product {
   const layer_group& group;
-  shape result;       ///< the head's output or its rows: channels are the second dimension
-  bool bias = false;  ///< of the layer itself, for its name
+  shape result;       ///< the head's output or its rows; channels come second
+  bool bias = false;  ///< whether the layer has one, for the step's name
 };
 
-/// Leading steps of an expression as post-operations of oneDNN.
+/// Leading steps of an expression as oneDNN post-operations.
 struct post_operations {
   struct second_operand {
     int position = 0;
@@ -58,22 +58,22 @@ struct post_operations {
   std::vector<second_operand> operands;
 };
 
-/// How many steps of a product's expression can be post-operations: each is applied to what the one
-/// before it gives, which no other reads.
+/// Number of leading steps that can be post-operations: each applies to the previous result, which
+/// has no other reader.
 std::size_t most_post_operations(const host_lowering& b, const fused_product& product);
 
-/// So many of them, for a primitive that gives `destination`.
+/// The first `steps` as post-operations of a primitive that gives `destination`.
 post_operations make_post_operations(const host_lowering& b, const fused_product& product,
                                      std::size_t steps, const dnnl::memory::desc& destination);
 
-/// Their operands, brought to where the primitive wants them.
+/// Their operands, in the layouts that the primitive wants.
 std::vector<host_operand> bring_operands(host_lowering& b, const fused_product& product,
                                          const post_operations& operations);
 
-/// Adds a product with as much of its epilogue as oneDNN fuses without giving up the implementation
-/// it would choose otherwise; the rest follows as loops.
+/// Adds a product with as many epilogue steps as oneDNN fuses without choosing another
+/// implementation; the rest become loops.
 ///
-/// `choose(attributes, destination)` makes the primitive descriptor; `operands(descriptor)` the
+/// `choose(attributes, destination)` makes the primitive descriptor; `operands(descriptor)` gives
 /// source, weights and bias in the layouts that it wants.
 template <class Primitive, class Choose, class Operands>
 void lower_product(host_lowering& b, const fused_product& product, const Choose& choose,
@@ -81,7 +81,7 @@ void lower_product(host_lowering& b, const fused_product& product, const Choose&
   using descriptor = typename Primitive::primitive_desc;
   const layer_group& group = product.group;
   const network_layer& head = b.layer(group.head);
-  // Seen in another shape it must be packed.
+  // A view in another shape must be packed.
   const bool as_output = product.result == b.output_shape(head);
   descriptor chosen = choose(onednn_attributes(),
                              as_output ? any_layout(product.result) : plain_layout(product.result));
@@ -91,7 +91,7 @@ void lower_product(host_lowering& b, const fused_product& product, const Choose&
     try {
       return choose(make_post_operations(b, product, steps, destination).attributes, destination);
     } catch (const dnnl::error&) {
-      return {};  // not with these
+      return {};  // not with these steps
     }
   };
   std::size_t steps = most_post_operations(b, product);

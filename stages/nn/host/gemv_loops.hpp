@@ -7,28 +7,27 @@
 
 namespace graphline::nn {
 
-/// How the loops on the CPU go about rows: in pieces of `piece` elements, the last one shorter, so
-/// that few long rows are work for all threads.
+/// Division of rows into pieces of `piece` elements, the last shorter, so that few long rows occupy
+/// all threads.
 struct gemv_pieces {
   std::int64_t piece = 1;  ///< elements
-  std::int64_t count = 1;  ///< to a row
+  std::int64_t count = 1;  ///< per row
 };
 
 gemv_pieces pieces_of(const gemv_form& form);
 
-/// The sums of some pieces of rows: those that [begin, end) of pieces_of(form).count * form.rows()
-/// count, all rows' first pieces first; to[i] is the sum of the i-th of all. Every sum is made in
-/// the same order of additions, whatever the range.
+/// Computes sums [begin, end) of pieces_of(form).count * form.rows() sums, ordered by piece, then
+/// row; to[i] is sum i. The order of additions within a sum does not depend on the range.
 using gemv_loop = void (*)(const gemv_form& form, const float* a, const float* x, float* to,
                            std::int64_t begin, std::int64_t end);
 
-/// Loops for a set of instructions.
+/// Loops compiled for an instruction set.
 struct gemv_code {
   std::string_view instructions;  ///< "AVX2"
   gemv_loop loop = nullptr;
 };
 
-/// What this CPU can run, the fastest first; the last runs anywhere.
+/// Loops that this CPU can run, fastest first; the last runs on any CPU.
 const std::vector<gemv_code>& gemv_codes();
 
 }  // namespace graphline::nn

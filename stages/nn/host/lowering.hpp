@@ -14,49 +14,49 @@
 
 namespace graphline::nn {
 
-/// Lowers a network to a `host_program`, layer by layer, on the worker thread.
+/// Lowers a network to a `host_program`, group by group, on the worker thread.
 class host_lowering : public network_lowering {
  public:
   host_lowering(const network_definition& network, const weight_table& weights, std::string owner);
 
-  /// A value as it lies now; a constant is row-major.
+  /// A value in its current layout; constants are row-major.
   const host_value& value(std::size_t index);
 
-  /// The value a layer reads.
+  /// An input of a layer.
   const host_value& input_of(const network_layer& layer, std::size_t which = 0) {
     return value(layer.inputs[which]);
   }
 
-  /// The value a layer reads, packed and row-major.
+  /// An input of a layer, packed and row-major.
   host_value plain_input_of(const network_layer& layer, std::size_t which = 0);
 
-  /// States where the output of a layer is.
+  /// Sets where a layer's output is.
   void set_output(std::size_t layer, host_value tensor) {
     set_value(this->layer(layer).outputs.front(), std::move(tensor));
   }
   void set_value(std::size_t value, host_value tensor) { values_[value] = std::move(tensor); }
 
-  /// A new buffer for a value of that layout.
+  /// Adds a buffer for a value of that layout.
   host_value make_tensor(const dnnl::memory::desc& layout);
 
-  /// Lets a value lie in part of a tensor, where those who make it write it from then on; not one
-  /// that lies in another already, or outside of what the program itself holds.
+  /// Moves a value into part of a tensor, so that its producers write there. False if it already
+  /// lies in another, or outside scratch memory.
   bool lay_within(const host_value& tensor, const host_value& whole, std::size_t offset);
 
-  /// What lies in part of a tensor.
+  /// A value that is part of a tensor.
   host_value part_of(const host_value& whole, std::size_t offset,
                      const dnnl::memory::desc& layout) {
     return {program_.add_part_of(whole.buffer, offset, layout.get_size()), layout};
   }
 
-  /// The same value in the layout that `layer` wants; adds a reorder where it differs.
+  /// The value in the layout that `layer` wants; adds a reorder if it differs.
   host_value in_layout(const host_value& tensor, const dnnl::memory::desc& wanted,
                        const network_layer& layer);
 
-  /// The same elements, packed, seen in another shape; as it lies where that is its shape already.
+  /// The value viewed in another shape, packed unless the shape is its own.
   host_value in_shape(const host_value& tensor, const shape& wanted, const network_layer& layer);
 
-  /// A constant in the wanted layout, given in another: packed and row-major, or as `given` states.
+  /// A constant in the wanted layout; the values are packed row-major, or laid out as `given`.
   host_value constant(std::span<const float> values, const shape& extents,
                       const dnnl::memory::desc& wanted) {
     return constant(values, plain_layout(extents), wanted);
@@ -64,11 +64,10 @@ class host_lowering : public network_lowering {
   host_value constant(std::span<const float> values, const dnnl::memory::desc& given,
                       const dnnl::memory::desc& wanted);
 
-  /// What a layer reads as its input of that number: a constant with one extent.
+  /// A one-dimensional constant input of a layer.
   host_value vector_of(const network_layer& layer, std::size_t input);
 
-  /// Adds a primitive named after its content and oneDNN's implementation. `layer` is the one named
-  /// in the message of a failure.
+  /// Adds a primitive named after `content` and oneDNN's implementation. Failures name `layer`.
   template <class Primitive>
   void add_primitive(std::string_view content, const network_layer& layer,
                      const typename Primitive::primitive_desc& chosen,
@@ -77,7 +76,7 @@ class host_lowering : public network_lowering {
     note(program_.steps.back().name);
   }
 
-  /// Adds a primitive that makes a layer's output of `source` and what else it reads.
+  /// Adds a primitive that computes a layer's output from `source` and other operands.
   template <class Primitive>
   void add_layer(std::size_t index, const host_value& source,
                  const typename Primitive::primitive_desc& chosen,
@@ -91,11 +90,11 @@ class host_lowering : public network_lowering {
 
   void add_step(host_step step);
 
-  /// Brings what the network gives by `group` to the tensors it writes, and states that the steps
-  /// since the last part are that group's; without steps it is none.
+  /// Copies the network's outputs that `group` computes to their tensors, and ends the part: the
+  /// steps since the previous part are the group's.
   void end_part(const layer_group& group);
 
-  /// Places all buffers. `asked` is the precision that was asked for.
+  /// Places all buffers. `asked` is the requested precision.
   host_program finish(precision asked);
 
  private:
@@ -105,47 +104,26 @@ class host_lowering : public network_lowering {
   std::vector<host_value> values_;
 };
 
-/// Element-wise layers become loops of our own.
+/// Lowers element-wise layers to Graphline's loops.
 void lower_element_wise(host_lowering& b, const layer_group& group);
 
-/// So does a layer that gives the mean of each plane of [N, C, height, width].
+/// Lowers the mean of each plane of [N, C, height, width] to loops.
 void lower_plane_means(host_lowering& b, std::size_t index);
 
-// How each other kind of layer becomes steps; `group.head` is the layer itself. Each in the file of
-// its family.
-void lower(host_lowering& b, const layer_group& group, const conv2d_layer& conv);
-void lower(host_lowering& b, const layer_group& group, const linear_layer& linear);
-void lower(host_lowering& b, const layer_group& group, const softmax_layer& softmax);
-void lower(host_lowering& b, const layer_group& group, const layer_norm_layer& norm);
-void lower(host_lowering& b, const layer_group& group, const attention_layer& attention);
-void lower(host_lowering& b, const layer_group& group, const pool2d_layer& pool);
-void lower(host_lowering& b, const layer_group& group, const adaptive_avg_pool2d_layer& pool);
-void lower(host_lowering& b, const layer_group& group, const flatten_layer& flatten);
+// Lowers any other layer, in the file of its family; `group.head` is the layer.
+#define GRAPHLINE_LOWER(layer) void lower(host_lowering& b, const layer_group& group, const layer&);
+GRAPHLINE_LOWERED_LAYERS(GRAPHLINE_LOWER)
+#undef GRAPHLINE_LOWER
 
-void lower(host_lowering& b, const layer_group& group, const conv_transpose2d_layer& conv);
-void lower(host_lowering& b, const layer_group& group, const matmul_layer& product);
-void lower(host_lowering& b, const layer_group& group, const concat_layer& concat);
-void lower(host_lowering& b, const layer_group& group, const slice_layer& slice);
-void lower(host_lowering& b, const layer_group& group, const pad_layer& pad);
-void lower(host_lowering& b, const layer_group& group, const transpose_layer& transpose);
-void lower(host_lowering& b, const layer_group& group, const reshape_layer& reshape);
-void lower(host_lowering& b, const layer_group& group, const expand_layer& expand);
-void lower(host_lowering& b, const layer_group& group, const reduce_layer& reduce);
-void lower(host_lowering& b, const layer_group& group, const resize2d_layer& resize);
-void lower(host_lowering& b, const layer_group& group, const gather_layer& gather);
-void lower(host_lowering& b, const layer_group& group, const take_layer& take);
-void lower(host_lowering& b, const layer_group& group, const convert_layer& convert);
-void lower(host_lowering& b, const layer_group& group, const lstm_layer& lstm);
-
-/// How a network is lowered for the `host` device.
+/// Options of lowering for the `host` device.
 struct host_target {
   std::string owner;                     ///< leads messages: "stage 'head'"
-  precision asked = precision::float32;  ///< for reports; it computes in float32
-  bool flush_denormals = true;           ///< while its operations run
+  precision asked = precision::float32;  ///< for reports; host computes in float32
+  bool flush_denormals = true;           ///< while operations run
 };
 
-/// The network as oneDNN primitives and loops. On the worker thread. Throws `run_error` naming the
-/// layer when oneDNN refuses one.
+/// Lowers a network to oneDNN primitives and loops. On the worker thread. @throws run_error naming
+/// the layer that oneDNN refuses.
 host_program lower_network_for_host(const network_definition& network, const weight_table& weights,
                                     const host_target& target);
 

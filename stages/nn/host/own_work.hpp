@@ -13,7 +13,7 @@
 
 namespace graphline::nn {
 
-/// Work of our own, called with the data of the tensors that it reads and of the one it writes.
+/// A Graphline loop, called with the data of its inputs and output.
 template <class Work, std::size_t reads>
 class loop_operation final : public host_operation {
  public:
@@ -36,7 +36,7 @@ class loop_operation final : public host_operation {
   float* to_;
 };
 
-/// Adds a step that is such work, called after what the layer is.
+/// Adds a step that runs `work`, named after the layer's kind.
 template <class Work, std::size_t reads>
 void add_work(host_lowering& b, const network_layer& layer, Work work,
               const host_value (&from)[reads], const host_value& to) {

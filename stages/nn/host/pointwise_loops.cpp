@@ -12,10 +12,10 @@
 namespace graphline::nn {
 namespace {
 
-/// Elements that go through all steps of an expression together.
+/// Elements per block.
 constexpr std::int64_t block = 256;
 
-/// Operands and steps of an expression, whose blocks are on the stack of each thread.
+/// Operands plus steps; their blocks are on each thread's stack.
 constexpr std::size_t most_registers = 24;
 
 /// Applies `one` to each vector of a block.
@@ -71,14 +71,14 @@ GRAPHLINE_INLINE void apply(const pointwise_layer& layer, const std::array<const
   }
 }
 
-/// Where in a plane of two extents a block begins and how many elements it has.
+/// A block's position in a two-dimensional plane and its length.
 struct block_place {
   std::int64_t first = 0;
   std::int64_t count = 0;
   std::int64_t columns = 1;
 };
 
-/// Copies between a block, which is packed, and a tensor whose last two strides are given.
+/// Visits the row segments of a block.
 template <class Copy>
 GRAPHLINE_INLINE void for_rows(const block_place& place, const Copy& copy) {
   std::int64_t row = place.first / place.columns;
@@ -92,7 +92,7 @@ GRAPHLINE_INLINE void for_rows(const block_place& place, const Copy& copy) {
 
 void gather(const float* from, std::int64_t row_stride, std::int64_t column_stride,
             const block_place& place, float* to) {
-  // One short row for all, such as a block of channels: copied once, then twice as much each time.
+  // One short row broadcast to all, such as a block of channels: copied once, then doubled.
   if (row_stride == 0 && column_stride == 1 && place.columns < block) {
     const std::int64_t begin = place.first % place.columns;
     std::copy_n(from + begin, place.columns - begin, to);
@@ -233,7 +233,7 @@ void pointwise_loops::run(std::span<const float* const> operands,
         gather(from, strides[axes - 2], strides[axes - 1], place, copy);
         values[i] = copy;
       }
-      // A last step whose result lies packed writes it itself.
+      // The last step writes a packed result directly.
       const std::size_t last = expression_.operands + expression_.steps.size() - 1;
       const bool direct = !expression_.steps.empty() && expression_.results.size() == 1 &&
                           expression_.results[0] == last && packed(expression_.operands);

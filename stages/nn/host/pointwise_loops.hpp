@@ -9,17 +9,18 @@
 
 namespace graphline::nn {
 
-/// A pointwise expression on tensors in memory, carried out in blocks that stay in a core's first
-/// cache: nothing between its steps goes to memory.
+/// Evaluates a pointwise expression on tensors in blocks that fit the L1 cache; intermediate
+/// results never reach memory.
 class pointwise_loops {
  public:
   /// `space` has the strides of the operands, then those of the results.
   pointwise_loops(pointwise_expression expression, const pointwise_space& space);
 
-  /// Shares blocks among the compute threads. A result may be an operand that lies alike.
+  /// Divides the blocks among the compute threads. A result may alias an operand with the same
+  /// strides.
   void run(std::span<const float* const> operands, std::span<float* const> results) const;
 
-  /// What the loops are compiled for: "AVX-512".
+  /// Instruction set of the loops: "AVX-512".
   static std::string_view instructions();
 
  private:

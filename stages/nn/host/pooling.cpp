@@ -12,9 +12,9 @@
 namespace graphline::nn {
 namespace {
 
-/// Means over windows of [planes, height, width], packed. For the pools oneDNN has not: adaptive
-/// ones whose sizes do not divide, and average pools whose last window in ceil_mode leaves the
-/// padding. Planes are shared among the compute threads.
+/// Means over windows of packed [planes, height, width], for pools that oneDNN lacks: adaptive
+/// pools whose sizes do not divide, and average pools whose last window in ceil_mode exceeds the
+/// padding. Planes are divided among the compute threads.
 struct windowed_average {
   std::int64_t planes = 0;  ///< batch times channels
   std::int64_t height = 0;  ///< of the input
@@ -47,14 +47,14 @@ struct windowed_average {
   }
 };
 
-/// The largest elements of windows of [planes, height, width] of eight channels each, as they lie
-/// where oneDNN wants blocks of eight. The rows of a window row become one first, then its columns:
-/// most of that runs along memory. oneDNN takes each window by itself, in twice the time. Planes
-/// are shared among the compute threads.
+/// Maxima over windows of [planes, height, width, 8], the layout with blocks of eight channels.
+/// Reduces the rows of a row of windows first, then the columns, so that most of the work runs
+/// along memory; oneDNN takes each window separately, in twice the time. Planes are divided among
+/// the compute threads.
 class windowed_maximum {
  public:
   static constexpr int channels = 8;
-  static constexpr std::int64_t widest = 64;  ///< of a window that it takes
+  static constexpr std::int64_t widest = 64;  ///< width of a window
 
   windowed_maximum(const shape& in, const shape& out, const pool2d_layer& pool)
       : planes_(in[0] * ((in[1] + channels - 1) / channels)),
@@ -87,7 +87,7 @@ class windowed_maximum {
     return {std::max<std::int64_t>(begin, 0), std::min(begin + kernel_[axis], in_[axis])};
   }
 
-  static constexpr int width = 4;  // of vectors that every processor has
+  static constexpr int width = 4;  // vectors of every CPU
   using lanes = pointwise_vectors<width>::lanes;
   using bits = pointwise_vectors<width>::bits;
 
@@ -97,7 +97,7 @@ class windowed_maximum {
   static GRAPHLINE_INLINE void join(lanes& to, const float* from) {
     lanes one;
     load(from, one);
-    const bits larger = (one > to) | (one != one);  // NaN stays
+    const bits larger = (one > to) | (one != one);  // NaN propagates
     to = larger ? one : to;
   }
 
@@ -145,8 +145,8 @@ class windowed_maximum {
   extent_pair padding_;
 };
 
-/// Whether a pool is such windows: it reads blocks of eight channels, each of its windows holds an
-/// element at least, and none is wide.
+/// Whether `windowed_maximum` can compute a pool: it reads blocks of eight channels, every window
+/// holds an element, and none is too wide.
 bool is_windowed_maximum(host_lowering& b, std::size_t index, const pool2d_layer& pool) {
   const network_layer& layer = b.layer(index);
   const shape& in = b.input_shape(layer);
@@ -194,20 +194,24 @@ pooling_forward::primitive_desc choose_pool(host_lowering& b, std::size_t index,
   return {wanted, onednn_attributes(), onednn_engine()};
 }
 
+/// Adds means over windows; `window_at(i, axis)` is window `i` along an axis of the images.
+template <class WindowAt>
+void lower_to_windows(host_lowering& b, std::size_t index, const WindowAt& window_at) {
+  const network_layer& layer = b.layer(index);
+  const shape& in = b.input_shape(layer);
+  const shape& out = b.output_shape(layer);
+  windowed_average windows{in[0] * in[1], in[2], in[3], {}, {}};
+  for (std::int64_t i = 0; i < out[2]; ++i) windows.rows.push_back(window_at(i, 0));
+  for (std::int64_t i = 0; i < out[3]; ++i) windows.columns.push_back(window_at(i, 1));
+  const host_value source = b.in_layout(b.input_of(layer), plain_layout(in), layer);
+  const host_value result = b.make_tensor(plain_layout(out));
+  add_work(b, layer, windows, {source}, result);
+  b.set_output(index, result);
+}
+
 void add_pool(host_lowering& b, std::size_t index, const pooling_forward::primitive_desc& chosen) {
   const host_value source = b.input_of(b.layer(index));
   b.add_layer<pooling_forward>(index, source, chosen);
-}
-
-void lower_to_windows(host_lowering& b, std::size_t index, std::vector<window> rows,
-                      std::vector<window> columns) {
-  const network_layer& layer = b.layer(index);
-  const shape& in = b.input_shape(layer);
-  const windowed_average windows{in[0] * in[1], in[2], in[3], std::move(rows), std::move(columns)};
-  const host_value source = b.in_layout(b.input_of(layer), plain_layout(in), layer);
-  const host_value result = b.make_tensor(plain_layout(b.output_shape(layer)));
-  add_work(b, layer, windows, {source}, result);
-  b.set_output(index, result);
 }
 
 }  // namespace
@@ -219,7 +223,7 @@ void lower(host_lowering& b, const layer_group& group, const pool2d_layer& pool)
   const bool average = pool.method == pooling::average;
   if (is_windowed_maximum(b, group.head, pool)) return lower_to_maximum(b, group.head, pool);
 
-  // In ceil_mode the last window may reach beyond the padding: more padding after, for oneDNN.
+  // In ceil_mode the last window may exceed the padding; oneDNN then needs more padding after.
   const extent_pair stated_after = pool.padding_after.value_or(pool.padding);
   extent_pair after = stated_after;
   bool beyond = false;
@@ -232,19 +236,12 @@ void lower(host_lowering& b, const layer_group& group, const pool2d_layer& pool)
       beyond = true;
     }
   }
-  // There PyTorch counts only the stated padding in the mean, oneDNN the whole window.
+  // In that case PyTorch's mean counts only the stated padding, oneDNN's the whole window.
   if (average && pool.count_include_pad && beyond) {
-    const auto windows_along = [&](std::size_t axis) {
-      std::vector<window> windows;
-      for (std::int64_t i = 0; i < out[axis + 2]; ++i) {
-        windows.push_back(strided_window(i, in[axis + 2], pool.kernel[axis], pool.stride[axis],
-                                         pool.padding[axis], stated_after[axis],
-                                         /*count_include_pad=*/true));
-      }
-      return windows;
-    };
-    lower_to_windows(b, group.head, windows_along(0), windows_along(1));
-    return;
+    return lower_to_windows(b, group.head, [&](std::int64_t i, std::size_t axis) {
+      return strided_window(i, in[axis + 2], pool.kernel[axis], pool.stride[axis],
+                            pool.padding[axis], stated_after[axis], /*count_include_pad=*/true);
+    });
   }
   const auto averaging = pool.count_include_pad ? dnnl::algorithm::pooling_avg_include_padding
                                                 : dnnl::algorithm::pooling_avg_exclude_padding;
@@ -260,19 +257,14 @@ void lower(host_lowering& b, const layer_group& group, const adaptive_avg_pool2d
     const extent_pair tile{in[2] / pool.output[0], in[3] / pool.output[1]};
     const auto chosen =
         choose_pool(b, group.head, {dnnl::algorithm::pooling_avg_exclude_padding, tile, tile});
-    // Where oneDNN's code is for any layout it takes three times as long as ours for whole planes.
+    // oneDNN's generic code takes three times as long as our loops over whole planes.
     const bool compiled = std::string_view(chosen.impl_info_str()).starts_with("jit");
     if (!compiled && pool.output == extent_pair{1, 1}) return lower_plane_means(b, group.head);
     return add_pool(b, group.head, chosen);
   }
-  const auto windows_along = [&](std::size_t axis) {
-    std::vector<window> windows;
-    for (std::int64_t i = 0; i < pool.output[axis]; ++i) {
-      windows.push_back(adaptive_window(i, in[axis + 2], pool.output[axis]));
-    }
-    return windows;
-  };
-  lower_to_windows(b, group.head, windows_along(0), windows_along(1));
+  lower_to_windows(b, group.head, [&](std::int64_t i, std::size_t axis) {
+    return adaptive_window(i, in[axis + 2], pool.output[axis]);
+  });
 }
 
 }  // namespace graphline::nn

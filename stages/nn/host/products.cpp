@@ -6,7 +6,7 @@
 namespace graphline::nn {
 namespace {
 
-/// Grouped weights have the groups as a dimension of their own.
+/// oneDNN takes the groups as a leading dimension of the weights.
 template <class Convolution>
 shape weight_shape(const Convolution& conv, std::int64_t in_channels) {
   const std::int64_t in = in_channels / conv.groups;
@@ -15,7 +15,7 @@ shape weight_shape(const Convolution& conv, std::int64_t in_channels) {
   return {conv.groups, out, in, conv.kernel[0], conv.kernel[1]};
 }
 
-/// A group with a product at its head. `result` is the head's output, or its rows.
+/// The product at the head of a group. `result` is the head's output or its rows.
 fused_product product_of(const host_lowering& b, const layer_group& group, const shape& result,
                          bool bias) {
   const shape& out = b.output_shape(b.layer(group.head));
@@ -27,7 +27,7 @@ dnnl::memory::dims dims_of(const extent_pair& pair) {
   return {pair[0], pair[1]};
 }
 
-/// Adds a product of matrices that lie in these buffers.
+/// Adds a matrix product on these buffers.
 void add_product(host_lowering& b, const network_layer& layer, const char* name,
                  const strided_product& product, std::size_t a, std::size_t b_buffer,
                  std::size_t c) {
@@ -100,10 +100,10 @@ void lower(host_lowering& b, const layer_group& group, const linear_layer& linea
       return inner_product::primitive_desc(wanted, attributes, onednn_engine());
     };
     const inner_product::primitive_desc chosen = with(any_layout(weight_shape));
-    // Where oneDNN has no layout of its own it puts a row for each input feature. Rows that begin
-    // a multiple of 2 KiB apart share few places of a cache, which takes up to twice as long.
+    // oneDNN's default layout has a row per input feature. Rows that are multiples of 2 KiB apart
+    // map to few cache sets, which takes up to twice as long.
     constexpr std::int64_t apart = 2048 / sizeof(float);
-    constexpr std::int64_t many = 16;  // fewer rows of input are faster by those of weights
+    constexpr std::int64_t many = 16;  // with fewer input rows that layout is faster
     const bool by_inputs = chosen.weights_desc() == plain_layout(weight_shape, /*transposed=*/true);
     const bool crowded = in[0] >= many && linear.out_features % apart == 0;
     return by_inputs && crowded ? with(plain_layout(weight_shape)) : chosen;
@@ -121,9 +121,8 @@ void lower(host_lowering& b, const layer_group& group, const linear_layer& linea
   lower_product<inner_product>(b, product, choose, operands);
 }
 
-/// A transposed convolution; its weights are given [in_channels, out_channels / groups, ...].
-/// oneDNN adds a bias and applies post-operations element by element, so both are left to our
-/// loops.
+/// oneDNN applies bias and post-operations of a deconvolution element by element; Graphline's loops
+/// do both instead.
 void lower(host_lowering& b, const layer_group& group, const conv_transpose2d_layer& conv) {
   using deconvolution = dnnl::deconvolution_forward;
   const network_layer& head = b.layer(group.head);

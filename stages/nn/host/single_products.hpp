@@ -8,14 +8,14 @@
 
 namespace graphline::nn {
 
-// Programs of one product alone.
+// Programs of a single product.
 
-/// By oneDNN; `name` is that of its operation and its part, `owner` leads messages, `asked` is for
-/// reports. On the worker thread. Throws `run_error` when oneDNN refuses it.
+/// By oneDNN. `name` names operation and part, `owner` leads messages, `asked` is for reports. On
+/// the worker thread. @throws run_error if oneDNN refuses it.
 host_program lower_product_for_host(const matmul_form& form, const char* name,
                                     const std::string& owner, precision asked);
 
-/// A product with one column by loops that read each row once.
+/// A product with one column, by loops that read each row once.
 host_program lower_gemv_for_host(const matmul_form& form);
 
 }  // namespace graphline::nn

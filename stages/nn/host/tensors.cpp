@@ -23,7 +23,7 @@ void add_copy(host_lowering& b, const network_layer& layer, const shape& extents
             {operand(DNNL_ARG_SRC, from, from_part), operand(DNNL_ARG_DST, to, to_part)});
 }
 
-/// Copies part of what a layer reads to all that it gives.
+/// Copies a view of a layer's input to its output.
 void copy_part(host_lowering& b, const layer_group& group, const strided_part& part) {
   const network_layer& layer = b.layer(group.head);
   const shape& out = b.output_shape(layer);
@@ -33,26 +33,13 @@ void copy_part(host_lowering& b, const layer_group& group, const strided_part& p
   b.set_output(group.head, to);
 }
 
-/// Along one dimension: elements before it, along it and after it. With channels last that of
-/// channels is the last one.
-struct axis_extents {
-  std::int64_t outer = 1;
-  std::int64_t extent = 1;
-  std::int64_t inner = 1;
-};
-
-axis_extents along(const shape& s, std::size_t axis, std::int64_t block = 1) {
+/// Elements before, along and after a dimension. With channels last, the channels are innermost.
+axis_extents along(const shape& s, std::size_t axis, std::int64_t block) {
   if (block == all_channels) return {.outer = s[0] * s[2] * s[3], .extent = s[1]};
-  axis_extents result{.extent = s[axis]};
-  for (std::size_t i = 0; i < s.rank(); ++i) {
-    if (i < axis) result.outer *= s[i];
-    if (i > axis) result.inner *= s[i];
-  }
-  return result;
+  return extents_along(s.extents(), axis);
 }
 
-/// How many channels lie together in most of what a concat reads, where all parts of it are whole
-/// blocks of them.
+/// The channel block of the largest input of a concat, if all inputs are whole blocks; otherwise 1.
 std::int64_t block_of_parts(host_lowering& b, const network_layer& head,
                             const concat_layer& concat) {
   if (concat.axis != 1) return 1;
@@ -70,7 +57,7 @@ std::int64_t block_of_parts(host_lowering& b, const network_layer& head,
   return block;
 }
 
-/// The dimension along which a slice takes neighboring elements, all of the others.
+/// The only dimension that a slice shortens, if it takes adjacent elements.
 std::optional<std::size_t> only_sliced_axis(const shape& in, const slice_layer& slice) {
   std::optional<std::size_t> sliced;
   for (std::size_t axis = 0; axis < in.rank(); ++axis) {
@@ -82,12 +69,23 @@ std::optional<std::size_t> only_sliced_axis(const shape& in, const slice_layer& 
   return sliced;
 }
 
-/// Nothing of the second where it does not count: it may be no number.
+/// Copies the lines at `count` indices along an axis.
+template <class IndexAt>
+void copy_lines(const axis_extents& axis, std::int64_t count, const float* from, float* to,
+                const IndexAt& index_at) {
+  for (std::int64_t outer = 0; outer < axis.outer; ++outer) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      to = std::copy_n(from + (outer * axis.extent + index_at(i)) * axis.inner, axis.inner, to);
+    }
+  }
+}
+
+/// Ignores `second` if its weight is 0: it may be NaN.
 inline float between(float first, float second, float weight) {
   return weight == 0.0F ? first : first + weight * (second - first);
 }
 
-/// A row of the result, of so many channels beside each other: the template's, or any number.
+/// One result row with `fixed` interleaved channels, or `any` if that is 0.
 template <std::int64_t fixed>
 void resize_row(const resize2d_layer& resize, const resize_position& y, std::int64_t width,
                 std::int64_t any, const float* from, float* to) {
@@ -112,8 +110,8 @@ void resize_row(const resize2d_layer& resize, const resize_position& y, std::int
 
 }  // namespace
 
-/// In the layout of most of what it reads, which lies in the result from the beginning where its
-/// part is one piece.
+/// Uses the layout of the largest input. An input that is contiguous in the result is written there
+/// by its producer.
 void lower(host_lowering& b, const layer_group& group, const concat_layer& concat) {
   const network_layer& head = b.layer(group.head);
   const shape& out = b.output_shape(head);
@@ -140,7 +138,7 @@ void lower(host_lowering& b, const layer_group& group, const slice_layer& slice)
   const network_layer& head = b.layer(group.head);
   const shape& in = b.input_shape(head);
   if (const auto axis = only_sliced_axis(in, slice)) {
-    // Whole blocks of channels stay as they lie.
+    // Whole blocks of channels keep their layout.
     const host_value& from = b.input_of(head);
     const std::int64_t given = *axis == 1 ? channel_block(from.layout) : 1;
     const bool whole_blocks = given == all_channels || (slice.begin[*axis] % given == 0 &&
@@ -188,25 +186,21 @@ void lower(host_lowering& b, const layer_group& group, const pad_layer& pad) {
   b.set_output(group.head, result);
 }
 
-/// No work beyond bringing the elements in order: the same buffer, seen in another shape.
+/// Views the same buffer in another shape; reorders if the elements are not in row-major order.
 void lower(host_lowering& b, const layer_group& group, const reshape_layer& reshape) {
   const network_layer& head = b.layer(group.head);
-  b.set_output(group.head, {b.plain_input_of(head).buffer, plain_layout(reshape.extents)});
+  b.set_output(group.head, b.in_shape(b.input_of(head), reshape.extents, head));
 }
 
 void lower(host_lowering& b, const layer_group& group, const gather_layer& gather) {
   const network_layer& head = b.layer(group.head);
-  const axis_extents axis = along(b.input_shape(head), gather.axis);
+  const axis_extents axis = extents_along(b.input_shape(head).extents(), gather.axis);
   const host_value result = b.make_tensor(plain_layout(b.output_shape(head)));
   add_work(
       b, head,
       [axis, indices = gather.indices](const float* from, float* to) {
-        for (std::int64_t outer = 0; outer < axis.outer; ++outer) {
-          const float* block = from + outer * axis.extent * axis.inner;
-          for (const std::int64_t index : indices) {
-            to = std::copy_n(block + index * axis.inner, axis.inner, to);
-          }
-        }
+        copy_lines(axis, std::ssize(indices), from, to,
+                   [&](std::int64_t i) { return indices[static_cast<std::size_t>(i)]; });
       },
       {b.plain_input_of(head)}, result);
   b.set_output(group.head, result);
@@ -214,19 +208,14 @@ void lower(host_lowering& b, const layer_group& group, const gather_layer& gathe
 
 void lower(host_lowering& b, const layer_group& group, const take_layer& take) {
   const network_layer& head = b.layer(group.head);
-  const axis_extents axis = along(b.input_shape(head), take.axis);
+  const axis_extents axis = extents_along(b.input_shape(head).extents(), take.axis);
   const std::int64_t count = b.network().shape_of(head.inputs[1]).elements();
   const host_value result = b.make_tensor(plain_layout(b.output_shape(head)));
   add_work(
       b, head,
-      [axis, count](const float* from, const float* numbers, float* to) {
-        for (std::int64_t outer = 0; outer < axis.outer; ++outer) {
-          const float* block = from + outer * axis.extent * axis.inner;
-          for (std::int64_t i = 0; i < count; ++i) {
-            const std::int64_t at = taken_position(numbers[i], axis.extent);
-            to = std::copy_n(block + at * axis.inner, axis.inner, to);
-          }
-        }
+      [axis, count](const float* from, const float* indices, float* to) {
+        copy_lines(axis, count, from, to,
+                   [&](std::int64_t i) { return taken_position(indices[i], axis.extent); });
       },
       {b.plain_input_of(head), b.plain_input_of(head, 1)}, result);
   b.set_output(group.head, result);

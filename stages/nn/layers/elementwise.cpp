@@ -5,26 +5,6 @@
 namespace graphline::nn {
 namespace {
 
-/// FLOPs per element, counting each arithmetic operation, exp, erf and tanh of the formula as one.
-std::int64_t flops_per_element(activation function) {
-  switch (function) {
-    case activation::relu:
-      return 1;  // max(x, 0)
-    case activation::relu6:
-      return 2;  // min(max(x, 0), 6)
-    case activation::gelu_erf:
-      return 5;  // x * 0.5 * (1 + erf(x * c))
-    case activation::gelu_tanh:
-      return 9;  // 0.5 * x * (1 + tanh(c * (x + d * x * x * x))), with x * x used once
-    case activation::sigmoid:
-      return 4;  // 1 / (1 + exp(-x))
-    case activation::silu:
-      return 5;  // x * sigmoid(x)
-  }
-  return 0;
-}
-
-/// What a normalization adds to the variance.
 parameter eps_parameter() {
   return {.name = "eps",
           .type = parameter_type::number,
@@ -42,36 +22,38 @@ parameter second_operand() {
           .required = true};
 }
 
+/// The kind of a pointwise function without parameters.
+layer_kind pointwise_kind(std::string name, std::string headline, pointwise_layer layer) {
+  return {std::move(name), std::move(headline), {}, [layer](const arguments&, layer_problems&) {
+            return layer;
+          }};
+}
+
+/// The kind of a function of two operands; `from` names the second.
+layer_kind operands_kind(std::string name, std::string headline, pointwise_function function) {
+  return {std::move(name),
+          std::move(headline),
+          {second_operand()},
+          [function](const arguments&, layer_problems&) { return pointwise_layer{function}; }};
+}
+
 }  // namespace
 
-layer_shape infer(const activation_layer& layer, std::span<const layer_input> inputs,
-                  layer_problems&) {
-  const shape& s = inputs[0].shape;
-  return {.output = s, .cost = element_cost(s, flops_per_element(layer.function))};
-}
-
-layer_shape infer(const add_layer&, std::span<const layer_input> inputs, layer_problems&) {
-  const shape& s = inputs[0].shape;
-  return {.output = s, .cost = element_cost(s, 1)};
-}
-
-layer_shape infer(const flatten_layer& flatten, std::span<const layer_input> inputs,
+layer_shape infer(const pointwise_layer& layer, std::span<const layer_input> inputs,
                   layer_problems& problems) {
-  const layer_input& input = inputs[0];
-  const auto start = resolve_dim(flatten.start_dim, input, "start_dim", problems);
-  if (!start) return {};
-  std::vector<std::int64_t> extents;
-  std::int64_t folded = 1;
-  for (std::size_t axis = 0; axis < input.shape.rank(); ++axis) {
-    if (axis < *start) {
-      extents.push_back(input.shape[axis]);
-    } else {
-      folded *= input.shape[axis];
+  std::vector<shape> shapes;
+  for (const layer_input& input : inputs) shapes.push_back(input.shape);
+  const auto output = broadcast(shapes);
+  if (!output) {
+    std::string given;
+    for (const layer_input& input : inputs) {
+      given +=
+          fmt::format("{}{} of {}", given.empty() ? "" : ", ", input.giver, to_string(input.shape));
     }
+    problems.report_at("from", "needs shapes that broadcast to one but reads " + given);
+    return {};
   }
-  extents.push_back(folded);
-  // The elements stay where they are: no work.
-  return {.output = shape(std::move(extents))};
+  return {.output = *output, .cost = element_cost(*output, traits_of(layer.function).flops)};
 }
 
 layer_shape infer(const batch_norm2d_layer&, std::span<const layer_input> inputs,
@@ -118,104 +100,62 @@ layer_shape infer(const softmax_layer& softmax, std::span<const layer_input> inp
   return {.output = inputs[0].shape, .cost = element_cost(inputs[0].shape, 5)};
 }
 
-layer_kind activation_kind(activation function, std::string headline) {
-  return {std::string(to_word(function)),
-          std::move(headline),
-          {},
-          [function](const arguments&, layer_problems&) { return activation_layer{function}; }};
-}
-
-layer_kind gelu_kind() {
-  return {"gelu",
-          "x times the normal distribution function of x",
-          {{.name = "approximate",
-            .type = parameter_type::choice,
-            .help = "none: with erf, exact; tanh: the approximation by tanh.",
-            .default_value = "none",
-            .choices = {"none", "tanh"}}},
-          [](const arguments& values, layer_problems&) {
-            const bool by_tanh = values.text("approximate") == "tanh";
-            return activation_layer{by_tanh ? activation::gelu_tanh : activation::gelu_erf};
-          }};
-}
-
-layer_kind leaky_relu_kind() {
-  return {"leaky_relu",
-          "x, or x times a slope where it is negative",
-          {{.name = "negative_slope",
-            .type = parameter_type::number,
-            .help = "The slope.",
-            .default_value = "0.01"}},
-          [](const arguments& values, layer_problems&) {
-            return pointwise_layer{pointwise_function::leaky_relu,
-                                   static_cast<float>(values.number("negative_slope"))};
-          }};
-}
-
-layer_kind pointwise_kind(std::string name, std::string headline, pointwise_layer layer) {
-  return {std::move(name), std::move(headline), {}, [layer](const arguments&, layer_problems&) {
-            return layer;
-          }};
-}
-
-layer_kind operands_kind(std::string name, std::string headline, pointwise_function function) {
-  return {std::move(name),
-          std::move(headline),
-          {second_operand()},
-          [function](const arguments&, layer_problems&) { return pointwise_layer{function}; }};
-}
-
-layer_kind add_kind() {
-  return {"add",
-          "The sum of what it reads and the second operand",
-          {second_operand()},
-          {},
-          [](const arguments&, std::span<const layer_input> inputs,
-             layer_problems&) -> layer_operation {
-            // A residual connection, which products take into their epilogue.
-            if (inputs[0].shape == inputs[1].shape) return add_layer{};
-            return pointwise_layer{pointwise_function::add};
-          }};
-}
-
-layer_kind flatten_kind() {
-  return {"flatten",
-          "Folds the dimensions from one on into a single one",
-          {{.name = "start_dim",
-            .help = "The first dimension to fold; negative ones count from the last.",
-            .default_value = "1"}},
-          [](const arguments& values, layer_problems&) {
-            return flatten_layer{.start_dim = values.integer("start_dim")};
-          }};
-}
-
-layer_kind batch_norm2d_kind() {
-  return {"batch_norm2d",
-          "Normalization per channel by stored statistics (inference)",
-          {eps_parameter()},
-          [](const arguments& values, layer_problems&) {
-            return batch_norm2d_layer{.eps = values.number("eps")};
-          }};
-}
-
-layer_kind layer_norm_kind() {
-  return {"layer_norm",
-          "Normalization along the last dimension, by its own mean and variance",
-          {eps_parameter()},
-          [](const arguments& values, layer_problems&) {
-            return layer_norm_layer{.eps = values.number("eps")};
-          }};
-}
-
-layer_kind softmax_kind() {
-  return {"softmax",
-          "exp(x) / sum(exp(x)) along one dimension",
-          {{.name = "dim",
-            .help = "The dimension; negative ones count from the last.",
-            .default_value = "-1"}},
-          [](const arguments& values, layer_problems&) {
-            return softmax_layer{.dim = values.integer("dim")};
-          }};
+std::vector<layer_kind> element_wise_kinds() {
+  using function = pointwise_function;
+  return {pointwise_kind("relu", "max(x, 0)", {function::relu}),
+          pointwise_kind("relu6", "min(max(x, 0), 6)", {function::clip, 0, 6}),
+          {"gelu",
+           "x times the normal distribution function of x",
+           {{.name = "approximate",
+             .type = parameter_type::choice,
+             .help = "none: with erf, exact; tanh: the approximation by tanh.",
+             .default_value = "none",
+             .choices = {"none", "tanh"}}},
+           [](const arguments& values, layer_problems&) {
+             const bool by_tanh = values.text("approximate") == "tanh";
+             return pointwise_layer{by_tanh ? function::gelu_tanh : function::gelu_erf};
+           }},
+          pointwise_kind("sigmoid", "1 / (1 + exp(-x))", {function::sigmoid}),
+          pointwise_kind("silu", "x / (1 + exp(-x))", {function::silu}),
+          pointwise_kind("tanh", "The hyperbolic tangent of x", {function::tanh}),
+          pointwise_kind("hardsigmoid", "min(max(x / 6 + 1 / 2, 0), 1)",
+                         {function::hard_sigmoid, 1.0F / 6, 0.5F}),
+          pointwise_kind("hardswish", "x min(max(x / 6 + 1 / 2, 0), 1)", {function::hard_swish}),
+          pointwise_kind("mish", "x tanh(log(1 + exp(x)))", {function::mish}),
+          {"leaky_relu",
+           "x, or x times a slope where it is negative",
+           {{.name = "negative_slope",
+             .type = parameter_type::number,
+             .help = "The slope.",
+             .default_value = "0.01"}},
+           [](const arguments& values, layer_problems&) {
+             return pointwise_layer{function::leaky_relu,
+                                    static_cast<float>(values.number("negative_slope"))};
+           }},
+          operands_kind("add", "The sum of what it reads and the second operand", function::add),
+          operands_kind("sub", "The second operand subtracted from what it reads", function::sub),
+          operands_kind("mul", "What it reads times the second operand", function::mul),
+          operands_kind("div", "What it reads divided by the second operand", function::div),
+          {"softmax",
+           "exp(x) / sum(exp(x)) along one dimension",
+           {{.name = "dim",
+             .help = "The dimension; negative ones count from the last.",
+             .default_value = "-1"}},
+           [](const arguments& values, layer_problems&) {
+             return softmax_layer{.dim = values.integer("dim")};
+           }},
+          {"batch_norm2d",
+           "Normalization per channel by stored statistics (inference)",
+           {eps_parameter()},
+           [](const arguments& values, layer_problems&) {
+             return batch_norm2d_layer{.eps = values.number("eps")};
+           }},
+          {"layer_norm",
+           "Normalization along the last dimension, by its own mean and variance",
+           {eps_parameter()},
+           [](const arguments& values, layer_problems&) {
+             return layer_norm_layer{.eps = values.number("eps")};
+           }}};
 }
 
 }  // namespace graphline::nn

@@ -1,5 +1,8 @@
 #include "stages/nn/layers/layer_kind.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include "stages/nn/layers/layers.hpp"
 
 namespace graphline::nn {
@@ -22,41 +25,14 @@ const parameter reads_parameter{
 }  // namespace
 
 const std::vector<layer_kind>& layer_kinds() {
-  static const std::vector<layer_kind> kinds = {
-      conv2d_kind(),
-      conv_transpose2d_kind(),
-      linear_kind(),
-      activation_kind(activation::relu, "max(x, 0)"),
-      activation_kind(activation::relu6, "min(max(x, 0), 6)"),
-      gelu_kind(),
-      activation_kind(activation::sigmoid, "1 / (1 + exp(-x))"),
-      activation_kind(activation::silu, "x / (1 + exp(-x))"),
-      pointwise_kind("tanh", "The hyperbolic tangent of x", {pointwise_function::tanh}),
-      pointwise_kind("hardsigmoid", "min(max(x / 6 + 1 / 2, 0), 1)",
-                     {pointwise_function::hard_sigmoid, 1.0F / 6, 0.5F}),
-      pointwise_kind("hardswish", "x min(max(x / 6 + 1 / 2, 0), 1)",
-                     {pointwise_function::hard_swish}),
-      pointwise_kind("mish", "x tanh(log(1 + exp(x)))", {pointwise_function::mish}),
-      leaky_relu_kind(),
-      softmax_kind(),
-      batch_norm2d_kind(),
-      layer_norm_kind(),
-      attention_kind(),
-      max_pool2d_kind(),
-      avg_pool2d_kind(),
-      adaptive_avg_pool2d_kind(),
-      upsample_kind(),
-      flatten_kind(),
-      reshape_kind(),
-      permute_kind(),
-      slice_kind(),
-      zero_pad2d_kind(),
-      concat_kind(),
-      add_kind(),
-      operands_kind("sub", "The second operand subtracted from what it reads",
-                    pointwise_function::sub),
-      operands_kind("mul", "What it reads times the second operand", pointwise_function::mul),
-      operands_kind("div", "What it reads divided by the second operand", pointwise_function::div)};
+  static const std::vector<layer_kind> kinds = [] {
+    std::vector<layer_kind> all;
+    for (const auto& family :
+         {product_kinds, element_wise_kinds, pooling_kinds, resizing_kinds, tensor_kinds}) {
+      std::ranges::move(family(), std::back_inserter(all));
+    }
+    return all;
+  }();
   return kinds;
 }
 

@@ -17,18 +17,18 @@ struct layer_kind {
   std::string headline;  ///< one line for `graphline stages network`
   std::vector<parameter> parameters;
 
-  /// Makes the operation of parameters that passed the check against `parameters`.
+  /// Makes the operation from parameters that passed the check against `parameters`.
   std::function<layer_operation(const arguments&, layer_problems&)> read;
 
-  /// The same where it depends on the shapes that the layer reads; `read` is unset then.
+  /// The same if it depends on input shapes; `read` is unset then.
   std::function<layer_operation(const arguments&, std::span<const layer_input>, layer_problems&)>
       fit = {};
 };
 
-/// Every kind of layer, in the order of the manual.
+/// All kinds, in the order of the manual.
 const std::vector<layer_kind>& layer_kinds();
 
-/// What a layer of this kind takes: its own parameters, and those of every layer.
+/// The kind's own parameters, then those of every layer.
 std::vector<parameter> parameters_of(const layer_kind& kind);
 
 }  // namespace graphline::nn

@@ -8,14 +8,14 @@
 namespace graphline::nn {
 namespace {
 
-/// What both pools read alike.
+/// Reads what max and average pools share.
 pool2d_layer read_window(const arguments& values, layer_problems& problems) {
   pool2d_layer pool;
   pool.kernel = read_pair(values, "kernel", problems);
   pool.stride = values.has("stride") ? read_pair(values, "stride", problems) : pool.kernel;
   pool.padding = read_pair(values, "padding", problems);
   pool.ceil_mode = values.boolean("ceil_mode");
-  // PyTorch's limit: otherwise a window could lie in the padding alone.
+  // PyTorch's limit: a window must not lie in the padding alone.
   if (pool.padding[0] > pool.kernel[0] / 2 || pool.padding[1] > pool.kernel[1] / 2) {
     problems.report_at(
         "padding", fmt::format("takes at most half the kernel as padding, found {}x{} for a "
@@ -39,18 +39,19 @@ pool2d_layer read_average(const arguments& values, layer_problems& problems) {
   return pool;
 }
 
-std::vector<parameter> window_parameters() {
+std::vector<parameter> window_parameters(parameter own) {
   return {kernel_parameter("Height and width of the window: a number or [h, w]."),
           pair_parameter("stride", "Step of the window; the kernel's size when left out.", {}, 1),
           pair_parameter("padding", "Added on each side.", "0", 0),
           {.name = "ceil_mode",
            .type = parameter_type::boolean,
            .help = "Keep a last window that is only partly covered.",
-           .default_value = "false"}};
+           .default_value = "false"},
+          std::move(own)};
 }
 
-/// Elements under all windows along one axis: neighboring windows overlap by one where the sizes
-/// do not divide.
+/// Elements under all windows along one axis; adjacent windows overlap by one if the sizes do not
+/// divide.
 std::int64_t covered_elements(std::int64_t in, std::int64_t out) {
   std::int64_t sum = 0;
   for (std::int64_t i = 0; i < out; ++i) sum += adaptive_window(i, in, out).elements();
@@ -89,40 +90,35 @@ layer_shape infer(const adaptive_avg_pool2d_layer& pool, std::span<const layer_i
   const layer_input& input = inputs[0];
   if (!expect_images(input, problems)) return {};
   layer_shape result{.output = {input.shape[0], input.shape[1], pool.output[0], pool.output[1]}};
-  // One addition or division per element under a window.
+  // One addition or division per covered element.
   result.cost.flops =
       count_of({input.shape[0], input.shape[1], covered_elements(input.shape[2], pool.output[0]),
                 covered_elements(input.shape[3], pool.output[1])});
   return result;
 }
 
-layer_kind max_pool2d_kind() {
-  auto parameters = window_parameters();
-  parameters.push_back(pair_parameter("dilation", "Distance between window elements.", "1", 1));
-  return {"max_pool2d", "Largest value of each window", std::move(parameters), read_max};
-}
-
-layer_kind avg_pool2d_kind() {
-  auto parameters = window_parameters();
-  parameters.push_back({.name = "count_include_pad",
-                        .type = parameter_type::boolean,
-                        .help = "Count the padding's zeros in the mean.",
-                        .default_value = "true"});
-  return {"avg_pool2d", "Mean of each window", std::move(parameters), read_average};
-}
-
-layer_kind adaptive_avg_pool2d_kind() {
-  return {"adaptive_avg_pool2d",
-          "Mean over windows that give an output of a stated size",
-          {{.name = "output",
-            .type = parameter_type::integers,
-            .help = "Height and width of the output: a number or [h, w].",
-            .required = true,
-            .minimum = 1,
-            .maximum = 65536}},
-          [](const arguments& values, layer_problems& problems) {
-            return adaptive_avg_pool2d_layer{.output = read_pair(values, "output", problems)};
-          }};
+std::vector<layer_kind> pooling_kinds() {
+  return {
+      {"max_pool2d", "Largest value of each window",
+       window_parameters(pair_parameter("dilation", "Distance between window elements.", "1", 1)),
+       read_max},
+      {"avg_pool2d", "Mean of each window",
+       window_parameters({.name = "count_include_pad",
+                          .type = parameter_type::boolean,
+                          .help = "Count the padding's zeros in the mean.",
+                          .default_value = "true"}),
+       read_average},
+      {"adaptive_avg_pool2d",
+       "Mean over windows that give an output of a stated size",
+       {{.name = "output",
+         .type = parameter_type::integers,
+         .help = "Height and width of the output: a number or [h, w].",
+         .required = true,
+         .minimum = 1,
+         .maximum = 65536}},
+       [](const arguments& values, layer_problems& problems) {
+         return adaptive_avg_pool2d_layer{.output = read_pair(values, "output", problems)};
+       }}};
 }
 
 }  // namespace graphline::nn

@@ -7,8 +7,8 @@
 namespace graphline::nn {
 namespace {
 
-/// Zeros that keep height and width. PyTorch adds one more below and to the right where they cannot
-/// be shared out evenly, which no padding of ours can say.
+/// Padding that keeps height and width. PyTorch pads one more below and to the right if the padding
+/// is odd, which `padding` cannot express.
 extent_pair same_padding(const conv2d_layer& conv, layer_problems& problems) {
   extent_pair padding{};
   if (conv.stride != extent_pair{1, 1}) {
@@ -50,7 +50,7 @@ conv_transpose2d_layer read_conv_transpose2d(const arguments& values, layer_prob
                               .groups = values.integer("groups"),
                               .bias = values.boolean("bias")};
   const extent_pair more = read_pair(values, "output_padding", problems);
-  // PyTorch also takes less than the dilation, which oneDNN refuses.
+  // PyTorch also accepts less than the dilation, which oneDNN refuses.
   if (more[0] >= conv.stride[0] || more[1] >= conv.stride[1]) {
     problems.report_at(
         "output_padding",
@@ -146,7 +146,7 @@ layer_shape infer(const conv_transpose2d_layer& conv, std::span<const layer_inpu
                      conv.kernel[1]};
   layer_shape result{.output = {input.shape[0], conv.out_channels, size[0], size[1]}};
   const std::int64_t macs = count_of({count_of(input.shape), weight[1], weight[2], weight[3]});
-  // Of a kernel's elements one in so many as the stride skips meets an output.
+  // One kernel element in `skipped` meets an output.
   const auto fan_in =
       static_cast<double>(count_of({weight[0] / conv.groups, weight[2], weight[3]}));
   const double bound = std::sqrt(1.0 / fan_in);
@@ -224,57 +224,49 @@ layer_shape infer(const attention_layer& attention, std::span<const layer_input>
   layer_shape result{.output = {batch, tokens, dim}};
   const std::int64_t scores = count_of({batch, attention.heads, tokens, tokens});
   const std::int64_t macs = count_of({2, batch, tokens, tokens, dim});
-  // Two products; per score the scale and the five of a softmax. Scores pass inside: not counted.
+  // Two products; per score, the scale and five FLOPs of softmax. Scores stay inside and count no
+  // bytes.
   result.cost = {.macs = macs, .flops = 2 * macs + 6 * scores};
   return result;
 }
 
-layer_kind conv2d_kind() {
-  return {"conv2d",
-          "2-D convolution of [N, C, H, W]",
-          {size_parameter("out_channels", "Channels of the output."),
-           kernel_parameter("Height and width of the kernel: a number or [h, w]."),
-           pair_parameter("stride", "Step of the kernel.", "1", 1), padding_parameter(),
-           pair_parameter("dilation", "Distance between kernel elements.", "1", 1),
-           groups_parameter(), bias_parameter("Add a learned number per channel.")},
-          read_conv2d};
-}
-
-layer_kind conv_transpose2d_kind() {
+std::vector<layer_kind> product_kinds() {
   return {
-      "conv_transpose2d",
-      "Transposed 2-D convolution of [N, C, H, W]",
-      {size_parameter("out_channels", "Channels of the output."),
-       kernel_parameter("Height and width of the kernel: a number or [h, w]."),
-       pair_parameter("stride", "Distance of the input's elements in the output.", "1", 1),
-       pair_parameter("padding", "Rows and columns of the output left out on each side.", "0", 0),
-       pair_parameter("output_padding",
-                      "Rows added below and columns added on the right, fewer than the stride.",
-                      "0", 0),
-       pair_parameter("dilation", "Distance between kernel elements.", "1", 1), groups_parameter(),
-       bias_parameter("Add a learned number per channel.")},
-      read_conv_transpose2d};
-}
-
-layer_kind linear_kind() {
-  return {"linear",
-          "Fully connected layer on [N, features] or [N, tokens, features]",
-          {size_parameter("out_features", "Features of the output."),
-           bias_parameter("Add a learned number per feature.")},
-          [](const arguments& values, layer_problems&) {
-            return linear_layer{.out_features = values.integer("out_features"),
-                                .bias = values.boolean("bias")};
-          }};
-}
-
-layer_kind attention_kind() {
-  return {"scaled_dot_product_attention",
-          "softmax(q k^T / sqrt(dim / heads)) v per head, of packed [N, tokens, q k v]",
-          {size_parameter("heads",
-                          "Heads, each of dim / heads neighboring features of q, of k and of v.")},
-          [](const arguments& values, layer_problems&) {
-            return attention_layer{.heads = values.integer("heads")};
-          }};
+      {"conv2d",
+       "2-D convolution of [N, C, H, W]",
+       {size_parameter("out_channels", "Channels of the output."),
+        kernel_parameter("Height and width of the kernel: a number or [h, w]."),
+        pair_parameter("stride", "Step of the kernel.", "1", 1), padding_parameter(),
+        pair_parameter("dilation", "Distance between kernel elements.", "1", 1), groups_parameter(),
+        bias_parameter("Add a learned number per channel.")},
+       read_conv2d},
+      {"conv_transpose2d",
+       "Transposed 2-D convolution of [N, C, H, W]",
+       {size_parameter("out_channels", "Channels of the output."),
+        kernel_parameter("Height and width of the kernel: a number or [h, w]."),
+        pair_parameter("stride", "Distance of the input's elements in the output.", "1", 1),
+        pair_parameter("padding", "Rows and columns of the output left out on each side.", "0", 0),
+        pair_parameter("output_padding",
+                       "Rows added below and columns added on the right, fewer than the stride.",
+                       "0", 0),
+        pair_parameter("dilation", "Distance between kernel elements.", "1", 1), groups_parameter(),
+        bias_parameter("Add a learned number per channel.")},
+       read_conv_transpose2d},
+      {"linear",
+       "Fully connected layer on [N, features] or [N, tokens, features]",
+       {size_parameter("out_features", "Features of the output."),
+        bias_parameter("Add a learned number per feature.")},
+       [](const arguments& values, layer_problems&) {
+         return linear_layer{.out_features = values.integer("out_features"),
+                             .bias = values.boolean("bias")};
+       }},
+      {"scaled_dot_product_attention",
+       "softmax(q k^T / sqrt(dim / heads)) v per head, of packed [N, tokens, q k v]",
+       {size_parameter("heads",
+                       "Heads, each of dim / heads neighboring features of q, of k and of v.")},
+       [](const arguments& values, layer_problems&) {
+         return attention_layer{.heads = values.integer("heads")};
+       }}};
 }
 
 }  // namespace graphline::nn

@@ -9,19 +9,19 @@
 namespace graphline::nn {
 namespace {
 
-/// Bounds the list of positions that a small file can ask for.
+/// Bounds the position list that a small file can request.
 constexpr std::int64_t largest_upsampled = 65536;
 
-/// One dimension: its extents before and after, and how far apart neighbors of the result lie in
-/// what is resized: as in PyTorch, a float32.
+/// One dimension: extents before and after, and the step in the source per output element. PyTorch
+/// computes the step in float32.
 struct upsampled_extent {
   std::int64_t from = 1;
   std::int64_t to = 1;
   float step = 1;
 };
 
-/// What each position of the result is made of: the element at or before it, or with `blends` that
-/// and the next, where `center` is how far pixels are counted from their edge.
+/// Source positions of the result: the element at or before each or, with `blends`, that and the
+/// next. `center` is the offset of a pixel's center from its edge.
 std::vector<resize_position> upsampled_positions(const upsampled_extent& along, bool blends,
                                                  float center) {
   std::vector<resize_position> positions;
@@ -34,7 +34,7 @@ std::vector<resize_position> upsampled_positions(const upsampled_extent& along, 
   return positions;
 }
 
-/// By the formulas of torch.nn.Upsample.
+/// Formulas of torch.nn.Upsample.
 layer_operation read_upsample(const arguments& values, std::span<const layer_input> inputs,
                               layer_problems& problems) {
   const bool by_size = values.has("size");
@@ -68,7 +68,7 @@ layer_operation read_upsample(const arguments& values, std::span<const layer_inp
                       along.to, inputs[0].giver, to_string(inputs[0].shape), largest_upsampled));
     }
     if (problems.any()) return resize2d_layer{};
-    if (blends && along.to == along.from) {  // copied, whatever factor gave the same size
+    if (blends && along.to == along.from) {  // a copy, regardless of the factor
       along.step = 1;
     } else if (align_corners) {
       along.step = along.to > 1 ? (from - 1) / static_cast<float>(along.to - 1) : 0;
@@ -89,34 +89,34 @@ layer_shape infer(const resize2d_layer& resize, std::span<const layer_input> inp
   const auto blends = [](const std::vector<resize_position>& positions) {
     return std::ranges::any_of(positions, [](const auto& at) { return at.weight != 0; });
   };
-  // A difference, a product and a sum for each dimension along which elements are blended.
+  // A difference, product and sum per blended dimension.
   const std::int64_t flops = (blends(resize.rows) ? 3 : 0) + (blends(resize.columns) ? 3 : 0);
   return {.output = output, .cost = element_cost(output, flops)};
 }
 
-layer_kind upsample_kind() {
+std::vector<layer_kind> resizing_kinds() {
   parameter size = pair_parameter("size", "Height and width of the result.", {}, 1);
   size.maximum = largest_upsampled;
-  return {"upsample",
-          "Images of another size, by the nearest elements or between them",
-          {std::move(size),
-           {.name = "scale_factor",
-            .type = parameter_type::numbers,
-            .help = "What height and width are multiplied by, in place of a size: a number or "
-                    "[h, w].",
-            .minimum = 0},
-           {.name = "mode",
-            .type = parameter_type::choice,
-            .help = "nearest: the element at or before a position; bilinear: between four.",
-            .default_value = "nearest",
-            .choices = {"nearest", "bilinear"}},
-           {.name = "align_corners",
-            .type = parameter_type::boolean,
-            .help = "Of bilinear: the centers of the corner pixels stay where they are, instead "
-                    "of their edges.",
-            .default_value = "false"}},
-          {},
-          read_upsample};
+  return {{"upsample",
+           "Images of another size, by the nearest elements or between them",
+           {std::move(size),
+            {.name = "scale_factor",
+             .type = parameter_type::numbers,
+             .help = "What height and width are multiplied by, in place of a size: a number or "
+                     "[h, w].",
+             .minimum = 0},
+            {.name = "mode",
+             .type = parameter_type::choice,
+             .help = "nearest: the element at or before a position; bilinear: between four.",
+             .default_value = "nearest",
+             .choices = {"nearest", "bilinear"}},
+            {.name = "align_corners",
+             .type = parameter_type::boolean,
+             .help = "Of bilinear: the centers of the corner pixels stay where they are, instead "
+                     "of their edges.",
+             .default_value = "false"}},
+           {},
+           read_upsample}};
 }
 
 }  // namespace graphline::nn

@@ -14,7 +14,7 @@
 
 namespace graphline::nn {
 
-/// What a weight starts as when it is drawn from a seed.
+/// Distribution of a weight that is drawn from a seed.
 struct initial_value {
   enum class rule {
     scaled,   ///< uniform, with the gain of the activation that follows the layer
@@ -33,33 +33,33 @@ struct weight_spec {
   initial_value initial;
 };
 
-/// What a layer reads: the shape, and for messages who gives it.
+/// Shape of an input and, for messages, its producer.
 struct layer_input {
   std::string giver;  ///< "layer 'conv1'" or "the network's input"
   graphline::shape shape;
 };
 
-/// What follows from a layer's operation and the shapes it reads.
+/// Output shapes, cost and weights of a layer, given the shapes it reads.
 struct layer_shape {
   graphline::shape output = {};
-  std::vector<graphline::shape> further = {};  ///< what it gives after that
-  graphline::cost cost = {};  ///< its arithmetic: parameters and bytes follow from what it reads
-  std::vector<weight_spec> weights = {};  ///< read after its inputs, in this order
+  std::vector<graphline::shape> further = {};  ///< further outputs
+  graphline::cost cost = {};  ///< arithmetic only; parameters and bytes follow from the inputs
+  std::vector<weight_spec> weights = {};  ///< inputs after the others, in this order
 };
 
-/// Where a layer's reader and shape rule report what is wrong. Every message starts with the layer.
+/// Collects errors of a layer's reader and shape rule. Every message starts with the layer.
 class layer_problems {
  public:
-  /// `subject` is how messages call the layer: "conv2d" or "conv2d 'stem'". `values` are the
-  /// parameters that a YAML file gives, each with its place.
+  /// `subject` names the layer in messages: "conv2d" or "conv2d 'stem'". `values` holds the
+  /// parameters from YAML with their places.
   layer_problems(std::string subject, const arguments& values, diagnostics& out)
       : subject_(std::move(subject)), where_(values.where()), values_(&values), out_(out) {}
 
-  /// All at one place.
+  /// Reports all errors at one place.
   layer_problems(std::string subject, const place& where, diagnostics& out)
       : subject_(std::move(subject)), where_(where), out_(out) {}
 
-  /// Reports "SUBJECT MESSAGE" at the layer, or at one of its parameters.
+  /// Reports "SUBJECT MESSAGE" at the layer or at one of its parameters.
   void report(const std::string& message) { add(where_, message); }
   void report_at(std::string_view parameter, const std::string& message) {
     const bool given = values_ != nullptr && values_->has(parameter);
@@ -81,8 +81,8 @@ class layer_problems {
   bool any_ = false;
 };
 
-/// Output shapes, cost and weights of a layer that reads `inputs`, its weights apart. Reports and
-/// returns anything when the shapes do not fit.
+/// Output shapes, cost and weights of an operation; `inputs` excludes weights. After reporting an
+/// error the result is unspecified.
 layer_shape shape_rule(const layer_operation& operation, std::span<const layer_input> inputs,
                        layer_problems& problems);
 

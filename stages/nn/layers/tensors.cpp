@@ -2,6 +2,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 #include <set>
 
 #include "stages/nn/layers/layers.hpp"
@@ -24,7 +26,7 @@ std::int64_t stated_elements(const std::vector<std::int64_t>& extents) {
   return stated;
 }
 
-/// An extent that cannot follow from the others stays -1, which the shape rule refuses.
+/// An extent that cannot be inferred stays -1; the shape rule refuses it.
 layer_operation read_reshape(const arguments& values, std::span<const layer_input> inputs,
                              layer_problems&) {
   std::vector<std::int64_t> extents = values.integers("shape");
@@ -33,6 +35,19 @@ layer_operation read_reshape(const arguments& values, std::span<const layer_inpu
     const std::int64_t elements = inputs[0].shape.elements();
     if (known > 0 && elements % known == 0) *std::ranges::find(extents, -1) = elements / known;
   }
+  return reshape_layer{shape(std::move(extents))};
+}
+
+/// Folds the dimensions from `start_dim` on into one.
+layer_operation read_flatten(const arguments& values, std::span<const layer_input> inputs,
+                             layer_problems& problems) {
+  const auto start = resolve_dim(values.integer("start_dim"), inputs[0], "start_dim", problems);
+  if (!start) return reshape_layer{};
+  std::vector<std::int64_t> extents = inputs[0].shape.extents();
+  const std::int64_t folded = std::accumulate(extents.begin() + static_cast<std::ptrdiff_t>(*start),
+                                              extents.end(), std::int64_t{1}, std::multiplies<>());
+  extents.resize(*start);
+  extents.push_back(folded);
   return reshape_layer{shape(std::move(extents))};
 }
 
@@ -109,23 +124,6 @@ layer_operation read_concat(const arguments& values, std::span<const layer_input
 
 }  // namespace
 
-layer_shape infer(const pointwise_layer& layer, std::span<const layer_input> inputs,
-                  layer_problems& problems) {
-  std::vector<shape> shapes;
-  for (const layer_input& input : inputs) shapes.push_back(input.shape);
-  const auto output = broadcast(shapes);
-  if (!output) {
-    std::string given;
-    for (const layer_input& input : inputs) {
-      given +=
-          fmt::format("{}{} of {}", given.empty() ? "" : ", ", input.giver, to_string(input.shape));
-    }
-    problems.report_at("from", "needs shapes that broadcast to one but reads " + given);
-    return {};
-  }
-  return {.output = *output, .cost = element_cost(*output, traits_of(layer.function).flops)};
-}
-
 layer_shape infer(const concat_layer& concat, std::span<const layer_input> inputs,
                   layer_problems& problems) {
   std::vector<std::int64_t> extents = inputs[0].shape.extents();
@@ -180,7 +178,7 @@ layer_shape infer(const reshape_layer& reshape, std::span<const layer_input> inp
                                            stated_elements(extents))));
     return {};
   }
-  // The elements stay where they are: no work.
+  // A view: no work.
   return {.output = reshape.extents};
 }
 
@@ -205,7 +203,8 @@ layer_shape infer(const reduce_layer& reduce, std::span<const layer_input> input
     if (gone && reduce.keep_dims) extents.push_back(1);
   }
   layer_shape result{.output = shape(std::move(extents))};
-  // One addition or comparison for each element but the first; a mean divides in its place.
+  // One addition or comparison per element but the first; the division of a mean replaces the
+  // missing one.
   const bool divides = reduce.function == reduce_layer::reduction::mean;
   result.cost.flops = count_of(input) - (divides ? 0 : count_of(result.output));
   return result;
@@ -220,7 +219,7 @@ layer_shape infer(const gather_layer& gather, std::span<const layer_input> input
 
 layer_shape infer(const take_layer& take, std::span<const layer_input> inputs,
                   layer_problems& problems) {
-  // As far as float32 holds each whole number.
+  // float32 represents every integer up to here.
   constexpr std::int64_t most_numbers = std::int64_t{1} << 24;
   const std::vector<std::int64_t>& from = inputs[0].shape.extents();
   const std::vector<std::int64_t>& numbers = inputs[1].shape.extents();
@@ -240,72 +239,67 @@ layer_shape infer(const convert_layer&, std::span<const layer_input> inputs, lay
   return {.output = inputs[0].shape};
 }
 
-layer_kind reshape_kind() {
-  return {"reshape",
-          "The same elements, row-major, in another shape",
-          {{.name = "shape",
-            .type = parameter_type::integers,
-            .help = "The extents; one of them may be -1 and follows from the others.",
-            .required = true,
-            .minimum = -1,
-            .maximum = largest_size}},
-          {},
-          read_reshape};
-}
-
-layer_kind permute_kind() {
-  return {"permute",
-          "The dimensions in another order",
-          {{.name = "dims",
-            .type = parameter_type::integers,
-            .help = "Which dimension each one is; negative ones count from the last.",
-            .required = true}},
-          {},
-          read_permute};
-}
-
-layer_kind slice_kind() {
-  return {"slice",
-          "Part of one dimension: x[start:end:step]",
-          {dim_parameter(),
-           {.name = "start",
-            .help = "The first element; negative ones count from the end.",
-            .default_value = "0"},
-           {.name = "end",
-            .help = "The element after the last, likewise; all to the end when left out."},
-           {.name = "step",
-            .help = "The distance between elements.",
-            .default_value = "1",
-            .minimum = 1,
-            .maximum = largest_size}},
-          {},
-          read_slice};
-}
-
-layer_kind zero_pad2d_kind() {
-  return {"zero_pad2d",
-          "Images with zeros around them",
-          {{.name = "padding",
-            .type = parameter_type::integers,
-            .help = "Zeros on each side: a number or [left, right, top, bottom].",
-            .required = true,
-            .minimum = 0,
-            .maximum = largest_size}},
-          {},
-          read_zero_pad2d};
-}
-
-layer_kind concat_kind() {
-  return {"concat",
-          "Joins what it reads along one dimension",
-          {dim_parameter(),
-           {.name = "reads",
-            .type = parameter_type::tree,
-            .help = "Names of the earlier layers or inputs of the network, in order.",
-            .required = true,
-            .structure = "name or list of names"}},
-          {},
-          read_concat};
+std::vector<layer_kind> tensor_kinds() {
+  return {{"flatten",
+           "Folds the dimensions from one on into a single one",
+           {{.name = "start_dim",
+             .help = "The first dimension to fold; negative ones count from the last.",
+             .default_value = "1"}},
+           {},
+           read_flatten},
+          {"reshape",
+           "The same elements, row-major, in another shape",
+           {{.name = "shape",
+             .type = parameter_type::integers,
+             .help = "The extents; one of them may be -1 and follows from the others.",
+             .required = true,
+             .minimum = -1,
+             .maximum = largest_size}},
+           {},
+           read_reshape},
+          {"permute",
+           "The dimensions in another order",
+           {{.name = "dims",
+             .type = parameter_type::integers,
+             .help = "Which dimension each one is; negative ones count from the last.",
+             .required = true}},
+           {},
+           read_permute},
+          {"slice",
+           "Part of one dimension: x[start:end:step]",
+           {dim_parameter(),
+            {.name = "start",
+             .help = "The first element; negative ones count from the end.",
+             .default_value = "0"},
+            {.name = "end",
+             .help = "The element after the last, likewise; all to the end when left out."},
+            {.name = "step",
+             .help = "The distance between elements.",
+             .default_value = "1",
+             .minimum = 1,
+             .maximum = largest_size}},
+           {},
+           read_slice},
+          {"zero_pad2d",
+           "Images with zeros around them",
+           {{.name = "padding",
+             .type = parameter_type::integers,
+             .help = "Zeros on each side: a number or [left, right, top, bottom].",
+             .required = true,
+             .minimum = 0,
+             .maximum = largest_size}},
+           {},
+           read_zero_pad2d},
+          {"concat",
+           "Joins what it reads along one dimension",
+           {dim_parameter(),
+            {.name = "reads",
+             .type = parameter_type::tree,
+             .help = "Names of the earlier layers or inputs of the network, in order.",
+             .required = true,
+             .structure = "name or list of names"}},
+           {},
+           read_concat}};
 }
 
 }  // namespace graphline::nn

@@ -20,7 +20,7 @@ std::string operation_name(std::string_view content, const dnnl::primitive_desc_
                                 : std::string(content);
 }
 
-/// An operation that takes denormals for 0.
+/// Runs an operation with denormals flushed to zero.
 class flushing_operation final : public host_operation {
  public:
   explicit flushing_operation(std::unique_ptr<host_operation> of) : of_(std::move(of)) {}
@@ -48,7 +48,7 @@ dnnl::primitive_attr onednn_attributes() {
 }
 
 dnnl::memory::desc plain_layout(const shape& s, bool transpose) {
-  // oneDNN takes no dimensions for no tensor at all, rather than for one number.
+  // For oneDNN, no dimensions means no tensor.
   if (s.rank() == 0) return plain_layout({1});
   dnnl::memory::dims strides(s.rank(), 1);
   for (std::size_t axis = s.rank(); axis-- > 1;) strides[axis - 1] = strides[axis] * s[axis];

@@ -16,15 +16,15 @@
 
 namespace graphline::nn {
 
-/// An argument of a primitive, in memory.
+/// An argument of a primitive with its address.
 struct onednn_argument {
   int role = 0;  ///< DNNL_ARG_SRC, ...
   dnnl::memory::desc layout;
   void* data = nullptr;
 };
 
-/// A oneDNN primitive with all its arguments: one operation of the `host` device. Running it
-/// allocates nothing here.
+/// A oneDNN primitive bound to its arguments: one operation of the `host` device. Running it
+/// allocates nothing.
 class onednn_operation final : public host_operation {
  public:
   /// `owner` leads the message of a failure: "stage 'head', layer '0.linear'".
@@ -33,7 +33,7 @@ class onednn_operation final : public host_operation {
 
   std::string_view name() const noexcept override { return name_; }
 
-  /// Throws `run_error` with owner, name and oneDNN's status.
+  /// @throws run_error with owner, name and oneDNN's status.
   void run() override;
 
  private:
@@ -45,46 +45,45 @@ class onednn_operation final : public host_operation {
   std::vector<dnnl_exec_arg_t> arguments_;  // as the C interface takes them, made once
 };
 
-/// The one CPU engine of the process.
+/// The process-wide CPU engine.
 const dnnl::engine& onednn_engine();
 
-/// What every primitive here is made with: a scratchpad that the caller provides, so that a frame
-/// allocates nothing, and float32 arithmetic whatever the environment allows.
+/// Attributes of every primitive: a caller-provided scratchpad, so that frames allocate nothing,
+/// and strict float32 arithmetic regardless of the environment.
 dnnl::primitive_attr onednn_attributes();
 
 /// Layout of a packed, row-major float32 tensor; with `transpose` its last two extents are stored
-/// the other way around.
+/// swapped.
 dnnl::memory::desc plain_layout(const shape& s, bool transpose = false);
 
-/// The same extents in whatever layout oneDNN prefers.
+/// Lets oneDNN choose the layout.
 dnnl::memory::desc any_layout(const shape& s);
 
-/// What reports say of oneDNN's operations by these names, for a stage that was asked for some
-/// precision: "oneDNN matmul [jit:avx512_core]; in float32, host has no tf32". `own`: they are all
-/// loops of Graphline's.
+/// Text in reports for oneDNN operations of a stage: "oneDNN matmul [jit:avx512_core]; in float32,
+/// host has no tf32". `own`: all are Graphline's loops.
 std::string onednn_choice(const std::string& operations, precision asked, bool own = false);
 
-/// A value during a program: where and in which layout.
+/// A value: its buffer and layout.
 struct host_value {
   std::size_t buffer = 0;
   dnnl::memory::desc layout;
 };
 
-/// What one step touches.
+/// An operand of a step.
 struct host_operand {
   int role = 0;  ///< DNNL_ARG_SRC, ...
   host_value tensor;
-  std::size_t offset = 0;  ///< where in the buffer it begins, in bytes
+  std::size_t offset = 0;  ///< from the buffer's begin, in bytes
 };
 
-/// One operation, not yet bound to memory. `make` gets the operands in order, with their addresses.
+/// One operation, not yet bound to memory. `make` binds it to the operands, in order.
 struct host_step {
   std::string name;  ///< "conv2d+bias+gelu [jit:avx512_core]"
   std::vector<host_operand> operands;
   std::function<std::unique_ptr<host_operation>(const std::vector<onednn_argument>&)> make;
 };
 
-/// A weight in host memory and the layout in which the steps want it.
+/// A weight in host memory and the layout that steps want.
 struct host_constant {
   std::size_t buffer = 0;
   dnnl::memory::desc given;
@@ -92,8 +91,8 @@ struct host_constant {
   std::vector<float> values;
 };
 
-/// A program for the `host` device. oneDNN plans for the right number of threads on the device's
-/// worker thread, where primitives are therefore to be made.
+/// A program for the `host` device. Make primitives on the device's worker thread, where oneDNN
+/// plans for its number of threads.
 struct host_program : program {
   using bound_step = std::unique_ptr<host_operation>;
 
@@ -101,8 +100,8 @@ struct host_program : program {
   std::vector<host_constant> constants;  ///< until `load_constants`
   bool flush_denormals = false;          ///< while its operations run
 
-  /// Adds a primitive named after its content and oneDNN's implementation; its scratchpad is added
-  /// to the operands. `owner` leads the message of a failure.
+  /// Adds a primitive named after `content` and oneDNN's implementation, with its scratchpad as an
+  /// operand. `owner` leads the message of a failure.
   template <class Primitive>
   void add_primitive(std::string_view content, const std::string& owner,
                      const typename Primitive::primitive_desc& chosen,
@@ -115,7 +114,7 @@ struct host_program : program {
 
   void place_buffers();
 
-  /// Writes the constants to `weights` in the layouts the steps want and drops the host copies. On
+  /// Writes the constants to `weights` in the layouts that steps want and drops the host copies. On
   /// the worker thread.
   void load_constants(std::byte* weights);
 
@@ -127,7 +126,7 @@ struct host_program : program {
                      const dnnl::memory::desc& scratchpad, std::vector<host_operand> operands);
 };
 
-/// oneDNN with its version, for results.
+/// oneDNN's version, for results.
 std::vector<std::pair<std::string, std::string>> onednn_version();
 
 }  // namespace graphline::nn

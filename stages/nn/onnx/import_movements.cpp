@@ -17,7 +17,7 @@ std::size_t import_dropout(onnx_importer& to, const onnx_call& node) {
 std::size_t import_concat(onnx_importer& to, const onnx_call& node) {
   const std::size_t axis = node.axis(node.integer("axis", 1), node.extents(0).rank());
   std::vector<std::size_t> values;
-  std::optional<shape> others;  // extents beside the axis
+  std::optional<shape> others;  // extents except along the axis
   for (std::size_t i = 0; i < node.inputs(); ++i) {
     std::vector<std::int64_t> extents = node.extents(i).extents();
     node.require(axis < extents.size(), "has shapes that do not fit together");
@@ -30,8 +30,7 @@ std::size_t import_concat(onnx_importer& to, const onnx_call& node) {
   return values.size() == 1 ? values.front() : to.add(concat_layer{axis}, std::move(values));
 }
 
-/// Rows of the values and of the updates one after the other, of which each place of the result
-/// takes one.
+/// Concatenates the rows of values and updates and selects one per row of the result.
 std::size_t import_scatter(onnx_importer& to, const onnx_call& node) {
   node.require(node.text("reduction", "none") == "none",
                "has a reduction, which is supported for constants alone");
@@ -67,7 +66,7 @@ std::size_t import_gather(onnx_importer& to, const onnx_call& node) {
   return to.add_reshape(to.add_selection(to.value(0), wanted.selected), wanted.extents);
 }
 
-/// Blocks of size x size elements become channels, or the other way around.
+/// DepthToSpace and SpaceToDepth exchange blocks of size x size elements and channels.
 std::int64_t block_size(const onnx_call& node) {
   const std::int64_t size = node.integer("blocksize", 0);
   node.require(node.extents(0).rank() == 4, "takes [N, C, H, W]");
@@ -123,7 +122,7 @@ onnx_operators imported_movements() {
   }
   for (const auto& [name, parts_of] : selectings()) {
     all[name] = [parts_of = parts_of](onnx_importer& to, const onnx_call& node) {
-      // `Pad` alone has a value for elements that lie outside.
+      // Only `Pad` has a padding value.
       const bool pads = node.node().op_type == "Pad";
       const float padding = pads && node.has(2) ? node.number(2) : node.number("value", 0.0F);
       std::vector<std::size_t> parts;

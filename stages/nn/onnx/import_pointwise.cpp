@@ -18,7 +18,7 @@ onnx_operator computes(const pointwise_traits& of) {
   });
 }
 
-/// A function of one input with attributes that are alpha and, for some, a second one.
+/// A unary function whose parameters are the attribute alpha and, for some, a second one.
 onnx_operator one_operand(function of, float alpha, const char* second = nullptr, float beta = 0) {
   return one_output([=](onnx_importer& to, const onnx_call& node) {
     return to.add_pointwise(of, {to.value(0)}, node.number("alpha", alpha),
@@ -26,26 +26,7 @@ onnx_operator one_operand(function of, float alpha, const char* second = nullptr
   });
 }
 
-/// Activations that products take into their epilogue.
-onnx_operator activates(activation of) {
-  return one_output([of](onnx_importer& to, const onnx_call&) {
-    return to.add(activation_layer{of}, {to.value(0)});
-  });
-}
-
-/// Of two values that no constant and equal shapes make a residual connection of, a product takes
-/// it into its epilogue.
-std::size_t add_two(onnx_importer& to, std::size_t x, std::size_t y, bool computed) {
-  if (computed && to.shape_of(x) == to.shape_of(y)) return to.add(add_layer{}, {x, y});
-  return to.add_pointwise(function::add, {x, y});
-}
-
-std::size_t import_add(onnx_importer& to, const onnx_call& node) {
-  const bool computed = !node.is_constant(0) && !node.is_constant(1);
-  return add_two(to, to.value(0), to.value(1), computed);
-}
-
-/// Any number of operands, one after the other.
+/// Combines any number of operands from left to right.
 std::size_t fold(onnx_importer& to, const onnx_call& node, function of) {
   std::size_t result = to.value(0);
   for (std::size_t i = 1; i < node.inputs(); ++i) {
@@ -61,7 +42,7 @@ std::size_t import_mean(onnx_importer& to, const onnx_call& node) {
 }
 
 std::size_t import_clip(onnx_importer& to, const onnx_call& node) {
-  float high = std::numeric_limits<float>::max();  // by ONNX, where a bound is left out
+  float high = std::numeric_limits<float>::max();  // ONNX's default
   float low = -high;
   if (to.opset() < 11) {
     low = node.number("min", low);
@@ -70,8 +51,7 @@ std::size_t import_clip(onnx_importer& to, const onnx_call& node) {
     if (node.has(1)) low = node.number(1);
     if (node.has(2)) high = node.number(2);
   }
-  if (low == 0 && high == 6) return to.add(activation_layer{activation::relu6}, {to.value(0)});
-  // As min(max(x, low), high) has it, whose result is `high` where that is below `low`.
+  // min(max(x, low), high) gives `high` if it is below `low`.
   return to.add_pointwise(function::clip, {to.value(0)}, std::min(low, high), high);
 }
 
@@ -88,8 +68,8 @@ std::size_t import_pow(onnx_importer& to, const onnx_call& node) {
   return to.add_pointwise(function::pow, {to.value(0), to.value(1)});
 }
 
-/// A slope for each channel may come without the dimensions after it; one that fits the last
-/// dimension is of that.
+/// A slope per channel may omit the dimensions after it; if it fits the last dimension, it belongs
+/// to that.
 std::size_t import_prelu(onnx_importer& to, const onnx_call& node) {
   const shape& x = node.extents(0);
   std::size_t slope = to.value(1);
@@ -106,15 +86,14 @@ std::size_t import_gelu(onnx_importer& to, const onnx_call& node) {
   const std::string approximate = node.text("approximate", "none");
   node.require(approximate == "none" || approximate == "tanh",
                "has an approximation that is not known");
-  return to.add(
-      activation_layer{approximate == "tanh" ? activation::gelu_tanh : activation::gelu_erf},
-      {to.value(0)});
+  return to.add_pointwise(approximate == "tanh" ? function::gelu_tanh : function::gelu_erf,
+                          {to.value(0)});
 }
 
 std::size_t import_cast(onnx_importer& to, const onnx_call& node) {
   const auto element = onnx_type_of(node.integer("to", 0));
   const std::size_t value = to.value(0);
-  if (element == onnx_type::boolean) {  // what is not 0
+  if (element == onnx_type::boolean) {  // true unless 0
     return to.add_pointwise(function::logical_and, {value, value});
   }
   const bool floating = element == onnx_type::float32 || element == onnx_type::float64 ||
@@ -134,7 +113,6 @@ onnx_operators imported_pointwise() {
   constexpr float selu_alpha = 1.67326319217681884765625F;
   constexpr float selu_gamma = 1.05070102214813232421875F;
   onnx_operators all = {
-      {"Add", one_output(import_add)},
       {"Cast", one_output(import_cast)},
       {"Celu", one_output([](onnx_importer& to, const onnx_call& node) {
          // alpha (exp(x / alpha) - 1) below 0
@@ -162,9 +140,7 @@ onnx_operators imported_pointwise() {
        })},
       {"PRelu", one_output(import_prelu)},
       {"Pow", one_output(import_pow)},
-      {"Relu", activates(activation::relu)},
       {"Selu", one_operand(function::selu, selu_alpha, "gamma", selu_gamma)},
-      {"Sigmoid", activates(activation::sigmoid)},
       {"Sum", one_output([](onnx_importer& to, const onnx_call& node) {
          return fold(to, node, function::add);
        })},

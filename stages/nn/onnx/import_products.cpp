@@ -8,14 +8,14 @@
 namespace graphline::nn::onnx {
 namespace {
 
-/// Refuses a product of x [..., k] with a constant of other rows than k.
+/// Refuses x [..., k] times a constant whose rows are not k.
 void require_product(const onnx_call& node, const shape& x, std::int64_t k, std::int64_t rows) {
   if (k == rows) return;
   node.refuse(fmt::format("multiplies {} by {}, whose extents do not fit", to_string(x),
                           to_string(node.extents(1))));
 }
 
-/// A matrix with its extents exchanged.
+/// Transposes a matrix.
 std::vector<float> transposed(const std::vector<float>& from, std::int64_t rows,
                               std::int64_t columns) {
   std::vector<float> to(from.size());
@@ -27,7 +27,7 @@ std::vector<float> transposed(const std::vector<float>& from, std::int64_t rows,
   return to;
 }
 
-/// The weight of a convolution: as of one over images, to whose channels the depth belongs.
+/// The weight of a convolution over images; depth is merged into the channels.
 std::size_t weight_of(onnx_importer& to, const onnx_call& node, std::size_t dimensions) {
   const shape& s = node.input(1).extents;
   node.require(s.rank() == node.extents(0).rank(), "has a weight of other dimensions than x");
@@ -36,8 +36,8 @@ std::size_t weight_of(onnx_importer& to, const onnx_call& node, std::size_t dime
   return to.add_weight(1, node.floats(1), {s[0], s[1] * s[2], s[3], s[4]});
 }
 
-/// [N, C, D, H, W] as an image for each place of the window along the depth, whose channels are
-/// those of all planes under it: [N * places, C * kernel, H, W].
+/// Turns [N, C, D, H, W] into one image per window position along the depth, whose channels are
+/// those of all planes in the window: [N * positions, C * kernel, H, W].
 std::size_t add_planes(onnx_importer& to, const onnx_call& node, std::size_t value,
                        const window_attributes& window) {
   const shape s = to.shape_of(value);
@@ -65,7 +65,7 @@ std::size_t add_planes(onnx_importer& to, const onnx_call& node, std::size_t val
   return to.add_reshape(x, {s[0] * places, s[1] * kernel, s[3], s[4]});
 }
 
-/// Adds a convolution of either kind to what the node reads.
+/// Adds a convolution or transposed convolution.
 template <class Layer>
 std::size_t add_convolution(onnx_importer& to, const onnx_call& node, const window_images& read,
                             Layer layer, std::size_t weight) {
@@ -105,9 +105,9 @@ std::size_t import_conv(onnx_importer& to, const onnx_call& node) {
   return to.add(transpose_layer{{0, 2, 1, 3, 4}}, {apart});
 }
 
-/// Where a result is to have certain extents, what is more than these is padding: of an odd number
-/// one more before it but for SAME_UPPER. What they are more is added at the end, as are the
-/// elements of `output_padding`: padding that is not taken away there.
+/// With a requested output size, the excess becomes padding, the odd element before unless
+/// SAME_UPPER; a size beyond the result adds zeros at the end, as does `output_padding`: negative
+/// padding.
 std::size_t import_conv_transpose(onnx_importer& to, const onnx_call& node) {
   const window_images read = images_of(to, node);
   node.require(read.dimensions < 3, "goes over three dimensions, which is not supported");
@@ -147,8 +147,8 @@ std::size_t import_conv_transpose(onnx_importer& to, const onnx_call& node) {
   return add_convolution(to, node, read, layer, weight);
 }
 
-/// x times the node's input 1, a constant matrix [n, k], and a bias of n numbers, its input 2, or
-/// none, whatever the rank of x.
+/// x of any rank times input 1 of the node, a constant matrix [n, k], plus an optional bias [n],
+/// its input 2.
 std::size_t add_linear(onnx_importer& to, std::size_t x, const std::vector<float>& weight,
                        std::int64_t n, const std::vector<float>& bias) {
   const shape extents = to.shape_of(x);
@@ -178,7 +178,7 @@ std::size_t import_gemm(onnx_importer& to, const onnx_call& node) {
     if (!transpose_b) weight = transposed(weight, k, n);
     for (float& value : weight) value *= alpha;
     if (!node.has(2)) return add_linear(to, a, weight, n, {});
-    // A row, or one number for all columns.
+    // c is a row, or one number for all columns.
     const shape& c = node.extents(2);
     const bool row = c.rank() > 0 && c[c.rank() - 1] == n && c.elements() == n;
     if (node.is_constant(2) && (row || c.elements() == 1)) {
@@ -208,7 +208,7 @@ std::size_t import_matmul(onnx_importer& to, const onnx_call& node) {
     require_product(node, a, a[a.rank() - 1], b[0]);
     return add_linear(to, to.value(0), transposed(node.floats(1), b[0], b[1]), b[1], {});
   }
-  // A vector is a matrix of one row or one column, which the result does not have.
+  // A vector is a matrix with one row or column, which the result lacks.
   std::size_t left = to.value(0);
   std::size_t right = to.value(1);
   if (a.rank() == 1) left = to.add_reshape(left, {1, a[0]});

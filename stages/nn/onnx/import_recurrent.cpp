@@ -5,8 +5,8 @@
 namespace graphline::nn::onnx {
 namespace {
 
-/// What holds four gates for each direction, with the gates in the order of a `lstm_layer`: ONNX
-/// has input, output, forget, cell.
+/// Reorders the four gates per direction from ONNX's input, output, forget, cell to the order of
+/// `lstm_layer`.
 std::vector<float> gates_in_order(const std::vector<float>& from, std::int64_t directions) {
   const std::ptrdiff_t gate = std::ssize(from) / directions / 4;
   std::vector<float> to;
@@ -68,7 +68,7 @@ std::vector<std::size_t> import_lstm(onnx_importer& to, const onnx_call& node) {
     if (node.has(input)) return to.value(input);
     return to.add_constant(std::vector<float>(static_cast<std::size_t>(state.elements())), state);
   };
-  // The biases of x and of the hidden state, which are added to the same sums.
+  // ONNX has separate biases for x and the hidden state; only their sum matters.
   std::vector<float> bias(static_cast<std::size_t>(gates.elements()));
   if (node.has(3)) {
     node.require(node.extents(3) == shape{directions, 8 * lstm.hidden},

@@ -8,8 +8,8 @@
 namespace graphline::nn::onnx {
 namespace {
 
-/// One dimension: its extents before and after, and the scale by which coordinates are computed. As
-/// in ONNX Runtime, and PyTorch, all is computed in float32: 60 by 0.7 gives 42.
+/// One dimension: extents before and after, and the scale of coordinates. ONNX Runtime and PyTorch
+/// compute in float32: 60 * 0.7 gives 42.
 struct resized_extent {
   std::int64_t from = 1;
   std::int64_t to = 1;
@@ -22,8 +22,8 @@ float half_pixel(float x, const resized_extent& along) {
   return (x + 0.5F) / along.scale - 0.5F;
 }
 
-/// Where position x of the result lies in the input, by ONNX's coordinate_transformation_mode;
-/// those that are not among these are not supported.
+/// Input coordinate of result position x, by coordinate_transformation_mode; other modes are
+/// unsupported.
 const std::map<std::string_view, coordinates> transformations = {
     {"align_corners",
      [](float x, const resized_extent& along) {
@@ -41,7 +41,7 @@ const std::map<std::string_view, coordinates> transformations = {
     {"pytorch_half_pixel",
      [](float x, const resized_extent& along) { return along.to > 1 ? half_pixel(x, along) : 0; }}};
 
-/// The element that a position is nearest to, by ONNX's nearest_mode.
+/// The nearest element, by nearest_mode.
 const std::map<std::string_view, float (*)(float)> roundings = {
     {"ceil", [](float x) { return std::ceil(x); }},
     {"floor", [](float x) { return std::floor(x); }},
@@ -49,8 +49,8 @@ const std::map<std::string_view, float (*)(float)> roundings = {
     {"round_prefer_floor",
      [](float x) { return x == std::floor(x) + 0.5F ? std::floor(x) : std::round(x); }}};
 
-/// Before operator set 11, and as `Upsample`, it knows one way; ONNX Runtime then takes the element
-/// after a position where a nearest one makes a dimension smaller, and the one before it otherwise.
+/// Before operator set 11, and as `Upsample`, there is one mode; ONNX Runtime then rounds nearest
+/// positions up when downscaling, and down otherwise.
 bool is_upsample(const onnx_importer& to, const onnx_call& node) {
   return node.node().op_type == "Upsample" || to.opset() < 11;
 }
@@ -126,10 +126,10 @@ std::size_t import_resize(onnx_importer& to, const onnx_call& node) {
     return list;
   };
 
-  // The last two dimensions are resized; those before them are planes.
+  // Resizes the last two dimensions; those before are planes.
   std::vector<resized_extent> all = resized_extents(to, node);
   const auto keeps = [](const resized_extent& along) { return along.from == along.to; };
-  if (std::ranges::all_of(all, keeps)) return to.value(0);  // whatever the scales say
+  if (std::ranges::all_of(all, keeps)) return to.value(0);  // regardless of the scales
   node.require(all.size() >= 2, "has fewer than two dimensions");
   std::int64_t planes = 1;
   std::vector<std::int64_t> result;

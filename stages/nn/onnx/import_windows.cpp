@@ -9,7 +9,7 @@
 
 namespace graphline::nn::onnx {
 
-/// So that products of two stay within 64 bits; what the indices of libraries hold.
+/// Keeps products of two within 64 bits; libraries use 32-bit indices.
 constexpr std::int64_t most_of_window = 2147483647;
 
 window_images images_of(onnx_importer& to, const onnx_call& node) {
@@ -97,14 +97,7 @@ namespace {
 using function = pointwise_function;
 using reduced_by = reduce_layer::reduction;
 
-std::vector<std::size_t> axes_from(std::size_t first, std::size_t rank) {
-  std::vector<std::size_t> axes(rank - first);
-  std::iota(axes.begin(), axes.end(), first);
-  return axes;
-}
-
-/// A pool; of three dimensions first over height and width, then over depth, which comes to the
-/// same.
+/// Pools three dimensions as height and width first, then depth, which is equivalent.
 std::size_t import_pool(onnx_importer& to, const onnx_call& node, pooling method) {
   const window_images read = images_of(to, node);
   const auto kernel = triple_of(node, "kernel_shape");
@@ -118,7 +111,7 @@ std::size_t import_pool(onnx_importer& to, const onnx_call& node, pooling method
   const bool apart = window.dilation != extent_triple{1, 1, 1};
   node.require(method == pooling::max || !apart,
                "averages elements that lie apart, which is not supported");
-  // ONNX Runtime pads as for elements that do not.
+  // ONNX Runtime ignores dilation there.
   node.require(!(apart && node.text("auto_pad", "NOTSET").starts_with("SAME")),
                "takes elements that lie apart with an auto_pad of SAME, which is not supported; "
                "state its 'pads'");
@@ -144,7 +137,7 @@ std::size_t import_pool(onnx_importer& to, const onnx_call& node, pooling method
   pool.dilation = {window.dilation[0], 1};
   const std::size_t given =
       to.add(pool, {to.add_reshape(smaller, {s[0], s[1], s[2], height * width})});
-  // As written each window is gone through at once.
+  // The model as written visits each window once.
   const std::int64_t elements = to.shape_of(given).elements();
   const std::int64_t covered = count_of({elements, (*kernel)[0], (*kernel)[1], (*kernel)[2]});
   node.require(covered < largest_count, "goes over more elements than can be counted");
@@ -153,19 +146,18 @@ std::size_t import_pool(onnx_importer& to, const onnx_call& node, pooling method
   return to.add_reshape(given, {s[0], s[1], to.shape_of(given)[2], height, width});
 }
 
-std::size_t import_global_average(onnx_importer& to, const onnx_call& node) {
-  if (node.extents(0).rank() == 4) return to.add(adaptive_avg_pool2d_layer{{1, 1}}, {to.value(0)});
-  node.require(node.extents(0).rank() > 2, "has nothing beside batch and channels");
-  return to.add(reduce_layer{reduced_by::mean, axes_from(2, node.extents(0).rank())},
-                {to.value(0)});
+std::size_t import_global_pool(onnx_importer& to, const onnx_call& node, reduced_by how) {
+  const std::size_t rank = node.extents(0).rank();
+  if (how == reduced_by::mean && rank == 4) {
+    return to.add(adaptive_avg_pool2d_layer{{1, 1}}, {to.value(0)});
+  }
+  node.require(rank > 2, "has nothing beside batch and channels");
+  std::vector<std::size_t> axes(rank - 2);
+  std::iota(axes.begin(), axes.end(), std::size_t{2});
+  return to.add(reduce_layer{how, std::move(axes)}, {to.value(0)});
 }
 
-std::size_t import_global_max(onnx_importer& to, const onnx_call& node) {
-  node.require(node.extents(0).rank() > 2, "has nothing beside batch and channels");
-  return to.add(reduce_layer{reduced_by::max, axes_from(2, node.extents(0).rank())}, {to.value(0)});
-}
-
-/// Sums of x or of a function of it, and a function of them.
+/// Reduces x or a function of it, then applies another function.
 onnx_operator imported_reduction(reduced_by how, std::optional<function> before = {},
                                  std::optional<function> after = {}) {
   return one_output([=](onnx_importer& to, const onnx_call& node) {
@@ -182,7 +174,7 @@ onnx_operator imported_reduction(reduced_by how, std::optional<function> before 
   });
 }
 
-/// log(sum(exp(x - m))) + m with m the largest x, or near it where that is infinite.
+/// log(sum(exp(x - m))) + m with m the largest x, clamped to finite numbers.
 std::size_t import_reduce_log_sum_exp(onnx_importer& to, const onnx_call& node) {
   const bool keeps = node.integer("keepdims", 1) != 0;
   const std::vector<std::size_t> axes = reduced_axes(node);
@@ -204,7 +196,7 @@ std::size_t import_reduce_log_sum_exp(onnx_importer& to, const onnx_call& node) 
   return to.add_reshape(whole, shape(std::move(extents)));
 }
 
-/// Before operator set 13 all dimensions from one on are taken together.
+/// Before operator set 13, all dimensions from the axis on count as one.
 template <class Add>
 std::size_t normalize_along(onnx_importer& to, const onnx_call& node, const Add& add) {
   const shape extents = node.extents(0);
@@ -223,7 +215,7 @@ std::size_t import_softmax(onnx_importer& to, const onnx_call& node) {
   });
 }
 
-/// x - max - log(sum(exp(x - max))), which keeps what a softmax would round to 0.
+/// x - max - log(sum(exp(x - max))), which keeps values that a softmax would round to 0.
 std::size_t import_log_softmax(onnx_importer& to, const onnx_call& node) {
   return normalize_along(to, node, [&](std::size_t x, std::size_t axis) {
     const std::size_t largest = to.add(reduce_layer{reduced_by::max, {axis}}, {x});
@@ -254,7 +246,7 @@ std::size_t import_batch_normalization(onnx_importer& to, const onnx_call& node)
   return to.add_reshape(to.add(norm, {x}, weights), extents);
 }
 
-/// Rows of x by their own mean and variance.
+/// Normalizes rows of x by their mean and variance.
 std::size_t normalize_rows(onnx_importer& to, std::size_t x, std::int64_t extent, float epsilon,
                            const std::vector<std::size_t>& weights) {
   const std::size_t rows = to.add_reshape(x, {to.shape_of(x).elements() / extent, extent});
@@ -279,7 +271,7 @@ std::size_t import_layer_normalization(onnx_importer& to, const onnx_call& node)
   return to.add_reshape(rows, extents);
 }
 
-/// [N, C, ...] by groups of neighboring channels, then a scale and a bias for each channel.
+/// Normalizes [N, C, ...] by groups of adjacent channels, then scales and shifts each channel.
 std::size_t normalize_groups(onnx_importer& to, const onnx_call& node, std::int64_t groups) {
   const shape extents = node.extents(0);
   node.require(extents.rank() > 2 && groups > 0 && extents[1] % groups == 0,
@@ -296,7 +288,7 @@ std::size_t normalize_groups(onnx_importer& to, const onnx_call& node, std::int6
   channels[0] = extents[1];
   const auto per_channel = [&](std::size_t input) {
     std::vector<float> values = node.floats(input);
-    // Operator set 18 has one number for each group.
+    // Operator set 18 has one number per group.
     if (static_cast<std::int64_t>(values.size()) == groups) {
       std::vector<float> repeated;
       for (const float value : values) {
@@ -312,7 +304,7 @@ std::size_t normalize_groups(onnx_importer& to, const onnx_call& node, std::int6
   return to.add_pointwise(function::add, {scaled, per_channel(2)});
 }
 
-/// x / (bias + alpha / size times the sum of squares of neighboring channels)^beta.
+/// x / (bias + alpha / size * sum of squares of adjacent channels)^beta.
 std::size_t import_local_response_normalization(onnx_importer& to, const onnx_call& node) {
   const shape extents = node.extents(0);
   const std::int64_t size = node.integer("size", 0);
@@ -346,8 +338,12 @@ onnx_operators imported_windows() {
          return import_pool(to, node, pooling::average);
        })},
       {"BatchNormalization", one_output(import_batch_normalization)},
-      {"GlobalAveragePool", one_output(import_global_average)},
-      {"GlobalMaxPool", one_output(import_global_max)},
+      {"GlobalAveragePool", one_output([](onnx_importer& to, const onnx_call& node) {
+         return import_global_pool(to, node, reduced_by::mean);
+       })},
+      {"GlobalMaxPool", one_output([](onnx_importer& to, const onnx_call& node) {
+         return import_global_pool(to, node, reduced_by::max);
+       })},
       {"GroupNormalization", one_output([](onnx_importer& to, const onnx_call& node) {
          return normalize_groups(to, node, node.integer("num_groups", 0));
        })},

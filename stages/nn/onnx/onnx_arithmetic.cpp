@@ -3,7 +3,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "stages/nn/onnx/onnx_einsum.hpp"
 #include "stages/nn/onnx/onnx_forms.hpp"
 #include "stages/nn/onnx/onnx_functions.hpp"
 #include "stages/nn/operations/scalar_math.hpp"
@@ -13,7 +12,7 @@ namespace {
 
 using function = pointwise_function;
 using whole = std::int64_t;
-using word = std::uint64_t;  // wraps around where a signed one must not
+using word = std::uint64_t;  // wraps around
 
 using real_function = double (*)(double, double);
 
@@ -39,8 +38,8 @@ constexpr real_function real_of(pointwise_function of) {
   return nullptr;
 }
 
-// What an operator does with floating-point numbers, of which those of 32 bits and less are rounded
-// from its result, and with integers; null where it is not defined for them.
+// An operator on floating-point numbers, computed in double and rounded to the element type, and on
+// integers; null where undefined.
 struct unary_function {
   real_function of_reals;  // ignores its second operand
   whole (*of_integers)(whole) = nullptr;
@@ -64,7 +63,7 @@ const onnx_tensor& same_type(const onnx_call& call, const onnx_tensor& a, const 
   return b;
 }
 
-/// Applies a function to the elements of a tensor.
+/// Applies a function to each element.
 onnx_tensor applied(const onnx_call& call, const onnx_tensor& from,
                     const unary_function& function) {
   onnx_tensor result = make(call, from.element, from.extents);
@@ -84,8 +83,7 @@ onnx_tensor applied(const onnx_call& call, const onnx_tensor& from,
   return result;
 }
 
-/// Applies a function to the elements of two tensors, which are broadcast; the result of a
-/// comparison is a bool.
+/// Applies a function to the elements of two broadcast tensors; a comparison gives bool.
 template <class Function>
 onnx_tensor combined(const onnx_call& call, const onnx_tensor& a, const onnx_tensor& b,
                      const Function& function) {
@@ -120,7 +118,7 @@ onnx_function unary(const unary_function& function) {
       [function](const onnx_call& call) { return applied(call, call.input(0), function); });
 }
 
-/// Combines two inputs, or as many as there are.
+/// Combines any number of inputs from left to right.
 template <class Function>
 onnx_function nary(const Function& function) {
   return gives_one([function](const onnx_call& call) {
@@ -140,7 +138,7 @@ constexpr binary_function product{
 constexpr binary_function difference{
     real_of(function::sub), [](whole a, whole b) { return static_cast<whole>(word(a) - word(b)); }};
 
-// As numpy's: a NaN on either side is the result.
+// As in NumPy, NaN propagates.
 constexpr binary_function larger{real_of(function::max),
                                  [](whole a, whole b) { return std::max(a, b); }};
 constexpr binary_function smaller{real_of(function::min),
@@ -150,18 +148,18 @@ whole negated(whole a) {
   return static_cast<whole>(word{0} - word(a));
 }
 
-/// Toward zero, as in C.
+/// Truncates, as in C.
 whole quotient(whole a, whole b) {
   if (b == 0) throw std::domain_error("divides an integer by zero");
   return b == -1 ? negated(a) : a / b;
 }
 
-/// With the sign of the dividend, as in C.
+/// Has the sign of the dividend, as in C.
 whole remainder_of(whole a, whole b) {
   return static_cast<whole>(word(a) - word(quotient(a, b)) * word(b));
 }
 
-/// With the sign of the divisor, as in Python.
+/// Has the sign of the divisor, as in Python.
 whole modulo(whole a, whole b) {
   const whole rest = remainder_of(a, b);
   return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
@@ -174,7 +172,7 @@ onnx_tensor mod(const onnx_call& call) {
                           : binary_function{nullptr, modulo});
 }
 
-/// The type is that of the base; both are computed with as double.
+/// The result has the base's type; both are computed as double.
 onnx_tensor power(const onnx_call& call) {
   const onnx_tensor base = cast_onnx(call, call.input(0), onnx_type::float64);
   const onnx_tensor exponent = cast_onnx(call, call.input(1), onnx_type::float64);
@@ -182,7 +180,7 @@ onnx_tensor power(const onnx_call& call) {
                    call.input(0).element);
 }
 
-/// Bounds are attributes before operator set 11, inputs since.
+/// Bounds are attributes before operator set 11, then inputs.
 onnx_tensor clip(const onnx_call& call) {
   onnx_tensor result = reshaped(call, call.input(0), call.input(0).extents);
   const auto bound = [&](const char* attribute, std::size_t input, const binary_function& pick) {
@@ -221,8 +219,7 @@ onnx_tensor where(const onnx_call& call) {
   return result;
 }
 
-/// A reduction over some axes: what it starts with, how it goes on, and whether the sum is divided
-/// by the number of elements.
+/// A reduction: its neutral element, its step, and whether it divides by the count.
 struct reduction {
   double first_real;
   whole first_integer;
@@ -278,7 +275,7 @@ onnx_function reduces(const reduction& how) {
   return gives_one([how](const onnx_call& call) { return reduced(call, how); });
 }
 
-/// A running sum along an axis, from its end where it is reversed.
+/// A running sum along an axis, from its end if reversed.
 onnx_tensor cumulative_sum(const onnx_call& call) {
   const onnx_tensor& from = call.input(0);
   const auto axes = call.integers(1);
@@ -313,7 +310,7 @@ onnx_tensor cumulative_sum(const onnx_call& call) {
   return result;
 }
 
-/// A float as an integer: toward zero; what no int64 can be is the smallest one.
+/// Truncates to int64; values out of range become the smallest one.
 whole integer_from(double value) noexcept {
   const bool fits = value >= -0x1p63 && value < 0x1p63;
   return fits ? static_cast<whole>(value) : std::numeric_limits<whole>::min();
@@ -375,7 +372,6 @@ onnx_functions onnx_arithmetic() {
       {"ReduceSum", reduces({0, 0, sum})},
       {"Relu", unary({[](double a, double) { return a < 0 ? 0 : a; },
                       [](whole a) { return std::max(a, whole{0}); }})},
-      {"Sigmoid", unary({real_of(function::sigmoid)})},
       {"Sign",
        unary({real_of(function::sign), [](whole a) { return whole{a > 0} - whole{a < 0}; }})},
       {"Sub", nary(difference)},

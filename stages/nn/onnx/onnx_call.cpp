@@ -10,7 +10,7 @@
 namespace graphline::nn::onnx {
 namespace {
 
-/// Far more than the dimensions of any tensor.
+/// Far above the rank of any tensor.
 constexpr std::size_t most_axes = 64;
 
 }  // namespace
@@ -105,7 +105,7 @@ void onnx_call::charge(const shape& extents) const {
   if (!elements || extents.rank() > most_axes) {
     refuse("gives the impossible shape " + quote(to_string(extents)));
   }
-  // Extents too, since beside one that is 0 they could be of any size.
+  // Extents count too: next to an extent of 0 they can be of any size.
   std::int64_t left = budget_ - std::min(*elements, budget_);
   for (const std::int64_t extent : extents.extents()) left -= std::min(extent, left);
   if (left <= 0) refuse(fmt::format("asks for too many elements, at {}", to_string(extents)));

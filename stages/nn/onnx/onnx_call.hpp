@@ -12,11 +12,11 @@
 
 namespace graphline::nn::onnx {
 
-/// A node and what is known of its inputs while a model is read: of constants their values, of what
-/// a run computes element and extents alone. All refusals are an `input_error` that names the node.
+/// A node and its inputs while a model is read: values of constants; only element type and extents
+/// of what a run computes. Refusals are an `input_error` naming the node.
 class onnx_call {
  public:
-  /// `inputs` of what is left out are null. `budget`: see `charge`.
+  /// Omitted `inputs` are null. `budget`: see `charge`.
   onnx_call(const onnx_node& node, std::span<const onnx_tensor* const> inputs, std::int64_t& budget)
       : node_(node), inputs_(inputs), budget_(budget) {}
 
@@ -29,18 +29,19 @@ class onnx_call {
   bool has(std::size_t input) const noexcept {
     return input < inputs_.size() && inputs_[input] != nullptr;
   }
-  /// An input, whether its values are known or not; one with known values. Refuse what is left out.
+  /// An input, with or without known values; an input with known values. Both refuse an omitted
+  /// input.
   const onnx_tensor& type(std::size_t input) const;
   const onnx_tensor& input(std::size_t input) const;
   const shape& extents(std::size_t input) const { return type(input).extents; }
   bool is_constant(std::size_t input) const { return type(input).known(); }
 
-  // The values of a constant input, or the only one.
+  // Values of a constant input; `number` takes exactly one.
   std::vector<std::int64_t> integers(std::size_t input) const;
   std::vector<float> floats(std::size_t input) const;
   float number(std::size_t input) const;
 
-  // An attribute, or what it is where it is left out.
+  // An attribute, or its default.
   std::int64_t integer(std::string_view attribute, std::int64_t otherwise) const noexcept;
   float number(std::string_view attribute, float otherwise) const noexcept;
   std::string text(std::string_view attribute, const char* otherwise) const;
@@ -50,13 +51,13 @@ class onnx_call {
   std::optional<std::vector<std::int64_t>> integers(std::string_view attribute,
                                                     std::size_t input) const;
 
-  /// An axis; negative ones count from the end. Refuses what is beyond `rank`.
+  /// An axis counted from the front. Refuses one out of range.
   std::size_t axis(std::int64_t written, std::size_t rank) const;
 
-  /// How many more elements and extents may be read and given: a file of a few bytes can ask for
-  /// any number of them.
+  /// Remaining elements and extents that may be read and given: a small file can request any
+  /// number.
   std::int64_t budget() const noexcept { return budget_; }
-  /// Takes a tensor's off the budget. Refuses extents below 0.
+  /// Subtracts a tensor from the budget. Refuses negative extents, and a tensor beyond the budget.
   void charge(const shape& extents) const;
 
  private:

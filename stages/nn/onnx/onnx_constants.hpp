@@ -9,20 +9,19 @@
 
 namespace graphline::nn {
 
-/// The operators that `evaluate_onnx` knows, in alphabetical order.
+/// Operators that `evaluate_onnx` supports, in alphabetical order.
 std::vector<std::string_view> evaluated_operators();
 
-/// Whether the node's operator is one of them.
+/// Whether it supports the node's operator.
 bool can_evaluate(const onnx_node& node) noexcept;
 
-/// The outputs of a node whose inputs are constants, unnamed and with known values. An input that
-/// is left out is null. Operators `Shape` and `Size` look only at an input's extents: its values
-/// need not be known.
+/// Evaluates a node on constant inputs; outputs are unnamed, with known values. Omitted inputs are
+/// null. `Shape` and `Size` need only extents, not values.
 ///
-/// `budget` bounds memory and time: elements and extents that are read and given are taken off it.
+/// `budget` bounds memory and time: elements and extents read and given are subtracted.
 ///
-/// Throws `input_error` naming the node: the inputs or attributes do not fit the operator, the
-/// budget is used up, or it is a case that is not supported, such as strings.
+/// @throws input_error naming the node: inputs or attributes do not fit the operator, the budget is
+/// exhausted, or the case is unsupported, such as strings.
 std::vector<onnx_tensor> evaluate_onnx(const onnx_node& node,
                                        std::span<const onnx_tensor* const> inputs,
                                        std::int64_t& budget);

@@ -1,7 +1,5 @@
-#include "stages/nn/onnx/onnx_einsum.hpp"
-
 #include <algorithm>
-#include <numeric>
+#include <map>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -12,11 +10,20 @@
 namespace graphline::nn::onnx {
 namespace {
 
+/// An equation: a label per dimension of inputs and output. Dimensions of an ellipsis have their
+/// own labels, counted from the last.
+struct einsum_form {
+  using labels = std::vector<int>;
+  std::vector<labels> inputs;
+  labels output;
+  std::map<int, std::int64_t> extents;  ///< by label
+};
+
 using labels = einsum_form::labels;
 
 constexpr int first_of_ellipsis = 256;  // behind all letters
 
-/// The labels of one term, whose ellipsis stands for so many dimensions.
+/// Labels of one term, whose ellipsis stands for `hidden` dimensions.
 labels labels_of(const onnx_call& call, std::string_view term, std::size_t hidden) {
   labels result;
   for (std::size_t i = 0; i < term.size(); ++i) {
@@ -39,7 +46,8 @@ bool holds(const labels& of, int label) {
   return std::ranges::find(of, label) != of.end();
 }
 
-/// Without an arrow: the dimensions of an ellipsis, then the labels that stand once, in order.
+/// The output without an arrow: the dimensions of the ellipsis, then the labels that occur once, in
+/// order.
 labels implied_output(const std::vector<labels>& inputs) {
   std::map<int, int> counts;
   for (const labels& each : inputs) {
@@ -55,13 +63,49 @@ labels implied_output(const std::vector<labels>& inputs) {
   return hidden;
 }
 
-/// A value of the network with a label for each dimension.
+einsum_form einsum_of(const onnx_call& call) {
+  std::string equation = call.text("equation", "");
+  std::erase(equation, ' ');
+  const std::size_t arrow = equation.find("->");
+  std::string_view terms = std::string_view(equation).substr(0, arrow);
+  const auto commas = static_cast<std::size_t>(std::ranges::count(terms, ','));
+  call.require(commas + 1 == call.inputs(), "has not as many terms as inputs");
+  einsum_form form;
+  std::size_t most_hidden = 0;
+  for (std::size_t i = 0; i < call.inputs(); ++i) {
+    const std::string_view term = terms.substr(0, terms.find(','));
+    terms.remove_prefix(std::min(term.size() + 1, terms.size()));
+    const shape& extents = call.extents(i);
+    const std::size_t letters = term.size() - (term.find("...") != term.npos ? 3 : 0);
+    call.require(letters <= extents.rank(), "has a term of more dimensions than its input");
+    const std::size_t hidden = extents.rank() - letters;
+    most_hidden = std::max(most_hidden, hidden);
+    form.inputs.push_back(labels_of(call, term, hidden));
+    call.require(form.inputs.back().size() == extents.rank(),
+                 "has a term of other dimensions than its input");
+    for (std::size_t axis = 0; axis < extents.rank(); ++axis) {
+      const auto known = form.extents.try_emplace(form.inputs.back()[axis], extents[axis]);
+      call.require(known.first->second == extents[axis],
+                   "has a letter for dimensions of different extents, which is not supported");
+    }
+  }
+  form.output = arrow == equation.npos
+                    ? implied_output(form.inputs)
+                    : labels_of(call, std::string_view(equation).substr(arrow + 2), most_hidden);
+  call.require(
+      std::set<int>(form.output.begin(), form.output.end()).size() == form.output.size() &&
+          std::ranges::all_of(form.output, [&](int each) { return form.extents.contains(each); }),
+      "gives a letter twice, or one that its inputs lack");
+  return form;
+}
+
+/// A value with a label per dimension.
 struct labeled_value {
   std::size_t value = 0;
   labels dimensions;
 };
 
-/// Its sum over all dimensions but those of some labels.
+/// Sums over all dimensions but those with kept labels.
 labeled_value summed(onnx_importer& to, const labeled_value& of, const std::set<int>& kept) {
   std::vector<std::size_t> axes;
   labels left;
@@ -76,7 +120,7 @@ labeled_value summed(onnx_importer& to, const labeled_value& of, const std::set<
   return {to.add(reduce_layer{reduce_layer::reduction::sum, axes, false}, {of.value}), left};
 }
 
-/// Its dimensions in that order.
+/// Transposes to that order of labels.
 std::size_t ordered(onnx_importer& to, const labeled_value& of, const labels& wanted) {
   if (of.dimensions == wanted) return of.value;
   std::vector<std::size_t> order;
@@ -94,8 +138,8 @@ labels joined(const labels& a, const labels& b, const labels& c) {
   return result;
 }
 
-/// The sum of products over the dimensions of both that nobody needs any more: a product of
-/// matrices.
+/// Multiplies two values and sums over common dimensions that are no longer needed: a matrix
+/// product.
 labeled_value multiplied(onnx_importer& to, const einsum_form& form, labeled_value a,
                          labeled_value b, const std::set<int>& needed) {
   const auto kept_of = [&](const labeled_value& one, const labeled_value& other) {
@@ -149,47 +193,11 @@ std::size_t import_einsum(onnx_importer& to, const onnx_call& node) {
 
 }  // namespace
 
-einsum_form einsum_of(const onnx_call& call) {
-  std::string equation = call.text("equation", "");
-  std::erase(equation, ' ');
-  const std::size_t arrow = equation.find("->");
-  std::string_view terms = std::string_view(equation).substr(0, arrow);
-  const auto commas = static_cast<std::size_t>(std::ranges::count(terms, ','));
-  call.require(commas + 1 == call.inputs(), "has not as many terms as inputs");
-  einsum_form form;
-  std::size_t most_hidden = 0;
-  for (std::size_t i = 0; i < call.inputs(); ++i) {
-    const std::string_view term = terms.substr(0, terms.find(','));
-    terms.remove_prefix(std::min(term.size() + 1, terms.size()));
-    const shape& extents = call.extents(i);
-    const std::size_t letters = term.size() - (term.find("...") != term.npos ? 3 : 0);
-    call.require(letters <= extents.rank(), "has a term of more dimensions than its input");
-    const std::size_t hidden = extents.rank() - letters;
-    most_hidden = std::max(most_hidden, hidden);
-    form.inputs.push_back(labels_of(call, term, hidden));
-    call.require(form.inputs.back().size() == extents.rank(),
-                 "has a term of other dimensions than its input");
-    for (std::size_t axis = 0; axis < extents.rank(); ++axis) {
-      const auto known = form.extents.try_emplace(form.inputs.back()[axis], extents[axis]);
-      call.require(known.first->second == extents[axis],
-                   "has a letter for dimensions of different extents, which is not supported");
-    }
-  }
-  form.output = arrow == equation.npos
-                    ? implied_output(form.inputs)
-                    : labels_of(call, std::string_view(equation).substr(arrow + 2), most_hidden);
-  call.require(
-      std::set<int>(form.output.begin(), form.output.end()).size() == form.output.size() &&
-          std::ranges::all_of(form.output, [&](int each) { return form.extents.contains(each); }),
-      "gives a letter twice, or one that its inputs lack");
-  return form;
-}
-
 onnx_operators imported_einsum() {
   return {{"Einsum", one_output(import_einsum)}};
 }
 
-/// Of constants, each place of all labels in turn.
+/// Iterates over all labels.
 onnx_tensor evaluated_einsum(const onnx_call& call) {
   const einsum_form form = einsum_of(call);
   labels all = form.output;
@@ -208,7 +216,7 @@ onnx_tensor evaluated_einsum(const onnx_call& call) {
     std::vector<std::int64_t> along(all.size(), 0);
     for (std::size_t axis = 0; axis < dimensions.size(); ++axis) {
       const auto at = std::ranges::find(all, dimensions[axis]) - all.begin();
-      along[static_cast<std::size_t>(at)] += strides[axis];  // more than one of a diagonal
+      along[static_cast<std::size_t>(at)] += strides[axis];  // a diagonal has several
     }
     return offset_walk(even_offsets(space, along));
   };

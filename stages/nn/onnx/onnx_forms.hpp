@@ -11,31 +11,30 @@
 
 namespace graphline::nn::onnx {
 
-// What operators that move elements ask for, whether constants are moved or a layer is to do it.
+// Shapes and selections of operators that move elements, for constants and for layers alike.
 
-/// The extents in which an operator shows its first input's elements, by the operator's name.
+/// Result extents of operators that view their first input in another shape, by operator.
 using reshaping = shape (*)(const onnx_call&);
 const std::map<std::string_view, reshaping>& reshapings();
 
-/// The positions along some axes that are selected, all of the others; `outside` for what padding
-/// gives.
+/// Selected positions along some axes, all along the others; `outside` selects padding.
 using selection = std::map<std::size_t, std::vector<std::int64_t>>;
-/// A position of no element: with those of as many other axes as there may be it stays below 0.
+/// A position of padding: added to valid positions along the other axes it stays negative.
 constexpr std::int64_t outside = std::numeric_limits<std::int64_t>::min() / 128;
 
-/// What each output of an operator selects of its first input, by the operator's name.
+/// Selections, one per output, of the first input, by operator.
 using selecting = std::vector<selection> (*)(const onnx_call&);
 const std::map<std::string_view, selecting>& selectings();
 
-/// What `Gather` selects, and the extents of what it gives.
+/// Selection of `Gather` and the extents of its result.
 struct gathering {
   selection selected;
   shape extents;
 };
 gathering gathering_of(const onnx_call& call);
 
-/// What `ScatterND` replaces of its first input, which is so many rows of so many elements: the row
-/// that each row of the updates goes to, in order.
+/// `ScatterND` on its first input as `rows` rows of `row` elements: the row that each row of the
+/// updates replaces.
 struct scattering {
   std::int64_t rows = 1;
   std::int64_t row = 1;
@@ -43,16 +42,16 @@ struct scattering {
 };
 scattering scattering_of(const onnx_call& call);
 
-/// Dimension i of what `Transpose` gives is dimension order[i] of its input.
+/// Dimension i of the result of `Transpose` is dimension order[i] of its input.
 std::vector<std::size_t> transposed_order(const onnx_call& call);
 
-/// The extents to which `Expand` broadcasts its input.
+/// The extents to which `Expand` broadcasts.
 shape expanded_extents(const onnx_call& call);
 
-/// The axes that an operator reduces, ascending; none where it leaves its input as it is.
+/// Reduced axes, ascending; empty if the operator copies its input.
 std::vector<std::size_t> reduced_axes(const onnx_call& call);
 
-/// The extents that all of these broadcast to.
+/// The extents to which all of these broadcast.
 shape common_extents(const onnx_call& call, std::span<const shape> all);
 
 }  // namespace graphline::nn::onnx

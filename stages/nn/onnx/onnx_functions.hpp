@@ -23,29 +23,32 @@ onnx_function gives_one(Function function) {
   return [function](const onnx_call& call) { return std::vector{function(call)}; };
 }
 
-/// Operators that compute, that rearrange elements, and that make them of extents, positions and
-/// attributes.
+/// Operators that compute, that generate tensors from extents, positions and attributes, and that
+/// rearrange elements.
 onnx_functions onnx_arithmetic();
 onnx_functions onnx_generators();
 onnx_functions onnx_rearrangements();
 
+/// `Einsum` of constants.
+onnx_tensor evaluated_einsum(const onnx_call& call);
+
 /// A tensor of zeros.
 onnx_tensor make(const onnx_call& call, onnx_type element, const shape& extents);
 
-/// The same values with other extents.
+/// The values with other extents.
 onnx_tensor reshaped(const onnx_call& call, const onnx_tensor& from, const shape& extents);
 
-/// For each axis of a result, how far into a tensor each position along it leads. Their sum is the
-/// place of an element: strides are the case in which they grow evenly.
+/// Per axis of a result, the source offset of each position; an element's source is the sum over
+/// the axes. Strides are the evenly spaced case.
 using axis_offsets = std::vector<std::vector<std::int64_t>>;
 
-/// Positions 0, 1, ... of each axis at these strides.
+/// Offsets of strided axes.
 axis_offsets even_offsets(const shape& extents, const std::vector<std::int64_t>& strides);
 
-/// Of a tensor that is broadcast to `to`, as numpy does.
+/// Offsets of a tensor broadcast to `to` as in NumPy.
 axis_offsets broadcast_offsets(const shape& from, const shape& to);
 
-/// The sums of offsets in row-major order, one for each call of `next`.
+/// Iterates over the sums of offsets in row-major order.
 class offset_walk {
  public:
   explicit offset_walk(axis_offsets offsets)
@@ -56,17 +59,16 @@ class offset_walk {
  private:
   axis_offsets offsets_;
   std::vector<std::size_t> position_;
-  std::int64_t outer_ = 0;  ///< the sum of all but the last axis
-  bool carried_ = false;    ///< whether `outer_` is that of the position
+  std::int64_t outer_ = 0;  ///< sum over all axes but the last
+  bool carried_ = false;    ///< `outer_` matches the position
 };
 
-/// Fills `result` with the elements of `from` at these offsets; where they are below 0 it stays as
-/// it is.
+/// Copies the elements of `from` at these offsets; negative offsets leave `result` unchanged.
 void fill(onnx_tensor& result, const onnx_tensor& from, axis_offsets offsets);
-/// Fills it with one element.
+/// Fills with one element.
 void fill_with(onnx_tensor& result, const onnx_tensor& one);
 
-/// A tensor with its values converted.
+/// Converts values to another element type.
 onnx_tensor cast_onnx(const onnx_call& call, const onnx_tensor& from, onnx_type element);
 
 }  // namespace graphline::nn::onnx

@@ -71,7 +71,7 @@ onnx_tensor size(const onnx_call& call) {
   return result;
 }
 
-/// How many numbers a range has.
+/// Length of a range.
 double range_count(double begin, double limit, double step) {
   return std::max(0.0, std::ceil((limit - begin) / step));
 }
@@ -118,7 +118,7 @@ onnx_tensor range(const onnx_call& call) {
   return result;
 }
 
-/// The positions of elements that are not 0, a row for each axis.
+/// Positions of non-zero elements, one row per axis.
 onnx_tensor non_zero(const onnx_call& call) {
   const onnx_tensor& from = call.input(0);
   integer_list found;

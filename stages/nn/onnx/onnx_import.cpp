@@ -11,7 +11,6 @@
 #include "framework/base/error.hpp"
 #include "stages/nn/onnx/onnx_constants.hpp"
 #include "stages/nn/onnx/onnx_importer.hpp"
-#include "stages/nn/onnx/onnx_patterns.hpp"
 
 namespace graphline::nn::onnx {
 namespace {
@@ -30,8 +29,7 @@ const onnx_operators& imported() {
   return operators;
 }
 
-/// Room for what the shapes of a model take, and to evaluate each of its own constants several
-/// times.
+/// Enough for a model's shapes and for evaluating each of its constants several times.
 std::int64_t budget_of(const onnx_model& model) {
   std::int64_t elements = 0;
   for (const onnx_tensor& tensor : model.graph.initializers) {
@@ -40,8 +38,8 @@ std::int64_t budget_of(const onnx_model& model) {
   return (std::int64_t{1} << 26) + 16 * elements;
 }
 
-// Integers that a run computes are whole numbers in float32. Operators that move them, compare them
-// or make them float32 do the same with them.
+// Integers computed by a run are whole numbers in float32: operators that move, compare or convert
+// them to float32 work unchanged.
 
 bool reads_integers(const onnx_call& call) {
   for (std::size_t i = 0; i < call.inputs(); ++i) {
@@ -69,7 +67,7 @@ onnx_type given_element(const onnx_call& call) {
   return moves(call.node().op_type) ? call.type(0).element : onnx_type::float32;
 }
 
-/// Refuses a node whose operator is not supported.
+/// Refuses an unsupported operator.
 const onnx_operator& find_operator(const onnx_call& call) {
   const onnx_node& node = call.node();
   if (!node.domain.empty()) {
@@ -84,7 +82,7 @@ const onnx_operator& find_operator(const onnx_call& call) {
   return found->second;
 }
 
-/// Leaves out layers of which nobody reads what they give.
+/// Drops layers whose outputs are not read.
 void drop_unread(network_definition& network) {
   std::set<std::size_t> read(network.outputs.begin(), network.outputs.end());
   std::vector<network_layer> kept;
@@ -114,7 +112,7 @@ std::size_t onnx_importer::value(std::size_t input) {
   return *known.value;
 }
 
-/// Names differ, and can be those of files.
+/// Names are unique and valid as file names.
 std::size_t onnx_importer::add_named(const std::string& name, std::span<const float> data,
                                      const shape& extents, std::int64_t written) {
   call_->require(!data.empty(), "reads a constant without elements, which is not supported");
@@ -123,7 +121,7 @@ std::size_t onnx_importer::add_named(const std::string& name, std::span<const fl
     if (c == '/' || static_cast<unsigned char>(c) < ' ') c = '.';
   }
   std::string unique = base;
-  std::size_t& numbered = constant_names_[base];  // 0 for a name that none has so far
+  std::size_t& numbered = constant_names_[base];  // 0 for an unused name
   while (numbered++ > 0) {
     unique = fmt::format("{}.{}", base, numbered);
     if (constant_names_.try_emplace(unique, 1).second) break;
@@ -154,7 +152,7 @@ std::vector<std::size_t> onnx_importer::add_all(layer_operation operation,
                                          .inputs = std::move(inputs),
                                          .where = where_},
                                         weights, givers, problems);
-  // The shape rule's message begins with its subject, which is none, and a space.
+  // The shape rule's message starts with its empty subject and a space.
   if (!given) call_->refuse(found.all().front().message.substr(1));
   call_->require(shape_of(*given).elements() > 0, "gives no elements, which is not supported");
   return network_.network().layers.back().outputs;

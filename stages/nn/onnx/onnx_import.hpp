@@ -18,17 +18,17 @@ struct onnx_network {
   std::vector<named_tensor> constants;
 };
 
-/// The operators of ONNX that can be layers of a network, in alphabetical order; others are
-/// supported where their inputs are constants.
+/// Operators that can become layers, in alphabetical order; others are supported on constant inputs
+/// only.
 std::vector<std::string_view> imported_operators();
 
-/// The type of a tensor for a model's input of that type; nothing where it is not supported.
+/// The tensor type for a model input; empty if unsupported.
 std::optional<dtype> read_as(onnx_type element);
 
-/// Makes layers of a model's nodes, and evaluates those whose inputs are constants. `inputs` are
-/// the types of the model's inputs by name, in the order in which the network reads them;
-/// `outputs` the names of what it gives. Reports to `out`, at `where`, nodes that are not
-/// supported, with their names and the reason; after an error the result is incomplete.
+/// Turns nodes into layers and evaluates those with constant inputs. `inputs` are the types of the
+/// model's inputs by name, in the order in which the network reads them; `outputs` names its
+/// outputs. Reports unsupported nodes, with name and reason, to `out` at `where`; after an error
+/// the result is incomplete.
 onnx_network import_onnx(const onnx_model& model,
                          const std::vector<std::pair<std::string, tensor_type>>& inputs,
                          const std::vector<std::string>& outputs, const place& where,

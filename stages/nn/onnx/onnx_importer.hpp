@@ -21,21 +21,21 @@
 
 namespace graphline::nn::onnx {
 
-/// The network that grows, as the functions of operators see it: an `onnx_call` tells them what
-/// their node says.
+/// The network under construction, as operators' functions see it; an `onnx_call` describes their
+/// node.
 class onnx_importer {
  public:
   onnx_importer(const onnx_model& model, const place& where, diagnostics& out);
 
   std::int64_t opset() const noexcept { return model_.opset; }
 
-  /// The value of the network that an input of the node is.
+  /// The value of an input of the node.
   std::size_t value(std::size_t input);
 
   const shape& shape_of(std::size_t value) const { return network_.network().shape_of(value); }
 
-  /// A constant of the network that the model does not hold; one that is made of an input of the
-  /// node, after which it is named.
+  /// A constant that the model does not contain; a constant derived from an input of the node and
+  /// named after it.
   std::size_t add_constant(std::span<const float> data, const shape& extents) {
     return add_named(fmt::format("constant.{}", constants_.size()), data, extents, 0);
   }
@@ -45,7 +45,7 @@ class onnx_importer {
   }
   std::size_t add_number(float number) { return add_constant({&number, 1}, {}); }
 
-  /// A layer of the node, and the value that it gives; all of them.
+  /// Adds a layer of the node and returns its output; all its outputs.
   std::size_t add(layer_operation operation, std::vector<std::size_t> inputs,
                   const std::vector<std::size_t>& weights = {}) {
     return add_all(std::move(operation), std::move(inputs), weights).front();
@@ -59,21 +59,21 @@ class onnx_importer {
   std::size_t add_reshape(std::size_t value, shape extents);
   void set_flops(std::size_t value, std::int64_t flops) { network_.set_flops(value, flops); }
 
-  /// Layers that select elements of a value; `padding` is the value of those that lie outside.
+  /// Adds layers that select elements of a value; `padding` fills positions that are `outside`.
   std::size_t add_selection(std::size_t value, const selection& lists, float padding = 0);
 
-  /// Reads the model, whose inputs have these types.
+  /// Reads the model with inputs of these types.
   void read(const std::vector<std::pair<std::string, tensor_type>>& inputs);
   onnx_network finish(const std::vector<std::string>& outputs);
 
  private:
-  /// What is known of a value of the model by name.
+  /// A value of the model by name.
   struct known_value {
-    const onnx_tensor* tensor = nullptr;  ///< without values where a run computes it
-    std::optional<std::size_t> value;     ///< of the network; a constant has one once it is read
+    const onnx_tensor* tensor = nullptr;  ///< without values if a run computes it
+    std::optional<std::size_t> value;     ///< in the network; set for a constant once it is read
   };
 
-  /// `written`: how many numbers the model has for it.
+  /// `written`: numbers that the model has for it.
   std::size_t add_named(const std::string& name, std::span<const float> data, const shape& extents,
                         std::int64_t written);
   void read_graph(const onnx_graph& graph);
@@ -91,21 +91,21 @@ class onnx_importer {
   place where_;
   diagnostics& out_;
   std::int64_t budget_;
-  std::deque<onnx_tensor> tensors_;  ///< those that are not the model's own
+  std::deque<onnx_tensor> tensors_;  ///< tensors that are not the model's
   std::map<std::string, known_value, std::less<>> known_;
-  std::set<std::string_view> read_;  ///< the names of what nodes read and the model gives
-  const onnx_call* call_ = nullptr;  ///< of the node that is read
+  std::set<std::string_view> read_;  ///< names that nodes read or the model outputs
+  const onnx_call* call_ = nullptr;  ///< the current node
   std::size_t layers_of_node_ = 0;
   definition_builder network_;
   std::vector<named_tensor> constants_;
-  std::map<std::string, std::size_t> constant_names_;  ///< each with the number it gave last
+  std::map<std::string, std::size_t> constant_names_;  ///< the last number given to each name
 };
 
-/// Adds the layers of a node; the values that it gives, in order.
+/// Adds the layers of a node; returns its outputs, in order.
 using onnx_operator = std::function<std::vector<std::size_t>(onnx_importer&, const onnx_call&)>;
 using onnx_operators = std::map<std::string_view, onnx_operator>;
 
-// By family, each in the file of its name.
+// By family, each in the named file.
 onnx_operators imported_products();   // import_products.cpp
 onnx_operators imported_pointwise();  // import_pointwise.cpp
 onnx_operators imported_windows();    // import_windows.cpp: pools, reductions, normalizations
@@ -114,6 +114,13 @@ onnx_operators imported_movements();  // import_movements.cpp: elements in anoth
 onnx_operators imported_recurrent();  // import_recurrent.cpp
 onnx_operators imported_einsum();     // onnx_einsum.cpp
 
+/// Replaces sequences of nodes that exporters write out by one layer. A layer norm over the last
+/// dimension becomes one layer. A product of two computed values reads its operands before they
+/// were transposed or scaled, applies the scale itself, and writes its result transposed, so that
+/// attention moves nothing but its scores. The last layer of a sequence becomes the new layer,
+/// named after all it replaces; the others stay, unread unless the model reads them elsewhere.
+void recognize_patterns(onnx_network& model);
+
 /// Numbers for depth, height and width.
 using extent_triple = std::array<std::int64_t, 3>;
 
@@ -121,7 +128,7 @@ inline extent_pair without_depth(const extent_triple& all) {
   return {all[1], all[2]};
 }
 
-/// What convolutions and pools state of their windows.
+/// Window attributes of convolutions and pools.
 struct window_attributes {
   extent_triple kernel{};
   extent_triple stride{1, 1, 1};
@@ -130,23 +137,22 @@ struct window_attributes {
   extent_triple after{0, 0, 0};
 };
 
-/// What windows go over: [N, C, length] is seen as [N, C, 1, length].
+/// Images that windows move over: [N, C, length] is viewed as [N, C, 1, length].
 struct window_images {
   std::size_t value = 0;
-  std::size_t dimensions = 2;  ///< beside batch and channels, as given: 1 to 3
+  std::size_t dimensions = 2;  ///< spatial dimensions as given: 1 to 3
 };
 window_images images_of(onnx_importer& to, const onnx_call& node);
 std::size_t add_as_given(onnx_importer& to, std::size_t images, std::size_t dimensions);
 
-/// What the node states of a window of this kernel. What auto_pad asks of a transposed convolution
-/// is for its caller to see.
+/// The node's window with this kernel. The caller handles auto_pad of a transposed convolution.
 window_attributes window_of(const onnx_call& node, const extent_triple& kernel,
                             bool transposed = false);
 
-/// The last `dimensions` extents; 1 before them.
+/// The last `dimensions` extents, padded with leading ones.
 extent_triple window_extents(const shape& extents, std::size_t dimensions);
 
-/// An attribute with a number for each dimension of a window; 1 for those that it has not.
+/// An attribute with one number per spatial dimension, padded with leading ones.
 std::optional<extent_triple> triple_of(const onnx_call& node, std::string_view attribute);
 
 /// An operator with one output.

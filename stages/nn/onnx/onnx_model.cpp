@@ -3,26 +3,31 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <filesystem>
 #include <functional>
+#include <map>
 #include <set>
+#include <system_error>
 #include <utility>
 
 #include "framework/base/error.hpp"
 #include "framework/base/text_file.hpp"
 #include "framework/base/utf8.hpp"
-#include "stages/nn/onnx/external_data.hpp"
 #include "stages/nn/onnx/protobuf_fields.hpp"
 
 namespace graphline::nn {
 namespace {
 
-/// The most that a message of protocol buffers can have.
+namespace fs = std::filesystem;
+
+/// Limit of protocol buffer messages.
 constexpr std::uint64_t largest_model = std::uint64_t{1} << 31;
 
 constexpr std::int64_t first_opset = 7;
 constexpr std::int64_t last_opset = 21;
 
-/// Far more than the dimensions of any tensor, and than graphs of any model lie in each other.
+/// Far above the rank of any tensor and the nesting of any model's graphs.
 constexpr std::size_t most_dimensions = 64;
 constexpr int deepest_graph = 16;
 
@@ -40,7 +45,7 @@ onnx_value read_value(std::string_view bytes) {
   std::int64_t element = 0;
   const auto read_dimension = [&](std::string_view dimension) {
     onnx_extent extent;
-    std::int64_t number = -1;  // some exporters write it for an unknown one
+    std::int64_t number = -1;  // some exporters write it for unknown extents
     read_fields(dimension, field{1, number}, field{2, extent.symbol});
     if (number >= 0) extent.number = number;
     result.extents->push_back(std::move(extent));
@@ -56,12 +61,12 @@ onnx_value read_value(std::string_view bytes) {
   return result;
 }
 
-/// The name of a node without one.
+/// Name of an unnamed node.
 std::string automatic_name(const onnx_node& node, std::size_t position) {
   return fmt::format("{}_{}", node.op_type, position);
 }
 
-/// Gives names to nodes that have none, or that of an earlier node.
+/// Names nodes that have no name or that of an earlier node.
 void complete_names(std::vector<onnx_node>& nodes) {
   std::set<std::string, std::less<>> taken;
   for (onnx_node& node : nodes) {
@@ -74,6 +79,83 @@ void complete_names(std::vector<onnx_node>& nodes) {
   }
 }
 
+/// Files beside a model that hold data of tensors.
+class external_data {
+ public:
+  /// TensorProto.external_data: "location", and "offset" and "length" as numbers.
+  using entries = std::map<std::string, std::string>;
+
+  explicit external_data(std::string model) : model_(std::move(model)) {}
+
+  /// Bytes of a tensor, whose type and extents are set. @throws input_error naming model and tensor
+  /// if the file cannot be read or is too short, or its path leads out of the model's folder, also
+  /// through a link.
+  std::string read(const entries& where, const onnx_tensor& tensor, const std::string& subject);
+
+ private:
+  std::string model_;
+  std::map<std::string, std::uint64_t> taken_;  ///< bytes read per file
+};
+
+std::string external_data::read(const entries& where, const onnx_tensor& tensor,
+                                const std::string& subject) {
+  const auto location = where.contains("location") ? where.at("location") : std::string();
+  const auto refuse = [&](const std::string& why) {
+    throw input_error(fmt::format("ONNX file '{}' cannot be read: {} has its data in {}, {}",
+                                  model_, subject, quote(location), why));
+  };
+  const fs::path inside(location);
+  if (location.empty() || inside.is_absolute() ||
+      std::ranges::find(inside, fs::path("..")) != inside.end()) {
+    refuse("which is no path inside the model's folder; save the model again, with its data there");
+  }
+  std::error_code problem;
+  const fs::path folder = fs::canonical(folder_of(model_), problem);
+  const fs::path file = problem ? fs::path() : fs::canonical(folder / inside, problem);
+  if (problem) refuse("which is not there: " + problem.message());
+  // Download caches keep both behind links, in one folder.
+  const fs::path linked = fs::canonical(model_, problem).parent_path();
+  const auto holds = [&](const fs::path& of) {
+    return !of.empty() && std::ranges::mismatch(of, file).in1 == of.end();
+  };
+  if (!holds(folder) && !holds(linked)) {
+    refuse("a link out of the model's folder; copy the file there");
+  }
+  auto [in, size] = open_binary_file(file, "data file");
+  const auto number = [&](const char* key, std::uint64_t absent) {
+    const auto written = where.find(key);
+    if (written == where.end()) return absent;
+    const char* end = written->second.data() + written->second.size();
+    std::uint64_t value = 0;
+    const auto read = std::from_chars(written->second.data(), end, value);
+    if (read.ec != std::errc() || read.ptr != end) {
+      refuse(fmt::format("at an {} that is no number; save the model again", key));
+    }
+    return value;
+  };
+  const std::size_t element_bytes = size_of(tensor.element);
+  const auto elements = static_cast<std::uint64_t>(*tensor.extents.checked_elements());
+  const std::uint64_t offset = number("offset", 0);
+  if (offset > size || elements > (size - offset) / element_bytes) {
+    refuse("which ends before them; copy it again");
+  }
+  const std::uint64_t bytes = elements * element_bytes;
+  if (number("length", bytes) != bytes) {
+    refuse(fmt::format("of another length than {} {} has; save the model again",
+                       to_string(tensor.element), to_string(tensor.extents)));
+  }
+  // A few bytes name a tensor: bounds how often a large file is read, allowing for tensors that
+  // share data.
+  constexpr std::uint64_t most_times = 4;
+  std::uint64_t& taken = taken_[file];
+  taken += bytes;
+  if (taken / most_times > size) refuse("in which tensors overlap; save the model again");
+  std::string data(static_cast<std::size_t>(bytes), '\0');
+  in.seekg(static_cast<std::streamoff>(offset));
+  if (!in.read(data.data(), static_cast<std::streamsize>(bytes))) refuse("which cannot be read");
+  return data;
+}
+
 class model_reader {
  public:
   explicit model_reader(const std::string& path) : path_(path), external_(path) {}
@@ -82,7 +164,7 @@ class model_reader {
   onnx_model parse(std::string_view bytes);
 
  private:
-  /// The names that are given where a graph stands, its own and those of the graphs around it.
+  /// Names defined in a graph and in those around it.
   struct scope {
     const scope* outer = nullptr;
     std::set<std::string_view> given = {};
@@ -98,7 +180,7 @@ class model_reader {
   [[noreturn]] void unsound(const std::string& where, const std::string& message) const {
     fail(fmt::format("is not sound: {} {}; export the model again", where, message));
   }
-  /// Calls what reads a part of the file, and says where it is damaged.
+  /// Runs a reader of a part of the file; names the part if it is damaged.
   template <class Read>
   auto read_part(const std::string& where, const Read& read) {
     try {

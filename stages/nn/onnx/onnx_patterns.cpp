@@ -1,5 +1,3 @@
-#include "stages/nn/onnx/onnx_patterns.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -9,6 +7,7 @@
 #include <vector>
 
 #include "stages/nn/layers/shape_rules.hpp"
+#include "stages/nn/onnx/onnx_importer.hpp"
 #include "stages/nn/operations/movements.hpp"
 #include "stages/nn/operations/pointwise.hpp"
 
@@ -18,17 +17,16 @@ namespace {
 using function = pointwise_function;
 using extents_list = std::vector<std::int64_t>;
 
-/// Where the elements of a value lie in another one, times a number.
+/// A strided view of another value, times a factor.
 struct scaled_view {
   std::size_t base = 0;
   std::int64_t offset = 0;
   extents_list extents;
   extents_list strides;
   double factor = 1;
-  std::int64_t flops = 0;  ///< of multiplying by it
+  std::int64_t flops = 0;  ///< of the multiplication
 
-  /// As matrices that a library takes, rows or columns one after the other; nothing where they lie
-  /// otherwise.
+  /// As matrices with contiguous rows or columns; empty if they are not.
   std::optional<strided_matrices> matrices() const {
     const std::size_t rank = extents.size();
     if (rank < 2 || std::ranges::any_of(strides, [](auto stride) { return stride < 0; })) return {};
@@ -36,7 +34,7 @@ struct scaled_view {
     const auto follow = [&](std::size_t lines, std::size_t along) {
       if (extents[along] > 1 && strides[along] != 1) return false;
       if (extents[lines] > 1 && strides[lines] < extents[along]) return false;
-      // Libraries look at the strides of single elements and single lines too.
+      // Libraries check strides of extents of 1, too.
       result.strides[along] = 1;
       if (extents[lines] == 1) result.strides[lines] = extents[along];
       return true;
@@ -51,8 +49,8 @@ struct scaled_view {
   }
 
  private:
-  /// oneDNN refuses what could overlap by strides and extents alone: every second of five rows is
-  /// three rows of two, which is one row more than there are.
+  /// oneDNN refuses layouts that could overlap judging by strides and extents alone: every second
+  /// of five rows looks like three rows of two, one more than there are.
   static bool seem_apart(const strided_matrices& of) {
     std::vector<std::pair<std::int64_t, std::int64_t>> dimensions;  // stride and extent
     for (std::size_t i = 0; i < of.strides.size(); ++i) {
@@ -68,7 +66,7 @@ struct scaled_view {
   }
 };
 
-/// The stride of some neighboring dimensions as one; nothing where they do not advance evenly.
+/// The stride of adjacent dimensions merged into one; empty if they are not contiguous.
 std::optional<std::int64_t> joined_stride(const scaled_view& of, std::size_t begin,
                                           std::size_t end) {
   std::int64_t stride = 0;
@@ -82,13 +80,13 @@ std::optional<std::int64_t> joined_stride(const scaled_view& of, std::size_t beg
   return stride;
 }
 
-/// Strides of the same elements in other extents; nothing where they would have to be copied.
+/// Strides of the view in another shape; empty if that needs a copy.
 std::optional<extents_list> strides_in(const scaled_view& of, const shape& extents) {
   extents_list strides(extents.rank(), 0);
   std::size_t from = of.extents.size();
   std::size_t to = extents.rank();
   while (from > 0 || to > 0) {
-    // The innermost dimensions of both that hold as many elements.
+    // The innermost dimensions of both shapes with the same number of elements.
     const std::size_t from_end = from;
     const std::size_t to_end = to;
     std::int64_t before = 1;
@@ -135,7 +133,7 @@ class pattern_finder {
   }
 
  private:
-  /// A layer that computes something of a constant, with its operands in either order.
+  /// A pointwise layer with a constant operand, in either order.
   struct with_constant {
     const network_layer* layer = nullptr;
     std::size_t x = 0;
@@ -169,12 +167,12 @@ class pattern_finder {
 
   network_definition& network_;
   const std::vector<named_tensor>& constants_;
-  std::vector<std::size_t> constant_of_;            ///< of each value that is one
-  std::vector<std::optional<std::size_t>> givers_;  ///< of each value: the layer that gives it
-  std::vector<std::size_t> readers_;                ///< of each value: how often it is read
+  std::vector<std::size_t> constant_of_;            ///< per value: its index among the constants
+  std::vector<std::optional<std::size_t>> givers_;  ///< per value: the layer that computes it
+  std::vector<std::size_t> readers_;                ///< per value: number of reads
 };
 
-/// The layer that gives a value, if it computes this.
+/// The layer that computes a value, if it is that function.
 const network_layer* pattern_finder::pointwise(std::size_t value, function wanted) const {
   const network_layer* layer = given_by<pointwise_layer>(value);
   if (layer == nullptr) return nullptr;
@@ -194,7 +192,7 @@ pattern_finder::with_constant pattern_finder::pointwise_with_constant(std::size_
   return {};
 }
 
-/// The one element of a constant.
+/// The number in a constant with one element.
 std::optional<double> pattern_finder::number(std::size_t value) const {
   if (!network_.values[value].constant || network_.shape_of(value).elements() != 1) return {};
   float found = 0;
@@ -202,7 +200,7 @@ std::optional<double> pattern_finder::number(std::size_t value) const {
   return found;
 }
 
-/// What a value is the mean of, over the last dimension, which is kept.
+/// x, if a value is the mean of x over the last dimension, which is kept.
 std::optional<std::size_t> pattern_finder::averaged(std::size_t value) const {
   const network_layer* layer = given_by<reduce_layer>(value);
   if (layer == nullptr) return {};
@@ -213,14 +211,14 @@ std::optional<std::size_t> pattern_finder::averaged(std::size_t value) const {
   return found ? std::optional(layer->inputs.front()) : std::nullopt;
 }
 
-/// x, where a value is x minus its mean.
+/// x, if a value is x minus its mean.
 std::optional<std::size_t> pattern_finder::centered(std::size_t value) const {
   const network_layer* layer = pointwise(value, function::sub);
   if (layer == nullptr || averaged(layer->inputs[1]) != layer->inputs[0]) return {};
   return layer->inputs[0];
 }
 
-/// Makes the last of some layers what they are together. False where that layer is not possible.
+/// Turns the last of some layers into one layer that replaces all; false if that layer is invalid.
 bool pattern_finder::replace(network_layer& last, std::string kind,
                              const layer_operation& operation, std::vector<std::size_t> inputs,
                              const std::vector<const network_layer*>& all) {
@@ -248,7 +246,7 @@ bool pattern_finder::replace(network_layer& last, std::string kind,
   return true;
 }
 
-/// Counts what a layer reads anew.
+/// Recounts what a layer reads.
 void pattern_finder::reads_all(network_layer& layer) const {
   layer.reads.clear();
   for (std::size_t i = 0; i < layer.inputs.size(); ++i) {
@@ -283,8 +281,8 @@ bool pattern_finder::find_layer_norm(network_layer& last) {
                   division, scaled.layer, &last});
 }
 
-/// A layer that multiplies all it reads by one number, or divides it; not by one with which a sum
-/// of products could become infinite or nothing.
+/// A layer that multiplies or divides by one number; not by one so large or small that sums of
+/// products could overflow or vanish.
 pattern_finder::with_constant pattern_finder::scaling(const network_layer& layer,
                                                       double& factor) const {
   const bool divides = pointwise(layer.outputs.front(), function::div) != nullptr;
@@ -297,8 +295,7 @@ pattern_finder::with_constant pattern_finder::scaling(const network_layer& layer
   return size > 1e-6 && size < 1e6 ? found : with_constant();
 }
 
-/// Whether a layer only moves or scales what it reads: the view of what it gives is then that of
-/// its input, changed.
+/// Updates the view if the layer only moves or scales its input.
 bool pattern_finder::moves_on(scaled_view& view, const network_layer& layer) const {
   const shape& given = network_.output_of(layer);
   if (std::holds_alternative<reshape_layer>(layer.operation)) {
@@ -339,8 +336,8 @@ scaled_view pattern_finder::view_of(std::size_t value) const {
   return view;
 }
 
-/// A layer that scales or reorders a product that nobody else reads becomes that product: it
-/// multiplies by the number too, or writes its matrices where they belong.
+/// A layer that scales or transposes a product with no other reader becomes that product, which
+/// then scales, or writes its matrices transposed.
 bool pattern_finder::take_over_product(network_layer& last) {
   double factor = 1;
   const auto* transpose = std::get_if<transpose_layer>(&last.operation);
@@ -373,7 +370,7 @@ bool pattern_finder::take_over_product(network_layer& last) {
   return true;
 }
 
-/// A product reads matrices that were only moved or scaled where they lay before.
+/// Lets a product read matrices in place that were only moved or scaled.
 void pattern_finder::read_in_place(network_layer& layer) {
   auto* product = std::get_if<matmul_layer>(&layer.operation);
   if (product == nullptr) return;

@@ -9,8 +9,7 @@
 namespace graphline::nn::onnx {
 namespace {
 
-/// The elements of `from` at the listed positions along some axes, and at all along the others;
-/// `padding` for those that are outside.
+/// Selects elements of `from`; `padding` fills positions that are `outside`.
 onnx_tensor selected(const onnx_call& call, const onnx_tensor& from, const selection& lists,
                      const onnx_tensor* padding = nullptr) {
   const auto strides = packed_strides(from.extents);
@@ -89,7 +88,7 @@ onnx_tensor expand(const onnx_call& call) {
   return result;
 }
 
-/// What `Pad` fills with: an attribute before operator set 11, an input since.
+/// The padding value: an attribute before operator set 11, then an input.
 onnx_tensor padding_of(const onnx_call& call) {
   if (call.has(2)) {
     call.require(call.input(2).element == call.input(0).element, "has inputs of different types");
@@ -100,7 +99,7 @@ onnx_tensor padding_of(const onnx_call& call) {
   return cast_onnx(call, value, call.input(0).element);
 }
 
-/// Rows of updates in place of those of the first input, or joined with them.
+/// Replaces rows of the first input by updates, or combines them.
 onnx_tensor scatter(const onnx_call& call) {
   const scattering wanted = scattering_of(call);
   const std::string how = call.text("reduction", "none");
@@ -132,7 +131,7 @@ onnx_tensor scatter(const onnx_call& call) {
   return result;
 }
 
-/// The upper or lower triangle of each matrix, with zeros beside it.
+/// Keeps the upper or lower triangle of each matrix and zeroes the rest.
 onnx_tensor triangle(const onnx_call& call) {
   const onnx_tensor& from = call.input(0);
   const std::size_t rank = from.extents.rank();

@@ -42,9 +42,9 @@ struct onnx_type_entry {
   onnx_type type;
   const char* name;
   std::size_t bytes = 0;
-  std::uint32_t typed_field = 0;  ///< of TensorProto, where its elements are numbers of their own
+  std::uint32_t typed_field = 0;  ///< of TensorProto
   onnx_values (*read)(std::string_view) = nullptr;
-  std::int64_t (*wrap)(std::int64_t) noexcept = nullptr;  ///< of integers
+  std::int64_t (*wrap)(std::int64_t) noexcept = nullptr;  ///< integers only
 };
 
 template <class Stored>
@@ -113,7 +113,7 @@ onnx_values typed_onnx_values(onnx_type element, std::string_view tensor) {
   if (element == onnx_type::float64) return read(std::vector<double>());
   auto integers = read(std::vector<std::int64_t>());
   if (element == onnx_type::float16 || element == onnx_type::bfloat16) {
-    // Their bits.
+    // The fields hold their bits.
     const auto from = element == onnx_type::float16 ? float_from_half : float_from_bfloat16;
     std::vector<float> values;
     for (const std::int64_t bits : integers) {

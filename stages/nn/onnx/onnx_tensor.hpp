@@ -30,25 +30,23 @@ enum class onnx_type {
   bfloat16 = 16,
 };
 
-/// As ONNX's operators call it: "float32", "bool".
+/// ONNX's name: "float32", "bool".
 std::string_view to_string(onnx_type element) noexcept;
 
-/// The type of that number; undefined for one that is not among these.
+/// The type of a TensorProto.DataType; `undefined` if not listed here.
 onnx_type onnx_type_of(std::int64_t number) noexcept;
 
-/// Bytes of one element; 0 for types whose values are not read.
+/// Bytes per element; 0 for types whose values are not read.
 std::size_t size_of(onnx_type element) noexcept;
 
-/// An integer as a tensor of that type holds it: what is beyond the type's range wraps around, and
-/// a bool is 0 or 1. Types other than integers leave it as it is.
+/// Wraps an integer to the range of its type; bool becomes 0 or 1. Other types leave it unchanged.
 std::int64_t wrapped(onnx_type element, std::int64_t value) noexcept;
 
-/// Values in row-major order, widened: float32, float16 and bfloat16 are floats, bool and integers
-/// int64.
+/// Values in row-major order, widened: float16 and bfloat16 to float, bool and integers to int64.
 using onnx_values =
     std::variant<std::vector<float>, std::vector<double>, std::vector<std::int64_t>>;
 
-/// A tensor. Its values are not known where a run computes them or where they are strings.
+/// A tensor. Values are unknown if a run computes them or if they are strings.
 struct onnx_tensor {
   std::string name = {};
   onnx_type element = onnx_type::undefined;
@@ -58,10 +56,10 @@ struct onnx_tensor {
   bool known() const noexcept;
 };
 
-/// Little-endian elements of a type whose values are read; an incomplete last one is left out.
+/// Decodes little-endian elements; drops an incomplete last one.
 onnx_values onnx_values_of(onnx_type element, std::string_view bytes);
 
-/// The values in the typed fields of a TensorProto. Throws protozero's exceptions.
+/// Values in the typed fields of a TensorProto. @throws protozero::exception
 onnx_values typed_onnx_values(onnx_type element, std::string_view tensor);
 
 }  // namespace graphline::nn

@@ -17,13 +17,13 @@ struct unreadable_field : protozero::exception {
   const char* what() const noexcept override { return "not what the field is to hold"; }
 };
 
-/// protozero checks bounds; that a field has the type that it is read as it leaves to its caller.
+/// protozero checks bounds, but leaves type checks to its caller.
 inline void expect(bool sound) {
   if (!sound) throw unreadable_field();
 }
 
-// Take what a field holds: bytes or a message, text, a number, one more text, and one more number
-// or, packed, several.
+// Read a field: bytes or a message, text, a number; into a vector, one more element or a packed
+// field.
 
 inline void take(protozero::pbf_reader& from, std::string_view& to) {
   expect(from.has_wire_type(protozero::pbf_wire_type::length_delimited));
@@ -71,7 +71,7 @@ void take(protozero::pbf_reader& from, std::vector<Element>& to) {
   to.push_back(std::move(element));
 }
 
-/// Calls a function with the bytes of each field.
+/// Calls a function with the field's bytes.
 template <class Function>
 requires std::invocable<Function&, std::string_view>
 void take(protozero::pbf_reader& from, Function& function) {
@@ -80,7 +80,7 @@ void take(protozero::pbf_reader& from, Function& function) {
   function(bytes);
 }
 
-/// A field of a message by its number in onnx.proto, and where it goes.
+/// A field by its number in onnx.proto, and its target.
 template <class Target>
 struct field {
   std::uint32_t number;
@@ -89,7 +89,7 @@ struct field {
 template <class Target>
 field(int, Target&&) -> field<Target>;
 
-/// Reads these fields of a message; the others are skipped.
+/// Reads these fields of a message and skips others.
 template <class... Target>
 void read_fields(std::string_view message, field<Target>... fields) {
   for (protozero::pbf_reader from(message.data(), message.size()); from.next();) {

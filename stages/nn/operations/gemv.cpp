@@ -13,7 +13,7 @@ std::int64_t gemv_form::rows() const noexcept {
 gemv_form collapse_rows(const matmul_form& product) {
   const std::size_t rank = product.c.rank();
   gemv_form form{.k = product.a[rank - 1]};
-  // Innermost first. Where neighbors go on as the axis inside them does, they are more of it.
+  // Innermost first. An axis that continues the one inside it extends that axis.
   const auto add = [&](const gemv_axis& axis) {
     if (axis.extent == 1) return;
     if (!form.axes.empty()) {
@@ -40,14 +40,14 @@ gemv_form collapse_rows(const matmul_form& product) {
 std::optional<split_gemv> split_long_rows(const gemv_form& form) {
   constexpr std::int64_t enough_rows = 16384;
   constexpr std::int64_t shortest_piece = 512;
-  constexpr std::int64_t most_pieces = 4096;  // to a row, which a few threads then add up
+  constexpr std::int64_t most_pieces = 4096;  // per row; a few threads add them up
   const std::int64_t rows = form.rows();
   if (rows >= enough_rows) return {};
   const std::int64_t most =
       std::min({form.k / shortest_piece, most_pieces, 4 * enough_rows / rows});
   if (most < 2) return {};
-  // As many pieces as leave the last the least shorter than the others. These are packs of four, so
-  // that rows that can be read in such still can.
+  // Choose the piece count that leaves the last piece least short. Pieces are multiples of four
+  // elements, so that rows readable as float4 stay so.
   std::int64_t piece = 0;
   std::int64_t count = 0;
   std::int64_t cut = form.k;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Marks a function that a GPU runs too; to a compiler of the CPU alone it means nothing.
+// Marks functions that also run on a GPU; empty for host compilers.
 #ifdef __CUDACC__
 #define GRAPHLINE_HOST_DEVICE __host__ __device__
 #else

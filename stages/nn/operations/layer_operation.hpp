@@ -8,73 +8,52 @@
 #include <vector>
 
 #include "framework/base/tensor_type.hpp"
-#include "framework/base/words.hpp"
 #include "stages/nn/operations/pointwise.hpp"
 #include "stages/nn/operations/product.hpp"
 
 namespace graphline::nn {
 
-// What each layer does, as plain checked values: the result of reading a layer and all that a
-// backend needs to know of it. Meanings are PyTorch's; two-dimensional values are {height, width}.
-// Where nothing is said, a layer reads x alone.
+// Operations of layers as plain, checked values: the result of reading a layer, and all that a
+// backend needs. Meanings are PyTorch's; pairs are {height, width}. A layer reads x alone unless
+// its comment says otherwise.
 
 using extent_pair = std::array<std::int64_t, 2>;
 
-/// Reads x, weight [out_channels, in_channels / groups, height, width] and, with one, bias.
+/// Reads x, weight [out_channels, in_channels / groups, height, width] and bias if `bias`.
 struct conv2d_layer {
   std::int64_t out_channels = 0;
   extent_pair kernel{};
   extent_pair stride{1, 1};
-  extent_pair padding{0, 0};                   ///< on both sides, or
-  std::optional<extent_pair> padding_after{};  ///< so much after it
+  extent_pair padding{0, 0};  ///< before, and after unless `padding_after` is set
+  std::optional<extent_pair> padding_after{};
   extent_pair dilation{1, 1};
   std::int64_t groups = 1;
   bool bias = true;
 };
 
-/// Reads x, weight [out_features, in_features] and, with one, bias.
+/// Reads x, weight [out_features, in_features] and bias if `bias`.
 struct linear_layer {
   std::int64_t out_features = 0;
   bool bias = true;
-  bool any_rank = false;  ///< else of [N, features] or [N, tokens, features] alone
-};
-
-enum class activation { relu, relu6, gelu_erf, gelu_tanh, sigmoid, silu };
-
-inline constexpr word<activation> activation_words[] = {
-    {"relu", activation::relu},         {"relu6", activation::relu6},
-    {"gelu_erf", activation::gelu_erf}, {"gelu_tanh", activation::gelu_tanh},
-    {"sigmoid", activation::sigmoid},   {"silu", activation::silu}};
-
-}  // namespace graphline::nn
-
-template <>
-struct graphline::words_of<graphline::nn::activation> {
-  static constexpr const auto& table = graphline::nn::activation_words;
-};
-
-namespace graphline::nn {
-
-struct activation_layer {
-  activation function = activation::relu;
+  bool any_rank = false;  ///< otherwise [N, features] or [N, tokens, features] only
 };
 
 struct softmax_layer {
-  std::int64_t dim = -1;  ///< negative ones count from the last
+  std::int64_t dim = -1;  ///< negative: from the last
 };
 
-/// Reads x, then for each channel weight, bias, mean and variance.
+/// Reads x, then per channel weight, bias, mean and variance.
 struct batch_norm2d_layer {
   double eps = 1e-5;
 };
 
-/// Reads x, weight and bias, of the last dimension.
+/// Reads x, and weight and bias of the last dimension.
 struct layer_norm_layer {
   double eps = 1e-5;
 };
 
-/// Of queries, keys and values that lie after each other in the last dimension, and in each of them
-/// one head after the other.
+/// Self-attention. Reads [N, tokens, 3 dim]: queries, keys and values adjacent in the last
+/// dimension, in each of them the heads adjacent.
 struct attention_layer {
   std::int64_t heads = 1;
 };
@@ -85,10 +64,10 @@ struct pool2d_layer {
   pooling method = pooling::max;
   extent_pair kernel{};
   extent_pair stride{};
-  extent_pair padding{0, 0};                   ///< on both sides, or
-  std::optional<extent_pair> padding_after{};  ///< so much after it
+  extent_pair padding{0, 0};  ///< before, and after unless `padding_after` is set
+  std::optional<extent_pair> padding_after{};
   extent_pair dilation{1, 1};
-  bool count_include_pad = true;  ///< of average pools
+  bool count_include_pad = true;  ///< average pools only
   bool ceil_mode = false;
 };
 
@@ -96,28 +75,21 @@ struct adaptive_avg_pool2d_layer {
   extent_pair output{};
 };
 
-struct flatten_layer {
-  std::int64_t start_dim = 1;  ///< negative ones count from the last
-};
-
-/// Reads x and what is added to it, of the same shape.
-struct add_layer {};
-
-/// Reads x, weight [in_channels, out_channels / groups, height, width] and, with one, bias.
+/// Reads x, weight [in_channels, out_channels / groups, height, width] and bias if `bias`.
 struct conv_transpose2d_layer {
   std::int64_t out_channels = 0;
   extent_pair kernel{};
   extent_pair stride{1, 1};
-  extent_pair padding{0, 0};        ///< rows and columns of the result left out before
-  extent_pair padding_after{0, 0};  ///< and after it; negative ones are zeros added
+  extent_pair padding{0, 0};        ///< rows and columns cropped from the result's start
+  extent_pair padding_after{0, 0};  ///< cropped from its end; negative values add zeros
   extent_pair dilation{1, 1};
   std::int64_t groups = 1;
   bool bias = true;
 };
 
-/// Reads a [..., m, k] and b [..., k, n], whose first extents are broadcast as in NumPy, and gives
-/// their product times a number. The matrices lie row by row in what is read and given, or where a
-/// reader found them once it had the shapes: then their extents are not those of the values.
+/// Reads a [..., m, k] and b [..., k, n], with leading extents broadcast as in NumPy; gives scale *
+/// a * b. Matrices are packed row-major unless a, b or product states other strides, whose extents
+/// need not be those of the values.
 struct matmul_layer {
   std::optional<strided_matrices> a = {};
   std::optional<strided_matrices> b = {};
@@ -125,36 +97,36 @@ struct matmul_layer {
   float scale = 1;
 };
 
-/// Reads one value or more, which it joins along one dimension.
+/// Reads one or more values and joins them along one dimension.
 struct concat_layer {
   std::size_t axis = 0;
 };
 
-/// The elements begin, begin + step, ... along each dimension.
+/// Elements begin, begin + step, ... along each dimension.
 struct slice_layer {
   std::vector<std::int64_t> begin;
   std::vector<std::int64_t> step;  ///< may be negative
-  shape extents;                   ///< how many along each
+  shape extents;                   ///< of the result
 };
 
-/// Elements of one value before and after those of x along each dimension.
+/// Adds elements of one value before and after x along each dimension.
 struct pad_layer {
   float value = 0;
   std::vector<std::int64_t> before;
   std::vector<std::int64_t> after;
 };
 
-/// Dimension i of what it gives is dimension order[i] of x.
+/// Dimension i of the result is dimension order[i] of x.
 struct transpose_layer {
   std::vector<std::size_t> order;
 };
 
-/// The same elements in another shape.
+/// Views the elements in another shape.
 struct reshape_layer {
   shape extents;
 };
 
-/// x broadcast to a shape as in NumPy.
+/// Broadcasts x to a shape as in NumPy.
 struct expand_layer {
   shape extents;
 };
@@ -166,54 +138,76 @@ struct reduce_layer {
   bool keep_dims = true;
 };
 
-/// What a position along one dimension of a resized value is made of: the two elements around it,
-/// of which the second weighs so much.
+/// One position along a resized dimension: first + weight * (second - first).
 struct resize_position {
   std::int64_t first = 0;
   std::int64_t second = 0;
   float weight = 0;
 };
 
-/// Of [N, C, height, width], one dimension after the other.
+/// Resizes [N, C, height, width] along height and width.
 struct resize2d_layer {
   std::vector<resize_position> rows;
   std::vector<resize_position> columns;
 };
 
-/// Elements of those numbers along one dimension.
+/// Elements at these indices along one dimension.
 struct gather_layer {
   std::size_t axis = 0;
   std::vector<std::int64_t> indices;
 };
 
-/// Reads x and whole numbers of any shape: the elements of x of those numbers along one dimension,
-/// whose place the dimensions of the numbers take. Negative ones count from the end; beyond both
-/// ends the first and the last element are taken.
+/// Reads x and an index tensor of any shape, whose dimensions replace dimension `axis` of x in the
+/// result. Negative indices count from the end; indices out of range are clamped.
 struct take_layer {
   std::size_t axis = 0;
 };
 
-/// Reads numbers of another type: int32, int64 or uint8. From 2^24 on float32 rounds them.
+/// Converts int32, int64 or uint8 to float32, which rounds integers above 2^24.
 struct convert_layer {
   dtype from = dtype::int32;
 };
 
-/// Reads x [steps, batch, features], the hidden and the cell state before it, both [directions,
-/// batch, hidden], then weight_ih [directions, 4 hidden, features], weight_hh [directions, 4
-/// hidden, hidden] and bias [directions, 4 hidden], each of the input, forget, cell and output gate
-/// in this order. Gives the hidden state of each step [steps, batch, directions * hidden], then the
-/// hidden and the cell state after it.
+/// Reads x [steps, batch, features]; the initial hidden and cell state, both [directions, batch,
+/// hidden]; weight_ih [directions, 4 hidden, features], weight_hh [directions, 4 hidden, hidden]
+/// and bias [directions, 4 hidden], with gates in the order input, forget, cell, output. Gives the
+/// hidden state of each step [steps, batch, directions * hidden], then the final hidden and cell
+/// state.
 struct lstm_layer {
   enum class direction { forward, backward, both };
   direction way = direction::forward;
   std::int64_t hidden = 0;
 };
 
+/// Every layer with a lowering of its own. Shape rules and lowerings declare one function per row.
+/// The other two operations, `pointwise_layer` and `batch_norm2d_layer`, are steps of expressions.
+#define GRAPHLINE_LOWERED_LAYERS(ROW) \
+  ROW(conv2d_layer)                   \
+  ROW(conv_transpose2d_layer)         \
+  ROW(linear_layer)                   \
+  ROW(matmul_layer)                   \
+  ROW(attention_layer)                \
+  ROW(lstm_layer)                     \
+  ROW(softmax_layer)                  \
+  ROW(layer_norm_layer)               \
+  ROW(pool2d_layer)                   \
+  ROW(adaptive_avg_pool2d_layer)      \
+  ROW(reduce_layer)                   \
+  ROW(resize2d_layer)                 \
+  ROW(concat_layer)                   \
+  ROW(slice_layer)                    \
+  ROW(pad_layer)                      \
+  ROW(transpose_layer)                \
+  ROW(reshape_layer)                  \
+  ROW(expand_layer)                   \
+  ROW(gather_layer)                   \
+  ROW(take_layer)                     \
+  ROW(convert_layer)
+
+#define GRAPHLINE_ALTERNATIVE(layer) , layer
 using layer_operation =
-    std::variant<conv2d_layer, linear_layer, activation_layer, softmax_layer, batch_norm2d_layer,
-                 layer_norm_layer, attention_layer, pool2d_layer, adaptive_avg_pool2d_layer,
-                 flatten_layer, add_layer, pointwise_layer, conv_transpose2d_layer, matmul_layer,
-                 concat_layer, slice_layer, pad_layer, transpose_layer, reshape_layer, expand_layer,
-                 reduce_layer, resize2d_layer, gather_layer, take_layer, convert_layer, lstm_layer>;
+    std::variant<pointwise_layer,
+                 batch_norm2d_layer GRAPHLINE_LOWERED_LAYERS(GRAPHLINE_ALTERNATIVE)>;
+#undef GRAPHLINE_ALTERNATIVE
 
 }  // namespace graphline::nn

@@ -11,14 +11,14 @@
 
 namespace graphline::nn {
 
-/// Where a walk over a tensor begins, in elements, and how it advances along each dimension.
+/// A strided view of a tensor, in elements.
 struct strided_part {
   std::int64_t begin = 0;
   std::vector<std::int64_t> strides;
 };
 
-/// A position along a dimension of so many elements: the one at `first`, or that much beyond it,
-/// towards the next. Outside, the one at the edge.
+/// The position `beyond` past element `first` of `extent` elements, towards the next one; clamped
+/// to the edges.
 inline resize_position position_in(std::int64_t extent, double first,
                                    std::optional<double> beyond = {}) {
   const auto inside = [&](double position) {
@@ -27,9 +27,22 @@ inline resize_position position_in(std::int64_t extent, double first,
   return {inside(first), inside(first + (beyond ? 1 : 0)), static_cast<float>(beyond.value_or(0))};
 }
 
-// The parts that layers copy, in tensors of those strides.
+/// Elements before, along and after an axis.
+struct axis_extents {
+  std::int64_t outer = 1;
+  std::int64_t extent = 1;
+  std::int64_t inner = 1;
+};
 
-/// What a slice takes.
+inline axis_extents extents_along(const std::vector<std::int64_t>& extents, std::size_t axis) {
+  axis_extents result{.extent = extents[axis]};
+  for (std::size_t i = 0; i < axis; ++i) result.outer *= extents[i];
+  for (std::size_t i = axis + 1; i < extents.size(); ++i) result.inner *= extents[i];
+  return result;
+}
+
+// Views that layers copy, of tensors with the given strides.
+
 inline strided_part part_of(const slice_layer& slice, const std::vector<std::int64_t>& strides) {
   strided_part part;
   for (std::size_t axis = 0; axis < strides.size(); ++axis) {
@@ -39,7 +52,7 @@ inline strided_part part_of(const slice_layer& slice, const std::vector<std::int
   return part;
 }
 
-/// All of it, in the order of the result.
+/// The whole tensor in the order of the result.
 inline strided_part part_of(const transpose_layer& transpose,
                             const std::vector<std::int64_t>& strides) {
   strided_part part;
@@ -47,7 +60,7 @@ inline strided_part part_of(const transpose_layer& transpose,
   return part;
 }
 
-/// Of a padded tensor what lies within the padding.
+/// The part of a padded tensor inside the padding.
 inline strided_part inside_of(const pad_layer& pad, std::vector<std::int64_t> strides) {
   std::int64_t begin = 0;
   for (std::size_t axis = 0; axis < strides.size(); ++axis) {
@@ -56,7 +69,7 @@ inline strided_part inside_of(const pad_layer& pad, std::vector<std::int64_t> st
   return {begin, std::move(strides)};
 }
 
-/// The matrices of a product of tensors of these shapes, all in the dimensions of the result.
+/// The matrices of a product of tensors of these shapes, all of the result's rank.
 inline strided_product matrices_of(const matmul_layer& matmul, const shape& a, const shape& b,
                                    const shape& product) {
   strided_product result{matmul.a ? *matmul.a : packed_matrices(a),
@@ -74,9 +87,9 @@ inline strided_product matrices_of(const matmul_layer& matmul, const shape& a, c
   return result;
 }
 
-/// The two products of attention: queries by keys over the root of a head's depth, and a softmax of
-/// these scores by values. The heads are read where they lie among queries, keys and values, and
-/// written where they lie in the result, [N, tokens, dim].
+/// The two products of attention: scores = queries * keys / sqrt(head depth), and softmax(scores) *
+/// values. Heads are read in place from packed queries, keys and values, and written in place to
+/// the result [N, tokens, dim].
 struct attention_products {
   strided_product scores;
   strided_product sums;
@@ -97,7 +110,7 @@ inline attention_products products_of(const attention_layer& attention, const sh
           {scores, part(2), {heads, {tokens * dim, depth, dim, 1}}}};
 }
 
-/// The extents of a tensor with padding.
+/// Extents including the padding.
 inline shape padded_extents(const shape& s, const pad_layer& pad) {
   std::vector<std::int64_t> extents = s.extents();
   for (std::size_t axis = 0; axis < extents.size(); ++axis) {

@@ -19,19 +19,19 @@ enum class pointwise_function {
 #include "stages/nn/operations/pointwise_functions.inc"
 };
 
-/// Its name in names of kernels, its number of operands, and its FLOPs for an element: each
-/// arithmetic operation, comparison and function of its formula counts as one.
+/// Name in kernel names, number of operands, and FLOPs per element: each arithmetic operation,
+/// comparison and function of the formula counts as one.
 struct pointwise_traits {
   pointwise_function function;
   std::string_view name;
   int operands;
   int flops;
-  std::string_view onnx;  ///< the operator that is this function of its inputs; "" if none is
+  std::string_view onnx;  ///< the operator that computes it; "" if none
 };
 std::span<const pointwise_traits> pointwise_functions();
 const pointwise_traits& traits_of(pointwise_function function);
 
-/// Reads as many values as its function has operands; their shapes are broadcast as in NumPy.
+/// Reads one value per operand of its function; shapes broadcast as in NumPy.
 struct pointwise_layer {
   pointwise_function function = pointwise_function::abs;
   float alpha = 0;
@@ -40,26 +40,25 @@ struct pointwise_layer {
   bool operator==(const pointwise_layer&) const = default;
 };
 
-/// The shape that NumPy broadcasts these to; nothing where they do not fit.
+/// The shape to which NumPy broadcasts these; empty if they do not fit.
 std::optional<shape> broadcast(std::span<const shape> shapes);
 
-/// The distance between neighbors along each dimension of a packed tensor, in elements.
+/// Strides of a packed row-major tensor, in elements.
 std::vector<std::int64_t> packed_strides(const shape& s);
 
-/// The same along each dimension of `to`, to which a tensor of those strides, or a packed one, is
-/// broadcast.
+/// Strides along each dimension of `to` of a tensor broadcast to it, with these strides or packed.
 std::vector<std::int64_t> broadcast_strides(const shape& from, std::vector<std::int64_t> strides,
                                             const shape& to);
 std::vector<std::int64_t> broadcast_strides(const shape& from, const shape& to);
 
-/// Layers one after the other on one position. A register holds an operand, in their order, or what
-/// a step gives, in theirs.
+/// Pointwise layers evaluated at one position. Registers hold the operands in order, then the
+/// result of each step.
 struct pointwise_expression {
   struct step {
     pointwise_layer layer;
     std::array<std::uint16_t, 3> from{};  ///< registers
 
-    /// Those of them that its function has operands for.
+    /// The registers that its function reads.
     std::span<const std::uint16_t> reads() const {
       return std::span(from).first(static_cast<std::size_t>(traits_of(layer.function).operands));
     }
@@ -69,15 +68,14 @@ struct pointwise_expression {
   std::vector<std::size_t> results;  ///< registers whose values are written, in order
 };
 
-/// Where the elements of tensors of several shapes lie, as one goes over the largest: extents from
-/// the outermost in, and for each tensor how far one step along each moves, in elements (0 where it
-/// is broadcast).
+/// An iteration space over several tensors: extents outermost first, and per tensor its strides in
+/// elements, 0 where broadcast.
 struct pointwise_space {
   std::vector<std::int64_t> extents;
-  std::vector<std::vector<std::int64_t>> strides;  ///< of each tensor
+  std::vector<std::vector<std::int64_t>> strides;  ///< per tensor
 };
 
-/// Joins neighboring extents along which all tensors advance evenly, and drops those of 1.
+/// Merges adjacent extents that are contiguous in all tensors; drops extents of 1.
 pointwise_space collapsed(const pointwise_space& space);
 
 }  // namespace graphline::nn

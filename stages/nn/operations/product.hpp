@@ -8,28 +8,28 @@
 
 namespace graphline::nn {
 
-/// A batched matrix product in one rank: [batch..., m, k] x [batch..., k, n] -> [batch..., m, n],
-/// with leading extents of 1 where an operand is broadcast.
+/// A batched matrix product [batch..., m, k] x [batch..., k, n] -> [batch..., m, n]; all operands
+/// have one rank, with leading extents of 1 where broadcast.
 struct matmul_form {
   shape a;  ///< after transposing
   shape b;
   shape c;
-  bool transpose_a = false;  ///< in memory the last two extents of `a` are swapped
+  bool transpose_a = false;  ///< stored with its last two extents swapped
   bool transpose_b = false;
 
-  /// How many products each element is the sum of.
+  /// Products summed per element: k.
   std::int64_t depth() const { return a[a.rank() - 1]; }
 };
 
-/// Matrices [batch..., rows, columns], 1 along what they are broadcast along, and where their
-/// elements lie, in elements: one after the other in each row or in each column.
+/// Matrices [batch..., rows, columns] with extents of 1 where broadcast, and their strides in
+/// elements; rows or columns are contiguous.
 struct strided_matrices {
   shape extents;
   std::vector<std::int64_t> strides;
   std::int64_t offset = 0;
 };
 
-/// A batched product of matrices in one rank, times a number.
+/// c = scale * a * b, batched; all of one rank.
 struct strided_product {
   strided_matrices a;
   strided_matrices b;
@@ -37,12 +37,12 @@ struct strided_product {
   float scale = 1;
 };
 
-/// Matrices that follow each other row by row.
+/// Packed row-major matrices.
 strided_matrices packed_matrices(const shape& extents);
 
 strided_product strided(const matmul_form& form);
 
-/// What it amounts to: both operands as they are, before broadcasting, and the product.
+/// Reads both operands before broadcasting, writes the product.
 cost cost_of(const matmul_form& form);
 
 }  // namespace graphline::nn

@@ -6,8 +6,8 @@
 
 namespace graphline::nn {
 
-/// Functions of one number, float or double, that the bodies of `pointwise_functions.inc` call as
-/// they call those of `vector_math`.
+/// Functions of one float or double for the bodies of `pointwise_functions.inc`, with the interface
+/// of `vector_math`.
 template <class value>
 struct scalar_math {
   using mask = bool;
@@ -23,7 +23,7 @@ struct scalar_math {
     to = x < low ? low : x > high ? high : x;
   }
   GRAPHLINE_HOST_DEVICE static void absolute(value x, value& to) { to = std::fabs(x); }
-  /// Halves to even.
+  /// Rounds halves to even.
   GRAPHLINE_HOST_DEVICE static void nearest(value x, value& to) { to = std::rint(x); }
   GRAPHLINE_HOST_DEVICE static void floor(value x, value& to) { to = std::floor(x); }
   GRAPHLINE_HOST_DEVICE static void ceil(value x, value& to) { to = std::ceil(x); }

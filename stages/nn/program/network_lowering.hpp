@@ -10,14 +10,13 @@
 
 namespace graphline::nn {
 
-/// What lowering a network to a program, layer by layer, has in common for every device. The
-/// network and the weights must outlive it.
+/// Base of host and CUDA lowering. Network and weights must outlive it.
 class network_lowering {
  public:
   const network_definition& network() const noexcept { return network_; }
   const network_layer& layer(std::size_t index) const { return network_.layers[index]; }
 
-  /// The shapes of the first value that a layer reads and of the first it gives.
+  /// Shapes of a layer's first input and first output.
   const shape& input_shape(const network_layer& layer) const { return network_.input_of(layer); }
   const shape& output_shape(const network_layer& layer) const { return network_.output_of(layer); }
   const weight_table& weights() const noexcept { return weights_; }
@@ -25,11 +24,11 @@ class network_lowering {
   /// "stage 'head', layer '0.linear'".
   std::string owner(const network_layer& layer) const;
 
-  /// Adds to what the report says of the current part.
+  /// Appends to the current part's text in reports.
   void note(const std::string& text);
 
  protected:
-  /// `owner` leads messages: "stage 'head'"; `between` stands between notes.
+  /// `owner` leads messages: "stage 'head'"; `between` separates notes.
   network_lowering(const network_definition& network, const weight_table& weights,
                    std::string owner, const char* between, const element_sizes& sizes)
       : network_(network),
@@ -38,10 +37,11 @@ class network_lowering {
         between_(between),
         sizes_(sizes) {}
 
-  /// States that the steps since the last part, up to `end`, are `group`; without steps it is none.
+  /// Ends a part: the steps since the previous one, up to `end`, are `group`. Adds none without
+  /// steps.
   void add_part(program& to, const layer_group& group, std::size_t end);
 
-  /// Which of the network's outputs a group gives.
+  /// Indices of the network's outputs that a group computes.
   std::vector<std::size_t> outputs_of(const layer_group& group) const;
 
  private:

@@ -11,7 +11,7 @@
 
 namespace graphline::nn {
 
-/// A piece of scratch memory that is in use from one step of a program to another, both included.
+/// A block of scratch memory, live from step `first` to step `last`, inclusive.
 struct scratch_block {
   std::size_t bytes = 0;
   std::size_t first = 0;
@@ -20,38 +20,38 @@ struct scratch_block {
 
 struct scratch_layout {
   std::vector<std::size_t> offsets;  ///< per block, aligned to 256 bytes
-  std::size_t bytes = 0;             ///< of all together
+  std::size_t bytes = 0;             ///< total
 };
 
-/// Places blocks so that those in use at the same time do not overlap: largest first, each at the
-/// lowest offset that is free during its time.
+/// Assigns offsets so that blocks live at the same time do not overlap: largest first, each at the
+/// lowest free offset.
 scratch_layout lay_out_scratch(const std::vector<scratch_block>& blocks);
 
-/// Where a buffer of a program lies once the program is bound.
+/// Memory that holds a buffer once the program is bound.
 enum class buffer_place {
-  input,    ///< a tensor that the program reads
-  output,   ///< one it writes
-  weights,  ///< at `offset` in the memory of its weights
-  scratch,  ///< at `offset` in the memory that it needs while it runs
+  input,    ///< an input tensor
+  output,   ///< an output tensor
+  weights,  ///< at `offset` in the weights
+  scratch,  ///< at `offset` in the scratch memory
 };
 
 struct program_buffer {
   buffer_place place = buffer_place::scratch;
   std::size_t bytes = 0;
-  std::size_t tensor = 0;  ///< which of the program's inputs or outputs
+  std::size_t tensor = 0;  ///< index among the inputs or outputs
   std::size_t offset = 0;
-  std::optional<std::size_t> within = {};  ///< it is the part of another buffer at `offset`
+  std::optional<std::size_t> within = {};  ///< set: part of that buffer, at `offset`
 };
 
-/// Layers computed as one, or a whole program, and the steps that do it.
+/// The steps of layers computed as one, or of a whole program.
 struct program_part {
   std::string name;    ///< "0.conv2d+1.gelu"
   std::string choice;  ///< "cuDNN engine 8, 1.5 MiB workspace"
   graphline::cost cost;
-  std::size_t end_steps = 0;  ///< it ends before this step; the part after it begins there
+  std::size_t end_steps = 0;  ///< one past its last step
 };
 
-/// The memory that a program works on.
+/// Memory that a program is bound to.
 struct program_memory {
   std::span<const tensor_view> inputs;
   std::span<const tensor_view> outputs;
@@ -59,7 +59,7 @@ struct program_memory {
   std::byte* scratch = nullptr;  ///< `scratch_bytes`, aligned to 256 bytes
 };
 
-/// A list of steps on buffers, apart from what a step is on its device.
+/// Buffers and parts of a program; the steps depend on the device.
 struct program {
   std::vector<program_buffer> buffers;
   std::vector<program_part> parts;
@@ -68,15 +68,14 @@ struct program {
 
   std::size_t add_buffer(buffer_place place, std::size_t bytes, std::size_t tensor = 0);
 
-  /// Adds a buffer that is part of another.
+  /// Adds a buffer inside another.
   std::size_t add_part_of(std::size_t whole, std::size_t offset, std::size_t bytes);
 
-  /// Gives every buffer its offset, aligned to 256 bytes: weights one after the other, scratch
-  /// reused by lifetime, which is from the first to the last use. `uses` has for each step the
-  /// buffers it touches.
+  /// Assigns offsets, aligned to 256 bytes: weights consecutively, scratch reused by lifetime.
+  /// `uses` lists the buffers of each step.
   void place_buffers(const std::vector<std::vector<std::size_t>>& uses);
 
-  /// Where a buffer begins.
+  /// Address of a buffer.
   std::byte* address_of(std::size_t buffer, const program_memory& memory) const;
 };
 

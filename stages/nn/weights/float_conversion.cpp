@@ -45,7 +45,7 @@ float float_from_half(std::uint16_t bits) noexcept {
     const float magnitude = std::ldexp(static_cast<float>(mantissa), -24);
     return sign != 0 ? -magnitude : magnitude;
   }
-  // Infinities and NaNs keep an exponent of all ones; the rest moves from bias 15 to bias 127.
+  // Infinities and NaNs keep an exponent of all ones; others move from bias 15 to bias 127.
   const int wide = exponent == 0x1f ? 0xff : exponent + (127 - 15);
   return std::bit_cast<float>(sign | static_cast<std::uint32_t>(wide) << 23 |
                               static_cast<std::uint32_t>(mantissa) << 13);
@@ -63,13 +63,13 @@ std::uint16_t half_from_float(float value) noexcept {
     return static_cast<std::uint16_t>(sign | static_cast<std::uint16_t>(half));
   };
   if (std::isnan(value)) return with_sign(0x7e00);
-  if (magnitude >= 65520.0F) return with_sign(0x7c00);  // halfway to the first that is too large
+  if (magnitude >= 65520.0F) return with_sign(0x7c00);  // halfway to the first value out of range
   if (magnitude < 0x1p-14F) {
-    // Subnormal: a multiple of 2^-24, which adding 1/2 leaves in the last bits of the sum, rounded.
+    // Subnormal: a multiple of 2^-24. Adding 1/2 leaves it, rounded, in the last bits of the sum.
     const auto sum = std::bit_cast<std::uint32_t>(magnitude + 0.5F);
     return with_sign(sum - std::bit_cast<std::uint32_t>(0.5F));
   }
-  // The exponent moves from bias 127 to bias 15; a carry out of the mantissa raises it rightly.
+  // The exponent moves from bias 127 to bias 15; a carry out of the mantissa increments it.
   std::uint32_t moved = (bits & 0x7fffffffU) - (std::uint32_t{127 - 15} << 23);
   moved += 0xfffU + (moved >> 13 & 1U);
   return with_sign(moved >> 13);

@@ -9,27 +9,25 @@
 
 namespace graphline::nn {
 
-/// IEEE 754 binary16 to float32, exact; subnormals, infinities and NaNs included.
+/// IEEE 754 binary16 to float32, exact, including subnormals, infinities and NaNs.
 float float_from_half(std::uint16_t bits) noexcept;
 
-/// bfloat16 to float32, exact: the upper half of the same number.
+/// bfloat16 to float32, exact.
 float float_from_bfloat16(std::uint16_t bits) noexcept;
 
-/// float32 to binary16, rounded to the nearest and to the even one of two; what is too large
-/// becomes infinite, a NaN stays one.
+/// float32 to binary16, rounded to nearest even; overflows to infinity, keeps NaN.
 std::uint16_t half_from_float(float value) noexcept;
 
-/// float32 to bfloat16, rounded likewise.
+/// float32 to bfloat16, rounded to nearest even; keeps NaN.
 std::uint16_t bfloat16_from_float(float value) noexcept;
 
-/// Writes the values as little-endian float16, bfloat16 or float32.
+/// Writes values as little-endian float16, bfloat16 or float32.
 void write_elements(dtype element, std::span<const float> values, std::byte* to);
 
-/// Converts little-endian elements at `from` to as many floats as `to` has.
+/// Converts little-endian elements at `from`, one per float of `to`.
 using float_converter = void (*)(const std::byte* from, std::span<float> to);
 
-/// The converter from a safetensors type ("F16", "BF16", "F32", "F64"); null for one that holds no
-/// floating-point numbers of these kinds.
+/// Converter from a safetensors type ("F16", "BF16", "F32", "F64"); null for other types.
 float_converter float_conversion(std::string_view element) noexcept;
 
 }  // namespace graphline::nn

@@ -17,20 +17,19 @@
 namespace graphline::nn {
 namespace {
 
-/// Whether it is a rectifier or comes near one.
+/// Whether it is a rectifier or approximates one.
 bool rectifies(const layer_operation& operation) {
-  if (const auto* of = std::get_if<activation_layer>(&operation)) {
-    return of->function != activation::sigmoid;
-  }
+  using function = pointwise_function;
+  constexpr function rectifiers[] = {
+      function::relu,      function::clip, function::leaky_relu, function::gelu_erf,
+      function::gelu_tanh, function::silu, function::hard_swish, function::mish};
   const auto* of = std::get_if<pointwise_layer>(&operation);
-  return of != nullptr && (of->function == pointwise_function::leaky_relu ||
-                           of->function == pointwise_function::hard_swish ||
-                           of->function == pointwise_function::mish);
+  return of != nullptr && std::ranges::find(rectifiers, of->function) != std::end(rectifiers);
 }
 
-/// What makes up for what the activation after the layer of a weight takes from the size of its
-/// values: a rectifier, or what comes near one, half of their mean square (He, Zhang, Ren and Sun,
-/// arXiv:1502.01852). A batch norm between the two, as drawn, changes nothing.
+/// Compensates for the activation after a weight's layer: a rectifier, or an approximation, halves
+/// the mean square of its input (He, Zhang, Ren and Sun, arXiv:1502.01852). A batch norm in
+/// between, as drawn, has no effect.
 double gain_after(const network_definition& network, std::size_t weight) {
   std::size_t value = weight;
   for (const network_layer& later : network.layers) {
@@ -63,7 +62,7 @@ std::vector<float> drawn(const network_value& weight, double gain, std::uint64_t
   return values;
 }
 
-/// PyTorch counts training batches beside a batch norm's statistics; inference ignores the count.
+/// PyTorch stores a count of training batches with a batch norm's statistics; inference ignores it.
 bool is_batch_count(std::string_view name, const std::set<std::string>& expected) {
   constexpr std::string_view suffix = "num_batches_tracked";
   if (!name.ends_with(suffix)) return false;
@@ -71,7 +70,7 @@ bool is_batch_count(std::string_view name, const std::set<std::string>& expected
   return expected.contains(layer + "running_mean");
 }
 
-/// "'a', 'b', 'c', ...", of as many as one likes to read.
+/// The first names: "'a', 'b', 'c', ...".
 std::string some_of(const std::vector<std::string>& names) {
   constexpr std::size_t most = 3;
   std::vector<std::string> shown;
@@ -97,7 +96,7 @@ void check_tensors(const safetensors_file& file, const network_definition& netwo
     }
   }
   if (!any_found) {
-    // One thing is wrong here, not as many as there are tensors.
+    // One error, not one per tensor.
     out.error(where,
               fmt::format("weights file '{}' has none of the tensors of this network: {}; it holds "
                           "{}; give layers the 'name' with which their tensors begin in the file",
@@ -125,7 +124,7 @@ named_tensor as_tensor(const network_value& weight, const std::vector<float>& va
   return tensor;
 }
 
-/// The file may have changed since it was checked.
+/// Checks again: the file may have changed.
 std::vector<named_tensor> read_weights(const network_definition& network, const arguments& values) {
   diagnostics found;
   std::vector<named_tensor> tensors;

@@ -21,13 +21,13 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-/// The format's own bound on a header.
+/// The format's limit.
 constexpr std::uint64_t largest_header = 100'000'000;
 
-/// Far more than the dimensions of any tensor.
+/// Far above the rank of any tensor.
 constexpr std::size_t most_extents = 64;
 
-/// Bytes per element of each type the format knows.
+/// Bytes per element of the format's types.
 const std::map<std::string, std::uint64_t, std::less<>> bytes_per_element = {
     {"BOOL", 1}, {"U8", 1},  {"I8", 1},  {"F8_E5M2", 1}, {"F8_E4M3", 1},
     {"I16", 2},  {"U16", 2}, {"F16", 2}, {"BF16", 2},    {"I32", 4},
@@ -37,7 +37,7 @@ std::string describe(const safetensors_file::entry& tensor) {
   return fmt::format("{} {}", tensor.element, to_string(tensor.shape));
 }
 
-/// A list of sizes; nothing where it is none.
+/// A JSON list of sizes; empty if it is not one.
 std::optional<std::vector<std::int64_t>> sizes_in(const json& list) {
   if (!list.is_array() || list.size() > most_extents) return {};
   std::vector<std::int64_t> sizes;
@@ -49,7 +49,7 @@ std::optional<std::vector<std::int64_t>> sizes_in(const json& list) {
   return sizes;
 }
 
-/// A tensor's part of the header; whether it is exact.
+/// Reads a tensor's header entry; false if it is not exact.
 bool read_entry(const json& value, safetensors_file::entry& tensor) {
   if (!value.is_object() || value.size() != 3) return false;
   const json element = value.value("dtype", json());
@@ -81,7 +81,7 @@ void safetensors_file::fail(const std::string& message) const {
 }
 
 void safetensors_file::read_header(std::uint64_t size) {
-  // The header begins with a brace, which a file of another format has not in its place.
+  // A header begins with '{'; files of other formats do not at this offset.
   std::string beginning(9, '\0');
   std::uint64_t length = 0;
   if (size >= beginning.size() && file_.read(beginning.data(), 9)) {

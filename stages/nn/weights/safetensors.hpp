@@ -11,12 +11,12 @@
 
 namespace graphline::nn {
 
-/// A safetensors file, opened for reading: eight bytes with the length of a JSON header, the
-/// header, then the tensors' bytes without gaps (format of huggingface/safetensors). The header is
-/// checked whole when the file is opened; the data of a tensor is read when it is asked for.
+/// A safetensors file opened for reading (format of huggingface/safetensors): eight bytes with the
+/// header's length, a JSON header, then the tensors' bytes without gaps. The constructor checks the
+/// whole header; tensor data is read on request.
 class safetensors_file {
  public:
-  /// What the header says of a tensor.
+  /// A tensor's entry in the header.
   struct entry {
     std::string element;  ///< as in the file: "F32", "BF16", ...
     graphline::shape shape;
@@ -24,20 +24,19 @@ class safetensors_file {
     std::uint64_t end = 0;
   };
 
-  /// Reads the header and nothing behind it. Throws `input_error` naming the file, and the tensor
-  /// where there is one, for a file that cannot be read, is of another format, is truncated, or
-  /// whose header is not exact: unknown types, or sizes that do not follow from shape and type.
+  /// Reads the header only. @throws input_error naming the file and, where known, the tensor: the
+  /// file cannot be read, has another format, is truncated, or its header has unknown types or
+  /// sizes that do not follow from shape and type.
   explicit safetensors_file(std::string path);
 
   const std::string& path() const noexcept { return path_; }
   const std::map<std::string, entry, std::less<>>& entries() const noexcept { return entries_; }
 
-  /// What `read_float32` would say of a tensor without reading it; empty where all is well with it.
+  /// The error that `read_float32` would report for a tensor; empty if none.
   std::string why_not_float32(std::string_view name, const shape& expected) const;
 
-  /// The tensor's elements as float32; F16, BF16 and F64 are converted. Throws `input_error` when
-  /// there is none of that name, its shape is another one, it holds no floating-point numbers or
-  /// cannot be read.
+  /// Elements as float32, converted from F16, BF16 and F64. @throws input_error if the tensor is
+  /// missing, has another shape or type, or cannot be read.
   std::vector<float> read_float32(std::string_view name, const shape& expected);
 
  private:

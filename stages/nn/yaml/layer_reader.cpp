@@ -6,14 +6,129 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <string_view>
+#include <vector>
 
+#include "framework/spec/node.hpp"
 #include "framework/spec/node_reading.hpp"
-#include "stages/nn/yaml/layer_entry.hpp"
+#include "stages/nn/layers/layer_kind.hpp"
 
 namespace graphline::nn {
 
 namespace {
+
+/// A layer as written: parameters checked, shapes unknown.
+struct layer_entry {
+  const layer_kind* kind = nullptr;  ///< null when unknown
+  arguments values = {};
+  bool sound = false;                             ///< kind and parameters are valid
+  std::optional<layer_operation> operation = {};  ///< set if sound and its kind has `read`
+  std::string given_name = {};                    ///< empty for none
+  std::vector<named> reads = {};  ///< earlier layers or inputs; the layer before when empty
+  std::string subject = {};       ///< in messages: "conv2d" or "conv2d 'stem'"
+  graphline::place place = {};
+};
+
+/// The kind of that name, or null.
+const layer_kind* find_layer_kind(std::string_view name) {
+  const auto found = std::ranges::find(layer_kinds(), name, &layer_kind::name);
+  return found == layer_kinds().end() ? nullptr : &*found;
+}
+
+/// Unnamed layers are identified by number: "3.weight", "3.conv2d". Dots separate blocks as in
+/// PyTorch: "layer1.0.conv1".
+void check_layer_name(const named& name, diagnostics& out) {
+  if (!check_name(name, "a layer", out)) return;
+  const std::string dotted = "." + name.text + ".";
+  const std::string first = name.text.substr(0, name.text.find('.'));
+  const char* reason = nullptr;
+  if (name.text == "input") {
+    reason = "it means what the network reads";
+  } else if (dotted.find("..") != std::string::npos) {
+    reason = "dots stand between words, as in 'layer1.0.conv1'";
+  } else if (first.find_first_not_of("0123456789") == std::string::npos) {
+    reason = "names that begin with a number are those of layers without a 'name'";
+  }
+  if (reason) out.error(name.place, fmt::format("'{}' cannot name a layer: {}", name.text, reason));
+}
+
+/// Kind name and parameters of either form of entry.
+struct entry_parts {
+  named kind;
+  const node* parameters = nullptr;
+};
+
+std::optional<entry_parts> split(const node& written, diagnostics& out) {
+  if (written.is_scalar()) return entry_parts{{written.text(), written.where()}, nullptr};
+  if (written.is_mapping() && written.members().size() == 1) {
+    const node::member& only = written.members().front();
+    return entry_parts{only.key, &only.value};
+  }
+  if (written.is_mapping() && written.members().size() > 1) {
+    const auto& members = written.members();
+    out.error(members[1].key.place,
+              fmt::format("a layer has one key, its kind, found '{}' and '{}': indent its "
+                          "parameters, and start each layer with its own '-'",
+                          members[0].key.text, members[1].key.text));
+    return {};
+  }
+  out.error(written.where(),
+            fmt::format("a layer must be a word such as 'gelu' or a mapping such as "
+                        "'linear: {{out_features: 10}}', found {}",
+                        written.describe()));
+  return {};
+}
+
+/// Reads an entry of `layers`: a kind's name, or a mapping from one to its parameters.
+layer_entry read_layer(const node& written, diagnostics& out) {
+  layer_entry entry{.place = written.where()};
+  const auto parts = split(written, out);
+  if (!parts) return entry;
+  entry.place = parts->kind.place;
+  entry.subject = parts->kind.text;
+  entry.kind = find_layer_kind(parts->kind.text);
+  if (entry.kind == nullptr) {
+    std::vector<std::string> names;
+    for (const layer_kind& kind : layer_kinds()) names.push_back(kind.name);
+    const std::string near = suggestion(parts->kind.text, names, 0);
+    out.error(parts->kind.place,
+              fmt::format("unknown layer {}{}", quote(parts->kind.text),
+                          near.empty() ? "; see 'graphline stages network'" : near));
+    return entry;
+  }
+
+  const std::vector<parameter> schema = parameters_of(*entry.kind);
+  diagnostics found;
+  const node nothing = node::mapping({}, entry.place);
+  entry.values =
+      bind_arguments(schema, parts->parameters ? *parts->parameters : nothing,
+                     fmt::format("layer '{}'", entry.kind->name), entry.place, "", found);
+  if (entry.values.has("name")) {
+    entry.given_name = read_text(entry.values.tree("name"), "name", found).value_or("");
+    entry.subject = fmt::format("{} '{}'", entry.kind->name, entry.given_name);
+    check_layer_name({entry.given_name, entry.values.where("name")}, found);
+  }
+  if (entry.values.has("reads")) {
+    const node& reads = entry.values.tree("reads");
+    entry.reads = read_names(reads, "reads", found);
+    if (reads.is_sequence() && find_parameter(entry.kind->parameters, "reads") == nullptr) {
+      found.error(reads.where(), fmt::format("'reads' of layer '{}' must be one name, found a list,"
+                                             " which only 'concat' reads",
+                                             entry.kind->name));
+    }
+  }
+  entry.sound = !found.has_errors() && !holds_unresolved(written);
+  if (entry.sound && entry.kind->read) {
+    layer_problems problems(entry.subject, entry.values, found);
+    entry.operation = entry.kind->read(entry.values, problems);
+    entry.sound = !problems.any();
+  }
+  for (const diagnostic& d : found.all()) {
+    d.severity == severity::error ? out.error(d.place, d.message) : out.warning(d.place, d.message);
+  }
+  return entry;
+}
 
 /// The names that a parameter lists; none where it was left out.
 std::vector<named> listed_names(const arguments& values, std::string_view key, diagnostics& out) {
@@ -38,8 +153,7 @@ bool has_name(const node& layer, std::string_view name) {
   return given != nullptr && given->is_scalar() && given->text() == name;
 }
 
-/// Walks the list of layers once, keeping what is known so far. What layers read is numbered as it
-/// is written: the network's inputs first, then what each layer gives.
+/// Adds the layers in order. Givers are numbered as written: the network's inputs, then the layers.
 class definer {
  public:
   definer(const node& layers, const std::vector<named>& inputs, std::span<const tensor_type> types,
@@ -78,7 +192,7 @@ class definer {
   }
 
  private:
-  /// What a layer may read.
+  /// Something a layer may read.
   struct giver {
     std::string name;     ///< empty for none
     std::string subject;  ///< "layer 'conv1'"
@@ -97,7 +211,7 @@ class definer {
     givers_.push_back({entry.given_name, fmt::format("layer '{}'", name), entry.place, given});
   }
 
-  /// What a layer reads; nothing, and a report, when it names one that there is not.
+  /// The givers that a layer reads; empty, after a report, if one does not exist.
   std::optional<std::vector<std::size_t>> inputs_of(const layer_entry& entry, std::size_t index) {
     std::vector<named> names = entry.reads;
     if (entry.values.has("from")) {
@@ -114,7 +228,7 @@ class definer {
     return numbers;
   }
 
-  /// What has that name among those so far; when there is none, a report with those from `first`.
+  /// The giver of that name; empty, after a report that suggests those from `first` on.
   std::optional<std::size_t> find_giver(const named& name, std::string_view what,
                                         std::size_t first) {
     const auto found = named_.find(name.text);
@@ -135,7 +249,7 @@ class definer {
     return std::nullopt;
   }
 
-  /// With `reads` a layer may pass over the one before it; what nobody reads is a slip.
+  /// `reads` can skip a layer; reports layers and inputs that nothing reads.
   void check_readers(const network_definition& network) {
     std::vector<bool> read(network.values.size(), false);
     for (const std::size_t value : network.outputs) read[value] = true;
@@ -161,7 +275,7 @@ class definer {
                fmt::format("{} are named '{}'{}", both, entry.given_name, line));
   }
 
-  /// The value that the layer gives, where all it reads is known and it fits that.
+  /// Adds the layer; returns its output, or empty if an input is unknown or does not fit.
   std::optional<std::size_t> infer(const layer_entry& entry, const std::string& name,
                                    const std::vector<std::size_t>& numbers, std::size_t index) {
     if (!entry.sound) return {};
@@ -196,7 +310,7 @@ class definer {
   std::map<std::string, std::size_t> named_;  ///< givers
 };
 
-/// Whether a network can read tensors of these types; reports those that it cannot.
+/// Whether a network can read tensors of these types; reports those it cannot.
 bool check_inputs(std::span<const tensor_type> inputs, const place& where, diagnostics& out) {
   bool sound = true;
   for (const tensor_type& input : inputs) {

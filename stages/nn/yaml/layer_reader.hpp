@@ -11,18 +11,19 @@
 
 namespace graphline::nn {
 
-/// The names that layers know for what a network reads and gives.
+/// Names of a network's inputs and outputs.
 struct network_names {
   std::vector<std::string> inputs;
   std::vector<std::string> outputs;
 };
 
-/// Those that `inputs` and `outputs` list, or "input" and what the last layer gives as "output".
+/// The names listed by `inputs` and `outputs`; by default "input", and "output" for the last
+/// layer's result.
 network_names network_names_of(const arguments& values, diagnostics& out);
 
-/// Reads `layers`, which read tensors of these types, one for each of `inputs`, and
-/// works out every shape. Reports everything wrong to `out`: layers after one that failed are still
-/// checked for what does not depend on its shape. After an error the result is incomplete.
+/// Reads `layers` with input tensors of these types, one per name in `inputs`, and infers all
+/// shapes. Reports all errors to `out`; layers after a failed one are still checked for what does
+/// not depend on its shape. After an error the result is incomplete.
 network_definition define_network(const arguments& values, std::span<const tensor_type> inputs,
                                   diagnostics& out);
 

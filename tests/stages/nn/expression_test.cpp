@@ -98,7 +98,7 @@ TEST(group_expression, takes_a_gelu_that_is_written_out_for_the_function) {
 
 TEST(group_expression, takes_x_times_its_sigmoid_for_silu) {
   element_wise_network network;
-  const std::size_t y = network.add(activation_layer{activation::sigmoid}, {network.x});
+  const std::size_t y = network.add(function::sigmoid, {network.x});
   network.add(function::mul, {y, network.x});
   EXPECT_THAT(steps_of(network.expression()), ElementsAre("silu"));
 }
@@ -118,16 +118,16 @@ TEST(group_expression, joins_factors_and_terms) {
   y = network.add(function::mul, {network.constant({3, 5}), y});
   y = network.add(function::sub, {y, network.constant({1, 2})});
   y = network.add(function::div, {y, network.constant({4})});
-  network.add(activation_layer{activation::relu}, {y});
+  network.add(function::relu, {y});
   const group_expression joined = network.expression();
-  EXPECT_THAT(steps_of(joined), ElementsAre("mul", "add", "clip"));
+  EXPECT_THAT(steps_of(joined), ElementsAre("mul", "add", "relu"));
   ASSERT_EQ(joined.sources.size(), 3U);
   EXPECT_THAT(joined.sources[1].numbers, ElementsAre(DoubleEq(-0.75), DoubleEq(-1.25)));
   EXPECT_THAT(joined.sources[2].numbers, ElementsAre(DoubleEq(1.25), DoubleEq(2.0)));
   EXPECT_FALSE(joined.folded);
 
   const group_expression folded = network.expression(network.x);
-  EXPECT_THAT(steps_of(folded), ElementsAre("clip"));
+  EXPECT_THAT(steps_of(folded), ElementsAre("relu"));
   ASSERT_TRUE(folded.folded);
   EXPECT_EQ(folded.folded_layers, 4U);
   EXPECT_THAT(folded.folded->scale, ElementsAre(DoubleEq(-0.75), DoubleEq(-1.25)));
@@ -145,7 +145,7 @@ TEST(group_expression, folds_nothing_of_what_is_read_twice) {
 
 TEST(group_expression, goes_on_after_steps_and_with_a_term_before_them) {
   element_wise_network network;
-  std::size_t y = network.add(activation_layer{activation::silu}, {network.x});
+  std::size_t y = network.add(function::silu, {network.x});
   y = network.add(function::max, {y, network.constant({1, 2})});
   network.add(function::pow, {y, y});
   const group_expression whole = network.expression(network.x);

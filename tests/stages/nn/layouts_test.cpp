@@ -121,14 +121,14 @@ network_trial mixed_network(const shape& input, std::int64_t c, bool apart) {
   const std::size_t a = n.channels(stem, 0, c);
   const std::size_t b = n.channels(stem, c, c);
   const std::size_t branch = n.add(function::silu, {n.conv(a, c, 3)});
-  const std::size_t sum = n.add("add", add_layer{}, {branch, a});
+  const std::size_t sum = n.add(function::add, {branch, a});
   const std::size_t deep = n.add(function::hard_swish, {n.conv(b, c, 3, c)});
   const pool2d_layer pool{.kernel = {2, 2}, .stride = {2, 2}};
   const std::size_t small = n.twice(n.add("max_pool2d", pool, {deep}));
   const std::size_t all = n.add("concat", concat_layer{1}, {a, sum, deep, small, a});
   const std::size_t mean = n.add("adaptive_avg_pool2d", adaptive_avg_pool2d_layer{{1, 1}}, {all});
   const std::size_t gate = n.add(function::hard_sigmoid, {n.conv(mean, 5 * c, 1)});
-  const std::size_t gated = n.add("add", add_layer{}, {n.add(function::mul, {all, gate}), all});
+  const std::size_t gated = n.add(function::add, {n.add(function::mul, {all, gate}), all});
   const std::size_t scaled = n.add(function::mul, {gated, n.constant({5 * c, 1, 1})});
   const std::size_t shifted = n.add(function::add, {scaled, n.constant({1, 5 * c, 1, 1})});
   const std::size_t normal = n.add("softmax", softmax_layer{1}, {n.add(function::tanh, {shifted})});
@@ -169,7 +169,7 @@ TEST(layouts, let_the_parts_of_a_concat_lie_in_it_from_the_beginning) {
 TEST(layouts, are_those_of_the_convolutions_on_both_sides) {
   network_trial n({1, 3, 16, 16}, false);
   const std::size_t stem = n.conv(n.given(), 32, 3);
-  const std::size_t sum = n.add("add", add_layer{}, {n.conv(n.conv(stem, 32, 3), 32, 1), stem});
+  const std::size_t sum = n.add(function::add, {n.conv(n.conv(stem, 32, 3), 32, 1), stem});
   const std::size_t bent = n.add(function::hard_swish, {sum});
   const std::size_t all = n.add("concat", concat_layer{1}, {n.conv(bent, 16, 1), bent});
   n.conv(n.twice(n.conv(n.channels(all, 16, 16), 16, 3)), 16, 3);

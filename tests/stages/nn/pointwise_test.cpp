@@ -73,6 +73,8 @@ double evaluate_one(const pointwise_layer& layer, double x) {
       return -x;
     case function::reciprocal:
       return 1 / x;
+    case function::relu:
+      return std::max(x, 0.0);
     case function::round:
       return std::nearbyint(x);
     case function::selu:
@@ -177,6 +179,7 @@ const pointwise_layer all_layers[] = {
     {pointwise_function::mish},
     {pointwise_function::neg},
     {pointwise_function::reciprocal},
+    {pointwise_function::relu},
     {pointwise_function::round},
     {pointwise_function::selu, 1.67326F, 1.0507F},
     {pointwise_function::sigmoid},

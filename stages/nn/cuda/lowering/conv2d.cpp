@@ -7,8 +7,8 @@ namespace graphline::nn {
 
 namespace {
 
-/// How many channels to read, the better guess first: tensor cores want them in multiples of 16
-/// bytes. Adding zeros costs nothing where the image is converted anyway.
+/// Numbers of input channels to try, best first: tensor cores want multiples of 16 bytes, and zero
+/// padding is free if the image is converted anyway.
 std::vector<std::int64_t> channels_to_try(const cuda_lowering& b, std::size_t input,
                                           const conv2d_layer& conv) {
   const std::int64_t channels = b.network().shape_of(input)[1];
@@ -16,15 +16,15 @@ std::vector<std::int64_t> channels_to_try(const cuda_lowering& b, std::size_t in
   const std::int64_t padded = (channels + unit - 1) / unit * unit;
   const bool converted = !b.lies_in_form(input, {tensor_layout::channels_last, b.element()});
   if (!converted || conv.groups != 1 || padded == channels) return {channels};
-  if (b.precision() == precision::float32) return {channels};  // which uses no tensor cores
+  if (b.precision() == precision::float32) return {channels};  // no tensor cores
   return {padded, channels};
 }
 
-/// What is asked of the library.
+/// A requested convolution.
 struct wanted_convolution {
   conv2d_layer conv;
   shape in;
-  std::vector<epilogue_step> epilogue;  ///< as much of it as may be fused
+  std::vector<epilogue_step> epilogue;  ///< fusible steps
 };
 
 convolution_form form_of(const cuda_lowering& b, const wanted_convolution& wanted, const shape& out,
@@ -46,7 +46,7 @@ convolution_form form_of(const cuda_lowering& b, const wanted_convolution& wante
   return form;
 }
 
-/// PyTorch's [out, in, height, width] as [out, height, width, channels], zeros beyond `in`.
+/// Reorders PyTorch's [out, in, height, width] to [out, height, width, channels], zero beyond `in`.
 std::vector<float> with_channels_last(const std::vector<float>& weight, const conv2d_layer& conv,
                                       std::int64_t in, std::int64_t channels) {
   const std::int64_t pixels = conv.kernel[0] * conv.kernel[1];
@@ -62,35 +62,29 @@ std::vector<float> with_channels_last(const std::vector<float>& weight, const co
   return result;
 }
 
-/// A plan and how much of what follows is in it.
-struct planned_convolution {
-  std::unique_ptr<library_operation> operation;
-  bool bias = false;
-  std::size_t steps = 0;
+/// A planned convolution and the channels that it reads.
+struct planned_convolution : fused_operation {
   std::int64_t channels = 0;
-  std::string why_not;  ///< why not all of it
 };
 
-/// With as much fused as the library takes: the bias first. Without an operation, and with the
-/// reason, where it takes not even the convolution.
 planned_convolution plan(const cuda_lowering& b, const network_layer& head,
                          const wanted_convolution& wanted, bool bias,
                          const std::vector<std::int64_t>& choices) {
-  planned_convolution result;
-  const std::size_t most = wanted.epilogue.size() + (bias ? 1 : 0);
-  for (std::size_t left = most + 1; left-- > 0;) {
-    result.bias = bias && left > 0;
-    result.steps = left - (result.bias ? 1 : 0);
-    for (const std::int64_t channels : choices) {
-      std::string why_not;
-      result.channels = channels;
-      result.operation = b.library().plan(
-          form_of(b, wanted, b.output_shape(head), result.bias, result.steps, channels), why_not);
-      if (result.operation != nullptr) return result;
-      if (result.why_not.empty()) result.why_not = why_not;
-    }
-  }
-  return result;
+  std::int64_t chosen = 0;
+  auto planned = plan_fused(
+      bias, wanted.epilogue.size(), [&](bool with_bias, std::size_t steps, std::string& why_not) {
+        std::unique_ptr<library_operation> operation;
+        for (const std::int64_t channels : choices) {
+          std::string reason;
+          chosen = channels;
+          operation = b.library().plan(
+              form_of(b, wanted, b.output_shape(head), with_bias, steps, channels), reason);
+          if (operation != nullptr) break;
+          if (why_not.empty()) why_not = reason;
+        }
+        return operation;
+      });
+  return {std::move(planned), chosen};
 }
 
 }  // namespace
@@ -110,7 +104,7 @@ void lower(cuda_lowering& b, const layer_group& group, const conv2d_layer& conv)
   planned_convolution planned = plan(b, head, wanted, bias, channels_to_try(b, read, conv));
   std::optional<cuda_value> input;
   if (planned.operation == nullptr && wanted.conv.padding_after) {
-    // Not with other padding after the image than before it: padded by a kernel.
+    // The library refuses asymmetric padding: a kernel pads.
     const extent_pair after = *wanted.conv.padding_after;
     const pad_layer pad{0, {0, 0, conv.padding[0], conv.padding[1]}, {0, 0, after[0], after[1]}};
     input = padded(b, head, b.in_form(read, form, head), in, pad);

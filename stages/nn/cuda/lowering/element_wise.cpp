@@ -6,15 +6,14 @@
 namespace graphline::nn {
 namespace {
 
-/// What is along each dimension, in the order in which the dimensions lie in memory.
+/// Reorders per-dimension numbers to the order in memory.
 std::vector<std::int64_t> in_memory_order(const std::vector<std::int64_t>& dimensions,
                                           tensor_layout layout) {
   if (layout == tensor_layout::row_major) return dimensions;
   return {dimensions[0], dimensions[2], dimensions[3], dimensions[1]};
 }
 
-/// An expression as a kernel on tensors of those strides, the result's at the end. Operands begin
-/// in their buffers where they say.
+/// Adds an expression as a kernel; `space` has the strides of the operands, then of the result.
 void add_expression(cuda_lowering& b, const network_layer& owner, pointwise_expression expression,
                     const pointwise_space& space, std::vector<dtype> elements,
                     std::vector<cuda_operand> operands) {
@@ -26,7 +25,7 @@ void add_expression(cuda_lowering& b, const network_layer& owner, pointwise_expr
                std::move(operands), owner);
 }
 
-/// Whether what an expression gives may leave the range of float16 though what it reads does not.
+/// Whether a result may overflow float16 although the operands do not.
 bool may_overflow(const pointwise_expression& expression) {
   return std::ranges::any_of(expression.steps, [](const pointwise_expression::step& step) {
     const pointwise_function of = step.layer.function;
@@ -35,7 +34,7 @@ bool may_overflow(const pointwise_expression& expression) {
   });
 }
 
-/// Whether a value is only read to be reduced, so that squares need not fit into 16 bits.
+/// Whether a value is only read by reductions, so that it may stay float32.
 bool only_reduced(const network_definition& network, std::size_t value) {
   bool reduced = false;
   for (const network_layer& layer : network.layers) {
@@ -49,8 +48,7 @@ bool only_reduced(const network_definition& network, std::size_t value) {
   return reduced;
 }
 
-/// A copy of [batch, a, b] to [batch, b, a] as the kernel that goes by tiles; nothing for any
-/// other.
+/// A copy of [batch, a, b] to [batch, b, a] as the tiled transposition; empty for any other.
 std::optional<convert_form> as_transposition(const pointwise_space& walk, dtype from, dtype to) {
   std::vector<std::int64_t> extents = walk.extents;
   if (extents.size() == 2) extents.insert(extents.begin(), 1);
@@ -75,8 +73,21 @@ std::optional<convert_form> as_transposition(const pointwise_space& walk, dtype 
                       .padded_rows = rows};
 }
 
-/// A value of the network as the expression reads it: of the result's extents in its layout, else
-/// as it lies.
+/// The activation of the libraries that computes a pointwise layer; empty if there is none.
+std::optional<activation> activation_of(const pointwise_layer& layer) {
+  using function = pointwise_function;
+  static const std::pair<pointwise_layer, activation> known[] = {
+      {{function::relu}, activation::relu},         {{function::clip, 0, 6}, activation::relu6},
+      {{function::gelu_erf}, activation::gelu_erf}, {{function::gelu_tanh}, activation::gelu_tanh},
+      {{function::sigmoid}, activation::sigmoid},   {{function::silu}, activation::silu}};
+  for (const auto& [computes, activated] : known) {
+    if (computes == layer) return activated;
+  }
+  return {};
+}
+
+/// A value as the expression reads it: in the result's layout if it has the result's extents,
+/// otherwise in its own.
 cuda_value operand_of(cuda_lowering& b, std::size_t index, const shape& out, tensor_layout layout,
                       const network_layer& owner) {
   const cuda_value value = b.value(index);
@@ -84,8 +95,8 @@ cuda_value operand_of(cuda_lowering& b, std::size_t index, const shape& out, ten
   return b.in_form(index, {layout, value.form.element}, owner);
 }
 
-/// Adds the expression as a kernel and states that it gives what the layer `last` does. `given` is
-/// the first operand where that is none of the network's values; nobody reads it later.
+/// Adds the expression as a kernel and sets the output of `last`. `given` is the first operand if
+/// it is not a value of the network; it has no later reader.
 void lower_expression(cuda_lowering& b, const group_expression& layers, std::size_t last,
                       const cuda_value* given = nullptr) {
   const network_layer& owner = b.layer(last);

@@ -11,12 +11,12 @@
 namespace graphline::nn {
 namespace {
 
-/// A channels-last image as so many rows of channels.
+/// Pixels of an image.
 std::int64_t pixels_of(const shape& s) {
   return s[2] * s[3];
 }
 
-/// Whether the elements of such a tensor follow each other alike in both layouts.
+/// Whether both layouts order the elements alike.
 bool layouts_coincide(const shape& s) {
   return s.rank() != 4 || s[1] == 1 || pixels_of(s) == 1;
 }
@@ -50,7 +50,7 @@ std::string describe(const value_form& form) {
   return text;
 }
 
-/// Of a network whose tensors are alike.
+/// All tensors have the first one's type.
 std::size_t bytes_of_first(const std::vector<value_form>& tensors) {
   return tensors.empty() ? sizeof(float) : size_of(tensors.front().element);
 }

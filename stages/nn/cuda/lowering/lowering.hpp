@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,31 +16,31 @@
 
 namespace graphline::nn {
 
-/// How a value lies in memory, packed.
+/// Memory layout of a packed value.
 struct value_form {
   tensor_layout layout = tensor_layout::row_major;
   dtype element = dtype::float32;
-  std::int64_t padded_channels = 0;  ///< with zeros after the value's own; 0 for none
+  std::int64_t padded_channels = 0;  ///< channels including zero padding; 0 for none
 
   bool operator==(const value_form&) const = default;
 };
 
-/// A value during the network: where and how.
+/// A value: its buffer and layout.
 struct cuda_value {
   std::size_t buffer = 0;
   value_form form;
 };
 
-/// What a network is lowered for.
+/// Target of lowering.
 struct cuda_target {
   cuda_library& library;
   graphline::precision precision = graphline::precision::float32;
   std::string owner;                     ///< leads messages: "stage 'head'"
-  std::vector<value_form> inputs = {};   ///< of the tensors that it reads
-  std::vector<value_form> outputs = {};  ///< of those it writes
+  std::vector<value_form> inputs = {};   ///< of the input tensors
+  std::vector<value_form> outputs = {};  ///< of the output tensors
 };
 
-/// Lowers a network to a `cuda_program`, layer by layer.
+/// Lowers a network to a `cuda_program`, group by group.
 class cuda_lowering : public network_lowering {
  public:
   /// The library must outlive it.
@@ -49,71 +50,71 @@ class cuda_lowering : public network_lowering {
   cuda_library& library() const noexcept { return target_.library; }
   graphline::precision precision() const noexcept { return target_.precision; }
 
-  /// The type of the elements inside the network.
+  /// Element type of values inside the network.
   dtype element() const noexcept { return element_of(target_.precision); }
 
-  /// A value as it was made; a constant is row-major.
+  /// A value in the form in which it was computed; constants are row-major.
   cuda_value value(std::size_t index);
 
-  /// The value a layer reads.
+  /// An input of a layer.
   cuda_value input_of(const network_layer& layer, std::size_t which = 0) {
     return value(layer.inputs[which]);
   }
 
-  /// The value a layer reads, row-major.
+  /// An input of a layer, row-major.
   cuda_value plain_input_of(const network_layer& layer, std::size_t which = 0) {
     return in_form(layer.inputs[which],
                    {tensor_layout::row_major, input_of(layer, which).form.element}, layer);
   }
 
-  /// Whether a value lies somewhere in that form, without a conversion.
+  /// Whether a value exists in that form without conversion.
   bool lies_in_form(std::size_t index, const value_form& form) const {
     return find_form(index, form) != nullptr;
   }
 
-  /// The value in that form; adds a conversion, once for all its readers, where it is in none.
+  /// The value in that form; adds a conversion, shared by all readers, if needed.
   cuda_value in_form(std::size_t index, const value_form& form, const network_layer& reader);
 
-  /// The type in which a kernel should write the output of a layer: one that the network writes as
-  /// the caller wants it, where only the type is between them; otherwise `element()` or another.
+  /// Element type in which a kernel should write a layer's output: the caller's, if the output is
+  /// the network's and only the type would need conversion; otherwise `element()` or `otherwise`.
   dtype result_element(std::size_t layer, tensor_layout layout) const {
     return result_element(layer, layout, element());
   }
   dtype result_element(std::size_t layer, tensor_layout layout, dtype otherwise) const;
 
-  /// States where the output of a layer is.
+  /// Sets where a layer's output is.
   void set_output(std::size_t layer, cuda_value value) {
     set_value(this->layer(layer).outputs.front(), value);
   }
   void set_value(std::size_t index, cuda_value value) { values_[index] = {value}; }
 
-  /// A new buffer for `elements` elements of that form.
+  /// Adds a buffer for `elements` elements of that form.
   cuda_value make_value(std::int64_t elements, const value_form& form);
 
-  /// A constant whose elements are of that type.
+  /// Adds a constant with elements of that type.
   std::size_t constant(std::vector<float> values, dtype element);
 
-  /// Adds a step; `layer` is the one named in the message of a failure.
+  /// Adds a kernel; failures name `layer`.
   void add_kernel(kernel_form form, std::vector<cuda_operand> operands,
                   const network_layer& layer) {
     program_.add_kernel(std::move(form), std::move(operands), owner(layer));
   }
 
-  /// Adds a step for each call of the same operation on other operands, and notes them.
+  /// Adds one step per call of an operation and notes them for reports.
   void add_calls(std::shared_ptr<library_operation> operation,
                  std::vector<std::vector<cuda_operand>> calls, const network_layer& layer);
 
-  /// Adds one call, of which the caller tells.
+  /// Adds one call without a note.
   void add_call(std::shared_ptr<library_operation> operation, std::vector<cuda_operand> operands,
                 const network_layer& layer) {
     program_.add_calls(std::move(operation), {std::move(operands)}, owner(layer));
   }
 
-  /// Brings what the network gives by `group` to the tensors it writes, and states that the steps
-  /// since the last part are that group's; without steps it is none.
+  /// Copies the network's outputs that `group` computes to their tensors, and ends the part: the
+  /// steps since the previous part are the group's.
   void end_part(const layer_group& group);
 
-  /// Throws `run_error`: for that reason the library has nothing for the layer.
+  /// @throws run_error: the library cannot run the layer, with its reason.
   [[noreturn]] void refuse(const network_layer& layer, const std::string& why_not) const;
 
   /// Places all buffers.
@@ -126,77 +127,78 @@ class cuda_lowering : public network_lowering {
 
   cuda_target target_;
   cuda_program program_;
-  std::vector<std::vector<cuda_value>> values_;  ///< each in every form made so far
+  std::vector<std::vector<cuda_value>> values_;  ///< per value: every form made so far
 };
 
-/// The network as library calls and kernels. Throws `run_error` naming the layer when the library
-/// has nothing for one, however little of it is fused.
+/// Lowers a network to library calls and kernels. @throws run_error naming a layer that the library
+/// cannot run even without fusion.
 cuda_program lower_network_for_cuda(const network_definition& network, const weight_table& weights,
                                     const cuda_target& target);
 
-/// The distance between neighbors along each dimension of a value of that shape, in elements.
+/// Strides of a value, in elements.
 std::vector<std::int64_t> strides_of(const shape& s, tensor_layout layout);
 
-/// Adds a kernel that copies a part of one value to a part of another of the same extents.
+/// Adds a kernel that copies a view of one value to a view of another of the same extents.
 void add_copy(cuda_lowering& b, const network_layer& layer, const shape& extents,
               const cuda_value& from, const strided_part& from_part, const cuda_value& to,
               const strided_part& to_part);
 
-/// The value with elements of one number before and after it along each dimension, which are added
-/// to a copy of it.
+/// Copies a value into a larger one padded with a number.
 cuda_value padded(cuda_lowering& b, const network_layer& layer, const cuda_value& from,
                   const shape& s, const pad_layer& pad);
 
-/// Element-wise layers become a kernel of our own.
+/// Lowers element-wise layers to a kernel.
 void lower_element_wise(cuda_lowering& b, const layer_group& group);
 
-/// A product that a library made, with the first steps of what follows it.
-struct made_product {
-  cuda_value value;          ///< where it is; nobody else reads it
-  followed_product product;  ///< with what follows it,
-  bool bias = false;         ///< of which its bias is added
-  std::size_t steps = 0;     ///< and so many steps are done
-  std::string why_not = {};  ///< the library's reason not to do all
+/// A library operation and the epilogue fused into it.
+struct fused_operation {
+  std::unique_ptr<library_operation> operation;
+  bool bias = false;
+  std::size_t steps = 0;
+  std::string why_not = {};  ///< why not all of the epilogue
 };
 
-/// Adds a kernel for what is left of a group, and states its output.
+/// Plans with as many epilogue steps as the library fuses, the bias first. `plan(bias, steps,
+/// why_not)` returns null if the library refuses; so does this, with the first reason, if it
+/// refuses even the bare operation.
+template <class Plan>
+fused_operation plan_fused(bool bias, std::size_t steps, const Plan& plan) {
+  fused_operation made;
+  for (std::size_t left = steps + (bias ? 2 : 1); made.operation == nullptr && left-- > 0;) {
+    made.bias = bias && left > 0;
+    made.steps = left - (made.bias ? 1 : 0);
+    std::string why_not;
+    made.operation = plan(made.bias, made.steps, why_not);
+    if (made.why_not.empty()) made.why_not = why_not;
+  }
+  return made;
+}
+
+/// A product computed by a library, with the leading steps of its expression.
+struct made_product {
+  cuda_value value;          ///< its result, without other readers
+  followed_product product;  ///< the product and its expression
+  bool bias = false;         ///< whether the library added the bias
+  std::size_t steps = 0;     ///< steps that the library fused
+  std::string why_not = {};  ///< why not all steps are fused
+};
+
+/// Adds a kernel for the remaining steps of a group, and sets its output.
 void lower_rest(cuda_lowering& b, const layer_group& group, const made_product& product);
 
-/// A step of what follows a product that a library may have a place for: an activation, or the sum
-/// with another value of the same extents.
+/// An epilogue step that libraries may fuse: an activation, or the sum with another value of the
+/// same extents.
 struct epilogue_step {
   std::optional<activation> function = {};
-  std::size_t added = 0;  ///< the value, of a sum
+  std::size_t added = 0;  ///< the value added by a sum
 };
 
-/// The first steps of an expression, as far as all of them are such and at most one is a sum.
+/// The leading steps of an expression that libraries may fuse, with at most one sum.
 std::vector<epilogue_step> epilogue_of(const group_expression& layers, const shape& extents);
 
-// How each other kind of layer becomes steps; `group.head` is the layer itself. Each in the file of
-// its family.
-void lower(cuda_lowering& b, const layer_group& group, const conv2d_layer& conv);
-void lower(cuda_lowering& b, const layer_group& group, const linear_layer& linear);
-void lower(cuda_lowering& b, const layer_group& group, const conv_transpose2d_layer& conv);
-void lower(cuda_lowering& b, const layer_group& group, const matmul_layer& product);
-void lower(cuda_lowering& b, const layer_group& group, const attention_layer& attention);
-void lower(cuda_lowering& b, const layer_group& group, const lstm_layer& lstm);
-
-void lower(cuda_lowering& b, const layer_group& group, const softmax_layer& softmax);
-void lower(cuda_lowering& b, const layer_group& group, const layer_norm_layer& norm);
-void lower(cuda_lowering& b, const layer_group& group, const pool2d_layer& pool);
-void lower(cuda_lowering& b, const layer_group& group, const adaptive_avg_pool2d_layer& pool);
-void lower(cuda_lowering& b, const layer_group& group, const reduce_layer& reduce);
-
-void lower(cuda_lowering& b, const layer_group& group, const flatten_layer& flatten);
-void lower(cuda_lowering& b, const layer_group& group, const reshape_layer& reshape);
-void lower(cuda_lowering& b, const layer_group& group, const concat_layer& concat);
-void lower(cuda_lowering& b, const layer_group& group, const slice_layer& slice);
-void lower(cuda_lowering& b, const layer_group& group, const pad_layer& pad);
-void lower(cuda_lowering& b, const layer_group& group, const transpose_layer& transpose);
-void lower(cuda_lowering& b, const layer_group& group, const expand_layer& expand);
-void lower(cuda_lowering& b, const layer_group& group, const resize2d_layer& resize);
-void lower(cuda_lowering& b, const layer_group& group, const gather_layer& gather);
-void lower(cuda_lowering& b, const layer_group& group, const take_layer& take);
-void lower(cuda_lowering& b, const layer_group& group, const convert_layer& convert);
+// Lowers any other layer, in the file of its family; `group.head` is the layer.
+#define GRAPHLINE_LOWER(layer) void lower(cuda_lowering& b, const layer_group& group, const layer&);
+GRAPHLINE_LOWERED_LAYERS(GRAPHLINE_LOWER)
+#undef GRAPHLINE_LOWER
 
 }  // namespace graphline::nn

@@ -29,7 +29,7 @@ void lower(cuda_lowering& b, const layer_group& group, const softmax_layer& soft
   const network_layer& head = b.layer(group.head);
   const cuda_value x = b.input_of(head);
   const shape& s = b.output_shape(head);
-  // The extents as they lie in memory, and where the softmax's is among them.
+  // Extents in memory order, and the softmax's axis among them.
   std::vector<std::int64_t> extents = s.extents();
   auto axis = softmax.dim < 0 ? softmax.dim + static_cast<std::int64_t>(s.rank()) : softmax.dim;
   if (x.form.layout == tensor_layout::channels_last) {
@@ -38,26 +38,27 @@ void lower(cuda_lowering& b, const layer_group& group, const softmax_layer& soft
   }
   const cuda_value y =
       b.make_value(s.elements(), {x.form.layout, b.result_element(group.head, x.form.layout)});
-  softmax_form form{.from = x.form.element, .to = y.form.element};
-  for (std::int64_t i = 0; i < static_cast<std::int64_t>(extents.size()); ++i) {
-    const std::int64_t extent = extents[static_cast<std::size_t>(i)];
-    (i < axis ? form.outer : i == axis ? form.extent : form.inner) *= extent;
-  }
-  b.add_kernel(form, {x.buffer, y.buffer}, head);
+  const axis_extents lines = extents_along(extents, static_cast<std::size_t>(axis));
+  b.add_kernel(softmax_form{.from = x.form.element,
+                            .to = y.form.element,
+                            .outer = lines.outer,
+                            .extent = lines.extent,
+                            .inner = lines.inner},
+               {x.buffer, y.buffer}, head);
   b.note("a kernel of its own");
   b.set_output(group.head, y);
 }
 
 namespace {
 
-/// A pool takes its input in either layout and type, and gives the layout it took.
+/// Adds a pool, which reads either layout and any type and keeps the layout.
 void add_pool(cuda_lowering& b, std::size_t layer, const extent_pair& positions, bool adaptive,
               const pool2d_layer& pool) {
   const network_layer& head = b.layer(layer);
   const cuda_value x = b.input_of(head);
   const shape& in = b.input_shape(head);
   const bool channels_last = x.form.layout == tensor_layout::channels_last;
-  // One position lies alike in both layouts, and may have lost its extents of 1.
+  // A single position has the same order in both layouts, and its extents of 1 may be gone.
   const bool one = positions[0] * positions[1] == 1;
   const tensor_layout layout = one ? tensor_layout::row_major : x.form.layout;
   const cuda_value y = b.make_value(in[0] * in[1] * positions[0] * positions[1],
@@ -83,7 +84,7 @@ void lower(cuda_lowering& b, const layer_group& group, const reduce_layer& reduc
   const network_layer& head = b.layer(group.head);
   const shape& in = b.input_shape(head);
   const cuda_value x = b.input_of(head);
-  // Channels lie alike whether the extents of 1 are kept or not.
+  // Works with and without the extents of 1.
   const bool of_images = reduce.function == reduction::mean && in.rank() == 4 &&
                          reduce.axes == std::vector<std::size_t>{2, 3};
   if (of_images) return add_pool(b, group.head, {1, 1}, /*adaptive=*/true, {});
@@ -99,7 +100,7 @@ void lower(cuda_lowering& b, const layer_group& group, const reduce_layer& reduc
     if (goes) count *= in[axis];
   }
   const tensor_layout layout = tensor_layout::row_major;
-  // Sums of 16-bit numbers may be beyond their range.
+  // Sums may overflow 16-bit types.
   const dtype element = b.result_element(group.head, layout, dtype::float32);
   const cuda_value y = b.make_value(b.output_shape(head).elements(), {layout, element});
   reduce_form form{.from = x.form.element,

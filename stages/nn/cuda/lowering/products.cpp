@@ -14,7 +14,7 @@ product_form form_of(const cuda_lowering& b, const network_layer& head, bool bia
   product_form form{.m = in[0],
                     .n = out_features,
                     .k = in[1],
-                    .transpose_b = true,  // PyTorch stores [out_features, in_features]
+                    .transpose_b = true,  // stored [out_features, in_features]
                     .a_leading = in[1],
                     .b_leading = in[1],
                     .d_leading = out_features,
@@ -47,22 +47,20 @@ void lower(cuda_lowering& b, const layer_group& group, const linear_layer&) {
       .value = {}, .product = followed_product_of(b.network(), b.weights(), group, out.rank() - 1)};
   const conv_weights& values = made.product.weights;
   const bool bias = !values.bias.empty();
-  // A product has a place for activations alone.
+  // Products fuse activations only.
   std::vector<epilogue_step> fusible = epilogue_of(made.product.layers, out);
   fusible.erase(std::ranges::find_if(fusible, [](const auto& step) { return !step.function; }),
                 fusible.end());
 
-  std::unique_ptr<library_operation> operation;
-  std::size_t left = fusible.size() + (bias ? 1 : 0) + 1;
-  while (operation == nullptr && left-- > 0) {
-    made.bias = bias && left > 0;
-    made.steps = left - (made.bias ? 1 : 0);
-    std::string why_not;
-    operation = b.library().plan(form_of(b, head, made.bias, std::span(fusible).first(made.steps)),
-                                 why_not);
-    if (operation == nullptr && made.why_not.empty()) made.why_not = why_not;
-  }
-  if (operation == nullptr) b.refuse(head, made.why_not);
+  fused_operation planned = plan_fused(
+      bias, fusible.size(), [&](bool with_bias, std::size_t steps, std::string& why_not) {
+        return b.library().plan(form_of(b, head, with_bias, std::span(fusible).first(steps)),
+                                why_not);
+      });
+  if (planned.operation == nullptr) b.refuse(head, planned.why_not);
+  made.bias = planned.bias;
+  made.steps = planned.steps;
+  made.why_not = std::move(planned.why_not);
 
   const value_form wanted{tensor_layout::row_major, b.element()};
   std::vector<cuda_operand> operands{b.in_form(head.inputs[0], wanted, head).buffer,
@@ -70,12 +68,12 @@ void lower(cuda_lowering& b, const layer_group& group, const linear_layer&) {
   if (made.bias) operands.emplace_back(b.constant(values.bias, b.element()));
   made.value = b.make_value(out.elements(), wanted);
   operands.emplace_back(made.value.buffer);
-  b.add_calls(std::move(operation), {std::move(operands)}, head);
+  b.add_calls(std::move(planned.operation), {std::move(operands)}, head);
   lower_rest(b, group, made);
 }
 
-/// A product with all taps of the weights at once for each element, then for each element of the
-/// result the sum of those that reach it.
+/// A matrix product with all kernel elements at once, then a sum of the contributions to each
+/// output element.
 void lower(cuda_lowering& b, const layer_group& group, const conv_transpose2d_layer& conv) {
   const network_layer& head = b.layer(group.head);
   const shape& in = b.input_shape(head);

@@ -8,22 +8,21 @@
 
 namespace graphline::nn {
 
-// Programs of one product alone.
+// Programs of a single product.
 
-/// What a product is lowered for, by cuBLASLt.
+/// Target of lowering a product, with cuBLASLt.
 struct product_target {
   cuda_library& library;
   graphline::precision precision = graphline::precision::float32;
-  std::string name;       ///< of its part: "matmul"
+  std::string name;       ///< of the part: "matmul"
   std::string owner;      ///< leads messages: "stage 'scores'"
-  std::string parameter;  ///< which may find another implementation: "precision"
+  std::string parameter;  ///< to change if there is no implementation: "precision"
 };
 
-/// Tensors are float32 and converted where the product is not. Throws `run_error` when the library
-/// has nothing for it.
+/// Tensors are float32 and converted as needed. @throws run_error if the library cannot run it.
 cuda_program lower_product_for_cuda(const matmul_form& form, const product_target& target);
 
-/// A product with one column by a kernel that reads each row once; `owner` leads messages.
+/// A product with one column, by a kernel that reads each row once. `owner` leads messages.
 cuda_program lower_gemv_for_cuda(const matmul_form& form, const std::string& owner);
 
 }  // namespace graphline::nn

@@ -7,18 +7,13 @@
 namespace graphline::nn {
 namespace {
 
-/// The same buffer, seen in another shape; a copy where the elements are not in order.
-void see_in_shape(cuda_lowering& b, const layer_group& group) {
-  b.set_output(group.head, b.plain_input_of(b.layer(group.head)));
-}
-
-/// The type of elements that are moved and not computed with: their own. Integers are whole numbers
-/// in float32, of which a 16-bit type would round some.
+/// Element type of values that are only moved: their own. Integers are whole numbers in float32,
+/// which 16-bit types would round.
 dtype kept_type(dtype element) {
   return size_of(element) == 2 ? element : dtype::float32;
 }
 
-/// Copies part of what a layer reads, as it lies, to all that it gives.
+/// Copies a view of a layer's input to its output.
 void copy_part(cuda_lowering& b, const layer_group& group, tensor_layout layout,
                const strided_part& part) {
   const network_layer& head = b.layer(group.head);
@@ -31,7 +26,7 @@ void copy_part(cuda_lowering& b, const layer_group& group, tensor_layout layout,
   b.set_output(group.head, result);
 }
 
-/// For each row or column of a resized image the elements that it is made of.
+/// The kernel's table for rows or columns of a resized image.
 std::vector<float> table_of(const std::vector<resize_position>& positions) {
   std::vector<float> table;
   for (const resize_position& position : positions) {
@@ -41,47 +36,42 @@ std::vector<float> table_of(const std::vector<resize_position>& positions) {
   return table;
 }
 
-/// Numbers of elements are in tables of float32.
+/// Tables hold indices as float32.
 void check_extent(const cuda_lowering& b, const network_layer& layer, std::int64_t extent) {
   if (extent > std::int64_t{1} << 24) {
     b.refuse(layer, "a dimension has more than 2^24 elements");
   }
 }
 
-/// The elements along one axis whose numbers a buffer holds.
+/// Gathers elements along an axis by the indices in a buffer.
 void add_gather(cuda_lowering& b, const layer_group& group, std::size_t along, std::size_t table,
                 dtype numbers, std::int64_t count) {
   const network_layer& head = b.layer(group.head);
-  const shape& in = b.input_shape(head);
   const cuda_value x = b.plain_input_of(head);
   const tensor_layout layout = tensor_layout::row_major;
   const dtype element = b.result_element(group.head, layout, kept_type(x.form.element));
   const cuda_value y = b.make_value(b.output_shape(head).elements(), {layout, element});
-  gather_form form{.from = x.form.element,
-                   .to = y.form.element,
-                   .numbers = numbers,
-                   .extent = in[along],
-                   .count = count};
-  for (std::size_t axis = 0; axis < in.rank(); ++axis) {
-    if (axis < along) form.outer *= in[axis];
-    if (axis > along) form.inner *= in[axis];
-  }
-  b.add_kernel(form, {x.buffer, table, y.buffer}, head);
+  const axis_extents axis = extents_along(b.input_shape(head).extents(), along);
+  b.add_kernel(gather_form{.from = x.form.element,
+                           .to = y.form.element,
+                           .numbers = numbers,
+                           .outer = axis.outer,
+                           .extent = axis.extent,
+                           .inner = axis.inner,
+                           .count = count},
+               {x.buffer, table, y.buffer}, head);
   b.note("a kernel of its own");
   b.set_output(group.head, y);
 }
 
 }  // namespace
 
-void lower(cuda_lowering& b, const layer_group& group, const flatten_layer&) {
-  see_in_shape(b, group);
-}
-
+/// Views the same buffer in another shape; copies if the elements are not in row-major order.
 void lower(cuda_lowering& b, const layer_group& group, const reshape_layer&) {
-  see_in_shape(b, group);
+  b.set_output(group.head, b.plain_input_of(b.layer(group.head)));
 }
 
-/// With channels last where the first that it reads has them so.
+/// Channels last if the first input is.
 void lower(cuda_lowering& b, const layer_group& group, const concat_layer& concat) {
   const network_layer& head = b.layer(group.head);
   const shape& out = b.output_shape(head);

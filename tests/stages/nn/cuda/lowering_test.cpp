@@ -229,7 +229,7 @@ TEST(cuda_network, keeps_integers_whole_that_a_16_bit_type_would_round) {
       layered_network({{4}, dtype::int64})
           .add(convert_layer{dtype::int64})
           .add(slice_layer{.begin = {1}, .step = {1}, .extents = {3}})
-          .add(activation_layer{})
+          .add(pointwise_layer{pointwise_function::relu})
           .finish();
   reference_library library;
   const cuda_program program = lower_network_for_cuda(
