@@ -58,7 +58,8 @@ class report(Case):
         path, _ = self.experiment_result()
         file = self.folder / "e"
         self.expect(graphline("report", path, "--trace", file), 2,
-                    "experiment.json' is no result of one run", "'graphline run' with --trace FILE")
+                    "experiment.json' is not the result of one run",
+                    "'graphline run' with --trace FILE")
         self.assertFalse(file.exists())
 
     def test_a_result_is_read_from_standard_input(self):

@@ -105,7 +105,7 @@ class roofline(Case):
         self.assertEqual([row["level"] for row in rows if row["stage"] == "net"],
                          ["stage", "part"])
         self.expect(self.graphline("report", files["json"], "--trace", "t.json"), 2,
-                    "is no result of one run")
+                    "is not the result of one run")
         self.expect(self.graphline("diff", files["json"], files["json"]), 0,
                     "Source, settings, device and environment are the same.", stream="stdout")
 

@@ -15,7 +15,6 @@
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/common_options.hpp"
 #include "tools/graphline/interrupt.hpp"
-#include "tools/graphline/progress_line.hpp"
 #include "tools/graphline/result_outputs.hpp"
 #include "tools/graphline/terminal.hpp"
 
@@ -56,32 +55,26 @@ exit_status measure_and_keep(const calibrate_arguments& given) {
   result_outputs outputs(given.files, {store.path_of(device->properties())});
   auto kept = store.open(device->properties());
   const auto record = measure_ceilings(*device, stop, given.quiet);
-  end_measuring("a ceiling was known", record.interrupted && record.ceilings.empty());
+  end_measuring("a ceiling was measured", record.interrupted && record.ceilings.empty());
   std::string kept_in;
-  // Half of a calibration would be worse than the one before.
+  // A partial calibration must not replace a complete one.
   if (!record.interrupted) {
     outputs.attempt([&] {
       kept.commit(json_of(record, given));
       kept_in = kept.path();
     });
   }
-  if (given.quiet) {
-    std::vector<finding> warnings;
-    add_warnings(warnings, record.warnings);
-    print_findings(warnings);
-  } else {
-    outputs.show(report::describe(record, {given.clock_mhz, kept_in}));
-  }
+  outputs.show(report::describe(record, {given.clock_mhz, kept_in}), given.quiet);
   outputs.write("--json", [&](text_sink& to) { to.append(json_of(record, given)); });
   outputs.finish();
-  return record.interrupted ? exit_status::interrupted : exit_status::done;
+  return exit_status_of(false, record.interrupted);
 }
 
 }  // namespace
 
 void add_calibrate_command(CLI::App& program, action& chosen) {
   auto* command = add_command(
-      program, "calibrate", "Measure what a device can do at best, and keep it for other commands");
+      program, "calibrate", "Measure the best rates of a device and save them for other commands");
   auto given = std::make_shared<calibrate_arguments>();
   add_device_option(*command, given->device);
   command
@@ -91,16 +84,18 @@ void add_calibrate_command(CLI::App& program, action& chosen) {
       ->check(in_range(0, 1024));
   command
       ->add_option("--clock", given->clock_mhz,
-                   "Clock of a GPU's cores for its theoretical peaks (default: its highest)")
+                   "Core clock for a GPU's theoretical peaks (default: its highest)")
       ->type_name("MHZ")
       ->check(CLI::Range(1.0, 100'000.0).description(""));
   given->files.add_json(*command);
   add_quiet_option(*command, given->quiet);
   command->footer(
-      "It takes about a minute, in which the machine should have nothing else to do. What it\n"
-      "finds is kept in the folder 'calibrations' of GRAPHLINE_CACHE, else of ~/.cache/graphline;\n"
-      "'run' and 'compare' take it into their results. FILE may be - for standard output.\n"
-      "Ctrl-C shows what is known by then, and keeps nothing.");
+      "It takes about a minute; keep the machine otherwise idle. The result is saved in the "
+      "folder\n"
+      "'calibrations' of GRAPHLINE_CACHE, else of ~/.cache/graphline; 'run', 'compare' and\n"
+      "'roofline' use it. FILE may be - for standard output. Ctrl-C shows the ceilings measured "
+      "so\n"
+      "far and saves nothing.");
   command->callback([&chosen, given] { chosen = [given] { return measure_and_keep(*given); }; });
 }
 

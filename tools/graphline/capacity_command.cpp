@@ -18,8 +18,6 @@
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/common_options.hpp"
 #include "tools/graphline/interrupt.hpp"
-#include "tools/graphline/pipeline_options.hpp"
-#include "tools/graphline/progress_line.hpp"
 #include "tools/graphline/result_outputs.hpp"
 #include "tools/graphline/terminal.hpp"
 
@@ -37,7 +35,7 @@ struct capacity_arguments {
   bool quiet = false;
 };
 
-/// The bound: what was given, or else the file's deadline.
+/// The bound: --under, or else the file's deadline.
 nanoseconds read_bound(const std::string& text, const std::optional<nanoseconds>& deadline) {
   if (text.empty() && deadline) return *deadline;
   if (text.empty()) {
@@ -66,8 +64,8 @@ std::string rate_text(double frames_a_second) {
   return to_text(quantity{frames_a_second, unit::frames_per_second});
 }
 
-/// Makes frames arrive: as the option or the file says, else at a constant rate, which each run has
-/// one of its own of.
+/// Sets the arrivals: those of the option, else of the file, else constant. Each run has its own
+/// rate.
 void set_load(settings& run, const std::string& arrivals) {
   if (!arrivals.empty()) {
     run.arrival = *from_word<arrival>(arrivals);
@@ -77,7 +75,7 @@ void set_load(settings& run, const std::string& arrivals) {
   run.rate = 1;
 }
 
-/// 0 where the search is to decide.
+/// Returns 0 if the search chooses.
 std::int64_t read_frames(std::int64_t given, double percentile) {
   if (given == 0) return 0;
   const auto least = least_capacity_frames(percentile);
@@ -120,33 +118,33 @@ exit_status measure_capacity(capacity_arguments& given) {
 
   const auto analysis = analyze(record);
   const auto says = report::describe(record, analysis);
-  if (!given.quiet) outputs.show(says);
-  if (given.quiet) print_findings(says.findings);
-  // A run that fails ends the search.
+  outputs.show(says, given.quiet);
+  // A failed run ends the search.
   const auto& last = record.runs.empty() ? record.closed_loop : record.runs.back().record;
-  if (last.failure) print(stderr, fmt::format("error: {}\n", printable(*last.failure)));
+  print_failure(last.failure);
   outputs.write("--json", [&](text_sink& to) { report::write_json(to, says, &record); });
   outputs.finish();
-  if (last.failure) return exit_status::run_failed;
-  return record.interrupted ? exit_status::interrupted : exit_status::done;
+  return exit_status_of(last.failure.has_value(), record.interrupted);
 }
 
 }  // namespace
 
 void add_capacity_command(CLI::App& program, action& chosen) {
   auto* command =
-      add_command(program, "capacity", "Find the highest rate of frames that it keeps up with");
+      add_command(program, "capacity", "Find the highest frame rate that a pipeline sustains");
   auto given = std::make_shared<capacity_arguments>();
-  given->pipeline.add_to(*command, settings_but({"frames", "deadline", "arrival", "rate"}));
+  given->pipeline.add_to(*command, settings_except({"frames", "deadline", "arrival", "rate"}));
   std::vector<std::string> percentiles;
   for (const auto& [name, p] : shown_percentiles) percentiles.emplace_back(name);
-  command->add_option("--percentile", given->percentile, "Of the time from due to end of a frame")
+  command
+      ->add_option("--percentile", given->percentile,
+                   "The percentile of the end-to-end time to bound")
       ->type_name(fmt::format("{}", fmt::join(percentiles, "|")))
       ->check(one_of(percentiles))
       ->capture_default_str();
   command
       ->add_option("--under", given->under,
-                   "The bound: 60ms (default: the deadline of the pipeline)")
+                   "The bound, such as 60ms (default: the pipeline's deadline)")
       ->type_name("TIME");
   command
       ->add_option("--arrival", given->arrivals,
@@ -155,22 +153,20 @@ void add_capacity_command(CLI::App& program, action& chosen) {
       ->check(one_of({"constant", "poisson"}));
   command
       ->add_option("-n,--frames", given->frames,
-                   "Frames of a run (default: at least 240 for p95, and for a second)")
+                   "Frames per run (default: at least 240 for p95, and a second of them)")
       ->type_name("N")
       ->check(in_range(1, 10'000'000));
   command
       ->add_option("--within", given->within,
-                   "How wide the 95 % interval of the rate may be, as a part of the rate")
+                   "Maximum width of the 95 % interval, relative to the rate")
       ->type_name("PERCENT")
       ->capture_default_str();
   given->files.add_json(*command, "Write the result (- for standard output)");
   command->footer(
-      "About five runs of --frames frames find where the rate lies; then runs of two to four "
-      "times\n"
-      "as many are pooled until the interval is as narrow as --within: eight to forty of them, "
-      "that\n"
-      "is minutes where a frame takes tens of milliseconds. A wider --within takes fewer.\n"
-      "Ctrl-C reports what is known by then.");
+      "About five runs of --frames frames locate the rate. Then runs of two to four times as many\n"
+      "frames are pooled until the interval is as narrow as --within: eight to forty runs, which\n"
+      "take minutes if a frame takes tens of milliseconds. A larger --within needs fewer.\n"
+      "Ctrl-C reports the interval so far.");
   add_quiet_option(*command, given->quiet);
   command->callback([&chosen, given] { chosen = [given] { return measure_capacity(*given); }; });
 }

@@ -11,15 +11,14 @@ class App;
 
 namespace graphline {
 
-/// What a chosen subcommand does after the command line has been read.
+/// Runs the chosen subcommand after the command line is parsed.
 using action = std::function<exit_status()>;
 
-/// Adds a subcommand. Only main.cpp makes any: the code that this draws in from CLI11 takes seconds
-/// to compile, and a file that only gives a command its options does without when it includes
-/// <CLI/App.hpp>.
+/// Adds a subcommand. Defined in main.cpp, since <CLI/CLI.hpp> takes seconds to compile; files that
+/// add options to a command need only <CLI/App.hpp>.
 CLI::App* add_command(CLI::App& program, const std::string& name, const std::string& headline);
 
-/// Adds a subcommand to the program; choosing it on the command line sets `chosen`.
+/// Adds a subcommand to the program. If the command line chooses it, sets `chosen`.
 using command_adder = void(CLI::App& program, action& chosen);
 command_adder add_run_command;
 command_adder add_check_command;

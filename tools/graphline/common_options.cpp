@@ -1,14 +1,46 @@
 #include "tools/graphline/common_options.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include <CLI/App.hpp>
-#include <string>
+#include <algorithm>
+#include <cstdio>
+#include <type_traits>
+#include <utility>
 
-#include "framework/stage/plugin_loader.hpp"
-#include "stages/builtin.hpp"
+#include "framework/base/diagnostic.hpp"
+#include "framework/base/utf8.hpp"
+#include "framework/device/builtin/builtin_devices.hpp"
+#include "framework/plan/experiment_plan.hpp"
+#include "framework/spec/node_reading.hpp"
+#include "framework/spec/settings_reader.hpp"
+#include "framework/spec/settings_table.hpp"
+#include "tools/graphline/terminal.hpp"
 
 namespace graphline {
+namespace {
+
+/// "--in-flight"
+std::string flag_of(std::string key) {
+  std::ranges::replace(key, '_', '-');
+  return "--" + key;
+}
+
+std::pair<std::string, std::string> split_assignment(const std::string& text) {
+  const auto equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    throw input_error(fmt::format("--set {}: expected name=value, such as --set batch=8", text));
+  }
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+/// The value of a setting's option; its diagnostics point at the option.
+node option_value(const std::string& key, const std::string& text) {
+  const place given{std::make_shared<source_text>(flag_of(key) + " " + text, "")};
+  return node::scalar(text, false, given);
+}
+
+}  // namespace
 
 CLI::Validator in_range(std::int64_t least, std::int64_t most) {
   return CLI::Range(least, most).description("");
@@ -25,21 +57,20 @@ void add_device_option(CLI::App& command, std::string& device) {
 }
 
 void add_quiet_option(CLI::App& command, bool& quiet) {
-  command.add_flag("-q,--quiet", quiet,
-                   "No table and no progress: files, warnings and errors only");
+  command.add_flag("-q,--quiet", quiet, "Print only warnings and errors, no table or progress");
 }
 
 void add_no_plugins_option(CLI::App& command, plugin_use& use) {
   command.add_flag_callback(
       "--no-plugins", [&use] { use = plugin_use::refuse; },
-      "Refuse a pipeline that names plug-ins, which are code: run none of it");
+      "Refuse a pipeline with plug-ins, whose code would run");
 }
 
 void add_plugin_option(CLI::App& command, std::vector<std::string>& plugins,
-                       const std::string& what) {
+                       const std::string& verb) {
   command
       .add_option("--plugin", plugins,
-                  fmt::format("A plug-in whose kinds to {} too; may be given again", what))
+                  fmt::format("A plug-in whose kinds to {} too; repeatable", verb))
       ->type_name("FILE")
       ->allow_extra_args(false)
       ->take_all();
@@ -49,6 +80,88 @@ stage_registry kinds_with(const std::vector<std::string>& plugins) {
   stage_registry kinds = builtin_stages();
   for (const std::string& path : plugins) load_plugin(path, kinds);
   return kinds;
+}
+
+std::vector<std::string> settings_except(const std::set<std::string>& excluded) {
+  auto keys = setting_keys();
+  std::erase_if(keys, [&](const std::string& key) { return excluded.contains(key); });
+  return keys;
+}
+
+void add_checksums(plan& p, const result_outputs& results) {
+  if (!results.empty()) p.files = checksums_of(data_files(p));
+}
+
+void pipeline_options::add_to(CLI::App& command, const std::vector<std::string>& wanted) {
+  command
+      .add_option("PIPELINE.yaml", path_,
+                  "The pipeline; its 'run:' section replaces the defaults below")
+      ->required();
+  add_device_option(command, device_);
+  command.add_option("--set", set_, "Set a parameter of the pipeline; repeatable")
+      ->type_name("name=value")
+      ->allow_extra_args(false)
+      ->take_all();
+  each_setting([&]<class Held>(Held settings::*, const setting_entry& of) {
+    if (std::ranges::find(wanted, of.key) == wanted.end()) return;
+    std::string values = of.option_value;
+    if constexpr (std::is_enum_v<Held>) {
+      values = fmt::format("{}", fmt::join(word_list<Held>(), "|"));
+    } else if constexpr (std::is_same_v<Held, bool>) {
+      values = "on|off";
+    }
+    const auto* key = find_parameter(run_keys(), of.key);
+    command.add_option(of.option_letter + flag_of(of.key), overrides_[of.key], of.option_help)
+        ->type_name(values)
+        ->default_str(key->default_value.value_or(""));
+  });
+}
+
+void pipeline_options::add_no_plugins_option(CLI::App& command) {
+  graphline::add_no_plugins_option(command, plugins_);
+}
+
+std::vector<std::string> pipeline_options::files_of(const plan& p) const {
+  const auto data = data_files(p);
+  std::vector<std::string> files(data.begin(), data.end());
+  files.push_back(path_);
+  return files;
+}
+
+planned_pipeline pipeline_options::plan_to(plan_use use,
+                                           const std::function<void(settings&)>& adjust) {
+  planning_options options{.device = device_, .plugins = plugins_};
+  for (const auto& text : set_) options.set.push_back(split_assignment(text));
+  options.adjust = [&](pipeline_spec& spec, diagnostics& found) {
+    for (const auto& [key, text] : overrides_) {
+      if (text.empty()) continue;
+      read_setting(spec.run, spec.run_places, key, option_value(key, text), found);
+    }
+    if (overrides_["arrival"] == to_word(arrival::closed)) drop_schedule(spec);
+    if (adjust) adjust(spec.run);
+  };
+  auto result = plan_pipeline(path_, stages_, options, use);
+  if (!result.warnings.all().empty()) {
+    print(stderr, fmt::format("{}\n", result.warnings.render()));
+  }
+  return result;
+}
+
+plan pipeline_options::make_plan(const std::function<void(settings&)>& adjust) {
+  return plan_to(plan_use::run, adjust).planned;
+}
+
+void pipeline_options::drop_schedule(pipeline_spec& spec) {
+  each_setting([&](auto member, const setting_entry& of) {
+    if (!of.on_schedule || !overrides_[of.key].empty()) return;
+    spec.run_places.each.erase(of.key);
+    auto& value = spec.run.*member;
+    if constexpr (requires { value.reset(); }) value.reset();
+  });
+}
+
+std::unique_ptr<device> pipeline_options::open_device(const plan& p) const {
+  return builtin_devices().open({device_, static_cast<int>(p.run.threads)});
 }
 
 }  // namespace graphline

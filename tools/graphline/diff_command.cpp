@@ -73,8 +73,8 @@ exit_status show_difference(const diff_arguments& given) {
         } else {
           if (!given.gates.gates().empty()) {
             throw input_error(
-                "--fail-if takes results of run, compare and overhead: others say nothing of how "
-                "much frames or trials vary");
+                "--fail-if needs results of run, compare or overhead: others do not say how much "
+                "frames or trials vary");
           }
           show(report::diff(report::describe(first), report::describe(second), given.before,
                             given.after),
@@ -92,9 +92,9 @@ exit_status show_difference(const diff_arguments& given) {
 void add_diff_command(CLI::App& program, action& chosen) {
   auto* command = add_command(program, "diff", "Show what changed between two saved results");
   auto given = std::make_shared<diff_arguments>();
-  command->add_option("BEFORE.json", given->before, "What " + commands_read() + " wrote to --json")
+  command->add_option("BEFORE.json", given->before, "A --json result of " + commands_read())
       ->required();
-  command->add_option("AFTER.json", given->after, "A later one of the same kind")->required();
+  command->add_option("AFTER.json", given->after, "A later result of the same command")->required();
   given->files.add_json(*command, "Write the difference (- for standard output)");
   given->files.add_markdown(*command);
   given->gates.add_to(*command, gated::comparison, given->files);

@@ -15,21 +15,19 @@ class App;
 
 namespace graphline {
 
-/// The part of a command line that says under which conditions a result fails: --fail-if, which is
-/// checked as it is read, and --junit.
+/// The options --fail-if, whose conditions are checked during parsing, and --junit.
 class gate_options {
  public:
   void add_to(CLI::App& command, gated what, result_files& files);
 
-  /// Conditions as they were understood.
   const std::vector<gate>& gates() const noexcept { return gates_; }
 
-  /// Throws an `input_error` for one of which `why_never` tells why it can never be judged.
+  /// @throws input_error if `why_never` returns a reason why a condition can never be judged
   void refuse(const std::function<std::string(const gate&)>& why_never) const;
 
-  /// Judges each, shows a line for it, where `quiet` on standard error and of those alone that did
-  /// not pass, and writes --junit; `suite` without results. Answers `ended`, or `gate_failed` where
-  /// that is `done` and not all passed.
+  /// Judges each condition, prints a line for it (with `quiet`, only failed ones, to standard
+  /// error), and writes --junit; `suite` has no results yet. Returns `gate_failed` if `ended` is
+  /// `done` and a condition failed, else `ended`.
   exit_status judge(const std::function<gate_result(const gate&)>& judged, report::gate_suite suite,
                     result_outputs& outputs, bool quiet, exit_status ended) const;
 

@@ -8,7 +8,7 @@
 #include "framework/report/render/render.hpp"
 #include "framework/run/execute/environment.hpp"
 #include "tools/graphline/commands.hpp"
-#include "tools/graphline/pipeline_options.hpp"
+#include "tools/graphline/common_options.hpp"
 #include "tools/graphline/result_outputs.hpp"
 
 namespace graphline {
@@ -40,7 +40,7 @@ struct check_arguments {
   result_files files;
 };
 
-/// That CPU stages have on the device, which need not be there.
+/// The cores that CPU stages can use; the device need not be present.
 int cores_of(const planned_pipeline& made) {
   device_properties on;
   if (made.machine.backend == "host") {
@@ -70,24 +70,24 @@ void add_inspect_command(CLI::App& program, action& chosen) {
   auto given = std::make_shared<inspect_arguments>();
   given->pipeline.add_to(*command, {});
   given->pipeline.add_no_plugins_option(*command);
-  command->add_flag("--stages", given->stages_only, "Leave the layers of the stages out");
-  given->files.add_json(*command, "Write the figures (- for standard output)");
+  command->add_flag("--stages", given->stages_only, "Show only stages, without their layers");
+  given->files.add_json(*command, "Write the result (- for standard output)");
   given->files.add_html(*command);
-  given->files.add(*command, "--csv", "Write a row for each stage and layer");
+  given->files.add(*command, "--csv", "Write one row per stage and layer");
   given->files.add_markdown(*command, "Write the table for a pull request");
   command->footer(
-      "--device says whose values of the pipeline's params count; it need not be there.\n"
-      "docs/costs.md says what is counted, and how.");
+      "--device selects the values of the pipeline's params; the device need not be present.\n"
+      "docs/costs.md has the counting rules.");
   command->callback([&chosen, given] { chosen = [given] { return inspect(*given); }; });
 }
 
 void add_check_command(CLI::App& program, action& chosen) {
-  auto* command = add_command(program, "check", "Show what will happen, without running it");
+  auto* command = add_command(program, "check", "Show the plan, without running it");
   auto given = std::make_shared<check_arguments>();
-  given->pipeline.add_to(*command, settings_but({}));
+  given->pipeline.add_to(*command, settings_except({}));
   given->pipeline.add_no_plugins_option(*command);
   given->files.add_json(*command, "Write the plan (- for standard output)");
-  command->footer("--device cuda shows the plan for a GPU, also where there is none.");
+  command->footer("--device cuda shows the plan for a GPU, also on a machine without one.");
   command->callback([&chosen, given] { chosen = [given] { return check(*given); }; });
 }
 

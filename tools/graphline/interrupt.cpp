@@ -4,48 +4,60 @@
 #include <semaphore.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <ctime>
+#include <set>
+#include <system_error>
+#include <utility>
+#include <vector>
 
 #include "framework/base/crash_report.hpp"
 #include "framework/base/error.hpp"
 #include "framework/base/signal_line.hpp"
 #include "framework/base/stage_activity.hpp"
+#include "framework/base/thread_number.hpp"
+#include "tools/graphline/terminal.hpp"
 
 namespace graphline {
 namespace {
 
+constexpr int long_stage_seconds = 5;
+
 stop_request raised_by_signal;
 std::atomic<bool> signalled{false};
 std::atomic<bool> measured{false};
-std::atomic<bool> second_is_awaited{false};
+
+// Between the signal handler and the thread of `run_watch`.
+std::atomic<bool> run_is_watched{false};
 std::atomic<bool> second_came{false};
-sem_t second_or_woken;
+std::atomic<bool> run_is_over{false};
+sem_t wake_watch;
 
 void print_line(std::string_view text) {
   // Nothing useful can be done if the terminal is gone.
   static_cast<void>(!::write(STDERR_FILENO, text.data(), text.size()));
 }
 
-/// Dies of the signal, as a program without a handler does: a shell then knows why it ended.
+/// Ends the program by the signal itself, so that the shell sees why it ended.
 void end_by(int signal) {
   remove_unfinished_files();
   ::signal(signal, SIG_DFL);
-  ::raise(signal);  // waits until the handler has returned
+  ::raise(signal);  // delivered when the handler returns
 }
 
 void handle(int signal) {
-  // A lost terminal is told of more than once, by the kernel and by the shell.
   if (signalled.exchange(true)) {
+    // The kernel and the shell can both report a lost terminal.
     if (signal == SIGHUP) return;
-    if (!second_is_awaited.exchange(false)) {
+    if (!run_is_watched.exchange(false)) {
       print_line("\ngraphline: ended at once; only what was already written is kept\n");
       return end_by(signal);
     }
     second_came = true;
-    ::sem_post(&second_or_woken);
+    ::sem_post(&wake_watch);
     return;
   }
   raised_by_signal.raise();
@@ -73,10 +85,40 @@ void end_at_once(int) {
   ::_exit(static_cast<int>(exit_status::interrupted));
 }
 
-/// As nohup sets it, who started the program wants it to go on.
+/// nohup ignores SIGHUP, for instance: the program then goes on.
 bool is_ignored(int signal) {
   struct sigaction now {};
   return ::sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
+/// Sleeps until `wake_watch` is posted, or for as long as a stage may take unnoticed.
+void sleep_until_woken() {
+  timespec until{};
+  ::clock_gettime(CLOCK_MONOTONIC, &until);
+  until.tv_sec += long_stage_seconds;
+  while (::sem_clockwait(&wake_watch, CLOCK_MONOTONIC, &until) != 0 && errno == EINTR) {
+  }
+}
+
+void watch(bool quiet, const std::function<void()>& finish) {
+  name_thread("run watch");
+  std::vector<stage_point> before;
+  std::set<const stage_label*> named;
+  for (;;) {
+    sleep_until_woken();
+    if (second_came) return finish();
+    if (run_is_over) return;
+    if (quiet) continue;
+    std::vector<stage_point> seen;
+    thread_activity::each([&](stage_point at) { seen.push_back(at); });
+    for (const stage_point& at : seen) {
+      if (std::ranges::find(before, at) == before.end() || !named.insert(at.stage).second) continue;
+      const auto frame = at.frame < 0 ? "" : fmt::format(" at frame {}", at.frame);
+      print_over_progress(fmt::format("graphline: {} has not returned for {} s{}\n",
+                                      to_string(*at.stage), long_stage_seconds, frame));
+    }
+    before = std::move(seen);
+  }
 }
 
 }  // namespace
@@ -99,31 +141,6 @@ const stop_request& stop_on_interrupt() {
   return raised_by_signal;
 }
 
-second_interrupt::second_interrupt() {
-  ::sem_init(&second_or_woken, 0, 0);
-  second_came = false;
-  second_is_awaited = true;
-}
-
-second_interrupt::~second_interrupt() {
-  second_is_awaited = false;
-}
-
-bool second_interrupt::wait(nanoseconds at_most) {
-  timespec until{};
-  ::clock_gettime(CLOCK_MONOTONIC, &until);
-  const nanoseconds at = until.tv_nsec + at_most;
-  until.tv_sec += at / 1'000'000'000;
-  until.tv_nsec = at % 1'000'000'000;
-  while (::sem_clockwait(&second_or_woken, CLOCK_MONOTONIC, &until) != 0 && errno == EINTR) {
-  }
-  return second_came;
-}
-
-void second_interrupt::wake() noexcept {
-  ::sem_post(&second_or_woken);
-}
-
 void end_by_interrupt() {
   print_line("\ngraphline: interrupted before a frame was done; nothing was measured\n");
   remove_unfinished_files();
@@ -136,6 +153,26 @@ void end_measuring(std::string_view what, bool with_nothing) {
   measured = true;
   if (!with_nothing) return;
   throw interrupted_error(fmt::format("interrupted before {}; nothing was measured", what));
+}
+
+run_watch::run_watch(bool quiet, std::function<void()> finish) {
+  ::sem_init(&wake_watch, 0, 0);
+  second_came = false;
+  run_is_over = false;
+  run_is_watched = true;
+  try {
+    thread_ = std::thread([quiet, finish = std::move(finish)] { watch(quiet, finish); });
+  } catch (const std::system_error& e) {
+    run_is_watched = false;
+    throw thread_start_error("the thread that watches the run could not be started", e);
+  }
+}
+
+run_watch::~run_watch() {
+  run_is_over = true;
+  ::sem_post(&wake_watch);
+  thread_.join();
+  run_is_watched = false;
 }
 
 }  // namespace graphline

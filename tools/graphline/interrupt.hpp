@@ -1,44 +1,44 @@
 #pragma once
 
+#include <functional>
 #include <string_view>
+#include <thread>
 
-#include "framework/base/clock.hpp"
 #include "framework/base/stop_request.hpp"
 
 namespace graphline {
 
-/// Makes Ctrl-C, SIGTERM and a lost terminal, unless they are ignored, end the program at once with
-/// a sentence and status 130: for what has nothing to report yet.
+// "Interrupt" is Ctrl-C (SIGINT), SIGTERM or a lost terminal (SIGHUP, unless it is ignored).
+
+/// Makes an interrupt end the program at once with status 130, for commands that measure nothing.
 void end_on_interrupt();
 
-/// Makes Ctrl-C, SIGTERM and a lost terminal (SIGHUP, unless it is ignored) raise a stop request,
-/// so that what was measured is reported and saved, and says which stages are at work; a second
-/// one, other than SIGHUP, ends the program at once and leaves no unfinished file. Answers the
-/// request to poll.
+/// Makes an interrupt raise a stop request and print the stages at work, so that the command
+/// reports and saves what it measured. A second one (other than SIGHUP) ends the program at once
+/// and leaves no unfinished file. Returns the request to poll.
 const stop_request& stop_on_interrupt();
 
-/// While this exists, a second Ctrl-C wakes whoever waits here instead of ending the program; a
-/// third one ends it. One at a time.
-class second_interrupt {
- public:
-  second_interrupt();
-  ~second_interrupt();
-  second_interrupt(const second_interrupt&) = delete;
-  second_interrupt& operator=(const second_interrupt&) = delete;
-
-  /// Until it comes, `wake` is called or the time has passed. True if it came.
-  bool wait(nanoseconds at_most);
-
-  void wake() noexcept;
-};
-
-/// Ends the program as a second Ctrl-C does otherwise, by the signal itself, and says that nothing
-/// was measured.
+/// Ends the program by SIGINT after printing that nothing was measured.
 [[noreturn]] void end_by_interrupt();
 
-/// From here on nothing is measured any more, and Ctrl-C says so. Throws `interrupted_error` where
-/// the command was stopped before `what`, "a frame was done" for instance, with nothing measured: a
-/// result of nothing must not take the place of an earlier one.
+/// Call when nothing more is measured; an interrupt then announces the report.
+/// @throws interrupted_error if `with_nothing`, so that an empty result does not replace an earlier
+/// one. `what`: the command was interrupted before it, such as "a frame was done".
 void end_measuring(std::string_view what, bool with_nothing);
+
+/// A thread that watches a run: it names each stage that has not returned for five seconds once, on
+/// standard error. A second interrupt calls `finish` in this thread, which ends the program; a
+/// third ends it at once. At most one instance at a time.
+class run_watch {
+ public:
+  /// With `quiet`, names no stages.
+  run_watch(bool quiet, std::function<void()> finish);
+  ~run_watch();
+  run_watch(const run_watch&) = delete;
+  run_watch& operator=(const run_watch&) = delete;
+
+ private:
+  std::thread thread_;
+};
 
 }  // namespace graphline

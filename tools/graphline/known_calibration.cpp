@@ -15,7 +15,7 @@
 namespace graphline {
 namespace {
 
-/// The first line of a message that may show a piece of the file below.
+/// A message without the excerpt of the file below its first line.
 std::string first_line(std::string_view message) {
   return std::string(message.substr(0, message.find('\n')));
 }
@@ -29,7 +29,7 @@ std::string date_of(const calibration_record& record) {
 
 }  // namespace
 
-calibration_record kept_calibration(const device_properties& device) {
+calibration_record saved_calibration(const device_properties& device) {
   const auto command = calibrate_command(device);
   std::optional<calibration_record> found;
   try {
@@ -45,9 +45,9 @@ calibration_record kept_calibration(const device_properties& device) {
   return std::move(*found);
 }
 
-calibration as_held(const calibration_record& kept, const device_properties& device,
+calibration as_held(const calibration_record& saved, const device_properties& device,
                     const std::vector<std::pair<std::string, std::string>>& environment) {
-  return {date_of(kept), figures_of(kept), stale_reasons(kept, device, environment)};
+  return {date_of(saved), figures_of(saved), stale_reasons(saved, device, environment)};
 }
 
 std::optional<calibration> calibration_for(
@@ -64,13 +64,13 @@ std::optional<calibration> calibration_for(
                     calibrate_command(device), first_line(problem.what())));
   }
   if (!found) return std::nullopt;
-  auto kept = as_held(*found, device, environment);
-  if (!kept.stale.empty()) {
+  auto held = as_held(*found, device, environment);
+  if (!held.stale.empty()) {
     warnings.push_back(
         fmt::format("the calibration of this device may no longer hold: {}; run '{}'",
-                    fmt::join(kept.stale, "; "), calibrate_command(device)));
+                    fmt::join(held.stale, "; "), calibrate_command(device)));
   }
-  return kept;
+  return held;
 }
 
 std::optional<calibration> calibration_for(const experiment_record& record,

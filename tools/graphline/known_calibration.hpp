@@ -10,24 +10,23 @@
 
 namespace graphline {
 
-/// What 'graphline calibrate' has kept of a device. Throws an `input_error` with what to do where
-/// there is nothing, or nothing that can be read.
-calibration_record kept_calibration(const device_properties& device);
+/// Reads the saved calibration of a device.
+/// @throws input_error with the remedy if there is none, or it cannot be read
+calibration_record saved_calibration(const device_properties& device);
 
-/// A calibration as results hold it, with why it may no longer hold for the device as it is now.
-calibration as_held(const calibration_record& kept, const device_properties& device,
+/// A calibration as results hold it, with the reasons why it may be stale.
+calibration as_held(const calibration_record& saved, const device_properties& device,
                     const std::vector<std::pair<std::string, std::string>>& environment);
 
-/// What 'graphline calibrate' has kept of a device, as results hold it; nothing where it has not
-/// measured it. One that may no longer hold is used all the same. That, and what is kept but cannot
-/// be read, is added to `warnings` with what to do.
+/// The saved calibration of a device as results hold it; empty if there is none. Adds a warning
+/// with the remedy if it may be stale (it is used anyway) or cannot be read.
 std::optional<calibration> calibration_for(
     const device_properties& device,
     const std::vector<std::pair<std::string, std::string>>& environment,
     std::vector<std::string>& warnings);
 
-/// The same for the device that all trials of an experiment ran on; nothing where they differ in
-/// its compute threads, or there are none.
+/// The same for the device of an experiment; empty if there are no trials, or they differ in
+/// compute threads.
 std::optional<calibration> calibration_for(const experiment_record& record,
                                            std::vector<std::string>& warnings);
 

@@ -11,10 +11,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <memory>
 #include <new>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -26,7 +28,6 @@
 #include "framework/base/version.hpp"
 #include "tools/graphline/commands.hpp"
 #include "tools/graphline/interrupt.hpp"
-#include "tools/graphline/openmp_policy.hpp"
 #include "tools/graphline/terminal.hpp"
 
 namespace graphline {
@@ -34,32 +35,30 @@ namespace {
 
 constexpr const char* closing_help = R"(
 Start here:
-  graphline check PIPELINE.yaml      what will happen, without running it
-  graphline inspect PIPELINE.yaml    what it amounts to: parameters, FLOPs and bytes of each layer
+  graphline check PIPELINE.yaml      the plan, without running it
+  graphline inspect PIPELINE.yaml    parameters, FLOPs and bytes of each layer
   graphline run PIPELINE.yaml        run it and see where the time goes
-  graphline overhead PIPELINE.yaml   what each timing method costs on it
-  graphline compare EXPERIMENT.yaml  strategies and settings against each other
-  graphline capacity PIPELINE.yaml   the highest rate of frames it can keep up with
-  graphline calibrate                what the device can do at best; kept for other commands
-  graphline roofline PIPELINE.yaml   how far stages and layers are from the least time they need
-  graphline report RESULT.json       what a saved result shows, as a page with --html FILE
+  graphline overhead PIPELINE.yaml   the cost of each timing method
+  graphline compare EXPERIMENT.yaml  strategies and settings compared, with verdicts
+  graphline capacity PIPELINE.yaml   the highest frame rate that it sustains
+  graphline calibrate                the best rates of a device, saved for other commands
+  graphline roofline PIPELINE.yaml   stages and layers compared with their roofline time
+  graphline report RESULT.json       a saved result, as a page with --html FILE
   graphline diff OLD.json NEW.json   what changed between two saved results
   graphline schema pipeline          the JSON Schema of pipeline files, for editors
 
 Exit status: 0 done; 1 the run failed; 2 the command line or a file is wrong;
 3 the device is not available; 4 a --fail-if gate failed;
 130 interrupted, with what was measured reported;
-141 whoever read standard output went away, as head does; files are complete all the same.
+141 standard output was closed by its reader, such as head; files are complete.
 
---color may stand behind a command too. Tables are as wide as the terminal, from 40 columns to
-200, or as COLUMNS says; 80 elsewhere.)";
+--color is also accepted after a command. Tables fit the width of the terminal, or COLUMNS, from
+40 to 200 columns; elsewhere 80.)";
 
-/// The exit status that a shell shows of a program which SIGPIPE ended (128 and the signal's
-/// number), as most end whose reader goes away.
+/// The status that a shell reports for a program that SIGPIPE ended.
 constexpr int reader_gone = 128 + SIGPIPE;
 
-/// Nobody is left to hear where this cannot be written: the exit status has to do. Takes no memory,
-/// of which there may be none left.
+/// Prints an error and returns its exit status. Allocates nothing: memory may be exhausted.
 int report(std::string_view message, exit_status status) noexcept {
   if (message.find("error: ") == message.npos) print(stderr, "error: ");
   print(stderr, message);
@@ -69,7 +68,8 @@ int report(std::string_view message, exit_status status) noexcept {
 
 constexpr std::string_view out_of_memory = "out of memory; make the tensors or --frames smaller";
 
-/// Where an exception can go no further, as within a library: a message.
+/// The terminate handler: an exception that nothing can catch, as in a library's thread, becomes a
+/// message.
 [[noreturn]] void end_here() noexcept {
   remove_unfinished_files();
   try {
@@ -77,7 +77,7 @@ constexpr std::string_view out_of_memory = "out of memory; make the tensors or -
   } catch (const std::bad_alloc&) {
     std::_Exit(report(out_of_memory, exit_status::run_failed));
   } catch (const std::exception& problem) {
-    report("a library failed where nothing can be saved, maybe for want of memory:",
+    report("a library failed where nothing can be saved, maybe out of memory:",
            exit_status::run_failed);
     std::_Exit(report(problem.what(), exit_status::run_failed));
   } catch (...) {
@@ -89,37 +89,38 @@ constexpr std::string_view out_of_memory = "out of memory; make the tensors or -
 
 std::atomic<bool> has_ended{false};
 
-/// Called at any exit: one before `main` has ended is by a library, such as libgomp where it cannot
-/// start a thread, which has printed why.
+/// The exit handler: an exit before the end of `main` comes from a library, such as libgomp, which
+/// prints the reason when it cannot start a thread.
 void report_exit_by_library() noexcept {
   if (has_ended) return;
   std::fflush(stdout);
   remove_unfinished_files();
   std::_Exit(
-      report("a library ended the program, as it says above; where it could start no "
-             "thread, lower 'threads', or raise the limit of threads (ulimit -u)",
+      report("a library ended the program, see its message above; if it could not start a "
+             "thread, lower 'threads' or raise the limit of threads (ulimit -u)",
              exit_status::run_failed));
 }
 
-/// Opens what is closed of standard input, output and error, so that no file of ours gets its
-/// number and with it what is printed. Not for writing: that fails, as where it is closed.
+/// Opens standard input, output and error if they are closed; otherwise a result file could get
+/// their number, and with it what is printed. Read-only: writing fails as if they were closed.
 void occupy_standard_descriptors() {
   for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor) {
     if (::fcntl(descriptor, F_GETFD) >= 0) continue;
-    if (::open("/dev/null", O_RDONLY) != descriptor) std::_Exit(1);  // nobody to be told
+    if (::open("/dev/null", O_RDONLY) != descriptor) std::_Exit(1);
   }
 }
 
-/// Whether standard output is a pipe whose reader has gone, as `head` does when it has seen enough.
-bool nobody_reads_output() {
+/// Whether standard output is a pipe that its reader has closed, as `head` does.
+bool output_is_closed() {
   pollfd output{STDOUT_FILENO, POLLOUT, 0};
   return ::poll(&output, 1, 0) > 0 && (output.revents & POLLERR) != 0;
 }
 
-/// `status`, unless what was printed did not arrive: a script must not take half a table for all.
-int delivered(int status) {
+/// Returns `status`, or an error if standard output is incomplete: a script must not take half a
+/// table for a whole one.
+int status_after_output(int status) {
   const int code = std::fflush(stdout) == 0 ? 0 : errno;
-  if (nobody_reads_output() && std::ferror(stdout) != 0) return reader_gone;
+  if (output_is_closed() && std::ferror(stdout) != 0) return reader_gone;
   if (status != static_cast<int>(exit_status::done)) return status;
   if (code == 0 && std::ferror(stdout) == 0) return status;
   const auto why = code == 0 ? "a part of it was lost" : errno_text(code);
@@ -135,12 +136,11 @@ std::vector<std::string> command_names(const CLI::App& program) {
   return names;
 }
 
-/// What a message about an unknown word ends with.
 std::string help_hint(const std::string& command) {
   return fmt::format("Run '{} --help' for the list.", command);
 }
 
-/// The options, "--frames", and commands that a word of the command line may have been meant as.
+/// The options ("--frames") and commands to suggest for an unknown word.
 std::vector<std::string> known_words(const CLI::App& command) {
   std::vector<std::string> words;
   for (const auto* option : command.get_options()) {
@@ -150,8 +150,7 @@ std::vector<std::string> known_words(const CLI::App& command) {
   return words;
 }
 
-/// A variable of a script that is not set looks like this: neither an option that was left out nor
-/// a value.
+/// Refuses empty values, which usually come from an unset variable in a script.
 void refuse_empty_values(const CLI::App& command) {
   for (const auto* option : command.get_options()) {
     for (const auto& value : option->results()) {
@@ -161,8 +160,8 @@ void refuse_empty_values(const CLI::App& command) {
   for (const auto* chosen : command.get_subcommands()) refuse_empty_values(*chosen);
 }
 
-/// A command line that CLI11 refused: its message, or the first unknown word with the nearest known
-/// one.
+/// Reports a command line that CLI11 refused: the first unknown word with the nearest known one, or
+/// CLI11's message.
 int report_usage(const CLI::App& program, const CLI::ParseError& problem, int argc, char** argv) {
   const bool chosen = !program.get_subcommands().empty();
   const CLI::App* command = chosen ? program.get_subcommands().front() : &program;
@@ -199,7 +198,7 @@ void add_help_command(CLI::App& program, action& chosen) {
                                       suggestion(*of, known), help_hint("graphline")));
       }
       const CLI::App* asked = of->empty() ? &program : program.get_subcommand(*of);
-      // Its own help() would be that of 'help', which was chosen.
+      // asked->help() would print the help of the chosen command, which is 'help'.
       const std::string name = of->empty() ? "graphline" : "graphline " + *of;
       print(stdout, asked->get_formatter()->make_help(asked, name, CLI::AppFormatMode::Normal));
       return exit_status::done;
@@ -207,9 +206,23 @@ void add_help_command(CLI::App& program, action& chosen) {
   });
 }
 
-/// Whether the command on the command line may open a device.
+/// Whether the chosen command may open a device.
 bool opens_device(const CLI::App& program) {
   return program.get_subcommands().front()->get_option_no_throw("--device") != nullptr;
+}
+
+/// Makes idle OpenMP threads of the `host` device sleep instead of spinning on the cores that CPU
+/// stages need. libgomp reads its policy when it is loaded, so the program executes itself again
+/// with OMP_WAIT_POLICY=PASSIVE, unless a policy is set. Call before anything is read (a pipeline
+/// may come from a pipe), opened or printed.
+void make_openmp_passive(char** command_line) {
+  if (std::getenv("OMP_WAIT_POLICY") != nullptr) return;
+  ::setenv("OMP_WAIT_POLICY", "PASSIVE", 1);
+  std::error_code unknown;
+  // The resolved path keeps the process's name.
+  const auto program = std::filesystem::read_symlink("/proc/self/exe", unknown);
+  ::execv(program.c_str(), command_line);
+  // If that fails (no /proc), idle threads spin; results are the same.
 }
 
 int run_command(int argc, char** argv) {
@@ -218,10 +231,10 @@ int run_command(int argc, char** argv) {
   program.set_version_flag("-V,--version", "graphline " + std::string(version()));
   program.require_subcommand(1);
   action chosen;
-  add_color_option(program);  // before the commands, which take over that it may stand behind them
+  add_color_option(program);  // before the commands, which inherit `fallthrough`
   for (auto* add : all_commands) add(program, chosen);
   add_help_command(program, chosen);
-  program.footer(closing_help);  // not earlier: commands would inherit it
+  program.footer(closing_help);  // after the commands, which would inherit it
 
   if (argc == 1) {
     print(stdout, program.help());
@@ -236,7 +249,7 @@ int run_command(int argc, char** argv) {
   }
   if (opens_device(program)) make_openmp_passive(argv);
   refuse_empty_values(program);
-  end_on_interrupt();  // commands that measure take it over
+  end_on_interrupt();  // commands that measure replace it
   return static_cast<int>(chosen());
 }
 
@@ -250,7 +263,7 @@ int run_program(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     return report(out_of_memory, exit_status::run_failed);
   } catch (const std::exception& e) {
-    if (std::ferror(stdout) != 0 && nobody_reads_output()) return reader_gone;
+    if (std::ferror(stdout) != 0 && output_is_closed()) return reader_gone;
     return report(reason_of(e), exit_status::run_failed);
   }
 }
@@ -266,11 +279,11 @@ CLI::App* add_command(CLI::App& program, const std::string& name, const std::str
 int main(int argc, char** argv) {
   graphline::occupy_standard_descriptors();  // before anything is opened
   std::set_terminate(graphline::end_here);
-  // A reader that goes away shows as a failed write and not as a death that leaves files unwritten.
+  // A closed reader then is a failed write, not a signal that leaves files unwritten.
   std::signal(SIGPIPE, SIG_IGN);
   graphline::report_crashes();
   std::atexit(graphline::report_exit_by_library);
-  const int status = graphline::delivered(graphline::run_program(argc, argv));
+  const int status = graphline::status_after_output(graphline::run_program(argc, argv));
   graphline::has_ended = true;
   return status;
 }

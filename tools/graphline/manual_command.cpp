@@ -17,13 +17,13 @@
 namespace graphline {
 namespace {
 
-/// Those that people use, in their order.
+/// The commands in --help, in order.
 std::vector<const CLI::App*> commands_of(const CLI::App& program) {
   return program.get_subcommands([](const CLI::App* sub) { return !sub->get_group().empty(); });
 }
 
-/// A text of --help in the language of manual pages, which gives a meaning to backslashes, to
-/// dashes, and to dots and quotes where a line begins.
+/// Escapes a text for a manual page: backslashes, dashes, and dots and quotes at the beginning of a
+/// line.
 std::string roff(std::string_view text) {
   std::string result;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -60,8 +60,8 @@ std::string manual_page(const CLI::App& program) {
   return text + ".SH NOTES\n.EX\n" + roff(program.get_footer()) + "\n.EE\n";
 }
 
-/// What may follow an option: the words of "auto|always|never", devices and kinds; nothing where
-/// that is "FILE".
+/// The values to complete after an option: the words of "auto|always|never", devices or kinds; else
+/// empty.
 std::string choices_of(const CLI::Option& option) {
   auto names = option.get_type_name();
   if (names == "DEVICE") return "auto host cuda";
@@ -73,7 +73,7 @@ std::string choices_of(const CLI::Option& option) {
   return names;
 }
 
-/// An option of a command, or of all of them.
+/// An option and the values to complete after it.
 struct offered_option {
   const CLI::Option* option;
   std::string choices;
@@ -91,8 +91,8 @@ std::vector<offered_option> options_of(const CLI::App& program, const CLI::App& 
   return all;
 }
 
-/// What fits behind "COMMAND:PREVIOUS WORD", for bash and zsh: the branches of a `case`, which set
-/// `list` for the beginning of a `word`.
+/// The branches of a `case` over "COMMAND:PREVIOUS WORD" for bash and zsh, which set `list` to the
+/// completions of `word`.
 std::string completion_cases(const CLI::App& program) {
   std::string cases;
   for (const auto* command : commands_of(program)) {
@@ -121,10 +121,10 @@ std::string command_words(const CLI::App& program) {
 }
 
 std::string bash_completion(const CLI::App& program) {
-  return fmt::format(R"(# Where nothing of Graphline's fits, bash goes on with the names of files.
+  return fmt::format(R"(# Without a match, bash completes file names.
 _graphline() {{
   local word=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD - 1]}} list=
-  # Of --option=value bash makes three words.
+  # Bash splits --option=value into three words.
   if [[ $word == '=' ]]; then
     word=
   elif [[ $previous == '=' ]]; then
@@ -142,7 +142,7 @@ complete -o default -F _graphline graphline
 
 std::string zsh_completion(const CLI::App& program) {
   return fmt::format(R"(#compdef graphline
-# Where nothing of Graphline's fits, zsh goes on with the names of files.
+# Without a match, zsh completes file names.
 local word=$words[CURRENT] previous=$words[CURRENT-1] list=
 if [[ $word == --*=* ]]; then
   previous=${{word%%=*}} word=${{word#*=}}
@@ -156,7 +156,7 @@ compadd -- ${{=list}} || _files
                      completion_cases(program), command_words(program));
 }
 
-/// A text in single quotes, as fish takes it.
+/// Quotes a text for fish.
 std::string fish_text(std::string_view text) {
   std::string quoted = "'";
   for (const char c : text) {
@@ -193,10 +193,10 @@ std::string fish_completion(const CLI::App& program) {
 }  // namespace
 
 void add_manual_command(CLI::App& program, action& chosen) {
-  auto* command = add_command(program, "manual", "Print what installing puts beside the program");
-  command->group("");  // not for people: `cmake --install` asks for it
+  auto* command = add_command(program, "manual", "Print the manual page or a completion script");
+  command->group("");  // hidden: only `cmake --install` calls it
   auto shell = std::make_shared<std::string>();
-  command->add_option("--completion", *shell, "The completion script for a shell instead")
+  command->add_option("--completion", *shell, "Print the completion script for this shell")
       ->check(one_of({"bash", "zsh", "fish"}));
   command->callback([&program, &chosen, shell] {
     chosen = [&program, shell] {

@@ -28,9 +28,10 @@ exit_status make_reports(const report_arguments& given) {
   const auto* run = std::get_if<run_record>(&record);
   const auto& trace = given.files.path("--trace");
   if (run == nullptr && !trace.empty()) {
-    throw input_error(fmt::format(
-        "--trace {}: {} is no result of one run; 'graphline run' with --trace FILE makes a trace",
-        quote(trace, 200), quote(given.result, 200)));
+    throw input_error(
+        fmt::format("--trace {}: {} is not the result of one run; 'graphline run' with --trace "
+                    "FILE makes a trace",
+                    quote(trace, 200), quote(given.result, 200)));
   }
   const auto says = std::visit([](const auto& of) { return report::describe(of); }, record);
   result_outputs outputs(given.files, {given.result});
@@ -42,7 +43,7 @@ exit_status make_reports(const report_arguments& given) {
   if (const auto* experiment = std::get_if<experiment_record>(&record)) {
     outputs.write("--csv", [&](text_sink& to) { write_experiment_csv(to, *experiment); });
   }
-  outputs.write(says);  // what is not written by then
+  outputs.write(says);  // what is not yet written
   outputs.finish();
   return exit_status::done;
 }
@@ -50,17 +51,19 @@ exit_status make_reports(const report_arguments& given) {
 }  // namespace
 
 void add_report_command(CLI::App& program, action& chosen) {
-  auto* command = add_command(program, "report", "Show a saved result, or make files of it");
+  auto* command =
+      add_command(program, "report", "Show a saved result, or write it in other formats");
   auto given = std::make_shared<report_arguments>();
-  command->add_option("RESULT.json", given->result, "What " + commands_read() + " wrote to --json")
+  command->add_option("RESULT.json", given->result, "A --json result of " + commands_read())
       ->required();
-  given->files.add_html(*command, "Write it as a page for a browser");
-  given->files.add(*command, "--trace", "Write a run as a trace for Perfetto");
+  given->files.add_html(*command, "Write a page for a browser");
+  given->files.add(*command, "--trace", "Write a trace of a run for Perfetto");
   given->files.add(*command, "--csv", "Write one row per frame and stage");
   given->files.add_markdown(*command);
   command->footer(
-      "Without FILE it prints the table. FILE may be - for standard output, RESULT.json for "
-      "standard input.");
+      "Without an option it prints the table. FILE may be - for standard output, RESULT.json may "
+      "be\n"
+      "- for standard input.");
   command->callback([&chosen, given] {
     if (given->result == "-") given->result = "/dev/stdin";
     chosen = [given] { return make_reports(*given); };

@@ -26,13 +26,13 @@ bool is_standard_output(const std::string& path) {
   return path == "-" || path == "/dev/stdout";
 }
 
-/// A file, however its path is spelled.
+/// Identifies a file independently of its path.
 std::string identity_of(const struct stat& file) {
   return fmt::format("{}:{}", file.st_dev, file.st_ino);
 }
 
-/// The place that a result takes: the file that is there, else a name in a folder. Empty where that
-/// takes any number of texts.
+/// Identifies the place of a result: an existing file, or a name in a folder. Empty for pipes and
+/// devices, which may receive several results.
 std::string place_of(const std::string& path) {
   if (is_standard_output(path)) return "-";
   struct stat found {};
@@ -42,7 +42,7 @@ std::string place_of(const std::string& path) {
   return identity_of(found) + "/" + std::filesystem::path(target).filename().string();
 }
 
-/// The file that a stream of this program goes to, as `place_of` has it.
+/// The `place_of` a standard stream that is redirected to a file; else empty.
 std::string place_of_stream(int descriptor) {
   struct stat found {};
   const bool file = ::fstat(descriptor, &found) == 0 && S_ISREG(found.st_mode);
@@ -115,16 +115,17 @@ void result_outputs::show(const std::string& text) {
   });
 }
 
-void result_outputs::show(const report::document& document) {
+void result_outputs::show(const report::document& document, bool quiet) {
+  if (quiet) return print_findings(document.findings);
   show(report::as_text(document, style_of(for_people())));
 }
 
 void result_outputs::attempt(const std::function<void()>& step) {
   try {
     step();
-  } catch (const output_closed&) {  // what goes to files is written all the same
+  } catch (const output_closed&) {  // results still go to files
     closed_ = true;
-  } catch (const std::exception&) {  // too little memory for one text is no reason to lose others
+  } catch (const std::exception&) {  // out of memory for one result: others may still succeed
     if (!problem_) problem_ = std::current_exception();
   }
 }

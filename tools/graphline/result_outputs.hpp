@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "framework/base/error.hpp"
 #include "framework/base/file/output_file.hpp"
 #include "framework/report/document.hpp"
 
@@ -19,65 +20,64 @@ class Option;
 
 namespace graphline {
 
-/// A result that a command line asks for.
+/// An option for a result file, such as --json.
 struct requested_output {
-  std::string_view option;  ///< "--json"
-  std::string path;         ///< as it was given; empty: not asked for
+  std::string_view option;
+  std::string path;  ///< empty: not requested
 };
 
-/// The files that a command writes its results to: an option for each.
+/// The options of a command for its result files.
 class result_files {
  public:
   /// Adds an option that takes a file.
   CLI::Option* add(CLI::App& command, std::string_view option, const std::string& help);
 
-  // Those that several commands have.
   void add_json(CLI::App& command,
                 const std::string& help = "Write the result, every sample included");
   void add_html(CLI::App& command, const std::string& help = "Write a page for a browser");
   void add_markdown(CLI::App& command,
                     const std::string& help = "Write tables and findings for a pull request");
 
-  /// What was given for an option: empty where nothing was.
+  /// The path for an option; empty if not requested.
   const std::string& path(std::string_view option) const;
 
   const std::list<requested_output>& all() const noexcept { return all_; }
 
  private:
-  std::list<requested_output> all_;  ///< which does not move what it holds
+  std::list<requested_output> all_;  ///< a list: CLI11 keeps references to its elements
 };
 
-/// Where a command's results go: opened before there is a result, so that a path that cannot be
-/// written is found then; at most one of them standard output. What can be written is written
-/// whatever became of the others, and the first problem told last; that nobody reads standard
-/// output any more only where there is no other.
+/// The results of a command. Output files are opened before the run, so that an unwritable path
+/// fails early. Each result is written even if another one fails; `finish` reports the first
+/// failure, or a closed standard output if there is no other.
 class result_outputs {
  public:
-  /// Opens what is asked for. `read`: the files that the command reads. Throws an `input_error`
-  /// where a result would take the place of one of them or of another result, or its place cannot
-  /// be written, before anything is written.
+  /// Opens the requested files. `read`: the files that the command reads.
+  /// @throws input_error, before anything is written, if a result would replace one of `read` or
+  /// another result, goes where standard output or error goes, or cannot be written
   result_outputs(const result_files& requested, const std::vector<std::string>& read);
 
   bool empty() const noexcept { return results_.empty(); }
 
-  /// Where what is for people goes: standard error where a result takes standard output.
+  /// Where text for people goes: standard error if a result takes standard output.
   std::FILE* for_people() const;
 
-  /// Prints there.
+  /// Prints for people.
   void show(const std::string& text);
-  void show(const report::document& document);
 
-  /// Carries out a step. What it throws is kept for `finish`.
+  /// Prints a document; with `quiet`, only its warnings and failures, to standard error.
+  void show(const report::document& document, bool quiet = false);
+
+  /// Runs a step; `finish` rethrows its exception.
   void attempt(const std::function<void()>& step);
 
-  /// Writes what `text` writes to where `option` says; asks for nothing where it was not given.
-  /// Once only for each option: a further text is passed over.
+  /// Writes the result of `option`, if it is requested and not yet written.
   void write(std::string_view option, const std::function<void(text_sink&)>& text);
 
-  /// Writes a document to --html, --csv and --markdown where these were given and are not written.
+  /// Writes a document as --html, --csv and --markdown, if these are requested and not yet written.
   void write(const report::document& document);
 
-  /// Throws the first problem, if there was one, else `output_closed` where that happened.
+  /// Throws the first failure, if there is one, else `output_closed` if standard output is closed.
   void finish() const;
 
  private:
@@ -89,7 +89,13 @@ class result_outputs {
 
   std::vector<result> results_;
   std::exception_ptr problem_;  ///< the first
-  bool closed_ = false;         ///< nobody reads standard output any more
+  bool closed_ = false;         ///< standard output
 };
+
+/// The exit status of a run.
+inline exit_status exit_status_of(bool failed, bool interrupted) {
+  if (failed) return exit_status::run_failed;
+  return interrupted ? exit_status::interrupted : exit_status::done;
+}
 
 }  // namespace graphline

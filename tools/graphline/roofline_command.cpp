@@ -17,8 +17,6 @@
 #include "tools/graphline/common_options.hpp"
 #include "tools/graphline/interrupt.hpp"
 #include "tools/graphline/known_calibration.hpp"
-#include "tools/graphline/pipeline_options.hpp"
-#include "tools/graphline/progress_line.hpp"
 #include "tools/graphline/result_outputs.hpp"
 #include "tools/graphline/terminal.hpp"
 
@@ -31,15 +29,7 @@ struct roofline_arguments {
   bool quiet = false;
 };
 
-/// On standard error, what ended a run, and the warnings where no table has them.
-void tell_trouble(const roofline_record& record, const roofline_analysis& analysis, bool quiet) {
-  if (quiet) print_findings(analysis.findings);
-  for (const auto* run : {&record.stages, &record.layers}) {
-    if (run->failure) print(stderr, fmt::format("error: {}\n", printable(*run->failure)));
-  }
-}
-
-/// A run that was not made: without frames.
+/// The record of a run that did not take place: without frames.
 run_record not_run(const run_record& other, timing_method timing) {
   run_record record;
   record.pipeline = other.pipeline;
@@ -50,8 +40,8 @@ run_record not_run(const run_record& other, timing_method timing) {
   return record;
 }
 
-/// Runs the pipeline under `event`, then under `layers` where there are parts to tell apart and the
-/// first run came to its end.
+/// Runs the pipeline under `event`, then under `layers` if a stage has parts and the first run
+/// completed.
 roofline_record measure_roofline(session& s, const stop_request& stop, progress_line& line) {
   roofline_record record;
   const auto run = [&](timing_method timing) {
@@ -74,11 +64,11 @@ roofline_record measure_roofline(session& s, const stop_request& stop, progress_
   return record;
 }
 
-exit_status hold_pipeline(roofline_arguments& given) {
+exit_status compare_with_roofline(roofline_arguments& given) {
   const stop_request& stop = stop_on_interrupt();
   plan p = given.pipeline.make_plan(set_stages_apart);
   const auto device = given.pipeline.open_device(p);
-  const auto kept = kept_calibration(device->properties());  // without one nothing need be run
+  const auto saved = saved_calibration(device->properties());  // before the run, which needs it
   result_outputs outputs(given.files, given.pipeline.files_of(p));
   add_checksums(p, outputs);
 
@@ -87,20 +77,19 @@ exit_status hold_pipeline(roofline_arguments& given) {
   auto record = measure_roofline(s, stop, line);
   line.erase();
   end_measuring("a frame was done", record.stages.interrupted && record.stages.frames.empty());
-  // Held against the environment of the run, which knows the libraries that its stages use.
+  // The environment of the run has the versions of the libraries that its stages use.
   record.stages.calibration = record.layers.calibration =
-      as_held(kept, record.stages.device, record.stages.environment);
+      as_held(saved, record.stages.device, record.stages.environment);
 
   const auto analysis = analyze(record);
   const auto says = report::describe(record, analysis);
-  if (!given.quiet) outputs.show(says);
-  tell_trouble(record, analysis, given.quiet);
+  outputs.show(says, given.quiet);
+  for (const auto* run : {&record.stages, &record.layers}) print_failure(run->failure);
   outputs.write("--json", [&](text_sink& to) { report::write_json(to, says, &record); });
   outputs.write(says);
   outputs.finish();
-  if (record.stages.failure || record.layers.failure) return exit_status::run_failed;
-  const bool interrupted = record.stages.interrupted || record.layers.interrupted;
-  return interrupted ? exit_status::interrupted : exit_status::done;
+  return exit_status_of(record.stages.failure || record.layers.failure,
+                        record.stages.interrupted || record.layers.interrupted);
 }
 
 }  // namespace
@@ -111,18 +100,18 @@ void add_roofline_command(CLI::App& program, action& chosen) {
   auto given = std::make_shared<roofline_arguments>();
   given->pipeline.add_to(*command, {"graphs", "wait", "frames", "warmup", "seed", "threads"});
   given->files.add_json(*command);
-  given->files.add_html(*command, "Write a page for a browser: the roofline and figures");
+  given->files.add_html(*command, "Write a page for a browser: the roofline plot and tables");
   given->files.add(*command, "--csv", "Write a row for each stage and part");
   given->files.add_markdown(*command);
   add_quiet_option(*command, given->quiet);
   command->footer(
       "It runs the pipeline for the times of its stages, again for those of their parts, and\n"
-      "holds them against what 'graphline calibrate' has measured of the device. Stages and "
-      "frames\n"
-      "follow one another, whatever the file says of strategy, frames in flight and arrivals. FILE "
-      "may be - for standard output.\n"
-      "docs/roofline.md says what the figures mean.");
-  command->callback([&chosen, given] { chosen = [given] { return hold_pipeline(*given); }; });
+      "compares them with the ceilings that 'graphline calibrate' measured. Stages and frames run\n"
+      "one after another; the file's strategy, frames in flight and arrivals do not apply. FILE "
+      "may\n"
+      "be - for standard output. docs/roofline.md explains the metrics.");
+  command->callback(
+      [&chosen, given] { chosen = [given] { return compare_with_roofline(*given); }; });
 }
 
 }  // namespace graphline

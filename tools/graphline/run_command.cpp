@@ -27,10 +27,7 @@
 #include "tools/graphline/gate_options.hpp"
 #include "tools/graphline/interrupt.hpp"
 #include "tools/graphline/known_calibration.hpp"
-#include "tools/graphline/pipeline_options.hpp"
-#include "tools/graphline/progress_line.hpp"
 #include "tools/graphline/result_outputs.hpp"
-#include "tools/graphline/run_watch.hpp"
 #include "tools/graphline/terminal.hpp"
 
 namespace graphline {
@@ -58,11 +55,11 @@ void make_folder(const std::string& tensors) {
   }
 }
 
-/// A result must not take the place of a tensor.
+/// Refuses a result that would replace a tensor file.
 void keep_tensors_apart(const run_arguments& given) {
   namespace fs = std::filesystem;
   for (const auto& [option, path] : given.files.all()) {
-    std::error_code none;  // of a folder that is not there
+    std::error_code none;  // if the folder does not exist
     const auto target = resolve_links(path);
     if (fs::path(target).extension() != ".npy") continue;
     if (!fs::equivalent(folder_of(target), given.tensors, none)) continue;
@@ -80,17 +77,14 @@ result_outputs open_outputs(run_arguments& given, const plan& p) {
   return outputs;
 }
 
-/// Shows and saves what was measured.
+/// Shows and saves the results.
 exit_status report_run(run_arguments& given, result_outputs& outputs, const run_record& record,
                        bool interrupted) {
   const auto analysis = analyze(record);
   const auto says = report::describe(record, analysis);
-  if (!given.quiet) outputs.show(says);
-  if (given.quiet) print_findings(says.findings);
-  if (record.failure) print(stderr, fmt::format("error: {}\n", printable(*record.failure)));
-  const auto ended = record.failure ? exit_status::run_failed
-                     : interrupted  ? exit_status::interrupted
-                                    : exit_status::done;
+  outputs.show(says, given.quiet);
+  print_failure(record.failure);
+  const auto ended = exit_status_of(record.failure.has_value(), interrupted);
   const auto status = given.gates.judge(
       [&](const gate& of) { return judge(of, record, analysis.summary); },
       {"graphline run " + record.pipeline, {{"device", device_of(record.device)}}, {}}, outputs,
@@ -103,8 +97,8 @@ exit_status report_run(run_arguments& given, result_outputs& outputs, const run_
   return status;
 }
 
-/// After a second Ctrl-C, in a thread of its own while a stage does not come back: the program ends
-/// with the frames that are complete, if there are any.
+/// Ends the program after a second interrupt, with the frames that are complete, if any. Runs in
+/// the thread of `run_watch`, since a stage may never return.
 [[noreturn]] void end_without_stage(run_arguments& given, result_outputs& outputs, session& s) {
   auto record = s.abandon_run();
   if (!record) end_by_interrupt();
@@ -158,9 +152,9 @@ exit_status run_pipeline(run_arguments& given) {
 void add_run_command(CLI::App& program, action& chosen) {
   auto* command = add_command(program, "run", "Run a pipeline and show where the time goes");
   auto given = std::make_shared<run_arguments>();
-  given->pipeline.add_to(*command, settings_but({}));
+  given->pipeline.add_to(*command, settings_except({}));
   given->files.add_json(*command);
-  given->files.add_html(*command, "Write a page for a browser: what took how long");
+  given->files.add_html(*command, "Write a page for a browser: tables, charts and timeline");
   given->files.add(*command, "--trace", "Write a trace for Perfetto");
   given->files.add_markdown(*command);
   given->files.add(*command, "--csv", "Write one row per frame and stage");

@@ -44,7 +44,7 @@ exit_status show_stages(const stages_arguments& given) {
 void add_stages_command(CLI::App& program, action& chosen) {
   auto* command = add_command(program, "stages", "List the stage kinds, or explain one");
   auto given = std::make_shared<stages_arguments>();
-  command->add_option("KIND", given->kind, "A kind, such as network");
+  command->add_option("KIND", given->kind, "A kind, such as network; default: list all kinds");
   add_plugin_option(*command, given->plugins, "show");
   command->callback([&chosen, given] { chosen = [given] { return show_stages(*given); }; });
 }
@@ -77,7 +77,7 @@ exit_status list_devices() {
 }  // namespace
 
 void add_devices_command(CLI::App& program, action& chosen) {
-  auto* command = add_command(program, "devices", "List the devices stages can run on");
+  auto* command = add_command(program, "devices", "List the devices that stages can run on");
   command->callback([&chosen] { chosen = list_devices; });
 }
 

@@ -1,11 +1,14 @@
 #pragma once
 
+#include <cstdint>
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "framework/analysis/finding.hpp"
+#include "framework/base/clock.hpp"
 #include "framework/report/render/terminal_style.hpp"
 
 namespace CLI {
@@ -17,21 +20,47 @@ namespace graphline {
 /// Adds --color, which all commands take.
 void add_color_option(CLI::App& program);
 
-/// Prints text for people; every line of the program goes through here. What a terminal would act
-/// on instead of showing it, and bytes that are no UTF-8, stand as "?": names come from anywhere.
-/// Takes no memory and never throws; what could not be written, `std::ferror` tells.
+/// Prints text; all output for people goes through here. Control characters and bytes that are not
+/// UTF-8 become "?", since names come from untrusted files. Allocates nothing and never throws;
+/// `std::ferror` reports a failed write.
 void print(std::FILE* stream, std::string_view text) noexcept;
 
-/// On standard error, a line each: failures and warnings, where no table has them.
+/// Prints failures and warnings to standard error, one per line, when no table shows them.
 void print_findings(const std::vector<finding>& findings);
 
-/// Whether a stream is a terminal on which lines can be drawn again.
-bool is_terminal(std::FILE* stream);
+/// Prints the message that ended a run, if there is one, to standard error.
+void print_failure(const std::optional<std::string>& failure);
 
-/// What can be shown on a stream, by the command line, the environment and the terminal:
-/// - color: as --color says, else on a terminal, unless NO_COLOR is set and not empty or TERM is
-///   missing or "dumb"
+/// The style for a stream:
+/// - color: by --color; if that is `auto`, on a terminal, unless NO_COLOR is set and not empty or
+///   TERM is missing or "dumb"
 /// - width: COLUMNS, else the terminal's, else 80; between 40 and 200
 terminal_style style_of(std::FILE* stream);
+
+/// Shows the progress of a run: a line on standard error that is redrawn in place and erased at the
+/// end. Appears only on a terminal, two seconds after construction.
+class progress_line {
+ public:
+  /// With `quiet`, shows nothing.
+  explicit progress_line(bool quiet = false);
+  ~progress_line() { erase(); }
+  progress_line(const progress_line&) = delete;
+  progress_line& operator=(const progress_line&) = delete;
+
+  /// "measuring  12 of 45 frames, about 3 s left". Without `left`, extrapolates the elapsed time.
+  void show(std::string_view activity, std::int64_t done, std::int64_t total, std::string_view what,
+            std::optional<nanoseconds> left = {});
+  void erase();
+
+ private:
+  bool enabled_;
+  bool drawn_ = false;
+  nanoseconds constructed_;
+  nanoseconds started_;  ///< when `done_` was last reset
+  std::int64_t done_ = 0;
+};
+
+/// Prints a line to standard error, over a progress line if one is shown.
+void print_over_progress(std::string_view line);
 
 }  // namespace graphline

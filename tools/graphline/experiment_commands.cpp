@@ -1,0 +1,327 @@
+// The commands that measure experiments: compare and overhead.
+
+#include <fmt/format.h>
+
+#include <CLI/App.hpp>
+#include <cstdint>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "framework/analysis/analyze.hpp"
+#include "framework/base/diagnostic.hpp"
+#include "framework/base/units.hpp"
+#include "framework/base/utf8.hpp"
+#include "framework/campaign/experiment/experiment.hpp"
+#include "framework/device/builtin/builtin_devices.hpp"
+#include "framework/device/host/host_device.hpp"
+#include "framework/plan/experiment_plan.hpp"
+#include "framework/report/csv/stamps_csv.hpp"
+#include "framework/report/describe/describe.hpp"
+#include "framework/report/render/heading.hpp"
+#include "framework/report/render/render.hpp"
+#include "framework/report/render/text_table.hpp"
+#include "framework/report/store/trial_store.hpp"
+#include "framework/run/execute/session.hpp"
+#include "framework/spec/experiment_reader.hpp"
+#include "framework/spec/pipeline_reader.hpp"
+#include "tools/graphline/commands.hpp"
+#include "tools/graphline/common_options.hpp"
+#include "tools/graphline/gate_options.hpp"
+#include "tools/graphline/interrupt.hpp"
+#include "tools/graphline/known_calibration.hpp"
+#include "tools/graphline/terminal.hpp"
+
+namespace graphline {
+namespace {
+
+void add_experiment_files(CLI::App& command, result_files& files) {
+  files.add_json(command);
+  files.add(command, "--csv", "Write one row per trial, frame and stage");
+  files.add_html(command, "Write a page for a browser: tables and charts");
+  files.add_markdown(command);
+}
+
+/// Shows an experiment and writes its files.
+void write_experiment(result_outputs& to, const experiment_record& record,
+                      const experiment_analysis& analysis, bool quiet) {
+  const auto says = report::describe(record, analysis);
+  to.show(says, quiet);
+  to.write("--json", [&](text_sink& sink) { report::write_json(sink, says, &record); });
+  to.write("--csv", [&](text_sink& sink) { write_experiment_csv(sink, record); });
+  to.write(says);
+}
+
+exit_status status_of(const experiment_record& record) {
+  return exit_status_of(record.failure.has_value(), record.interrupted);
+}
+
+struct compare_arguments {
+  std::string experiment;
+  std::string device = "auto";
+  plugin_use plugins = plugin_use::load;
+  gate_options gates;
+  std::optional<std::int64_t> trials;
+  std::string time_limit;
+  std::string store;
+  result_files files;
+  bool check = false;
+  bool resume = false;
+  bool overwrite = false;
+  bool quiet = false;
+};
+
+/// Reads the experiment and plans every configuration. Prints warnings to standard error.
+/// Adds the kinds of its plug-ins to `stages`.
+/// @throws input_error with all errors at once
+experiment_plan make_plan(const compare_arguments& given, stage_registry& stages) {
+  plan_target machine = target_of(given.device);
+  machine.plugins = given.plugins;
+  diagnostics found;
+  const auto spec = read_experiment(read_source(given.experiment, named_by::user), found);
+  // Planned even after errors, so that all of them are reported at once.
+  experiment_plan planned = plan_experiment(spec, stages, machine, found);
+  found.throw_if_errors();
+  for (auto& data : checksums_of(data_files(planned))) planned.files.push_back(std::move(data));
+  if (!found.all().empty()) print(stderr, fmt::format("{}\n", found.render()));
+  return planned;
+}
+
+/// Applies the options that override the file.
+void apply(const compare_arguments& given, experiment_settings& how) {
+  if (given.trials) how.trials = *given.trials;
+  if (given.time_limit.empty()) return;
+  const auto limit = parse_duration(given.time_limit);
+  if (!limit || *limit <= 0) {
+    throw input_error(fmt::format("--time-limit {}: expected a duration with its unit, such as 90s",
+                                  given.time_limit));
+  }
+  how.time_limit = limit;
+}
+
+store_opening opening_of(const compare_arguments& given) {
+  if (given.resume) return store_opening::resume;
+  return given.overwrite ? store_opening::overwrite : store_opening::fresh;
+}
+
+/// Device memory for all pipelines together, in bytes; 0 if unknown.
+std::uint64_t memory_budget(const std::string& device) {
+  for (const auto& backend : builtin_devices().backends()) {
+    if (backend.name != builtin_devices().resolve({device, 0})) continue;
+    std::string reason;
+    const auto found = backend.list(reason);
+    // Half of it: pinned memory, libraries and other programs need some too.
+    if (!found.empty()) return found.front().memory_bytes / 2;
+  }
+  return 0;
+}
+
+/// The devices of an experiment, opened on first use: one, or on `host` one for each number of
+/// compute threads.
+class device_set {
+ public:
+  explicit device_set(std::string name) : name_(std::move(name)) {}
+
+  device& operator()(const plan& p) {
+    const bool on_host = builtin_devices().resolve({name_, 0}) == "host";
+    auto& slot = open_[on_host ? host_threads(p) : 0];
+    if (slot == nullptr) slot = builtin_devices().open({name_, static_cast<int>(p.run.threads)});
+    return *slot;
+  }
+
+ private:
+  static int host_threads(const plan& p) {
+    if (p.run.threads > 0) return static_cast<int>(p.run.threads);
+    std::string reason;
+    return host_backend().list(reason).front().compute_threads;
+  }
+
+  std::string name_;
+  std::map<int, std::unique_ptr<device>> open_;  ///< by compute threads; 0 except on host
+};
+
+result_outputs open_outputs(const compare_arguments& given, const experiment_plan& planned,
+                            const std::string& store) {
+  const auto data = data_files(planned);
+  std::vector<std::string> read(data.begin(), data.end());
+  read.push_back(store);
+  read.push_back(store + ".previous");
+  for (const auto& source : planned.sources) read.push_back(source->name());
+  return result_outputs(given.files, read);
+}
+
+std::vector<nanoseconds> try_configurations(const experiment_plan& planned, trial_runner& runner,
+                                            const stop_request& stop, bool quiet) {
+  progress_line line(quiet);
+  return try_out(planned, runner, &stop, [&](std::size_t done) {
+    line.show("trying every configuration", static_cast<std::int64_t>(done),
+              static_cast<std::int64_t>(planned.configurations.size()), "configurations");
+  });
+}
+
+experiment_record run_trials(const experiment_plan& planned, trial_runner& runner,
+                             trial_store& store, std::vector<trial_record> done,
+                             const stop_request& stop, bool quiet) {
+  progress_line line(quiet);
+  experiment_options options;
+  options.done = std::move(done);
+  options.stop = &stop;
+  options.on_trial = [&](const trial_record& trial) { store.add(trial); };
+  options.on_progress = [&](const experiment_progress& at) {
+    line.show(fmt::format("comparing, {}", at.configuration), at.done, at.total, "trials", at.left);
+  };
+  experiment_record record = run_experiment(planned, runner, options);
+  if (!record.interrupted) store.end(record.stopped);
+  return record;
+}
+
+void print_warnings(const std::vector<std::string>& warnings) {
+  for (const auto& warning : warnings) {
+    print(stderr, fmt::format("warning: {}\n", printable(warning)));
+  }
+}
+
+exit_status compare(const compare_arguments& given) {
+  stage_registry stages = builtin_stages();
+  experiment_plan planned = make_plan(given, stages);
+  apply(given, planned.how);
+  given.gates.refuse([&](const gate& of) { return why_never_judged(of, planned); });
+  device_set devices(given.device);
+  const stop_request& stop = stop_on_interrupt();
+  const auto runner = make_trial_runner(planned, std::ref(devices), memory_budget(given.device));
+  if (given.check) {
+    const auto times = try_configurations(planned, *runner, stop, given.quiet);
+    print(stdout, report::as_text(report::describe(planned, times), style_of(stdout)));
+    return exit_status::done;
+  }
+
+  const std::string path = given.store.empty() ? planned.name + ".trials.jsonl" : given.store;
+  auto outputs = open_outputs(given, planned, path);
+  trial_store store(path, planned, opening_of(given));
+  auto done = store.take_trials();
+  // Stored trials show that the configurations run, and for how long. All of this goes to standard
+  // error: a result may take standard output.
+  if (done.empty()) {
+    const auto times = try_configurations(planned, *runner, stop, given.quiet);
+    print_warnings(report::forewarnings(planned));
+    if (!given.quiet) {
+      print(stderr, paragraph(report::in_brief(planned, times), 0, style_of(stderr)));
+    }
+  } else if (!given.quiet) {
+    print(stderr, fmt::format("{}: going on from {}\n", printable(planned.name),
+                              counted(static_cast<std::int64_t>(done.size()), "trial")));
+  }
+  auto record = run_trials(planned, *runner, store, std::move(done), stop, given.quiet);
+  std::vector<std::string> warnings;
+  record.calibration = calibration_for(record, warnings);
+  print_warnings(warnings);
+
+  end_measuring("a trial was done", record.interrupted && record.trials.empty());
+
+  const auto analysis = analyze(record);
+  write_experiment(outputs, record, analysis, given.quiet);
+  report::gate_suite suite{"graphline compare " + record.name, {}, {}};
+  if (!record.trials.empty()) {
+    const auto& device = record.trials.front().members.front().device;
+    suite.properties.emplace_back("device", device_of(device));
+  }
+  const auto status =
+      given.gates.judge([&](const gate& of) { return judge(of, record, analysis.summary); },
+                        std::move(suite), outputs, given.quiet, status_of(record));
+  print_failure(record.failure);
+  if (!record.trials.empty() && status_of(record) != exit_status::done) {
+    print(stderr, fmt::format("\n{} kept in {}; the same command with --resume continues\n",
+                              counted(static_cast<std::int64_t>(record.trials.size()), "trial"),
+                              quote(path, 200)));
+  }
+  outputs.finish();
+  return status;
+}
+
+struct overhead_arguments {
+  pipeline_options pipeline;
+  timing_experiment_options how;
+  result_files files;
+  bool quiet = false;
+};
+
+exit_status measure_overhead(overhead_arguments& given) {
+  const stop_request& stop = stop_on_interrupt();
+  plan p = given.pipeline.make_plan();
+  const auto device = given.pipeline.open_device(p);
+  result_outputs outputs(given.files, given.pipeline.files_of(p));
+  add_checksums(p, outputs);
+
+  session s(std::move(p), *device, &stop);
+  progress_line line(given.quiet);
+  given.how.stop = &stop;
+  given.how.on_progress = [&line](const experiment_progress& at) {
+    line.show("comparing timing methods", at.done, at.total, "trials", at.left);
+  };
+  const auto record = compare_timing_methods(s, given.how);
+  line.erase();
+  end_measuring("a trial was done", record.interrupted && record.trials.empty());
+
+  write_experiment(outputs, record, analyze(record), given.quiet);
+  print_failure(record.failure);
+  outputs.finish();
+  return status_of(record);
+}
+
+}  // namespace
+
+void add_compare_command(CLI::App& program, action& chosen) {
+  auto* command =
+      add_command(program, "compare", "Compare configurations of a pipeline, with verdicts");
+  auto given = std::make_shared<compare_arguments>();
+  command->add_option("EXPERIMENT.yaml", given->experiment, "The experiment")->required();
+  add_device_option(*command, given->device);
+  add_no_plugins_option(*command, given->plugins);
+  command->add_flag("--check", given->check,
+                    "Show the configurations and the estimated run time, then stop");
+  command->add_option("--trials", given->trials, "Maximum number of trials of each configuration")
+      ->type_name("N")
+      ->check(in_range(1, 10000));
+  command->add_option("--time-limit", given->time_limit, "Begin no block of trials after this time")
+      ->type_name("TIME");
+  command
+      ->add_option("--store", given->store,
+                   "File that keeps each trial when it ends (default: NAME.trials.jsonl)")
+      ->type_name("FILE");
+  auto* resume = command->add_flag("--resume", given->resume,
+                                   "Continue with the stored trials; a larger --trials adds some");
+  command->add_flag("--overwrite", given->overwrite, "Start over and replace stored trials")
+      ->excludes(resume);
+  add_experiment_files(*command, given->files);
+  given->gates.add_to(*command, gated::comparison, given->files);
+  add_quiet_option(*command, given->quiet);
+  command->footer("FILE may be - for standard output.");
+  command->callback([&chosen, given] { chosen = [given] { return compare(*given); }; });
+}
+
+void add_overhead_command(CLI::App& program, action& chosen) {
+  auto* command = add_command(program, "overhead", "Measure the cost of each timing method");
+  auto given = std::make_shared<overhead_arguments>();
+  given->pipeline.add_to(*command, settings_except({"timing", "frames", "deadline"}));
+  command->add_option("--trials", given->how.trials, "Trials of each method, in random order")
+      ->type_name("N")
+      ->check(in_range(1, 10000))
+      ->capture_default_str();
+  command
+      ->add_option("-n,--frames", given->how.frames,
+                   "Frames per trial (default: about a quarter of a second, 3 to 45 frames)")
+      ->type_name("N")
+      ->check(in_range(1, 1'000'000));
+  add_experiment_files(*command, given->files);
+  add_quiet_option(*command, given->quiet);
+  command->footer(
+      "The result is an experiment, like that of compare. FILE may be - for standard\n"
+      "output.");
+  command->callback([&chosen, given] { chosen = [given] { return measure_overhead(*given); }; });
+}
+
+}  // namespace graphline
