@@ -1,12 +1,11 @@
-"""Every class, inline function and inline variable of the project has a name of its own.
+"""Every class, inline function and inline variable of the project has a unique qualified name.
 
-Two files that each define one under the same qualified name break the one-definition rule: in a
-program that holds both, the linker keeps either and reports nothing. Compared are the sources of
-the libraries and tools with each other, every other source with these, and the sources of each
-folder. Names in unnamed namespaces belong to one file. All branches of `#if` count. Operators are
-not compared.
+Two files that each define one under the same name break the one-definition rule: in a program that
+contains both, the linker keeps one and reports nothing. The check compares the sources of the
+libraries and tools with each other, all other sources with these, and the sources of each folder.
 
-The parser reads only as much C++ as that takes; definitions_test.py shows how much.
+It relies on clang-format: what a namespace contains begins in column 0, and the end of a namespace
+has a comment. Nested types follow from their outer type. All branches of `#if` count.
 """
 
 import collections
@@ -19,192 +18,77 @@ import source_tree
 # Folders whose definitions can end up in any program.
 SHARED = ("framework/", "stages/", "tools/")
 
+# Namespaces of one line, which have no comment at their end; comments, literals and directives.
 SKIPPED = re.compile(
-    r"""//(?:\\\n|[^\n])*|/\*.*?\*/|R"(?P<mark>[^()\s\\]{0,16})\(.*?\)(?P=mark)"
+    r"""^namespace[ ][\w:]+[ ]\{\n[^\n]*\n\}$|//(?![ ]namespace)(?:\\\n|[^\n])*|/\*.*?\*/|R"(?P<mark>[^()\s\\]{0,16})\(.*?\)(?P=mark)"
       |"(?:\\.|[^"\\\n])*"|(?<![0-9A-Fa-f])'(?:\\.|[^'\\\n])+'|^[ \t]*\#(?:\\\n|[^\n])*""",
     re.DOTALL | re.MULTILINE | re.VERBOSE)
-TOKEN = re.compile(r"[A-Za-z_]\w*|\d[\w.']*|::|->|\[\[.*?\]\]|[^\s\w]", re.DOTALL)
-UNNAMED = "(unnamed)"
-TYPE_KEYS = ("class", "struct", "union", "enum")
-WORD = re.compile(r"[A-Za-z_]\w*$")
-# A declaration with one of these is none of an inline entity, or one of an operator.
-NOT_INLINE = {"static", "friend", "using", "typedef", "extern", "operator"}
-INLINE = {"inline", "constexpr", "consteval"}
-# Words that end a parameter's type and are not the parameter's name.
-TYPE_WORDS = ("const", "unsigned", "signed", "int", "char", "short", "long", "float", "double",
-              "bool", "void", "auto", "...", "&", "*", ">")
+SCOPE = re.compile(r"(?:inline )?namespace ?(?P<name>[\w:]*) \{$|(?P<end>\})  // namespace")
+TEMPLATE = re.compile(r"template <[^;{]*?>\s(?=[\w:\[]+ ?[\w:(<\[&*])")
+TYPE = re.compile(r"(?:enum )?(?:class|struct|union|enum) (?:alignas\(.*?\) |\[\[.*?\]\] )*"
+                  r"(?P<name>[\w:]+(?:<[^{]*>)?)(?: final)?(?: : [^({;]*)?\s*\{")
+FUNCTION = re.compile(r"(?P<before>[^=({;]*?)\b(?P<name>\w+)\((?P<rest>.*)", re.DOTALL)
+VARIABLE = re.compile(r"[^({;=]*?\b(?P<name>\w+)(?:\[.*?\])* ?[={]")
+INLINE = re.compile(r"\b(?:inline|constexpr|consteval)\b")
+NOT_INLINE = re.compile(r"\b(?:static|friend|using|typedef|extern|operator)\b|::$")
+# A parameter with a name after its type.
+NAMED = re.compile(r"(?!const \w+$)(?P<type>.*[ &*>])(?!(?:int|char|long|short|float|double|bool|"
+                   r"unsigned|auto)$)\w+", re.DOTALL)
 
 
-def tokens_of(text):
-    """The tokens of a source that stand outside of comments and directives; literals are empty."""
-    def blank(match):
-        return ('""' if match[0][0] in "\"'R" else " ") + "\n" * match[0].count("\n")
-    plain = SKIPPED.sub(blank, text)
-    line, at, found = 1, 0, []
-    for match in TOKEN.finditer(plain):
-        line += plain.count("\n", at, match.start())
-        at = match.start()
-        if not match[0].startswith("[["):
-            found.append((match[0], line))
-    return found
-
-
-def matching(tokens, at, opening, closing):
-    """The index of what closes the bracket that stands `at`."""
-    depth = 0
-    for index in range(at, len(tokens)):
-        depth += (tokens[index][0] == opening) - (tokens[index][0] == closing)
-        if depth == 0:
-            return index
-    return len(tokens) - 1
-
-
-def after_template(head):
-    """The words of a declaration after `template <...>`."""
-    while head[:1] == ["template"]:
-        depth, end = 0, 1
-        for end in range(1, len(head)):
-            depth += (head[end] == "<") - (head[end] == ">")
-            if depth == 0:
-                break
-        head = head[end + 1:]
-    return head
-
-
-def type_name(head):
-    """The name of the type that `head { ...` defines, with its template arguments, or None."""
-    head = after_template(head)
-    if head[:1] == ["typedef"]:
-        head = head[1:]
-    if not head or head[0] not in TYPE_KEYS:
-        return None
-    words = head[2:] if head[1:2] in (["class"], ["struct"]) else head[1:]
-    while words[:1] == ["alignas"]:
-        words = words[2 + words[1:].index(")"):]
-    if "=" in words or (len(words) > 1 and WORD.match(words[0]) and WORD.match(words[1])
-                        and words[1] != "final"):
-        return None  # an object of the type
-    name, depth = [], 0
-    for word in words:
-        if depth == 0 and word in (":", "final"):
+def parameter_types(text):
+    """The types of a parameter list, up to its closing parenthesis."""
+    types, depth = [""], 0
+    for char in text:
+        if char == ")" and depth == 0:
             break
-        depth += (word == "<") - (word == ">")
-        name.append(word)
-    return "".join(name) or None
-
-
-def parameter_type(words):
-    """A parameter's words without its default and its name."""
-    if "=" in words:
-        words = words[:words.index("=")]
-    if len(words) > 1 and WORD.match(words[-1]) and words[-1] not in TYPE_WORDS \
-            and words[-2] != "::" and words[:-1] != ["const"]:
-        words = words[:-1]
-    return " ".join(words)
-
-
-def function_name(head):
-    """The name and parameter types of a function that several files may define without a word of
-    the linker's, whose body follows `head`: a template, or inline. Otherwise None."""
-    templated = head[:1] == ["template"]
-    head = after_template(head)
-    if "(" not in head:
-        return None
-    at = head.index("(")
-    before = head[:at]
-    if not before or not WORD.match(before[-1]) or NOT_INLINE & set(before):
-        return None
-    if before[-2:-1] == ["::"] or not (templated or INLINE & set(before)):
-        return None  # a member defined outside of its class, or no inline function
-    parameters, depth = [[]], 0
-    for word in head[at + 1:]:
-        if word == ")" and depth == 0:
-            break
-        depth += (word in "(<[{") - (word in ")>]}")
-        if word == "," and depth == 0:
-            parameters.append([])
+        depth += (char in "(<[{") - (char in ")>]}")
+        if char == "," and depth == 0:
+            types.append("")
         else:
-            parameters[-1].append(word)
-    return f"{before[-1]}({', '.join(parameter_type(p) for p in parameters)})"
+            types[-1] += char
+    types = [" ".join(one.split("=")[0].split()) for one in types]
+    named = map(NAMED.fullmatch, types)
+    return ", ".join(match["type"].strip() if match else one for match, one in zip(named, types))
 
 
-def variable_name(head):
-    """The name of the inline variable whose declaration starts with `head`, or None."""
-    if "inline" not in head or NOT_INLINE & set(head):
-        return None
-    end = next((at for at, word in enumerate(head) if word in ("=", "[", "(", "{}")), len(head))
-    return head[end - 1] if head[end:end + 1] != ["("] and WORD.match(head[end - 1]) else None
+def defined_name(text):
+    """The name that a declaration at the beginning of `text` defines for all files, or None."""
+    template = TEMPLATE.match(text)
+    declaration = text[template.end():] if template else text
+    if found := TYPE.match(declaration):
+        return "".join(found["name"].split())
+    head = re.match(r"[^;]*?(?:\{\n|(?<!= )\{\}|\{ |;|$)", declaration)[0]
+    function = FUNCTION.match(head)
+    if function and not NOT_INLINE.search(function["before"]):
+        is_inline = template or INLINE.search(function["before"])
+        is_variable = "inline" in function["before"] and head.endswith(";")
+        if is_inline and not head.endswith(";") and function["before"].strip():
+            return f"{function['name']}({parameter_types(function['rest'])})"
+        if not is_variable:
+            return None
+    variable = VARIABLE.match(head) if "inline " in head else None
+    return variable["name"] if variable and not NOT_INLINE.search(variable[0]) else None
 
 
 def definitions(text):
-    """(qualified name, line) of all types, nested ones included, inline functions and inline
-    variables that a source defines."""
-    tokens = tokens_of(text)
-    found, scopes, head, index = [], [], [], 0
-
-    def note(name, line):
-        if name and all(scope != UNNAMED for _, scope in scopes):
-            found.append(("::".join([scope for _, scope in scopes if scope] + [name]), line))
-
-    while index < len(tokens):
-        word, line = tokens[index]
-        words = [w for w, _ in head]
-        in_namespace = all(kind == "namespace" for kind, _ in scopes)
-        if word == "{":
-            scope = scope_of(words)
-            if scope:
-                note(scope[1] if scope[0] == "type" else None, line)
-                scopes.append(scope)
-                head = []
-            else:  # the body of a function, or an initializer
-                function = function_name(words)
-                if in_namespace and function:
-                    note(function, head[0][1])
-                index = matching(tokens, index, "{", "}")
-                head = head + [("{}", line)] if is_initializer(words) else []
-        elif word == "}":
-            scopes[-1:] = []
-            head = []
-        elif word == "(":
-            end = matching(tokens, index, "(", ")")
-            head += tokens[index:end + 1]
-            index = end
-        elif word == ";":
-            if in_namespace and head:
-                note(variable_name(words), head[0][1])
-            head = []
-        elif word == ":" and words in (["public"], ["protected"], ["private"]):
-            head = []
-        else:
-            head.append((word, line))
-        index += 1
+    """(qualified name, line) of all types, inline functions and inline variables of a source."""
+    plain = SKIPPED.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), text)
+    found, scopes, at, templated = [], [], 0, False
+    for number, line in enumerate(plain.split("\n"), 1):
+        if scope := SCOPE.match(line):
+            scopes = scopes[:-1] if scope["end"] else [*scopes, scope["name"]]
+        elif re.match(r"[A-Za-z]|\[\[", line) and not templated and "" not in scopes:
+            if name := defined_name(plain[at:]):
+                found.append(("::".join([*scopes, name]), number))
+        templated = line.startswith("template <") and line.endswith(">")
+        at += len(line) + 1
     return found
 
 
-def is_initializer(words):
-    """Whether a brace after these words opens an initializer, of a variable or in a constructor,
-    and not a function's body."""
-    at = words.index("(") if "(" in words else len(words)
-    if at == len(words) or "=" in words[:at] and "operator" not in words[:at]:
-        return True
-    return ":" in words[at:] and bool(WORD.match(words[-1]) or words[-1] == ">")
-
-
-def scope_of(words):
-    """The scope that a brace after these words opens, as (kind, name), or None."""
-    if words[:2] == ["inline", "namespace"]:
-        words = words[1:]
-    if words[:1] == ["namespace"]:
-        return "namespace", "".join(words[1:]) or UNNAMED
-    if words[:1] == ["extern"] and "(" not in words:
-        return "namespace", ""
-    name = type_name(words)
-    return ("type", name) if name else None
-
-
 def violations(sources):
-    """What two of `sources`, a map of paths to their text, both define, as messages; and the number
-    of names."""
+    """Messages on names that two of `sources`, a map of paths to texts, define; and the number of
+    names."""
     places = collections.defaultdict(dict)
     for path, text in sources.items():
         for name, line in definitions(text):
@@ -220,7 +104,7 @@ def violations(sources):
 
 
 def meet(path, other):
-    """Whether one program may hold both sources."""
+    """Whether one program may contain both sources."""
     return (path.startswith(SHARED) or other.startswith(SHARED)
             or pathlib.PurePath(path).parent == pathlib.PurePath(other).parent)
 
