@@ -50,6 +50,10 @@ class Fault:
     def key(self):
         return [self.path, self.old, self.new]
 
+    def applied(self, text):
+        """The file's text with the fault."""
+        return text.replace(self.old, self.new)
+
     def text(self, root):
         return (root / self.path).read_text(encoding="utf-8")
 
@@ -192,31 +196,39 @@ class Workplace:
 
     @contextlib.contextmanager
     def seeded(self, fault):
-        """The fault, put in. Each write of the file, with it or without, has it compiled again."""
+        """The source with the fault. Each write, with or without it, makes the file compile again."""
         path = self.source / fault.path
-        text = fault.text(self.source)
+        text = path.read_text(encoding="utf-8")
         try:
-            path.write_text(text.replace(fault.old, fault.new), encoding="utf-8")
+            path.write_text(fault.applied(text), encoding="utf-8")
             yield
         finally:
             path.write_text(text, encoding="utf-8")
 
-    def attempt(self, fault):
-        """What becomes of a fault, and by what or why."""
-        with self.seeded(fault):
-            status, out = run(self.build_words([fault.folder]), env=self.environment)
-            if status != 0 and NO_LIST_OF_TESTS in out:
-                return CAUGHT, "a test program that cannot list its tests"
-            if status != 0:
-                errors = [line for line in out.splitlines() if "error" in line]
-                return BROKEN, "it does not build: " + (errors[0] if errors else out[-200:])
-            status, out = self.test(fault.folder)
+    def try_build(self, folder):
+        """Builds the tests of a folder: None, or a verdict and its reason if that fails."""
+        status, out = run(self.build_words([folder]), env=self.environment)
+        if status == 0:
+            return None
+        if NO_LIST_OF_TESTS in out:
+            return CAUGHT, "a test program that cannot list its tests"
+        errors = [line for line in out.splitlines() if "error" in line]
+        return BROKEN, "it does not build: " + (errors[0] if errors else out[-200:])
+
+    def try_tests(self, folder):
+        """Runs the tests of a folder: a verdict, and the test that failed."""
+        status, out = self.test(folder)
         if status is None:
             return CAUGHT, f"a hang of more than {self.limit} s"
         failed = FAILED_TEST.search(out)
         if failed:
             return CAUGHT, f"{failed[1]} ({failed[2]})"
         return (CAUGHT, f"ctest's status {status}") if status != 0 else (MISSED, "")
+
+    def attempt(self, fault):
+        """A verdict on a fault, and its reason."""
+        with self.seeded(fault):
+            return self.try_build(fault.folder) or self.try_tests(fault.folder)
 
 
 def say(line):
