@@ -181,7 +181,7 @@ TEST(calibration_sizes, are_doubted_where_caches_may_hold_them) {
   small.memory_bytes = std::uint64_t{1} << 30;
   EXPECT_EQ(doubt_of_caches(sizes_for(small).memory_bytes, small),
             "for lack of memory (1.00 GiB in all) bandwidths were measured on 46.5 MiB, which "
-            "caches may hold: they can be too high; calibrate again where 2.75 GiB are free");
+            "may fit into caches: they can be too high; calibrate again with 2.75 GiB free");
   small.memory_bytes = std::uint64_t{11} << 28;
   EXPECT_EQ(doubt_of_caches(sizes_for(small).memory_bytes, small), "");
 }

@@ -18,7 +18,7 @@
 namespace graphline {
 namespace {
 
-/// "compute capability" as a number; nothing for a device that states none.
+/// "compute capability" as a number; empty for devices without one.
 std::optional<double> capability_of(const device_properties& device) {
   for (const auto& [name, text] : device.details) {
     double value = 0;
@@ -47,7 +47,7 @@ class calibration_run {
     for (std::int64_t round = 0; round < sizes_.rounds; ++round) {
       for (const auto& m : ready_) {
         if (stopped()) break;
-        tell("measuring " + m->name());
+        report_progress("measuring " + m->name());
         m->add_samples(options_.stop);
       }
     }
@@ -64,7 +64,7 @@ class calibration_run {
   void plan_all() {
     want(memory_pipeline(sizes_));
     want(transfer_pipeline(sizes_));
-    wanted_.push_back({"transfers of ordinary memory",
+    wanted_.push_back({"transfers of pageable memory",
                        [this] { return measure_pageable_transfers(sizes_, device_); }});
     for (const precision p : precisions()) {
       want(convolution_pipeline(sizes_, p));
@@ -81,7 +81,7 @@ class calibration_run {
                        }});
   }
 
-  /// What the device's arithmetic has: `host` computes in float32 whatever is asked of it.
+  /// The precisions that the device supports; `host` always computes in float32.
   std::vector<precision> precisions() {
     const device_properties& on = device_.properties();
     if (on.backend == "host") return {precision::float32};
@@ -92,7 +92,7 @@ class calibration_run {
       const bool recent = p == precision::tf32 || p == precision::bfloat16;
       if (recent && capability && *capability < with_bfloat16) {
         record_.warnings.push_back(fmt::format(
-            "{} was left out: compute capability {:.1f} does not have it", word, *capability));
+            "{} was left out: compute capability {:.1f} does not support it", word, *capability));
         continue;
       }
       all.push_back(p);
@@ -103,19 +103,19 @@ class calibration_run {
   void prepare_all() {
     for (const wanted& w : wanted_) {
       if (stopped()) return;
-      tell("preparing " + w.name);
+      report_progress("preparing " + w.name);
       prepare(w);
     }
   }
 
-  /// A warning where it cannot be had.
+  /// Adds a warning if it cannot be prepared.
   void prepare(const wanted& w) {
     try {
       ready_.push_back(w.make());
     } catch (const interrupted_error&) {
       return;
     } catch (const error& e) {
-      device_.synchronize(wait_mode::block);  // throws where the device itself has failed
+      device_.synchronize(wait_mode::block);  // throws if the device itself has failed
       record_.warnings.push_back(fmt::format("{} was left out: {}", w.name, e.what()));
     }
   }
@@ -125,7 +125,7 @@ class calibration_run {
     return record_.interrupted;
   }
 
-  void tell(const std::string& what) {
+  void report_progress(const std::string& what) {
     if (options_.on_progress) options_.on_progress(what, done_, total_);
     ++done_;
   }
@@ -149,7 +149,7 @@ class calibration_run {
     warn_of_spread();
   }
 
-  /// Where nobody asked for such sizes.
+  /// Unless the sizes are the caller's.
   void warn_of_caches() {
     if (options_.sizes) return;
     for (const ceiling_record& c : record_.ceilings) {
@@ -190,14 +190,13 @@ namespace {
 
 constexpr std::size_t mebibyte = std::size_t{1} << 20;
 
-/// For one tensor that is read there are to be so many of its size: all are there at a time, on
-/// `host` in one memory, what is read, its copy and what is written, three tensors of the transfers
-/// from pinned memory and two of those from other memory, each of these half as large; and that is
-/// a quarter.
+/// Device memory over the size of the tensor that is read. At a time there are three such tensors
+/// (read, copied, written) and, on `host` in the same memory, three of half the size for pinned and
+/// two for pageable transfers: 5.5, which may take a quarter of the memory.
 constexpr std::size_t tensors_in_memory = 22;
 
-/// What it costs the host to hand over and to wait, by its own clock. What takes less than a
-/// microsecond is measured many calls at a time.
+/// Host cost of launching and waiting, by the host clock. Times many calls together, since one can
+/// take less than a microsecond.
 class driver_costs final : public ceiling_measurement {
  public:
   driver_costs(const calibration_sizes& sizes, device& d)
@@ -235,7 +234,7 @@ class driver_costs final : public ceiling_measurement {
   }
 
  private:
-  /// Of so many calls, with the device idle before and after.
+  /// The time of `calls` calls, with the device idle before and after.
   nanoseconds time_of(std::int64_t calls, const std::function<void()>& call) {
     const nanoseconds begin = now();
     for (std::int64_t i = 0; i < calls; ++i) call();
@@ -261,21 +260,21 @@ class driver_costs final : public ceiling_measurement {
   std::unique_ptr<graph_exec> small_;
 };
 
-/// Bandwidths between a device and ordinary memory, which a graph cannot have in it: by the host's
-/// clock, from the call until the host has seen the copy done.
+/// Bandwidths between a device and pageable memory, which graphs do not support: by the host clock,
+/// from the call until the host has seen the copy complete.
 class pageable_transfers final : public ceiling_measurement {
  public:
   pageable_transfers(const calibration_sizes& sizes, device& d)
-      : ceiling_measurement("transfers of ordinary memory"),
+      : ceiling_measurement("transfers of pageable memory"),
         sizes_(sizes),
         device_(d),
-        stream_(d.make_stream("ordinary memory", priority::normal)),
+        stream_(d.make_stream("pageable memory", priority::normal)),
         there_(d.allocate(std::max(sizes.transfer_bytes / sizeof(float), std::size_t{1}) *
                           sizeof(float))),
         here_(there_.bytes() / sizeof(float)) {
     const shape all{static_cast<std::int64_t>(here_.size())};
     fill_input({here_.data(), {all, dtype::float32}}, fill::uniform, 1);
-    const auto how = fmt::format("{} at a time, by the host's clock", format_bytes(there_.bytes()));
+    const auto how = fmt::format("{} at a time, by the host clock", format_bytes(there_.bytes()));
     for (const ceiling what :
          {ceiling::host_to_device_pageable, ceiling::device_to_host_pageable}) {
       ceilings_.push_back({what, precision::float32, how, static_cast<double>(there_.bytes()), {}});
@@ -333,8 +332,8 @@ std::string doubt_of_caches(std::size_t bytes, const device_properties& device) 
   constexpr std::size_t enough = 128 * mebibyte;
   if (bytes >= enough) return {};
   return fmt::format(
-      "for lack of memory ({} in all) bandwidths were measured on {}, which caches may hold: they "
-      "can be too high; calibrate again where {} are free",
+      "for lack of memory ({} in all) bandwidths were measured on {}, which may fit into caches: "
+      "they can be too high; calibrate again with {} free",
       format_bytes(device.memory_bytes), format_bytes(bytes),
       format_bytes(tensors_in_memory * enough));
 }

@@ -19,46 +19,45 @@
 
 namespace graphline {
 
-/// How much a calibration moves and computes, and how often.
+/// The amount of work of a calibration.
 struct calibration_sizes {
-  std::size_t memory_bytes = 0;    ///< of the tensor that is read, written and copied
+  std::size_t memory_bytes = 0;    ///< of the tensor read, written and copied
   std::size_t transfer_bytes = 0;  ///< of one transfer between host and device
   std::int64_t channels = 512;     ///< of the convolution, in and out, with a 5x5 kernel
   std::int64_t side = 0;           ///< of its images
   std::int64_t matrix = 0;         ///< rows and columns of the matrices
   std::int64_t rounds = 5;         ///< over all ceilings, in turn
   std::int64_t most_samples = 20;  ///< of one ceiling in a round
-  std::int64_t calls = 100;        ///< in one sample of what a call costs the host
-  /// How long the samples of one ceiling take in a round; there are three at least.
+  std::int64_t calls = 100;        ///< in one sample of a host cost
+  /// Time for the samples of one ceiling in a round; at least three samples are taken.
   nanoseconds time_each = 0;
 };
 
-/// What suits a device: far more than its caches hold, no more than a quarter of its memory in all,
-/// about half a minute on a processor, and large enough to keep a GPU busy.
+/// Sizes for a device: tensors far larger than its caches, at most a quarter of its memory in
+/// total, about half a minute on a processor, and enough work to keep a GPU busy.
 calibration_sizes sizes_for(const device_properties& device);
 
-/// What is wrong with bandwidths that were measured on a tensor of so many bytes, and what to do;
-/// empty where it is larger than caches.
+/// A warning, with the remedy, that a tensor of this size may fit into caches; else empty.
 std::string doubt_of_caches(std::size_t bytes, const device_properties& device);
 
-/// Something that is ready to measure ceilings, again and again.
+/// A prepared, repeatable measurement of one or more ceilings.
 class ceiling_measurement {
  public:
   virtual ~ceiling_measurement() = default;
   ceiling_measurement(const ceiling_measurement&) = delete;
   ceiling_measurement& operator=(const ceiling_measurement&) = delete;
 
-  /// What is measured, for progress.
+  /// For progress.
   const std::string& name() const noexcept { return name_; }
 
-  /// Adds samples of each of its ceilings, after a warm-up; fewer once `stop`, which may be null,
-  /// is raised. Throws `run_error` when the device fails.
+  /// Adds samples of each ceiling, after a warm-up; fewer if `stop`, which may be null, is raised.
+  /// @throws run_error if the device fails
   virtual void add_samples(const stop_request* stop) = 0;
 
-  /// What was measured so far.
+  /// All samples so far.
   const std::vector<ceiling_record>& ceilings() const noexcept { return ceilings_; }
 
-  /// The libraries that computed, with their versions, as records of runs have them.
+  /// The libraries used, with their versions, like those in run records.
   const std::vector<std::pair<std::string, std::string>>& environment() const noexcept {
     return environment_;
   }
@@ -73,21 +72,21 @@ class ceiling_measurement {
   std::string name_;
 };
 
-/// What it costs the host to launch, record and wait, by its own clock.
+/// Host cost of launching, recording and waiting, by the host clock.
 std::unique_ptr<ceiling_measurement> measure_driver_costs(const calibration_sizes& sizes,
                                                           device& d);
 
-/// Bandwidths between a device and ordinary memory, by the host's clock. Throws `run_error` when
-/// there is not enough memory.
+/// Bandwidths between a device and pageable memory, by the host clock.
+/// @throws run_error if there is not enough memory
 std::unique_ptr<ceiling_measurement> measure_pageable_transfers(const calibration_sizes& sizes,
                                                                 device& d);
 
-/// A stage of a pipeline whose time a ceiling is computed from.
+/// A stage of a pipeline whose time gives a ceiling.
 struct measured_stage {
   ceiling what = ceiling::read;
   std::string stage;
-  std::optional<std::string> part = {};  ///< of the stage, which is timed instead of all of it
-  std::string how;                       ///< what it does, in words
+  std::optional<std::string> part = {};  ///< times this part instead of the whole stage
+  std::string how;                       ///< for people
 };
 
 /// A pipeline that measures ceilings.
@@ -98,22 +97,23 @@ struct ceiling_pipeline {
   std::vector<measured_stage> measured;
 };
 
-/// `copy`, then `read` of what was copied, then `write` of another tensor as large.
+/// `copy`, then `read` of the copy, then `write` of another tensor of the same size.
 ceiling_pipeline memory_pipeline(const calibration_sizes& sizes);
 
-/// To the device and back, pinned memory on the host.
+/// To the device and back, with pinned host memory.
 ceiling_pipeline transfer_pipeline(const calibration_sizes& sizes);
 
-/// A large convolution between two small ones, so that it reads and writes what it works best on:
-/// what brings tensors into another type or layout is none of it.
+/// A large convolution between two small ones, which convert tensors to and from its preferred type
+/// and layout.
 ceiling_pipeline convolution_pipeline(const calibration_sizes& sizes, precision p);
 
-/// The product of two square matrices, as a layer between two small ones for the same reason.
+/// The product of two square matrices, likewise between two small layers.
 ceiling_pipeline matmul_pipeline(const calibration_sizes& sizes, precision p);
 
-/// Ceilings from the times of a pipeline's stages, one for each of `ceiling_pipeline::measured`.
-/// Plans, prepares and runs a frame. Throws `error` when that does not succeed, `interrupted_error`
-/// when `stop` is raised meanwhile.
+/// Ceilings from the times of a pipeline's stages, one per entry of `ceiling_pipeline::measured`.
+/// Plans and prepares the pipeline and runs one frame.
+/// @throws error if that fails
+/// @throws interrupted_error if `stop` is raised
 std::unique_ptr<ceiling_measurement> measure_pipeline(ceiling_pipeline pipeline,
                                                       const calibration_sizes& sizes,
                                                       const stage_registry& kinds, device& d,
@@ -121,17 +121,17 @@ std::unique_ptr<ceiling_measurement> measure_pipeline(ceiling_pipeline pipeline,
 
 struct calibration_options {
   const stop_request* stop = nullptr;
-  /// Told before each measurement: what, how many are done and of how many.
+  /// Called before each measurement.
   std::function<void(const std::string& what, std::int64_t done, std::int64_t total)> on_progress;
-  std::optional<calibration_sizes> sizes = {};  ///< default: what suits the device
+  std::optional<calibration_sizes> sizes = {};  ///< default: `sizes_for` the device
 };
 
-/// Measures what a device can do at best: bandwidths of its memory and to the host, rates of a
-/// large convolution and a large matrix product in each precision it has, and what it costs the
-/// host to launch, record and wait. Compute and memory run as pipelines of the registry's own
-/// kinds, timed by events as any stage is. What cannot be measured on a device is left out with a
-/// warning. Throws `run_error` when the device fails. Once a stop is requested, what was measured
-/// so far comes back.
+/// Measures the ceilings of a device: bandwidths of its memory and to the host, rates of a large
+/// convolution and a large matrix product in each supported precision, and the host cost of
+/// launching, recording and waiting. Compute and memory ceilings run as pipelines of the registry's
+/// kinds, timed by events like any stage. A ceiling that cannot be measured is omitted with a
+/// warning. A stop request returns the ceilings measured so far.
+/// @throws run_error if the device fails
 calibration_record calibrate(const stage_registry& kinds, device& d,
                              const calibration_options& options = {});
 

@@ -15,7 +15,7 @@
 namespace graphline {
 namespace {
 
-/// The layer of a network that is measured.
+/// The measured layer of a network.
 constexpr const char* measured_layer = "measured";
 
 std::int64_t floats_in(std::size_t bytes) {
@@ -29,7 +29,7 @@ pipeline_spec spec_of(const std::string& name, std::string text) {
   return spec;
 }
 
-/// `layers`: a line for each.
+/// `layers`: one per line.
 ceiling_pipeline network_pipeline(const char* name, ceiling what, precision p, std::string how,
                                   const std::string& input, const std::string& layers) {
   constexpr auto text = R"(pipeline: {0}
@@ -55,8 +55,8 @@ run: {{strategy: serial, timing: layers, warmup: 1}}
 }  // namespace
 
 ceiling_pipeline memory_pipeline(const calibration_sizes& sizes) {
-  // The last stage reads what was written, since what nobody reads is an output, which is checked
-  // after each run.
+  // The last stage reads what was written: otherwise it would be an output, and checked after each
+  // run.
   constexpr auto text = R"(pipeline: memory
 inputs: {{input: {{shape: {}, fill: uniform}}}}
 stages:
@@ -77,7 +77,7 @@ run: {{strategy: serial, timing: event, warmup: 1}}
 }
 
 ceiling_pipeline transfer_pipeline(const calibration_sizes& sizes) {
-  // Read in the end, since what nobody reads is an output, which is checked after each run.
+  // The last stage reads the result: otherwise it would be an output, and checked after each run.
   constexpr auto text = R"(pipeline: transfers
 inputs: {{input: {{shape: {}, fill: uniform, on: cpu}}}}
 stages:
@@ -97,7 +97,7 @@ run: {{strategy: serial, timing: event, warmup: 1}}
 }
 
 ceiling_pipeline convolution_pipeline(const calibration_sizes& sizes, precision p) {
-  constexpr int few = 8;  // channels: a multiple that every library takes
+  constexpr int few = 8;  // channels; every library supports multiples of it
   constexpr auto layers =
       R"(      - conv2d: {{out_channels: {0}, kernel: 1, bias: false}}
       - conv2d: {{name: {1}, out_channels: {0}, kernel: 5, padding: 2, bias: false}}
@@ -140,16 +140,16 @@ const stage_record& stage_named(const run_record& record, const std::string& nam
   return *found;
 }
 
-/// A part by its name; layers that were fused into it follow that with a plus.
+/// A part by name; layers that were fused into it follow its name with a plus.
 const part_record& part_named(const stage_record& stage, const std::string& name) {
   for (const part_record& part : stage.parts) {
     if (part.name == name || part.name.starts_with(name + "+")) return part;
   }
-  throw run_error(fmt::format("stage '{}' ({}) does not tell its layer '{}' apart", stage.name,
+  throw run_error(fmt::format("stage '{}' ({}) does not time its layer '{}' separately", stage.name,
                               stage.kind, name));
 }
 
-/// What one frame of it amounts to, by the ceiling's unit.
+/// The work of one frame, in bytes or FLOPs by the ceiling's unit.
 std::optional<double> amount_of(ceiling what, const cost_record& cost) {
   if (unit_of(what) == unit::flops_per_second) return cost.flops;
   if (!cost.bytes_read || !cost.bytes_written) return std::nullopt;
@@ -182,7 +182,7 @@ class pipeline_measurement final : public ceiling_measurement {
   }
 
  private:
-  /// Frames after a warm-up; decides how many the next run has.
+  /// Runs frames after a warm-up, and sets the number of frames of the next run.
   run_record run(std::int64_t frames, const stop_request* stop) {
     run_options options;
     options.frames = frames;
@@ -212,7 +212,7 @@ class pipeline_measurement final : public ceiling_measurement {
       const auto amount = amount_of(m.what, part != nullptr ? part->cost : stage.cost);
       if (!amount) {
         throw run_error(
-            fmt::format("stage '{}' ({}) does not state its cost", stage.name, stage.kind));
+            fmt::format("stage '{}' ({}) does not report its cost", stage.name, stage.kind));
       }
       ceilings_[i].amount = *amount;
       if (part != nullptr) ceilings_[i].how += "; " + part->choice;
@@ -222,7 +222,7 @@ class pipeline_measurement final : public ceiling_measurement {
   ceiling_pipeline pipeline_;
   calibration_sizes sizes_;
   session session_;
-  std::int64_t frames_ = 1;  ///< of the next run that measures
+  std::int64_t frames_ = 1;  ///< of the next measured run
 };
 
 }  // namespace

@@ -13,13 +13,13 @@
 namespace graphline {
 namespace {
 
-constexpr double lowest_part = 1e-3;  // of the closed loop's throughput; below, nobody asks
-constexpr double most_rate = 1e6;     // frames a second
-constexpr double near = 1.25;         // a rate that holds and one that does not
+constexpr double lowest_part = 1e-3;  // of the closed loop's throughput
+constexpr double most_rate = 1e6;     // frame/s
+constexpr double near = 1.25;         // ratio of a rate that does not hold to one that does
 constexpr std::int64_t closed_frames = 240;
 constexpr int most_raises = 10;
 constexpr std::size_t most_pooled = 40;
-constexpr std::size_t most_repeated = 14;  // of these, since they were disturbed
+constexpr std::size_t most_repeated = 14;  // disturbed ones among these
 
 class capacity_search {
  public:
@@ -44,7 +44,7 @@ class capacity_search {
  private:
   const capacity_settings& how() const noexcept { return record_.how; }
 
-  /// Frames a second when the next is always there.
+  /// Throughput when a frame is always waiting, in frame/s.
   std::optional<double> closed_loop() {
     const auto frames = how().frames > 0 ? std::min(how().frames, closed_frames) : closed_frames;
     record_.closed_loop = make_run({}, frames, false).record;
@@ -56,7 +56,7 @@ class capacity_search {
     return throughput;
   }
 
-  /// A rate that holds. False when there is none, or the search ended.
+  /// Finds a rate that holds. False if there is none, or the search ended.
   bool find_any() {
     for (double rate = ceiling_ / 2; rate > lowest_part * ceiling_; rate /= 4) {
       if (summarize(record_).alone.verdict == bound_verdict::fails) return false;
@@ -67,9 +67,9 @@ class capacity_search {
     return false;
   }
 
-  /// Brings rates that hold and do not close together. The closed loop's throughput counts as a
-  /// rate that does not, until in the end it is tried: it may have been measured too low. Then
-  /// higher ones are tried, until one does not hold.
+  /// Narrows the range between a rate that holds and one that does not. Until it is tried, the
+  /// closed loop's throughput counts as one that does not. It may have been measured too low: if it
+  /// holds, higher rates follow until one does not.
   bool narrow() {
     for (int raises = 0; raises < most_raises;) {
       const double high = high_.value_or(ceiling_);
@@ -87,9 +87,9 @@ class capacity_search {
     return false;
   }
 
-  /// Whether one run at a rate holds. Nothing when the search is to end.
+  /// Whether a run at a rate holds; empty if the search ends.
   std::optional<bool> holds(double rate) {
-    constexpr int most_tries = 4;  // where the process stood still
+    constexpr int most_tries = 4;  // if the process stood still
     for (int tries = 0; tries < most_tries; ++tries) {
       if (!run_at(rate, how().frames, false)) return std::nullopt;
       if (!stood_still(record_.runs.back().record)) break;
@@ -99,7 +99,7 @@ class capacity_search {
     return held;
   }
 
-  /// Runs about the capacity until its interval is narrow enough.
+  /// Pools runs near the capacity until its interval is narrow enough.
   void pool() {
     const std::int64_t frames = how().frames * (how().arrival == arrival::poisson ? 2 : 4);
     const std::vector<double> about = {*low_, *high_};
@@ -122,7 +122,7 @@ class capacity_search {
     }
   }
 
-  /// False when the search is to end.
+  /// False if the search ends.
   bool run_at(double rate, std::int64_t frames, bool pooled) {
     auto run = make_run(rate, frames, pooled);
     run.rate = rate;
@@ -144,8 +144,8 @@ class capacity_search {
     request.rate = rate;
     request.frames = frames;
     request.seed = mix_seed(how().seed, made_++);  // arrivals of its own
-    // Of random arrivals, those of a run that is cut off were unlucky ones: leaving them out of the
-    // pool would raise the estimate.
+    // A run with random arrivals is cut off when these were unlucky; excluding it from the pool
+    // would bias the estimate upward.
     request.may_cut_off = !pooled || how().arrival == arrival::constant;
     if (options_.on_progress) {
       request.on_progress = [this, rate](const progress& at) {
@@ -167,8 +167,8 @@ class capacity_search {
   std::uint64_t made_ = 0;
   std::size_t probes_ = 0;
   std::vector<capacity_run_summary> summaries_;  // of the record's runs
-  double closed_rate_ = 0;                       // frames a second
-  double ceiling_ = 0;                           // no rate above it was tried yet
+  double closed_rate_ = 0;                       // frame/s
+  double ceiling_ = 0;                           // no higher rate was tried yet
   std::optional<double> low_;
   std::optional<double> high_;
 };
@@ -182,8 +182,8 @@ std::int64_t least_capacity_frames(double percentile) {
 }
 
 std::int64_t usual_capacity_frames(const capacity_settings& how, double closed_loop) {
-  constexpr double longest_run = 30;  // seconds, for the sake of the queue
-  constexpr double least_run = 1;     // seconds: in less, one hitch of the machine is all there is
+  constexpr double longest_run = 30;  // seconds, for the queue
+  constexpr double least_run = 1;     // seconds: one hitch of the machine dominates shorter runs
   constexpr double most_for_that = 20'000;  // frames
   const std::int64_t beyond = std::llround(12 / (1 - how.percentile));
   const auto queue = std::min(frames_for_queue(how, closed_loop),
@@ -199,9 +199,9 @@ capacity_record find_capacity(const capacity_settings& how, const probe_function
 
 namespace {
 
-constexpr double all_at_once = 1e6;  // frames a second: more than any pipeline takes
+constexpr double all_at_once = 1e6;  // frame/s: more than any pipeline completes
 
-/// Also of the few frames that a short queue leaves of many, which have no throughput.
+/// Completed frames per second, also of runs with too few frames for a throughput.
 double rough_rate(const run_record& record) {
   const auto time = static_cast<double>(running_time(record));
   return time > 0 ? 1e9 * static_cast<double>(record.frames.size()) / time : all_at_once;
@@ -249,8 +249,8 @@ class session_probe {
   capacity_run closed_loop(const probe_request& request) {
     capacity_run run;
     double rate = all_at_once;
-    // A queue that drops frames leaves few of those that are due at once: the second time, frames
-    // come only so fast that it is never empty.
+    // If frames that are due at once overflow a queue that drops them, a second run uses a rate
+    // just high enough to keep the queue from emptying.
     for (int attempt = 0; attempt < 2; ++attempt) {
       auto options = options_for(request, rate);
       options.stop = stop_;

@@ -11,70 +11,70 @@
 
 namespace graphline {
 
-/// A run that the search asks for.
+/// A run that the search requests.
 struct probe_request {
-  std::optional<double> rate;  ///< frames due in a second; nothing: all at once
+  std::optional<double> rate;  ///< frames due per second; empty: all at once
   std::int64_t frames = 0;
-  std::uint64_t seed = 1;    ///< of the moments at which they are due
+  std::uint64_t seed = 1;    ///< of random arrivals
   bool may_cut_off = false;  ///< may end early once its verdict is clear
   progress_function on_progress;
 };
 
-/// Makes a run; sets `record`, and `cut_off` and `overdue` where it ended early. What it throws
-/// comes out of the search.
+/// Makes a run; sets `record`, and `cut_off` and `overdue` if it ended early. The search passes on
+/// its exceptions.
 using probe_function = std::function<capacity_run(const probe_request&)>;
 
-/// How far a search is.
+/// The progress of a search.
 struct capacity_progress {
-  std::optional<double> rate;  ///< that runs now; nothing: the closed loop
-  /// The estimate's ends so far; before it, the highest rate that held and the lowest that did not.
+  std::optional<double> rate;  ///< of the current run; empty: the closed loop
+  /// The interval so far; before there is one, the highest rate that held and the lowest that did
+  /// not.
   std::optional<double> low;
   std::optional<double> high;
-  progress run;  ///< of the run that is under way
+  progress run;  ///< of the current run
 };
 
 struct capacity_options {
-  const stop_request* stop = nullptr;  ///< asked between runs
+  const stop_request* stop = nullptr;  ///< polled between runs
   std::function<void(const capacity_progress&)> on_progress;
-  /// Begins to watch the machine before the first run; without it, the record has no conditions.
+  /// Starts watching the machine before the first run; if empty, the record has no conditions.
   std::function<machine_watch()> watch_machine = {};
 };
 
-/// The least number of frames in a run that can show that the percentile holds: `frames_to_hold`
-/// and the tenth that is not counted.
+/// The smallest number of frames with which a run can show that the percentile holds:
+/// `frames_to_hold` plus the first tenth, which does not count.
 std::int64_t least_capacity_frames(double percentile);
 
-/// So many frames that a run judges a rate unless it is close to the highest: about twelve of them
-/// lie beyond the percentile. At least 100. With the closed loop's throughput known, at least what
-/// takes a second, though at most 20,000 for that; and as many as `frames_for_queue` where that
-/// takes at most half a minute.
+/// The number of frames with which a run judges any rate except those close to the highest: about
+/// twelve frames lie beyond the percentile. At least 100. If the throughput of the closed loop is
+/// known, at least a second of frames (at most 20,000), and `frames_for_queue` or half a minute of
+/// frames, whichever are fewer.
 std::int64_t usual_capacity_frames(const capacity_settings& how, double closed_loop = 0);
 
-/// Searches for the highest rate at which the percentile holds. Half the throughput of the closed
-/// loop comes first, since frames alone may already take too long; then one run each at rates
-/// between those that hold and those that do not, until these are within a quarter of each other.
-/// From there on runs are pooled, four times as long under a constant rate and twice as long under
-/// `poisson`: each has arrivals of its own, at the rate that tells most by `estimate_capacity`, and
-/// one that was disturbed is repeated. They end when the interval is as narrow as `within` asks
-/// for, or after forty. Without a number of frames, the search decides on one as soon as it knows
-/// the throughput. Ends early, with what there is, when a run fails or is interrupted, or the stop
-/// request is raised.
+/// Searches for the highest rate at which the percentile holds:
+/// - The closed loop gives the throughput and, unless `how` does, the number of frames per run.
+/// - Single runs, from half that throughput, until a rate that holds and one that does not are
+///   within a quarter of each other.
+/// - Pooled runs, four times as long for a constant rate and twice as long for `poisson`, each with
+///   its own arrivals and at the most informative rate by `estimate_capacity`, until the interval
+///   is as narrow as `within`, or forty of them. Disturbed runs are repeated.
+/// Ends early, with the runs so far, if a run fails or is interrupted, or `stop` is raised.
 capacity_record find_capacity(const capacity_settings& how, const probe_function& probe,
                               const capacity_options& options = {});
 
-/// The search's runs as those of a session whose plan has frames arrive. A run that may be cut off
-/// ends when, even if the rest of its frames were in time, late ones would be several times as many
-/// as the percentile allows: a queue that grows without end need not be watched. `s` and `stop`
-/// must outlive the function.
+/// Makes runs of a session whose plan has arrivals. A run that may be cut off ends once late frames
+/// are several times as many as the percentile allows, even if all others were on time: the queue
+/// grows without end.
+/// @pre `s` and `stop` outlive the function
 probe_function make_session_probe(session& s, const capacity_settings& how,
                                   const stop_request* stop = nullptr);
 
-/// Of a run's frames those due and not done for longer than the bound, `elapsed` ns after they
-/// began to arrive at a rate; at least so many, since under `poisson` their number varies.
+/// A lower bound on the frames that have been due for longer than the bound and are not done,
+/// `elapsed` ns after arrivals began; under `poisson` their number varies.
 std::int64_t overdue_frames(const capacity_settings& how, double rate, std::int64_t frames,
                             nanoseconds elapsed, std::int64_t done);
 
-/// So many late frames of a run that there is no doubt about the rest.
+/// The number of late frames that decides a run, whatever the rest of its frames do.
 std::int64_t enough_late(const capacity_settings& how, std::int64_t frames);
 
 }  // namespace graphline

@@ -25,7 +25,7 @@ std::size_t as_size(std::int64_t count) {
   return static_cast<std::size_t>(std::max<std::int64_t>(0, count));
 }
 
-/// The configurations of a block in the order of their trials.
+/// The order of the configurations in a block.
 std::vector<std::size_t> order_of(std::size_t block, std::size_t configurations,
                                   std::uint64_t seed) {
   std::vector<std::size_t> order(configurations);
@@ -43,7 +43,7 @@ bool interrupted(const trial_record& trial) {
   return std::ranges::any_of(trial.members, &run_record::interrupted);
 }
 
-/// From its beginning to the end of its last frame; without what preparing it took.
+/// The time to the end of its last frame, without preparation.
 nanoseconds length_of(const trial_record& trial) {
   nanoseconds length = 0;
   for (const auto& m : trial.members) {
@@ -56,7 +56,6 @@ std::string trials_of_each(std::size_t blocks) {
   return fmt::format("{} {} of each configuration", blocks, blocks == 1 ? "trial" : "trials");
 }
 
-/// An experiment under way.
 class experiment_run {
  public:
   experiment_run(const experiment_plan& planned, trial_runner& runner,
@@ -74,7 +73,7 @@ class experiment_run {
     }
     for (const auto& c : planned.configurations) record_.configurations.push_back(c.what);
     record_.pairs = planned.pairs;
-    take_over(options.done);
+    add_done(options.done);
   }
 
   experiment_record run() {
@@ -85,7 +84,7 @@ class experiment_run {
         if (!run_trial(block, c)) return std::move(record_);
       }
     }
-    tell_progress({});
+    report_progress({});
     return std::move(record_);
   }
 
@@ -93,8 +92,8 @@ class experiment_run {
   std::size_t configurations() const noexcept { return planned_.configurations.size(); }
   nanoseconds elapsed() const noexcept { return now() - began_; }
 
-  /// A trial that failed counts as not done: it is run again.
-  void take_over(const std::vector<trial_record>& done) {
+  /// A failed trial counts as not done and runs again.
+  void add_done(const std::vector<trial_record>& done) {
     nanoseconds until = 0;
     for (const auto& trial : done) {
       if (failed(trial)) continue;
@@ -110,8 +109,8 @@ class experiment_run {
     record_.trials.push_back(std::move(trial));
   }
 
-  /// Whether a block is to be run, or to be completed; if not, `stopped` says why unless all that
-  /// was asked for is done.
+  /// Whether to begin or complete a block. If not, sets `stopped` to the reason, unless all
+  /// requested trials are done.
   bool goes_on(std::size_t block) {
     const auto begun = done_.lower_bound({block, 0});
     if (begun != done_.end() && begun->first == block) return true;
@@ -134,7 +133,7 @@ class experiment_run {
     return true;
   }
 
-  /// After the blocks asked for: whether affected ones are left that no further block makes up for.
+  /// Whether another block is needed to replace an affected one, after the requested blocks.
   bool is_to_repeat(std::size_t block) {
     const auto asked = as_size(planned_.how.trials);
     if (!planned_.how.repeat_affected) return false;
@@ -143,16 +142,16 @@ class experiment_run {
     if (block - asked >= affected) return false;
     if (block < 2 * asked) return true;
     record_.stopped = fmt::format(
-        "{} of {} blocks of trials were affected by something else on the machine, and repeating "
-        "them was given up: end other programs, or look at its temperature and power limit",
+        "{} of {} blocks of trials were disturbed (machine noise), too many to repeat: end other "
+        "programs, or check the machine's temperature and power limit",
         affected, block);
     return false;
   }
 
-  /// False when the experiment ends with this trial.
+  /// False if the experiment ends with this trial.
   bool run_trial(std::size_t block, std::size_t configuration) {
     if (options_.stop != nullptr && options_.stop->raised()) return interrupt();
-    tell_progress(planned_.configurations[configuration].what.name);
+    report_progress(planned_.configurations[configuration].what.name);
     trial_record trial{
         .configuration = configuration, .block = block, .begun = elapsed(), .members = {}};
     try {
@@ -181,7 +180,7 @@ class experiment_run {
     return false;
   }
 
-  /// Of a trial that failed.
+  /// The message of a failed trial.
   std::string failure_of(const trial_record& trial) const {
     const auto& what = planned_.configurations[trial.configuration].what;
     for (std::size_t i = 0; i < trial.members.size(); ++i) {
@@ -193,8 +192,8 @@ class experiment_run {
     return "";
   }
 
-  /// How much longer it takes if further trials take as long as those so far did on average, at
-  /// most up to the time limit. Nothing before the first trial.
+  /// The remaining time by the mean time of the trials so far, at most until the time limit. Empty
+  /// before the first trial.
   std::optional<nanoseconds> time_left() const {
     if (done_.empty()) return std::nullopt;
     const auto trials = blocks_ * configurations();
@@ -204,7 +203,7 @@ class experiment_run {
                     std::max<nanoseconds>(0, limit - elapsed()));
   }
 
-  void tell_progress(std::string_view next) const {
+  void report_progress(std::string_view next) const {
     if (!options_.on_progress) return;
     options_.on_progress({.done = static_cast<std::int64_t>(record_.trials.size()),
                           .total = static_cast<std::int64_t>(blocks_ * configurations()),
@@ -217,9 +216,9 @@ class experiment_run {
   const experiment_options& options_;
   experiment_record record_;
   std::set<std::pair<std::size_t, std::size_t>> done_;  ///< block and configuration
-  std::size_t blocks_;                                  ///< that there will be, at most
+  std::size_t blocks_;                                  ///< maximum number
   nanoseconds took_ = 0;                                ///< all trials together
-  nanoseconds began_ = 0;  ///< on the host's clock, moved on by the length of every pause
+  nanoseconds began_ = 0;  ///< on the host clock, shifted by the length of every pause
 };
 
 }  // namespace
@@ -233,8 +232,8 @@ namespace {
 
 constexpr std::int64_t frames_tried = 2;
 
-/// From the first begin to the last end, per frame. 0 without a frame: where several run at once,
-/// those in the foreground may be done before another begins its first.
+/// Time from the first begin to the last end, per frame. 0 without frames: with several members,
+/// the foreground may end before another one begins its first frame.
 double time_of_frame(const run_record& record) {
   if (record.frames.empty()) return 0;
   nanoseconds end = 0;
@@ -243,13 +242,13 @@ double time_of_frame(const run_record& record) {
          static_cast<double>(record.frames.size());
 }
 
-/// A member's warm-up, which runs closed, and its measured frames.
+/// The time of a member's warm-up, which is a closed loop, and measured frames.
 double time_of_run(const settings& run, double frame) {
   const double measured = run.rate ? std::max(frame, 1e9 / *run.rate) : frame;
   return static_cast<double>(run.warmup) * frame + static_cast<double>(run.frames) * measured;
 }
 
-/// Of several pipelines those with a schedule, or else the first, decide how long all of them run.
+/// With several members, those on a schedule, or else the first, determine the length of a trial.
 nanoseconds time_of_trial(const planned_configuration& configuration,
                           const std::vector<run_record>& tried) {
   double longest = 0;
@@ -318,13 +317,13 @@ class timing_runner : public trial_runner {
     trial.arrival_seed = mix_seed(session_.planned().run.seed, request.number);
     trial.stop = stop;
     auto record = session_.run(trial);
-    record.source.reset();  // the experiment has them, once
+    record.source.reset();  // the experiment record has them
     record.files.clear();
     return {std::move(record)};
   }
 
  private:
-  /// Once for the whole machine; each trial then only has a frame to settle.
+  /// Runs once; each trial then has a single warm-up frame.
   run_record warm_up(const stop_request* stop) {
     run_options warmup;
     warmup.timing = timing_method::none;

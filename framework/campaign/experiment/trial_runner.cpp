@@ -16,17 +16,16 @@
 namespace graphline {
 namespace {
 
-/// The sessions of an experiment, kept from trial to trial as long as they fit into a budget of
-/// device memory.
+/// The prepared sessions of an experiment, within a budget of device memory.
 class session_pool {
  public:
-  /// `budget` in bytes, of a device. `planned` must outlive the pool.
+  /// `budget` in bytes per device. `planned` must outlive the pool.
   session_pool(const experiment_plan& planned, device_source devices, std::uint64_t budget)
       : planned_(planned), devices_(std::move(devices)), budget_(budget) {}
 
-  /// The sessions of a configuration, one per member, prepared where they are not; good until the
-  /// next call. Gives up those of other configurations when a further one does not fit beside them
-  /// or cannot be prepared. Throws what `session` throws.
+  /// Returns the sessions of a configuration, one per member, valid until the next call. Releases
+  /// those of other configurations if a new one does not fit beside them or cannot be prepared.
+  /// Passes on exceptions of `session`.
   std::vector<session*> take(std::size_t configuration, const stop_request* stop) {
     std::vector<session*> sessions;
     for (std::size_t m = 0; m < planned_.configurations.at(configuration).members.size(); ++m) {
@@ -43,18 +42,18 @@ class session_pool {
     const plan& p = planned_.configurations[k.first].members[k.second];
     device& on = devices_(p);
     const std::uint64_t need = need_of(p, place_buffers(p, {})).device.total();
-    if (saturating_add(on.usage().device_bytes, need) > budget_) give_up_others(k.first);
+    if (saturating_add(on.usage().device_bytes, need) > budget_) release_others(k.first);
     try {
       return sessions_.emplace(k, session(p, on, stop)).first->second;
     } catch (const error& e) {
-      // What a device has room for beside memory (streams, a library's own buffers) shows only now.
-      if (e.status() != exit_status::run_failed || !give_up_others(k.first)) throw;
+      // Other limits of a device (streams, internal buffers of libraries) show only now.
+      if (e.status() != exit_status::run_failed || !release_others(k.first)) throw;
       return sessions_.emplace(k, session(p, on, stop)).first->second;
     }
   }
 
-  /// False when there is none.
-  bool give_up_others(std::size_t configuration) {
+  /// False if there are none.
+  bool release_others(std::size_t configuration) {
     return std::erase_if(sessions_,
                          [&](const auto& entry) { return entry.first.first != configuration; }) > 0;
   }
@@ -75,7 +74,7 @@ class local_trial_runner final : public trial_runner {
     const std::string& name = planned_.configurations.at(configuration).what.name;
     try {
       auto records = run_members(configuration, request, stop);
-      for (auto& record : records) record.source.reset();  // the experiment has it, once
+      for (auto& record : records) record.source.reset();  // the experiment record has it
       return records;
     } catch (const interrupted_error&) {
       throw;
@@ -110,7 +109,7 @@ class local_trial_runner final : public trial_runner {
     return records;
   }
 
-  /// In the foreground: members whose frames come on a schedule; where none's do, the first.
+  /// Members on a schedule, or else the first, are in the foreground.
   std::vector<concurrent_run> ready(std::size_t configuration, std::uint64_t number,
                                     const stop_request* stop) {
     const auto& names = planned_.configurations[configuration].what.members;
@@ -118,7 +117,7 @@ class local_trial_runner final : public trial_runner {
     for (session* const s : pool_.take(configuration, stop)) {
       const auto& name = names[runs.size()];
       const settings& run = s->planned().run;
-      // By the member too: several may be of one pipeline, and have arrivals of their own.
+      // Seeded by name too: several members of one pipeline have different arrivals.
       runs.push_back({.name = name,
                       .session = s,
                       .foreground = run.arrival != arrival::closed,

@@ -14,38 +14,39 @@
 
 namespace graphline {
 
-/// Which trial of a configuration, and how long it is where that differs from its settings.
+/// A trial of a configuration, with overrides of its length.
 struct trial_request {
   std::optional<std::int64_t> frames = {};
   std::optional<std::int64_t> warmup = {};
-  /// Random arrivals differ from number to number, so that the spread between trials holds their
-  /// luck too; under one number a member's are the same in every configuration of equal seed.
+  /// Selects the random arrivals: they differ between numbers, so that the variation over trials
+  /// includes theirs, and are the same for a member in all configurations with the same seed.
   std::uint64_t number = 0;
 };
 
-/// Runs single trials of a planned experiment, wherever that happens.
+/// Runs single trials of a planned experiment.
 class trial_runner {
  public:
   virtual ~trial_runner() = default;
 
-  /// One trial of a configuration: a record per member. A failure of a run is told in its record.
-  /// Throws `run_error` naming the configuration when it cannot be prepared, `interrupted_error`
-  /// when `stop` is raised while it is.
+  /// Runs a trial and returns a record per member. Records hold failures of runs.
+  /// @throws run_error that names the configuration, if it cannot be prepared
+  /// @throws interrupted_error if `stop` is raised during preparation
   virtual std::vector<run_record> run(std::size_t configuration, const trial_request& request,
                                       const stop_request* stop) = 0;
 };
 
-/// The device to run a plan on. Plans that differ in compute threads of `host` need different ones;
-/// what it returns stays open until the runner is gone.
+/// Returns the device for a plan, which differs with the number of compute threads on `host`. The
+/// device outlives the runner.
 using device_source = std::function<device&(const plan&)>;
 
-/// Runs trials in this process. Pipelines stay prepared from trial to trial as long as all of them
-/// together fit into `memory_budget` bytes of device memory; otherwise those of other
-/// configurations are given up and prepared anew. `planned` must outlive the runner.
+/// Runs trials in this process. Pipelines stay prepared between trials while all of them fit into
+/// `memory_budget` bytes of device memory; otherwise those of other configurations are released and
+/// prepared again when needed.
 ///
-/// Several members of a configuration run at once. Those with an arrival other than `closed` decide
-/// how long that takes, or the first where none has one; the others go on until they have ended,
-/// whatever their `frames`.
+/// Members of a configuration run concurrently. Those with an arrival other than `closed`, or else
+/// the first, are the foreground: the trial ends with them, and other members run until then,
+/// regardless of their `frames`.
+/// @pre `planned` outlives the runner
 std::unique_ptr<trial_runner> make_trial_runner(const experiment_plan& planned,
                                                 device_source devices, std::uint64_t memory_budget);
 
