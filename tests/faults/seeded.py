@@ -196,7 +196,7 @@ class Workplace:
 
     @contextlib.contextmanager
     def seeded(self, fault):
-        """The source with the fault. Each write, with or without it, makes the file compile again."""
+        """The source with the fault. Each write makes the file compile again."""
         path = self.source / fault.path
         text = path.read_text(encoding="utf-8")
         try:

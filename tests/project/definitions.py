@@ -20,8 +20,9 @@ SHARED = ("framework/", "stages/", "tools/")
 
 # Namespaces of one line, which have no comment at their end; comments, literals and directives.
 SKIPPED = re.compile(
-    r"""^namespace[ ][\w:]+[ ]\{\n[^\n]*\n\}$|//(?![ ]namespace)(?:\\\n|[^\n])*|/\*.*?\*/|R"(?P<mark>[^()\s\\]{0,16})\(.*?\)(?P=mark)"
-      |"(?:\\.|[^"\\\n])*"|(?<![0-9A-Fa-f])'(?:\\.|[^'\\\n])+'|^[ \t]*\#(?:\\\n|[^\n])*""",
+    r"""^namespace[ ][\w:]+[ ]\{\n[^\n]*\n\}$|//(?![ ]namespace)(?:\\\n|[^\n])*|/\*.*?\*/
+      |R"(?P<mark>[^()\s\\]{0,16})\(.*?\)(?P=mark)"|"(?:\\.|[^"\\\n])*"
+      |(?<![0-9A-Fa-f])'(?:\\.|[^'\\\n])+'|^[ \t]*\#(?:\\\n|[^\n])*""",
     re.DOTALL | re.MULTILINE | re.VERBOSE)
 SCOPE = re.compile(r"(?:inline )?namespace ?(?P<name>[\w:]*) \{$|(?P<end>\})  // namespace")
 TEMPLATE = re.compile(r"template <[^;{]*?>\s(?=[\w:\[]+ ?[\w:(<\[&*])")
