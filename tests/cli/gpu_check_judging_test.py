@@ -64,7 +64,7 @@ class judging(Case):
                          ["PASS", "inconclusive", "FAIL", "inconclusive"])
         self.assertEqual(rows[0]["figure"], "0.4 % (0.2 % to 0.9 %)")
         self.assertEqual([row["note"] for row in rows],
-                         ["", "the interval holds the bound", "",
+                         ["", "the interval contains the bound", "",
                           "too few trials for an interval"])
         self.assertTrue(outcome.table().endswith("\n1 PASS, 1 FAIL, 2 inconclusive"))
 

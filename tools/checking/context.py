@@ -1,4 +1,4 @@
-"""What every step works with, and where its programs and files are."""
+"""The context of all steps, and the places of programs and files."""
 
 import itertools
 import json
@@ -14,7 +14,7 @@ class Context:
         self.device, self.quick, self.seed = options.device, options.quick, options.seed
         self.on_gpu = options.device == "cuda"
         self.graphline = places.program("graphline")
-        # After those of an earlier check, which were kept.
+        # Continues after the kept files of an earlier check.
         self._numbers = itertools.count(1 + max(
             (int(path.name[:4]) for path in work.glob("[0-9][0-9][0-9][0-9]*")), default=0))
 
@@ -23,8 +23,8 @@ class Context:
         return self.work / f"{next(self._numbers):04}{ending}"
 
     def result_of(self, label, words, most=60.0):
-        """The result that a command of graphline writes, which --json has too; None, after a row,
-        if it fails."""
+        """The result of a graphline command, also stored for --json; if it fails, adds a row and
+        returns None."""
         file = self.name(".json")
         done = self.runner.run([self.graphline, *words, "--device", self.device, "--json", file],
                                most)
@@ -34,7 +34,7 @@ class Context:
         return self.outcome.data[label]
 
     def two_models(self, *lines):
-        """pipelines/two_models.yaml with lines such as 'tune: off' in its networks."""
+        """pipelines/two_models.yaml with these lines, such as 'tune: off', in its networks."""
         text = (self.places.pipelines / "two_models.yaml").read_text(encoding="utf-8")
         path, kind = self.name("-two_models.yaml"), "    kind: network"
         path.write_text(text.replace(kind, "\n    ".join([kind, *lines])), encoding="utf-8")
@@ -42,8 +42,8 @@ class Context:
 
 
 class Places:
-    """`program(name)` and the folders `pipelines`, `scripts` and `references`: of a build folder
-    and its source tree, or of an unpacked bundle."""
+    """Finds programs and the folders `pipelines`, `scripts` and `references`, in a build folder and
+    its source tree or in an unpacked bundle."""
 
     def __init__(self, here, build=None):
         if (here / "bin" / "graphline").exists() and not build:
@@ -52,7 +52,7 @@ class Places:
             self.references = here / "references"
             return
         source = here.parent
-        # The one whose graphline was built last.
+        # The newest build.
         self.root = pathlib.Path(build) if build else max(
             (source / "build" / name for name in ("release", "test")), key=lambda folder: max(
                 (path.stat().st_mtime for path in folder.glob("bin/graphline")), default=0))

@@ -1,5 +1,5 @@
-"""What is judged against a goal: how near stages come to ceilings, the cost of measuring and of
-launching; and what the experiments find."""
+"""Checks of goals (distance from ceilings, cost of measuring and of launching), and the findings of
+the experiments."""
 
 import json
 import statistics
@@ -9,17 +9,17 @@ from .outcome import FAIL, PASS, SHOWN, median_interval
 # The units on which a calibration's convolution runs, by precision.
 UNITS = {"float32": "float32 cores", "tf32": "tf32 tensor cores",
          "float16": "float16 tensor cores", "bfloat16": "bfloat16 tensor cores"}
-# Of the peak on the cores; of the measured product on tensor cores, whose peak no program comes
-# near enough to: the best product known takes 75 % of it on an H200.
+# Of the peak on the cores. On tensor cores of the measured product, since no program comes close to
+# their peak: the best known product reaches 75 % of it on an H200.
 LEAST_SHARE = 0.8
-# Fused gemv's time over its roofline time: between the stamps of a stage is its launch too, which
-# is a tenth of that on the fastest memory.
+# Time of fused gemv over its roofline time. The time between a stage's events includes its launch,
+# a tenth of the roofline time on the fastest memory.
 MOST_OF_ROOFLINE = 1.25
 OVERHEAD = {"two_models": 24, "six_small": 24, "one_model": 12}  # trials of each timing method
-MOST_PERCENT = 1.0  # of two_models, that `event` may cost
-MOST_MICROSECONDS, DEVICE_STAGES = 5.0, 6  # that it may cost each stage of six_small
+MOST_PERCENT = 1.0  # cost of `event` on two_models
+MOST_MICROSECONDS, DEVICE_STAGES = 5.0, 6  # its cost per stage of six_small
 LAUNCH_BOUND = 1.2
-# Experiments whose configurations have other outputs: by their inputs or the order of additions.
+# Experiments whose outputs differ by design: other inputs, or another order of additions.
 OTHER_OUTPUTS = ("batch_size", "gemv", "sweep_")
 DIFFER = ("values_differ", "checksums_differ", "outputs_vary", "not_finite")
 
@@ -35,8 +35,8 @@ def check_roofline(context):
 
 
 def compare_with_peaks(outcome, calibration):
-    """The share of the theoretical peak that convolutions and products reach; a convolution is
-    judged, on cores by the peak and on tensor cores by the product."""
+    """Shows the share of the theoretical peak that convolutions and products reach. Judges
+    convolutions: by the peak on cores, by the product on tensor cores."""
     peaks = {p["name"]: p for p in calibration["theoretical_peaks"]}
     products = {c["precision"]: c["value"] for c in calibration["ceilings"]
                 if c["what"] == "matmul"}
@@ -129,7 +129,7 @@ def show(outcome, label, comparison, note):
 
 
 def check_launch(context):
-    """What tests/bench/launch_cost_bench measures: a stage's launch beside the bare calls."""
+    """Compares the launch of a stage with bare CUDA calls (tests/bench/launch_cost_bench)."""
     outcome, program = context.outcome, context.places.program("launch_cost_bench")
     if program is None:
         outcome.not_run("launch cost", context.places.lacks("launch_cost_bench"))

@@ -1,5 +1,5 @@
-"""What a new machine may stumble over, in the order in which it would: each rung a process of its
-own with a limit and a log, so that one that hangs or crashes costs no other's result."""
+"""Common problems of a new machine, in the order in which they occur. Each rung is a separate
+process with a limit and a log, so a hang or crash loses no other result."""
 
 import json
 import re
@@ -9,24 +9,23 @@ import sys
 from .outcome import FAIL, NOT_RUN, PASS
 
 SECONDS = 300
-# The rungs with which every other check begins.
+# The rungs before every other check.
 FIRST = ("devices", "nvidia-smi", "probe libraries", "relu alone")
 ASKED = ("name,driver_version,compute_cap,memory.total,clocks.sm,clocks.max.sm,clocks.mem,"
          "clocks.max.mem,power.limit,temperature.gpu,persistence_mode,mig.mode.current,"
          "utilization.gpu")
-# What is asked of the GPU itself; each takes a second or a few.
+# Probes of gpu_probe; each takes a few seconds.
 PROBES = ("ticks", "drift", "record_nodes", "negative_times", "disturbed_capture", "host_functions",
           "callback_stack")
 TINY = ("pipeline: tiny\ninputs: {x: {shape: [1, 4]}}\nstages:\n"
         "  - {name: net, kind: network, reads: x, writes: y, layers: [relu]}\n")
-# One thing more at a time than the first, which has neither graphs nor events.
+# Each adds one feature; the first has neither graphs nor events.
 RUNS = {"relu alone": ("off", "none"), "timing event": ("off", "event"),
         "graphs stage": ("stage", "event"), "timing layers": ("stage", "layers"),
         "graphs frame": ("frame", "event")}
-# Tools of compute-sanitizer. Libraries provoke errors of the API to learn what a driver can do:
-# only those of kernels count.
+# Tools of compute-sanitizer. API errors do not count: libraries provoke them to probe the driver.
 SANITIZER = {"memcheck": ["--report-api-errors", "no"], "racecheck": []}
-# The device runs without them: cuDNN then has fewer engines, and kernels are not traced.
+# Optional: without them, cuDNN has fewer engines and kernels are not traced.
 DISPENSABLE = {"NVRTC is missing", "CUPTI is missing"}
 SHOWN_CHARACTERS = 400  # of a fact, in the table; the log has all of it
 
@@ -43,7 +42,7 @@ def tiny(context):
 
 
 def rungs(context):
-    """Each with its name, its seconds and its words; instead of words, text: why it is not run."""
+    """Name, seconds and command of each rung, or instead of a command why it cannot run."""
     def asked(program, missing, *words):
         return ("it is for a GPU" if not context.on_gpu else
                 [program, *words] if program else missing)
@@ -56,7 +55,7 @@ def rungs(context):
             context.places.program("gpu_probe"), context.places.lacks("gpu_probe"), name)
     for name, settings in RUNS.items():
         yield name, 12, run_of(context, tiny(context), *settings)
-    # Trying plans would take most of the time.
+    # Tuning would take most of the time.
     two_models = run_of(context, context.two_models("tune: off"))
     yield "two_models", 20, two_models
     sanitizer = shutil.which("compute-sanitizer") or shutil.which(
@@ -84,7 +83,7 @@ def climb(context, names=None):
 
 def rung(context, name, seconds, words, log):
     done = context.runner.run(words, seconds, log=log)
-    # However it ended, what it had printed stays.
+    # Output before a crash or hang counts.
     context.outcome.data[name] = facts = facts_of(done.out, "fact")
     missing = {fact["fact"] for fact in facts if fact["fact"].endswith(" is missing")}
     notes = [text_of(fact)[:None if fact["fact"] in missing else SHOWN_CHARACTERS]
@@ -100,7 +99,7 @@ def rung(context, name, seconds, words, log):
 
 
 def facts_of(text, first_key):
-    """Objects that begin with a key, one a line, the last of which a crash may have cut."""
+    """JSON objects that begin with a key, one per line; a crash may have truncated the last."""
     found = []
     for line in text.splitlines():
         try:
@@ -116,5 +115,5 @@ def text_of(fact):
 
 
 def has_device(listed, name):
-    """Whether `graphline devices` lists one of that name; where there is none it says so."""
+    """Whether `graphline devices` lists a device of that name, and not why there is none."""
     return re.search(rf"^{name}(:\d+)? +(?!none:)\S", listed, re.MULTILINE) is not None

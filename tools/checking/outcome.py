@@ -1,4 +1,4 @@
-"""What was checked and what came of it: rows, the table they end in, and the JSON."""
+"""The results of the check: rows, their table, and raw data for the JSON."""
 
 import json
 import math
@@ -9,7 +9,7 @@ PASS, FAIL, INCONCLUSIVE, NOT_RUN, SHOWN = "PASS", "FAIL", "inconclusive", "not 
 
 
 class Outcome:
-    """Rows in the order in which they became known, each kept in a file at once, and raw data."""
+    """Rows in order, each appended to a file at once, and raw data."""
 
     def __init__(self, kept=None):
         self.rows, self.data, self.step, self._kept = [], {}, "", kept
@@ -27,27 +27,26 @@ class Outcome:
         self.add(name, NOT_RUN, note=reason)
 
     def add_unless_done(self, name, done):
-        """A row for a program that failed or was not done in its time. Whether it did succeed."""
+        """Adds a row for a program that failed or ran out of time; returns whether it succeeded."""
         if done.status != 0:
             self.add(name, FAIL if done.failed() else NOT_RUN, note=done.reason())
         return done.status == 0
 
     def judge(self, name, value, bound, text, note=""):
-        """Passes if `value` is at most `bound`; NaN never does. `text` shows both."""
+        """Passes if `value` is at most `bound`; NaN fails. `text` formats both."""
         good = value is not None and math.isfinite(value) and value <= bound
         shown = "none" if value is None else text.format(value)
         self.add(name, PASS if good else FAIL, shown, "<= " + text.format(bound), note)
 
     def judge_interval(self, name, median, interval, bound, text, note=""):
-        """As `judge`, for a median: a verdict if its whole interval lies to one side of the
-        bound."""
+        """Judges a median; inconclusive unless its whole interval lies on one side of the bound."""
         low, high = interval or (-math.inf, math.inf)
         status = PASS if high < bound else INCONCLUSIVE if low < bound else FAIL
         shown = text.format(median)
         if interval:
             shown += f" ({text.format(low)} to {text.format(high)})"
         if status == INCONCLUSIVE:
-            reason = ("the interval holds the bound" if interval else
+            reason = ("the interval contains the bound" if interval else
                       "too few trials for an interval")
             note = f"{reason}; {note}" if note else reason
         self.add(name, status, shown, "< " + text.format(bound), note)
@@ -79,8 +78,8 @@ class Outcome:
 
 
 def median_interval(values):
-    """Of the median, at 95 % or more, by the order statistics that the sign test leaves; None
-    with fewer than six values."""
+    """A confidence interval of the median at 95 % or more, by the sign test; None with fewer than
+    six values."""
     ordered, count = sorted(values), len(values)
     outside, rank = 0.0, 0
     while (outside := outside + 2 * math.comb(count, rank) / 2 ** count) <= 0.05:

@@ -1,4 +1,4 @@
-"""Runs programs within the time there is, several at once."""
+"""Runs programs within time limits, several at once."""
 
 import concurrent.futures
 import os
@@ -10,8 +10,7 @@ import typing
 
 
 class Done(typing.NamedTuple):
-    """How a program ended. Without a status it did not finish in its time, which says nothing of
-    what it would have found, and `err` says so."""
+    """The end of a program. If it ran out of time, it has no status, and `err` says so."""
     status: typing.Optional[int]
     out: str
     err: str = ""
@@ -20,7 +19,7 @@ class Done(typing.NamedTuple):
         return self.status is not None and self.status != 0
 
     def reason(self):
-        """Why it did not succeed, in a few lines."""
+        """Why it failed, in a few lines."""
         if self.status is None:
             return self.err
         if self.status < 0:
@@ -30,8 +29,8 @@ class Done(typing.NamedTuple):
 
 
 class Runner:
-    """Starts programs within `seconds` for the whole check and a limit for the current step, and
-    ends those that run when the check is interrupted."""
+    """Starts programs within `seconds` for the whole check and a limit for the current step; kills
+    running ones when the check is interrupted."""
 
     def __init__(self, seconds, environment):
         self.environment = environment
@@ -50,13 +49,13 @@ class Runner:
         return time.monotonic() - self._started
 
     def run(self, words, most=60.0, log=None):
-        """For `most` seconds, if the step has them. With `log`, a file, all that the program prints
-        goes there and to `out`, however it ends."""
+        """Runs a program for up to `most` seconds of the step. With a file `log`, all its output
+        goes there and to `out`, even if it is killed."""
         limit = min(most, self.left())
         if limit < 1.0 or self._stopped:
             return Done(None, "", "time")
         with open(log or os.devnull, "wb") as file:
-            # In a process group of its own: Ctrl-C reaches it through `stop_all` only.
+            # In its own process group, so that Ctrl-C reaches it only through `stop_all`.
             process = subprocess.Popen(
                 [str(word) for word in words], stdin=subprocess.DEVNULL, text=True,
                 stdout=file if log else subprocess.PIPE, errors="replace", start_new_session=True,
@@ -79,7 +78,7 @@ class Runner:
         return Done(status, out, err or "")
 
     def all(self, function, items, at_once):
-        """function(item) for each, in their order."""
+        """function(item) for each item, in order."""
         with concurrent.futures.ThreadPoolExecutor(max_workers=at_once) as pool:
             try:
                 return list(pool.map(function, items))
@@ -94,7 +93,7 @@ class Runner:
 
 
 def kill(process):
-    """With the processes that it started."""
+    """Kills a process and its children."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:

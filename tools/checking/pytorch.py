@@ -8,11 +8,11 @@ import sys
 from .ladder import facts_of
 from .outcome import FAIL, SHOWN
 
-# By precision, the relative error that PyTorch's output may have against Graphline's: twice what
-# tests/run/pipelines_test.cpp allows either against `host`.
+# Allowed relative error between PyTorch's and Graphline's outputs, by precision: twice what
+# tests/run/pipelines_test.cpp allows against `host`.
 TOLERANCES = {"float32": 2e-5, "float16": 2e-2, "tf32": 4e-3}
-EAGER_BOUND = 1.2  # eager PyTorch's time over Graphline's, at least
-SET_UP_SECONDS = 120  # of one of PyTorch's modes: compiling takes nobody knows how long
+EAGER_BOUND = 1.2  # minimum of eager PyTorch's time over Graphline's
+SET_UP_SECONDS = 120  # for one of PyTorch's modes, which may compile for long
 
 
 def python_with_torch(context):
@@ -24,7 +24,7 @@ def python_with_torch(context):
 
 
 def check_torch(context, precision):
-    """One precision alone: compiling takes most of the time that one call of the check has."""
+    """Checks one precision: compiling takes most of the time limit of a call."""
     why_not = ("--quick" if context.quick else
                f"host has no {precision}" if not context.on_gpu and precision != "float32" else "")
     python = None if why_not else python_with_torch(context)
@@ -39,7 +39,7 @@ def check_torch(context, precision):
         precision, "--device", "cuda" if context.on_gpu else "cpu", "--limit", SET_UP_SECONDS],
         most=context.runner.left() - 30, log=log)
     context.outcome.add_unless_done(f"{precision}, all rounds of torch", done)
-    lines = facts_of(done.out, "mode")  # also of a script that was ended before its end
+    lines = facts_of(done.out, "mode")  # also if the script was killed
     ours.append(graphline_frames(context, precision))
     context.outcome.data[f"torch {precision}"] = {"graphline": ours, "torch": lines}
     if None not in ours:
@@ -47,8 +47,8 @@ def check_torch(context, precision):
 
 
 def graphline_frames(context, precision, *words):
-    """End-to-end milliseconds of some frames, or None. For a GPU the host waits by polling, as
-    PyTorch's synchronize() does unless told otherwise."""
+    """End-to-end milliseconds of some frames, or None. On a GPU the host spins, as PyTorch's
+    synchronize() does by default."""
     wait = ["--wait", "spin"] if context.on_gpu else []
     result = context.result_of(f"{precision}, Graphline", [
         "run", context.two_models(f"precision: {precision}"), "--timing", "none", "--frames", 40,
@@ -60,8 +60,7 @@ def graphline_frames(context, precision, *words):
 
 
 def report_torch(context, precision, ours, lines):
-    """Rows for the modes that are not available or compute something else, for eager, and for the
-    fastest of all."""
+    """Adds rows for modes that are unavailable or wrong, for eager, and for the fastest mode."""
     outcome, wrong, rounds = context.outcome, set(), {}
     for line in lines:
         mode = line["mode"]
@@ -72,7 +71,7 @@ def report_torch(context, precision, ours, lines):
         elif "error" in line and (line["error"] is None or line["error"] > TOLERANCES[precision]):
             wrong.add(mode)
             outcome.add(f"{precision}, torch {mode}", SHOWN, f"{line['error']}",
-                        note="its score differs from Graphline's: left out")
+                        note="excluded: its score differs from Graphline's")
     if not rounds:
         return
     medians = {mode: statistics.median(times) for mode, times in rounds.items()}

@@ -1,5 +1,5 @@
-"""The tests that ctest labels `gpu`, run without ctest, which a bundle lacks. Each has a process of
-its own: a test that makes the device fail leaves a context that no other test can use."""
+"""Runs the tests with ctest's label `gpu`, without ctest, which a bundle lacks. Each runs in its
+own process, since a test that makes the device fail leaves an unusable context."""
 
 import os
 
@@ -12,7 +12,7 @@ PROGRAMS = {
     ("pipelines", "cuda"): ("pipelines_test",),
     ("pipelines", "host"): ("pipelines_test",),
 }
-SECONDS = {"conformance": 60, "pipelines": 300}  # that one test may take
+SECONDS = {"conformance": 60, "pipelines": 300}  # limit for one test
 
 
 def check_tests(context, step):
@@ -21,8 +21,7 @@ def check_tests(context, step):
 
 
 def listed_tests(text, device):
-    """The tests of a device in what --gtest_list_tests prints: suites at the margin, those that
-    begin with another device left out, and their tests indented."""
+    """The tests of a device in the output of --gtest_list_tests; others belong to other devices."""
     tests, suite = [], ""
     for line in text.splitlines():
         name = line.split("#")[0].rstrip()
@@ -45,8 +44,8 @@ def check_program(context, name, most):
 
     results = dict(zip(tests, context.runner.all(run, tests, min(8, os.cpu_count() or 1))))
     again = [test for test, done in results.items() if done.failed()]
-    alone = zip(again, context.runner.all(run, again, 1))  # nothing else on the device then
-    # Without the time for another try, it has failed.
+    alone = zip(again, context.runner.all(run, again, 1))  # with nothing else on the device
+    # A failed test without time for a second try has failed.
     results.update((test, done) for test, done in alone if done.status is not None)
     context.outcome.data[name] = {test: done._asdict() for test, done in results.items()}
     report(context.outcome, name, results, [test for test in again if not results[test].failed()])

@@ -1,12 +1,12 @@
-# Run by graphline_embed: writes the C++ file `out`, which includes `header` and defines what that
-# declares from `sources`, a list of NAME=FILE.
+# Run by graphline_embed: writes the C++ file `out`, which includes `header` and defines its texts
+# from `sources`, a list of NAME=FILE.
 set(names)
 foreach(source IN LISTS sources)
   string(REGEX MATCH "^([^=]*)=(.*)$" matched ${source})
   set(name ${CMAKE_MATCH_1})
   file(READ ${CMAKE_MATCH_2} content)
   list(APPEND names ${name})
-  # One literal after another is one text to the compiler.
+  # Adjacent literals are one text; compilers limit the length of each.
   string(APPEND text_of_${name} "\n    R\"embedded(${content})embedded\"")
 endforeach()
 list(REMOVE_DUPLICATES names)

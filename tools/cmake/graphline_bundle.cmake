@@ -1,7 +1,6 @@
-# The target `bundle` makes graphline-bundle.tar.xz in the build folder: what checking Graphline
-# takes on a machine with a GPU and nothing else installed. It unpacks anywhere, into one folder
-# with the command gpu_check. cuDNN, cuBLASLt and the driver are not in it: they are found where it
-# runs.
+# The target `bundle` makes graphline-bundle.tar.xz in the build folder, to check Graphline on a
+# machine with a GPU and nothing else installed. It unpacks anywhere into one folder with the
+# command gpu_check. cuDNN, cuBLASLt and the driver come from that machine.
 
 if(NOT GRAPHLINE_TESTS)
   return()
@@ -15,8 +14,8 @@ foreach(program IN ITEMS ${gpu_tests} host_conformance_test launch_cost_bench gp
   endif()
 endforeach()
 
-# Programs look for libraries in the folder beside theirs first, for those that other libraries need
-# as well: DT_RPATH, where DT_RUNPATH would only hold for the program's own.
+# Programs search the neighboring lib folder first, also for dependencies of libraries: DT_RPATH,
+# since DT_RUNPATH applies only to the program's own.
 set_target_properties(${programs} PROPERTIES
   BUILD_RPATH "$ORIGIN/../lib;${CMAKE_BUILD_RPATH}"
   INSTALL_RPATH "$ORIGIN/../lib")
@@ -27,8 +26,8 @@ endforeach()
 set(part COMPONENT bundle EXCLUDE_FROM_ALL)
 install(TARGETS ${programs} RUNTIME_DEPENDENCY_SET bundled_libraries
   RUNTIME DESTINATION bin ${part})
-# Every machine has the C library, which belongs with its kernel and its loader, and the compiler's
-# libraries, which belong with that: this machine's may want a newer one than the other machine has.
+# Every machine has its own C library and compiler runtime. This machine's could need a newer kernel
+# or loader.
 install(RUNTIME_DEPENDENCY_SET bundled_libraries
   PRE_EXCLUDE_REGEXES "^ld-linux" "^lib(c|m|dl|rt|pthread|resolv|util|anl)\\.so"
     "^lib(stdc\\+\\+|gcc_s)\\.so" "^libcuda\\.so"

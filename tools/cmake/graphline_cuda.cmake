@@ -1,22 +1,23 @@
-# Whether the cuda device is part of this build, said in one line. Sets GRAPHLINE_CUDA, and with it
-# the CUDA language, CUDA::* and the target cudnn_frontend (headers of cuDNN and of its frontend).
+# Decides whether the build includes the cuda device, and reports it in one line. Sets
+# GRAPHLINE_CUDA and, if it does, the CUDA language, CUDA::* and the target cudnn_frontend (headers
+# of cuDNN and of its frontend).
 
 set(GRAPHLINE_WITH_CUDA "AUTO" CACHE STRING "Build the cuda device: AUTO, ON or OFF")
 set_property(CACHE GRAPHLINE_WITH_CUDA PROPERTY STRINGS AUTO ON OFF)
 
-# tools/setup/cuda brings a toolkit there, with the libraries that programs open when they run.
+# tools/setup/cuda downloads a toolkit to this folder, with the libraries that programs load.
 set(fetched ${PROJECT_SOURCE_DIR}/build/cuda)
 if(EXISTS ${fetched}/bin/nvcc AND NOT CUDAToolkit_ROOT)
   set(CUDAToolkit_ROOT ${fetched})
   set(CMAKE_BUILD_RPATH ${fetched}/lib)
 endif()
 
-# CMake 3.25 wants to call this target deprecated, and stops where CUDA does not have it, as in 13.
+# CMake 3.25 fails if CUDA, like CUDA 13, no longer has this deprecated target.
 if(CMAKE_VERSION VERSION_LESS 3.26 AND NOT TARGET CUDA::nvToolsExt)
   add_library(CUDA::nvToolsExt INTERFACE IMPORTED)
 endif()
 
-# What is missing for it, in words; empty when everything is there.
+# The missing part, in words; empty if all are present.
 function(graphline_missing_for_cuda out)
   find_package(CUDAToolkit 12.8 QUIET)
   if(NOT CUDAToolkit_FOUND OR NOT CUDAToolkit_NVCC_EXECUTABLE)
@@ -25,7 +26,7 @@ brings one" PARENT_SCOPE)
     return()
   endif()
   find_path(CUDNN_INCLUDE_DIR cudnn_version.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
-  # tools/setup/cudnn_frontend brings it to the first place.
+  # tools/setup/cudnn_frontend downloads it to the first folder.
   find_path(CUDNN_FRONTEND_INCLUDE_DIR cudnn_frontend_version.h
     HINTS ${PROJECT_SOURCE_DIR}/build/cudnn_frontend/include)
   if(NOT CUDNN_INCLUDE_DIR)
@@ -70,8 +71,8 @@ endif()
 set(CMAKE_CUDA_STANDARD 20)
 set(CMAKE_CUDA_STANDARD_REQUIRED ON)
 set(CMAKE_CUDA_EXTENSIONS OFF)
-# What does not come with the driver is found when it is first used, or is linked statically: the
-# same program runs where there is no GPU, and no CUDA either.
+# Libraries are loaded on first use or linked statically, so the same program also runs without a
+# GPU and without CUDA.
 set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
 if(GRAPHLINE_CCACHE AND NOT CMAKE_CUDA_COMPILER_LAUNCHER)
   set(CMAKE_CUDA_COMPILER_LAUNCHER ${GRAPHLINE_CCACHE})
@@ -80,7 +81,7 @@ endif()
 add_library(cudnn_frontend INTERFACE)
 target_include_directories(cudnn_frontend SYSTEM INTERFACE
   ${CUDNN_FRONTEND_INCLUDE_DIR} ${CUDNN_INCLUDE_DIR} ${CUDAToolkit_INCLUDE_DIRS})
-# It finds cuDNN when it is first used, in the handle that stages/nn/cuda opens.
+# cuDNN is loaded on first use, by stages/nn/cuda.
 target_compile_definitions(cudnn_frontend INTERFACE NV_CUDNN_FRONTEND_USE_DYNAMIC_LOADING)
 target_link_libraries(cudnn_frontend INTERFACE ${CMAKE_DL_LIBS})
 

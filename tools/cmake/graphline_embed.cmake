@@ -1,6 +1,6 @@
-# graphline_embed(OUT HEADER NAME=FILE...) makes the C++ file OUT, which includes HEADER and defines
-# what that declares: for each NAME a `const std::string_view` with the text of FILE, or of all
-# files given for it one after another. It is made again when one of the files changes.
+# graphline_embed(OUT HEADER NAME=FILE...) generates the C++ file OUT, which includes HEADER and
+# defines for each NAME a `const std::string_view` with the text of FILE, or of all files with that
+# NAME in order. It depends on these files.
 function(graphline_embed out header)
   set(files)
   foreach(source IN LISTS ARGN)

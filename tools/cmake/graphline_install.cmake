@@ -1,8 +1,7 @@
-# Installing: the component `program` is what people run, with its manual page and completion;
-# `development` is what find_package(graphline) finds: graphline::core, graphline::pipeline,
-# graphline::devices with graphline::host and, where it was built, graphline::cuda,
-# graphline::stages, and for plug-ins graphline::plugin, with the libraries that the static ones
-# need.
+# Installation: the component `program` has the program, its manual page and completions;
+# `development` has what find_package(graphline) provides: graphline::core, graphline::pipeline,
+# graphline::devices with graphline::host and, if built, graphline::cuda, graphline::stages, and for
+# plug-ins graphline::plugin, with their dependencies.
 
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/graphline)
@@ -23,7 +22,7 @@ install(FILES
   ${PROJECT_BINARY_DIR}/graphline-config-version.cmake
   DESTINATION ${package_dir} COMPONENT development)
 
-# The headers keep their paths, so that they find each other as they do in the source tree.
+# Headers keep their paths, since they include each other by them.
 set(include_dir ${CMAKE_INSTALL_INCLUDEDIR}/graphline)
 install(DIRECTORY framework DESTINATION ${include_dir} COMPONENT development
   FILES_MATCHING PATTERN "*.hpp")
@@ -33,7 +32,7 @@ install(DIRECTORY pipelines DESTINATION ${CMAKE_INSTALL_DATADIR}/graphline COMPO
 install(FILES LICENSE RENAME copyright
   DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/graphline COMPONENT program)
 
-# The program itself tells its manual page and completion, so that they have every option it has.
+# The program prints its manual page and completions, so they have all its options.
 set(page ${PROJECT_BINARY_DIR}/graphline.1)
 set(completion ${PROJECT_BINARY_DIR}/graphline)
 install(CODE "
@@ -53,8 +52,7 @@ install(FILES ${completion}.zsh RENAME _graphline
 install(FILES ${completion}.fish RENAME graphline.fish
   DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT program)
 
-# `cpack` makes a Debian package of the program, which depends on the libraries that it was linked
-# with.
+# `cpack` makes a Debian package of the program that depends on its linked libraries.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_CONTACT "The Graphline project")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)

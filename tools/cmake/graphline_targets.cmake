@@ -1,9 +1,8 @@
 # graphline_library(NAME [ONCE] SOURCES ... [ARITHMETIC ...] USES ... PRIVATE_USES ...)
-#   One folder of the framework as a static library, graphline::NAME. ONCE: what it does is done
-#   once for a command and not for each frame, so that -O1 is enough, which takes a quarter less
-#   time to compile than -O2. ARITHMETIC: sources whose loops OpenMP shares among threads or are
-#   worth the time that -O3 takes to compile. USES: libraries its headers need; PRIVATE_USES: those
-#   that only its sources need, beside fmt.
+#   A folder of the framework as a static library, graphline::NAME. ONCE: its code runs once per
+#   command, not per frame, so -O1 suffices and compiles in a quarter less time than -O2.
+#   ARITHMETIC: sources with OpenMP loops, or loops that are worth -O3. USES: libraries that its
+#   headers need; PRIVATE_USES: those that only its sources need, beside fmt.
 function(graphline_library name)
   cmake_parse_arguments(ARG "ONCE" "" "SOURCES;ARITHMETIC;USES;PRIVATE_USES" ${ARGN})
   add_library(graphline_${name} STATIC ${ARG_SOURCES} ${ARG_ARITHMETIC})
@@ -19,8 +18,8 @@ function(graphline_library name)
     PRIVATE ${ARG_PRIVATE_USES} fmt::fmt $<BUILD_INTERFACE:graphline_warnings>)
   target_compile_options(graphline_${name} PRIVATE
     $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:$<IF:$<BOOL:${ARG_ONCE}>,-O1,-O2>>)
-  # A source with options of its own is compiled by itself. OpenMP defines a macro that keeps gcc
-  # from using the precompiled headers.
+  # Sources with their own options are not part of unity builds. OpenMP's macro prevents gcc from
+  # using precompiled headers.
   set_source_files_properties(${ARG_ARITHMETIC} PROPERTIES
     COMPILE_OPTIONS "${OpenMP_CXX_FLAGS};$<$<CONFIG:Release>:-O3>" SKIP_PRECOMPILE_HEADERS ON)
   graphline_precompile(graphline_${name})
@@ -29,9 +28,8 @@ function(graphline_library name)
 endfunction()
 
 # graphline_precompile(TARGET [HEADER])
-#   Compiles the headers that most sources include once: for all libraries, in the first that asks;
-#   with HEADER, for TARGET alone. Sources include what they use all the same: sanitized builds go
-#   without.
+#   Precompiles the headers that most sources include, once for all libraries; with HEADER, for
+#   TARGET alone. Sources still include what they use: sanitizer builds do without.
 function(graphline_precompile target)
   set(headers <algorithm> <functional> <map> <memory> <optional> <span> <string> <string_view>
     <utility> <variant> <vector> <fmt/format.h> ${ARGN})
@@ -39,7 +37,7 @@ function(graphline_precompile target)
   if(GRAPHLINE_SANITIZE)
     return()
   endif()
-  # ccache asks for this option.
+  # ccache needs this option.
   target_compile_options(${target} PRIVATE
     $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>)
   if(ARGN)
@@ -53,11 +51,11 @@ function(graphline_precompile target)
 endfunction()
 
 # graphline_compile_together(TARGET)
-#   Compiles its sources many at a time, which more than halves the time to build: to change one
-#   over and over, set CMAKE_UNITY_BUILD_BATCH_SIZE to 4. So types and variables that are local to a
-#   file have names of their own in the target, and functions too, or they overload each other.
-#   Sanitized builds, which run the same tests, go without: they show where a source takes another
-#   one's name for its own or lacks an include.
+#   A unity build of the target, which more than halves its build time; for frequent changes to one
+#   source, set CMAKE_UNITY_BUILD_BATCH_SIZE to 4. File-local types and variables need unique names
+#   within the target, and so do functions unless they overload each other. Sanitizer builds, which
+#   run the same tests, do without and reveal missing includes and accidental uses of another
+#   source's names.
 function(graphline_compile_together target)
   if(NOT GRAPHLINE_SANITIZE)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON)
@@ -71,11 +69,10 @@ function(graphline_compile_together target)
 endfunction()
 
 # graphline_test(NAME [GPU] SOURCES ... USES ... [SECONDS N])
-#   A GoogleTest program; each of its tests becomes one of ctest's, prefixed with NAME and labelled
-#   with its folder of tests/. GPU: its tests need a GPU, or some do, and are skipped without one;
-#   they also have the label `gpu`, and the bundle has the program. SECONDS: what a test may take,
-#   60 unless it is given, so that one that never ends is found soon; sanitizers slow all of them
-#   down.
+#   A GoogleTest program. Its tests are ctest's, with the prefix NAME and their folder of tests/ as
+#   label. GPU: some of its tests need a GPU and are skipped without one; all have the label `gpu`,
+#   and the program is in the bundle. SECONDS: time limit of a test, 60 by default, which finds
+#   hangs soon; longer with sanitizers.
 function(graphline_test name)
   cmake_parse_arguments(ARG "GPU" "SECONDS" "SOURCES;USES" ${ARGN})
   if(GRAPHLINE_SANITIZE)
@@ -89,9 +86,9 @@ function(graphline_test name)
   target_compile_definitions(${name}_test PRIVATE
     GRAPHLINE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
     GRAPHLINE_TEST_DIR="${CMAKE_CURRENT_SOURCE_DIR}")
-  # Most of the time goes to the headers that tests share.
+  # Shared headers take most of the compile time.
   set_target_properties(${name}_test PROPERTIES UNITY_BUILD ON)
-  # What is tested is optimized as always; optimizing the tests too would only cost time to build.
+  # Tests are not optimized, to build faster; the tested libraries are.
   target_compile_options(${name}_test PRIVATE
     $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O1>)
   file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR}/tests ${CMAKE_CURRENT_SOURCE_DIR})
@@ -100,7 +97,7 @@ function(graphline_test name)
     PROPERTIES LABELS ${folder} TIMEOUT ${ARG_SECONDS})
   if(ARG_GPU)
     set_property(GLOBAL APPEND PROPERTY GRAPHLINE_GPU_TESTS ${name}_test)
-    # The call above takes no list as a value; ctest reads this file after it has the tests.
+    # gtest_discover_tests accepts no list as a value; ctest reads this file after the tests.
     set(labels ${CMAKE_CURRENT_BINARY_DIR}/${name}_labels.cmake)
     file(WRITE ${labels}
       "set_tests_properties(\${${name}_test_TESTS} PROPERTIES LABELS \"${folder};gpu\")\n")

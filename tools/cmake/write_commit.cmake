@@ -1,5 +1,5 @@
-# Run at each build: writes the C++ file `out`, which defines the Git commit of `source`, if that
-# has changed. Empty where there is none: `source` was unpacked from an archive, or there is no Git.
+# Run at each build: writes the C++ file `out`, which defines the Git commit of `source`, if it
+# changed. The commit is empty if `source` comes from an archive or there is no Git.
 set(commit "")
 if(EXISTS ${source}/.git)
   execute_process(

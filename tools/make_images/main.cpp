@@ -40,7 +40,7 @@ constexpr std::string_view usage =
 
 using color = std::array<double, 3>;
 
-/// Numbers of a picture, from an engine whose sequence is part of the C++ standard.
+/// Random numbers of an image, from an engine whose sequence the C++ standard fixes.
 class dice {
  public:
   explicit dice(std::uint32_t picture) : bits_(mix_seed(1, picture)) {}
@@ -57,8 +57,7 @@ color mix(const color& a, const color& b, double weight) {
           std::lerp(a[2], b[2], weight)};
 }
 
-/// A sky, ranges of hills before it and balls before these: smooth parts and edges. Lengths are
-/// parts of the picture's height.
+/// A sky, hills and balls: smooth areas and edges. Lengths are relative to the image's height.
 class landscape {
  public:
   explicit landscape(dice& roll) : zenith_(roll.paint()), horizon_(roll.paint()) {
@@ -80,7 +79,7 @@ class landscape {
     for (const ball& b : balls_) {
       const double dx = (x - b.x) / b.radius;
       const double dy = (y - b.y) / b.radius;
-      // Light falls from the upper left.
+      // The light comes from the upper left.
       if (dx * dx + dy * dy < 1) seen = mix({0, 0, 0}, b.paint, 0.6 - 0.25 * (dx + dy));
     }
     return seen;
@@ -102,8 +101,7 @@ class landscape {
   std::vector<ball> balls_;
 };
 
-/// Rows from the top, each pixel R, G, B. Grain, as of a film, makes it compress and decode like a
-/// photograph.
+/// Rows from the top, each pixel R, G, B. Film grain makes it compress and decode like a photograph.
 std::vector<JSAMPLE> draw(std::uint32_t number) {
   dice roll(number);
   const landscape scene(roll);
@@ -122,7 +120,7 @@ std::vector<JSAMPLE> draw(std::uint32_t number) {
   return pixels;
 }
 
-/// libjpeg's own error manager ends the program with a message, which suits a small tool.
+/// libjpeg's default error manager ends the program with a message.
 void write_jpeg(std::vector<JSAMPLE> pixels, const fs::path& path) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "wb"),
                                                              std::fclose);
