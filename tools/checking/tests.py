@@ -21,7 +21,7 @@ def check_tests(context, step):
 
 
 def listed_tests(text, device):
-    """The tests of a device in the output of --gtest_list_tests; others belong to other devices."""
+    """The tests in the output of --gtest_list_tests, without suites of other devices."""
     tests, suite = [], ""
     for line in text.splitlines():
         name = line.split("#")[0].rstrip()

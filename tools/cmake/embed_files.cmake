@@ -6,7 +6,7 @@ foreach(source IN LISTS sources)
   set(name ${CMAKE_MATCH_1})
   file(READ ${CMAKE_MATCH_2} content)
   list(APPEND names ${name})
-  # Adjacent literals are one text; compilers limit the length of each.
+  # Adjacent literals are one text, so files with the same name are joined.
   string(APPEND text_of_${name} "\n    R\"embedded(${content})embedded\"")
 endforeach()
 list(REMOVE_DUPLICATES names)
