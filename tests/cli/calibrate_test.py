@@ -194,17 +194,6 @@ class calibrate(Case):
         self.assertEqual(self.kept.read_bytes(), before)
         self.assertEqual(len(list((self.cache / "calibrations").iterdir())), 1)
 
-    def test_the_command_line_is_checked(self):
-        for clock in ("abc", "0", "-5", "1e9"):
-            self.expect(self.with_cache("calibrate", "--clock", clock), 2, "--clock")
-        self.expect(self.with_cache("calibrate", *HOST, "--clock", 1500), 2,
-                    "--clock applies to GPU", "omit it")
-        self.expect(self.with_cache("calibrate", "--device", "cdua"), 2, "cdua", "'cuda'")
-        self.expect(self.with_cache("calibrate", "--threads", "5000"), 2, "--threads")
-        self.expect(self.with_cache("calibarte"), 2, "(did you mean 'calibrate'?)")
-        missing = self.folder / "missing" / "x.json"
-        self.expect(self.with_cache("calibrate", *HOST, "--json", missing), 2, "make it first")
-
     @unittest.skipIf(os.path.exists("/dev/nvidia0"), "this machine has a GPU")
     def test_a_device_that_cannot_be_had_is_status_3(self):
         self.expect(self.with_cache("calibrate", "--device", "cuda"), 3, "cuda", "host")

@@ -11,7 +11,6 @@ import struct
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 GRAPHLINE, SOURCE, MAKE_IMAGES = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3]
@@ -126,38 +125,6 @@ class usage(Case):
         self.assertRegex(graphline("--version").stdout, r"^graphline \d+\.\d+\.\d+\n$")
         self.assertEqual(graphline("-V").stdout, graphline("--version").stdout)
 
-    def test_unknown_words_are_answered_with_the_nearest(self):
-        self.expect(graphline("ruun", "x.yaml"), 2, "unknown command 'ruun' (did you mean 'run'?)")
-        self.expect(graphline("overhaed", "x.yaml"), 2, "(did you mean 'overhead'?)")
-        self.expect(graphline("run", "x.yaml", "--framse", "3"), 2, "--framse", "'--frames'")
-
-    def test_what_is_wrong_on_the_command_line_is_named(self):
-        path = self.pipeline()
-        for words, fragments in ((("run", path, "--frames"), ("--frames", "required")),
-                                 (("run", path, "-n"), ("--frames", "required")),
-                                 (("run", path, "-x"), ("-x",)),
-                                 (("run", path, "more"), ("more",)),
-                                 (("run", path, "--color", "alway"), ("--color", "always")),
-                                 (("overhead", path, "--trials", "0"), ("--trials", "1 to 10000")),
-                                 (("calibrate", "--clock", "fast"), ("--clock", "fast")),
-                                 (("run", path, "--seed", "3", "--seed", "4"), ("--seed",))):
-            self.expect(graphline(*words), 2, "error: ", *fragments, "--help' for the list")
-
-    def test_an_empty_text_is_no_value(self):
-        path = self.pipeline()
-        self.expect(graphline("run", path, "--json", ""), 2,
-                    "error: --json was given an empty text\n")
-        self.expect(graphline("run", path, "--frames", ""), 2, "--frames was given an empty text")
-        self.expect(graphline("check", ""), 2, "PIPELINE.yaml was given an empty text")
-
-    def test_settings_are_checked_as_in_the_file(self):
-        path = self.pipeline()
-        self.expect(graphline("run", path, "--strategy", "asnyc"), 2, "asnyc", "'async'")
-        self.expect(graphline("run", path, "--frames", "-3"), 2, "frames")
-        self.expect(graphline("run", path, "--deadline", "20"), 2, "duration", "20ms")
-        self.expect(graphline("run", path, "--set", "batch"), 2, "name=value")
-        self.expect(graphline("run", path, "--set", "batch=3"), 2, "batch")
-
     def test_settings_that_make_no_sense_together_are_refused(self):
         done = graphline("run", self.pipeline(), "--strategy", "serial", "--in-flight", "2")
         self.expect(done, 2, "--in-flight 2: error: in_flight: 2 makes no sense")
@@ -193,40 +160,6 @@ class usage(Case):
     def test_a_device_that_cannot_be_had_is_status_3(self):
         self.expect(graphline("run", self.pipeline(), "--device", "cuda"), 3, "cuda", "host")
         self.expect(graphline("run", self.pipeline(), "--device", "cdua"), 2, "cdua", "cuda")
-
-
-class bad_input(Case):
-    def test_a_missing_file_is_named_with_its_neighbor(self):
-        self.pipeline()
-        self.expect(graphline("run", self.folder / "smal.yaml"), 2, "smal.yaml", "small.yaml")
-
-    def test_a_folder_or_an_empty_or_binary_file_is_refused(self):
-        self.expect(graphline("run", self.folder), 2, "folder")
-        self.expect(graphline("run", self.pipeline("")), 2, "empty")
-        binary = self.folder / "binary.yaml"
-        binary.write_bytes(bytes(range(256)) * 4)
-        self.expect(graphline("run", binary), 2, "binary.yaml")
-
-    def test_a_typo_is_shown_with_its_line_and_a_caret(self):
-        path = self.pipeline(SMALL.replace("kind: network", "kind: netwrok"))
-        done = graphline("check", path)
-        self.expect(done, 2,
-                    f"{path}:6:11: error: unknown kind 'netwrok' (did you mean 'network'?)",
-                    "    6 |     kind: netwrok", "|           ^~~~~~~")
-
-    def test_results_that_cannot_be_written_fail_before_the_run(self):
-        slow = self.pipeline(SMALL.replace("1ms", "60s"))
-        started = time.monotonic()
-        self.expect(graphline("run", slow, "--json", self.folder / "no" / "r.json"), 2, "no/r.json")
-        self.expect(graphline("run", slow, "--csv", self.folder), 2, str(self.folder))
-        (self.folder / "file").write_text("")
-        self.expect(graphline("run", slow, "--save-tensors", self.folder / "file" / "t"), 2,
-                    "file/t")
-        self.assertLess(time.monotonic() - started, 50)
-
-    def test_two_results_cannot_share_standard_output(self):
-        self.expect(graphline("run", self.pipeline(), "--json", "-", "--csv", "-"), 2,
-                    "--csv '-': another result goes there")
 
 
 class run_outputs(Case):
@@ -267,23 +200,6 @@ class run_outputs(Case):
         self.assertEqual(result["settings"]["frames"], result["end_to_end"]["count"])
         self.assertLess(result["end_to_end"]["count"], 1000)
         self.assertFalse(result["interrupted"])
-
-    def test_host_functions_in_the_stream_time_device_stages(self):
-        net = self.result_of("run", self.pipeline(), "--timing", "callback")["stages"][0]
-        self.assertEqual(net["device_time"]["count"], 12)
-        self.assertGreater(net["device_time"]["min"], 0)
-
-    def test_every_strategy_computes_the_same(self):
-        path = self.pipeline()
-        checksums = set()
-        for words in (["serial"], ["async"], ["async", "--in-flight", "2"], ["overlap"],
-                      ["overlap", "--in-flight", "3"], ["async", "--graphs", "off"],
-                      ["async", "--wait", "spin"], ["overlap", "--wait", "yield"],
-                      ["async", "--graphs", "frame"],
-                      ["overlap", "--graphs", "frame", "--in-flight", "2"]):
-            result = self.result_of("run", path, "--strategy", *words)
-            checksums.add(json.dumps(result["outputs"]))
-        self.assertEqual(len(checksums), 1)
 
     def test_a_result_replaces_the_old_one_only_when_it_is_whole(self):
         path = self.folder / "r.json"

@@ -60,15 +60,6 @@ class schema_command(Case):
             jsonschema.Draft7Validator.check_schema(schema)
             self.assertEqual(schema["$schema"], "http://json-schema.org/draft-07/schema#")
 
-    def test_wrong_command_lines_are_refused(self):
-        self.expect(graphline("schema"), 2, "error: FILE is required\n")
-        self.expect(graphline("schema", "pipelines"), 2,
-                    "error: there is no schema of 'pipelines' (did you mean 'pipeline'?)\n")
-        self.expect(graphline("schema", "pipeline", "experiment"), 2, "was not expected")
-        self.expect(graphline("schema", "pipeline", "--plugin", self.folder / "gone.so"), 2,
-                    "gone.so' is not there")
-        self.expect(graphline("schema", "--help"), 0, "pipeline|experiment", stream="stdout")
-
     def test_describes_the_kinds_of_plugins_that_are_named(self):
         schema = schema_of("pipeline", "--plugin", PLUGINS / "good.so")
         self.assertIn("kind_test.add", schema["definitions"])
