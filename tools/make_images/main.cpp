@@ -101,7 +101,8 @@ class landscape {
   std::vector<ball> balls_;
 };
 
-/// Rows from the top, each pixel R, G, B. Film grain makes it compress and decode like a photograph.
+/// Rows from the top, each pixel R, G, B. Film grain makes it compress and decode like a
+/// photograph.
 std::vector<JSAMPLE> draw(std::uint32_t number) {
   dice roll(number);
   const landscape scene(roll);
