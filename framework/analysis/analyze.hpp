@@ -16,28 +16,28 @@
 
 namespace graphline {
 
-// What each kind of result comes to, worked out once for all that is shown of it.
+// Analysis of each kind of result, computed once for all reports.
 
 struct run_analysis {
   run_summary summary;
-  std::vector<percentile_interval> intervals;  ///< of the percentiles shown, end to end
-  /// As `attribute` gives it; without queue waits where the end-to-end times are unsettled.
+  std::vector<percentile_interval> intervals;  ///< of the shown end-to-end percentiles
+  /// From `attribute`; excludes queue waits if end-to-end times are unsettled.
   std::optional<attribution_summary> attribution;
-  std::optional<roofline_summary> roofline;  ///< as `evaluate_roofline` gives it
+  std::optional<roofline_summary> roofline;  ///< from `evaluate_roofline`
 };
 run_analysis analyze(const run_record& record);
 
-/// A saved run, for comparing it with another.
+/// A saved run, for comparison with another.
 struct analyzed_run {
-  std::string file;  ///< as it was given
+  std::string file;  ///< as given on the command line
   run_record record;
   run_analysis analysis;
 };
 
 struct roofline_analysis {
   run_summary stages;
-  std::optional<roofline_summary> roofline;  ///< nothing without a calibration to compare with
-  std::vector<finding> findings;             ///< with the warnings of the two runs, each once
+  std::optional<roofline_summary> roofline;  ///< empty without a calibration
+  std::vector<finding> findings;  ///< including the warnings of both runs, without duplicates
 };
 roofline_analysis analyze(const roofline_record& record);
 
@@ -48,7 +48,7 @@ struct experiment_analysis {
 };
 experiment_analysis analyze(const experiment_record& record);
 
-/// The same of a summary that is there already.
+/// Reuses an existing summary.
 experiment_analysis analyze(const experiment_record& record, experiment_summary summary);
 
 struct capacity_analysis {

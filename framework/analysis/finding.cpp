@@ -5,10 +5,6 @@ namespace graphline {
 finding::finding(std::string_view its_key, finding_severity severity,
                  std::vector<std::string> about)
     : key(its_key), how(severity), subjects(std::move(about)) {}
-bool operator==(const finding& a, const finding& b) {
-  return a.key == b.key && a.how == b.how && a.subjects == b.subjects && a.figures == b.figures &&
-         a.cases == b.cases;
-}
 
 finding& finding::with(std::string_view name, figure value) {
   figures.emplace_back(name, std::move(value));

@@ -13,11 +13,10 @@
 
 namespace graphline {
 
-/// What a finding is to a reader.
 enum class finding_severity {
-  note,     ///< worth knowing
-  warning,  ///< a figure may not be what it seems
-  failure,  ///< something did not run as it should have
+  note,     ///< for information
+  warning,  ///< a metric may be misleading
+  failure,  ///< something did not run as intended
 };
 inline constexpr word<finding_severity> severity_words[] = {{"note", finding_severity::note},
                                                             {"warning", finding_severity::warning},
@@ -27,31 +26,32 @@ struct words_of<finding_severity> {
   static constexpr const auto& table = severity_words;
 };
 
-/// One of several pieces that make up what a finding is about.
+/// One of the contributions that a finding lists.
 struct finding_item {
   std::string what;     ///< "queue wait"; may be empty
-  std::string subject;  ///< a stage; empty for none
+  std::string subject;  ///< stage; empty if none
   quantity amount;
-  std::optional<double> part = {};  ///< of the whole, as a part of 1
+  std::optional<double> part = {};  ///< fraction of the whole
   friend bool operator==(const finding_item&, const finding_item&) = default;
 };
 
-/// Those pieces. A type of its own for the sake of libstdc++ 12: it takes a variant of standard
-/// types alone for one that holds a value at all times, and where memory runs out while one is
-/// copied, it destroys what was never made.
+/// List of contributions. A separate type works around libstdc++ 12, which treats a variant of only
+/// standard types as never valueless and, if memory runs out during a copy, destroys an object that
+/// was never constructed.
 struct finding_items : std::vector<finding_item> {
   using vector::vector;
 };
 
-/// Something the data show, as data: a report makes the sentence of it (sentences.cpp).
+/// A conclusion from the data, in structured form; sentences.cpp in the reports turns it into a
+/// sentence.
 struct finding {
   using figure = std::variant<quantity, std::string, std::vector<std::string>, finding_items>;
 
   finding(std::string_view its_key, finding_severity severity = finding_severity::note,
           std::vector<std::string> about = {});
-  friend bool operator==(const finding&, const finding&);
+  friend bool operator==(const finding&, const finding&) = default;
 
-  /// A figure that is not known is left out.
+  /// Adds a metric; omits an unknown one.
   finding& with(std::string_view name, figure value);
   finding& with(std::string_view name, const std::optional<double>& value, unit in);
   finding& with(std::string_view name, std::integral auto count) {
@@ -60,15 +60,15 @@ struct finding {
 
   const figure* find(std::string_view name) const;
 
-  std::string_view key;  ///< a literal: "far_from_roofline"
+  std::string_view key;  ///< string literal, such as "far_from_roofline"
   finding_severity how;
-  /// Names of stages and parts, or of configurations, as the user wrote them.
+  /// Stages and parts, or configurations, as named by the user.
   std::vector<std::string> subjects;
   std::vector<std::pair<std::string_view, figure>> figures;
-  std::vector<finding> cases;  ///< where it shows, each with figures of its own
+  std::vector<finding> cases;  ///< individual cases with their own metrics
 };
 
-/// Adds the warnings that a run wrote down, in its own words.
+/// Adds a run's recorded warnings as findings.
 void add_warnings(std::vector<finding>& to, const std::vector<std::string>& written);
 
 }  // namespace graphline

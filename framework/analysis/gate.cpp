@@ -11,6 +11,8 @@
 
 #include "framework/analysis/run/disturbance.hpp"
 #include "framework/analysis/stats/distribution.hpp"
+#include "framework/base/diagnostic.hpp"
+#include "framework/base/error.hpp"
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
 
@@ -18,9 +20,15 @@ namespace graphline {
 
 namespace {
 
+std::string_view trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(' ');
+  if (first == text.npos) return {};
+  return text.substr(first, text.find_last_not_of(' ') - first + 1);
+}
+
 // ---- Runs ---------------------------------------------------------------------------------------
 
-/// Why a result that ended early, or did not, cannot be judged; empty where it can.
+/// Explains why a result that ended early cannot be judged; empty if it completed.
 std::string why_ended(bool interrupted, const std::optional<std::string>& failure) {
   if (failure) return "failed: " + *failure;
   return interrupted ? "was interrupted" : "";
@@ -43,7 +51,7 @@ std::string too_few_frames(const gate& of, std::size_t needed, std::int64_t fram
   return fmt::format("{} needs {} frames, the run has {}", of.metric, needed, frames);
 }
 
-/// Of a percentile, the frames that it needs; of other metrics none.
+/// Number of frames that a percentile needs; 0 for other metrics.
 std::size_t frames_needed(const gate& of) {
   for (const auto& [name, p] : shown_percentiles) {
     if (of.metric == name) return samples_needed(p);
@@ -66,7 +74,7 @@ gate_result judge_time(const gate& of, const distribution& times) {
   const auto p = std::ranges::find(shown_percentiles, of.metric, [](const auto& one) {
                    return one.first;
                  })->second;
-  // Of an unsettled sample too: what already exceeds the limit fails.
+  // Applies to unsettled samples too: a value that already exceeds the limit fails.
   if (times.count() >= samples_needed(p)) {
     const auto value = times.sorted()[rank_of(p, times.count())];
     return judged(of, {static_cast<double>(value), unit::duration});
@@ -79,14 +87,14 @@ gate_result judge_frames(const gate& of, const run_summary& summary) {
   const auto& times = summary.end_to_end;
   if (!times) return not_judged(of, "no frame was completed");
   auto result = of.metric == "late" ? judge_late(of, summary) : judge_time(of, *times);
-  // Of a run that is as slow as it is long, a pass says nothing.
+  // Latency that grows with the length of the run cannot pass.
   if (result.outcome == gate_outcome::failed || times->why_unsettled().empty()) return result;
   return not_judged(of, times->why_unsettled());
 }
 
 constexpr const char* still = "the process stood still";
 
-/// Frames that a standstill held up say nothing of the pipeline.
+/// Judges a run without the frames that a standstill delayed.
 gate_result judge_undisturbed(const gate& of, const run_record& record) {
   const auto rest = without_held_up(record);
   const auto held_up = record.frames.size() - rest.frames.size();
@@ -102,28 +110,28 @@ gate_result judge_undisturbed(const gate& of, const run_record& record) {
 
 // ---- Comparisons --------------------------------------------------------------------------------
 
-/// A figure against what it is compared with.
+/// The change of a metric against its reference.
 struct change {
-  std::string who;  ///< the configuration, in quotes
+  std::string who;  ///< quoted name of the configuration
   graphline::figure figure = graphline::figure::p50;
-  double by = 0;                  ///< as `comparison::change`
-  std::optional<interval> range;  ///< of it
+  double by = 0;                  ///< see `comparison::change`
+  std::optional<interval> range;  ///< 95 % interval of `by`
   graphline::verdict verdict = graphline::verdict::inconclusive;
 
-  /// By how much it is slower at the least, as a part of 1.
+  /// Smallest slowdown in the interval, as a fraction.
   double least() const {
     return figure == graphline::figure::throughput ? -range->high : range->low;
   }
 
-  /// "+5.1 %"; of late frames "+5.1 points".
+  /// Formats "+5.1 %", or "+5.1 points" for late frames.
   std::string in_words(double by_so_much) const {
     if (figure == graphline::figure::late) return fmt::format("{:+.3g} points", 100 * by_so_much);
     return to_text({by_so_much, unit::change});
   }
 };
 
-/// `lacking`: what keeps it from passing; empty for nothing. `undated`: pipelines without a
-/// deadline, of whose late frames it says nothing.
+/// @param lacking What prevents a pass; empty if nothing.
+/// @param undated Number of configurations without a deadline, which "late" ignores.
 gate_result judge_changes(const gate& of, const std::vector<change>& changes, double tail,
                           const std::string& lacking, std::size_t undated) {
   const change* worst = nullptr;
@@ -157,7 +165,7 @@ gate_result judge_changes(const gate& of, const std::vector<change>& changes, do
           fmt::format("{} of {}, {}", name, worst->who, range)};
 }
 
-/// Why a figure has no verdict that rests on an interval.
+/// Explains why a metric has no interval.
 std::string no_interval(const std::string& who, std::string_view figure, std::size_t trials) {
   if (trials >= least_blocks) return fmt::format("{} has too few frames for a {}", who, figure);
   return fmt::format("a verdict on {} needs {} trials, there are {}", who, least_blocks, trials);
@@ -198,6 +206,65 @@ std::string range_text(const interval& of) {
 }
 
 }  // namespace
+
+gate parse_gate(std::string_view text, gated what) {
+  const auto refuse = [&](const std::string& why) {
+    throw input_error(fmt::format("--fail-if {}: {}", quote(text, 200), why));
+  };
+  const bool of_run = what == gated::run;
+  const auto greater = text.find('>');
+  if (greater == text.npos) {
+    refuse(fmt::format("expected METRIC > LIMIT, in quotes for the shell: '{}'",
+                       of_run ? "p99>20ms" : "slower>5%"));
+  }
+  std::vector<std::string> of_runs;
+  for (const auto& [name, p] : shown_percentiles) of_runs.emplace_back(name);
+  of_runs.insert(of_runs.end(), {"mean", "max", "late"});
+  const std::vector<std::string> of_comparisons{"slower", "late"};
+  const auto& known = of_run ? of_runs : of_comparisons;
+  const auto& others = of_run ? of_comparisons : of_runs;
+  const std::string metric(trimmed(text.substr(0, greater)));
+  const std::string limit(trimmed(text.substr(greater + 1)));
+  const bool is_known = std::ranges::find(known, metric) != known.end();
+  if (!is_known && std::ranges::find(others, metric) != others.end()) {
+    refuse(fmt::format("{} is a metric of {} (known here: {})", quote(metric),
+                       of_run ? "'compare' and 'diff'" : "'run'", fmt::join(known, ", ")));
+  }
+  if (!is_known) {
+    refuse(fmt::format("unknown metric {}{}", quote(metric), suggestion(metric, known)));
+  }
+  gate result{metric + '>' + limit, metric, 0};
+  if (of_run && metric != "late") {
+    const auto time = parse_duration(limit).value_or(0);
+    if (time <= 0) {
+      refuse(
+          fmt::format("expected a time above zero with its unit, ns, us, ms or s, after '>', "
+                      "found {}: {}>20ms",
+                      quote(limit), metric));
+    }
+    result.limit = static_cast<double>(time);
+    return result;
+  }
+  if (metric == "late" && !of_run) {
+    constexpr std::string_view points = "points";
+    const auto number = limit.ends_with(points)
+                            ? parse_percent(limit.substr(0, limit.size() - points.size()) + '%')
+                            : std::nullopt;
+    if (!number || *number >= 1) {
+      refuse(fmt::format("expected percentage points below 100 after '>', found {}: late>2points",
+                         quote(limit)));
+    }
+    result.limit = *number;
+    return result;
+  }
+  const auto part = parse_percent(limit).value_or(-1);
+  if (part < 0 || (of_run && part >= 1)) {
+    refuse(fmt::format("expected a percentage{} after '>', found {}: {}>5%",
+                       of_run ? " below 100%" : "", quote(limit), metric));
+  }
+  result.limit = part;
+  return result;
+}
 
 std::string why_never_judged(const gate& of, const settings& run) {
   if (of.metric == "late") return run.deadline ? "" : no_deadline;
@@ -248,7 +315,7 @@ gate_result judge(const gate& of, const experiment_record& record,
       continue;
     }
     const auto* found = find_comparison(summary, pair, late ? figure::late : figure::p50);
-    // Fewer late frames than an overloaded reference are fewer, however long the trials.
+    // A verdict of fewer late frames than an overloaded reference holds for trials of any length.
     const bool grows = what.latency_grows() || reference.latency_grows();
     const bool lasts = !grows || (found != nullptr && found->verdict == verdict::faster);
     if (found != nullptr && found->change_range() && lasts) continue;
@@ -283,7 +350,7 @@ gate_result judge(const gate& of, const experiment_diff& diff) {
   std::vector<change> changes;
   std::vector<std::string> undated;
   for (auto next = diff.changes.begin(); next != diff.changes.end();) {
-    // The figures of a configuration stand together.
+    // The metrics of a configuration are adjacent.
     const auto first = next;
     next = std::find_if(first, diff.changes.end(),
                         [&](const configuration_change& one) { return one.name != first->name; });

@@ -16,31 +16,31 @@
 
 namespace graphline {
 
-// Gates: conditions under which a result fails, such as a pull request in CI.
+// Gates: conditions that fail a result, for example in CI.
 
-/// What a gate judges: the frames of one run, or how configurations of an experiment compare with
-/// their baselines, or one result with another.
+/// What a gate evaluates: the frames of one run, or comparisons of configurations with their
+/// baselines or of one result with another.
 enum class gated { run, comparison };
 
-/// Fails where the metric exceeds the limit.
+/// A condition that fails if the metric exceeds the limit.
 struct gate {
   std::string text;  ///< "p99>20ms"
   std::string metric;
-  double limit = 0;  ///< nanoseconds; of "late" and "slower" a part of 1
+  double limit = 0;  ///< nanoseconds; a fraction for "late" and "slower"
 };
 
-/// Reads "METRIC > LIMIT". Of a run: a percentile that reports show, "mean" or "max", all end to
-/// end, above a time; or "late" above a percentage. Of comparisons: "slower" above a percentage, or
-/// "late" above percentage points, "late>2points".
-/// Throws an `input_error` that names the option --fail-if.
+/// Parses "METRIC > LIMIT". For a run: a percentile shown in reports, "mean" or "max" of the
+/// end-to-end time and a time; or "late" and a percentage. For comparisons: "slower" and a
+/// percentage, or "late" and percentage points, "late>2points".
+/// @throws input_error naming the option --fail-if.
 gate parse_gate(std::string_view text, gated what);
 
-/// Why no run with these settings can be judged by the gate, so that it need not be started: no
-/// deadline, or fewer frames than the percentile needs. Empty where one may.
+/// Explains why a run with these settings cannot be judged, so that it need not start: no deadline,
+/// or fewer frames than the percentile needs. Empty if it may be judged.
 std::string why_never_judged(const gate& of, const settings& run);
 
-/// Likewise no experiment with this plan: nothing to compare, no deadline, or fewer trials than
-/// verdicts need.
+/// Explains why an experiment with this plan cannot be judged: no comparison, no deadline, or fewer
+/// trials than verdicts need. Empty if it may be judged.
 std::string why_never_judged(const gate& of, const experiment_plan& planned);
 
 enum class gate_outcome { passed, failed, not_judged };
@@ -53,33 +53,34 @@ struct words_of<gate_outcome> {
   static constexpr const auto& table = gate_outcome_words;
 };
 
-/// What became of a gate. One that cannot be judged lets nothing pass.
+/// Result of a gate. A gate that cannot be judged does not pass.
 struct gate_result {
   gate condition;
   gate_outcome outcome = gate_outcome::not_judged;
-  std::optional<quantity> value = {};  ///< of the metric, or by how much slower it is
-  std::string why = {};                ///< what it rests on; why it cannot be judged
+  std::optional<quantity> value = {};  ///< the metric, or the relative slowdown
+  std::string why = {};                ///< evidence, or why it cannot be judged
 };
 
-/// By the run's own figures, as they are: "late" is the part of all frames that missed the deadline
-/// or were dropped. Frames that a standstill held up do not count. Not judged: a run that did not
-/// come to its end, and what it cannot carry.
+/// Judges a run by its own metrics. "late" is the fraction of frames that missed the deadline or
+/// were dropped. Excludes frames delayed by a standstill. Not judged: a run that did not complete,
+/// and metrics that need more frames.
 gate_result judge(const gate& of, const run_record& record, const run_summary& summary);
 
-/// "slower" fails where a configuration has, by any of the figures that are compared, the verdict
-/// slower, and the end of the interval that is nearer to no change lies beyond the limit; "late"
-/// likewise of late frames, by points, where both have a deadline. Not judged: an experiment that
-/// did not come to its end, comparisons without an interval, and overloaded configurations, unless
-/// one fails.
+/// Judges an experiment. "slower" fails if a configuration has the verdict slower in any compared
+/// metric and the interval's end nearer to zero change exceeds the limit; "late" does the same for
+/// late frames, in percentage points, if both configurations have a deadline. Unless the gate
+/// fails, not judged: an experiment that did not complete, comparisons without an interval, and
+/// overloaded configurations.
 gate_result judge(const gate& of, const experiment_record& record,
                   const experiment_summary& summary);
 
-/// The same of the second experiment's configurations. Not judged also where one of the first's is
-/// missing in the second.
+/// Judges the second experiment's configurations likewise. Also not judged if the second experiment
+/// lacks a configuration of the first.
 gate_result judge(const gate& of, const experiment_diff& diff);
 
-/// "slower" fails where the 95 % interval of the second run's p50 begins beyond the limit above the
-/// end of the first's. Not judged: runs during which the process stood still.
+/// Judges the second of two runs. "slower" fails if the lower bound of its 95 % interval of p50
+/// exceeds the upper bound of the first run's by more than the limit. Not judged: runs with a
+/// standstill of the process.
 gate_result judge(const gate& of, const analyzed_run& before, const analyzed_run& after);
 
 }  // namespace graphline

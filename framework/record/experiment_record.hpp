@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -33,7 +34,7 @@ void fields(Archive& a, part_of_record<experiment_configuration> auto& of) {
 struct configuration_member {
   std::size_t configuration = 0;
   std::size_t member = 0;
-  friend bool operator==(const configuration_member&, const configuration_member&) = default;
+  friend auto operator<=>(const configuration_member&, const configuration_member&) = default;
 };
 
 template <class Archive>
@@ -46,6 +47,7 @@ void fields(Archive& a, part_of_record<configuration_member> auto& of) {
 struct compared_pair {
   configuration_member what;
   configuration_member reference;
+  friend bool operator==(const compared_pair&, const compared_pair&) = default;
 };
 
 template <class Archive>

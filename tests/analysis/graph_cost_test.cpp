@@ -26,7 +26,7 @@ TEST(graph_cost, is_paid_for_by_what_launching_saves_in_each_frame) {
   EXPECT_EQ(cost.first_launch, 100'000);
   EXPECT_EQ(cost.found, graph_cost_summary::comparison::saves);
   EXPECT_EQ(cost.saving, 14'000);
-  EXPECT_EQ(cost.paid_after, 150);  // 2.1 ms by 14 us
+  EXPECT_EQ(cost.breaks_even_after, 150);  // 2.1 ms by 14 us
 }
 
 TEST(graph_cost, counts_every_executable) {
@@ -43,7 +43,7 @@ TEST(graph_cost, compares_only_what_lies_apart) {
   auto record = with_graphs();
   for (auto& graph : record.graphs) graph.eager = {2'500, 2'500, 2'600, 9'500};
   EXPECT_EQ(graph_cost_of(record)->found, graph_cost_summary::comparison::no_difference);
-  EXPECT_FALSE(graph_cost_of(record)->paid_after);
+  EXPECT_FALSE(graph_cost_of(record)->breaks_even_after);
   for (auto& graph : record.graphs) graph.eager = {1'000, 1'100, 1'000, 9'500};
   EXPECT_EQ(graph_cost_of(record)->found, graph_cost_summary::comparison::costs);
   EXPECT_EQ(graph_cost_of(record)->saving, -3'000);
@@ -58,7 +58,7 @@ TEST(graph_cost, makes_up_nothing_from_fewer_than_three_repetitions) {
   record.graphs[0].later_launch.resize(2);
   EXPECT_FALSE(graph_cost_of(record)->first_launch);
   EXPECT_EQ(graph_cost_of(record)->found, graph_cost_summary::comparison::saves);
-  EXPECT_FALSE(graph_cost_of(record)->paid_after);
+  EXPECT_FALSE(graph_cost_of(record)->breaks_even_after);
   EXPECT_FALSE(median_of_repetitions({4, 2}));
   EXPECT_EQ(median_of_repetitions({4, 2, 9}), 4);
 }

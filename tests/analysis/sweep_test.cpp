@@ -61,7 +61,7 @@ TEST(sweep, holds_times_against_least_times_where_there_is_a_calibration) {
   const auto alone = swept(record);
   ASSERT_TRUE(alone);
   for (const auto& point : alone->points) {
-    EXPECT_FALSE(point.least || point.by || point.ratio);
+    EXPECT_FALSE(point.roofline_time || point.by || point.ratio);
   }
   record.calibration = laptop_calibration();
   const auto found = swept(record);
@@ -69,12 +69,12 @@ TEST(sweep, holds_times_against_least_times_where_there_is_a_calibration) {
   // 18.9 MFLOP at 200 GFLOP/s take less than 1.2 MB copied at 9 GB/s and the rest read at 10, those
   // of 3x3 more.
   EXPECT_EQ(found->points[0].by, bound::memory);
-  EXPECT_DOUBLE_EQ(*found->points[0].least, 1'200'000 / 9.0 + 16'384 / 10.0);
+  EXPECT_DOUBLE_EQ(*found->points[0].roofline_time, 1'200'000 / 9.0 + 16'384 / 10.0);
   for (std::size_t i = 1; i < 6; ++i) {
     const auto& point = found->points[i];
     EXPECT_EQ(point.by, bound::compute);
-    EXPECT_DOUBLE_EQ(*point.least, static_cast<double>(*point.flops) / 200);
-    EXPECT_DOUBLE_EQ(*point.ratio, *point.time / *point.least);
+    EXPECT_DOUBLE_EQ(*point.roofline_time, static_cast<double>(*point.flops) / 200);
+    EXPECT_DOUBLE_EQ(*point.ratio, *point.time / *point.roofline_time);
   }
 }
 
@@ -143,7 +143,7 @@ TEST(sweep, is_of_times_from_end_to_end_where_stages_are_not_timed) {
     const auto& frames = summary.configurations[0].members[0].end_to_end;
     EXPECT_EQ(found->points[0].time, static_cast<double>(*frames->percentile(0.5)));
     // Launches and waits are in these times: they are not held against those of the stages.
-    EXPECT_TRUE(found->points[0].least);
+    EXPECT_TRUE(found->points[0].roofline_time);
     EXPECT_FALSE(found->points[0].ratio);
   }
 }

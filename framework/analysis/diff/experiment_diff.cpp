@@ -13,15 +13,15 @@ namespace graphline {
 
 namespace {
 
-/// A figure of one side, and the variance of its logarithm, of late frames of their share, where
-/// the trials tell it.
+/// A metric of one side with the variance of its logarithm or, for late frames, of the fraction
+/// itself, if known.
 struct side_figure {
   std::optional<double> value;
   std::optional<double> variance;
   std::size_t trials = 0;
 };
 
-/// A pipeline of a configuration, with its figures in the order of `all_figures`.
+/// A pipeline of a configuration, with its metrics in the order of `all_figures`.
 struct side_member {
   std::string name;
   configuration_member who;
@@ -73,8 +73,8 @@ std::vector<std::string> missing_in(const std::vector<side_member>& other,
   return names;
 }
 
-/// The logarithm of a ratio, of late frames a difference, with its standard error and how well that
-/// is known.
+/// Logarithm of a ratio (difference for late frames), with its standard error and degrees of
+/// freedom.
 struct estimated_change {
   double value = 0;
   double error = 0;
@@ -97,7 +97,7 @@ std::optional<estimated_change> change_between(const side_figure& before, const 
   const auto part = [](double variance, std::size_t trials) {
     return variance * variance / static_cast<double>(trials - 1);
   };
-  // Trials that are all alike tell of no spread: the interval is a point, whatever its freedom.
+  // Without variation between trials, the interval is a point for any degrees of freedom.
   if (const double parts = part(a, before.trials) + part(b, after.trials); parts > 0) {
     result.freedom = static_cast<std::size_t>(std::max((a + b) * (a + b) / parts, 1.0));
   }
@@ -130,7 +130,7 @@ experiment_diff compare(const experiment_record& before, const experiment_record
                          .interrupted = {before.interrupted, after.interrupted},
                          .failure = {before.failure, after.failure}};
   std::vector<std::optional<estimated_change>> estimates;
-  std::vector<before_after<bool>> grows;  // latency, of each change
+  std::vector<before_after<bool>> grows;  // whether latency grows, by change
   for (const auto& member : first) {
     const auto* other = find(second, member.name);
     if (other == nullptr) continue;

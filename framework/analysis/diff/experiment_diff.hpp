@@ -11,52 +11,52 @@
 
 namespace graphline {
 
-/// A figure of one configuration before and after.
+/// A metric of one configuration before and after.
 struct configuration_change {
-  std::string name;          ///< where several pipelines ran at once: "together: camera"
-  configuration_member who;  ///< in the record before
+  std::string name;          ///< of concurrent pipelines "together: camera"
+  configuration_member who;  ///< index in the record before
   graphline::figure figure = graphline::figure::p50;
-  /// Nanoseconds, frames a second, or a part of all frames.
+  /// Nanoseconds, frames per second, or a fraction of frames.
   before_after<std::optional<double>> values;
   before_after<std::size_t> trials = {};
-  /// Of after / before, of late frames of after - before. All intervals hold together with 95 %.
-  /// Nothing below `least_blocks` trials of either.
+  /// Interval of after / before or, for late frames, of after - before. Simultaneous 95 %
+  /// intervals. Empty if either side has fewer than `least_blocks` trials.
   std::optional<interval> ratio_range = {};
   std::optional<interval> difference_range = {};
   graphline::verdict verdict = graphline::verdict::inconclusive;
-  /// The latency of either grows with the length of its trials: only throughput is compared.
+  /// Latency of either side grows with the length of its trials: only throughput is compared.
   bool overloaded = false;
 
-  /// By how much it is more, as `comparison::change`; nothing unless both are known and there is
-  /// something to be a part of.
+  /// Relative or, for late frames, absolute change, as in `comparison::change`; empty if a value is
+  /// unknown or the reference is 0.
   std::optional<double> change() const noexcept;
   std::optional<interval> change_range() const noexcept;
 };
 
-/// One experiment against another, configuration by configuration.
+/// Comparison of two experiments by configuration.
 struct experiment_diff {
   before_after<std::string> files;
-  double margin = 0.01;                       ///< of the first
-  before_after<double> tail = {};             ///< the percentile
-  std::vector<configuration_change> changes;  ///< as in the first, then by figure
-  std::vector<std::string> only_before;       ///< configurations
+  double margin = 0.01;                       ///< margin of the first experiment
+  before_after<double> tail = {};             ///< tail percentile
+  std::vector<configuration_change> changes;  ///< in the order of the first, then by metric
+  std::vector<std::string> only_before;       ///< configurations missing after
   std::vector<std::string> only_after;
   before_after<bool> interrupted = {};
   before_after<std::optional<std::string>> failure = {};
 };
 
-/// Configurations go together by name, and so do pipelines that ran at once, with the trials that
-/// each experiment's own summary counts. No interval where no block is complete. Tails are compared
-/// where both experiments took the same percentile.
+/// Compares two experiments. Matches configurations, and concurrent pipelines within them, by name,
+/// over the trials that each summary counts. Intervals require complete blocks. Tails are compared
+/// if both experiments use the same percentile.
 ///
-/// The trials of each experiment are drawn anew with replacement, as its own comparisons are made;
-/// two experiments share no blocks, so that the variances of a figure's logarithm add up, and those
-/// of shares of late frames. Welch's interval around the logarithm of the ratio, of late frames
-/// around the difference ("The generalization of Student's problem when
-/// several different population variances are involved", 1947), with his degrees of freedom,
-/// rounded down. Widened after Sidak for the number of intervals ("Rectangular confidence regions
-/// for the means of multivariate normal distributions", 1967), so that all hold together with 95 %.
-/// `files`: what the two were read from.
+/// Each experiment is bootstrapped separately, as for its own comparisons; the two share no blocks,
+/// so the variances of a metric's logarithm (of the fraction of late frames) add up. Intervals are
+/// Welch's for the logarithm of the ratio or, for late frames, for the difference ("The
+/// generalization of Student's problem when several different population variances are involved",
+/// 1947), with his degrees of freedom, rounded down. Levels are adjusted for the number of
+/// intervals after Sidak ("Rectangular confidence regions for the means of multivariate normal
+/// distributions", 1967), so that all hold simultaneously with 95 %.
+/// @param files Names of the files of the two results.
 experiment_diff compare(const experiment_record& before, const experiment_record& after,
                         before_after<std::string> files);
 

@@ -13,9 +13,9 @@ const output_record* output_named(const std::vector<output_record>& outputs,
   return found == outputs.end() ? nullptr : &*found;
 }
 
-/// By how much two outputs of one type differ in the values that were saved of both.
+/// Compares the saved values of two outputs of the same type.
 void add_distance(output_change& to, const output_record& before, const output_record& after) {
-  // Other numbers of values stand for other elements.
+  // With different counts, the values are different elements.
   if (before.values.size() != after.values.size()) return;
   double largest_value = 0;
   for (std::size_t i = 0; i < before.values.size(); ++i) {

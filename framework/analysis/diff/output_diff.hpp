@@ -10,13 +10,13 @@
 
 namespace graphline {
 
-/// What became of an output from one run to another.
+/// How an output compares between two runs.
 enum class output_fate {
-  same,         ///< by checksum
-  differs,      ///< by checksum; `largest` says by how much where both have values
-  other_type,   ///< shape or dtype are not the same
-  only_before,  ///< no output of this name after
-  only_after,   ///< nor before
+  same,         ///< equal checksums
+  differs,      ///< different checksums; `largest` is the difference if both have values
+  other_type,   ///< different shape or dtype
+  only_before,  ///< no such output after
+  only_after,   ///< no such output before
 };
 inline constexpr word<output_fate> output_fate_words[] = {{"same", output_fate::same},
                                                           {"differs", output_fate::differs},
@@ -28,18 +28,18 @@ struct words_of<output_fate> {
   static constexpr const auto& table = output_fate_words;
 };
 
-/// An output of either of two runs, by name.
+/// Comparison of an output, matched by name.
 struct output_change {
   std::string tensor;
   output_fate found = output_fate::same;
-  std::size_t compared = 0;             ///< values that both have and that are numbers
-  std::optional<double> largest = {};   ///< difference of two such values
-  std::optional<double> relative = {};  ///< that over the largest value by size; nothing if 0
+  std::size_t compared = 0;             ///< number of finite values present in both
+  std::optional<double> largest = {};   ///< largest absolute difference
+  std::optional<double> relative = {};  ///< `largest` over the largest magnitude; empty if 0
   bool finite_before = true;
   bool finite_after = true;
 };
 
-/// Those of the first in its order, then the others.
+/// Outputs of the first in its order, then the remaining ones.
 std::vector<output_change> compare(const std::vector<output_record>& before,
                                    const std::vector<output_record>& after);
 

@@ -29,7 +29,7 @@ std::vector<numbered_line> lines_of(std::string_view text) {
   return lines;
 }
 
-/// lengths[i][j]: of the longest common subsequence of the lines from i and j on.
+/// lengths[i][j]: length of the longest common subsequence of a[i..] and b[j..].
 std::vector<std::vector<std::uint32_t>> common_lengths(const std::vector<numbered_line>& a,
                                                        const std::vector<numbered_line>& b) {
   std::vector<std::vector<std::uint32_t>> lengths(a.size() + 1,
@@ -68,7 +68,7 @@ void compare_files(const source_record& before, const source_record& after,
       ++j;
       continue;
     }
-    // What neither has in common stands for each other, line by line.
+    // Pair up unmatched lines.
     const bool remove = i < a.size() && (j == b.size() || common[i + 1][j] == common[i][j]);
     const std::size_t kept = i + (remove ? 1 : 0);
     const bool add = j < b.size() && common[kept][j + 1] == common[i][j];
@@ -79,7 +79,7 @@ void compare_files(const source_record& before, const source_record& after,
   }
 }
 
-/// The counterpart of a file that is not the first.
+/// Finds the counterpart of a file other than the first.
 const source_record* find(const std::vector<source_record>& in, const std::string& file) {
   for (std::size_t i = 1; i < in.size(); ++i) {
     if (file_name(in[i].file) == file_name(file)) return &in[i];

@@ -17,14 +17,14 @@ finding found(std::string_view key, std::string subject) {
 
 // Timing methods.
 
-/// A configuration that differs from the untimed one by its timing method alone.
+/// A configuration that differs from the untimed one only in its timing method.
 struct timed_configuration {
   timing_method method;
   const member_summary& with;
-  const comparison& cost;  ///< of the p50 of the end-to-end time, against none
+  const comparison& cost;  ///< end-to-end p50 compared with `none`
 };
 
-/// What a method adds to a frame's median time.
+/// Cost of a timing method: what it adds to a frame's median time.
 finding cost_of(const timed_configuration& of, std::size_t blocks) {
   const auto& cost = of.cost;
   const auto& range = cost.difference_range;
@@ -45,7 +45,8 @@ double p50_of(const member_summary::stage& stage) {
   return static_cast<double>(stage.times->median());
 }
 
-/// Why `sync` is longer: its stages follow each other and add up to more than the untimed path.
+/// Explains a longer frame under `sync`: its stages run sequentially and together exceed the
+/// untimed frame.
 std::optional<finding> lost_overlap(const timed_configuration& sync) {
   const auto& cost = sync.cost;
   if (!cost.difference_range || cost.difference_range->low <= 0) return std::nullopt;
@@ -54,7 +55,7 @@ std::optional<finding> lost_overlap(const timed_configuration& sync) {
     if (!stage.times) return std::nullopt;
     sum += p50_of(stage);
   }
-  // Half the cost at least, so that the overlap is the main reason and not a side remark.
+  // Require at least half of the cost, so that lost overlap is the main reason.
   if (sum - cost.reference < 0.5 * cost.difference) return std::nullopt;
   return finding{"sync_serializes_overlap"}
       .with("stages", sum, unit::duration)
@@ -75,8 +76,8 @@ const timed_configuration* find_by(const std::vector<timed_configuration>& all,
   return found == all.end() ? nullptr : &*found;
 }
 
-/// Stages whose launch `host` times while the work, by a method that measures the stage itself,
-/// takes at least twice as long.
+/// Finds stages for which `host` measures the launch, while a method that measures the stage itself
+/// reports at least twice that time.
 void add_launches(const std::vector<timed_configuration>& all, std::vector<finding>& to) {
   const auto* host = find_by(all, timing_method::host);
   if (host == nullptr) return;
@@ -93,8 +94,8 @@ void add_launches(const std::vector<timed_configuration>& all, std::vector<findi
   }
 }
 
-/// The configurations of an experiment in which nothing but the timing method varies, against none;
-/// empty for any other.
+/// Configurations of an experiment that varies only the timing method, compared with `none`; empty
+/// for other experiments.
 std::vector<timed_configuration> timed_configurations(const finding_source& from) {
   std::vector<timed_configuration> list;
   for (const auto& one : from.summary.comparisons) {
@@ -118,7 +119,7 @@ bool decided(verdict what) {
   return what == verdict::faster || what == verdict::slower;
 }
 
-/// The first of p50, late frames and tail that shows an effect; the p50 where none does.
+/// First of p50, late frames and tail that shows an effect; p50 if none does.
 const comparison* telling(const experiment_summary& summary, const compared_pair& pair) {
   for (const auto what : {figure::p50, figure::late, figure::tail}) {
     const auto* found = find_comparison(summary, pair, what);
@@ -131,7 +132,7 @@ std::string in_points(double difference) {
   return fmt::format("{:+.3g} points", 100 * difference);
 }
 
-/// `with`: whether what is compared runs with priorities, and its reference without.
+/// @param with Whether the compared configuration uses priorities and its reference does not.
 finding effect_of(const comparison& of, bool with, double tail) {
   finding made{decided(of.verdict)           ? "priorities_took_effect"
                : of.verdict == verdict::same ? "priorities_changed_nothing"

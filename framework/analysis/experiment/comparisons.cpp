@@ -15,12 +15,6 @@
 namespace graphline {
 namespace {
 
-using member_key = std::pair<std::size_t, std::size_t>;
-
-member_key key_of(const configuration_member& member) {
-  return {member.configuration, member.member};
-}
-
 bool is_share(const comparison& of) {
   return of.figure == figure::late;
 }
@@ -37,19 +31,19 @@ bool more_is_faster(const stage_comparison&) {
   return false;
 }
 
-/// Comparisons whose intervals hold together, and what resampling says of those that have one.
+/// Comparisons with simultaneous intervals, and the contrasts of those that have one.
 template <class Comparison>
 struct family {
   std::size_t blocks;
   double margin;
   std::vector<Comparison> comparisons = {};
-  std::vector<std::size_t> judged = {};  // indices of comparisons, one for each contrast
+  std::vector<std::size_t> judged = {};  // comparison index of each contrast
   std::vector<contrast> contrasts = {};
 
   void add(Comparison comparison, const resampled_figure& value,
            const resampled_figure& reference) {
     const bool shares = is_share(comparison);
-    // Without a time above 0 there is no ratio.
+    // A ratio requires positive values.
     if (!shares && (value.value <= 0 || reference.value <= 0)) return;
     comparison.difference = value.value - reference.value;
     if (!shares) comparison.ratio = value.value / reference.value;
@@ -62,8 +56,8 @@ struct family {
     }
   }
 
-  /// `finish` completes each comparison that has an interval, by its contrast, the level of the
-  /// interval, and its half width in standard errors.
+  /// Sets the intervals and verdicts. `finish` receives each comparison that has an interval, with
+  /// its contrast, the interval's level, and its half width in standard errors.
   template <class Finish>
   std::vector<Comparison> take(Finish finish) {
     if (contrasts.empty()) return std::move(comparisons);
@@ -81,9 +75,9 @@ struct family {
   }
 };
 
-/// Whether `blocks` blocks would decide the ratio in four of five repetitions.
+/// Whether `blocks` blocks would decide the ratio with a power of 80 %.
 bool would_decide(const inconclusive_ratio& ratio, double blocks, double seen_blocks) {
-  constexpr double four_of_five = 0.84;  // standard deviations on one side
+  constexpr double four_of_five = 0.84;  // standard deviations, one-sided
   const double t = student_t_critical(ratio.level, static_cast<std::size_t>(blocks) - 1);
   const double reach = (t + four_of_five) * ratio.error * std::sqrt(seen_blocks / blocks);
   const bool different = std::abs(ratio.log_ratio) > reach;
@@ -164,9 +158,9 @@ std::vector<comparison> compare_figures(const counted_trials& trials,
   const std::size_t blocks = trials.blocks().size();
   if (blocks == 0) return {};
   const auto draws = draws_for(blocks, record.how.seed);
-  std::map<member_key, std::optional<resampled_figures>> known;
+  std::map<configuration_member, std::optional<resampled_figures>> known;
   const auto figures_by = [&](const configuration_member& member) -> const resampled_figures& {
-    auto& found = known[key_of(member)];
+    auto& found = known[member];
     if (!found) found = figures_of(trials.of(member), record.how.tail, draws);
     return *found;
   };
@@ -199,7 +193,7 @@ std::vector<comparison> compare_figures(const counted_trials& trials,
       const bool grows = figures_by(to.pair.what).latency_grows;
       const bool reference_grows = figures_by(to.pair.reference).latency_grows;
       to.verdict = verdict_of_late({low, high}, record.how.margin, grows, reference_grows);
-      if (grows || reference_grows) return;  // more trials decide nothing that longer ones turn
+      if (grows || reference_grows) return;  // longer trials would change the verdict
       open.log_ratio = by.difference();
       open.error = by.difference_error();
     }
@@ -217,10 +211,10 @@ std::vector<stage_comparison> compare_stages(const counted_trials& trials,
   const auto summary_of = [&](const configuration_member& member) -> const member_summary& {
     return summaries[member.configuration].members[member.member];
   };
-  std::map<std::pair<member_key, std::string>, std::optional<resampled_figure>> known;
+  std::map<std::pair<configuration_member, std::string>, std::optional<resampled_figure>> known;
   const auto p50_of = [&](const configuration_member& member,
                           const member_summary::stage& stage) -> const resampled_figure& {
-    auto& found = known[{key_of(member), stage.name}];
+    auto& found = known[{member, stage.name}];
     if (!found) {
       pooled_times times(stage_times(trials.of(member), stage.name, *stage.what));
       found = resample_percentile(times, 0.5, draws);
@@ -233,7 +227,7 @@ std::vector<stage_comparison> compare_stages(const counted_trials& trials,
     for (std::size_t s = 0; s < stages.size(); ++s) {
       if (!stages[s].times) continue;
       for (const auto& reference : summary_of(pair.reference).stages) {
-        // A launch is not to be compared with what was launched.
+        // Do not compare launch times with execution times.
         const bool alike = reference.name == stages[s].name && reference.what == stages[s].what;
         if (!alike || !reference.times) continue;
         stage_comparison next;

@@ -26,7 +26,7 @@ bool ran_to_its_end(const run_record& run) {
 counted_trials::counted_trials(const experiment_record& record,
                                std::span<const std::size_t> affected)
     : trials_(record.configurations.size()) {
-  std::map<std::size_t, std::vector<const trial_record*>> finished;  // by block
+  std::map<std::size_t, std::vector<const trial_record*>> finished;  // by block and configuration
   for (const auto& trial : record.trials) {
     const bool whole = !trial.members.empty() && std::ranges::all_of(trial.members, ran_to_its_end);
     if (!whole || !belongs(trial, record)) continue;

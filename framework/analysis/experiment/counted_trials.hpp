@@ -10,29 +10,28 @@
 
 namespace graphline {
 
-/// The trials of an experiment that count: those of its complete blocks, in which every
-/// configuration has one that ran to its end and the process never stood still. Where there is no
-/// such block, all that measured anything. Refers to the record.
+/// The trials of an experiment that count: those of complete blocks, in which every configuration
+/// has a completed trial and the process never stood still. Without such a block, all trials with
+/// completed frames. Refers to the record.
 class counted_trials {
  public:
-  /// `affected`: blocks in which the machine was disturbed; an experiment that repeats such blocks
-  /// counts without them.
+  /// @param affected Disturbed blocks; do not count in an experiment that repeats them.
   explicit counted_trials(const experiment_record& record,
                           std::span<const std::size_t> affected = {});
 
-  /// Indices of the complete blocks that count, ascending.
+  /// Indices of the counted complete blocks, ascending.
   const std::vector<std::size_t>& blocks() const noexcept { return blocks_; }
 
-  /// Complete blocks in which the process stood still, ascending. They do not count.
+  /// Complete blocks in which the process stood still, ascending; not counted.
   const std::vector<std::size_t>& stood_still_blocks() const noexcept { return stood_still_; }
 
-  /// Complete blocks, those among them that do not count.
+  /// Number of complete blocks, counted or not.
   std::size_t complete_blocks() const noexcept { return complete_blocks_; }
 
-  /// Trials.
+  /// Number of counted trials.
   std::size_t size() const noexcept;
 
-  /// The runs of a pipeline: one for each block, in order.
+  /// Runs of a pipeline, one per block, in order.
   std::vector<const run_record*> of(const configuration_member& member) const;
 
  private:
@@ -42,8 +41,8 @@ class counted_trials {
   std::vector<std::vector<const trial_record*>> trials_;  // by configuration
 };
 
-/// The times of a stage by that name, run by run; empty for a run that has no such stage: stages
-/// can depend on parameters.
+/// Times of a stage by run; empty for a run without the stage, since stages can depend on
+/// parameters.
 std::vector<std::vector<nanoseconds>> stage_times(const std::vector<const run_record*>& runs,
                                                   std::string_view name, measure what);
 

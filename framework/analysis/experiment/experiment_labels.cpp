@@ -10,7 +10,7 @@ namespace {
 
 using assignment_list = std::vector<std::pair<std::string, std::string>>;
 
-/// As the reader of experiments makes a name of what varies.
+/// Formats assignments like the default names of the experiment reader.
 std::string joined(const assignment_list& assignments) {
   std::string text;
   for (const auto& [key, value] : assignments) {
@@ -19,7 +19,7 @@ std::string joined(const assignment_list& assignments) {
   return text;
 }
 
-/// The value that a configuration sets; empty where it does not set it.
+/// The value that a configuration sets; empty if unset.
 std::string value_of(const experiment_configuration& configuration, const std::string& key) {
   const auto found = std::ranges::find(configuration.assignments, key,
                                        &std::pair<std::string, std::string>::first);
@@ -98,7 +98,7 @@ std::string experiment_labels::list(const std::vector<configuration_member>& whi
 }
 
 std::string listed(const std::vector<std::string>& items, std::size_t most) {
-  // The one item that "and 1 more" would leave out takes no more room than that.
+  // The single item that "and 1 more" would hide is no longer than these words.
   const std::size_t shown = items.size() > most + 1 ? most : items.size();
   std::string text;
   for (std::size_t i = 0; i < shown; ++i) {

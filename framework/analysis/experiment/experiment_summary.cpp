@@ -16,7 +16,7 @@ void append(std::vector<nanoseconds>& to, const std::vector<nanoseconds>& times)
   to.insert(to.end(), times.begin(), times.end());
 }
 
-/// All frames of all runs: when they were due, how long they took, and what that kept busy.
+/// Summarizes all frames of all runs: load, times and resource use.
 void add_frames(member_summary& to, const run_list& runs, double tail) {
   std::vector<nanoseconds> all;
   nanoseconds running = 0;
@@ -41,7 +41,7 @@ void add_frames(member_summary& to, const run_list& runs, double tail) {
   if (to.latency_grows()) to.trial_medians.clear();
   to.between_trials = stddev_of(to.trial_medians);
   if (done.time > 0) to.throughput = done.count * 1e9 / done.time;
-  // A run that was read from elsewhere may not know it; no run takes none.
+  // A record without processor time holds 0; a real run never does.
   if (running > 0 && processor > 0) {
     to.cores = static_cast<double>(processor) / static_cast<double>(running);
   }
@@ -67,8 +67,7 @@ void add_stage(member_summary& to, const stage_record& first, const run_list& ru
   stage.times = distribution::of(std::move(all));
 }
 
-/// What the runs of one pipeline of a configuration say together. A figure that no run carries is
-/// absent.
+/// Summarizes the runs of a pipeline of a configuration. Metrics that no run provides are empty.
 member_summary summarize_member(std::string name, const run_list& runs, double tail) {
   member_summary result;
   result.name = std::move(name);
@@ -101,10 +100,7 @@ std::string_view verdict_word(verdict what, figure of) noexcept {
 const comparison* find_comparison(const experiment_summary& summary, const compared_pair& pair,
                                   figure what) noexcept {
   for (const auto& found : summary.comparisons) {
-    if (found.figure == what && found.pair.what == pair.what &&
-        found.pair.reference == pair.reference) {
-      return &found;
-    }
+    if (found.figure == what && found.pair == pair) return &found;
   }
   return nullptr;
 }
@@ -132,13 +128,10 @@ experiment_summary summarize(const experiment_record& record) {
 bool narrow_enough(const experiment_record& record, double narrow_to) {
   const counted_trials trials(record, steadiness_of(record).affected_blocks);
   const auto comparisons = compare_figures(trials, record);
-  const auto is_narrow = [&](const compared_pair& pair) {
-    return std::ranges::any_of(comparisons, [&](const comparison& c) {
-      return c.figure == figure::p50 && c.pair.what == pair.what &&
-             c.pair.reference == pair.reference && reaches_at_most(narrow_to, c);
-    });
-  };
-  return !record.pairs.empty() && std::ranges::all_of(record.pairs, is_narrow);
+  const auto narrow = std::ranges::count_if(comparisons, [&](const comparison& c) {
+    return c.figure == figure::p50 && reaches_at_most(narrow_to, c);
+  });
+  return narrow > 0 && std::cmp_equal(narrow, record.pairs.size());
 }
 
 }  // namespace graphline

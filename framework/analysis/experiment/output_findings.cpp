@@ -11,8 +11,8 @@ namespace graphline {
 
 namespace {
 
-/// Which frame's outputs a run ended with; nothing where frames were dropped, since then the last
-/// one that ran need not be the last one.
+/// The frame whose outputs the run's record holds; unknown if frames were dropped, since the last
+/// one completed need not be the last one due.
 std::optional<std::size_t> last_frame(const run_record& run) {
   if (!run.load.dropped.empty()) return std::nullopt;
   return static_cast<std::size_t>(run.run.warmup) + run.frames.size();
@@ -26,7 +26,7 @@ finding not_comparable(std::string why) {
   return finding{"outputs_not_comparable"}.with("why", std::move(why));
 }
 
-/// How two runs' outputs of different checksums differ.
+/// Describes how outputs with different checksums differ.
 finding difference_in(const output_change& by, const tensor_type& type) {
   finding made{"checksums_differ", finding_severity::warning};
   made.with("tensor", by.tensor);
@@ -39,7 +39,7 @@ finding difference_in(const output_change& by, const tensor_type& type) {
   return made.with("largest", by.largest, unit::none).with("relative", by.relative, unit::none);
 }
 
-/// What two runs' outputs say: nothing when they are the same.
+/// Compares the outputs of two runs; empty if equal.
 std::optional<finding> disagreement(const run_record& what, const run_record& reference) {
   const auto changes = compare(reference.outputs, what.outputs);
   for (const auto& change : changes) {
@@ -55,7 +55,7 @@ std::optional<finding> disagreement(const run_record& what, const run_record& re
   return difference_in(*differs, type_of(differs->tensor, what));
 }
 
-/// The tensor whose checksums differ between trials that end with the same frame; empty for none.
+/// A tensor whose checksums differ between trials that end with the same frame; empty if none.
 std::string unsteady_tensor(const std::vector<const run_record*>& runs) {
   std::map<std::pair<std::string, std::size_t>, std::string> checksums;
   for (const auto* run : runs) {
@@ -70,7 +70,7 @@ std::string unsteady_tensor(const std::vector<const run_record*>& runs) {
   return "";
 }
 
-/// Whether every trial has frames and none of them an output.
+/// Whether all trials completed frames but have no outputs.
 bool has_no_outputs(const experiment_record& record) {
   return !record.trials.empty() &&
          std::ranges::all_of(record.trials, [](const trial_record& trial) {
@@ -80,7 +80,7 @@ bool has_no_outputs(const experiment_record& record) {
          });
 }
 
-/// What one pipeline's own trials say. Whether they all ended alike.
+/// Adds findings about a pipeline's own trials. Returns whether their outputs agree.
 bool add_own(const finding_source& from, const configuration_member& who, grouped_findings& to) {
   const auto runs = from.runs_of(who);
   const auto warn = [&](std::string_view key, const std::string& tensor) {
@@ -106,22 +106,20 @@ void add_output_findings(const finding_source& from, std::vector<finding>& to) {
     return;
   }
   grouped_findings own;
-  std::map<std::pair<std::size_t, std::size_t>, bool> steady;
+  std::map<configuration_member, bool> steady;
   std::size_t count = 0;
   for (const auto& who : from.labels.all()) {
-    steady[{who.configuration, who.member}] = add_own(from, who, own);
+    steady[who] = add_own(from, who, own);
     count += from.runs_of(who).size();
   }
   grouped_findings differing;
-  // Other sizes are to compute something else.
+  // A sweep over sizes computes different outputs by design.
   bool all_same = !from.record.pairs.empty() && !(from.swept && changes_cost(*from.swept));
   if (all_same) {
     for (const auto& [what, reference] : from.record.pairs) {
       const auto runs = from.runs_of(what);
       const auto others = from.runs_of(reference);
-      const bool comparable = !runs.empty() && !others.empty() &&
-                              steady[{what.configuration, what.member}] &&
-                              steady[{reference.configuration, reference.member}];
+      const bool comparable = !runs.empty() && !others.empty() && steady[what] && steady[reference];
       const auto found = comparable ? disagreement(*runs.front(), *others.front()) : std::nullopt;
       if (found) {
         differing.add(finding(*found).with("reference", from.labels.of(reference)), what);

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "framework/analysis/experiment/experiment_findings.hpp"
+#include "framework/analysis/run/frame_activities.hpp"
 #include "framework/analysis/run/frame_period.hpp"
 #include "framework/plan/schedules/schedule.hpp"
 #include "framework/record/timing_protocol.hpp"
@@ -10,28 +11,14 @@ namespace graphline {
 
 namespace {
 
-/// How much of a pipeline's work ran at once, on average. All in nanoseconds per frame.
+/// Concurrency of a pipeline's stages, in ns per frame.
 struct side_by_side {
-  double overlap = 0;  ///< sum of the stages' times minus the time in which any was under way
-  double stages = 0;   ///< sum of the stages' times; on `host`, those on the device as one stage
-  double longest = 0;  ///< of the stages' times: the others could run beside it, at best
-  double frame = 0;    ///< time a frame takes; with several in flight, the frame period
-  double doubt = 0;    ///< how far stamps of device and CPU may be off each other
+  double overlap = 0;  ///< sum of stage times minus the time with any stage active
+  double stages = 0;   ///< sum of stage times; device stages count as one if executed one at a time
+  double longest = 0;  ///< longest stage, beside which all others could run
+  double frame = 0;    ///< frame time or, with several in flight, frame period
+  double doubt = 0;    ///< maximum error between device and CPU stamps
 };
-
-/// The stretches in which at least one of them is under way.
-std::vector<stamp_pair> merged(std::vector<stamp_pair> spans) {
-  std::ranges::sort(spans, {}, &stamp_pair::begin);
-  std::vector<stamp_pair> result;
-  for (const auto& span : spans) {
-    if (result.empty() || span.begin > result.back().end) {
-      result.push_back(span);
-    } else {
-      result.back().end = std::max(result.back().end, span.end);
-    }
-  }
-  return result;
-}
 
 double total(const std::vector<stamp_pair>& spans) {
   nanoseconds sum = 0;
@@ -39,8 +26,8 @@ double total(const std::vector<stamp_pair>& spans) {
   return static_cast<double>(sum);
 }
 
-/// Adds what the stages of a run did. On a device that carries out one operation at a time one of
-/// two stages whose stamps cross has waited for the other: all of them count as one.
+/// Adds the stages of a run. On a device that executes one operation at a time, overlapping spans
+/// include waits for other stages, so its stages count as one.
 void add_stages(side_by_side& to, const run_record& run) {
   std::vector<stamp_pair> all;
   std::vector<stamp_pair> in_turn;
@@ -62,8 +49,7 @@ void add_stages(side_by_side& to, const run_record& run) {
   to.overlap += total(all) - total(merged(all));
 }
 
-/// By the stamps of stages on the device and on the CPU, which stand on one clock under `event` and
-/// `layers`.
+/// Compares stamps of device and CPU stages, which share a clock under `event` and `layers`.
 side_by_side side_by_side_of(const std::vector<const run_record*>& runs) {
   side_by_side all;
   double frames = 0;
@@ -85,7 +71,7 @@ side_by_side side_by_side_of(const std::vector<const run_record*>& runs) {
 }  // namespace
 
 void add_overlap_findings(const finding_source& from, std::vector<finding>& to) {
-  // An overlap of less than this part of a frame is none that anybody would look for.
+  // Smallest reported overlap, as a fraction of the frame.
   constexpr double noticeable = 0.02;
   grouped_findings together;
   grouped_findings apart;
@@ -98,7 +84,7 @@ void add_overlap_findings(const finding_source& from, std::vector<finding>& to) 
     const auto found = side_by_side_of(runs);
     if (found.frame <= 0) continue;
     const char* const frame = run.in_flight > 1 ? "period" : "frame";
-    // Device and CPU stamps may be off each other at either end of a stage.
+    // Device and CPU stamps may differ at either end of a stage.
     const double least = std::max(noticeable * found.frame, 2 * found.doubt);
     if (found.overlap >= least) {
       together.add(finding{"overlap_of"}

@@ -13,7 +13,8 @@
 namespace graphline {
 namespace {
 
-/// How many of each block's durations are at most as long as each of `values`, which ascend.
+/// Counts, for each value and block, the block's durations up to the value.
+/// @pre `values` ascends.
 std::vector<std::uint32_t> counts_up_to(const std::vector<nanoseconds>& values,
                                         const pooled_times& times) {
   const auto& blocks = times.blocks();
@@ -28,9 +29,9 @@ std::vector<std::uint32_t> counts_up_to(const std::vector<nanoseconds>& values,
   return counts;
 }
 
-/// Values a draw's percentile is looked for among, ascending: those whose ranks are nearest to its
-/// own, where nearly all draws fall, and some of all there are, evenly spread, since draws without
-/// a block that makes up a tail fall far away.
+/// Candidate values for a draw's percentile, ascending: those with the nearest ranks, where nearly
+/// all draws fall, and an even subset of all values, since draws without a block that forms the
+/// tail fall far away.
 std::vector<nanoseconds> candidates(const pooled_times& times, double p) {
   constexpr std::size_t most = 8'192;
   const auto& all = times.sorted();
@@ -53,14 +54,13 @@ std::uint64_t total(std::span<const std::uint16_t> drawn, const std::uint32_t* c
   return sum;
 }
 
-/// Whether there is a logarithm of it.
+/// Whether the value and all replicates have a logarithm.
 bool usable(const resampled_figure& figure) {
   return figure.value > 0 &&
          std::ranges::all_of(figure.draws, [](double draw) { return draw > 0; });
 }
 
-/// In standard deviations from their mean. What rounding leaves of draws that are all alike is no
-/// deviation.
+/// Studentized deviations from the mean; empty if the variation is only rounding.
 std::vector<double> deviations_of(const std::vector<double>& draws) {
   const double mean = mean_of(draws);
   const double spread = stddev_of(draws).value_or(0);
@@ -71,7 +71,7 @@ std::vector<double> deviations_of(const std::vector<double>& draws) {
   return result;
 }
 
-/// The bootstrap's variance of a mean of n values is too small by (n - 1) / n.
+/// The bootstrap variance of a mean of n values is too small by (n - 1) / n.
 double error_of(double spread, std::size_t blocks) {
   const auto n = static_cast<double>(blocks);
   return spread * std::sqrt(n / (n - 1));
@@ -112,7 +112,7 @@ resampled_figure resample_percentile(const pooled_times& times, double p,
     const auto up_to = [&](std::size_t value) {
       return total(drawn, below.data() + value * blocks);
     };
-    const auto all = up_to(values.size() - 1);  // none when only blocks without durations are drawn
+    const auto all = up_to(values.size() - 1);  // 0 if only blocks without durations are drawn
     const std::uint64_t wanted = all == 0 ? 0 : rank_of(p, all) + 1;
     const auto value = first_that(std::size_t{0}, values.size() - 1,
                                   [&](std::size_t index) { return up_to(index) >= wanted; });
@@ -191,7 +191,7 @@ interval contrast::difference_range(double t) const {
 
 double common_level(std::span<const contrast> contrasts) {
   constexpr double together = 0.05;
-  std::vector<double> farthest;  // by draw
+  std::vector<double> farthest;  // largest deviation by draw
   std::size_t moving = 0;
   for (const auto& contrast : contrasts) {
     const auto& deviations = contrast.deviations();

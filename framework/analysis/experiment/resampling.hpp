@@ -11,15 +11,15 @@
 
 namespace graphline {
 
-/// Durations that were measured in blocks, each block's in ascending order.
+/// Durations by block, each block sorted ascending.
 class pooled_times {
  public:
-  /// One sample per block, in any order; not all of them empty.
+  /// @param blocks One sample per block, unsorted; at least one is not empty.
   explicit pooled_times(std::vector<std::vector<nanoseconds>> blocks);
 
   const std::vector<std::vector<nanoseconds>>& blocks() const noexcept { return blocks_; }
 
-  /// All of them, in ascending order.
+  /// All durations, ascending.
   const std::vector<nanoseconds>& sorted() const noexcept { return sorted_; }
   std::size_t count() const noexcept { return sorted_.size(); }
 
@@ -28,17 +28,18 @@ class pooled_times {
   std::vector<nanoseconds> sorted_;
 };
 
-/// As many blocks as there are, drawn with replacement, time and again: the bootstrap (Efron and
-/// Tibshirani, "An Introduction to the Bootstrap", 1993). One draw serves every figure of an
-/// experiment, so that what the blocks share stays paired.
+/// Bootstrap draws of blocks with replacement (Efron and Tibshirani, "An Introduction to the
+/// Bootstrap", 1993). All metrics of an experiment use the same draws, which preserves pairing
+/// within blocks.
 class block_draws {
  public:
-  /// The same draws for the same arguments. `blocks` and `count` are at least 1.
+  /// Deterministic in its arguments.
+  /// @pre `blocks` and `count` are at least 1.
   block_draws(std::size_t blocks, std::size_t count, std::uint64_t seed);
 
   std::size_t count() const noexcept { return times_.size() / blocks_; }
 
-  /// How many times a draw took each block.
+  /// Number of times that a draw contains each block.
   std::span<const std::uint16_t> operator[](std::size_t draw) const {
     return std::span(times_).subspan(draw * blocks_, blocks_);
   }
@@ -48,41 +49,42 @@ class block_draws {
   std::vector<std::uint16_t> times_;  // [draw][block]
 };
 
-/// A figure, and what it would have been in each draw.
+/// A metric and its bootstrap replicates.
 struct resampled_figure {
   double value = 0;
   std::vector<double> draws;
-  /// The standard error is not below this, however alike all draws are: of a share of frames one
-  /// frame of all, since a run without late frames does not show that there can be none.
+  /// Lower limit of the standard error. For a fraction of frames it is one frame: a run without
+  /// late frames does not show that none can be late.
   double least_error = 0;
 };
 
-/// The percentile by nearest rank of all durations of the blocks drawn. Of very many durations what
-/// a draw yields is one of some thousand, most of them around the percentile, so that the cost
-/// depends on the number of blocks. `times` is not empty.
+/// Resamples a percentile (nearest rank) of the pooled durations. For large samples, replicates are
+/// chosen among some thousand candidate values, mostly around the percentile, so that time depends
+/// on the number of blocks only.
+/// @pre `times` is not empty.
 resampled_figure resample_percentile(const pooled_times& times, double p, const block_draws& draws);
 
-/// The sum of `above` over the sum of `below`, of the blocks drawn; one value of each per block,
-/// those of `below` greater than 0.
+/// Resamples the ratio of the sums of `above` and `below`, one value each per block.
+/// @pre Values of `below` are positive.
 resampled_figure resample_ratio(std::span<const double> above, std::span<const double> below,
                                 const block_draws& draws);
 
-/// Standard error of the logarithm of a figure, resampled from `blocks` blocks. Nothing without
-/// draws, or when one is not greater than 0.
+/// Standard error of the logarithm of a metric resampled from `blocks` blocks; empty without draws,
+/// or if a value is not positive.
 std::optional<double> log_error(const resampled_figure& figure, std::size_t blocks);
 
-/// Standard error of a share, likewise; nothing without draws.
+/// Standard error of a fraction resampled from `blocks` blocks; empty without draws.
 std::optional<double> share_error(const resampled_figure& figure, std::size_t blocks);
 
-/// A figure against the same figure of a reference, and by how much resampling blocks moves it.
+/// Comparison of a metric with that of a reference, with bootstrap errors.
 class contrast {
  public:
-  /// Both resampled by the same draws from `blocks` blocks, 2 at least. Nothing when a value or a
-  /// draw of one is not greater than 0, so that there is no ratio.
+  /// Compares metrics resampled by the same draws from `blocks` >= 2 blocks; empty if a value or
+  /// replicate is not positive, so that there is no ratio.
   static std::optional<contrast> of(const resampled_figure& value,
                                     const resampled_figure& reference, std::size_t blocks);
 
-  /// Of shares, by their difference alone: a share may be 0.
+  /// Compares fractions, which may be 0, by difference only.
   static contrast of_shares(const resampled_figure& value, const resampled_figure& reference,
                             std::size_t blocks);
 
@@ -94,14 +96,14 @@ class contrast {
   double difference() const noexcept { return difference_; }
   double difference_error() const noexcept { return difference_error_; }
 
-  /// How far each draw's logarithm, of shares its difference, is from their mean, in standard
-  /// deviations of all draws; empty when none differs.
+  /// Studentized deviation of each replicate (logarithm of the ratio; difference of fractions) from
+  /// the mean of replicates; empty without variation.
   const std::vector<double>& deviations() const noexcept { return deviations_; }
 
-  /// The estimate with `t` standard errors to either side, taken in logarithms.
+  /// Interval of the ratio: `t` standard errors on each side, in logarithms.
   interval ratio_range(double t) const;
 
-  /// Likewise of the difference, in the unit of the figures.
+  /// Interval of the difference, in the unit of the metric.
   interval difference_range(double t) const;
 
  private:
@@ -112,15 +114,13 @@ class contrast {
   std::vector<double> deviations_;
 };
 
-/// The level at which each single interval has to stand so that all of them hold together with
-/// 95 %: between 5 %, when all say the same, and 1 - 0.95^(1/k) for k that have nothing to do with
-/// each other (Sidak, 1967).
+/// Level of each interval such that all hold simultaneously with 95 %: between 5 %, if all
+/// contrasts are perfectly correlated, and 1 - 0.95^(1/k) for k independent ones (Sidak, 1967).
+/// Differences of fractions count like logarithms of ratios.
 ///
-/// Differences of shares count like logarithms of ratios.
-///
-/// Single-step max-T (Westfall and Young, "Resampling-Based Multiple Testing", 1993): in 95 % of
-/// the draws no contrast is farther from its mean than c standard deviations; a normal variable is
-/// farther with the probability that is returned.
+/// Single-step max-T (Westfall and Young, "Resampling-Based Multiple Testing", 1993): c is the 95 %
+/// quantile over draws of the largest deviation among the contrasts, in standard deviations; the
+/// level is the probability that a normal variable exceeds c in magnitude.
 double common_level(std::span<const contrast> contrasts);
 
 }  // namespace graphline

@@ -11,8 +11,8 @@
 namespace graphline {
 namespace {
 
-/// Those that others are compared with and that are compared with nothing themselves: what is
-/// compared must not choose the blocks that count. Where nothing is compared, all there are.
+/// References that are not compared with others themselves: what is compared must not select the
+/// blocks that count. Without comparisons, all configurations.
 std::vector<configuration_member> references_of(const experiment_record& record) {
   std::vector<configuration_member> found;
   for (const auto& pair : record.pairs) {
@@ -25,8 +25,8 @@ std::vector<configuration_member> references_of(const experiment_record& record)
   return found.empty() ? experiment_labels(record.configurations).all() : found;
 }
 
-/// For each block the logarithm of the p50 in units of its median over the blocks; empty where a
-/// p50 is not greater than 0.
+/// Logarithm of each block's p50 relative to the median over blocks; empty if a p50 is not
+/// positive.
 std::vector<double> levels_of(const std::vector<const run_record*>& runs) {
   std::vector<double> logs;
   for (const auto* run : runs) {
@@ -39,7 +39,7 @@ std::vector<double> levels_of(const std::vector<const run_record*>& runs) {
   return logs;
 }
 
-/// The median over the references, by block.
+/// Median level over the references, by block.
 std::vector<double> block_levels(const counted_trials& trials, const experiment_record& record) {
   if (trials.blocks().empty()) return {};
   std::vector<std::vector<double>> by_block(trials.blocks().size());
@@ -54,9 +54,9 @@ std::vector<double> block_levels(const counted_trials& trials, const experiment_
   return result;
 }
 
-/// How far each value is from the median of the nine around it, or of the nine nearest at the ends,
-/// once a steady change is taken out: five have to be off before these nine are taken for normal,
-/// and neither a straight drift nor a bent one shows.
+/// Deviation of each value from the median of the nine values around it (at the ends, the nearest
+/// nine), after removing a linear trend: five values must be off to bias that median, and neither
+/// linear nor curved drift shows.
 std::vector<double> apart_from_neighbors(std::vector<double> levels, double change) {
   const double step = change / static_cast<double>(levels.size() - 1);
   for (std::size_t b = 0; b < levels.size(); ++b) levels[b] -= static_cast<double>(b) * step;
@@ -70,9 +70,9 @@ std::vector<double> apart_from_neighbors(std::vector<double> levels, double chan
   return result;
 }
 
-/// The standard deviation of a block by the median step from one to the next, which neither drift
-/// nor single blocks move: steps of normal values are sqrt(2) times as wide, and 1.4826 times the
-/// median of their sizes is their standard deviation.
+/// Robust standard deviation of a block from the median step between neighbors, insensitive to
+/// drift and single outliers: steps of normal values have sqrt(2) times their standard deviation,
+/// which is 1.4826 times the median magnitude.
 double spread_between_neighbors(const std::vector<double>& levels) {
   std::vector<double> steps;
   for (std::size_t b = 1; b < levels.size(); ++b) {

@@ -24,12 +24,12 @@ std::optional<double> number_of(const std::string& text) {
   return value;
 }
 
-/// What a roofline is made of; copies move bytes where no ceiling of the device counts.
+/// Whether a stage counts for the roofline. Copies move bytes outside of device memory ceilings.
 bool computes(const stage_record& stage) {
   return stage.on == side::device && !stage.copy;
 }
 
-/// Adds what is known; a sum that lacks a part, or that 64 bits do not hold, is not known.
+/// Adds to a sum; the sum becomes unknown if a part is unknown or on 64-bit overflow.
 void add(std::optional<std::int64_t>& sum, const std::optional<std::int64_t>& part) {
   if (!sum || !part || __builtin_add_overflow(*sum, *part, &*sum)) sum.reset();
 }
@@ -49,7 +49,7 @@ void add_cost(sweep_point& to, const run_record& run) {
   }
 }
 
-/// The measure that all device stages of the runs have, where it is a time of the work itself.
+/// The measure of the device stages if it covers execution.
 std::optional<measure> measure_of_work(const std::vector<run_list>& all) {
   for (const auto& runs : all) {
     if (runs.empty()) continue;
@@ -60,7 +60,7 @@ std::optional<measure> measure_of_work(const std::vector<run_list>& all) {
   return std::nullopt;
 }
 
-/// The median frame's time in all device stages together.
+/// p50 of the total time of a frame's device stages.
 std::optional<double> time_in_stages(const run_list& runs, measure what) {
   std::vector<nanoseconds> all;
   for (const auto* run : runs) {
@@ -75,10 +75,10 @@ std::optional<double> time_in_stages(const run_list& runs, measure what) {
   return p50_of(distribution::of(std::move(all)));
 }
 
-void add_least(sweep_point& to, const run_record& run, const calibration& known) {
-  auto held = run;
-  held.calibration = known;
-  const auto roofline = evaluate_roofline(held, nullptr, {});
+void add_roofline(sweep_point& to, const run_record& run, const calibration& known) {
+  auto calibrated = run;
+  calibrated.calibration = known;
+  const auto roofline = evaluate_roofline(calibrated, nullptr, {});
   if (!roofline) return;
   double sum = 0;
   std::map<bound, double> by;
@@ -90,13 +90,12 @@ void add_least(sweep_point& to, const run_record& run, const calibration& known)
     if (figures.by) by[*figures.by] += *figures.roofline_time;
   }
   if (sum <= 0) return;
-  to.least = sum;
+  to.roofline_time = sum;
   if (by.empty()) return;
   to.by = std::ranges::max_element(by, {}, [](auto& b) { return b.second; })->first;
 }
 
-/// The one parameter that varies, where each configuration is a pipeline with another number in its
-/// place.
+/// The single parameter that varies between configurations of one pipeline each.
 std::optional<std::string> swept_key(const experiment_record& record) {
   const experiment_labels labels(record.configurations);
   if (labels.named() || labels.keys().size() != 1) return std::nullopt;
@@ -111,7 +110,7 @@ std::optional<std::string> swept_key(const experiment_record& record) {
   return std::nullopt;
 }
 
-/// A point for each value that ran, without times; empty where one of them is no number.
+/// Points of the values that ran, without times; empty if a value is not numeric.
 std::vector<sweep_point> points_of(const experiment_record& record,
                                    const std::vector<run_list>& runs) {
   const experiment_labels labels(record.configurations);
@@ -154,8 +153,9 @@ std::optional<sweep> sweep_of(const experiment_record& record, const experiment_
     if (point.time && point.flops) {
       point.rate = static_cast<double>(*point.flops) * 1e9 / *point.time;
     }
-    if (record.calibration) add_least(point, *of.front(), *record.calibration);
-    if (result.what && point.time && point.least) point.ratio = *point.time / *point.least;
+    if (record.calibration) add_roofline(point, *of.front(), *record.calibration);
+    if (result.what && point.time && point.roofline_time)
+      point.ratio = *point.time / *point.roofline_time;
   }
   return result;
 }

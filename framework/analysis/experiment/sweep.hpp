@@ -12,40 +12,40 @@
 
 namespace graphline {
 
-/// Below so many values nothing can be seen to grow or fall.
+/// Minimum number of values for a sweep.
 inline constexpr std::size_t least_sweep_points = 3;
 
-/// What a value of the swept parameter makes of the device stages together, copies aside. Absent:
-/// not known, or not measured. Times in nanoseconds.
+/// Total over device stages, without copies, at one value of the swept parameter. Empty values are
+/// unknown or not measured; times in ns.
 struct sweep_point {
   std::size_t configuration = 0;
-  std::string text;  ///< the value as it was written
+  std::string text;  ///< the value as written
   double value = 0;
   std::optional<std::int64_t> flops;
-  std::optional<std::int64_t> bytes;  ///< read and written
-  std::optional<double> intensity;    ///< FLOPs for each byte
-  std::optional<double> time;         ///< p50, by `sweep::what`
-  std::optional<double> rate;         ///< FLOPs a second, at that time
-  std::optional<double> least;        ///< sum of the stages' least times, with a calibration
-  std::optional<bound> by;            ///< what most of the least time is
-  std::optional<double> ratio;        ///< time over least; of times of the stages only
+  std::optional<std::int64_t> bytes;  ///< bytes read and written
+  std::optional<double> intensity;    ///< FLOP per byte
+  std::optional<double> time;         ///< p50 of `sweep::what`
+  std::optional<double> rate;         ///< FLOP per second at `time`
+  std::optional<double>
+      roofline_time;            ///< sum of the stages' roofline times; requires a calibration
+  std::optional<bound> by;      ///< bound of most of the roofline time
+  std::optional<double> ratio;  ///< `time` over `roofline_time`; for stage times only
 };
 
-/// An experiment whose configurations differ in the number that one parameter is.
+/// An experiment whose configurations differ in the numeric value of a single parameter.
 struct sweep {
   std::string key;
-  /// What the time is of: of the device stages of a frame together; nothing where these were not
-  /// timed, and it is from end to end.
+  /// Measure of the device stages of a frame in total; empty if these are not timed and `time` is
+  /// end to end.
   std::optional<measure> what;
-  std::vector<sweep_point> points;  ///< by value, ascending; at least `least_sweep_points`
+  std::vector<sweep_point> points;  ///< ascending by value; at least
 };
 
-/// Nothing where something else varies too, where the values are no numbers or fewer than
-/// `least_sweep_points` ran, where several pipelines run at once, and where it is not known what
-/// the device stages amount to.
+/// Empty if anything else varies, values are not numeric, fewer than `least_sweep_points` ran,
+/// pipelines run concurrently, or costs of device stages are unknown.
 std::optional<sweep> sweep_of(const experiment_record& record, const experiment_summary& summary);
 
-/// Whether the parameter changes what is computed, not only how.
+/// Whether the parameter changes the amount of work.
 bool changes_cost(const sweep& of);
 
 }  // namespace graphline

@@ -15,10 +15,10 @@ namespace {
 
 using named_values = std::vector<std::pair<std::string, std::string>>;
 
-/// After how many days an unchanged machine should be measured again.
+/// Days after which a calibration is stale.
 constexpr std::int64_t old_after_days = 90;
 
-/// What environments say that has no part in what a device can do.
+/// Entries of an environment that do not affect device performance.
 constexpr std::array<std::string_view, 7> without_part = {
     "date", "host name", "system", "cores", "compiler", "commit", "oneTBB"};
 
@@ -27,7 +27,7 @@ const std::string* value_of(const named_values& values, std::string_view name) {
   return found == values.end() ? nullptr : &found->second;
 }
 
-/// Whatever both say, but not alike.
+/// Adds the entries that differ between both environments.
 void compare(const named_values& then, const named_values& now, std::vector<std::string>& reasons) {
   for (const auto& [name, before] : then) {
     if (std::ranges::find(without_part, name) != without_part.end()) continue;
@@ -37,7 +37,7 @@ void compare(const named_values& then, const named_values& now, std::vector<std:
   }
 }
 
-/// Seconds since 1970 of a date as environments have it; nothing for another text.
+/// Parses an environment's date to seconds since 1970; empty for other text.
 std::optional<std::int64_t> seconds_of(const std::string* date) {
   if (date == nullptr) return std::nullopt;
   std::tm parts{};
@@ -80,8 +80,8 @@ const ceiling_figure* find(const std::vector<ceiling_figure>& in, ceiling what,
   return nullptr;
 }
 
-/// The higher of two ceilings, with the better best of both: a time below that of either says that
-/// neither holds.
+/// Returns the higher of two ceilings, with the better `best` of both: a time below it invalidates
+/// both.
 std::optional<ceiling_figure> higher(const ceiling_figure* a, const ceiling_figure* b) {
   if (a == nullptr || b == nullptr) {
     const auto* one = a == nullptr ? b : a;
@@ -166,7 +166,8 @@ device_ceilings::device_ceilings(const std::vector<ceiling_figure>& measured)
 memory_times device_ceilings::time_to_move(double read, double written) const {
   const auto at = [&](double ceiling_figure::*level) {
     const double copy = (copy_ != nullptr ? *copy_ : *bandwidth).*level;
-    // A copy reads half of its bytes and writes the other half: each can go that fast at least.
+    // A copy reads half of its bytes and writes the other half, so reads and writes alone reach at
+    // least half of its bandwidth.
     const auto alone = [&](const ceiling_figure* one) {
       return std::max((one != nullptr ? *one : *bandwidth).*level, copy / 2);
     };

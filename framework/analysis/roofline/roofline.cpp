@@ -12,20 +12,20 @@ namespace graphline {
 
 namespace {
 
-/// FLOPs for each byte, where both are known.
+/// FLOP per byte; empty if either is unknown.
 std::optional<double> intensity_of(const cost_record& cost) {
   const auto bytes = bytes_of(cost);
   if (!cost.flops || !bytes || *bytes <= 0) return std::nullopt;
   return static_cast<double>(*cost.flops) / static_cast<double>(*bytes);
 }
 
-/// Nanoseconds for an amount at so much a second.
-double time_for(double amount, double a_second) {
-  return amount * 1e9 / a_second;
+/// Time in ns.
+double time_for(double amount, double per_second) {
+  return amount * 1e9 / per_second;
 }
 
-/// Of work in device memory. A rate that was not calibrated leaves the roofline time open: it may
-/// be any time above that of the bytes.
+/// Metrics of work in device memory. Without a calibrated rate the roofline time is unknown: the
+/// memory time is only a lower bound.
 roofline_metrics on_device(const cost_record& cost, const device_ceilings& at) {
   roofline_metrics result;
   result.cost = cost;
@@ -58,7 +58,7 @@ roofline_metrics on_device(const cost_record& cost, const device_ceilings& at) {
   return result;
 }
 
-/// Of a copy between host and device, which moves each byte once.
+/// Metrics of a copy between host and device, which moves each byte once.
 roofline_metrics in_transfer(const cost_record& cost, const ceiling_figure* bandwidth) {
   roofline_metrics result;
   result.cost = cost;
@@ -70,7 +70,7 @@ roofline_metrics in_transfer(const cost_record& cost, const ceiling_figure* band
   return result;
 }
 
-/// The bandwidth of a copy by the side of what it reads, else by that of what it writes.
+/// Bandwidth of a copy, by the placement of its input or, if unknown, of its output.
 const ceiling_figure* bandwidth_of_copy(const run_record& record, std::size_t stage,
                                         const device_ceilings& at) {
   for (const auto& tensor : record.tensors) {
@@ -92,35 +92,35 @@ void add_to(std::optional<double>& sum, const std::optional<double>& value) {
   }
 }
 
-/// Of a stage whose parts run one after the other.
+/// Metrics of a stage whose parts run sequentially.
 roofline_metrics sum_of(const cost_record& whole, const std::vector<roofline_metrics>& parts) {
   roofline_metrics result;
   result.cost = whole;
   result.memory_time = result.compute_time = result.roofline_time = result.best_roofline_time = 0;
-  std::array<double, std::size(bound_words)> least_by = {};
+  std::array<double, std::size(bound_words)> time_by = {};
   for (const auto& part : parts) {
     add_to(result.memory_time, part.memory_time);
     add_to(result.compute_time, part.compute_time);
     add_to(result.roofline_time, part.roofline_time);
     add_to(result.best_roofline_time, part.best_roofline_time);
-    if (part.by) least_by[static_cast<std::size_t>(*part.by)] += *part.roofline_time;
+    if (part.by) time_by[static_cast<std::size_t>(*part.by)] += *part.roofline_time;
   }
   if (result.roofline_time && *result.roofline_time > 0) {
-    const auto most = std::max_element(least_by.begin(), least_by.end());
-    result.by = static_cast<bound>(most - least_by.begin());
+    const auto most = std::max_element(time_by.begin(), time_by.end());
+    result.by = static_cast<bound>(most - time_by.begin());
   }
   result.intensity = intensity_of(whole);
   return result;
 }
 
-void hold(roofline_metrics& figures, std::vector<nanoseconds> times) {
+void set_measured(roofline_metrics& figures, std::vector<nanoseconds> times) {
   figures.measured = p50_of(distribution::of(std::move(times)));
   if (!figures.measured || !figures.roofline_time) return;
   if (*figures.roofline_time > 0) figures.ratio = *figures.measured / *figures.roofline_time;
   figures.below_roofline = *figures.measured < *figures.best_roofline_time;
 }
 
-/// The stage of the run under `layers` that has the same parts, if there is one.
+/// Returns the stage with the same parts in the run under `layers`, or null.
 const stage_record* stage_in_layers(const run_record& record, const run_record* layers,
                                     std::size_t s) {
   const auto& stage = record.stages[s];
@@ -134,8 +134,8 @@ const stage_record* stage_in_layers(const run_record& record, const run_record* 
   return same ? &other : nullptr;
 }
 
-roofline_stage hold(const run_record& record, const run_record* layers, std::size_t s,
-                    const device_ceilings& at) {
+roofline_stage evaluate_stage(const run_record& record, const run_record* layers, std::size_t s,
+                              const device_ceilings& at) {
   const auto& stage = record.stages[s];
   roofline_stage result;
   result.stage = s;
@@ -150,20 +150,20 @@ roofline_stage hold(const run_record& record, const run_record* layers, std::siz
     result.figures = all_known ? sum_of(stage.cost, result.parts) : on_device(stage.cost, at);
   }
   if (record.run.timing == timing_method::sync) {
-    hold(result.figures, lengths(stage.synced));
+    set_measured(result.figures, lengths(stage.synced));
   } else {
-    hold(result.figures, device_times(stage));
+    set_measured(result.figures, device_times(stage));
   }
   if (const auto* timed = stage_in_layers(record, layers, s)) {
     for (std::size_t p = 0; p < result.parts.size(); ++p) {
-      hold(result.parts[p], device_times(timed->parts[p]));
+      set_measured(result.parts[p], device_times(timed->parts[p]));
     }
   }
   return result;
 }
 
-/// What a stage takes above its floor on the path, in ns a frame; nothing where one of the two is
-/// not known.
+/// Returns the time of a stage above its roofline on the critical path, in ns per frame; empty if
+/// either is unknown.
 std::optional<double> gain_of(const roofline_metrics& figures, const path_stage& path) {
   if (!figures.measured || !figures.roofline_time) return std::nullopt;
   const double whole = path.on_path + path.off_path;
@@ -200,7 +200,7 @@ std::optional<roofline_summary> evaluate_roofline(const run_record& record,
   result.compute = at.compute;
   for (std::size_t s = 0; s < record.stages.size(); ++s) {
     if (record.stages[s].on != side::device) continue;
-    auto& stage = result.stages.emplace_back(hold(record, layers, s, at));
+    auto& stage = result.stages.emplace_back(evaluate_stage(record, layers, s, at));
     if (path && !path->stages.empty() && path->end_to_end.all > 0) {
       stage.share_of_path = path->stages[s].on_path / path->end_to_end.all;
     }

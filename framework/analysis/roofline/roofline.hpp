@@ -12,11 +12,11 @@
 
 namespace graphline {
 
-/// What keeps a piece of work from being faster than its roofline time.
+/// The ceiling that determines a roofline time.
 enum class bound {
-  memory,    ///< bytes over the bandwidths of device memory, of reading, writing and copying
-  compute,   ///< FLOPs over the rate
-  transfer,  ///< bytes over the bandwidth between host and device
+  memory,    ///< bytes over read, write and copy bandwidths of device memory
+  compute,   ///< FLOPs over the compute rate
+  transfer,  ///< bytes over the transfer bandwidth between host and device
 };
 inline constexpr word<bound> bound_words[] = {
     {"memory", bound::memory}, {"compute", bound::compute}, {"transfer", bound::transfer}};
@@ -25,42 +25,43 @@ struct words_of<bound> {
   static constexpr const auto& table = bound_words;
 };
 
-/// A piece of work under the ceilings. Absent: not known, or not measured. Times in nanoseconds.
+/// Roofline metrics of a piece of work, times in ns. Empty values are unknown or not measured.
 struct roofline_metrics {
   cost_record cost;
-  std::optional<double> intensity;      ///< FLOPs for each byte read or written
-  std::optional<double> memory_time;    ///< bytes over the bandwidths, or `transfer`'s
-  std::optional<double> compute_time;   ///< FLOPs over the rate of the cost's arithmetic
-  std::optional<double> roofline_time;  ///< the larger; of a stage with parts the sum of theirs
-  std::optional<double> best_roofline_time;  ///< the same with the ceilings at their best
-  std::optional<bound> by;         ///< of a stage with parts what most of its roofline time is
-  std::optional<double> measured;  ///< p50; absent where there are too few times for one
+  std::optional<double> intensity;           ///< FLOP per byte read or written
+  std::optional<double> memory_time;         ///< bytes over memory or transfer bandwidths
+  std::optional<double> compute_time;        ///< FLOPs over the rate of the cost's precision
+  std::optional<double> roofline_time;       ///< larger of both; for a stage with parts, their sum
+  std::optional<double> best_roofline_time;  ///< roofline time at the ceilings' best
+  std::optional<bound> by;  ///< for a stage with parts, the bound of most of its roofline time
+  std::optional<double> measured;  ///< p50; empty for too few samples
   std::optional<double> ratio;     ///< measured over roofline time
-  /// Measured below `best_roofline_time`: the cost or the calibration does not hold for it.
+  /// Measured below `best_roofline_time`: cost or calibration is wrong.
   bool below_roofline = false;
 };
 
 struct roofline_stage {
-  std::size_t stage = 0;  ///< of the record
+  std::size_t stage = 0;  ///< index in the record
   roofline_metrics figures;
-  std::optional<double> share_of_path;  ///< of the mean end-to-end time, as attributed
-  std::vector<roofline_metrics> parts;  ///< as in the record; measured under `layers` only
+  std::optional<double> share_of_path;  ///< fraction of the mean end-to-end time
+  std::vector<roofline_metrics> parts;  ///< as in the record; times only under `layers`
 };
 
-/// A run compared with what its device can do.
+/// A run compared with the ceilings of its device.
 struct roofline_summary {
-  ceiling_figure bandwidth;              ///< the higher of `read` and `copy`: the slope of a plot
-  std::vector<compute_ceiling> compute;  ///< those that were measured, in the order of `precision`
-  std::vector<roofline_stage> stages;    ///< device stages, copies among them, in planned order
-  std::optional<double> measured;        ///< of all of them; nothing where one was not measured
-  std::optional<double> roofline_time;   ///< likewise
+  ceiling_figure bandwidth;              ///< higher of `read` and `copy`: the slope of the roofline
+  std::vector<compute_ceiling> compute;  ///< measured ones, in the order of `precision`
+  std::vector<roofline_stage> stages;    ///< device stages including copies, in planned order
+  std::optional<double> measured;        ///< sum over stages; empty if one was not measured
+  std::optional<double> roofline_time;   ///< sum over stages; empty if one is unknown
   std::vector<std::size_t> by_gain;  ///< indices into `stages`: most time above its roofline on the
                                      ///< critical path first; only those that have both
 };
 
-/// Compares what a run measured with its calibration. `layers`: a run of the same pipeline under
-/// `timing: layers` for the times of parts, null where `record` is all there is. `path`: where the
-/// time of the run's frames went. Nothing without a calibration that has a bandwidth and a rate.
+/// Compares a run with its calibration; empty without a calibrated bandwidth and compute rate.
+/// @param layers A run of the same pipeline under `timing: layers` that provides the times of
+/// parts, or null.
+/// @param path Attribution of the run's frames.
 std::optional<roofline_summary> evaluate_roofline(const run_record& record,
                                                   const run_record* layers,
                                                   const std::optional<attribution_summary>& path);
@@ -69,8 +70,8 @@ inline std::optional<roofline_summary> evaluate_roofline(const run_record& recor
   return evaluate_roofline(record, layers, attribute(record));
 }
 
-/// What to look at first and why, and where a measured time says that the cost or the calibration
-/// is wrong.
+/// Finds which stages to optimize first and why, and measured times that contradict the cost or the
+/// calibration.
 std::vector<finding> roofline_findings(const run_record& record, const roofline_summary& summary);
 
 }  // namespace graphline

@@ -8,28 +8,29 @@ namespace graphline {
 
 namespace {
 
-// A stage with less than this part of the critical path is nothing that anybody would look for.
-constexpr double worth_a_word = 0.05;
+// Stages below this fraction of the critical path are not reported.
+constexpr double least_path_share = 0.05;
 
-// Nearer to its roofline than this there is little to gain from other code for the same work.
+// Below this ratio other code for the same work can gain little.
 constexpr double near_roofline = 1.3;
 
 bool matters(const roofline_stage& stage) {
-  return stage.share_of_path.value_or(0) >= worth_a_word;
+  return stage.share_of_path.value_or(0) >= least_path_share;
 }
 
 bool is_far(const roofline_stage& stage) {
   return matters(stage) && stage.figures.ratio.value_or(0) > near_roofline;
 }
 
-/// Measured time, bound and roofline time.
+/// Adds measured time, bound and roofline time.
 void add_times(finding& to, const roofline_metrics& of, bool part = false) {
   to.with(part ? "part_measured" : "measured", of.measured, unit::duration);
   if (of.by) to.with(part ? "part_bound" : "bound", std::string(to_word(*of.by)));
   to.with(part ? "part_roofline_time" : "roofline_time", of.roofline_time, unit::duration);
 }
 
-/// The part that makes up most of what all parts take above their rooflines, where one does.
+/// Returns the part that accounts for more than half of the time of all parts above their
+/// rooflines; empty if none does.
 std::optional<std::size_t> farthest_part(const roofline_stage& stage) {
   if (stage.parts.size() < 2) return std::nullopt;
   std::vector<double> above;
@@ -42,7 +43,7 @@ std::optional<std::size_t> farthest_part(const roofline_stage& stage) {
   return static_cast<std::size_t>(most - above.begin());
 }
 
-/// What collects the findings, subject by subject.
+/// Collects the findings by topic.
 class collector {
  public:
   collector(const run_record& record, const roofline_summary& summary)
@@ -78,7 +79,7 @@ class collector {
     }
   }
 
-  /// Most time to gain first.
+  /// Stages by descending gain.
   void add_far() {
     bool first = true;
     for (const auto index : summary_.by_gain) {
@@ -111,8 +112,7 @@ class collector {
     }
   }
 
-  /// Stages, and parts of those that are not below their roofline themselves, with the figures of
-  /// the first.
+  /// Reports stages, and parts of other stages, with the metrics of the first.
   void add_below_roofline() {
     finding found{"below_roofline", finding_severity::warning};
     const auto note_below = [&](const std::string& name, const roofline_metrics& of) {
@@ -131,7 +131,7 @@ class collector {
     if (!found.subjects.empty()) to_.push_back(std::move(found));
   }
 
-  /// FLOPs in a precision whose rate is not known leave the roofline time open.
+  /// Without a calibrated rate of a precision, roofline times are unknown.
   void add_without_rate() {
     for (const auto& [word, arithmetic] : precision_words) {
       std::vector<std::string> names;

@@ -11,8 +11,8 @@
 namespace graphline {
 namespace {
 
-/// FLOPs per clock of one multiprocessor, products dense and sums in float32. Cores: two for each
-/// multiply-add. 0: it has none, or NVIDIA does not say.
+/// FLOPs per clock of a multiprocessor; dense, float32 accumulation. On cores, a multiply-add
+/// counts as two. 0: absent, or not documented by NVIDIA.
 struct units {
   std::string_view capability;
   int float64_cores;
@@ -21,12 +21,12 @@ struct units {
   int tf32_tensor;
   int float16_tensor;
   int bfloat16_tensor;
-  int geforce_share = 1;  ///< by how much tensor cores are slower in a GeForce
+  int geforce_share = 1;  ///< factor by which GeForce tensor cores are slower
 };
 
 // Cores: CUDA C++ Programming Guide, throughput of native arithmetic instructions. Tensor cores:
-// the white papers of V100, TU102, A100, GA102, H100, AD102 and Blackwell, whose peaks are these
-// times multiprocessors times boost clock.
+// white papers of V100, TU102, A100, GA102, H100, AD102 and Blackwell; their peaks are these times
+// multiprocessors times boost clock.
 constexpr std::array<units, 8> known_units = {{
     {"7.0", 64, 128, 256, 0, 1024, 0},
     {"7.5", 4, 128, 256, 0, 1024, 0, 2},
@@ -44,7 +44,7 @@ const std::string* detail_of(const device_properties& device, std::string_view n
   return found == device.details.end() ? nullptr : &found->second;
 }
 
-/// The number that a detail such as "1980 MHz" begins with; nothing unless it is positive.
+/// Parses the leading number of a detail such as "1980 MHz"; empty unless positive.
 std::optional<double> number_of(const device_properties& device, std::string_view name) {
   const std::string* const text = detail_of(device, name);
   if (text == nullptr) return std::nullopt;
@@ -68,11 +68,11 @@ theoretical_peak memory_peak(const device_properties& device) {
   return peak;
 }
 
-/// One of the units of a device that is in the table, or why it is not known.
+/// A unit of the table.
 struct wanted_unit {
   std::string_view name;
   int units::*flops;
-  bool cores;  ///< counted in multiply-adds
+  bool cores;  ///< performs multiply-adds
 };
 constexpr std::array<wanted_unit, 6> wanted_units = {{
     {"float64 cores", &units::float64_cores, true},

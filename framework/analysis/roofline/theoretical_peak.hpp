@@ -9,16 +9,16 @@
 
 namespace graphline {
 
-/// What a device could do at most by its architecture.
+/// A theoretical peak of a device's architecture.
 struct theoretical_peak {
   std::string name;             ///< "memory", "float32 cores", "float16 tensor cores"
-  std::optional<double> value;  ///< bytes or FLOPs a second; nothing: not known
-  std::string formula;          ///< "132 SMs x 128 x 2 x 1.98 GHz", or why it is not known
+  std::optional<double> value;  ///< bytes or FLOPs per second; empty if unknown
+  std::string formula;          ///< "132 SMs x 128 x 2 x 1.98 GHz", or why the value is unknown
 };
 
-/// Of a GPU from its multiprocessors, units and clocks (NVIDIA's tuning guides and architecture
-/// white papers; dense, sums in float32); a processor has none that can be told. `clock_mhz`
-/// instead of the highest clock the device states.
+/// Computes the peaks of a GPU from its multiprocessors, units and clocks (NVIDIA's tuning guides
+/// and architecture white papers; dense, float32 accumulation); empty for other devices.
+/// @param clock_mhz Replaces the highest clock that the device reports.
 std::vector<theoretical_peak> theoretical_peaks(const device_properties& device,
                                                 std::optional<double> clock_mhz = {});
 

@@ -10,58 +10,59 @@ namespace graphline {
 
 namespace {
 
-/// What an activity of a frame waited for last, and until when.
-struct binder {
-  std::optional<std::size_t> activity;  ///< empty: the begin of the frame
-  nanoseconds end = 0;                  ///< of `activity`, as far as it delayed the later one
-  time_category gap = time_category::worker_wait;  ///< from there until the host could go on
-  nanoseconds ready = 0;  ///< the host could go on; from then the activity waited for its thread
+/// The activity that an activity of a frame waited for last.
+struct blocker {
+  std::optional<std::size_t> activity;  ///< empty: the frame's begin
+  nanoseconds end = 0;                  ///< the part of `activity` up to here delayed the later one
+  time_category gap = time_category::worker_wait;  ///< how the time from `end` to `ready` counts
+  nanoseconds ready = 0;  ///< the host could continue; from here the activity waited for its thread
 };
 
-/// Finds the binder of each activity of one frame. Each activity binds once at most, so that a walk
-/// from one to the next ends whatever the stamps are.
-class binder_search {
+/// Finds the blocker of each activity of one frame. An activity blocks at most once, so that a walk
+/// along blockers terminates for arbitrary stamps.
+class blocker_search {
  public:
-  /// `ends`: device stages that no stage waits for. All arguments must outlive this.
-  binder_search(const run_record& record, const std::vector<std::size_t>& ends,
-                const frame_activities& done, std::size_t frame)
+  /// @param ends Device stages without followers.
+  /// @pre All arguments outlive this object.
+  blocker_search(const run_record& record, const std::vector<std::size_t>& ends,
+                 const frame_activities& done, std::size_t frame)
       : record_(record),
         ends_(ends),
         schedule_(properties_of(record.run)),
         done_(done),
         frame_(frame),
         frame_begin_(sound_time(record.frames[frame].begin)),
-        // A clock that is off by more than a quarter of an hour is broken.
+        // A clock error above a quarter of an hour means a broken clock.
         clock_error_(std::clamp<nanoseconds>(record.clock_error, 0, nanoseconds{1} << 40)),
         found_(done.all().size(), false) {}
 
-  /// How far stamps of one frame may contradict each other: by the clocks' error for each that the
-  /// device made. Zero for the frame's own begin and end, which are the host's.
+  /// Returns by how much two stamps of a frame may contradict each other: the clock error for each
+  /// device stamp. The frame's own begin and end are host stamps, without error.
   nanoseconds tolerance(std::size_t a, std::optional<std::size_t> b = {}) const {
     const int stamps = (done_[a].by_device ? 1 : 0) + (b && done_[*b].by_device ? 1 : 0);
     return stamps * clock_error_;
   }
 
-  /// The binder of the frame's end: the stage that the host waited for last, where the record says,
-  /// else the activity that ended last.
-  binder of_end(nanoseconds end) {
-    binder result;
+  /// Returns the blocker of the frame's end: the stage that the host waited for last according to
+  /// the record, or else the activity that ended last.
+  blocker of_end(nanoseconds end) {
+    blocker result;
     result.ready = end;
     result.gap = time_category::completion_delay;
     const auto by = value_at(record_.ended_by, frame_);
     if (!by || *by >= record_.stages.size()) {
-      for (std::size_t i = 0; i < done_.all().size(); ++i) bind_end(i, end, result);
+      for (std::size_t i = 0; i < done_.all().size(); ++i) consider_for_end(i, end, result);
     } else if (record_.stages[*by].on == side::cpu) {
       result.gap = time_category::worker_wait;
-      bind_end(done_.work_of(*by), end, result);
+      consider_for_end(done_.work_of(*by), end, result);
     } else {
-      // One host thread sees only that all device stages are complete, not which was the last.
+      // A single host thread observes that all device stages are complete, not which was last.
       const std::size_t alone[] = {*by};
       for (const std::size_t s : schedule_.in_order ? std::span(ends_) : std::span(alone)) {
         const auto work = done_.work_of(s);
         if (!work) result.gap = time_category::untimed;
-        bind_end(work, end, result);
-        bind_end(done_.launch_of(s), end, result);
+        consider_for_end(work, end, result);
+        consider_for_end(done_.launch_of(s), end, result);
       }
     }
     if (!result.activity) result.gap = time_category::untimed;
@@ -69,8 +70,7 @@ class binder_search {
     return result;
   }
 
-  /// The binder of an activity.
-  binder of(std::size_t index) {
+  blocker of(std::size_t index) {
     later_ = index;
     begin_ = done_[index].begin;
     latest_.reset();
@@ -87,14 +87,16 @@ class binder_search {
   }
 
  private:
-  enum class sure { yes, no };  ///< that it had to end before, whatever the stamps say
+  /// How an earlier activity is known to precede: by a dependency, regardless of stamps, or not.
+  enum class order { known, by_stamps };
 
   template <class T>
   static std::optional<T> value_at(const std::vector<T>& column, std::size_t frame) {
     return frame < column.size() ? std::optional(column[frame]) : std::nullopt;
   }
 
-  void bind_end(std::optional<std::size_t> activity, nanoseconds end, binder& result) const {
+  void consider_for_end(std::optional<std::size_t> activity, nanoseconds end,
+                        blocker& result) const {
     if (!activity || done_[*activity].begin > end) return;
     const nanoseconds seen = std::min(done_[*activity].end, end);
     if (result.activity && seen <= std::min(result.end, end)) return;
@@ -102,12 +104,12 @@ class binder_search {
     result.end = std::min(done_[*activity].end, end + tolerance(*activity));
   }
 
-  /// Keeps the one that ended last; of two that ended at once, the one considered first.
-  bool consider(std::optional<std::size_t> earlier, time_category gap, sure is) {
+  /// Keeps the activity that ended last; of equal ends, the one considered first.
+  bool consider(std::optional<std::size_t> earlier, time_category gap, order by) {
     if (!earlier || found_[*earlier] || *earlier == later_) return false;
     const activity& it = done_[*earlier];
     const nanoseconds off = tolerance(later_, earlier);
-    if (it.begin > begin_ + off || (is == sure::no && it.end > begin_ + off)) return false;
+    if (it.begin > begin_ + off || (by == order::by_stamps && it.end > begin_ + off)) return false;
     const nanoseconds end = std::min(it.end, begin_);
     if (latest_ && end <= *latest_) return false;
     latest_ = end;
@@ -115,9 +117,9 @@ class binder_search {
     return true;
   }
 
-  /// A stage may begin before the call that launches it has returned: the launch holds it back up
-  /// to there. But where something else that it waits for has ended during the call, the stage was
-  /// launched by then: its first operation is handed over early in the call.
+  /// A stage may begin before its launch call returns; then the launch delays it only up to its
+  /// begin. If another activity that the stage waits for ended during the call, the call had
+  /// already submitted the stage: the first operation is submitted early in the call.
   void consider_launch(std::optional<std::size_t> launch) {
     if (!launch || found_[*launch]) return;
     const activity& it = done_[*launch];
@@ -132,21 +134,22 @@ class binder_search {
   void consider_for_device() {
     const std::size_t stage = done_[later_].stage;
     const auto& waits = record_.stages[stage].waits;
-    best_.gap = time_category::untimed;  // before what nothing is known of
+    best_.gap = time_category::untimed;  // if no earlier activity is known
     for (const auto& wait : waits) {
       const bool on_device =
           wait.how == satisfied_by::stream_order || wait.how == satisfied_by::event_wait;
       if (wait.stage >= stage || (!on_device && !schedule_.one_launch)) continue;
-      consider(done_.work_of(wait.stage), time_category::stream_wait, sure::yes);
+      consider(done_.work_of(wait.stage), time_category::stream_wait, order::known);
     }
     consider(done_.before_in_lane(later_, tolerance(later_, later_)), time_category::stream_wait,
-             sure::no);
+             order::by_stamps);
     consider_launch(schedule_.one_launch && waits.empty() ? done_.frame_launch()
                                                           : done_.launch_of(stage));
   }
 
-  /// The cause in the record, then what kept the thread after that. Where the record has no cause,
-  /// and behind a wait for the previous frame, the stage that was waited for last.
+  /// Uses the cause in the record, then the activity that kept the thread busy afterwards. Without
+  /// a recorded cause, and behind a wait for the previous frame, uses the stage that was waited for
+  /// last.
   void consider_for_host() {
     const std::size_t stage = done_[later_].stage;
     const auto by = value_at(record_.stages[stage].causes, frame_);
@@ -164,28 +167,28 @@ class binder_search {
     const nanoseconds ready = best_.ready;
     const auto before = done_.before_in_lane(later_, 0);
     if (before && done_[*before].end > ready) {
-      consider(before, time_category::worker_wait, sure::no);
+      consider(before, time_category::worker_wait, order::by_stamps);
     }
   }
 
-  /// A stage that the host waited for before it began `later`.
+  /// Considers a stage that the host waited for before it began `later`.
   void consider_cause(std::size_t stage, std::size_t later) {
     if (stage >= later) return;
     const auto work = done_.work_of(stage);
     const auto launch = done_.launch_of(stage);
     if (is_awaited(stage, later)) {
-      // The call that launched it must have returned too.
+      // Its launch call must have returned, too.
       const auto gap = work ? time_category::completion_delay : time_category::untimed;
-      const bool is_last = consider(work, gap, sure::yes);
-      if (!consider(launch, gap, sure::yes) && !is_last) return;
+      const bool is_last = consider(work, gap, order::known);
+      if (!consider(launch, gap, order::known) && !is_last) return;
       const auto seen = value_at(record_.stages[stage].seen, frame_);
       if (seen) best_.ready = std::clamp(sound_time(*seen), best_.end, std::max(best_.end, begin_));
-    } else if (consider(launch ? launch : work, time_category::worker_wait, sure::yes)) {
+    } else if (consider(launch ? launch : work, time_category::worker_wait, order::known)) {
       best_.ready = best_.end;
     }
   }
 
-  /// Whether the host waits for the completion of a stage, not just for its return.
+  /// Whether the host waits for the stage's completion, not only for its return.
   bool is_awaited(std::size_t stage, std::size_t later) const {
     if (record_.stages[stage].on == side::cpu) return false;
     const auto& waits = record_.stages[later].waits;
@@ -193,7 +196,7 @@ class binder_search {
     return schedule_.in_order || wait == waits.end() || wait->how == satisfied_by::completion;
   }
 
-  /// When the host was done with the same stage in the previous frame.
+  /// Returns when the host finished the stage in the previous frame.
   std::optional<nanoseconds> end_in_previous_frame(std::size_t stage) const {
     if (frame_ == 0) return std::nullopt;
     const auto& of = record_.stages[stage];
@@ -213,14 +216,14 @@ class binder_search {
   nanoseconds clock_error_;
   std::vector<bool> found_;
 
-  // Of the search under way.
+  // State of the current search.
   std::size_t later_ = 0;
-  nanoseconds begin_ = 0;  ///< of `later_`
+  nanoseconds begin_ = 0;  ///< begin of `later_`
   std::optional<nanoseconds> latest_;
-  binder best_;
+  blocker best_;
 };
 
-/// The walk along the critical path, back from the end of a frame to when it was due.
+/// Walks the critical path back from a frame's end to its due time.
 class critical_path_walk {
  public:
   critical_path_walk(const run_record& record, const run_lanes& lanes,
@@ -238,7 +241,7 @@ class critical_path_walk {
     if (record_.run.timing == timing_method::none) {
       wait_up_to(begin_, time_category::untimed, {});
     } else {
-      go_back();
+      walk();
     }
     add({time_category::queue_wait, {}, due_, begin_});
     std::reverse(result_.pieces.begin(), result_.pieces.end());
@@ -248,21 +251,21 @@ class critical_path_walk {
   }
 
  private:
-  void go_back() {
-    binder by = search_.of_end(end_);
+  void walk() {
+    blocker by = search_.of_end(end_);
     if (!by.activity) return wait_up_to(begin_, by.gap, {});
     explain_end(std::max(by.end, begin_), by.gap);
     while (true) {
       const std::size_t index = *by.activity;
-      pass(index, by.end);
+      add_activity(index, by.end);
       by = search_.of(index);
       explain_gap(index, by);
       if (!by.activity) return;
     }
   }
 
-  /// The time from `from` until the host had seen the frame's end. Where one thread drives all
-  /// frames, it may have been busy with others first.
+  /// Explains the time from `from` until the host observed the frame's end. A single host thread
+  /// may have worked on other frames first.
   void explain_end(nanoseconds from, time_category gap) {
     if (gap == time_category::completion_delay && properties_of(record_.run).one_host_thread()) {
       if (const auto busy = lanes_.main_busy_until(from, explained_)) {
@@ -273,10 +276,10 @@ class critical_path_walk {
     wait_up_to(from, gap, {});
   }
 
-  /// An activity that held back what comes after it up to `end`.
-  void pass(std::size_t index, nanoseconds end) {
+  /// Adds an activity that delayed its successor until `end`.
+  void add_activity(std::size_t index, nanoseconds end) {
     const activity& it = done_[index];
-    // What began before the frame did so by the clocks' error at most, or its stamps are unsound.
+    // An activity can begin before its frame by the clock error only; anything else is unsound.
     const nanoseconds from = std::max(it.begin, begin_ - search_.tolerance(index));
     if (it.what == activity::kind::stage) {
       const auto& stage = record_.stages[it.stage];
@@ -291,8 +294,8 @@ class critical_path_walk {
     explained_ = std::min(explained_, from);
   }
 
-  /// The time between an activity and what it waited for.
-  void explain_gap(std::size_t index, const binder& by) {
+  /// Adds the waits between an activity and its blocker.
+  void explain_gap(std::size_t index, const blocker& by) {
     const activity& later = done_[index];
     const bool of_graph = later.what == activity::kind::frame_launch;
     const auto waiter = of_graph ? std::nullopt : std::optional(later.stage);
@@ -306,7 +309,7 @@ class critical_path_walk {
     explained_ = std::min(explained_, from);
   }
 
-  /// By time from the last to the first. What follows on its like without a gap is one with it.
+  /// Adds pieces from last to first; merges adjacent waits of a stage for a worker.
   void add(const path_piece& piece) {
     if (piece.end <= piece.begin) return;
     auto& pieces = result_.pieces;
@@ -324,8 +327,8 @@ class critical_path_walk {
   nanoseconds begin_;
   nanoseconds end_;
   frame_activities done_;
-  binder_search search_;
-  nanoseconds explained_ = 0;  ///< everything from here to the end
+  blocker_search search_;
+  nanoseconds explained_ = 0;  ///< pieces cover the time from here to the end
   frame_attribution result_;
 };
 

@@ -20,7 +20,7 @@ namespace graphline {
 
 namespace {
 
-/// What comes of a stage, or of the frame, in the order in which it does.
+/// Order of the rows of a stage or of the frame.
 constexpr time_category in_order[] = {
     time_category::queue_wait,  time_category::previous_frame_wait,
     time_category::worker_wait, time_category::completion_delay,
@@ -32,7 +32,7 @@ bool is_work(time_category what) {
   return what == time_category::cpu || what == time_category::device || what == time_category::copy;
 }
 
-/// Which frames the columns are means of.
+/// Frames that each column averages.
 struct groups {
   std::vector<std::size_t> all;
   std::vector<std::size_t> typical;
@@ -40,7 +40,7 @@ struct groups {
   std::size_t median = 0;
 };
 
-/// `held_up`: frames that are slow because the process stood still, of which no stage is the cause.
+/// @param held_up Frames delayed by a standstill of the process, for which no stage is to blame.
 groups group(const std::vector<nanoseconds>& times, const std::set<std::size_t>& held_up) {
   std::vector<std::size_t> by_time(times.size());
   std::iota(by_time.begin(), by_time.end(), std::size_t{0});
@@ -65,7 +65,8 @@ groups group(const std::vector<nanoseconds>& times, const std::set<std::size_t>&
   return result;
 }
 
-/// Rows by their place in the summary: before all stages, of a stage or after them, then in order.
+/// Rows by position in the summary: index of the stage (0: before all stages), then of the
+/// category.
 using placed_rows = std::map<std::pair<std::size_t, std::ptrdiff_t>, attribution_row>;
 
 attribution_row& row_of(placed_rows& rows, const path_piece& piece, std::size_t stages) {
@@ -81,7 +82,7 @@ bool are_stages_timed(const settings& run) {
   return run.timing == timing_method::sync || traits_of(run.timing).tells_spans;
 }
 
-/// What stages took on the path and beside it, gathered frame by frame.
+/// Accumulates time on and off the path by stage.
 class path_times {
  public:
   explicit path_times(const run_record& record)
@@ -122,8 +123,8 @@ class path_times {
   }
 
  private:
-  /// How much of what a device that does one thing at a time did between these stamps has held the
-  /// path up there: while the path was at its own work on the device, or waited for it.
+  /// Returns for how much of these stamps the path executed or waited on a device that executes one
+  /// operation at a time.
   nanoseconds in_the_way(const stamp_pair& stamps) const {
     auto at =
         std::upper_bound(for_device_.begin(), for_device_.end(), stamps.begin,
@@ -137,8 +138,8 @@ class path_times {
 
   const run_record& record_;
   std::vector<path_stage> stages_;
-  std::vector<nanoseconds> on_path_;    ///< by stage, in the frame at hand
-  std::vector<stamp_pair> for_device_;  ///< of that frame's path: device stages at work or waiting
+  std::vector<nanoseconds> on_path_;    ///< by stage, in the current frame
+  std::vector<stamp_pair> for_device_;  ///< of the current frame's path
 };
 
 std::vector<nanoseconds> running_times(const run_record& record) {
@@ -161,14 +162,14 @@ double mean_bound(const lower_bounds& bounds, std::size_t frames, schedules of) 
 
 // ---- Findings -----------------------------------------------------------------------------------
 
-// Less than this part of a frame is nothing that anybody would look for.
-constexpr double noticeable = 0.02;
+// Smallest reported fraction of a frame.
+constexpr double least_share = 0.02;
 
-// Below this the slowest frame is one of a few, not one of those that are slow now and then.
+// Minimum number of frames for a meaningful group of slowest frames.
 constexpr std::size_t least_frames = 20;
 
-// Of what the frames took more: less than this part of it is nothing that needs saying.
-constexpr double worth_a_word = 0.1;
+// Smallest reported fraction of a finding's total.
+constexpr double least_contribution = 0.1;
 
 quantity time_of(double ns) {
   return {ns, unit::duration};
@@ -178,19 +179,17 @@ double growth(const attribution_row& row) {
   return row.slowest - row.typical;
 }
 
-/// "device time", "queue wait".
+/// Returns "device time", "queue wait".
 std::string name_of(time_category what) {
-  const bool is_wait = what != time_category::cpu && what != time_category::device &&
-                       what != time_category::copy && what != time_category::launch;
-  return in_words(what) + (is_wait ? "" : " time");
+  return in_words(what) + (is_work(what) || what == time_category::launch ? " time" : "");
 }
 
-/// What grew most between typical frames and slow ones, the most first. Others may have shrunk, so
-/// that these take more than the frames do.
+/// Returns the rows that grew most from typical to slow frames, largest growth first. Others may
+/// have shrunk, so that these can grow by more than the whole frame.
 std::vector<attribution_row> grown_most(const attribution_summary& summary, double more) {
   constexpr std::size_t most_named = 3;
   auto rows = summary.rows;
-  std::erase_if(rows, [&](const auto& row) { return growth(row) < worth_a_word * more; });
+  std::erase_if(rows, [&](const auto& row) { return growth(row) < least_contribution * more; });
   std::stable_sort(rows.begin(), rows.end(),
                    [](const auto& a, const auto& b) { return growth(a) > growth(b); });
   rows.resize(std::min(rows.size(), most_named));
@@ -202,7 +201,7 @@ void add_slow_frames(const run_record& record, const attribution_summary& summar
   if (record.frames.size() < least_frames) return;
   const double more = summary.end_to_end.slowest - summary.end_to_end.typical;
   const auto doubt = 2 * static_cast<double>(record.clock_error);
-  if (more < std::max(noticeable * summary.end_to_end.typical, doubt)) return;
+  if (more < std::max(least_share * summary.end_to_end.typical, doubt)) return;
   finding_items items;
   for (const auto& row : grown_most(summary, more)) {
     items.push_back({name_of(row.what), row.stage ? record.stages[*row.stage].name : "",
@@ -215,8 +214,8 @@ void add_slow_frames(const run_record& record, const attribution_summary& summar
   to.push_back(std::move(found));
 }
 
-/// Whether a stage of the critical path waits there for its turn alone: on the host thread or a
-/// stream, not for what the stage before it has made.
+/// Whether a stage of the critical path waits only because of the schedule, for the host thread or
+/// a stream, not for its input.
 bool follows_schedule(const run_record& record, const lower_bound& bound) {
   if (bound.by != limited_by::critical_path) return false;
   for (std::size_t i = 1; i < bound.stages.size(); ++i) {
@@ -227,8 +226,8 @@ bool follows_schedule(const run_record& record, const lower_bound& bound) {
   return false;
 }
 
-/// Whether the stages that share the cores or the device are at work for most of the median frame:
-/// far above the bound something else limits it.
+/// Whether the stages that share the cores or the device work for at least half of the median
+/// frame. Otherwise something else limits the frame.
 bool fills(const run_record& record, const attribution_summary& summary) {
   const auto& median = summary.bound_of_median;
   nanoseconds work = 0;
@@ -242,8 +241,8 @@ bool fills(const run_record& record, const attribution_summary& summary) {
   return 2 * work / std::max(cores ? record.cpu_cores : 1, 1) >= frame.end - frame.begin;
 }
 
-/// The stages that make the bound are the subjects; with several frames in flight, those that fill
-/// the frame period.
+/// Names the stages that determine the bound or, with several frames in flight, those that fill the
+/// frame period.
 void add_lower_bound(const run_record& record, const attribution_summary& summary,
                      std::vector<finding>& to) {
   if (record.stages.size() < 2 || !summary.bound || !summary.bound_of_any) return;
@@ -271,7 +270,7 @@ void add_lower_bound(const run_record& record, const attribution_summary& summar
   found.with(one_bound ? "bound" : "bound_of_schedule", time_of(*summary.bound));
   if (!one_bound) found.with("bound_of_any", time_of(*summary.bound_of_any));
   found.with("running", time_of(summary.running));
-  // The bound is of the stages, which do not see a frame wait for its begin.
+  // The bound covers stages only, so it excludes the wait before a frame's begin.
   if (record.run.arrival != arrival::closed) found.with("without", std::string("queue wait"));
   const double above = summary.running / *summary.bound;
   if (above < 2) {
@@ -286,12 +285,12 @@ void add_overlap(const run_record& record, const attribution_summary& summary,
                  std::vector<finding>& to) {
   double hidden = 0;
   for (const auto& stage : summary.stages) hidden += stage.off_path;
-  // Stamps of the device and of the host may be off each other at either end of a stage.
+  // Device and host stamps may differ at either end of a stage.
   const auto doubt = 2 * static_cast<double>(record.clock_error);
-  if (hidden <= 0 || hidden < std::max(noticeable * summary.running, doubt)) return;
+  if (hidden <= 0 || hidden < std::max(least_share * summary.running, doubt)) return;
   std::vector<std::size_t> by_share;
   for (std::size_t s = 0; s < summary.stages.size(); ++s) {
-    if (summary.stages[s].off_path >= worth_a_word * hidden) by_share.push_back(s);
+    if (summary.stages[s].off_path >= least_contribution * hidden) by_share.push_back(s);
   }
   std::stable_sort(by_share.begin(), by_share.end(), [&](std::size_t a, std::size_t b) {
     return summary.stages[a].off_path > summary.stages[b].off_path;

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
+#include <utility>
 
+#include "framework/analysis/run/frame_activities.hpp"
+#include "framework/analysis/run/frame_period.hpp"
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
 
@@ -14,18 +16,18 @@ namespace graphline {
 
 namespace {
 
-/// Of the time of the cores that the run could use. A hypervisor takes its time from threads that
-/// want to run; other processes may have run where nothing else did.
-constexpr double much_steal = 0.01;
-constexpr double much_by_others = 0.1;
+/// Reported fractions of the time of the usable cores. Steal delays threads that want to run; other
+/// processes may have used idle cores.
+constexpr double steal_limit = 0.01;
+constexpr double others_limit = 0.1;
 
-/// The system counts in ticks of 10 ms, core by core, so that less than this may be none.
+/// The system counts in ticks of 10 ms per core, so smaller values are noise.
 constexpr nanoseconds resolution = 50'000'000;
 
-/// Below this part of what it was a clock has dropped.
+/// Ratio of clocks below which a clock has dropped.
 constexpr double dropped_clock = 0.9;
 
-/// A time of cores as a part of what all of them had.
+/// CPU time as a fraction of the total time of all cores.
 std::optional<double> part_of_cores(const std::optional<nanoseconds>& time,
                                     const conditions_record& conditions) {
   if (!time || conditions.lasted <= 0 || conditions.cores <= 0) return std::nullopt;
@@ -38,7 +40,7 @@ std::string cores_text(nanoseconds time, const conditions_record& conditions) {
                      conditions.cores, conditions.cores == 1 ? "" : "s");
 }
 
-bool is_much(const std::optional<nanoseconds>& time, double limit,
+bool exceeds(const std::optional<nanoseconds>& time, double limit,
              const conditions_record& conditions) {
   const auto part = part_of_cores(time, conditions);
   return part && *part > limit && *time > resolution;
@@ -48,7 +50,7 @@ bool has_dropped(const std::optional<double>& before, const std::optional<double
   return before && after && *after < dropped_clock * *before;
 }
 
-/// The reasons of both states, each once.
+/// Throttling reasons of both states, without duplicates.
 std::vector<std::string> slowed_by(const conditions_record& conditions) {
   std::vector<std::string> reasons;
   for (const auto* state : {&conditions.device_before, &conditions.device_after}) {
@@ -70,13 +72,12 @@ std::optional<int> other_processes(const conditions_record& conditions) {
   return most;
 }
 
-/// Of what a thread ran and waited, and of the time that the run lasted.
 bool was_kept_waiting(const thread_time& t, const conditions_record& conditions) {
-  constexpr double much_of_its_time = 0.05;
-  constexpr double much_of_the_run = 0.01;
+  constexpr double least_of_its_time = 0.05;
+  constexpr double least_of_the_run = 0.01;
   const auto waited = static_cast<double>(t.waited);
-  return waited > much_of_its_time * static_cast<double>(t.on_cpu + t.waited) &&
-         waited > much_of_the_run * static_cast<double>(conditions.lasted);
+  return waited > least_of_its_time * static_cast<double>(t.on_cpu + t.waited) &&
+         waited > least_of_the_run * static_cast<double>(conditions.lasted);
 }
 
 bool ran_a_stage(const run_record& record, const std::string& thread) {
@@ -88,7 +89,7 @@ bool ran_a_stage(const run_record& record, const std::string& thread) {
   });
 }
 
-/// " at frames 17 to 19".
+/// Formats " at frames 17 to 19".
 std::string held_up_text(const std::vector<std::size_t>& frames) {
   if (frames.empty()) return "";
   if (frames.size() == 1) return fmt::format(" at frame {}", frames.front());
@@ -139,7 +140,7 @@ std::set<std::size_t> frames_held_up(const run_record& record) {
   for (const auto& still : record.conditions->standstills) {
     for (const auto frame : frames_held_up(frames, still)) held_up.insert(frame);
   }
-  const auto slots = static_cast<std::size_t>(std::max<std::int64_t>(record.run.in_flight, 1));
+  const auto slots = slots_of(record);
   for (std::size_t frame = slots; frame < frames.size(); ++frame) {
     const auto before = frame - slots;
     if (held_up.contains(before) && frames[before].end > frames[frame].due) held_up.insert(frame);
@@ -152,24 +153,19 @@ run_record without_held_up(const run_record& record) {
   run_record rest;
   rest.run = record.run;
   rest.load = record.load;
-  std::map<nanoseconds, nanoseconds> disturbed;  // from begin to end, apart from each other
-  const auto add = [&](nanoseconds begin, nanoseconds end) {
-    const auto last = disturbed.empty() ? disturbed.end() : std::prev(disturbed.end());
-    const bool joins = last != disturbed.end() && begin <= last->second;
-    auto& to = joins ? last->second : disturbed[begin];
-    to = std::max(to, end);
-  };
+  std::vector<stamp_pair> disturbed;
   for (std::size_t frame = 0; frame < record.frames.size(); ++frame) {
     const auto& of = record.frames[frame];
     if (held_up.contains(frame)) {
-      add(of.due, of.end);
+      disturbed.push_back({of.due, of.end});
     } else {
       rest.frames.push_back(of);
     }
   }
+  disturbed = merged(std::move(disturbed));
   const auto was_disturbed = [&](nanoseconds due) {
-    const auto next = disturbed.upper_bound(due);
-    return next != disturbed.begin() && due <= std::prev(next)->second;
+    const auto next = std::ranges::upper_bound(disturbed, due, {}, &stamp_pair::begin);
+    return next != disturbed.begin() && due <= std::prev(next)->end;
   };
   std::erase_if(rest.load.dropped, was_disturbed);
   std::erase_if(rest.load.unfinished, was_disturbed);
@@ -180,14 +176,14 @@ std::vector<std::string> disturbances_of(const conditions_record& conditions,
                                          std::span<const frame_record> frames) {
   const auto& c = conditions;
   std::vector<std::string> found = standstill_texts(c, frames);
-  if (is_much(c.throttled, much_steal, c)) {
+  if (exceeds(c.throttled, steal_limit, c)) {
     found.push_back(fmt::format("the CPU quota of the control group held threads back for {}",
                                 format_duration(static_cast<double>(*c.throttled))));
   }
-  if (is_much(c.others, much_by_others, c)) {
+  if (exceeds(c.others, others_limit, c)) {
     found.push_back("other processes kept " + cores_text(*c.others, c) + " busy");
   }
-  if (is_much(c.steal, much_steal, c)) {
+  if (exceeds(c.steal, steal_limit, c)) {
     found.push_back(fmt::format("the hypervisor took {:.1f} % of the cores' time (steal)",
                                 100 * *part_of_cores(c.steal, c)));
   }

@@ -12,33 +12,30 @@
 
 namespace graphline {
 
-/// What kept a run from having the machine to itself, each in a few words: time that a hypervisor
-/// took, other processes on the cores that it could use or on its device, clocks that dropped or
-/// were held down. Below the resolution of the system's counters nothing counts. Empty: nothing is
-/// known to have disturbed it. Of times in which the process stood still, the `frames` are named
-/// that it held up.
+/// Describes what disturbed a run, a few words each: hypervisor steal, other processes on its cores
+/// or device, clocks that dropped or were throttled. Ignores amounts below the resolution of the
+/// system's counters. Names those of `frames` that a standstill of the process delayed.
 std::vector<std::string> disturbances_of(const conditions_record& conditions,
                                          std::span<const frame_record> frames = {});
 
-/// Whether the process stood still while the run's frames ran: what it measured is not the
-/// pipeline's.
+/// Whether the process stood still during the run, so that measurements do not represent the
+/// pipeline.
 bool stood_still(const run_record& record);
 
-/// The frames that this held up, ascending: due, or under way, meanwhile.
+/// Frames that the standstill delayed, ascending: due or in flight during it.
 std::vector<std::size_t> frames_held_up(std::span<const frame_record> frames,
                                         const standstill_record& by);
 
-/// The frames that the run's standstills held up, and those that then waited for these to make
-/// room.
+/// Frames that the run's standstills delayed, and frames that then waited for their slots.
 std::set<std::size_t> frames_held_up(const run_record& record);
 
-/// The settings, frames and load of a run, without frames of `frames_held_up` and those dropped
-/// meanwhile; nothing of its stages.
+/// Returns the run's settings, frames and load without the frames of `frames_held_up` and without
+/// frames dropped at these times. The result has no stages.
 run_record without_held_up(const run_record& record);
 
-/// These over one or several runs of one pipeline as one warning, "disturbed", with the threads
-/// that waited for a core; nothing where there are none. `one` of the runs tells which thread ran
-/// stages.
+/// Combines the disturbances of runs of one pipeline into a warning, "disturbed", including threads
+/// that waited for a core; empty if there are none.
+/// @param one Any of the runs; identifies the threads that ran stages.
 std::optional<finding> disturbance_finding(const std::optional<conditions_record>& over,
                                            const run_record& one);
 

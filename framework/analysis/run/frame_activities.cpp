@@ -29,6 +29,19 @@ std::optional<stamp_pair> work_stamps(const stage_record& stage, std::size_t fra
   return stamps;
 }
 
+std::vector<stamp_pair> merged(std::vector<stamp_pair> spans) {
+  std::ranges::sort(spans, {}, &stamp_pair::begin);
+  std::vector<stamp_pair> result;
+  for (const auto& span : spans) {
+    if (result.empty() || span.begin > result.back().end) {
+      result.push_back(span);
+    } else {
+      result.back().end = std::max(result.back().end, span.end);
+    }
+  }
+  return result;
+}
+
 run_lanes::run_lanes(const run_record& record)
     : record_(record), one_thread_(properties_of(record.run).one_host_thread()) {
   const bool one_at_a_time = record.device.one_at_a_time;
@@ -39,7 +52,7 @@ run_lanes::run_lanes(const run_record& record)
   }
   stream_count_ = numbers.size();
 
-  // A frame that is alone in flight shares its threads with no other.
+  // With one frame in flight, frames do not share the thread.
   if (record.run.in_flight <= 1 || !one_thread_) return;
   for (const auto& stage : record.stages) {
     for (const auto* column : {&stage.enqueued, &stage.synced, &stage.cpu}) {
@@ -66,7 +79,7 @@ std::optional<nanoseconds> run_lanes::main_busy_until(nanoseconds from, nanoseco
 
 frame_activities::frame_activities(const run_record& record, const run_lanes& lanes,
                                    std::size_t frame)
-    : work_(record.stages.size(), none), launches_(record.stages.size(), none) {
+    : work_(record.stages.size()), launches_(record.stages.size()) {
   all_.reserve(2 * record.stages.size() + 1);
   for (std::size_t s = 0; s < record.stages.size(); ++s) {
     const auto& stage = record.stages[s];
@@ -90,8 +103,9 @@ frame_activities::frame_activities(const run_record& record, const run_lanes& la
   });
 }
 
-std::size_t frame_activities::add(activity what, const std::optional<stamp_pair>& stamps) {
-  if (!stamps) return none;
+std::optional<std::size_t> frame_activities::add(activity what,
+                                                 const std::optional<stamp_pair>& stamps) {
+  if (!stamps) return std::nullopt;
   what.begin = stamps->begin;
   what.end = stamps->end;
   all_.push_back(what);

@@ -8,53 +8,68 @@
 
 namespace graphline {
 
-/// A frame's entry of a column, if it has one that does not end before it begins. Beyond 36 years
-/// from the epoch, as a damaged file may say, it is moved to there, so that no difference
-/// overflows.
+/// Returns a frame's stamps; empty if missing or if they end before they begin. Clamps stamps to 36
+/// years around the epoch, since a damaged file may hold any value, so that differences do not
+/// overflow.
 std::optional<stamp_pair> sound_stamps(const std::vector<stamp_pair>& column, std::size_t frame);
 
-/// When a stage was at work for a frame, by what times it: a device stage for as long as the device
-/// tells, up to its end. What it waited for other streams' work is taken to lie before that.
+/// Returns when a stage worked on a frame, from the column that times it. Uses the device's busy
+/// time if reported, placed at the end of the span: time waited for other streams is assumed to
+/// come first.
 std::optional<stamp_pair> work_stamps(const stage_record& stage, std::size_t frame);
 
-/// A point in time, moved in the same way.
+/// Clamps a time in the same way.
 nanoseconds sound_time(nanoseconds at) noexcept;
 
-/// Something that was done for a frame and has stamps.
+/// Sorts spans and joins those that overlap or touch.
+std::vector<stamp_pair> merged(std::vector<stamp_pair> spans);
+
+/// Mean length over `frames` frames, in ns; `stamps_of(frame)` returns optional stamps.
+template <class StampsOf>
+double mean_length(std::size_t frames, StampsOf stamps_of) {
+  double sum = 0;
+  for (std::size_t f = 0; f < frames; ++f) {
+    if (const auto stamps = stamps_of(f)) sum += static_cast<double>(stamps->length());
+  }
+  return sum / static_cast<double>(frames);
+}
+
+/// A timed activity of a frame.
 struct activity {
   enum class kind {
-    stage,         ///< a stage at work, by its device, synced or CPU stamps
-    launch,        ///< of a device stage
-    frame_launch,  ///< of the frame's graph
+    stage,         ///< stage execution, from device, synced or CPU stamps
+    launch,        ///< launch of a device stage
+    frame_launch,  ///< launch of the frame's graph
   };
   kind what = kind::stage;
-  std::size_t stage = 0;  ///< of no meaning for `frame_launch`
+  std::size_t stage = 0;  ///< unused for `frame_launch`
   nanoseconds begin = 0;
   nanoseconds end = 0;
   bool by_device = false;           ///< stamped by the device
-  std::optional<std::size_t> lane;  ///< of `run_lanes`; nothing where it is not known
+  std::optional<std::size_t> lane;  ///< index in `run_lanes`; empty if unknown
 };
 
-/// What carries out one thing at a time during a run: its streams and its host threads, by number.
+/// Numbers the lanes of a run, its streams and host threads. Each lane executes one activity at a
+/// time.
 class run_lanes {
  public:
-  /// `record` must outlive this.
+  /// @pre `record` outlives this object.
   explicit run_lanes(const run_record& record);
 
-  /// Of a device stage's execution. All streams are one lane on a device that carries out one
+  /// Lane of a device stage's execution. All streams share a lane on a device that executes one
   /// operation at a time.
   std::size_t of_stream(std::size_t stage) const { return streams_[stage]; }
 
-  /// Of the thread that ran a CPU stage or launched a device stage. Nothing where the record does
-  /// not say and the strategy has more than one.
+  /// Lane of the thread that ran a CPU stage or launched a device stage; empty if the record does
+  /// not name it and the strategy uses several threads.
   std::optional<std::size_t> of_thread(std::size_t stage, std::size_t frame) const;
 
-  /// Of the thread that drives the frames.
+  /// Lane of the main thread.
   std::size_t of_main() const noexcept { return stream_count_; }
 
-  /// When the one thread that drives the frames ended what it did last before `to`, for any frame,
-  /// if that was after `from`. Logarithmic in the number of frames. Empty with one frame in flight
-  /// or several threads.
+  /// Returns when the last activity of the single host thread before `to`, for any frame, ended, if
+  /// after `from`. Takes O(log n) time for n frames. Empty with one frame in flight or several
+  /// threads.
   std::optional<nanoseconds> main_busy_until(nanoseconds from, nanoseconds to) const;
 
  private:
@@ -62,38 +77,34 @@ class run_lanes {
   bool one_thread_;
   std::size_t stream_count_ = 0;
   std::vector<std::size_t> streams_;  ///< by stage
-  std::vector<stamp_pair> main_;      ///< what the one thread did, by begin
+  std::vector<stamp_pair> main_;      ///< activities of the single host thread, by begin
 };
 
-/// All that was done for one frame, by index.
+/// All activities of a frame, by index.
 class frame_activities {
  public:
   frame_activities(const run_record& record, const run_lanes& lanes, std::size_t frame);
 
-  /// Stages at work first, each in planned order.
+  /// Stage executions first, then launches, each in planned order.
   const std::vector<activity>& all() const noexcept { return all_; }
   const activity& operator[](std::size_t index) const { return all_[index]; }
 
-  std::optional<std::size_t> work_of(std::size_t stage) const { return known(work_[stage]); }
-  std::optional<std::size_t> launch_of(std::size_t stage) const { return known(launches_[stage]); }
-  std::optional<std::size_t> frame_launch() const { return known(frame_launch_); }
+  std::optional<std::size_t> work_of(std::size_t stage) const { return work_[stage]; }
+  std::optional<std::size_t> launch_of(std::size_t stage) const { return launches_[stage]; }
+  std::optional<std::size_t> frame_launch() const { return frame_launch_; }
 
-  /// What ended last of all that began before `index` in the same lane and ended no more than
-  /// `tolerance` after it began.
+  /// Returns the last activity to end among those that began before `index` in its lane and ended
+  /// at most `tolerance` after its begin.
   std::optional<std::size_t> before_in_lane(std::size_t index, nanoseconds tolerance) const;
 
  private:
-  static constexpr std::size_t none = static_cast<std::size_t>(-1);
-  static std::optional<std::size_t> known(std::size_t index) {
-    return index == none ? std::nullopt : std::optional(index);
-  }
-  std::size_t add(activity what, const std::optional<stamp_pair>& stamps);
+  std::optional<std::size_t> add(activity what, const std::optional<stamp_pair>& stamps);
 
   std::vector<activity> all_;
-  std::vector<std::size_t> work_;      ///< by stage
-  std::vector<std::size_t> launches_;  ///< by stage
-  std::size_t frame_launch_ = none;
-  std::vector<std::size_t> by_lane_;  ///< those whose lane is known: by lane, then by end
+  std::vector<std::optional<std::size_t>> work_;      ///< by stage
+  std::vector<std::optional<std::size_t>> launches_;  ///< by stage
+  std::optional<std::size_t> frame_launch_;
+  std::vector<std::size_t> by_lane_;  ///< activities with a known lane, by lane, then end
 };
 
 }  // namespace graphline

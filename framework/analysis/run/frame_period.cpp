@@ -12,11 +12,8 @@
 namespace graphline {
 namespace {
 
-std::size_t slots_of(const run_record& record) {
-  return static_cast<std::size_t>(std::max<std::int64_t>(record.run.in_flight, 1));
-}
-
-/// All gaps between a completion and the one `apart` before it; 0 < apart < ends.size(), ascending.
+/// Sums the gaps between each completion and the one `apart` before it.
+/// @pre 0 < `apart` < `ends.size()`; `ends` ascends.
 completed_frames between(const std::vector<nanoseconds>& ends, std::size_t apart) {
   double sum = 0;
   for (std::size_t i = 0; i < apart; ++i) {
@@ -25,8 +22,8 @@ completed_frames between(const std::vector<nanoseconds>& ends, std::size_t apart
   return {static_cast<double>(ends.size() - apart), sum / static_cast<double>(apart)};
 }
 
-/// How long what does one thing at a time was at work on a frame, on average, of what was longest:
-/// a stage, a host thread, a stream, or the device where it tells how long it was at work.
+/// Returns the largest mean busy time per frame, in ns, of a stage, host thread or stream, or of a
+/// device that reports busy time.
 double busiest(const run_record& record) {
   double most = 0;
   std::map<std::uint32_t, double> threads;
@@ -53,7 +50,7 @@ double busiest(const run_record& record) {
   return most / static_cast<double>(record.frames.size());
 }
 
-/// Never faster than what was busiest.
+/// Limits the rate by the busiest resource.
 completed_frames in_the_long_run(const run_record& record, const std::vector<nanoseconds>& ends,
                                  std::size_t apart) {
   auto done = between(ends, apart);
@@ -96,6 +93,10 @@ completed_frames completions_of(const run_record& record) {
     return {static_cast<double>(ends.size()), static_cast<double>(ends.back() - begin)};
   }
   return in_the_long_run(record, ends, slots);
+}
+
+std::size_t slots_of(const run_record& record) {
+  return static_cast<std::size_t>(std::max<std::int64_t>(record.run.in_flight, 1));
 }
 
 bool is_scheduled(const settings& run) {

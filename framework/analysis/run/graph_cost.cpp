@@ -8,15 +8,15 @@ namespace {
 
 constexpr std::size_t least_repetitions = 3;
 
-/// Quartiles by nearest rank and the median of repetitions, added up over graphs.
-struct spread {
+/// Quartiles by nearest rank and medians of repetitions, summed over graphs.
+struct quartiles {
   nanoseconds low = 0;
   nanoseconds median = 0;
   nanoseconds high = 0;
 };
 
-/// False, and nothing added, for too few.
-bool add(spread& to, std::vector<nanoseconds> times) {
+/// Returns false and adds nothing if there are too few repetitions.
+bool add(quartiles& to, std::vector<nanoseconds> times) {
   const std::size_t n = times.size();
   if (n < least_repetitions) return false;
   std::sort(times.begin(), times.end());
@@ -26,13 +26,13 @@ bool add(spread& to, std::vector<nanoseconds> times) {
   return true;
 }
 
-/// What there was to pay before the first frame; nothing when it is not known.
+/// One-time cost before the first frame; empty if unknown.
 std::optional<nanoseconds> cost_of(const graph_cost_summary& summary) {
   if (!summary.first_launch) return std::nullopt;
   return summary.capture + summary.instantiate + *summary.first_launch;
 }
 
-void compare(graph_cost_summary& summary, const spread& launch, const spread& eager) {
+void compare(graph_cost_summary& summary, const quartiles& launch, const quartiles& eager) {
   using comparison = graph_cost_summary::comparison;
   summary.saving = eager.median - launch.median;
   summary.found = comparison::no_difference;
@@ -40,14 +40,14 @@ void compare(graph_cost_summary& summary, const spread& launch, const spread& ea
   if (launch.high >= eager.low) return;
   summary.found = comparison::saves;
   if (const auto cost = cost_of(summary)) {
-    summary.paid_after = (*cost + *summary.saving - 1) / *summary.saving;
+    summary.breaks_even_after = (*cost + *summary.saving - 1) / *summary.saving;
   }
 }
 
 }  // namespace
 
 std::optional<nanoseconds> median_of_repetitions(std::vector<nanoseconds> times) {
-  spread found;
+  quartiles found;
   if (!add(found, std::move(times))) return std::nullopt;
   return found.median;
 }
@@ -57,8 +57,8 @@ std::optional<graph_cost_summary> graph_cost_of(const run_record& record) {
   graph_cost_summary summary;
   summary.graphs = record.graphs.size();
   summary.first_launch = 0;
-  spread launch;
-  spread eager;
+  quartiles launch;
+  quartiles eager;
   bool enough = true;
   for (const auto& graph : record.graphs) {
     summary.executables += graph.executables;
@@ -68,7 +68,7 @@ std::optional<graph_cost_summary> graph_cost_of(const run_record& record) {
     const auto later = median_of_repetitions(graph.later_launch);
     if (!later) summary.first_launch.reset();
     if (summary.first_launch) {
-      // A clock that goes back makes times negative.
+      // Times can be negative if the clock was set back.
       const auto usual =
           static_cast<nanoseconds>(graph.executables) * std::max<nanoseconds>(0, *later);
       *summary.first_launch += std::max<nanoseconds>(0, graph.first_launch - usual);

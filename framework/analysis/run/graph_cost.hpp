@@ -9,28 +9,29 @@
 
 namespace graphline {
 
-/// The median of repetitions; nothing below three of them.
+/// Median of at least three repetitions; empty for fewer.
 std::optional<nanoseconds> median_of_repetitions(std::vector<nanoseconds> times);
 
-/// What all graphs of a run cost together, and what they spare the host in each frame.
+/// Total cost of the graphs of a run, and the host time that they save per frame.
 struct graph_cost_summary {
   std::size_t graphs = 0;
   std::size_t executables = 0;
   std::size_t nodes = 0;
   nanoseconds capture = 0;
   nanoseconds instantiate = 0;
-  /// What first launches took beyond later ones; nothing when too few later ones were measured.
+  /// Time by which first launches exceeded later ones; empty if too few later ones were measured.
   std::optional<nanoseconds> first_launch;
 
-  /// Whether launching is quicker for the host than enqueueing operation by operation: only said
-  /// where the middle halves of the repetitions lie apart.
+  /// Host time of a graph launch compared with enqueueing each operation. `saves` and `costs`
+  /// require that the interquartile ranges of the repetitions do not overlap.
   enum class comparison { too_few, no_difference, saves, costs };
   comparison found = comparison::too_few;
-  std::optional<nanoseconds> saving;       ///< of a frame, by the medians; below zero: it costs
-  std::optional<std::int64_t> paid_after;  ///< frames; where launching saves
+  std::optional<nanoseconds> saving;  ///< per frame, from medians; negative if launching costs more
+  std::optional<std::int64_t>
+      breaks_even_after;  ///< frames until the graphs pay off; set with `saves`
 };
 
-/// Nothing for a run without graphs.
+/// Empty for a run without graphs.
 std::optional<graph_cost_summary> graph_cost_of(const run_record& record);
 
 }  // namespace graphline

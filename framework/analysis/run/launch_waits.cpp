@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "framework/analysis/run/frame_activities.hpp"
@@ -10,22 +11,7 @@ namespace graphline {
 
 namespace {
 
-/// Sorts and joins stretches of time that overlap.
-void merge(std::vector<stamp_pair>& spans) {
-  std::sort(spans.begin(), spans.end(),
-            [](const stamp_pair& a, const stamp_pair& b) { return a.begin < b.begin; });
-  std::size_t kept = 0;
-  for (const auto& span : spans) {
-    if (kept > 0 && span.begin <= spans[kept - 1].end) {
-      spans[kept - 1].end = std::max(spans[kept - 1].end, span.end);
-    } else {
-      spans[kept++] = span;
-    }
-  }
-  spans.resize(kept);
-}
-
-/// When the device was at work, on any stage and frame.
+/// Time spans with device work, on any stage and frame.
 std::vector<stamp_pair> work_of_device(const run_record& record) {
   std::vector<stamp_pair> work;
   for (const auto& stage : record.stages) {
@@ -33,29 +19,29 @@ std::vector<stamp_pair> work_of_device(const run_record& record) {
       if (const auto stamps = work_stamps(stage, f)) work.push_back(*stamps);
     }
   }
-  merge(work);
-  return work;
+  return merged(std::move(work));
 }
 
-/// What of `from` to `to` lies outside `work`, which is merged.
-void add_gaps(std::vector<stamp_pair>& to_list, const std::vector<stamp_pair>& work,
-              nanoseconds from, nanoseconds to) {
+/// Appends the parts of [`from`, `to`) outside `work`.
+/// @pre `work` is merged.
+void add_gaps(std::vector<stamp_pair>& gaps, const std::vector<stamp_pair>& work, nanoseconds from,
+              nanoseconds to) {
   auto at = std::upper_bound(work.begin(), work.end(), from,
                              [](nanoseconds t, const stamp_pair& span) { return t < span.end; });
   while (from < to) {
     const nanoseconds next = at == work.end() ? to : std::clamp(at->begin, from, to);
-    if (next > from) to_list.push_back({from, next});
+    if (next > from) gaps.push_back({from, next});
     if (at == work.end()) return;
     from = std::max(from, at->end);
     ++at;
   }
 }
 
-/// A device stage with launches of its own, over all frames; sums in nanoseconds.
+/// A device stage with separate launches; sums over all frames in ns.
 struct launched_stage {
   std::size_t stage = 0;
-  double idle = 0;    ///< of the device, while the stage was enqueued
-  double beside = 0;  ///< between its events, while it was enqueued
+  double idle = 0;    ///< device idle time while the stage was enqueued
+  double beside = 0;  ///< time between its events while it was enqueued
   double enqueue = 0;
   double device = 0;
 };
@@ -67,12 +53,11 @@ class launch_waits {
       const auto& stage = record.stages[s];
       if (!stage.enqueued.empty() && !stage.device.empty()) stages_.push_back({.stage = s});
     }
-    std::vector<stamp_pair> idle;  // of a frame, in which several stages may be enqueued at once
+    std::vector<stamp_pair> idle;  // of one frame; several stages may be enqueued concurrently
     for (std::size_t f = 0; f < record.frames.size(); ++f) {
       idle.clear();
       for (auto& one : stages_) add(one, f, idle);
-      merge(idle);
-      for (const auto& gap : idle) idle_ += static_cast<double>(gap.length());
+      for (const auto& gap : merged(idle)) idle_ += static_cast<double>(gap.length());
       running_ += static_cast<double>(record.frames[f].end - record.frames[f].begin);
     }
   }
@@ -140,8 +125,8 @@ class launch_waits {
   const run_record& record_;
   std::vector<stamp_pair> work_;
   std::vector<launched_stage> stages_;
-  double idle_ = 0;     ///< of the device for want of any launch, over all frames
-  double running_ = 0;  ///< from begin to end, over all frames
+  double idle_ = 0;     ///< device idle time while stages were enqueued, over all frames
+  double running_ = 0;  ///< total time from begin to end of all frames
 };
 
 }  // namespace

@@ -15,23 +15,22 @@ namespace {
 
 constexpr std::size_t none = static_cast<std::size_t>(-1);
 
-/// A stage as its resource sees it.
+/// A stage as work for a resource.
 struct job {
-  nanoseconds ready = 0;  ///< at the earliest
+  nanoseconds ready = 0;  ///< earliest start
   nanoseconds work = 0;
-  nanoseconds after = 0;  ///< what follows it at least
+  nanoseconds after = 0;  ///< minimum time from its end to the frame's end
 };
 
-/// Stages that share a resource: those ready at `ready` at the earliest, with `after` to follow at
-/// least.
+/// Stages that share a resource: ready at `ready` or later, followed by at least `after`.
 struct shared_set {
   nanoseconds ready = 0;
-  nanoseconds own = 0;  ///< what the resource takes for them
+  nanoseconds own = 0;  ///< time on the resource
   nanoseconds after = 0;
   nanoseconds time() const noexcept { return ready + own + after; }
 };
 
-/// The earliest moment at which all jobs can be done, by their ready times.
+/// Returns the earliest time at which all jobs can be complete, given their ready times.
 nanoseconds all_done(std::vector<job>& jobs, std::size_t cores) {
   std::sort(jobs.begin(), jobs.end(), [](const job& a, const job& b) { return a.ready > b.ready; });
   nanoseconds latest = 0;
@@ -43,7 +42,7 @@ nanoseconds all_done(std::vector<job>& jobs, std::size_t cores) {
   return latest;
 }
 
-/// The stages of one frame, with their times and the order that is given.
+/// Stages of one frame with their times and order constraints.
 class frame_stages {
  public:
   frame_stages(const run_record& record, const std::vector<schedule_step>& steps, std::size_t frame,
@@ -53,7 +52,7 @@ class frame_stages {
         one_launch_(properties_of(record.run).one_launch),
         stages_(record.stages.size()) {
     for (std::size_t s = 0; s < stages_.size(); ++s) {
-      constexpr nanoseconds longest = nanoseconds{1} << 50;  // 13 days: of many a sum is one too
+      constexpr nanoseconds longest = nanoseconds{1} << 50;  // 13 days; keeps sums from overflowing
       auto stamps = work_stamps(record.stages[s], frame).value_or(stamp_pair{});
       stamps.begin = std::max(stamps.begin, stamps.end - longest);
       stages_[s].stamps = stamps;
@@ -87,7 +86,7 @@ class frame_stages {
     nanoseconds ready = 0;
     nanoseconds after = 0;
     std::vector<std::size_t> earlier;
-    boost::dynamic_bitset<> before;  ///< all stages that come before it
+    boost::dynamic_bitset<> before;  ///< all its predecessors
     nanoseconds work() const noexcept { return stamps.length(); }
   };
   struct resource {
@@ -102,9 +101,8 @@ class frame_stages {
     return result;
   }
 
-  /// The order in which streams had their stages: that of the host thread's steps or, where stages
-  /// start when they are ready, of their begin, as far as no stage comes before one that it waits
-  /// for.
+  /// Order of stages on streams: that of the host thread's steps or, if stages start when ready, by
+  /// begin, adjusted so that no stage precedes one it waits for.
   std::vector<std::size_t> order_of_schedule() const {
     if (!steps_.empty()) {
       std::vector<std::size_t> order;
@@ -120,23 +118,16 @@ class frame_stages {
     });
     std::vector<std::size_t> result;
     std::vector<bool> placed(planned.size(), false);
-    std::vector<std::size_t> open;
-    for (const std::size_t first : planned) {
-      open.push_back(first);
-      while (!open.empty()) {
-        const std::size_t s = open.back();
-        const auto& waits = record_.stages[s].waits;
-        const auto missing = std::find_if(waits.begin(), waits.end(), [&](const wait_record& wait) {
-          return wait.stage < s && !placed[wait.stage];
-        });
-        if (!placed[s] && missing != waits.end()) {
-          open.push_back(missing->stage);
-          continue;
-        }
-        if (!placed[s]) result.push_back(s);
-        placed[s] = true;
-        open.pop_back();
-      }
+    const auto can_follow = [&](std::size_t s) {
+      return std::ranges::none_of(record_.stages[s].waits, [&](const wait_record& wait) {
+        return wait.stage < s && !placed[wait.stage];
+      });
+    };
+    while (!planned.empty()) {
+      const auto next = std::ranges::find_if(planned, can_follow);
+      result.push_back(*next);
+      placed[*next] = true;
+      planned.erase(next);
     }
     return result;
   }
@@ -153,9 +144,10 @@ class frame_stages {
     }
   }
 
-  /// Stages of a stream in turn, and what the host thread is held up by before each.
+  /// Adds the order of stages on each stream, and the stages that the host thread waits for before
+  /// each step.
   void follow_schedule() {
-    std::vector<std::pair<std::string_view, std::size_t>> streams;  // the last stage of each yet
+    std::vector<std::pair<std::string_view, std::size_t>> streams;  // with the last stage so far
     for (const std::size_t s : order_) {
       const auto& stage = record_.stages[s];
       if (stage.on == side::cpu) continue;
@@ -167,7 +159,7 @@ class frame_stages {
         add_edge(std::exchange(known->second, s), s);
       }
     }
-    std::vector<std::size_t> held_by;  // CPU stages that it ran and device stages that it awaited
+    std::vector<std::size_t> held_by;  // the last CPU stage that it ran, and stages that it awaited
     for (const schedule_step& step : steps_) {
       if (step.what == schedule_step::action::await) {
         held_by.push_back(step.stage);
@@ -179,7 +171,7 @@ class frame_stages {
   }
 
   void add_resources(schedules of) {
-    // Host nodes of a graph are called one at a time.
+    // Host nodes of a graph run one at a time.
     const bool one_call = of == schedules::this_one && one_launch_;
     const int cores = one_call ? 1 : record_.cpu_cores;
     resource cpu{limited_by::cpu_cores, static_cast<std::size_t>(std::max(cores, 1)), {}};
@@ -188,7 +180,7 @@ class frame_stages {
       (record_.stages[s].on == side::cpu ? cpu : device).stages.push_back(s);
     }
     if (cores > 0) resources_.push_back(std::move(cpu));
-    // Spans may cross, where one stage waits for the other.
+    // Spans between events overlap if one stage waits for the other.
     const auto is_told = [](const stage_record& s) { return !s.busy.empty(); };
     const bool apart = record_.run.timing == timing_method::sync ||
                        std::any_of(record_.stages.begin(), record_.stages.end(), is_told);
@@ -213,7 +205,7 @@ class frame_stages {
     }
   }
 
-  /// The same from the end of the frame backwards.
+  /// Computes the tails, from the end of the frame backwards.
   void find_what_follows() {
     for (auto at = order_.rbegin(); at != order_.rend(); ++at) {
       auto& stage = stages_[*at];
@@ -231,7 +223,7 @@ class frame_stages {
     }
   }
 
-  /// By edges alone.
+  /// Longest path along edges.
   lower_bound critical_path() const {
     std::vector<nanoseconds> end(stages_.size(), 0);
     std::vector<std::size_t> after(stages_.size(), none);
@@ -250,8 +242,8 @@ class frame_stages {
     return result;
   }
 
-  /// Calls `visit` for the set that makes the longest bound of each ready time, the largest of
-  /// equals.
+  /// Calls `visit` with the set of the largest bound for each ready time; of equal bounds, the
+  /// largest set.
   template <typename Visit>
   void each_set(const resource& r, Visit visit) const {
     std::vector<job> jobs;
@@ -281,7 +273,8 @@ class frame_stages {
     return result;
   }
 
-  /// What stages take that wait only for each other; their indices in rising order.
+  /// Returns the length of the longest path within `stages`.
+  /// @pre `stages` ascends.
   nanoseconds longest_path_of(const std::vector<std::size_t>& stages) const {
     std::vector<std::pair<std::size_t, nanoseconds>> ends;
     nanoseconds longest = 0;
@@ -297,7 +290,8 @@ class frame_stages {
     return longest;
   }
 
-  /// The longest stage that is not among these, their indices in rising order.
+  /// Returns the longest stage outside `stages`.
+  /// @pre `stages` ascends.
   nanoseconds longest_beside(const std::vector<std::size_t>& stages) const {
     nanoseconds longest = 0;
     for (std::size_t s = 0; s < stages_.size(); ++s) {
@@ -307,12 +301,12 @@ class frame_stages {
     return longest;
   }
 
-  /// Names what makes a bound above the critical path. Many sets reach it: one that comes before or
-  /// after another, or a single stage, has the other in its `ready` or `after`. Those that take no
-  /// longer for sharing limit nothing, nor do those that take less than a stage beside them; of the
-  /// rest it is the one with the most time of its own.
+  /// Names what determines a bound above the critical path. Many sets can attain it: a set that
+  /// precedes or follows another, or a single stage, includes the other in `ready` or `after`.
+  /// Excludes sets that sharing does not delay and sets that take less time than a single other
+  /// stage; names the remaining one with the most work.
   void name_limit(lower_bound& bound) const {
-    // Each division among cores takes less than 1 ns off.
+    // Each division by the number of cores rounds down by less than 1 ns.
     const bool divided = std::any_of(resources_.begin(), resources_.end(),
                                      [](const resource& r) { return r.cores > 1; });
     const auto rounding = divided ? static_cast<nanoseconds>(stages_.size()) : nanoseconds{0};
@@ -333,7 +327,7 @@ class frame_stages {
   const std::vector<schedule_step>& steps_;
   bool one_launch_;
   std::vector<stage_of_frame> stages_;
-  std::vector<std::size_t> order_;  ///< in which no stage comes before one that it follows
+  std::vector<std::size_t> order_;  ///< topological order
   std::vector<resource> resources_;
 };
 

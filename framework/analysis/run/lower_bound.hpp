@@ -9,17 +9,17 @@
 
 namespace graphline {
 
-/// What a lower bound takes as given beside the stages' times and what they wait for.
+/// The constraints that a lower bound honors in addition to stage times and dependencies.
 enum class schedules {
-  this_one,  ///< also the steps of the host thread, and stages of a stream in turn
-  any,       ///< nothing but the machine
+  this_one,  ///< also the order of the host thread's steps and of stages on a stream
+  any,       ///< only the machine's resources
 };
 
-/// What the time of a lower bound is made of.
+/// What determines a lower bound.
 enum class limited_by {
-  critical_path,  ///< stages that wait for each other
-  cpu_cores,      ///< CPU stages that share the cores which they have
-  device,         ///< stages of a device that carries out one operation at a time
+  critical_path,  ///< a chain of dependent stages
+  cpu_cores,      ///< CPU stages that share the cores
+  device,         ///< stages on a device that executes one operation at a time
 };
 
 inline constexpr word<limited_by> limited_by_words[] = {
@@ -31,42 +31,43 @@ struct words_of<limited_by> {
   static constexpr const auto& table = limited_by_words;
 };
 
-/// A time that no frame with these stage times can beat: launches, waits and hand-overs take
-/// nothing, and no other frame is in its way.
+/// Time that no frame with these stage times can beat: launches, waits and synchronization cost
+/// nothing, and no other frame interferes.
 struct lower_bound {
   nanoseconds time = 0;
   limited_by by = limited_by::critical_path;
-  std::vector<std::size_t> stages;  ///< of the critical path, in order; else those that share
+  std::vector<std::size_t> stages;  ///< the critical path, in order, or the sharing stages
 };
 
-/// Lower bounds of frames whose stages were timed (`sync`, `event`, `layers`; under `sync` with
-/// their launch).
+/// Lower bounds of frames with timed stages (`sync`, `event`, `layers`; `sync` times include the
+/// launch).
 ///
-/// The largest of: the longest path; and for each resource (the `cpu_cores` of the record; the
-/// device, where it does one thing at a time) and each set of its stages that become ready at `a`
-/// at the earliest and are followed by `b` at least, a + work / cores + b (Jackson 1955 for one
-/// machine; Carlier 1987 for several). Ready times and what follows hold the same bounds of the
-/// stages before and after.
+/// A bound is the maximum of the longest path and, for each resource (the record's `cpu_cores`; the
+/// device, if it executes one operation at a time) and each set of its stages that become ready at
+/// time `a` or later and are followed by at least `b`, of a + work / cores + b (Jackson 1955 for
+/// one machine; Carlier 1987 for several). Ready times and tails are themselves such bounds over
+/// preceding and following stages.
 ///
-/// What is said to make it: the critical path where that is as long to within 2 %. Else of the sets
-/// that reach it and whose stages take longer on the resource than their longest path, the one with
-/// the most time there, without `a` and `b`: a stage before or after those that share limits
-/// nothing. Again the critical path where one stage apart from those that share takes longer than
-/// they do together.
+/// The critical path is named if its length is within 2 % of the bound. Otherwise, among the sets
+/// that attain the bound and whose stages take longer on the resource than their longest path, the
+/// one with the most work is named: a stage before or after those that share a resource limits
+/// nothing. The critical path is named again if a single other stage takes longer than the sharing
+/// stages together.
 ///
-/// Never more than the frame's time from begin to end, but for the clocks' error, and for any
-/// schedule never more than for this one. A list schedule that is run again without overheads keeps
-/// neither: where stages are ready earlier it may choose others, and take longer (Graham 1969).
+/// A bound never exceeds the frame's time from begin to end by more than the clock error, and the
+/// bound for any schedule never exceeds that for this schedule. Simulating the list schedule
+/// without overheads guarantees neither: stages that are ready earlier may be chosen in another
+/// order and take longer (Graham 1969).
 class lower_bounds {
  public:
-  /// `record` must outlive this.
+  /// @pre `record` outlives this object.
   explicit lower_bounds(const run_record& record);
 
   lower_bound of(std::size_t frame, schedules of) const;
 
  private:
   const run_record& record_;
-  std::vector<schedule_step> steps_;  ///< of the one host thread, if there is one
+  std::vector<schedule_step> steps_;  ///< of the single host thread, if there is one
 };
 
 }  // namespace graphline

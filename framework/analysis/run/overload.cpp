@@ -17,9 +17,9 @@ namespace {
 
 constexpr std::size_t least_for_overload = 15;
 
-/// Whether nine of ten frames from `first` on were due before there was a slot for them.
+/// Whether nine of ten frames from `first` on were due before a slot was free.
 bool is_saturated(const run_record& record, std::size_t first) {
-  const auto slots = static_cast<std::size_t>(std::max<std::int64_t>(record.run.in_flight, 1));
+  const auto slots = slots_of(record);
   const auto& frames = record.frames;
   std::size_t waited = 0;
   for (std::size_t i = std::max(first, slots); i < frames.size(); ++i) {
@@ -28,8 +28,8 @@ bool is_saturated(const run_record& record, std::size_t first) {
   return 10 * waited >= 9 * (frames.size() - first);
 }
 
-/// By how much completions lie farther apart than arrivals, in ns a frame, for each of `stretches`
-/// stretches of the frames from `first` on.
+/// Returns by how much completions are farther apart than arrivals, in ns per frame, in each of
+/// `stretches` segments of the frames from `first` on.
 std::vector<double> lags_of(const run_record& record, std::size_t first, std::size_t stretches) {
   std::vector<nanoseconds> ends;
   for (const auto& frame : record.frames) ends.push_back(frame.end);
@@ -65,8 +65,8 @@ double mean_latency(std::span<const frame_record> frames) {
   return sum / static_cast<double>(frames.size());
 }
 
-/// Of frames of which fewer than half were completed: even if all of them took no longer than the
-/// shortest, the slots could not complete as many as are offered.
+/// Detects overload if fewer than half of the frames were completed: even at the shortest frame
+/// time, the slots could not complete as many frames as are offered.
 std::optional<overload> evident_overload(const run_record& record) {
   const auto& frames = record.frames;
   const auto offered = offered_rate(record);
@@ -78,7 +78,7 @@ std::optional<overload> evident_overload(const run_record& record) {
     shortest = std::min(shortest, running);
     sum += running;
   }
-  const auto slots = static_cast<double>(std::max<std::int64_t>(record.run.in_flight, 1));
+  const auto slots = static_cast<double>(slots_of(record));
   if (slots * 1e9 >= *offered * shortest) return std::nullopt;
   const auto period = frame_period(record);
   const double completed =
@@ -88,7 +88,7 @@ std::optional<overload> evident_overload(const run_record& record) {
   return result;
 }
 
-/// By the waits and the rates of completed frames.
+/// Detects overload from the waits and rates of completed frames.
 std::optional<overload> lasting_overload(const run_record& record) {
   const auto& frames = record.frames;
   if (frames.size() < least_for_overload) return std::nullopt;
@@ -109,7 +109,7 @@ std::optional<overload> lasting_overload(const run_record& record) {
   return result;
 }
 
-/// Four digits, and all before the point: "178.1", "1000000".
+/// Formats with four significant digits and all integer digits: "178.1", "1000000".
 std::string four_digits(double rate) {
   return rate < 1000 ? fmt::format("{:.4g}", rate) : fmt::format("{:.0f}", rate);
 }

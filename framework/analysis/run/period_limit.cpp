@@ -12,30 +12,16 @@ namespace graphline {
 
 namespace {
 
-/// Means over frames, in ns.
-double mean_length(const std::vector<stamp_pair>& column, std::size_t frames) {
-  double sum = 0;
-  for (std::size_t f = 0; f < frames; ++f) {
-    if (const auto stamps = sound_stamps(column, f)) sum += static_cast<double>(stamps->length());
-  }
-  return sum / static_cast<double>(frames);
-}
-
-double mean_work(const stage_record& stage, std::size_t frames) {
-  double sum = 0;
-  for (std::size_t f = 0; f < frames; ++f) {
-    if (const auto stamps = work_stamps(stage, f)) sum += static_cast<double>(stamps->length());
-  }
-  return sum / static_cast<double>(frames);
-}
-
-/// All resources of a run, each with its share of the frame period, in the order of their kinds.
+/// Resources of a run with their busy fraction of the frame period, in the order of
+/// `serial_resource`.
 class period_uses {
  public:
   period_uses(const run_record& record, double period) : record_(record), period_(period) {
     const auto frames = record.frames.size();
     std::vector<double> work;
-    for (const auto& stage : record.stages) work.push_back(mean_work(stage, frames));
+    for (const auto& stage : record.stages) {
+      work.push_back(mean_length(frames, [&](auto f) { return work_stamps(stage, f); }));
+    }
     for (std::size_t s = 0; s < work.size(); ++s) add(serial_resource::stage, {s}, work[s]);
 
     const auto sum_of = [&](const std::vector<std::size_t>& stages) {
@@ -46,12 +32,14 @@ class period_uses {
     const auto on_cpu = stages_on(side::cpu);
     if (schedule.one_host_thread()) {
       double launches = 0;
-      for (const auto& stage : record.stages) launches += mean_length(stage.enqueued, frames);
+      for (const auto& stage : record.stages) {
+        launches += mean_length(frames, [&](auto f) { return sound_stamps(stage.enqueued, f); });
+      }
       add(serial_resource::host_thread, on_cpu, sum_of(on_cpu) + launches);
     } else if (const int cores = schedule.one_launch ? 1 : record.cpu_cores; cores > 0) {
       add(serial_resource::cpu_cores, on_cpu, sum_of(on_cpu) / cores);
     }
-    // Spans between events may hold work of other streams: they do not add up.
+    // Spans between events may include work of other streams, so they do not add up.
     const auto on_device = stages_on(side::device);
     const bool apart = record.run.timing == timing_method::sync || record.device.reports_busy_time;
     if (record.device.one_at_a_time && apart) {

@@ -9,12 +9,12 @@
 
 namespace graphline {
 
-/// What can be at work on only so much at a time, whichever frames it is for.
+/// A resource with limited concurrency across frames.
 enum class serial_resource {
-  stage,        ///< works on one frame at a time
-  host_thread,  ///< the one thread that runs CPU stages and launches, without `overlap`
-  cpu_cores,    ///< all that CPU stages have
-  device,       ///< one that carries out one operation at a time
+  stage,        ///< a stage works on one frame at a time
+  host_thread,  ///< the single thread that runs CPU stages and launches; not with `overlap`
+  cpu_cores,    ///< the cores for CPU stages
+  device,       ///< a device that executes one operation at a time
 };
 
 inline constexpr word<serial_resource> serial_resource_words[] = {
@@ -27,19 +27,19 @@ struct words_of<serial_resource> {
   static constexpr const auto& table = serial_resource_words;
 };
 
-/// The resource that leaves no room for another frame in the frame period.
+/// The resource that fills the frame period.
 struct period_limit {
   serial_resource what = serial_resource::stage;
-  std::vector<std::size_t> stages;  ///< that it works on
+  std::vector<std::size_t> stages;  ///< stages that use it
   double period = 0;                ///< ns, as `frame_period`
-  double share = 0;                 ///< of it, in which the resource is at work, on average
+  double share = 0;                 ///< mean busy fraction of the period
 };
 
-/// Of the resources that are at work for at least 90 % of the frame period the fullest one. Of
-/// those that are as full to within 1 % of the period it is the first in the order of
-/// `serial_resource`, which says most: a stage rather than the device that works on it; with all
-/// such stages. Nothing with one frame in flight, whose period is the frame itself, nor where
-/// frames come on a schedule that the pipeline keeps up with.
+/// Returns the busiest resource, if busy for at least 90 % of the frame period. Resources within 1
+/// % of the period count as equally busy; of these, returns the first in the order of
+/// `serial_resource`, the most specific one (a stage rather than the device that executes it), with
+/// all such stages. Empty with one frame in flight, where the period is the frame itself, and if
+/// frames arrive on a schedule that the pipeline keeps up with.
 std::optional<period_limit> limit_of_period(const run_record& record);
 
 }  // namespace graphline

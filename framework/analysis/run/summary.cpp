@@ -26,7 +26,7 @@ load_summary load_of(const run_record& record) {
   return result;
 }
 
-std::vector<finding> findings_of(const run_summary& summary) {
+std::vector<finding> findings_of(const run_record& record, const run_summary& summary) {
   std::vector<finding> result;
   if (summary.overload) result.push_back(overload_finding(*summary.overload));
   if (summary.deadline && summary.deadline->misses.missed > 0) {
@@ -36,6 +36,15 @@ std::vector<finding> findings_of(const run_summary& summary) {
                          .with("missed", misses.missed)
                          .with("frames", misses.frames));
     if (misses.dropped > 0) result.back().with("dropped", misses.dropped);
+  }
+  add_warnings(result, record.warnings);
+  for (const auto& output : record.outputs) {
+    if (output.finite) continue;
+    result.push_back({"output_not_finite", finding_severity::warning, {output.tensor}});
+  }
+  for (const auto& warning :
+       {disturbance_finding(record.conditions, record), launch_finding(record)}) {
+    if (warning) result.push_back(*warning);
   }
   return result;
 }
@@ -127,8 +136,8 @@ deadline_summary compare_with_deadline(nanoseconds limit, std::span<const run_re
 
 nanoseconds running_time(const run_record& record) {
   if (record.frames.empty()) return 0;
-  const bool closed = record.run.arrival == arrival::closed || !record.run.rate;
-  const auto from = [closed](const frame_record& f) { return closed ? f.begin : f.due; };
+  const bool scheduled = is_scheduled(record.run);
+  const auto from = [scheduled](const frame_record& f) { return scheduled ? f.due : f.begin; };
   nanoseconds begin = from(record.frames.front());
   nanoseconds end = record.frames.front().end;
   nanoseconds last_due = record.frames.front().due;
@@ -137,7 +146,7 @@ nanoseconds running_time(const run_record& record) {
     last_due = std::max(last_due, frame.due);
     end = std::max(end, frame.end);
   }
-  if (closed) return end - begin;
+  if (!scheduled) return end - begin;
   if (const auto& dropped = record.load.dropped; !dropped.empty()) {
     begin = std::min(begin, dropped.front());
     last_due = std::max(last_due, dropped.back());
@@ -178,19 +187,9 @@ run_summary summarize(const run_record& record) {
     result.end_to_end = std::move(*result.end_to_end).unsettled(why);
     result.load->queue_wait = std::move(*result.load->queue_wait).unsettled(why);
   }
-  result.findings = findings_of(result);
-  add_warnings(result.findings, record.warnings);
-  for (const auto& output : record.outputs) {
-    if (output.finite) continue;
-    result.findings.push_back({"output_not_finite", finding_severity::warning, {output.tensor}});
-  }
+  result.findings = findings_of(record, result);
   for (const auto& stage : record.stages) {
     result.stages.push_back(summarize(stage, record.run, result.end_to_end));
-  }
-  if (auto warning = disturbance_finding(record.conditions, record))
-    result.findings.push_back(std::move(*warning));
-  if (auto warning = launch_finding(record)) {
-    result.findings.push_back(std::move(*warning));
   }
   return result;
 }

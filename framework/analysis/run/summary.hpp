@@ -14,7 +14,7 @@
 
 namespace graphline {
 
-/// What the time of a stage is the time of; decided by the timing method and by where it runs.
+/// What a stage time measures; depends on the timing method and on where the stage runs.
 enum class measure { device_time, synchronized_time, enqueue_time, cpu_time };
 
 inline constexpr word<measure> measure_words[] = {{"device_time", measure::device_time},
@@ -26,31 +26,31 @@ struct words_of<measure> {
   static constexpr const auto& table = measure_words;
 };
 
-/// The stamps a stage holds for a measure.
+/// Returns the stamps for a measure.
 const std::vector<stamp_pair>& stamps_of(const stage_record& stage, measure what) noexcept;
 
-/// The samples: of a device's time what it was at work, where it tells.
+/// Returns the samples of a measure. Device time is the busy time if the device reports it.
 std::vector<nanoseconds> times_of(const stage_record& stage, measure what);
 
-/// The measures that a run takes of a stage by its timing method, the one that stands for the
-/// stage's time first. In a frame's graph no stage has a launch of its own to take.
+/// Lists the measures that the timing method takes of a stage; the first one represents the stage's
+/// time. Stages in a frame's graph have no launches.
 std::vector<measure> measures_of(side on, const settings& run);
 
-/// What was measured of one stage.
+/// Measurements of one stage.
 struct stage_summary {
   struct column {
     measure what = measure::device_time;
-    std::optional<distribution> times;  ///< nothing when no frame was measured
+    std::optional<distribution> times;  ///< empty if no frame was measured
   };
-  std::vector<column> columns;  ///< by `measures_of`; empty when stages are not timed
+  std::vector<column> columns;  ///< by `measures_of`; empty if stages are not timed
 
-  /// Mean of the first column over the mean end to end. Stages that overlap add up to more than 1.
-  /// Nothing where that mean is unsettled.
+  /// Mean of the first column divided by the mean end-to-end time. Overlapping stages can exceed 1
+  /// in total. Empty if the end-to-end time is unsettled.
   std::optional<double> share;
 
   struct part {
-    std::optional<distribution> times;  ///< nothing but under `layers`
-    std::optional<double> share;        ///< of the stage's mean
+    std::optional<distribution> times;  ///< only under `layers`
+    std::optional<double> share;        ///< fraction of the stage's mean
   };
   std::vector<part> parts;  ///< as in the record
 };
@@ -58,8 +58,8 @@ struct stage_summary {
 /// Frames that missed a deadline: completed late, dropped, or overdue when the run ended early.
 struct deadline_misses {
   std::size_t missed = 0;
-  std::size_t dropped = 0;  ///< of these
-  std::size_t frames = 0;   ///< of which it is known whether they missed it
+  std::size_t dropped = 0;  ///< those of `missed` that were dropped
+  std::size_t frames = 0;   ///< frames whose outcome is known
 
   double share() const noexcept {
     return static_cast<double>(missed) / static_cast<double>(frames);
@@ -69,31 +69,31 @@ struct deadline_misses {
 struct deadline_summary {
   nanoseconds limit = 0;
   deadline_misses misses;
-  std::optional<nanoseconds> median_late;  ///< beyond the limit, of those completed late
+  std::optional<nanoseconds> median_late;  ///< lateness of frames that were completed late
   std::optional<nanoseconds> worst_late;
 };
 
-/// Frames that were due on a schedule.
+/// Scheduled frames.
 struct load_summary {
   std::size_t due = 0;  ///< `frames_due`
   std::size_t dropped = 0;
-  std::size_t unfinished = 0;     ///< when the run ended
-  std::optional<double> offered;  ///< frames due in a second; nothing below two
-  /// From due to begin of each frame that ran; unsettled where the end-to-end times are.
+  std::size_t unfinished = 0;     ///< neither completed nor dropped at the end of the run
+  std::optional<double> offered;  ///< arrivals per second; empty for fewer than two
+  /// From due to begin of each frame that ran; unsettled if end-to-end times are.
   std::optional<distribution> queue_wait;
 };
 
-/// What a run's raw samples say.
+/// Summary of a run's raw samples.
 struct run_summary {
-  /// From due to end of each frame; unsettled where latency grows with the length of the run.
+  /// From due to end of each frame; unsettled if latency grows with the length of the run.
   std::optional<distribution> end_to_end;
-  std::optional<double> throughput;   ///< frames completed in a second, as `completions_of`
+  std::optional<double> throughput;   ///< frames per second, by `completions_of`
   std::vector<stage_summary> stages;  ///< as in the record
   std::optional<deadline_summary> deadline;
-  std::optional<load_summary> load;  ///< nothing with `arrival: closed`
+  std::optional<load_summary> load;  ///< empty with `arrival: closed`
   std::optional<graphline::overload> overload;
-  /// As failures what must be known before the figures: overload first, then missed deadlines. As
-  /// warnings the record's, then what the samples give cause for.
+  /// Failures first (overload, then missed deadlines), then warnings: those of the record, then
+  /// those derived from the samples.
   std::vector<finding> findings;
 };
 
@@ -101,29 +101,30 @@ run_summary summarize(const run_record& record);
 
 deadline_misses misses_of(const run_record& record, nanoseconds limit);
 
-/// Of all frames of these runs, and by how much those were late that were completed.
+/// Compares all frames of the runs with a deadline.
 deadline_summary compare_with_deadline(nanoseconds limit, std::span<const run_record* const> runs);
 
-/// From the first begin to the last end. On a schedule from when the first frame was due to when a
-/// next one would be, or to the last end if that is later. 0 without frames.
+/// Duration of a run. From first begin to last end. With scheduled arrivals, from the first due
+/// time to the time the next frame would be due, or to the last end if that is later. 0 without
+/// frames.
 nanoseconds running_time(const run_record& record);
 
-/// From due to end of each frame, in order.
+/// Times from due to end, by frame.
 std::vector<nanoseconds> end_to_end_times(const run_record& record);
 
-/// From due to begin of each frame, in order.
+/// Times from due to begin, by frame.
 std::vector<nanoseconds> queue_wait_times(const run_record& record);
 
-/// What the traced runs of a stage tell of one of its operations.
+/// Summary of one operation over the traced runs of a stage.
 struct operation_summary {
   std::string name;
-  std::string part;          ///< of the stage; empty where it is of none
+  std::string part;          ///< part of the stage; empty if none
   double calls = 0;          ///< per frame
-  nanoseconds median = 0;    ///< of one call; the lower of two in the middle
-  nanoseconds together = 0;  ///< of all calls in a frame: the median over the runs
+  nanoseconds median = 0;    ///< of one call (lower median)
+  nanoseconds together = 0;  ///< total of a frame's calls; median over the runs
 };
 
-/// In the record's order.
+/// Lists operations in the record's order.
 std::vector<operation_summary> operations_of(const stage_record& stage);
 
 }  // namespace graphline

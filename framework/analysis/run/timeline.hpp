@@ -10,33 +10,33 @@
 
 namespace graphline {
 
-/// A row of a picture of a run, in which one thing happens at a time.
+/// A row of a timeline; its spans do not overlap, except parts within their stage.
 struct timeline_lane {
   enum class kind {
-    thread,  ///< a host thread: CPU stages, launches, and under `sync` waits for the device
+    thread,  ///< a host thread: CPU stages, launches and, under `sync`, waits for the device
     stream,  ///< a stream of device stages
-    copies,  ///< a stream that carries copies only
+    copies,  ///< a stream used only for copies
   };
   kind what = kind::thread;
-  std::string name;  ///< of the thread or stream
+  std::string name;  ///< name of the thread or stream
 };
 
-/// Something that took time in a lane.
+/// A time span in a lane.
 struct timeline_span {
   enum class kind {
     cpu,     ///< a CPU stage
-    launch,  ///< launching a device stage, or the frame's graph
-    synced,  ///< a device stage between two waits of the host: launch and execution
-    held,    ///< a device stage or copy between its events, beside other work of the device
-    device,  ///< a device stage: the device at work on it, where it tells; else between its events
-    copy,    ///< a copy on the device, likewise
-    part,    ///< a part of a device stage, within it
+    launch,  ///< launch of a device stage or of the frame's graph
+    synced,  ///< a device stage between two host waits: launch and execution
+    held,    ///< a device stage or copy between its events, including other work of the device
+    device,  ///< a device stage: busy time if the device reports it, else between its events
+    copy,    ///< a copy on the device; same times as `device`
+    part,    ///< a part of a device stage
   };
   kind what = kind::cpu;
   std::size_t lane = 0;              ///< index into `lanes()`
-  std::optional<std::size_t> stage;  ///< index; nothing for the launch of a frame's graph
-  std::size_t part = 0;              ///< index, of a part
-  nanoseconds begin = 0;             ///< since the run's epoch, on the host's clock
+  std::optional<std::size_t> stage;  ///< index; empty for the launch of a frame's graph
+  std::size_t part = 0;              ///< index of the part
+  nanoseconds begin = 0;             ///< host clock, since the run's epoch
   nanoseconds end = 0;
 };
 
@@ -58,21 +58,19 @@ struct words_of<timeline_span::kind> {
   static constexpr const auto& table = timeline_span_words;
 };
 
-/// What a run's stamps look like on one clock: lanes with spans in them. The one source of every
-/// picture, so that they agree.
+/// The stamps of a run on one clock: lanes of spans. All charts and traces are drawn from this.
 class timeline {
  public:
-  /// `record` must outlive this.
+  /// @pre `record` outlives this object.
   explicit timeline(const run_record& record);
 
-  /// Threads first, in the record's order; then streams in the order of the stages; then streams
-  /// that carry copies only. Only lanes that hold something: none under `timing: none`.
+  /// Lists threads in the record's order, then streams in stage order, then copy-only streams.
+  /// Omits empty lanes; empty under `timing: none`.
   const std::vector<timeline_lane>& lanes() const noexcept { return lanes_; }
 
-  /// What happened for a frame, as it was stamped, by begin; parts follow the stage that they are
-  /// of. Where the device tells that it was at work on a stage for less than lies between its
-  /// events, that is `held`, and what it worked, up to the end of it, a span of its own; in a stage
-  /// whose parts are timed these are.
+  /// Returns the spans of a frame as stamped, by begin; parts follow their stage. If the device was
+  /// busy with a stage for less than the time between its events, that time is `held`, and the busy
+  /// time, placed at its end, is a separate span, or the stage's timed parts.
   std::vector<timeline_span> spans_of(std::size_t frame) const;
 
  private:
@@ -81,8 +79,8 @@ class timeline {
 
   const run_record& record_;
   std::vector<timeline_lane> lanes_;
-  std::vector<std::size_t> lane_of_thread_;  ///< by the record's index
-  std::vector<std::size_t> lane_of_stage_;   ///< by index: of a device stage's stream
+  std::vector<std::size_t> lane_of_thread_;  ///< by thread index
+  std::vector<std::size_t> lane_of_stage_;   ///< by stage index: the device stage's stream
 };
 
 }  // namespace graphline

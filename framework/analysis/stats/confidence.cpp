@@ -16,16 +16,16 @@ namespace {
 
 namespace bm = boost::math;
 
-// Overflow gives infinity and a search that runs out of steps its best estimate; neither throws.
-// A quantile of the binomial distribution is the first value that reaches the probability.
+// Overflow yields infinity and an exhausted search its best estimate; neither throws. A binomial
+// quantile is the smallest value that reaches the probability.
 using policy =
     bm::policies::policy<bm::policies::promote_double<false>,
                          bm::policies::overflow_error<bm::policies::ignore_error>,
                          bm::policies::evaluation_error<bm::policies::ignore_error>,
                          bm::policies::discrete_quantile<bm::policies::integer_round_up>>;
 
-/// Neighbors taken together, by their median, so that at most some hundred values are left: the
-/// number of pairs grows with the square.
+/// Replaces groups of neighbors by their median, so that at most 300 values remain: the number of
+/// pairs grows quadratically.
 std::vector<double> thinned(std::span<const double> values) {
   constexpr std::size_t most = 300;
   const std::size_t group = (values.size() + most - 1) / most;
@@ -49,7 +49,7 @@ double student_t_critical(double level, std::size_t freedom) {
 }
 
 rank_interval interval_ranks(double p, std::size_t independent, std::size_t count) {
-  constexpr double outside = 0.025;  // on either side
+  constexpr double outside = 0.025;  // on each side
   const auto n = static_cast<double>(independent);
   const auto rank_in_sample = [&](double rank) -> std::size_t {
     if (rank < 1 || rank > n) return 0;
@@ -64,7 +64,7 @@ std::optional<double> change_over(std::span<const double> values) {
   if (values.size() < least_for_trend) return std::nullopt;
   const auto points = thinned(values);
   std::vector<double> slopes;
-  std::int64_t rising = 0;  // pairs that rise, less those that fall
+  std::int64_t rising = 0;  // rising pairs minus falling pairs
   for (std::size_t i = 0; i < points.size(); ++i) {
     for (std::size_t j = i + 1; j < points.size(); ++j) {
       const double change = points[j] - points[i];

@@ -7,8 +7,8 @@
 
 namespace graphline {
 
-/// The least number from `low` to `high` of which `holds` is true, as it is of all after that one;
-/// `high` where it is of none before.
+/// Returns the smallest number in [`low`, `high`) that satisfies `holds`, or `high` if none does.
+/// @pre `holds` is monotone: true for all numbers above one for which it is true.
 template <std::integral Number, std::predicate<Number> Holds>
 Number first_that(Number low, Number high, Holds holds) {
   while (low < high) {
@@ -22,41 +22,41 @@ Number first_that(Number low, Number high, Holds holds) {
   return low;
 }
 
-/// Where a quantity lies with 95 % confidence, in the unit of what it was computed from.
+/// A confidence interval (95 % unless stated otherwise), in the unit of the estimate.
 struct interval {
   double low = 0;
   double high = 0;
   bool contains(double value) const noexcept { return low <= value && value <= high; }
 };
 
-/// The z that a standard normal variable exceeds to either side with probability `level`, so that
-/// |Z| > z: 1.96 for 0.05. 0 < level < 1.
+/// Two-sided critical value of the standard normal distribution: P(|Z| > z) = `level`; 1.96 for
+/// 0.05. 0 < `level` < 1.
 double normal_critical(double level);
 
-/// The same for Student's t with `freedom` degrees of freedom, at least 1: 2.26 for 0.05 and 9.
+/// Two-sided critical value of Student's t with `freedom` >= 1 degrees of freedom; 2.26 for 0.05
+/// and 9.
 double student_t_critical(double level, std::size_t freedom);
 
-/// Ranks in a sorted sample, from 1; 0 for an end that the sample does not carry.
+/// Ranks in a sorted sample, counted from 1; 0 if the sample is too small for the bound.
 struct rank_interval {
   std::size_t low = 0;
   std::size_t high = 0;
 };
 
-/// The 95 % confidence interval of the percentile `p`, 0 < p < 1, as ranks of a sample of `count`
-/// values that carry as much information as `independent` independent ones, at most `count`.
+/// Returns ranks whose values enclose percentile `p` with 95 % confidence, 0 < p < 1, for a sample
+/// of `count` values with an effective sample size of `independent` <= `count`.
 ///
-/// Of the independent values, it goes from the highest rank that lies above the percentile to the
-/// lowest that lies below it with a probability of at most 2.5 % each, by the binomial distribution
-/// (Conover, "Practical Nonparametric Statistics", 3rd ed. 1999, section 3.2). Each of them stands
-/// for count / independent values of the sample.
+/// Binomial ranks of the independent values: the highest rank above the percentile and the lowest
+/// rank below it with a probability of at most 2.5 % each (Conover, "Practical Nonparametric
+/// Statistics", 3rd ed. 1999, section 3.2). A rank is scaled by count / independent.
 rank_interval interval_ranks(double p, std::size_t independent, std::size_t count);
 
-/// How values change from the first to the last, in their unit, where a trend is beyond doubt;
-/// nothing otherwise, and below `least_for_trend` values.
+/// Estimates the change from the first value to the last, in their unit; empty without a
+/// significant trend or below `least_for_trend` values.
 ///
-/// Beyond doubt: the Mann-Kendall test (Kendall, "Rank Correlation Methods", 1975) gives less than
-/// 1 %. The change: the median of the slopes between all pairs of values (Sen, "Estimates of the
-/// regression coefficient based on Kendall's tau", 1968), which single values cannot bend.
+/// Significance: Mann-Kendall test at 1 % (Kendall, "Rank Correlation Methods", 1975). Estimate:
+/// median of the slopes between all pairs of values, robust against outliers (Sen, "Estimates of
+/// the regression coefficient based on Kendall's tau", 1968).
 std::optional<double> change_over(std::span<const double> values);
 inline constexpr std::size_t least_for_trend = 8;
 

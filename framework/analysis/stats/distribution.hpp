@@ -11,51 +11,51 @@
 
 namespace graphline {
 
-/// The least sample that carries the percentile `p` (0 < p < 1): with 95 % confidence at least one
-/// of its values lies beyond the true percentile, 1 - p^n >= 0.95, so n = ceil(ln 0.05 / ln p)
-/// (Wilks, "Determination of sample sizes for setting tolerance limits", 1941). With fewer, the
-/// nearest rank says where the sample happened to end, not where the percentile is.
-/// p50: 5, p90: 29, p95: 59, p99: 299, p99.9: 2995.
+/// Minimum sample size for an estimate of percentile `p`, 0 < p < 1: with 95 % confidence, at least
+/// one value lies beyond the true percentile, 1 - p^n >= 0.95, so n = ceil(ln 0.05 / ln p) (Wilks,
+/// "Determination of sample sizes for setting tolerance limits", 1941). In a smaller sample, the
+/// nearest rank only reports the sample's own extreme. p50: 5, p90: 29, p95: 59, p99: 299, p99.9:
+/// 2995.
 std::size_t samples_needed(double p);
 
-/// "p95" for 0.95, "p99.9" for 0.999.
+/// Returns "p95" for 0.95, "p99.9" for 0.999.
 std::string percentile_name(double p);
 
-/// The rank of a percentile, from 0, in a sample of `count` > 0 values in ascending order: nearest
-/// rank, 0 < p < 1.
+/// Nearest rank of percentile `p`, 0 < p < 1, counted from 0, in a sorted sample of `count` > 0
+/// values.
 std::size_t rank_of(double p, std::size_t count);
 
-/// What a sample of durations tells, in nanoseconds. Has at least one value.
+/// Summary of a nonempty sample of durations, in nanoseconds.
 class distribution {
  public:
-  /// Nothing for an empty sample.
+  /// Empty for an empty sample.
   static std::optional<distribution> of(std::vector<nanoseconds> sample);
 
   std::size_t count() const noexcept { return sorted_.size(); }
 
-  /// All values, in ascending order.
+  /// Values in ascending order.
   std::span<const nanoseconds> sorted() const noexcept { return sorted_; }
 
   double mean() const noexcept { return mean_; }
 
-  /// Standard deviation of the sample (divided by n - 1); nothing for a single value.
+  /// Sample standard deviation (n - 1); empty for a single value.
   std::optional<double> stddev() const noexcept { return stddev_; }
 
   nanoseconds min() const noexcept { return sorted_.front(); }
   nanoseconds max() const noexcept { return sorted_.back(); }
 
-  /// The middle value, the lower of two: for a robust figure of any sample, however small.
+  /// Lower median; defined for any sample size.
   nanoseconds median() const noexcept { return sorted_[(sorted_.size() - 1) / 2]; }
 
-  /// The value at `rank_of(p, count())`. Nothing when the sample is smaller than
-  /// `samples_needed(p)`, and where the sample has no percentiles. 0 < p < 1.
+  /// Value at `rank_of(p, count())`. Empty if the sample has fewer than `samples_needed(p)` values
+  /// or is unsettled. 0 < p < 1.
   std::optional<nanoseconds> percentile(double p) const;
 
-  /// The same values, of which mean, standard deviation and percentiles say nothing beyond the
-  /// sample, with the reason in a sentence.
+  /// Marks the sample as unsettled: its mean, standard deviation and percentiles do not generalize
+  /// beyond the sample. `why` is a sentence.
   distribution unsettled(std::string why) &&;
 
-  /// Why the sample is unsettled; empty where it is not.
+  /// Reason for being unsettled; empty if settled.
   const std::string& why_unsettled() const noexcept { return why_unsettled_; }
 
  private:
@@ -67,27 +67,28 @@ class distribution {
   std::string why_unsettled_;
 };
 
-/// The percentiles that a table of a sample has: those that take thousands of frames only where
-/// they are carried.
+/// Percentiles that a table shows: those that need thousands of frames only if the sample has them.
 std::span<const word<double>> percentiles_of_table(const distribution& of);
 
-/// Why a table has no value for some of these: "too few frames: p95 needs 59, p99 needs 299", or
-/// why the sample is unsettled. Empty where all have one.
+/// Explains missing values of `percentiles_of_table`: "too few frames: p95 needs 59, p99 needs
+/// 299", or the reason for being unsettled. Empty if none is missing.
 std::string why_absent(const distribution& of);
 
-/// The p50 in nanoseconds; nothing where the sample does not carry it.
+/// p50 in nanoseconds; empty if the sample is too small.
 std::optional<double> p50_of(const std::optional<distribution>& times);
 
-/// The median of a sample that is not empty, the lower of two, without putting it in order.
+/// Lower median of a nonempty sample, in linear time.
 nanoseconds lower_median(std::vector<nanoseconds> sample);
 
-/// The middle value, or the mean of the two in the middle; of at least one value.
+/// Median, the mean of the two middle values for an even count.
+/// @pre `values` is not empty.
 double median_of(std::vector<double> values);
 
-/// Mean of values that need not be whole; the span is not empty.
+/// Arithmetic mean.
+/// @pre `values` is not empty.
 double mean_of(std::span<const double> values) noexcept;
 
-/// Sample standard deviation (n - 1), computed in two passes; nothing below two values.
+/// Sample standard deviation (n - 1), in two passes; empty for fewer than two values.
 std::optional<double> stddev_of(std::span<const double> values) noexcept;
 
 }  // namespace graphline

@@ -15,9 +15,9 @@ nanoseconds ranked(const sorted& times, double p) {
   return times[rank_of(p, times.size())];
 }
 
-/// How far the bins reach on one side.
+/// Returns the limit of the bins on one side.
 nanoseconds reach_of(const sorted& times, bool upper) {
-  constexpr double far = 5;  // times the body
+  constexpr double far = 5;  // multiple of the body's width
   const auto last = upper ? times.back() : times.front();
   const auto middle = ranked(times, 0.5);
   const auto body = std::abs(static_cast<double>(ranked(times, upper ? 0.9 : 0.1) - middle));
@@ -26,7 +26,7 @@ nanoseconds reach_of(const sorted& times, bool upper) {
   return middle + std::llround(upper ? limit : -limit);
 }
 
-/// 1 -> 2 -> 5 -> 10.
+/// Next width in the series 1, 2, 5, 10.
 nanoseconds next_wider(nanoseconds width) {
   nanoseconds first = width;
   while (first >= 10) first /= 10;
@@ -34,7 +34,7 @@ nanoseconds next_wider(nanoseconds width) {
 }
 
 double wanted_width(const sorted& times, nanoseconds range) {
-  // Where all are equal any width will do: one whose edges can be read.
+  // If all values are equal, any width works; choose one with readable edges.
   if (times.front() == times.back()) return std::abs(static_cast<double>(times.front())) / 100;
   const auto n = static_cast<double>(times.size());
   const auto between = ranked(times, 0.75) - ranked(times, 0.25);
@@ -43,13 +43,13 @@ double wanted_width(const sorted& times, nanoseconds range) {
   return width > 0 ? std::min(width, most) : most;
 }
 
-/// The edge at or before a time, which a broken clock may put below zero.
+/// Returns the bin edge at or before a time. A time can be negative if the clock is broken.
 nanoseconds edge_before(nanoseconds time, nanoseconds width) {
   const auto remainder = time % width;
   return time - (remainder < 0 ? remainder + width : remainder);
 }
 
-/// Bins from the one that holds `from` to the one that holds `to`.
+/// Number of bins from the one that contains `from` to the one that contains `to`.
 std::size_t bins_between(nanoseconds from, nanoseconds to, nanoseconds width) {
   return static_cast<std::size_t>((to - edge_before(from, width)) / width) + 1;
 }
@@ -61,7 +61,7 @@ std::optional<histogram> histogram_of(std::vector<nanoseconds> sample, std::size
   std::sort(sample.begin(), sample.end());
   const auto low = reach_of(sample, false);
   const auto high = reach_of(sample, true);
-  // The largest round figure that is not much wider than wanted, or wider where bins are too many.
+  // Choose the largest round width close to the wanted one, or larger if there are too many bins.
   const double limit = 1.25 * wanted_width(sample, high - low);
   histogram result;
   while (static_cast<double>(next_wider(result.width)) <= limit ||

@@ -9,7 +9,7 @@
 namespace graphline {
 namespace {
 
-/// How often the variance of late frames per batch holds that of independent frames; at least 1.
+/// Ratio of the variance of late frames per batch to that of independent frames; at least 1.
 double clustering_of(const std::vector<std::vector<nanoseconds>>& runs, const bound_check& all,
                      nanoseconds bound) {
   constexpr std::size_t batches = 20;
@@ -31,7 +31,7 @@ double clustering_of(const std::vector<std::vector<nanoseconds>>& runs, const bo
   return std::max(1.0, squares / static_cast<double>(count - 1) / (expected * (1 - share)));
 }
 
-/// A value of the sorted sample; nothing for a frame that never ended.
+/// Maps `never` to empty.
 std::optional<nanoseconds> ended(nanoseconds value) {
   return value == never ? std::nullopt : std::optional(value);
 }
@@ -49,7 +49,7 @@ void judge(bound_check& to, const std::vector<nanoseconds>& sorted, double p, na
 }  // namespace
 
 std::size_t frames_to_hold(double p) {
-  constexpr double doubt = 0.025;  // that all frames lie below the percentile
+  constexpr double doubt = 0.025;  // probability that all frames lie below the percentile
   return static_cast<std::size_t>(std::ceil(std::log(doubt) / std::log(p)));
 }
 

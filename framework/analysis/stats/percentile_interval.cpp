@@ -8,7 +8,7 @@
 namespace graphline {
 namespace {
 
-/// The autocovariances of a series, each worked out when it is asked for first.
+/// Autocovariances of a series, computed on demand.
 class autocovariance {
  public:
   explicit autocovariance(std::span<const double> series)
@@ -34,8 +34,7 @@ class autocovariance {
   std::vector<double> known_;
 };
 
-/// The lag from which on the series does not depend on itself: the next few autocorrelations are
-/// all within chance. At least 1; where none is, the last lag that depends.
+/// Returns the last significant lag, at least 1: the next few autocorrelations are within chance.
 std::size_t reach_of(autocovariance& of, std::size_t count, std::size_t most) {
   const double log_count = std::log10(static_cast<double>(count));
   const double chance = 2 * std::sqrt(log_count / static_cast<double>(count));
@@ -48,7 +47,7 @@ std::size_t reach_of(autocovariance& of, std::size_t count, std::size_t most) {
   return std::max<std::size_t>(last, 1);
 }
 
-/// The means of groups of so many neighbors; the last values, fewer than a group, are left out.
+/// Means of groups of neighbors; drops an incomplete last group.
 std::vector<double> means_of_groups(std::span<const double> series, std::size_t group) {
   std::vector<double> means;
   means.reserve(series.size() / group);
@@ -65,8 +64,8 @@ std::vector<double> at_most(std::span<const nanoseconds> times, nanoseconds limi
   return result;
 }
 
-/// The variance of a mean under the circular block bootstrap, times the length of the series: the
-/// mean over all blocks, of which one begins at each value, of the square of their sum.
+/// Variance of the mean under the circular block bootstrap, times the length of the series: the
+/// mean of squared block sums over all blocks, one beginning at each value.
 double block_variance(std::span<const double> series, std::size_t length) {
   const double mean = mean_of(series);
   const std::size_t count = series.size();
@@ -80,7 +79,7 @@ double block_variance(std::span<const double> series, std::size_t length) {
   return squares / static_cast<double>(count) / static_cast<double>(length);
 }
 
-/// How many independent frames say as much of the share of ones in the series as it does.
+/// Effective sample size for the fraction of ones in the series.
 double effective_count(std::span<const double> ones, std::size_t length) {
   const auto count = static_cast<double>(ones.size());
   const double share = mean_of(ones);
@@ -106,10 +105,10 @@ double automatic_block_length(std::span<const double> series) {
   const double root = std::sqrt(static_cast<double>(count));
   const auto most = std::min(count - 1, static_cast<std::size_t>(std::ceil(root)) + 5);
   const std::size_t width = std::min(2 * reach_of(covariance, count, most), most);
-  double density = covariance.at(0);  // spectral, at frequency zero
+  double density = covariance.at(0);  // spectral density at frequency zero
   double slope = 0;
   for (std::size_t lag = 1; lag <= width; ++lag) {
-    // The flat-top window of Politis and Romano.
+    // Flat-top window of Politis and Romano.
     const double part = static_cast<double>(lag) / static_cast<double>(width);
     const double weight = 2 * std::min(1.0, 2 * (1 - part)) * covariance.at(lag);
     density += weight;

@@ -7,19 +7,19 @@
 namespace graphline {
 namespace {
 
-/// Where the load is `load` < 1: the probabilities that at most 0, 1, ... `most` frames wait for
-/// another to be served.
+/// Probabilities that at most 0, 1, ... `most` frames wait, at `load` < 1.
 std::vector<double> at_most_waiting(double load, std::size_t most) {
   const std::size_t states = most + 2;
-  std::vector<double> more(states);  // P(more than j frames arrive during one service)
-  double arrive = std::exp(-load);   // P(exactly j do)
+  std::vector<double> more(states);  // P(more than j arrivals during a service)
+  double arrive = std::exp(-load);   // P(exactly j arrivals)
   double sum = 0;
   for (std::size_t j = 0; j < states; ++j) {
     sum += arrive;
     more[j] = std::max(0.0, 1 - sum);
     arrive *= load / static_cast<double>(j + 1);
   }
-  // As often as services lead from at most j frames to more, they lead back, by one.
+  // Balance: transitions from at most j frames to more are as frequent as the reverse, which remove
+  // one frame.
   std::vector<double> present = {1 - load};
   for (std::size_t j = 0; j + 1 < states; ++j) {
     double upward = present[0] * more[j];

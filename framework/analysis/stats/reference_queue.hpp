@@ -5,24 +5,23 @@
 
 namespace graphline {
 
-/// A queue of which everything is known: frames arrive at random (`poisson`), wait in order, and
-/// are served one at a time, each for the same time: M/D/1. Times are in any one unit.
+/// An M/D/1 queue, for which exact results exist: Poisson arrivals, first in first out, one server,
+/// constant service time. Times are in any common unit.
 struct reference_queue {
   double service = 1;
 
-  /// The share of frames that wait for longer than `limit` in the long run when `rate` frames
-  /// arrive in a unit of time; 1 where more arrive than are served. In steps of the queue length
-  /// that add positive terms only (Franx, "A simple solution for the M/D/c waiting time
-  /// distribution", Operations Research Letters 29, 2001); takes (limit / service)^2 steps.
+  /// Long-run fraction of frames that wait longer than `limit` at `rate` arrivals per unit of time;
+  /// 1 if overloaded. Uses a recursion over queue lengths with positive terms only (Franx, "A
+  /// simple solution for the M/D/c waiting time distribution", Operations Research Letters 29,
+  /// 2001) in (limit / service)^2 steps.
   double late_share(double rate, double limit) const;
 
-  /// The limit that a share `late` of the frames waits beyond, 0 < late < 1: 0 where fewer wait at
-  /// all, and at most 300 times the service.
+  /// Limit that a fraction `late` of the frames exceeds, 0 < late < 1: 0 if fewer frames wait at
+  /// all, at most 300 times the service time.
   double limit_for(double rate, double late) const;
 
-  /// The share of frames that wait for longer than `limit` when they arrive at these moments, which
-  /// ascend, in a queue that is empty at first. The `skipped` first ones, fewer than there are, are
-  /// not counted.
+  /// Fraction of frames that wait longer than `limit` for given arrival times, in ascending order,
+  /// in an initially empty queue. Does not count the first `skipped` frames, fewer than there are.
   double late_share_of(std::span<const double> arrivals, double limit, std::size_t skipped) const;
 };
 

@@ -484,7 +484,7 @@ table sweep_table(const sweep& of, const experiment_record& record) {
        {{"roofline_time", "bound", duration, 0,
          "roofline time: the larger of bytes over bandwidth and FLOPs over rate, as the device was "
          "calibrated"},
-        [](p x) { return cell(x.least, duration); }},
+        [](p x) { return cell(x.roofline_time, duration); }},
        {{"bound", "limit"}, [](p x) { return cell(x.by); }},
        {{"ratio", "ratio", ratio, 0, "p50 over bound"}, [](p x) { return cell(x.ratio, ratio); }}},
       of.points);
@@ -498,7 +498,7 @@ chart chart_of(const sweep& of) {
   for (const auto& p : of.points) {
     drawn.at.push_back(p.value);
     drawn.texts.push_back(p.text);
-    longest = std::max({longest, p.time.value_or(0), of.what ? p.least.value_or(0) : 0});
+    longest = std::max({longest, p.time.value_or(0), of.what ? p.roofline_time.value_or(0) : 0});
   }
   const auto unit = unit_for(longest);
   const auto line = [&](std::string name, std::optional<double> sweep_point::*value, double size) {
@@ -519,7 +519,8 @@ chart chart_of(const sweep& of) {
   add("FLOP/B", {line("FLOP/B", &sweep_point::intensity, 1)});
   std::vector<sweep_chart::line> times = {line("p50", &sweep_point::time, unit.nanoseconds)};
   // Of the whole frame it is no bound.
-  if (of.what) times.push_back(line("roofline time", &sweep_point::least, unit.nanoseconds));
+  if (of.what)
+    times.push_back(line("roofline time", &sweep_point::roofline_time, unit.nanoseconds));
   add(fmt::format("p50 {}", unit.name), std::move(times));
   return {"sweep_chart", "Sweep", "", std::move(drawn)};
 }
