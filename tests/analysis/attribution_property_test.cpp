@@ -36,7 +36,7 @@ std::string described(const run_record& record, std::uint64_t seed, std::size_t 
          ": " + path_of(record, frame);
 }
 
-/// What a frame's time went to, by `time_category`.
+/// Time of a frame by `time_category`.
 using by_category = std::array<nanoseconds, std::size(time_category_words)>;
 
 by_category sum_by_category(const frame_attribution& path) {
@@ -45,8 +45,8 @@ by_category sum_by_category(const frame_attribution& path) {
   return sum;
 }
 
-/// How much longer each frame takes, from begin to end, where a time is 1 ns longer: how often that
-/// time is on the frame's critical path.
+/// By how much each frame (begin to end) grows if a time grows by 1 ns: how often that time is on
+/// the critical path.
 std::vector<nanoseconds> times_on_path(const run_record& base, const drawn_execution& longer) {
   const auto record = virtual_record(longer);
   std::vector<nanoseconds> times;
@@ -63,7 +63,7 @@ std::vector<nanoseconds> times_on_path(const run_record& base, drawn_execution o
   return times_on_path(base, of);
 }
 
-/// Of a stage, in frame `only` or in all.
+/// Varies a stage's time in frame `only`, or in all frames.
 std::vector<nanoseconds> times_on_path(const run_record& base, drawn_execution of,
                                        std::size_t stage, std::optional<std::size_t> only = {}) {
   for (std::size_t f = 0; f < of.run.times.size(); ++f) {
@@ -72,7 +72,7 @@ std::vector<nanoseconds> times_on_path(const run_record& base, drawn_execution o
   return times_on_path(base, of);
 }
 
-/// With one frame in flight nothing but the frame's own stages and the overheads delays it.
+/// With one frame in flight, only its own stages and the overheads delay a frame.
 TEST(attribution_of_random_runs, finds_each_time_as_often_as_it_lengthens_the_frame) {
   std::size_t frames = 0;
   std::size_t unclear = 0;
@@ -94,9 +94,9 @@ TEST(attribution_of_random_runs, finds_each_time_as_often_as_it_lengthens_the_fr
       const attributor paths(record);
       for (std::size_t f = 0; f < record.frames.size(); ++f) {
         const auto path = paths.of(f);
-        // A thread that launches may keep another from its launch on the same stream, and itself
-        // from seeing a completion; a worker may take another stage than it was woken up for. The
-        // longer waits have the same names.
+        // A launch can delay other launches on its stream and the observation of a completion by
+        // the same thread; a worker may take a stage other than the one it was woken for. Such
+        // waits are longer but have the same category, so skip these frames.
         const auto longer = std::ranges::any_of(path.pieces, [&](const path_piece& piece) {
           return (piece.what == time_category::launch && piece.length() != of.issue) ||
                  (piece.what == time_category::worker_wait && piece.length() != of.wake_up) ||
@@ -131,9 +131,8 @@ TEST(attribution_of_random_runs, finds_each_time_as_often_as_it_lengthens_the_fr
   EXPECT_LT(unclear, frames / 50) << "of " << frames;
 }
 
-/// With several in flight others hold a frame up too. From the last such wait on, and in the
-/// previous frame where that is the wait, each stage on the path lengthens the frame by as much as
-/// it takes longer.
+/// With several frames in flight, other frames cause delays. Since the last such wait, and in the
+/// previous frame if that is the wait, each stage on the path delays the frame by its own growth.
 TEST(attribution_of_random_runs, finds_what_lengthens_a_frame_among_others) {
   std::size_t own = 0;
   std::size_t previous = 0;
@@ -154,7 +153,7 @@ TEST(attribution_of_random_runs, finds_what_lengthens_a_frame_among_others) {
           ++own;
         } else if (piece->what == time_category::previous_frame_wait) {
           const auto& stage = record.stages[*piece->stage];
-          // The launch of a device stage is what its next one waits for.
+          // A device stage waits for its previous launch, not for its previous execution.
           if (stage.on == side::cpu) {
             ASSERT_EQ(times_on_path(record, execution, *piece->stage, f - 1)[f], 1)
                 << stage.name << ", " << described(record, seed, f);
@@ -259,7 +258,7 @@ TEST(attribution_of_random_runs, adds_up_in_every_column_of_the_summary) {
   }
 }
 
-/// Stamps as a damaged file may hold them.
+/// Returns the record with stamps as in a damaged file.
 run_record damaged(run_record record, std::mt19937_64& generator) {
   const auto any = [&](nanoseconds was) -> nanoseconds {
     switch (generator() % 8) {

@@ -27,8 +27,8 @@ using testing::Not;
 using testing::SizeIs;
 using testing::StartsWith;
 
-/// What each frame takes beside the usual: 40 ms on the device, beside which the CPU works 16 ms,
-/// then 10 ms on the CPU.
+/// Delays of a frame, in addition to 40 ms on the device with 16 ms of concurrent CPU work, then 10
+/// ms on the CPU.
 struct delays {
   nanoseconds queue = 0;
   nanoseconds net = 0;
@@ -73,7 +73,7 @@ std::string text_of(const run_record& record, const attribution_summary& summary
   return text;
 }
 
-/// "slow_frames frames=1 more=5.25 ms pieces=5.00 ms/95.0 %/cpu time/after".
+/// Formats a finding: "slow_frames frames=1 more=5.25 ms pieces=5.00 ms/95.0 %/cpu time/after".
 std::string told(const finding& of) {
   std::string text(of.key);
   for (const auto& subject : of.subjects) text += " '" + subject + "'";
@@ -119,7 +119,7 @@ TEST(attribution_summary, has_rows_in_order_of_the_path) {
 }
 
 TEST(attribution_summary, groups_frames_by_their_rank) {
-  // Frame f is the (7 f mod 200)th of 200.
+  // Frame f has rank 7 f mod 200.
   const auto made = beside_and_after(200, [](std::size_t f) {
     return delays{.queue = {}, .net = static_cast<nanoseconds>(7 * f % 200) * ms, .after = {}};
   });
@@ -152,7 +152,8 @@ TEST(attribution_summary, tells_what_of_a_stage_was_on_the_path) {
 }
 
 TEST(attribution_summary, takes_waiting_for_a_device_that_is_busy_for_no_overlap) {
-  // Both began at once on a device that does one thing at a time, and `second` was on the path.
+  // Both began together on a device that executes one operation at a time; `second` was on the
+  // path.
   const auto crossing = [](const char* backend) {
     return *attribute(made_run(strategy::overlap, timing_method::event, backend)
                           .device_stage("first", {}, "one")
@@ -192,7 +193,7 @@ TEST(attribution_findings, say_what_makes_slow_frames_slow) {
   };
   EXPECT_THAT(findings(one_slow(100)),
               Contains("slow_frames frames=1 more=5.25 ms pieces=5.00 ms/95.2 %/cpu time/after"));
-  // One of a few is not one of the slow ones.
+  // The slowest of few frames is not representative of slow frames.
   EXPECT_THAT(findings(one_slow(19)), Each(Not(StartsWith("slow_frames"))));
   EXPECT_THAT(findings(one_slow(20)), Contains(StartsWith("slow_frames")));
 }
@@ -223,7 +224,7 @@ TEST(attribution_summary, of_a_queue_behind_a_standstill_has_slowest_frames_abov
   const auto summary = attribute(made.record, "");
   ASSERT_TRUE(summary);
   EXPECT_EQ(summary->end_to_end.typical, 6 * ms);
-  // The queue is gone after 900 / 4 frames: two of the other 174 are the slowest.
+  // The queue is empty after 900 / 4 frames; two of the other 174 are the slowest.
   EXPECT_EQ(summary->end_to_end.slowest, 6.5 * ms);
   EXPECT_THAT(summary->slowest_frames, AllOf(SizeIs(2), Contains(390U)));
 }
@@ -238,7 +239,7 @@ TEST(attribution_findings, name_several_reasons_by_their_size) {
 
 TEST(attribution_findings, say_nothing_of_frames_that_are_all_alike) {
   EXPECT_THAT(findings(steady(50)), Each(Not(StartsWith("slow_frames"))));
-  // Nor of a difference that the clocks do not carry.
+  // A difference below the clock error is not reported either.
   auto made = beside_and_after(50, [](std::size_t f) {
     return delays{.queue = {}, .net = f == 3 ? 3 * ms : 0, .after = {}};
   });

@@ -51,7 +51,7 @@ capacity_record record_of(const std::vector<capacity_run>& runs) {
   return record;
 }
 
-/// Three runs at each of the rates.
+/// Three runs at each rate.
 capacity_record three_at_each(const std::vector<double>& rates) {
   std::vector<capacity_run> runs;
   for (std::size_t i = 0; i < 3 * rates.size(); ++i) {
@@ -98,7 +98,7 @@ TEST(capacity, of_a_rate_at_which_as_many_runs_fail_as_hold_lies_below_it) {
 }
 
 TEST(capacity, run_whose_queue_grows_fails_before_a_frame_is_late) {
-  // 1 % too fast: after 240 frames the last waits 2.4 ms, well within the bound.
+  // The rate is 1 % too high: the last of 240 frames waits 2.4 ms, well within the bound.
   const auto run = summary_of(run_at(1010));
   EXPECT_EQ(run.late, 0);
   EXPECT_TRUE(run.growing);
@@ -123,10 +123,10 @@ TEST(capacity, counts_dropped_and_overdue_frames_as_late) {
 TEST(capacity, lies_between_the_rates_that_hold_and_those_that_do_not) {
   const auto found = summarize(three_at_each({900, 995, 1005, 1100})).estimate;
   ASSERT_TRUE(found.low && found.high && found.rate);
-  EXPECT_GT(*found.low, 988);  // lower by the 5 frames that 960 may wait for without being late
+  EXPECT_GT(*found.low, 988);  // reduced by the 5 of 960 frames that can wait without being late
   EXPECT_LE(*found.low, 995);
   EXPECT_EQ(*found.high, 1005);
-  EXPECT_EQ(*found.rate, 995);  // the highest that held: no higher one is known to
+  EXPECT_EQ(*found.rate, 995);  // the highest rate that held
   EXPECT_TRUE(found.enough);
   EXPECT_EQ(found.runs, 12U);
   EXPECT_EQ(found.frames, 12U * 864);
@@ -218,7 +218,7 @@ TEST(capacity, leaves_no_run_out_when_many_look_disturbed) {
 }
 
 TEST(capacity, of_random_arrivals_is_found_where_runs_at_the_truth_are_few) {
-  // M/D/1 at 10 % below and above the truth only.
+  // M/D/1 runs only at 10 % below and above the true capacity.
   const simulated_queue queue{.arrival = arrival::poisson};
   const double truth = samples::md1_capacity(1e6, 0.95, 5e6);
   capacity_record record = record_of({});

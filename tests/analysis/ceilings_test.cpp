@@ -183,7 +183,7 @@ TEST(device_ceilings, move_what_is_both_read_and_written_as_a_copy_and_the_rest_
 }
 
 TEST(device_ceilings, read_no_slower_alone_than_in_a_copy) {
-  // A copy of 30 GB/s reads 15 of them: what was measured of reading alone does not hold.
+  // A copy at 30 GB/s reads 15 GB/s, so the lower measured read bandwidth is wrong.
   const std::vector<ceiling_figure> measured = {figure(ceiling::read, 10e9, 10e9),
                                                 figure(ceiling::copy, 30e9, 30e9)};
   EXPECT_DOUBLE_EQ(device_ceilings(measured).time_to_move(15, 0).usual, 1);

@@ -20,7 +20,7 @@ using ::testing::StartsWith;
 
 const gate slower = parse_gate("slower>5%", gated::comparison);
 
-/// Verdicts on a configuration, each with its interval.
+/// Judges a configuration with the given comparisons.
 gate_result of_verdicts(const std::vector<samples::made_comparison>& made,
                         const gate& of = slower) {
   const auto record =
@@ -44,7 +44,7 @@ TEST(gate_of_an_experiment, fails_on_a_verdict_and_not_on_noise) {
   const auto found = of_verdicts({{0, figure::p50, 0.99, 1.5, verdict::inconclusive}});
   EXPECT_EQ(found.outcome, gate_outcome::passed);
   EXPECT_EQ(found.why, "1 of 1 verdicts inconclusive");
-  // Within the margin: certain, and not called slower.
+  // A significant change within the margin is not slower.
   const auto any = parse_gate("slower>0%", gated::comparison);
   EXPECT_EQ(of_verdicts({{0, figure::p50, 1.002, 1.004, verdict::same}}, any).outcome,
             gate_outcome::passed);
@@ -58,12 +58,12 @@ TEST(gate_of_an_experiment, judges_tail_and_throughput_too_and_names_the_worst) 
   const auto both = of_verdicts({same, tail, less});
   EXPECT_EQ(both.outcome, gate_outcome::failed);
   EXPECT_EQ(both.why, "throughput of 'a=2', 95 % interval -20.0 % to -15.0 %; the worst of 2");
-  // More frames a second are no harm.
+  // Higher throughput does not fail the gate.
   EXPECT_EQ(of_verdicts({same, {0, figure::throughput, 1.2, 1.3, verdict::faster}}).outcome,
             gate_outcome::passed);
 }
 
-/// Two configurations of which all frames of the second are late.
+/// Two configurations; all frames of the second are late.
 gate_result of_late_frames(const char* condition, double low, double high, verdict found) {
   auto record = made_experiment("e",
                                 {samples::made_of({{"a", "1"}}, samples::taking(74 * ms)),
@@ -118,8 +118,8 @@ TEST(gate_of_an_experiment, judges_the_late_frames_of_those_that_have_a_deadline
   EXPECT_EQ(with_deadlines({0, 80 * ms, 80 * ms}, 90 * ms).why, "'a=1' has no deadline");
 }
 
-/// 5 trials of a configuration without load, on time, and one that completes a frame every 20 ms
-/// where one is due every 10.
+/// Five trials of a configuration that meets its deadline, and of one that completes a frame every
+/// 20 ms while one is due every 10 ms.
 experiment_record overloaded_beside_one_on_time() {
   auto record =
       made_experiment("e", {samples::made_of({{"a", "1"}}), samples::made_of({{"a", "2"}})}, 5);
@@ -159,7 +159,7 @@ TEST(gate_of_an_experiment, fails_an_overloaded_one_that_exceeds_the_limit_alrea
   EXPECT_EQ(judge(late, record, turned).outcome, gate_outcome::passed);
 
   const auto diff = compare(record, record, {"a.json", "b.json"});
-  for (const auto& change : diff.changes) {  // as many more as there are would not be the same
+  for (const auto& change : diff.changes) {  // longer trials have even more late frames
     if (change.figure == figure::late && change.overloaded) {
       EXPECT_EQ(change.verdict, verdict::inconclusive);
     }
@@ -259,7 +259,7 @@ TEST(gate_of_two_experiments, is_not_judged_by_half_of_them) {
   few.verdict = verdict::inconclusive;
   few.trials = {6, 3};
   EXPECT_EQ(judge(slower, experiments({few})).why, "a verdict on 'x' needs 5 trials, there are 3");
-  // What has a verdict only on its throughput has none on its time.
+  // A verdict on throughput alone says nothing about times.
   auto rate = changed(figure::throughput, 0.999, 1.001, verdict::same);
   EXPECT_EQ(judge(slower, experiments({rate})).why, "'x' has too few frames for a p50");
   rate.name = "y";

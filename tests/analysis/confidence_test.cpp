@@ -9,7 +9,7 @@ namespace graphline {
 namespace {
 
 TEST(student_t, agrees_with_published_tables) {
-  // Two-sided critical values, as tabled in Abramowitz and Stegun, table 26.10, and elsewhere.
+  // Two-sided critical values from Abramowitz and Stegun, table 26.10.
   for (const auto& [freedom, level, t] : {std::tuple<std::size_t, double, double>{1, 0.05, 12.706},
                                           {2, 0.05, 4.303},
                                           {3, 0.01, 5.841},
@@ -26,7 +26,7 @@ TEST(student_t, agrees_with_published_tables) {
 }
 
 TEST(student_t, of_many_degrees_of_freedom_comes_near_the_normal_distribution) {
-  // By scipy.stats.t.isf(0.025, freedom).
+  // From scipy.stats.t.isf(0.025, freedom).
   EXPECT_NEAR(student_t_critical(0.05, 201), 1.971836506779859, 1e-13);
   EXPECT_NEAR(student_t_critical(0.05, 1000), 1.9623390808264085, 1e-13);
   for (const double level : {0.05, 1e-3, 1e-5}) {

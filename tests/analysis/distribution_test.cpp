@@ -57,7 +57,7 @@ TEST(distribution, does_not_let_binary_fractions_shift_a_rank) {
 }
 
 TEST(distribution, needs_as_many_samples_as_tolerance_limits_do) {
-  // Wilks: one-sided 95 % confidence; 59 for 95 % of the population is the well-known one.
+  // Wilks, one-sided 95 % confidence; the well-known value is 59 for p95.
   EXPECT_EQ(samples_needed(0.5), 5u);
   EXPECT_EQ(samples_needed(0.9), 29u);
   EXPECT_EQ(samples_needed(0.95), 59u);

@@ -13,7 +13,7 @@ using ::testing::IsEmpty;
 
 constexpr nanoseconds second = 1'000'000'000;
 
-/// Ten seconds on four cores that nothing disturbed.
+/// Ten undisturbed seconds on four cores.
 conditions_record quiet() {
   conditions_record conditions;
   conditions.lasted = 10 * second;
@@ -21,7 +21,7 @@ conditions_record quiet() {
   conditions.load_before = 0.25;
   conditions.load_after = 1.5;
   conditions.steal = 0;
-  conditions.others = second;  // a fortieth of what the cores had
+  conditions.others = second;  // a fortieth of the cores' time
   conditions.clock_before = 3000;
   conditions.clock_after = 2900;
   conditions.device_before = device_state{1980, 3201, {}, 0};
@@ -72,7 +72,7 @@ TEST(disturbances, name_what_kept_a_run_from_the_machine) {
       {[](auto& c) { c.steal = second * 2 / 5; }, {}},  // a hundredth
       {[](auto& c) { c.steal = 2 * second; },
        {"the hypervisor took 5.0 % of the cores' time (steal)"}},
-      // Less than the system's ticks tell, five of which are an eighth of the cores.
+      // Below the resolution of the system's ticks, five of which are an eighth of the cores.
       {[](auto& c) {
          c.lasted = 100'000'000;
          c.others = 50'000'000;
@@ -132,7 +132,7 @@ TEST(disturbances, hold_up_the_frames_that_queue_behind_those_of_a_standstill) {
                    {1'300, 1'300, 1'310}};
   EXPECT_TRUE(frames_held_up(record).empty());
   record.conditions->standstills = {{120, 800, false}};
-  // The sixth waits for the fourth, the seventh and eighth find room.
+  // The sixth frame waits for the fourth; the seventh and eighth find free slots.
   EXPECT_THAT(frames_held_up(record), ElementsAre(1, 2, 3, 4, 5));
   record.load.dropped = {50, 130, 1'199, 1'250};
   record.load.unfinished = {1'150, 1'320};
@@ -145,7 +145,7 @@ TEST(disturbances, hold_up_the_frames_that_queue_behind_those_of_a_standstill) {
 
 TEST(disturbances, name_the_quota_of_a_control_group) {
   auto conditions = quiet();
-  conditions.throttled = 2 * second / 5;  // a hundredth of what the cores had
+  conditions.throttled = 2 * second / 5;  // a hundredth of the cores' time
   EXPECT_THAT(disturbances_of(conditions), IsEmpty());
   conditions.throttled = 3 * second;
   EXPECT_THAT(disturbances_of(conditions),

@@ -21,7 +21,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Optional;
 
-/// A trial of frames that follow each other, each of the given length in nanoseconds.
+/// A trial of consecutive frames with these lengths in nanoseconds.
 run_record trial_of(const std::vector<double>& lengths) {
   run_record trial;
   nanoseconds clock = 0;
@@ -33,10 +33,10 @@ run_record trial_of(const std::vector<double>& lengths) {
   return trial;
 }
 
-/// A configuration by its name, and its trials.
+/// Name and trials of a configuration.
 using configuration_trials = std::pair<std::string, std::vector<run_record>>;
 
-/// Five frames of each trial, spread a little around its middle.
+/// Three frames per trial, close to its median.
 configuration_trials configuration(std::string name, const std::vector<double>& trials) {
   configuration_trials result{std::move(name), {}};
   for (const double middle : trials) {
@@ -93,9 +93,9 @@ TEST(experiment_diff, takes_a_higher_throughput_for_faster) {
   EXPECT_EQ(change.verdict, verdict::faster);
 }
 
-// The throughput's error is that of a mean of six trials, here of either side the standard
-// deviation of the logarithms over sqrt(6). With 10 degrees of freedom and two intervals, each at
-// 1 - sqrt(0.95), t is 2.6255.
+// The throughput's standard error is that of a mean of six trials: on either side the standard
+// deviation of the logarithms over sqrt(6). With 10 degrees of freedom and two intervals at 1 -
+// sqrt(0.95) each, t is 2.6255.
 TEST(experiment_diff, has_the_interval_of_welch_where_a_figure_is_a_mean) {
   const auto change = change_of(figure::throughput, diff_of(noisy, noisy));
   ASSERT_TRUE(change.ratio_range);
@@ -119,7 +119,7 @@ TEST(experiment_diff, does_not_decide_what_the_trials_do_not_carry) {
   EXPECT_EQ(change.verdict, verdict::inconclusive);
 }
 
-// A single slow trial of ten sets the p95 of all frames: what one trial did is no change.
+// A single slow trial of ten determines the pooled p95, which is no evidence of a change.
 TEST(experiment_diff, is_not_misled_by_one_slow_trial) {
   std::vector<double> trials = {1.000e8, 1.001e8, 0.999e8, 1.002e8, 0.998e8,
                                 1.000e8, 1.001e8, 0.999e8, 1.002e8, 0.998e8};
@@ -134,7 +134,8 @@ TEST(experiment_diff, is_not_misled_by_one_slow_trial) {
   EXPECT_EQ(change.verdict, verdict::inconclusive);
 }
 
-/// 24 trials of 20 frames, of which `late` miss their deadline of 1.5e8, one more or less in turns.
+/// 24 trials of 20 frames; `late` of them, plus or minus one alternately, miss their deadline of
+/// 1.5e8.
 configuration_trials with_late_frames(std::size_t late) {
   configuration_trials result{"a", {}};
   for (std::size_t trial = 0; trial < 24; ++trial) {
@@ -156,13 +157,13 @@ TEST(experiment_diff, compares_late_frames_by_the_difference_of_their_shares) {
   EXPECT_THAT(more.change(), Optional(DoubleNear(0.2, 1e-9)));
   EXPECT_EQ(more.verdict, verdict::slower);
   EXPECT_EQ(more.ratio_range, std::nullopt);
-  // Standard errors of a mean of 24: shares vary by 0.05 in two of three trials.
+  // Standard errors of a mean of 24: fractions vary by 0.05 in two of three trials.
   const double error = std::sqrt(2.0 / 3 * 0.05 * 0.05 / 23 * 2);
   ASSERT_TRUE(more.difference_range);
   EXPECT_NEAR(more.difference_range->high - 0.2, 2.62 * error, 0.15 * error);
   EXPECT_NEAR(0.2 - more.difference_range->low, 2.62 * error, 0.15 * error);
   EXPECT_EQ(change(6, 2).verdict, verdict::faster);
-  // None of 480 frames late does not show that there can be none.
+  // 0 of 480 late frames do not show that none can be late.
   EXPECT_EQ(change(0, 0).change(), 0);
   EXPECT_GT(change(0, 0).difference_range->high, 1.0 / 480);
   EXPECT_EQ(change(0, 6).verdict, verdict::slower);
@@ -228,7 +229,7 @@ TEST(experiment_diff, compares_nothing_of_empty_experiments) {
   EXPECT_EQ(half.changes.at(0).verdict, verdict::inconclusive);
 }
 
-/// Trials whose level varies by 1 %, of frames that vary by 2 %.
+/// Trials whose level varies by 1 %, with frames that vary by 2 %.
 configuration_trials drawn(const std::string& name, std::size_t trials, std::mt19937_64& random) {
   std::lognormal_distribution<double> level(0, 0.01);
   std::lognormal_distribution<double> frame(0, 0.02);
@@ -260,9 +261,9 @@ TEST(experiment_diff, rarely_finds_a_difference_where_there_is_none) {
     }
     wrong += any ? 1 : 0;
   }
-  // 5 % of them, and three standard deviations of such a count more.
+  // 5 % plus three standard deviations of the count.
   EXPECT_LE(wrong, 33);
-  EXPECT_GT(wrong, 0);  // else the intervals would be far too wide
+  EXPECT_GT(wrong, 0);  // otherwise the intervals are far too wide
 }
 
 }  // namespace

@@ -94,7 +94,7 @@ TEST(priority_findings, are_not_made_of_pairs_that_differ_in_more) {
 
 // Load and machine.
 
-/// Frames due every 50 ms, done every 74 ms.
+/// Frames are due every 50 ms and completed every 74 ms.
 made_configuration overloaded() {
   auto result = made_of({{"rate", "20"}});
   result.change = [](run_record& run) {

@@ -53,7 +53,7 @@ TEST(experiment_labels, are_ids_where_names_are_long_or_many) {
   EXPECT_TRUE(labels.by_id());
   EXPECT_EQ(labels.of(7), "c8");
   EXPECT_EQ(labels.list({{0, 0}, {6, 0}}), "c1 and c7");
-  // A single thing that varies tells them apart in a few columns.
+  // A single varying setting distinguishes them in few columns.
   EXPECT_FALSE(experiment_labels(grid(7, "1")).by_id());
 }
 

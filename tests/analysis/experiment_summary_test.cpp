@@ -16,7 +16,7 @@ namespace {
 
 using samples::simulate;
 
-/// Blocks of the two sample models under two timing methods, the second against the first.
+/// Blocks of the sample pipeline under two timing methods; compares the second with the first.
 experiment_record two_methods(std::size_t blocks, std::array<timing_method, 2> methods) {
   experiment_record record;
   for (std::size_t c = 0; c < 2; ++c) {
@@ -53,7 +53,7 @@ TEST(experiment_summary, pools_the_frames_of_all_trials) {
   EXPECT_EQ(member.trial_medians.size(), 6u);
   EXPECT_TRUE(member.between_trials);
   EXPECT_EQ(member.device_bytes, std::size_t{24} << 20);
-  EXPECT_FALSE(member.cores);  // the samples do not know the processor time
+  EXPECT_FALSE(member.cores);  // the sample records have no processor time
 }
 
 TEST(experiment_summary, compares_p50_tail_and_throughput_of_every_pair) {
@@ -231,14 +231,14 @@ TEST(experiment_summary, compares_stages_by_name_where_both_time_them_alike) {
 }
 
 TEST(experiment_summary, has_intervals_of_stages_by_students_t_with_a_degree_less_than_blocks) {
-  // Two-sided 5 % of 4, 5 and 9 degrees of freedom: Abramowitz and Stegun, table 26.10.
+  // Two-sided 5 % for 4, 5 and 9 degrees of freedom: Abramowitz and Stegun, table 26.10.
   for (const auto& [blocks, t] :
        {std::pair<std::size_t, double>{5, 2.776445}, {6, 2.570582}, {10, 2.262157}}) {
     auto record = two_methods(blocks, {timing_method::event, timing_method::event});
     std::array<std::vector<std::vector<nanoseconds>>, 2> times;
     for (auto& trial : record.trials) {
       auto& run = trial.members[0];
-      run.stages.resize(1);  // one interval stands at 5 % alone
+      run.stages.resize(1);  // a single interval has a level of 5 %
       const auto factor = static_cast<nanoseconds>(trial.block * (trial.configuration + 2));
       for (auto& s : run.stages[0].device) s.end += s.length() * (factor % 7) / 100;
       times[trial.configuration].push_back(lengths(run.stages[0].device));
@@ -271,7 +271,7 @@ TEST(experiment_summary, has_stages_without_times_where_none_are_taken) {
 
 TEST(experiment_summary, compares_pipelines_that_ran_at_once_with_themselves_alone) {
   auto record = simulate({.factors = {1, 1.5, 2}}, 1);
-  // The third configuration becomes the first two together, each somewhat slower.
+  // The third configuration runs the first two concurrently, each somewhat slower.
   record.configurations[2].members = {"camera", "batch"};
   for (auto& trial : record.trials) {
     if (trial.configuration == 2) trial.members.push_back(trial.members[0]);

@@ -26,7 +26,7 @@ run_record kept_schedule(int frames) {
   return record;
 }
 
-/// Frames that pass two stages of 5 ms each, both of which always have one.
+/// Frames pass through two stages of 5 ms each, both always busy.
 run_record filled_pipeline(int frames) {
   run_record record;
   record.run.in_flight = 2;
@@ -36,7 +36,7 @@ run_record filled_pipeline(int frames) {
   return record;
 }
 
-/// Two frames at a time, side by side, 10 ms each: one every 5 ms.
+/// Two concurrent frames of 10 ms: one frame per 5 ms.
 run_record in_pairs(int frames) {
   run_record record;
   record.run.in_flight = 2;
@@ -64,7 +64,7 @@ TEST(frame_period, of_a_schedule_is_nothing_of_fewer_than_five_frames) {
   EXPECT_TRUE(frame_period(filled_pipeline(1)));  // a closed loop
 }
 
-// From the first end to the last, 86 ms would be for 9 frames: 104.7 frame/s.
+// From first to last end, 9 frames in 86 ms would be 104.7 frame/s.
 TEST(frame_period, of_a_schedule_that_is_kept_does_not_depend_on_how_long_single_frames_took) {
   auto record = kept_schedule(10);
   record.frames.front().end += 4 * ms;
@@ -75,7 +75,7 @@ TEST(frame_period, of_a_schedule_that_is_kept_does_not_depend_on_how_long_single
   EXPECT_DOUBLE_EQ(*frame_period(record), 10.0 * ms);
 }
 
-// 25 ms a frame, due every 10 ms: never is a frame alone.
+// Frames of 25 ms, due every 10 ms, always overlap.
 TEST(frame_period, of_a_schedule_is_never_shorter_than_that_of_the_frames_due) {
   auto record = kept_schedule(10);
   record.run.in_flight = 3;
@@ -85,7 +85,7 @@ TEST(frame_period, of_a_schedule_is_never_shorter_than_that_of_the_frames_due) {
   EXPECT_DOUBLE_EQ(*frame_period(record), 10.0 * ms);  // 9.857 from completion to completion
 }
 
-// 5 ms a frame, one after the other, due every 4 ms.
+// Sequential frames of 5 ms, due every 4 ms.
 TEST(frame_period, of_more_frames_than_can_be_carried_is_that_of_completions) {
   for (const int in_flight : {1, 3, 16}) {
     auto record = kept_schedule(10);
@@ -126,7 +126,7 @@ TEST(frame_period, is_the_mean_time_of_a_frame_in_a_closed_loop_with_one_in_flig
   EXPECT_DOUBLE_EQ(*frame_period(record), 3.0 * ms);
 }
 
-/// What a simulated run did one thing at a time, and how long: stages and host threads.
+/// Busy time of the stages, host threads and device of a simulated run.
 std::map<std::string, nanoseconds> busy_times(const run_record& record) {
   std::map<std::string, nanoseconds> busy;
   for (const auto& stage : record.stages) {
@@ -163,7 +163,7 @@ TEST(frame_period, of_virtual_runs_is_never_shorter_than_anything_was_busy_for_a
   EXPECT_GT(limited, 20) << "none of these runs would show it";
 }
 
-/// One worker, two in flight, two stages of 5 ms: a0 a1 b0 a2 b1 a3 b2 b3.
+/// One worker, two frames in flight, two stages of 5 ms: a0 a1 b0 a2 b1 a3 b2 b3.
 TEST(frame_period, of_frames_that_were_half_done_at_the_first_completion_is_that_of_their_worker) {
   run_record record;
   record.run.in_flight = 2;
@@ -187,7 +187,7 @@ TEST(frame_period, counts_completed_frames_alone) {
     record.load.dropped.insert(record.load.dropped.begin(), record.frames[i].due);
     record.frames.erase(record.frames.begin() + static_cast<std::ptrdiff_t>(i));
   }
-  EXPECT_DOUBLE_EQ(*frame_period(record), 16.0 * ms);  // six in 80 ms, the ends counted once
+  EXPECT_DOUBLE_EQ(*frame_period(record), 16.0 * ms);  // six frames in 80 ms, counting one end
   EXPECT_DOUBLE_EQ(*offered_rate(record), 100);
 }
 

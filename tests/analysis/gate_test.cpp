@@ -41,7 +41,7 @@ TEST(parse_gate, names_the_option_and_what_would_be_right) {
   EXPECT_EQ(refusal("p98>20ms"),
             "--fail-if 'p98>20ms': unknown metric 'p98' (known: p50, p90, p95, p99, p99.9, p99.99, "
             "mean, max, late)");
-  EXPECT_EQ(refusal("p99"),  // all that a shell leaves of p99>20ms
+  EXPECT_EQ(refusal("p99"),  // what remains of an unquoted p99>20ms in a shell
             "--fail-if 'p99': expected METRIC > LIMIT, in quotes for the shell: 'p99>20ms'");
   EXPECT_THAT(refusal("slower<5%", gated::comparison), HasSubstr("'slower>5%'"));
   for (const char* limit : {"", "20", "ms", "0ms", "-1ms", "=20ms", "20ms>1", "5%", "nan ms"}) {
@@ -148,7 +148,7 @@ TEST(gate_of_a_run, judges_no_frame_that_was_held_up_while_the_process_stood_sti
   EXPECT_EQ(of_run("mean>50.91ms", record).outcome, gate_outcome::passed);
   EXPECT_EQ(of_run("mean>50.90ms", record).outcome, gate_outcome::failed);
   record.frames.resize(9);
-  EXPECT_EQ(of_run("max>9ms", record).why, "");  // of a standstill that held up no frame
+  EXPECT_EQ(of_run("max>9ms", record).why, "");  // the standstill delayed no frame
   record.conditions->standstills = {{0, 9'000'000 * ms}};
   EXPECT_EQ(of_run("max>9ms", record).outcome, gate_outcome::not_judged);
   EXPECT_EQ(of_run("max>9ms", record).why, "the process stood still, which held up all frames");

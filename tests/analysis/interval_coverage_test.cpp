@@ -1,5 +1,5 @@
-// Whether what docs/verdicts.md promises of intervals and verdicts is true, by experiments whose
-// truth is known. Seeds are fixed, so that each of these gives the same counts on every run.
+// Checks the coverage and error rates stated in docs/verdicts.md with experiments whose truth is
+// known. Seeds are fixed, so results are deterministic.
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ double true_ratio(const comparison& c, const simulated_experiment& as) {
   return c.figure == figure::throughput ? 1 / times : times;
 }
 
-/// In how many percent of experiments all intervals hold the truth at once.
+/// Percentage of experiments in which all intervals contain the truth.
 double coverage(const simulated_experiment& as, int experiments) {
   int held = 0;
   for (int seed = 0; seed < experiments; ++seed) {
@@ -37,7 +37,7 @@ double coverage(const simulated_experiment& as, int experiments) {
   return percent;
 }
 
-// The standard deviation of what is counted is 1 % at 400 experiments.
+// At 400 experiments, the standard deviation of the percentage is 1.
 TEST(intervals, hold_together_with_95_percent) {
   const std::tuple<simulated_experiment, int, double> cases[] = {
       {{.factors = {1, 1.03}}, 800, 3},  // 10 blocks
@@ -81,8 +81,8 @@ TEST(intervals, hold_nearly_as_often_when_they_decide_when_to_stop) {
   EXPECT_GE(100.0 * held / experiments, 91);
 }
 
-/// Experiments in which a known share of the frames misses its deadline: some late, some dropped.
-/// Blocks make more or fewer frames late in both configurations, trials in one.
+/// Experiments in which a known fraction of frames misses its deadline: some late, some dropped.
+/// Block effects are shared by both configurations, trial effects are not.
 struct deadline_experiment {
   double reference = 0.2;
   double value = 0.2;
@@ -145,7 +145,7 @@ TEST(intervals, of_late_frames_do_not_take_none_of_a_few_for_none_at_all) {
         .reference = 0, .value = 0, .frames = frames, .block_spread = 0, .trial_spread = 0};
     return late_frames(summarize(as.run(1)));
   };
-  const auto few = none(20);  // of 200 frames without a miss, 1.5 % may miss with 95 %
+  const auto few = none(20);  // 95 % upper limit after 200 frames without a miss: 1.5 %
   EXPECT_EQ(few.verdict, verdict::inconclusive);
   EXPECT_GE(few.difference_range->high, 0.015);
   EXPECT_EQ(none(200).verdict, verdict::same);
@@ -166,7 +166,7 @@ TEST(verdicts, on_late_frames_find_a_difference_and_seldom_one_that_is_not_there
   EXPECT_LE(false_ones, 12);
 }
 
-/// In how many percent of experiments any configuration is called faster or slower.
+/// Percentage of experiments with any verdict of faster or slower.
 double called_different(const simulated_experiment& as, int experiments) {
   int called = 0;
   for (int seed = 0; seed < experiments; ++seed) {
@@ -183,7 +183,7 @@ TEST(verdicts, call_one_of_five_equal_configurations_different_in_5_percent_of_e
   EXPECT_LE(called_different({.factors = std::vector<double>(5, 1.0), .blocks = 30}, 200), 9);
 }
 
-/// In how many percent of experiments the p50 of the second configuration gets a verdict.
+/// Percentage of experiments in which the p50 of the second configuration gets a verdict.
 double given(verdict wanted, const simulated_experiment& as, double margin, int experiments) {
   int found = 0;
   for (int seed = 0; seed < experiments; ++seed) {
@@ -208,8 +208,8 @@ TEST(verdicts, find_a_difference_of_5_percent_under_a_drift_of_10) {
 }
 
 TEST(more_trials, decide_most_experiments_that_make_them) {
-  // 1.5 % apart, of which ten blocks see about that much: the estimate of what is missing varies
-  // with the difference seen, so it is asked of the median experiment.
+  // The true difference is 1.5 %. The estimate of missing trials varies with the observed
+  // difference, so use that of the median experiment.
   const simulated_experiment as{.factors = {1, 1.015}};
   std::vector<std::int64_t> told;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
@@ -225,7 +225,7 @@ TEST(more_trials, decide_most_experiments_that_make_them) {
   const double decided = given(verdict::slower, longer, 0.01, 100);
   RecordProperty("decided_percent", std::to_string(decided));
   EXPECT_GE(decided, 65);
-  // And not by making far more than it takes.
+  // The estimate is not far too large either.
   auto third = as;
   third.blocks += more / 3;
   EXPECT_LE(given(verdict::slower, third, 0.01, 100), 80);

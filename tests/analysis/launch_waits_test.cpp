@@ -14,7 +14,7 @@ namespace {
 using samples::made_run;
 using samples::ms;
 
-/// "device_waits_for_host 'net': idle 10.0 ms"; "nothing".
+/// Returns "device_waits_for_host 'net': idle 10.0 ms" or "nothing".
 std::string found_in(const made_run& made) {
   const auto found = launch_finding(made.record);
   if (!found) return "nothing";
@@ -25,8 +25,8 @@ std::string found_in(const made_run& made) {
   return text;
 }
 
-/// Three frames of 100 ms: `net` works from 1 ms to `net_end`, `small` from there for 1 ms, and
-/// both are launched in turn, `small` from `from` for `takes`. All times in ms.
+/// Three frames of 100 ms. `net` runs from 1 ms to `net_end`, followed by `small` for 1 ms. Both
+/// are launched in turn, `small` from `from` for `takes`. Times in ms.
 made_run net_and_small(nanoseconds net_end, nanoseconds from, nanoseconds takes) {
   made_run made = made_run(strategy::async, timing_method::event, "host")
                       .device_stage("net")
@@ -47,13 +47,13 @@ made_run net_and_small(nanoseconds net_end, nanoseconds from, nanoseconds takes)
 }
 
 TEST(launch_waits, of_a_launch_that_had_returned_before_the_device_came_to_its_stage_are_none) {
-  // The launch takes twenty times as long as the work, yet nothing waits for it.
+  // The launch takes twenty times as long as the work, but the device is busy meanwhile.
   EXPECT_EQ(found_in(net_and_small(50, 2, 20)), "nothing");
   EXPECT_EQ(found_in(net_and_small(50, 29, 20)), "nothing");
 }
 
 TEST(launch_waits, are_the_time_in_which_the_device_had_nothing_else_to_do) {
-  // `net` ends at 50 ms: from there on the device is idle until `small` works, at 69 ms.
+  // `net` ends at 50 ms; the device is idle until `small` starts at 69 ms.
   EXPECT_EQ(found_in(net_and_small(50, 50, 20)), "device_waits_for_host 'small': idle 20.0 ms");
   EXPECT_EQ(found_in(net_and_small(50, 40, 20)), "device_waits_for_host 'small': idle 10.0 ms");
   const auto found = launch_finding(net_and_small(50, 40, 20).record);
@@ -74,7 +74,7 @@ TEST(launch_waits, do_not_count_while_other_frames_keep_the_device_busy) {
   auto made = net_and_small(50, 40, 20);
   made.record.run.in_flight = 2;
   EXPECT_NE(found_in(made), "nothing");
-  // A frame beside each, on the device for 49 to 70 ms.
+  // A concurrent frame uses the device from 49 to 70 ms.
   for (nanoseconds f = 0; f < 3; ++f) {
     const auto t = f * 100 * ms;
     made.frame(t, t + 100 * ms)
@@ -89,12 +89,12 @@ TEST(launch_waits, do_not_count_while_other_frames_keep_the_device_busy) {
 }
 
 TEST(launch_waits, within_a_stage_are_what_its_operations_did_not_take) {
-  // Launched operation by operation: of 60 ms the device works for 20.
+  // Launched operation by operation: the device is busy for 20 of 60 ms.
   made_run made =
       made_run(strategy::async, timing_method::event, "host").device_stage("net").frame(0, 61 * ms);
   made.launch(0, 0, 60 * ms).device(0, 1 * ms, 61 * ms).busy(0, 20 * ms);
   EXPECT_EQ(found_in(made), "device_waits_for_host 'net': idle 41.0 ms");
-  // Where the device does not tell how long it was at work, its time may be the host's.
+  // Without busy time, the time between events may be host time.
   made.record.stages[0].busy.clear();
   EXPECT_EQ(found_in(made), "device_time_may_hold_waits 'net'");
   made.record.stages[0].enqueued[0].end = 40 * ms;  // 39 of the 60 ms between the events

@@ -25,8 +25,8 @@ constexpr auto by_event = satisfied_by::event_wait;
 constexpr auto complete = satisfied_by::completion;
 constexpr auto returned = satisfied_by::cpu_return;
 
-/// Device stages `left` and `right` of 30 and 50 ns on streams of their own, and a CPU stage of
-/// 25 ns that reads `left`; with long gaps between them.
+/// Device stages `left` and `right` of 30 and 50 ns on separate streams, and a CPU stage of 25 ns
+/// that reads `left`; long gaps between them.
 made_run fork(strategy how, const char* backend = "cuda", const char* right_on = "right") {
   return made_run(how, timing_method::event, backend)
       .device_stage("left", {}, "left")
@@ -40,7 +40,7 @@ made_run fork(strategy how, const char* backend = "cuda", const char* right_on =
       .cpu(2, 1500, 1525);
 }
 
-/// "8330 device: 1, 2, 3".
+/// Returns "8330 device: 1, 2, 3".
 std::string text_of(const lower_bound& bound) {
   return fmt::format("{} {}: {}", bound.time, to_word(bound.by), fmt::join(bound.stages, ", "));
 }
@@ -78,7 +78,7 @@ TEST(lower_bound, takes_the_order_in_which_a_stream_had_its_stages_under_overlap
                           .launch(2, 0, 1, 1)
                           .device(2, 2, 42)
                           .record;
-  // As planned, `soon` would end 130 ns after the begin.
+  // In planned order, `soon` would end at 130 ns.
   const auto here = lower_bounds(record).of(0, schedules::this_one);
   EXPECT_EQ(text_of(here), "90 critical_path: 0, 1");
 }
@@ -109,7 +109,7 @@ TEST(lower_bound, adds_up_the_work_of_a_device_that_does_one_thing_at_a_time) {
   made.busy(0, 30).busy(1, 50);
   const auto bound = lower_bounds(made.record).of(0, schedules::any);
   EXPECT_EQ(text_of(bound), "80 device: 0, 1");
-  // `right` has waited for most of the time between its events.
+  // `right` waited for most of the time between its events.
   made.record.stages[1].busy[0] = 20;
   EXPECT_EQ(lower_bounds(made.record).of(0, schedules::any).time, 55);
 }
@@ -124,7 +124,7 @@ TEST(lower_bound, shares_the_cores_of_cpu_stages) {
     made.record.cpu_cores = cores;
     return lower_bounds(made.record).of(0, schedules::any);
   };
-  EXPECT_EQ(bound_on(0).time, 5'000'000);  // not known
+  EXPECT_EQ(bound_on(0).time, 5'000'000);  // unknown
   EXPECT_EQ(bound_on(1).time, 17'000'000);
   EXPECT_EQ(bound_on(2).time, 9'000'000);
   EXPECT_EQ(bound_on(3).time, 6'333'333);
@@ -135,8 +135,8 @@ TEST(lower_bound, shares_the_cores_of_cpu_stages) {
   EXPECT_EQ(bound_on(4).by, limited_by::critical_path);
 }
 
-/// Stages of known times, each device stage on a stream of its own: one core, and a device that
-/// does one thing at a time.
+/// Stages with given times, each device stage on its own stream, on one core and a device that
+/// executes one operation at a time.
 class timed_stages {
  public:
   timed_stages& cpu(nanoseconds time, const std::vector<std::size_t>& after = {}) {
@@ -179,17 +179,17 @@ TEST(lower_bound, names_the_device_that_stages_share_rather_than_what_follows_or
 }
 
 TEST(lower_bound, names_the_path_where_a_resource_adds_little_to_it) {
-  // 50 more on the device than on the path of 8280.
+  // The device needs 50 more than the path of 8280.
   auto detector =
       timed_stages().cpu(1440).device(6740, {0}).device(80, {1}).device(50, {1}).cpu(20, {2, 3});
   EXPECT_EQ(text_of(detector.bound()), "8330 critical_path: 0, 1, 2, 4");
-  // 0.3 us of 10 ms turn nothing around.
+  // 0.3 us of 10 ms does not change the limit.
   auto even = timed_stages().cpu(4'990'000).device(5'000'000, {0}).device(10'000).device(300, {0});
   EXPECT_EQ(text_of(even.bound()), "9990300 critical_path: 0, 1");
 }
 
 TEST(lower_bound, names_the_path_where_one_stage_of_it_outweighs_what_others_share) {
-  // The CPU stage is 99.6 % of the frame, and the device works for 0.02 ms.
+  // The CPU stage takes 99.6 % of the frame, the device 0.02 ms.
   auto spin = timed_stages().cpu(4'980'000).device(10'000, {0}).device(10'000, {0});
   EXPECT_EQ(text_of(spin.bound()), "5000000 critical_path: 0, 1");
   auto more = timed_stages().cpu(10'000).device(1000, {0}).device(1000, {0});
@@ -197,7 +197,7 @@ TEST(lower_bound, names_the_path_where_one_stage_of_it_outweighs_what_others_sha
 }
 
 TEST(lower_bound, names_no_resource_whose_stages_take_turns_anyway) {
-  // The chain has more work than the stages that nothing but the resource keeps apart.
+  // The chain has more work than the stages that only the resource serializes.
   auto device = timed_stages().cpu(25).cpu(25, {0}).device(20, {1}).device(20, {1});
   EXPECT_EQ(text_of(device.bound()), "90 device: 2, 3");
 
@@ -209,7 +209,7 @@ TEST(lower_bound, names_no_resource_whose_stages_take_turns_anyway) {
 }
 
 /// A random pipeline of up to seven stages with known times, on up to three cores and a device that
-/// does one thing at a time.
+/// executes one operation at a time.
 run_record drawn_stages(std::mt19937_64& generator) {
   const auto one_of = [&](std::size_t n) { return static_cast<std::size_t>(generator() % n); };
   auto made = made_run(strategy::overlap, timing_method::event, "host").frame(0, 1'000'000);
@@ -231,7 +231,7 @@ run_record drawn_stages(std::mt19937_64& generator) {
   return made.record;
 }
 
-/// The shortest schedule that there is, by trying every order in which stages can begin.
+/// Finds the shortest schedule by trying every order of begins.
 nanoseconds shortest_schedule(const run_record& record) {
   std::vector<std::size_t> order(record.stages.size());
   std::iota(order.begin(), order.end(), 0U);
@@ -276,7 +276,7 @@ TEST(lower_bound, is_below_the_shortest_schedule_and_mostly_reaches_it) {
       const auto& stage = record.stages[s];
       work += (stage.on == side::cpu ? stage.cpu : stage.device)[0].length();
     }
-    nanoseconds longest = 0;  // of the stages that are not named
+    nanoseconds longest = 0;  // longest stage that is not named
     nanoseconds longest_named = 0;
     for (std::size_t s = 0; s < record.stages.size(); ++s) {
       const auto& stage = record.stages[s];

@@ -12,8 +12,7 @@
 
 namespace graphline::samples {
 
-/// A configuration of a made-up experiment: what a frame takes, and what its runs are like beyond
-/// that.
+/// A configuration of a synthetic experiment.
 struct made_configuration {
   std::string name;
   std::vector<std::pair<std::string, std::string>> assignments = {};
@@ -22,43 +21,43 @@ struct made_configuration {
   std::function<void(run_record&)> change = {};
 };
 
-/// Assignments and the name made of them: made_of({{"timing", "sync"}}).
+/// Creates a configuration named after its assignments: made_of({{"timing", "sync"}}).
 made_configuration made_of(std::vector<std::pair<std::string, std::string>> assignments,
                            frame_times times = {});
 
-/// What a frame takes that is that long from end to end.
+/// Frame times with this end-to-end time.
 frame_times taking(nanoseconds end_to_end);
 
-/// `blocks` blocks of all configurations, 20 frames a trial whose times vary a little. All are
-/// compared with the first.
+/// `blocks` blocks of all configurations with 20 frames per trial whose times vary slightly. All
+/// configurations are compared with the first.
 experiment_record made_experiment(std::string name, const std::vector<made_configuration>& of,
                                   std::size_t blocks);
 
-/// Three blocks of strategy=serial and strategy=async, with the same times.
+/// Three blocks of strategy=serial and strategy=async with equal times.
 experiment_record two_strategies();
 
-/// Changes every run of a configuration.
+/// Applies `change` to every run of a configuration.
 void for_runs_of(experiment_record& record, std::size_t configuration,
                  const std::function<void(run_record&)>& change);
 
-/// Lets `noise` begin when `backbone` has ended, and `head` when `noise` has.
+/// Serializes the stages `backbone`, `noise` and `head`.
 void put_in_a_row(run_record& run);
 
-/// Adds a further configuration, of several pipelines at once: runs and names of its members.
+/// Adds a configuration of concurrent pipelines, given as name and configuration.
 std::size_t add_together(experiment_record& to, std::string name,
                          const std::vector<std::pair<std::string, made_configuration>>& members);
 
-/// A summary with the plain figures of a record, and nothing compared.
+/// Summary of a record without comparisons.
 experiment_summary figures_of(const experiment_record& record);
 
-/// What a record shows, as data: "key(subject, subject) figure=1.50 ms other=text [case]".
+/// Formats the findings of a record: "key(subject, subject) figure=1.50 ms other=text [case]".
 std::vector<std::string> findings(const experiment_record& record,
                                   const experiment_summary& summary);
 
-/// What the plain figures of a record show.
+/// Formats the findings of a record without comparisons.
 std::vector<std::string> findings(const experiment_record& record);
 
-/// What a comparison came to; ratio and interval as value / reference, of late frames as value -
+/// Outcome of a comparison. The interval is of value / reference or, for late frames, of value -
 /// reference.
 struct made_comparison {
   std::size_t pair = 0;
@@ -69,8 +68,7 @@ struct made_comparison {
   std::optional<std::int64_t> more_trials = {};
 };
 
-/// Adds a comparison of two pipelines' figures, as they stand in the summary. `low` and `high` 0:
-/// no interval.
+/// Adds a comparison of values in the summary. `low` and `high` 0: no interval.
 void add_comparison(experiment_summary& to, const experiment_record& record,
                     const made_comparison& made);
 

@@ -11,24 +11,24 @@
 
 namespace graphline::samples {
 
-/// A calibration with round figures: memory 1 TB/s (read, 1.05 at best; copies 0.9), pinned links
-/// 10 GB/s in and 8 GB/s out, convolutions 50 TFLOP/s and products 40 in float32 (5 % more at
-/// best), a launch of 5 us.
+/// A calibration with round values: memory 1 TB/s (read; 1.05 at best; copies 0.9), pinned
+/// transfers 10 GB/s to and 8 GB/s from the device, convolutions 50 TFLOP/s and matrix products 40
+/// in float32 (5 % more at best), a launch of 5 us.
 calibration round_calibration();
 
-/// A cost of so many FLOPs and bytes, all of these read.
+/// A cost with all bytes read.
 cost_record work(std::int64_t flops, std::int64_t bytes, precision arithmetic = precision::float32);
 
-/// Five frames, each after the one before, in which stages of the device with these times follow
-/// each other on one stream; their costs are not known. The calibration is `round_calibration()`.
+/// Five consecutive frames of device stages with these times on one stream, without costs. The
+/// calibration is `round_calibration()`.
 made_run one_after_another(const std::vector<std::pair<const char*, nanoseconds>>& stages,
                            timing_method timing = timing_method::event);
 
-/// Stamps of five frames, of so long each.
+/// Stamps of five frames of equal length.
 std::vector<stamp_pair> five_times(nanoseconds length);
 
-/// One stage, "net", of 1 ms with two parts: "0.conv2d", bound by compute (0.4 ms), and "1.gelu",
-/// bound by memory (0.1 ms).
+/// One stage, "net", of 1 ms with two parts: "0.conv2d", compute bound (0.4 ms), and "1.gelu",
+/// memory bound (0.1 ms).
 made_run in_two_parts();
 
 }  // namespace graphline::samples

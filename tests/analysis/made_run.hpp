@@ -11,8 +11,8 @@
 
 namespace graphline::samples {
 
-/// A record written down stamp by stamp: stages first, then frames, each with the stamps of its
-/// stages. Times are in nanoseconds from the run's epoch.
+/// Builds a record stamp by stamp: stages first, then frames, each followed by its stages' stamps.
+/// Times are in ns since the run's epoch.
 class made_run {
  public:
   explicit made_run(strategy how, timing_method timing = timing_method::event,
@@ -22,14 +22,14 @@ class made_run {
   made_run& device_stage(const char* name, std::vector<wait_record> waits = {},
                          const char* stream = "main", bool copy = false);
 
-  /// What comes after it belongs to this frame.
+  /// Begins a frame; later stamps belong to it.
   made_run& frame(nanoseconds begin, nanoseconds end, std::optional<nanoseconds> due = {});
 
   made_run& cpu(std::size_t stage, nanoseconds begin, nanoseconds end, std::uint32_t thread = 0);
   made_run& launch(std::size_t stage, nanoseconds begin, nanoseconds end, std::uint32_t thread = 0);
   made_run& synced(std::size_t stage, nanoseconds begin, nanoseconds end, std::uint32_t thread = 0);
   made_run& device(std::size_t stage, nanoseconds begin, nanoseconds end);
-  made_run& busy(std::size_t stage, nanoseconds time);  ///< of the stamps before it
+  made_run& busy(std::size_t stage, nanoseconds time);  ///< of the `device` stamps before it
   made_run& cause(std::size_t stage, std::int32_t what);
   made_run& seen(std::size_t stage, nanoseconds at);
   made_run& ended_by(std::size_t stage);
@@ -38,12 +38,12 @@ class made_run {
   run_record record;
 };
 
-/// The pieces of a frame, by time: "queue 0-5, cpu noise 5-15"; with "residual -3" where there is
-/// one.
+/// Formats the pieces of a frame in order of time: "queue_wait 0-5, cpu noise 5-15", followed by a
+/// nonzero "residual -3".
 std::string path_of(const run_record& record, std::size_t frame);
 std::string path_of(const made_run& made, std::size_t frame = 0);
 
-/// Lengths of all pieces and the residual, together.
+/// Sum of all piece lengths and the residual.
 nanoseconds sum_of(const frame_attribution& path);
 
 }  // namespace graphline::samples

@@ -10,7 +10,7 @@ ceiling_figure figure_of(ceiling what, double value) {
   return {.what = what, .value = value, .worst = 0.9 * value, .best = 1.05 * value};
 }
 
-/// One device stage of that much work.
+/// Reduces the run to one device stage with this cost.
 void make_convolution(run_record& run, int kernel, std::int64_t flops) {
   run.pipeline = "conv";
   run.description = "One convolution.";

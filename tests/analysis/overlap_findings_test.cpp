@@ -41,7 +41,7 @@ TEST(overlap_findings, say_where_an_overlap_that_was_asked_for_did_not_happen) {
                        "configurations=wait=block]"));
   for_runs_of(record, 1, [](run_record& run) { run.run.in_flight = 2; });
   EXPECT_THAT(findings(record), Contains(AllOf(StartsWith("no_overlap"), HasSubstr(" period="))));
-  // Not by clocks that cannot tell.
+  // Not reported below the clock error.
   for_runs_of(record, 1, [](run_record& run) { run.clock_error = 5 * ms; });
   EXPECT_THAT(findings(record), Each(Not(StartsWith("no_overlap"))));
 }
@@ -51,7 +51,7 @@ TEST(overlap_findings, see_frames_that_overlap_each_other) {
   pipelined.change = [](run_record& run) {
     samples::put_in_a_row(run);
     run.run.in_flight = 2;
-    // Each frame begins when the device is done with the one before.
+    // Each frame begins when the device has finished the previous one.
     for (std::size_t i = 0; i < run.frames.size(); ++i) {
       const auto earlier = static_cast<nanoseconds>(i) * 16 * ms;
       run.frames[i].begin -= earlier;
@@ -68,7 +68,7 @@ TEST(overlap_findings, see_frames_that_overlap_each_other) {
   EXPECT_THAT(said,
               Contains(AllOf(StartsWith("ran_concurrently [overlap_of(in_flight=2) overlap=14."),
                              HasSubstr(" period="))));
-  // One frame at a time has nothing to overlap with where stages wait for each other.
+  // If stages wait for each other, a single frame in flight cannot overlap.
   EXPECT_THAT(said, Each(Not(StartsWith("no_overlap"))));
 }
 
@@ -76,7 +76,8 @@ TEST(overlap_findings, are_not_made_of_stages_that_wait_for_one_worker) {
   auto queued = made_of({{"strategy", "overlap"}}, taking(87 * ms));
   queued.change = [](run_record& run) {
     samples::put_in_a_row(run);
-    // Its first event is done at once, its work when the worker is through with `backbone`.
+    // Its first event completes immediately, its work only after the worker has finished
+    // `backbone`.
     run.stages[2].device = run.stages[0].device;
     for (auto& stamp : run.stages[2].device) stamp.end += 1 * ms;
     for (auto& stamp : run.stages[1].cpu) stamp = {stamp.begin + 1 * ms, stamp.end + 1 * ms};

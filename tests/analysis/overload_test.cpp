@@ -21,7 +21,7 @@ run_record constant_load(double rate, int frames) {
   return simulated_queue{.mean_service = 5 * ms}.run(rate, frames, 1);
 }
 
-/// In how many percent of runs of a queue with Poisson arrivals overload is found.
+/// Percentage of runs of a queue with Poisson arrivals in which overload is detected.
 double found_in(double load, bool random, int frames, int runs) {
   const simulated_queue queue{
       .arrival = arrival::poisson, .mean_service = 5 * ms, .random = random};
@@ -33,8 +33,8 @@ double found_in(double load, bool random, int frames, int runs) {
   return 100.0 * found / runs;
 }
 
-/// One server, 5 ms a frame, and room for `room` frames that wait: a frame that is due beyond that
-/// is dropped, or drops the one that has waited longest.
+/// One server with 5 ms per frame and a queue of `room` frames. A frame due when the queue is full
+/// is dropped, or replaces the oldest waiting frame.
 run_record bounded_queue(double rate, std::size_t room, queue_policy full, arrival how, int frames,
                          std::uint64_t seed = 1) {
   std::mt19937_64 generator(seed);
@@ -69,9 +69,9 @@ run_record bounded_queue(double rate, std::size_t room, queue_policy full, arriv
   return record;
 }
 
-// 5 ms a frame, due every 4.545 ms: frame i waits i times 0.4545 ms, so that the median frame of n
-// takes 5 ms and n / 2 times as much: 95.5 ms of 400 frames, 186.4 of 800. In a second 220 are due:
-// 100 ms more.
+// Frames of 5 ms, due every 4.545 ms: frame i waits i * 0.4545 ms, so the median of n frames is 5
+// ms + n / 2 * 0.4545 ms: 95.5 ms for 400 frames, 186.4 ms for 800. At 220 arrivals per second,
+// latency grows by 100 ms per second.
 TEST(overload, is_found_where_latency_grows_with_the_length_of_the_run) {
   for (const int frames : {400, 800}) {
     const auto found = overload_of(constant_load(220, frames));
@@ -106,7 +106,7 @@ TEST(overload, is_evident_where_nearly_all_frames_are_dropped_and_few_completed)
     }
   }
   auto several = bounded_queue(1e6, 1, queue_policy::drop_newest, arrival::constant, 300);
-  several.run.in_flight = 2;  // side by side in two slots
+  several.run.in_flight = 2;  // concurrent in two slots
   several.frames[1].begin = several.frames[0].begin;
   several.frames[1].end = several.frames[0].end;
   EXPECT_NEAR(overload_of(several).value().completed, 400, 1e-3);
@@ -147,7 +147,7 @@ TEST(overload, is_not_found_where_frames_are_kept_up_with) {
 }
 
 TEST(overload, is_not_found_in_queues_that_are_busy_but_stationary) {
-  // 1.7 % of 1000 runs at most, in those of 30 frames of M/D/1.
+  // Measured over 1000 runs: at most 1.7 %, for M/D/1 with 30 frames.
   for (const int frames : {30, 100, 400, 2000}) {
     EXPECT_LE(found_in(0.8, false, frames, 400), 3) << frames;
     EXPECT_LE(found_in(0.8, true, frames, 400), 3) << frames;
@@ -186,7 +186,7 @@ TEST(overload, with_drops_is_said_and_bounds_latency) {
     EXPECT_NEAR(found->completed, 200, 0.5);
     EXPECT_FALSE(found->growth);
     EXPECT_NEAR(static_cast<double>(found->dropped), 900 * 0.6, 5);
-    // Two wait for 5 ms each, at most: a property of the system, which is shown.
+    // At most two frames wait, for 5 ms each: representative of the system.
     const auto summary = summarize(record);
     EXPECT_LE(summary.end_to_end->max(), 15 * ms);
     EXPECT_TRUE(summary.end_to_end->percentile(0.5));
@@ -211,7 +211,7 @@ TEST(overload, is_not_what_a_short_queue_drops_of_a_load_that_could_be_carried) 
 }
 
 TEST(overload, counts_all_slots_that_frames_have) {
-  // Two at once, 10 ms each: as many as one in 5 ms.
+  // Two concurrent frames of 10 ms: one per 5 ms.
   for (const double rate : {190.0, 220.0}) {
     run_record record;
     record.run.arrival = arrival::constant;

@@ -9,7 +9,7 @@
 namespace graphline {
 namespace {
 
-/// `late` times of 20 spread evenly among times of 5; the bound is 10.
+/// Times of 5 with `late` times of 20 spread evenly among them; the bound is 10.
 std::vector<nanoseconds> mixed(std::size_t frames, std::size_t late) {
   std::vector<nanoseconds> times;
   for (std::size_t i = 0; i < frames; ++i) {
@@ -42,7 +42,7 @@ TEST(percentile_bound, is_judged_by_how_many_frames_are_late) {
 }
 
 TEST(percentile_bound, has_the_interval_of_the_tables) {
-  // From 1 to 100 ns, p50: Conover's table, and any other, gives ranks 40 and 61.
+  // p50 of 1 to 100 ns: Conover's table gives ranks 40 and 61.
   std::vector<std::vector<nanoseconds>> runs;
   for (nanoseconds t = 1; t <= 100; ++t) runs.push_back({t});
   const auto check = check_bound(runs, 0.5, 1000);

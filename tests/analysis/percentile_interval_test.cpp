@@ -1,5 +1,5 @@
-// Whether the intervals of a run's percentiles hold the truth as often as they say, by processes
-// whose percentiles are known exactly. Seeds are fixed: each test gives the same counts every time.
+// Checks the coverage of percentile intervals with processes whose percentiles are known exactly.
+// Seeds are fixed, so results are deterministic.
 
 #include "framework/analysis/stats/percentile_interval.hpp"
 
@@ -41,7 +41,7 @@ percentile_interval interval_of(const times& in_order, double p) {
   return intervals_of(in_order, {p}).at(0);
 }
 
-/// In how many percent of runs the interval of `p` holds `truth`, in ms.
+/// Percentage of runs in which the interval of `p` contains `truth`, in ms.
 double coverage(const std::function<times(generator&)>& draw, double p, double truth, int runs) {
   int held = 0;
   for (int run = 0; run < runs; ++run) {
@@ -65,7 +65,7 @@ times independent(generator& from, std::size_t frames) {
   return result;
 }
 
-/// 100 ms and an AR(1) process of variance 1 around it, which begins stationary.
+/// A stationary AR(1) process with mean 100 ms and variance 1.
 times autoregressive(generator& from, std::size_t frames, double phi) {
   times result;
   double value = normal(from);
@@ -76,8 +76,8 @@ times autoregressive(generator& from, std::size_t frames, double phi) {
   return result;
 }
 
-/// 10 to 11 ms; one frame in fifty is of a stall, 20 to 30 ms. Stalls last for `length` frames on
-/// average (a chain of two states, which begins stationary).
+/// Frames of 10 to 11 ms, one in fifty of 20 to 30 ms during a stall. Stalls last `length` frames
+/// on average (a stationary two-state Markov chain).
 times stalling(generator& from, std::size_t frames, double length) {
   constexpr double share = 0.02;
   const double ends = 1 / length;
@@ -93,9 +93,9 @@ times stalling(generator& from, std::size_t frames, double length) {
 }
 
 constexpr double stalling_p95 = 10 + 0.95 / 0.98;
-constexpr double stalling_p99 = 25;  // half of the stalls take longer
+constexpr double stalling_p99 = 25;  // half of the stalled frames take longer
 
-// The standard deviation of what is counted is 1.1 % at 400 runs.
+// At 400 runs, the standard deviation of the percentage is 1.1.
 TEST(percentile_interval, holds_the_truth_of_independent_frames) {
   const auto draw = [](generator& from) { return independent(from, 600); };
   EXPECT_GE(coverage(draw, 0.5, std::log(2), 400), 92);
@@ -151,7 +151,7 @@ TEST(percentile_interval, of_six_stalls_in_600_frames_shows_that_p99_is_not_know
 }
 
 TEST(percentile_interval, has_no_upper_end_that_the_frames_do_not_carry) {
-  // The longest of n lies below p99 with probability 0.99^n: 2.5 % take 368 frames.
+  // The maximum of n frames lies below p99 with probability 0.99^n, which is 2.5 % for 368 frames.
   generator from(3);
   const auto drawn = independent(from, 300);
   EXPECT_TRUE(interval_of(drawn, 0.99).low);
@@ -160,8 +160,9 @@ TEST(percentile_interval, has_no_upper_end_that_the_frames_do_not_carry) {
 }
 
 TEST(percentile_interval, of_a_few_frames_is_as_worked_out_by_hand) {
-  // Blocks of one. By Student's t of 8 degrees of freedom, 2.306, over 1.960, nine frames count as
-  // 9 / 1.384 = 6.5, so as six: from the first to the last of six, of which each stands for 1.5.
+  // Block length 1. Student's t with 8 degrees of freedom over the normal value is 2.306 / 1.960,
+  // so nine frames are worth 9 / 1.384 = 6.5, rounded down to 6: the interval spans the first to
+  // the last of six, each worth 1.5 frames.
   const auto it = interval_of({30, 90, 10, 70, 50, 20, 80, 40, 60}, 0.5);
   EXPECT_EQ(it.low, 20);
   EXPECT_EQ(it.high, 90);
@@ -173,8 +174,8 @@ TEST(percentile_interval, of_frames_that_take_the_same_is_that_time) {
   EXPECT_EQ(p95.high, 7);
 }
 
-// For AR(1) the length is known: (1.5 (2 phi / (1 - phi^2))^2 n)^(1/3), by the sums of |k| phi^|k|
-// and of phi^|k| over all k.
+// The optimal length for AR(1) is (1.5 (2 phi / (1 - phi^2))^2 n)^(1/3), from the sums of |k|
+// phi^|k| and of phi^|k| over all k.
 TEST(block_length, comes_near_the_best_for_an_autoregressive_process) {
   for (const double phi : {0.3, 0.6, 0.8}) {
     constexpr std::size_t frames = 4000;
@@ -191,7 +192,7 @@ TEST(block_length, comes_near_the_best_for_an_autoregressive_process) {
   }
 }
 
-// Groups of ten values: their reach is about five groups.
+// Groups of ten values, whose dependence reaches about five groups.
 TEST(block_length, comes_near_the_best_in_a_long_run) {
   constexpr double phi = 0.98;
   constexpr std::size_t frames = 1'000'000;
@@ -206,7 +207,8 @@ TEST(block_length, comes_near_the_best_in_a_long_run) {
   EXPECT_NEAR(lengths[2] / std::cbrt(1.5 * slope * slope * frames), 1, 0.25);
 }
 
-// For e(t) - 0.5 e(t - 2) the sums are -2 and 0.25: a value depends on the one two before it alone.
+// For e(t) - 0.5 e(t - 2) the sums are -2 and 0.25: each value depends only on the one two before
+// it.
 TEST(block_length, comes_near_the_best_where_values_fall_after_they_rose) {
   constexpr std::size_t frames = 4000;
   std::vector<double> lengths;

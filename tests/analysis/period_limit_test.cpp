@@ -18,7 +18,7 @@ using samples::made_run;
 using samples::ms;
 using samples::us;
 
-/// "stage: 0, 99.6 %".
+/// Returns "stage: 0, 99.6 %".
 std::string limit_of(const run_record& record) {
   const auto found = limit_of_period(record);
   if (!found) return "nothing";
@@ -31,7 +31,7 @@ struct work {
   nanoseconds time = 0;
 };
 
-/// Twenty frames, one done each `period`, in which stages take these times, whatever else happens.
+/// Twenty frames, one completed per `period`, with these stage times.
 run_record pipelined(strategy how, const std::vector<work>& stages, nanoseconds period,
                      int cores = 4) {
   made_run made(how, timing_method::event, "host");
@@ -89,7 +89,7 @@ TEST(period_limit, is_nothing_where_all_have_room_or_the_frame_is_alone) {
   auto alone = pipelined(strategy::overlap, {{side::cpu, 9'960 * us}}, 10 * ms);
   alone.run.in_flight = 1;
   EXPECT_EQ(limit_of(alone), "nothing");
-  // Frames that come every 10 ms are not held up by a stage of 9.96 ms.
+  // A stage of 9.96 ms does not limit frames that arrive every 10 ms.
   alone.run.in_flight = 3;
   alone.run.arrival = arrival::constant;
   alone.run.rate = 100;

@@ -29,7 +29,7 @@ sample blocks_of(std::size_t count, std::size_t durations) {
   return blocks;
 }
 
-/// What a draw's percentile is by definition: by writing out all durations drawn.
+/// Percentile of a draw by definition, from all durations drawn.
 double by_definition(const sample& blocks, double p, std::span<const std::uint16_t> drawn) {
   std::vector<nanoseconds> all;
   for (std::size_t b = 0; b < blocks.size(); ++b) {
@@ -47,7 +47,7 @@ TEST(block_draws, take_as_many_blocks_as_there_are_and_each_equally_often) {
     EXPECT_EQ(std::accumulate(draws[i].begin(), draws[i].end(), 0), 8);
     for (std::size_t b = 0; b < 8; ++b) taken[b] += draws[i][b];
   }
-  // Each 4000 times, with a standard deviation of 59.
+  // 4000 expected for each, with a standard deviation of 59.
   for (const int times : taken) EXPECT_NEAR(times, 4000, 240);
 }
 
@@ -70,7 +70,7 @@ TEST(resampled_percentile, is_exact_for_a_sample_that_is_looked_at_whole) {
   }
 }
 
-/// Blocks that are alike, with a long tail: all that draws differ by is chance.
+/// Identically distributed blocks with a long tail: draws differ only by chance.
 sample blocks_alike(std::size_t count, std::size_t durations) {
   std::mt19937_64 random(7);
   sample blocks(count, std::vector<nanoseconds>(durations));
@@ -97,7 +97,7 @@ void expect_near_definition(const sample& blocks) {
 }
 
 TEST(resampled_percentile, is_off_by_little_against_its_spread_for_a_large_sample) {
-  expect_near_definition(blocks_of(12, 15'000));  // more than are looked at
+  expect_near_definition(blocks_of(12, 15'000));  // more than the candidates
   expect_near_definition(blocks_alike(12, 15'000));
 }
 
@@ -115,7 +115,7 @@ TEST(pooled_times, have_the_percentiles_of_all_blocks_together) {
   }
 }
 
-/// Numbers around 100 as a figure of one duration per block, drawn.
+/// Resampled p50 of blocks with one duration each, around 100.
 resampled_figure mean_figure(std::uint64_t seed, const block_draws& draws, std::size_t blocks) {
   normal_generator random;
   random.seed(seed);

@@ -36,7 +36,7 @@ std::vector<std::string> keys(const std::vector<finding>& list) {
   return found;
 }
 
-/// Nothing where there is none.
+/// Empty if there is none.
 std::optional<finding> find(const std::vector<finding>& list, std::string_view key) {
   const auto at =
       std::find_if(list.begin(), list.end(), [&](const auto& f) { return f.key == key; });
@@ -78,7 +78,7 @@ TEST(roofline_findings, name_the_part_that_most_of_it_is_in) {
   EXPECT_EQ(std::get<std::string>(*far.value().find("part_bound")), "memory");
   EXPECT_THAT(figure_of(*far, "part_measured"), Optional(DoubleEq(590 * us)));
   EXPECT_THAT(figure_of(*far, "part_roofline_time"), Optional(DoubleEq(100 * us)));
-  // Neither has most of it: 110 us and 90 us above.
+  // Neither accounts for most of it enough to be named: 110 us and 90 us above.
   layers.stages[0].parts[0].device = five_times(500 * us);
   layers.stages[0].parts[1].device = five_times(200 * us);
   EXPECT_EQ(find(findings(made, &layers), "far_from_roofline").value().find("part"), nullptr);
@@ -128,8 +128,8 @@ TEST(roofline_findings, pass_on_that_the_calibration_was_noisy) {
   made.record.stages[0].cost = work(0, 1'000'000'000);
   EXPECT_FALSE(find(findings(made), "noisy_calibration"));
   auto& ceilings = made.record.calibration->ceilings;
-  ceilings[0].worst = 0.8 * ceilings[0].value;        // read: a quarter longer; 1.05 times at best
-  ceilings.back().worst = 9 * ceilings.back().value;  // a cost of the host
+  ceilings[0].worst = 0.8 * ceilings[0].value;        // read bandwidth with a wide spread
+  ceilings.back().worst = 9 * ceilings.back().value;  // host cost
   const auto found = find(findings(made), "noisy_calibration");
   ASSERT_TRUE(found);
   EXPECT_THAT(std::get<std::vector<std::string>>(*found.value().find("ceilings")),

@@ -22,7 +22,7 @@ using testing::IsEmpty;
 using testing::Optional;
 using testing::SizeIs;
 
-/// Of a run of one stage.
+/// Metrics of a run with one stage.
 roofline_metrics figures_of(const made_run& made) {
   return evaluate_roofline(made.record)->stages.at(0).figures;
 }
@@ -47,14 +47,14 @@ TEST(roofline, says_nothing_without_a_calibration_that_has_both_roofs) {
 }
 
 TEST(roofline, bounds_work_of_low_intensity_by_memory_and_of_high_by_compute) {
-  const auto low = figures_of(work(1'000'000, 100'000'000), 1 * ms);  // 0.1 ms of bytes
+  const auto low = figures_of(work(1'000'000, 100'000'000), 1 * ms);  // memory time 0.1 ms
   EXPECT_THAT(low.intensity, Optional(DoubleEq(0.01)));
   EXPECT_EQ(low.by, bound::memory);
   EXPECT_THAT(low.roofline_time, Optional(DoubleEq(0.1 * ms)));
   EXPECT_THAT(low.compute_time, Optional(DoubleEq(20)));
   EXPECT_THAT(low.ratio, Optional(DoubleEq(10)));
 
-  const auto high = figures_of(work(10'000'000'000, 100'000'000), 1 * ms);  // 0.2 ms of FLOPs
+  const auto high = figures_of(work(10'000'000'000, 100'000'000), 1 * ms);  // compute time 0.2 ms
   EXPECT_EQ(high.by, bound::compute);
   EXPECT_THAT(high.roofline_time, Optional(DoubleEq(0.2 * ms)));
   EXPECT_THAT(high.ratio, Optional(DoubleEq(5)));

@@ -26,7 +26,8 @@ stage_record stage(const char* name, const char* kind, side on, const char* stre
   return result;
 }
 
-/// Launched at `launched`, which takes `launch`; at work from `begin` for `length`.
+/// Adds the stamps of a stage that is launched at `launched` for `launch` and executes from `begin`
+/// for `length`.
 void add_device_times(stage_record& to, timing_method method, nanoseconds launched,
                       nanoseconds launch, nanoseconds begin, nanoseconds length) {
   const bool events = method == timing_method::event || method == timing_method::layers;

@@ -10,7 +10,7 @@
 namespace graphline::samples {
 namespace {
 
-/// Standard normal and uniform numbers of one seed.
+/// Standard normal and uniform random numbers.
 class numbers {
  public:
   explicit numbers(std::uint64_t seed) : bits_(mix_seed(seed, 1)) { normals_.seed(seed); }

@@ -9,24 +9,24 @@
 
 namespace graphline::samples {
 
-/// A machine and configurations whose true figures are known: each frame of configuration c takes
-/// 10 ms times `factors[c]`, times what its block, its trial and itself add at random. All
-/// configurations share the distributions of these, so that every ratio of times is exactly that of
-/// the factors, and of throughputs the inverse. The first is what all others are compared with.
+/// A machine and configurations with known true metrics. A frame of configuration c takes 10 ms
+/// times `factors[c]`, times random effects of its block, its trial and itself. All configurations
+/// share the distributions of these effects, so true ratios of times are exactly those of the
+/// factors, and ratios of throughput their inverse. The first configuration is the reference.
 struct simulated_experiment {
   std::vector<double> factors = {1, 1};
   std::size_t blocks = 10;
   std::size_t frames = 20;     ///< per trial
-  double block_spread = 0.01;  ///< standard deviations, of logarithms
+  double block_spread = 0.01;  ///< standard deviations of logarithms
   double trial_spread = 0.01;
   double frame_spread = 0.02;
-  double frame_tail = 0.1;  ///< chance of a frame to take up to twice as long
-  double drift = 0;         ///< from the first block to the last, of the logarithm
-  double contaminated = 0;  ///< chance of a trial to be 30 % slower
+  double frame_tail = 0.1;  ///< probability that a frame takes up to twice as long
+  double drift = 0;         ///< change of the logarithm from the first block to the last
+  double contaminated = 0;  ///< probability that a trial is 30 % slower
   std::vector<std::size_t> throttled_blocks = {};  ///< 20 % slower
 };
 
-/// The raw samples of one such experiment, without stages; the same for the same seed.
+/// Simulates an experiment without stages; deterministic by seed.
 experiment_record simulate(const simulated_experiment& as, std::uint64_t seed);
 
 }  // namespace graphline::samples

@@ -10,7 +10,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-/// Each change as "FILE:LINE: BEFORE -> AFTER", nothing as "-".
+/// Formats each change as "FILE:LINE: BEFORE -> AFTER", with "-" for an empty side.
 std::vector<std::string> changes(const std::vector<source_record>& before,
                                  const std::vector<source_record>& after) {
   std::vector<std::string> result;

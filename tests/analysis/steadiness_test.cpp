@@ -64,7 +64,7 @@ TEST(steadiness, raises_few_false_alarms) {
     drifts += machine.drift ? 1 : 0;
     affected += machine.affected_blocks.empty() ? 0 : 1;
   }
-  // Expected are at most 1 % and about 1 %.
+  // Expected: at most 1 %, and about 1 %.
   EXPECT_LE(drifts, 6);
   EXPECT_LE(affected, 8);
 }

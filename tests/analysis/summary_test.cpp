@@ -71,7 +71,7 @@ TEST(summary, has_neither_shares_nor_queue_waits_where_latency_grows_with_the_ru
   const auto& wait = *s.load->queue_wait;
   for (const double p : {0.5, 0.9, 0.95, 0.99}) EXPECT_FALSE(wait.percentile(p)) << p;
   EXPECT_EQ(wait.why_unsettled(), "overloaded: latency grows with the run's length");
-  EXPECT_EQ(wait.max(), nanoseconds{299} * 24'005'000);  // 24 ms and 5 us more with each frame
+  EXPECT_EQ(wait.max(), nanoseconds{299} * 24'005'000);  // 24.005 ms more with each frame
   const auto kept = summarize(samples::two_models_on_schedule(45));
   EXPECT_TRUE(kept.stages[0].share);
   EXPECT_TRUE(kept.load->queue_wait->percentile(0.5));
@@ -89,7 +89,7 @@ TEST(summary, counts_what_was_due_on_a_schedule_and_how_long_it_waited) {
   ASSERT_TRUE(load);
   EXPECT_EQ(load->due, 5U);
   EXPECT_EQ(load->dropped, 2U);
-  EXPECT_DOUBLE_EQ(*load->offered, 2);  // five in two seconds, the ends counted once
+  EXPECT_DOUBLE_EQ(*load->offered, 2);  // five in two seconds, counting one end
   EXPECT_EQ(load->queue_wait->median(), 20);
   EXPECT_EQ(load->queue_wait->max(), 40);
 }
@@ -156,7 +156,7 @@ TEST(summary, counts_frames_that_were_dropped_or_overdue_at_an_early_end_as_miss
   for (const nanoseconds due : {0, 10, 20}) record.frames.push_back({due, due, due + 10 + due});
   record.load.dropped = {30, 40};
   record.load.unfinished = {50, 60, 70};
-  record.load.ended = 80;  // 30, 20 and 10 ns after these had been due
+  record.load.ended = 80;  // 30, 20 and 10 ns after their due times
   const auto s = summarize(record);
   EXPECT_EQ(s.load->due, 8u);
   EXPECT_EQ(s.load->unfinished, 3u);

@@ -26,7 +26,7 @@ void for_all_runs(experiment_record& record, const std::function<void(run_record
   for (std::size_t c = 0; c < record.configurations.size(); ++c) for_runs_of(record, c, change);
 }
 
-/// Gives the configurations other values of what varies.
+/// Changes the value of the swept parameter in each configuration.
 void rename(experiment_record& record, const std::vector<std::string>& values) {
   for (std::size_t c = 0; c < values.size(); ++c) {
     record.configurations[c].name = "kernel=" + values[c];
@@ -51,7 +51,7 @@ TEST(sweep, has_cost_intensity_and_rate_of_each_value) {
   EXPECT_EQ(point.flops, 169'869'312);
   EXPECT_EQ(point.bytes, 1'347'456);
   EXPECT_DOUBLE_EQ(*point.intensity, 169'869'312.0 / 1'347'456);
-  // 160 us and 6 us for each million FLOPs, give or take what made-up trials vary by.
+  // 160 us plus 6 us per MFLOP, with the variation of synthetic trials.
   EXPECT_NEAR(*point.time, 1'179'216, 0.02 * 1'179'216);
   EXPECT_DOUBLE_EQ(*point.rate, 169'869'312e9 / *point.time);
 }
@@ -66,8 +66,8 @@ TEST(sweep, holds_times_against_least_times_where_there_is_a_calibration) {
   record.calibration = laptop_calibration();
   const auto found = swept(record);
   ASSERT_TRUE(found);
-  // 18.9 MFLOP at 200 GFLOP/s take less than 1.2 MB copied at 9 GB/s and the rest read at 10, those
-  // of 3x3 more.
+  // 18.9 MFLOP at 200 GFLOP/s take less time than copying 1.2 MB at 9 GB/s and reading the rest at
+  // 10; the FLOPs of 3x3 take more.
   EXPECT_EQ(found->points[0].by, bound::memory);
   EXPECT_DOUBLE_EQ(*found->points[0].roofline_time, 1'200'000 / 9.0 + 16'384 / 10.0);
   for (std::size_t i = 1; i < 6; ++i) {
@@ -142,7 +142,7 @@ TEST(sweep, is_of_times_from_end_to_end_where_stages_are_not_timed) {
     EXPECT_FALSE(found->what);
     const auto& frames = summary.configurations[0].members[0].end_to_end;
     EXPECT_EQ(found->points[0].time, static_cast<double>(*frames->percentile(0.5)));
-    // Launches and waits are in these times: they are not held against those of the stages.
+    // End-to-end times include launches and waits, so they are not compared with roofline times.
     EXPECT_TRUE(found->points[0].roofline_time);
     EXPECT_FALSE(found->points[0].ratio);
   }
@@ -180,7 +180,7 @@ TEST(sweep, adds_up_the_stages_of_a_frame) {
   for_all_runs(record, [](run_record& run) { run.stages.back().cost.flops.reset(); });
   EXPECT_FALSE(swept(record));
   for_all_runs(record, [](run_record& run) {
-    // Two of these are more than 64 bits hold.
+    // The sum of two overflows 64 bits.
     for (auto& stage : run.stages) stage.cost.flops = std::int64_t{1} << 62;
   });
   EXPECT_FALSE(swept(record));
@@ -189,7 +189,7 @@ TEST(sweep, adds_up_the_stages_of_a_frame) {
 TEST(sweep, of_sizes_is_not_said_to_compute_other_outputs) {
   auto record = made_sweep();
   EXPECT_THAT(samples::findings(record), Not(Contains(HasSubstr("reference=kernel=1"))));
-  // A parameter that changes only how something is computed must not change the outputs.
+  // A parameter that does not change the amount of work must not change the outputs.
   for_all_runs(record, [](run_record& run) {
     run.stages.front().cost = {.flops = 1000, .bytes_read = 100, .bytes_written = 100};
   });

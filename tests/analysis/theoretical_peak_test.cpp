@@ -30,7 +30,7 @@ theoretical_peak peak(const device_properties& device, const std::string& name,
   return {};
 }
 
-/// In units of 10^12 a second; -1 for what is not known.
+/// In 10^12 per second; -1 if unknown.
 double tera(const device_properties& device, const std::string& name) {
   return peak(device, name).value.value_or(-1e12) / 1e12;
 }

@@ -45,7 +45,7 @@ stage_record on_cpu(const char* name, std::uint32_t thread, stamp_pair done) {
   return stage;
 }
 
-/// A frame with a CPU stage on a worker, a copy on a stream of its own, and a network.
+/// A frame with a CPU stage on a worker, a copy on its own stream, and a network.
 run_record one_frame() {
   run_record record;
   record.frames = {{0, 0, 100}};
@@ -128,7 +128,7 @@ TEST(timeline, draws_what_a_device_worked_apart_from_what_held_a_stage_up) {
                                       {span_kind::part, 2, 50, 60},
                                       {span_kind::part, 2, 70, 90}}));
   record.stages[2].parts.clear();
-  record.stages[2].busy = {50};  // cannot be
+  record.stages[2].busy = {50};  // impossible
   EXPECT_EQ(rows(),
             (std::vector<row>{{span_kind::copy, 1, 24, 40}, {span_kind::device, 2, 41, 90}}));
 }

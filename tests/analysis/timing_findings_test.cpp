@@ -19,8 +19,8 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-/// Findings on none, host, sync and event. In block b a frame takes what `times` has for the method
-/// plus up to 0.1 % that all methods of the block share and 0.01 % that they do not.
+/// Findings for none, host, sync and event. Frame times are those in `times` plus up to 0.1 %
+/// shared by all methods of a block and 0.01 % of independent variation.
 std::vector<std::string> findings_on(std::size_t blocks, const std::array<frame_times, 4>& times) {
   constexpr timing_method methods[] = {timing_method::none, timing_method::host,
                                        timing_method::sync, timing_method::event};
@@ -43,7 +43,7 @@ std::vector<std::string> findings_on(std::size_t blocks, const std::array<frame_
   return samples::findings(record, summarize(record));
 }
 
-/// `sync` serializes 16 ms of CPU work, `event` costs next to nothing.
+/// `sync` serializes 16 ms of CPU work; `event` costs almost nothing.
 std::vector<std::string> findings_on_two_models(std::size_t blocks) {
   frame_times serial;
   serial.end_to_end = 90'000'000;

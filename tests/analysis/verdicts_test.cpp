@@ -26,7 +26,7 @@ TEST(verdict, is_same_for_a_certain_difference_within_the_margin) {
 }
 
 TEST(blocks_to_decide, grow_with_the_square_of_what_is_missing) {
-  // A difference of 5 % known to 5 %: the error must shrink to 5 % / (t + 0.84).
+  // A difference of 5 % with a standard error of 5 %, which must shrink to 5 % / (t + 0.84).
   const auto more = blocks_to_decide({0.05, 0.05, 0.05, 0.01}, 10);
   ASSERT_TRUE(more);
   EXPECT_NEAR(static_cast<double>(10 + *more), 10 * 2.83 * 2.83, 2);
@@ -36,11 +36,11 @@ TEST(blocks_to_decide, grow_with_the_square_of_what_is_missing) {
 }
 
 TEST(blocks_to_decide, are_those_of_the_easier_way) {
-  // Equal as far as one sees: sameness within 5 % is near, a difference is nowhere.
+  // No observed difference: the verdict `same` within 5 % is near, a difference is out of reach.
   const auto same = blocks_to_decide({0, 0.03, 0.05, 0.05}, 10);
   ASSERT_TRUE(same);
   EXPECT_LT(*same, 30);
-  // The same beside a margin of 0.1 %: out of reach either way.
+  // With a margin of 0.1 %, both are out of reach.
   EXPECT_FALSE(blocks_to_decide({0, 0.1, 0.05, 0.001}, 10));
 }
 

@@ -43,7 +43,7 @@ drawn_execution draw_execution(std::uint64_t seed, strategy how, std::size_t in_
       time = some_time(random, below(random, 3) == 0 ? longest : longest / 20);
     }
   }
-  // A thread that spins goes on at the next event.
+  // A spinning thread continues at the next event.
   if (in_flight > 1) made.run.planned.run.wait = wait_mode::spin;
   made.of = {.issue = some_time(random, longest / 50),
              .wake_up = some_time(random, longest / 50),

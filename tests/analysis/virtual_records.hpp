@@ -7,29 +7,28 @@
 
 namespace graphline::samples {
 
-/// A random pipeline with random times, to be executed in virtual time.
+/// A random pipeline with random times, for execution in virtual time.
 ///
-/// Times are multiples of 128 ns from a wide range, so that no two sums of them are equal, and
-/// none changes places with another if a time changes by 1 ns.
+/// Times are multiples of 128 ns from a wide range, so that no two sums are equal and a change of 1
+/// ns preserves their order.
 struct drawn_execution {
   testing_plans::drawn_run run;
   testing_plans::overheads of;
 };
 
-/// Eight frames of up to twelve stages of both sides, copies among them, on three streams; 1 to 4
+/// Eight frames of up to twelve CPU and device stages, including copies, on three streams; 1 to 4
 /// workers.
 drawn_execution draw_execution(std::uint64_t seed, strategy how, std::size_t in_flight,
                                graph_mode graphs = graph_mode::stage);
 
-/// Of any strategy, graph mode and timing method that virtual time has; up to three frames in
-/// flight; frames due on a schedule or not.
+/// Draws any strategy, graph mode and timing method that virtual time supports, up to three frames
+/// in flight, with or without a schedule.
 drawn_execution draw_execution(std::uint64_t seed);
 
-/// By the executor that really runs pipelines.
+/// Executes the pipeline with the production executor.
 run_record virtual_record(const drawn_execution& execution);
 
-/// The same with each stamp of the device off by up to `error` either way, and the record saying
-/// so.
+/// Shifts each device stamp by up to `error` either way and sets the record's clock error.
 run_record with_unsure_clock(run_record record, nanoseconds error, std::uint64_t seed);
 
 }  // namespace graphline::samples

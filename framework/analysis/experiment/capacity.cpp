@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "framework/analysis/run/disturbance.hpp"
+#include "framework/analysis/run/frame_period.hpp"
 #include "framework/analysis/run/summary.hpp"
 #include "framework/analysis/stats/confidence.hpp"
 #include "framework/analysis/stats/distribution.hpp"
@@ -16,10 +17,10 @@
 namespace graphline {
 namespace {
 
-constexpr std::size_t least_at_random = 16;  // runs: fewer do not tell how much runs scatter
+constexpr std::size_t least_at_random = 16;  // runs; fewer do not show their variation
 constexpr std::size_t least_at_each_end = 3;
 
-/// When frames were due, those that were dropped too, and how long they took.
+/// Due times of frames, including dropped ones, and their times from due to end.
 std::vector<std::pair<nanoseconds, nanoseconds>> due_and_times(const run_record& record) {
   std::vector<std::pair<nanoseconds, nanoseconds>> due;
   due.reserve(record.frames.size() + record.load.dropped.size());
@@ -29,7 +30,7 @@ std::vector<std::pair<nanoseconds, nanoseconds>> due_and_times(const run_record&
   return due;
 }
 
-std::size_t unsettled(const run_record& record) {
+std::size_t skipped_frames(const run_record& record) {
   return static_cast<std::size_t>(record.run.frames / 10);
 }
 
@@ -40,7 +41,7 @@ bool keeps_growing(const capacity_run& run) {
   if (length < 5) return false;
   const double least = 1e9 / run.rate / 20;
   double before = 0;
-  double scatter = 0;  // between the middle half of the waits in a quarter
+  double iqr_before = 0;  // interquartile range of the waits in a quarter
   for (std::size_t part = 0; part < parts; ++part) {
     std::vector<nanoseconds> waits;
     for (std::size_t i = part * length; i < (part + 1) * length; ++i) {
@@ -50,21 +51,21 @@ bool keeps_growing(const capacity_run& run) {
     const auto at = [&](double p) {
       return static_cast<double>(all.sorted()[rank_of(p, all.count())]);
     };
-    const double scatters = at(0.75) - at(0.25);
-    if (part > 0 && at(0.5) < before + std::max({least, scatter, scatters})) return false;
+    const double iqr = at(0.75) - at(0.25);
+    if (part > 0 && at(0.5) < before + std::max({least, iqr_before, iqr})) return false;
     before = at(0.5);
-    scatter = scatters;
+    iqr_before = iqr;
   }
   return true;
 }
 
 double mean_own_time(const run_record& record) {
   const auto& frames = record.frames;
-  const auto in_flight = static_cast<std::size_t>(std::max<std::int64_t>(record.run.in_flight, 1));
+  const auto slots = slots_of(record);
   double sum = 0;
   for (std::size_t i = 0; i < frames.size(); ++i) {
     auto free = frames[i].due;
-    if (i >= in_flight) free = std::max(free, frames[i - in_flight].end);
+    if (i >= slots) free = std::max(free, frames[i - slots].end);
     sum += static_cast<double>(frames[i].end - free);
   }
   return frames.empty() ? 0 : sum / static_cast<double>(frames.size());
@@ -79,13 +80,13 @@ bool counts(const capacity_run& run) {
   return run.pooled && is_complete(run);
 }
 
-/// Sets `disturbed`; the runs that are left.
+/// Sets `disturbed` and `unsteady`, and returns the remaining runs.
 std::vector<pooled_run> undisturbed(const capacity_settings& how,
                                     std::span<const capacity_run> runs,
                                     std::span<const capacity_run_summary> summaries,
                                     capacity_estimate& to) {
   constexpr std::size_t least_to_compare = 5;
-  constexpr double scale = 1.4826;  // of the median absolute deviation, to a standard deviation
+  constexpr double scale = 1.4826;  // from median absolute deviation to standard deviation
   std::vector<double> own;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     if (counts(runs[i]) && !stood_still(runs[i].record)) own.push_back(summaries[i].own_time);
@@ -97,7 +98,7 @@ std::vector<pooled_run> undisturbed(const capacity_settings& how,
     for (const double time : own) off.push_back(std::abs(time - center));
     limit = center + std::max(5 * scale * median_of(std::move(off)), how.within / 2 * center);
     const auto above = std::count_if(own.begin(), own.end(), [&](double t) { return t > limit; });
-    constexpr double most = 0.4;  // of the runs
+    constexpr double most = 0.4;  // fraction of runs
     to.unsteady = static_cast<double>(above) > most * static_cast<double>(own.size());
     if (to.unsteady) limit = std::numeric_limits<double>::infinity();
   }
@@ -112,7 +113,7 @@ std::vector<pooled_run> undisturbed(const capacity_settings& how,
   return left;
 }
 
-/// Runs against a reference queue at the same moments; rates are in frames a second.
+/// Compares runs with a reference queue with the same arrivals. Rates are in frames per second.
 class random_arrivals {
  public:
   random_arrivals(const capacity_settings& how, std::optional<double> closed_loop,
@@ -122,9 +123,9 @@ class random_arrivals {
     double highest = 0;
     for (const auto& [run, summary] : runs) {
       highest = std::max(highest, run->rate);
-      // The reference must keep up with rates that the pipeline kept up with.
+      // The reference must sustain all rates that the pipeline sustained.
       if (summary->held) fastest = std::max(fastest, 1.02 * run->rate);
-      runs_.push_back({run->rate, summary->late, {}, unsettled(run->record)});
+      runs_.push_back({run->rate, summary->late, {}, skipped_frames(run->record)});
       counted_ += static_cast<double>(summary->times.size());
       for (const auto& [due, time] : due_and_times(run->record)) {
         runs_.back().arrivals.push_back(1e-9 * static_cast<double>(due));
@@ -135,11 +136,10 @@ class random_arrivals {
 
   double fastest() const { return 1 / queue_.service; }
 
-  /// How many standard errors the line through the differences lies above zero at `rate`: below 0
-  /// where the capacity lies above.
+  /// Value of the regression line at `rate` in standard errors: negative if the capacity is higher.
   double evidence(double rate) const {
     const double limit = queue_.limit_for(rate, allowed_);
-    // Not zero where fewer frames wait than are allowed to be late.
+    // Nonzero if fewer frames wait than may be late.
     const double offset = allowed_ - queue_.late_share(rate, limit);
     struct point {
       double at;
@@ -165,17 +165,17 @@ class random_arrivals {
     const double slope = (w * xy - x * y) / determinant;
     double variance = 0;
     for (const auto& p : points) {
-      const double share = p.weight * (xx - x * p.at) / determinant;  // in `at_rate`
+      const double share = p.weight * (xx - x * p.at) / determinant;  // weight in `at_rate`
       const double leverage = p.weight * (xx - 2 * x * p.at + w * p.at * p.at) / determinant;
       const double rest = p.difference - at_rate - slope * p.at;
       const double error = share * rest / std::max(1 - leverage, 0.1);
       variance += error * error;
     }
-    // A share of frames is not known to less than a frame, however well the two agree.
+    // The resolution of a fraction of frames is one frame.
     return at_rate / std::max(std::sqrt(variance), 1 / counted_);
   }
 
-  /// By how much log odds of late frames rise with the logarithm of the rate, in the reference.
+  /// Slope of the log odds of late frames over log rate in the reference.
   double steepness(double rate) const {
     const double limit = queue_.limit_for(rate, allowed_);
     const auto log_odds = [&](double at) {
@@ -195,12 +195,13 @@ class random_arrivals {
   };
 
   double allowed_;
-  double counted_ = 0;  // frames of all runs
+  double counted_ = 0;  // counted frames of all runs
   reference_queue queue_;
   std::vector<one_run> runs_;
 };
 
-/// The rate nearest to `from` on the way to `to` at which `within` ends. Nothing when it does not.
+/// Searches from `from` towards `to` for the first rate that is not `within`; empty if there is
+/// none.
 template <class Within>
 std::optional<double> crossing(double from, double to, Within within) {
   constexpr double step = 1.02;
@@ -211,8 +212,8 @@ std::optional<double> crossing(double from, double to, Within within) {
     const bool last = to > from ? out >= to : out <= to;
     if (last) out = to;
     if (!within(out)) {
-      constexpr int halvings = 12;
-      for (int i = 0; i < halvings; ++i) {
+      constexpr int bisections = 12;
+      for (int i = 0; i < bisections; ++i) {
         const double middle = std::sqrt(in * out);
         (within(middle) ? in : out) = middle;
       }
@@ -223,23 +224,23 @@ std::optional<double> crossing(double from, double to, Within within) {
   }
 }
 
-void estimate_at_random(const capacity_settings& how, std::optional<double> closed_loop,
-                        std::span<const pooled_run> runs, capacity_estimate& to) {
+void estimate_random_arrivals(const capacity_settings& how, std::optional<double> closed_loop,
+                              std::span<const pooled_run> runs, capacity_estimate& to) {
   constexpr std::size_t least_for_line = 4;
   const auto [slowest, fastest] = std::minmax_element(
       runs.begin(), runs.end(), [](auto& a, auto& b) { return a.run->rate < b.run->rate; });
   if (runs.size() < least_for_line || slowest->run->rate == fastest->run->rate) return;
   const random_arrivals compare(how, closed_loop, runs);
   const double highest = std::max(0.995 * compare.fastest(), slowest->run->rate);
-  // A line is not to be followed far beyond the rates that it goes through.
-  constexpr double beyond = 1.2;
-  double low = slowest->run->rate / beyond;
-  double high = std::min(highest, fastest->run->rate * beyond);
+  // Limit extrapolation beyond the measured rates.
+  constexpr double extrapolation = 1.2;
+  double low = slowest->run->rate / extrapolation;
+  double high = std::min(highest, fastest->run->rate * extrapolation);
   const bool rises = compare.evidence(low) < 0 || compare.evidence(high) > 0;
   to.next = runs.size() % 2 == 0 ? high : low;
-  if (!rises) return;  // fewer late frames at higher rates: these runs say nothing yet
-  constexpr int halvings = 20;
-  for (int i = 0; i < halvings; ++i) {
+  if (!rises) return;  // fewer late frames at higher rates: too noisy yet
+  constexpr int bisections = 20;
+  for (int i = 0; i < bisections; ++i) {
     const double middle = std::sqrt(low * high);
     (compare.evidence(middle) < 0 ? low : high) = middle;
   }
@@ -251,8 +252,8 @@ void estimate_at_random(const capacity_settings& how, std::optional<double> clos
   to.low = crossing(rate, slowest->run->rate / 2, plausible);
   to.high = crossing(rate, highest, plausible).value_or(compare.fastest());
   to.enough = between && runs.size() >= least_at_random;
-  // On both sides of the capacity, now on one, now on the other: far enough apart for the slope,
-  // and as close as the interval allows, since a line is only straight nearby.
+  // Alternate between both sides of the capacity: far enough apart to determine the slope, and as
+  // close as the interval allows, since the relation is only locally linear.
   const double steepness = compare.steepness(rate);
   const double half = to.width() ? *to.width() / 2 : 1;
   const double apart =
@@ -263,8 +264,8 @@ void estimate_at_random(const capacity_settings& how, std::optional<double> clos
   }
 }
 
-void estimate_sharply(const capacity_settings& how, std::span<const pooled_run> runs,
-                      capacity_estimate& to) {
+void estimate_constant_rate(const capacity_settings& how, std::span<const pooled_run> runs,
+                            capacity_estimate& to) {
   struct votes {
     std::size_t held = 0;
     std::size_t all = 0;
@@ -279,7 +280,7 @@ void estimate_sharply(const capacity_settings& how, std::span<const pooled_run> 
   const auto last_held = std::find_if(rates.rbegin(), rates.rend(), holds).base();
   const double within = how.within;
   if (first_failed == rates.begin() || last_held == rates.end()) {
-    // Not yet on both sides of it; the first rate may have met an unlucky moment.
+    // The capacity is not enclosed yet; the first rate may have met a disturbance.
     constexpr double step = 1.1;
     if (rates.empty()) return;
     to.next =
@@ -294,7 +295,7 @@ void estimate_sharply(const capacity_settings& how, std::span<const pooled_run> 
   to.low = below->first / (1 + std::min(queue / frames, within / 4));
   to.high = last_held->first;
   to.rate = below->first;
-  // Halves the gap; then makes sure of its ends, and of rates that contradict each other.
+  // Bisect the gap; then repeat its ends and contradictory rates.
   const auto fewest =
       std::min_element(below, std::next(last_held),
                        [](const auto& a, const auto& b) { return a.second.all < b.second.all; });
@@ -315,7 +316,7 @@ bool is_complete(const capacity_run& run) noexcept {
 capacity_run_summary summarize(const capacity_run& run, const capacity_settings& how) {
   capacity_run_summary result;
   const auto due = due_and_times(run.record);
-  for (std::size_t i = unsettled(run.record); i < due.size(); ++i) {
+  for (std::size_t i = skipped_frames(run.record); i < due.size(); ++i) {
     result.times.push_back(due[i].second);
   }
   result.times.insert(result.times.end(), static_cast<std::size_t>(run.overdue), never);
@@ -339,20 +340,20 @@ capacity_estimate estimate_capacity(const capacity_settings& how, std::optional<
   for (const auto& [run, summary] : left) result.frames += summary->times.size();
   if (left.empty()) return result;
   if (how.arrival == arrival::poisson) {
-    estimate_at_random(how, closed_loop, left, result);
+    estimate_random_arrivals(how, closed_loop, left, result);
   } else {
-    estimate_sharply(how, left, result);
+    estimate_constant_rate(how, left, result);
   }
   return result;
 }
 
 namespace {
 
-/// From begin to end of the frames that no other was beside and no standstill held up.
+/// Times from begin to end of frames without concurrent frames and without a standstill.
 std::vector<nanoseconds> times_alone(const run_record& record) {
   std::vector<nanoseconds> times;
   const auto held_up = frames_held_up(record);
-  nanoseconds ended = 0;  // the last of those before
+  nanoseconds ended = 0;  // latest end of the previous frames
   for (std::size_t i = 0; i < record.frames.size(); ++i) {
     const auto& frame = record.frames[i];
     const bool after = i == 0 || frame.begin >= ended;
@@ -363,13 +364,13 @@ std::vector<nanoseconds> times_alone(const run_record& record) {
   return times;
 }
 
-/// In the order in which probes began.
+/// Summaries in the order in which probes began.
 std::vector<probe_summary> probes_of(const capacity_record& record,
                                      const std::vector<capacity_run_summary>& summaries,
                                      const std::vector<bool>& disturbed) {
   const auto& runs = record.runs;
   std::vector<probe_summary> probes;
-  std::vector<std::vector<std::vector<nanoseconds>>> times;  // of the probes' runs
+  std::vector<std::vector<std::vector<nanoseconds>>> times;  // by probe and run
   std::vector<std::size_t> numbers;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const auto at = std::find(numbers.begin(), numbers.end(), runs[i].probe) - numbers.begin();
@@ -415,8 +416,8 @@ finding estimate_of(const capacity_estimate& estimate, const capacity_settings& 
   return made.with("runs", estimate.runs).with("frames", estimate.frames);
 }
 
-/// When the interval is not as narrow as asked for. Its width falls with the square root of the
-/// number of frames.
+/// Reports an interval wider than requested. The width decreases with the square root of the number
+/// of frames.
 std::optional<finding> width_of(const capacity_estimate& estimate, const capacity_settings& how) {
   const auto width = estimate.width();
   if (!estimate.enough || !width) return found("interval_of_few_runs", how);
@@ -430,8 +431,8 @@ std::optional<finding> width_of(const capacity_estimate& estimate, const capacit
   return made;
 }
 
-/// Runs that failed where they should have held by the estimate. With random arrivals some do so
-/// near it.
+/// Reports runs that failed below the estimated capacity. With random arrivals some do so close to
+/// it.
 std::optional<finding> failures_below(const capacity_summary& summary,
                                       const capacity_settings& how) {
   if (!summary.estimate.low) return std::nullopt;
@@ -453,7 +454,7 @@ std::optional<finding> failures_below(const capacity_summary& summary,
       .with("lowest", lowest, unit::frames_per_second);
 }
 
-/// Without an estimate.
+/// Explains a missing estimate.
 finding nothing_found(const capacity_summary& summary, const capacity_settings& how) {
   const auto& alone = summary.alone;
   if (alone.verdict == bound_verdict::fails) {

@@ -19,35 +19,21 @@ bool is_share(const comparison& of) {
   return of.figure == figure::late;
 }
 
-bool is_share(const stage_comparison&) {
-  return false;
-}
-
-bool more_is_faster(const comparison& of) {
-  return of.figure == figure::throughput;
-}
-
-bool more_is_faster(const stage_comparison&) {
-  return false;
-}
-
 /// Comparisons with simultaneous intervals, and the contrasts of those that have one.
-template <class Comparison>
 struct family {
   std::size_t blocks;
   double margin;
-  std::vector<Comparison> comparisons = {};
+  std::vector<comparison> comparisons = {};
   std::vector<std::size_t> judged = {};  // comparison index of each contrast
   std::vector<contrast> contrasts = {};
 
-  void add(Comparison comparison, const resampled_figure& value,
-           const resampled_figure& reference) {
-    const bool shares = is_share(comparison);
+  void add(comparison next, const resampled_figure& value, const resampled_figure& reference) {
+    const bool shares = is_share(next);
     // A ratio requires positive values.
     if (!shares && (value.value <= 0 || reference.value <= 0)) return;
-    comparison.difference = value.value - reference.value;
-    if (!shares) comparison.ratio = value.value / reference.value;
-    comparisons.push_back(comparison);
+    next.difference = value.value - reference.value;
+    if (!shares) next.ratio = value.value / reference.value;
+    comparisons.push_back(next);
     if (blocks < least_blocks) return;
     if (auto by = shares ? contrast::of_shares(value, reference, blocks)
                          : contrast::of(value, reference, blocks)) {
@@ -59,7 +45,7 @@ struct family {
   /// Sets the intervals and verdicts. `finish` receives each comparison that has an interval, with
   /// its contrast, the interval's level, and its half width in standard errors.
   template <class Finish>
-  std::vector<Comparison> take(Finish finish) {
+  std::vector<comparison> take(Finish finish) {
     if (contrasts.empty()) return std::move(comparisons);
     const double level = common_level(contrasts);
     const double t = student_t_critical(level, blocks - 1);
@@ -67,7 +53,7 @@ struct family {
       auto& to = comparisons[judged[i]];
       if (!is_share(to)) {
         to.ratio_range = contrasts[i].ratio_range(t);
-        to.verdict = verdict_of(*to.ratio_range, margin, more_is_faster(to));
+        to.verdict = verdict_of(*to.ratio_range, margin, to.figure == figure::throughput);
       }
       finish(to, contrasts[i], level, t);
     }
@@ -77,9 +63,9 @@ struct family {
 
 /// Whether `blocks` blocks would decide the ratio with a power of 80 %.
 bool would_decide(const inconclusive_ratio& ratio, double blocks, double seen_blocks) {
-  constexpr double four_of_five = 0.84;  // standard deviations, one-sided
+  constexpr double power_quantile = 0.84;  // normal quantile of 80 %
   const double t = student_t_critical(ratio.level, static_cast<std::size_t>(blocks) - 1);
-  const double reach = (t + four_of_five) * ratio.error * std::sqrt(seen_blocks / blocks);
+  const double reach = (t + power_quantile) * ratio.error * std::sqrt(seen_blocks / blocks);
   const bool different = std::abs(ratio.log_ratio) > reach;
   const bool same = ratio.log_ratio + reach <= std::log1p(ratio.margin) &&
                     ratio.log_ratio - reach >= std::log1p(-ratio.margin);
@@ -164,7 +150,7 @@ std::vector<comparison> compare_figures(const counted_trials& trials,
     if (!found) found = figures_of(trials.of(member), record.how.tail, draws);
     return *found;
   };
-  family<comparison> all{blocks, record.how.margin};
+  family all{blocks, record.how.margin};
   for (const auto& pair : record.pairs) {
     const auto& values = figures_by(pair.what);
     const auto& references = figures_by(pair.reference);
@@ -202,9 +188,9 @@ std::vector<comparison> compare_figures(const counted_trials& trials,
   });
 }
 
-std::vector<stage_comparison> compare_stages(const counted_trials& trials,
-                                             const experiment_record& record,
-                                             const std::vector<configuration_summary>& summaries) {
+std::vector<comparison> compare_stages(const counted_trials& trials,
+                                       const experiment_record& record,
+                                       const std::vector<configuration_summary>& summaries) {
   const std::size_t blocks = trials.blocks().size();
   if (blocks == 0) return {};
   const auto draws = draws_for(blocks, record.how.seed);
@@ -221,7 +207,7 @@ std::vector<stage_comparison> compare_stages(const counted_trials& trials,
     }
     return *found;
   };
-  family<stage_comparison> all{blocks, record.how.margin};
+  family all{blocks, record.how.margin};
   for (const auto& pair : record.pairs) {
     const auto& stages = summary_of(pair.what).stages;
     for (std::size_t s = 0; s < stages.size(); ++s) {
@@ -230,7 +216,7 @@ std::vector<stage_comparison> compare_stages(const counted_trials& trials,
         // Do not compare launch times with execution times.
         const bool alike = reference.name == stages[s].name && reference.what == stages[s].what;
         if (!alike || !reference.times) continue;
-        stage_comparison next;
+        comparison next;
         next.pair = pair;
         next.stage = s;
         all.add(std::move(next), p50_of(pair.what, stages[s]), p50_of(pair.reference, reference));

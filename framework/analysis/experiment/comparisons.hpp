@@ -64,8 +64,8 @@ std::vector<comparison> compare_figures(const counted_trials& trials,
 
 /// Compares the stages of every pair, matched by name and measure.
 /// @param summaries Summaries of the same trials.
-std::vector<stage_comparison> compare_stages(const counted_trials& trials,
-                                             const experiment_record& record,
-                                             const std::vector<configuration_summary>& summaries);
+std::vector<comparison> compare_stages(const counted_trials& trials,
+                                       const experiment_record& record,
+                                       const std::vector<configuration_summary>& summaries);
 
 }  // namespace graphline

@@ -55,22 +55,23 @@ inline std::optional<interval> change_of(const std::optional<interval>& ratio) n
   return interval{ratio->low - 1, ratio->high - 1};
 }
 
-/// A metric of one configuration compared with that of another. Late frames are compared by
-/// difference only, since the reference may have none.
+/// A metric of one configuration, or the p50 of one of its stages, compared with that of another.
+/// Late frames are compared by difference only, since the reference may have none.
 struct comparison {
   compared_pair pair;
   graphline::figure figure = graphline::figure::p50;
+  std::size_t stage = 0;  ///< of a stage comparison: index in the summary of `pair.what`
   double value = 0;       ///< nanoseconds, frames per second, or a fraction of frames
   double reference = 0;   ///< same unit
   double difference = 0;  ///< value - reference
   double ratio = 1;       ///< value / reference; unused for late frames
   /// Simultaneous 95 % intervals over the experiment; empty for too few blocks.
-  std::optional<interval> difference_range;
-  std::optional<interval> ratio_range;
+  std::optional<interval> difference_range = {};
+  std::optional<interval> ratio_range = {};
   graphline::verdict verdict = graphline::verdict::inconclusive;
   /// If inconclusive: approximate number of further trials of each needed to decide; empty if
   /// unknown or out of reach.
-  std::optional<std::int64_t> more_trials;
+  std::optional<std::int64_t> more_trials = {};
 
   /// The change that the margin applies to: relative to the reference or, for late frames, the
   /// difference.
@@ -80,18 +81,6 @@ struct comparison {
   std::optional<interval> change_range() const noexcept {
     return figure == graphline::figure::late ? difference_range : change_of(ratio_range);
   }
-};
-
-/// The p50 of a stage compared with the same stage in another configuration.
-struct stage_comparison {
-  compared_pair pair;
-  std::size_t stage = 0;  ///< index in the summary of `pair.what`; matched by name
-  double difference = 0;  ///< nanoseconds
-  double ratio = 1;
-  std::optional<interval> ratio_range;  ///< simultaneous 95 % over all stage comparisons
-  graphline::verdict verdict = graphline::verdict::inconclusive;
-
-  std::optional<interval> change_range() const noexcept { return change_of(ratio_range); }
 };
 
 /// Summary of the trials of a pipeline of a configuration, over all their frames.
@@ -141,7 +130,7 @@ struct experiment_summary {
   std::size_t trials_left_out = 0;
   std::vector<configuration_summary> configurations;  ///< as in the record
   std::vector<comparison> comparisons;                ///< by pair, then figure
-  std::vector<stage_comparison> stage_comparisons;
+  std::vector<comparison> stage_comparisons;          ///< simultaneous 95 % intervals of their own
   steadiness machine;
 };
 

@@ -58,8 +58,8 @@ double reference_queue::limit_for(double rate, double late) const {
     low = high;
     high = std::min(2 * high, longest * service);
   }
-  constexpr int halvings = 30;
-  for (int i = 0; i < halvings; ++i) {
+  constexpr int bisections = 30;
+  for (int i = 0; i < bisections; ++i) {
     const double middle = (low + high) / 2;
     (late_share(rate, middle) > late ? low : high) = middle;
   }

@@ -161,7 +161,7 @@ table late_frames(const experiment_view& of) {
 
 /// Whether a stage takes longer or shorter than in the baseline by a part of its frame that could
 /// matter: what changes by less is seldom worth a word, be it several times what it was.
-bool matters(const experiment_view& of, const stage_comparison& found) {
+bool matters(const experiment_view& of, const comparison& found) {
   constexpr double least_part = 0.01;
   if (found.verdict != verdict::faster && found.verdict != verdict::slower) return false;
   const auto& frame = of.of(found.pair.reference).end_to_end;
@@ -200,15 +200,14 @@ table stage_table(const experiment_view& of, const std::string& pipeline, std::s
 }
 
 /// What is compared with what: the columns that comparisons begin with in data.
-template <class Comparison>
-std::vector<column_of<Comparison>> pair_columns(const experiment_record& record) {
-  std::vector<column_of<Comparison>> list;
+std::vector<column_of<comparison>> pair_columns(const experiment_record& record) {
+  std::vector<column_of<comparison>> list;
   const auto add = [&](const char* name, const char* member,
                        configuration_member compared_pair::*which) {
-    list.push_back({data_column(name), [&record, which](const Comparison& x) {
+    list.push_back({data_column(name), [&record, which](const comparison& x) {
                       return record.configurations[(x.pair.*which).configuration].name;
                     }});
-    list.push_back({data_column(member), [&record, which](const Comparison& x) {
+    list.push_back({data_column(member), [&record, which](const comparison& x) {
                       const auto& who = x.pair.*which;
                       return record.configurations[who.configuration].members[who.member];
                     }});
@@ -224,11 +223,11 @@ cell range_cell(const std::optional<interval>& range, double size = 1) {
 
 /// All are data; people see those that matter, against each baseline, the largest changes first.
 table stage_comparisons(const experiment_view& of) {
-  using c = const stage_comparison&;
+  using c = const comparison&;
   const auto stage_of = [&of](c x) -> const auto& {
     return of.of(x.pair.what).stages[x.stage];
   };
-  std::vector<column_of<stage_comparison>> columns = {
+  std::vector<column_of<comparison>> columns = {
       {{"stage", "stage"}, [=](c x) { return stage_of(x).name; }},
       {{"what", "configuration", {}, 0, "", shown},
        [&of](c x) { return of.labels.of(x.pair.what); }},
@@ -243,7 +242,7 @@ table stage_comparisons(const experiment_view& of) {
       {data_column("difference_ms"), [](c x) { return x.difference / 1e6; }},
       {data_column("ratio"), [](c x) { return x.ratio; }},
       {data_column("ratio_interval"), [](c x) { return range_cell(x.ratio_range); }}};
-  const auto pairs = pair_columns<stage_comparison>(of.record);
+  const auto pairs = pair_columns(of.record);
   columns.insert(columns.end(), pairs.begin(), pairs.end());
   auto found = of.summary.stage_comparisons;
   std::ranges::stable_sort(found, std::greater<>(), [](c x) { return std::abs(x.difference); });
@@ -260,7 +259,7 @@ table comparison_table(const experiment_view& of) {
   using c = const comparison&;
   const auto is_time = [](c x) { return x.figure == figure::p50 || x.figure == figure::tail; };
   const auto size = [=](c x) { return is_time(x) ? 1e6 : 1; };
-  auto columns = pair_columns<comparison>(of.record);
+  auto columns = pair_columns(of.record);
   const std::vector<column_of<comparison>> figures = {
       {{"figure"}, [](c x) { return x.figure; }},
       {{"unit"},

@@ -68,7 +68,8 @@ std::string launch_words(const graph_cost_summary& cost) {
   auto text = fmt::format("graph launch {} the host {} per frame, as measured before the run",
                           cost.found == comparison::saves ? "saves" : "costs",
                           in_words(std::abs(*cost.saving)));
-  if (cost.breaks_even_after) text += "; breaks even after " + counted(*cost.breaks_even_after, "frame");
+  if (cost.breaks_even_after)
+    text += "; breaks even after " + counted(*cost.breaks_even_after, "frame");
   return text;
 }
 

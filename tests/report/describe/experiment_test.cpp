@@ -115,11 +115,19 @@ TEST(describe_experiment, shows_verdicts_of_all_kinds) {
   compare(summary, record, 0, verdict::same);
   compare(summary, record, 1, verdict::slower);
   compare(summary, record, 2, verdict::inconclusive, 42);
-  summary.stage_comparisons.push_back(
-      {record.pairs[1], 0, 16e6, 1.25, interval{1.2, 1.3}, verdict::slower});
+  summary.stage_comparisons.push_back({.pair = record.pairs[1],
+                                       .stage = 0,
+                                       .difference = 16e6,
+                                       .ratio = 1.25,
+                                       .ratio_range = interval{1.2, 1.3},
+                                       .verdict = verdict::slower});
   // As certain, but nothing beside a frame of 74 ms.
-  summary.stage_comparisons.push_back(
-      {record.pairs[2], 2, 1e5, 1.25, interval{1.2, 1.3}, verdict::slower});
+  summary.stage_comparisons.push_back({.pair = record.pairs[2],
+                                       .stage = 2,
+                                       .difference = 1e5,
+                                       .ratio = 1.25,
+                                       .ratio_range = interval{1.2, 1.3},
+                                       .verdict = verdict::slower});
   summary.machine.drift = 0.031;
   summary.machine.affected_blocks = {3, 7};
   const auto text = text_of(record, summary);
@@ -144,8 +152,12 @@ TEST(describe_experiment, groups_configurations_under_what_they_are_compared_wit
   compare(summary, record, 0, verdict::slower);
   compare(summary, record, 1, verdict::slower);
   for (const std::size_t pair : {0, 1}) {
-    summary.stage_comparisons.push_back(
-        {record.pairs[pair], 0, 16e6, 1.25, interval{1.2, 1.3}, verdict::slower});
+    summary.stage_comparisons.push_back({.pair = record.pairs[pair],
+                                         .stage = 0,
+                                         .difference = 16e6,
+                                         .ratio = 1.25,
+                                         .ratio_range = interval{1.2, 1.3},
+                                         .verdict = verdict::slower});
   }
   const auto text = text_of(record, summary);
   EXPECT_LE(samples::widest_line(text), 80U) << text;
