@@ -13,7 +13,7 @@ namespace {
 using samples::ms;
 using samples::one_after_another;
 
-TEST(run_analysis, holds_the_run_against_its_roofline_by_the_path_of_its_frames) {
+TEST(run_analysis, compares_the_run_with_its_roofline_along_the_critical_path) {
   auto made = one_after_another({{"net", 1 * ms}, {"head", 3 * ms}});
   for (auto& stage : made.record.stages) stage.cost = samples::work(1'000, 1'000'000);
   const auto analysis = analyze(made.record);
@@ -26,7 +26,7 @@ TEST(run_analysis, holds_the_run_against_its_roofline_by_the_path_of_its_frames)
   EXPECT_EQ(analysis.roofline->stages[1].share_of_path, alone->stages[1].share_of_path);
 }
 
-TEST(run_analysis, attributes_the_time_from_begin_to_end_where_latency_grows_with_the_run) {
+TEST(run_analysis, attributes_the_time_from_begin_to_end_if_latency_grows) {
   auto record = samples::overloaded_two_models(300);
   record.frames.back().end += 6 * ms;
   const auto where = *analyze(record).attribution;

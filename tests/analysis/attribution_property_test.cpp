@@ -133,7 +133,7 @@ TEST(attribution_of_random_runs, finds_each_time_as_often_as_it_lengthens_the_fr
 
 /// With several frames in flight, other frames cause delays. Since the last such wait, and in the
 /// previous frame if that is the wait, each stage on the path delays the frame by its own growth.
-TEST(attribution_of_random_runs, finds_what_lengthens_a_frame_among_others) {
+TEST(attribution_of_random_runs, finds_what_delays_a_frame_with_several_in_flight) {
   std::size_t own = 0;
   std::size_t previous = 0;
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
@@ -198,7 +198,7 @@ TEST(attribution_of_random_runs, goes_from_due_to_end_without_a_gap) {
   EXPECT_FALSE(categories.contains(time_category::untimed));  // every stage is timed
 }
 
-TEST(attribution_of_random_runs, has_a_residual_within_the_error_of_the_clocks) {
+TEST(attribution_of_random_runs, has_a_residual_within_the_clock_error) {
   nanoseconds largest = 0;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     const nanoseconds error = 1 + static_cast<nanoseconds>(seed * 7 % 3'000);
@@ -295,7 +295,7 @@ run_record damaged(run_record record, std::mt19937_64& generator) {
   return record;
 }
 
-TEST(attribution_of_random_runs, adds_up_even_for_stamps_that_make_no_sense) {
+TEST(attribution_of_random_runs, adds_up_for_damaged_stamps) {
   std::mt19937_64 generator(5);
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     const auto record =
@@ -312,7 +312,7 @@ TEST(attribution_of_random_runs, adds_up_even_for_stamps_that_make_no_sense) {
   }
 }
 
-TEST(attribution, takes_stamps_from_the_ends_of_time) {
+TEST(attribution, accepts_the_smallest_and_largest_stamps) {
   constexpr auto first = std::numeric_limits<nanoseconds>::min();
   constexpr auto last = std::numeric_limits<nanoseconds>::max();
   auto record = virtual_record(draw_execution(3));

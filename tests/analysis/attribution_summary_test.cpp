@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/analysis/finding_texts.hpp"
 #include "tests/analysis/made_run.hpp"
 #include "tests/analysis/time_units.hpp"
 
@@ -73,32 +74,8 @@ std::string text_of(const run_record& record, const attribution_summary& summary
   return text;
 }
 
-/// Formats a finding: "slow_frames frames=1 more=5.25 ms pieces=5.00 ms/95.0 %/cpu time/after".
-std::string told(const finding& of) {
-  std::string text(of.key);
-  for (const auto& subject : of.subjects) text += " '" + subject + "'";
-  for (const auto& [name, value] : of.figures) {
-    text += ' ' + std::string(name) + '=';
-    if (const auto* number = std::get_if<quantity>(&value)) text += to_text(*number);
-    if (const auto* word = std::get_if<std::string>(&value)) text += *word;
-    const auto* items = std::get_if<finding_items>(&value);
-    for (std::size_t i = 0; items && i < items->size(); ++i) {
-      const auto& [what, subject, amount, part] = (*items)[i];
-      text += (i == 0 ? "" : ", ") + to_text(amount) + '/' + to_text({*part, unit::share}) + '/' +
-              what + '/' + subject;
-    }
-  }
-  return text;
-}
-
-std::vector<std::string> told(const std::vector<finding>& all) {
-  std::vector<std::string> texts;
-  for (const auto& one : all) texts.push_back(told(one));
-  return texts;
-}
-
 std::vector<std::string> findings(const made_run& made) {
-  return told(attribution_findings(made.record, *attribute(made.record)));
+  return samples::texts_of(attribution_findings(made.record, *attribute(made.record)));
 }
 
 TEST(attribution_summary, has_rows_in_order_of_the_path) {
@@ -136,7 +113,7 @@ TEST(attribution_summary, groups_frames_by_their_rank) {
   for (const auto f : summary->typical_frames) EXPECT_TRUE(rank(f) >= 89 && rank(f) <= 109);
 }
 
-TEST(attribution_summary, tells_what_of_a_stage_was_on_the_path) {
+TEST(attribution_summary, splits_stage_times_into_on_and_off_path) {
   const auto summary = attribute(steady(5).record);
   ASSERT_TRUE(summary);
   ASSERT_THAT(summary->stages, SizeIs(3));
@@ -151,7 +128,7 @@ TEST(attribution_summary, tells_what_of_a_stage_was_on_the_path) {
   EXPECT_EQ(summary->bound_of_any, 50e6);
 }
 
-TEST(attribution_summary, takes_waiting_for_a_device_that_is_busy_for_no_overlap) {
+TEST(attribution_summary, does_not_count_waits_for_a_busy_device_as_overlap) {
   // Both began together on a device that executes one operation at a time; `second` was on the
   // path.
   const auto crossing = [](const char* backend) {
@@ -169,7 +146,7 @@ TEST(attribution_summary, takes_waiting_for_a_device_that_is_busy_for_no_overlap
   EXPECT_EQ(crossing("cuda").stages[0].off_path, 58);
 }
 
-TEST(attribution_summary, is_absent_where_nothing_is_known) {
+TEST(attribution_summary, is_absent_without_frames_or_timing) {
   EXPECT_FALSE(attribute(steady(0).record));
   auto untimed = made_run(strategy::async, timing_method::none).cpu_stage("c").frame(0, 10);
   EXPECT_FALSE(attribute(untimed.record));
@@ -185,7 +162,7 @@ TEST(attribution_summary, is_absent_where_nothing_is_known) {
   EXPECT_FALSE(by_host->bound_of_any);
 }
 
-TEST(attribution_findings, say_what_makes_slow_frames_slow) {
+TEST(attribution_findings, explain_slow_frames) {
   const auto one_slow = [](std::size_t frames) {
     return beside_and_after(frames, [](std::size_t f) {
       return delays{.queue = {}, .net = f == 7 ? ms / 4 : 0, .after = f == 7 ? 5 * ms : 0};
@@ -198,7 +175,7 @@ TEST(attribution_findings, say_what_makes_slow_frames_slow) {
   EXPECT_THAT(findings(one_slow(20)), Contains(StartsWith("slow_frames")));
 }
 
-TEST(attribution_findings, blame_no_stage_for_frames_in_which_the_process_stood_still) {
+TEST(attribution_findings, exclude_frames_delayed_by_a_standstill) {
   auto made = beside_and_after(100, [](std::size_t f) {
     return delays{.queue = {}, .net = 0, .after = f == 7 ? 1200 * ms : f == 9 ? 5 * ms : 0};
   });
@@ -209,7 +186,7 @@ TEST(attribution_findings, blame_no_stage_for_frames_in_which_the_process_stood_
               Contains("slow_frames frames=1 more=5.00 ms pieces=5.00 ms/100 %/cpu time/after"));
 }
 
-TEST(attribution_summary, of_a_queue_behind_a_standstill_has_slowest_frames_above_typical_ones) {
+TEST(attribution_summary, excludes_frames_queued_behind_a_standstill) {
   made_run made(strategy::async, timing_method::event, "host");
   made.cpu_stage("only");
   nanoseconds free = 0;
@@ -229,7 +206,7 @@ TEST(attribution_summary, of_a_queue_behind_a_standstill_has_slowest_frames_abov
   EXPECT_THAT(summary->slowest_frames, AllOf(SizeIs(2), Contains(390U)));
 }
 
-TEST(attribution_findings, name_several_reasons_by_their_size) {
+TEST(attribution_findings, list_several_reasons_by_size) {
   const auto made = beside_and_after(300, [](std::size_t f) {
     return f % 100 == 5 ? delays{.queue = 6 * ms, .net = 3 * ms, .after = ms / 2} : delays{};
   });
@@ -237,7 +214,7 @@ TEST(attribution_findings, name_several_reasons_by_their_size) {
                                        "queue wait/, 3.00 ms/31.6 %/device time/net"));
 }
 
-TEST(attribution_findings, say_nothing_of_frames_that_are_all_alike) {
+TEST(attribution_findings, are_none_for_equal_frames) {
   EXPECT_THAT(findings(steady(50)), Each(Not(StartsWith("slow_frames"))));
   // A difference below the clock error is not reported either.
   auto made = beside_and_after(50, [](std::size_t f) {
@@ -248,49 +225,49 @@ TEST(attribution_findings, say_nothing_of_frames_that_are_all_alike) {
   EXPECT_THAT(findings(made), Each(Not(StartsWith("slow_frames"))));
 }
 
-TEST(attribution_findings, say_how_near_a_run_is_to_its_lower_bound) {
+TEST(attribution_findings, compare_the_run_with_its_lower_bound) {
   EXPECT_THAT(findings(steady(5)),
-              Contains("critical_path 'net' 'after' bound=50.0 ms running=53.0 ms above=6 %"));
+              Contains("critical_path(net, after) bound=50.0 ms running=53.0 ms above=6 %"));
   auto serial = steady(5);
   serial.record.run.strategy = strategy::serial;
   EXPECT_THAT(findings(serial),
               Contains(StartsWith(
-                  "critical_path 'net' 'beside' 'after' of=this schedule bound_of_schedule=66.0 ms "
+                  "critical_path(net, beside, after) of=this schedule bound_of_schedule=66.0 ms "
                   "bound_of_any=50.0 ms ")));
 }
 
-TEST(attribution_findings, name_the_cores_or_the_device_where_they_limit_a_frame) {
+TEST(attribution_findings, name_the_cores_or_the_device_if_they_limit_a_frame) {
   auto made = made_run(strategy::overlap).frame(0, 50 * ms);
   for (const char* name : {"a", "b", "c"}) made.cpu_stage(name);
   for (std::size_t s = 0; s < 3; ++s) made.cpu(s, 0, 20 * ms);
   made.record.cpu_cores = 2;
   EXPECT_THAT(findings(made),
-              Contains("cpu_cores 'a' 'b' 'c' cores=2 says=limited by bound=30.0 ms running=50.0 "
+              Contains("cpu_cores(a, b, c) cores=2 says=limited by bound=30.0 ms running=50.0 "
                        "ms above=66.7 %"));
   auto on_device = made_run(strategy::overlap, timing_method::event, "host").frame(0, 50 * ms);
   on_device.device_stage("x", {}, "one").device_stage("y", {}, "two");
   for (std::size_t s = 0; s < 2; ++s) on_device.device(s, 0, 40 * ms).busy(s, 20 * ms);
   EXPECT_THAT(findings(on_device),
-              Contains(StartsWith("device 'x' 'y' says=limited by bound=40.0 ms")));
+              Contains(StartsWith("device(x, y) says=limited by bound=40.0 ms")));
   // A frame that takes three times as long is not limited by what sets its lower bound.
   on_device.record.frames[0].end = 120 * ms;
   EXPECT_THAT(findings(on_device),
-              Contains(StartsWith("device 'x' 'y' says=the lower bound is set by bound=40.0 ms")));
+              Contains(StartsWith("device(x, y) says=the lower bound is set by bound=40.0 ms")));
 }
 
-TEST(attribution_findings, give_a_frame_that_took_many_times_the_bound_as_a_ratio) {
+TEST(attribution_findings, express_frames_far_above_the_bound_as_a_ratio) {
   auto slow = steady(5);
   for (auto& frame : slow.record.frames) frame.end += 10'000 * ms;
   EXPECT_THAT(findings(slow), Contains(HasSubstr("running=10.1 s ratio=201x")));
 }
 
-TEST(attribution_findings, say_that_the_wait_in_the_queue_is_left_out) {
+TEST(attribution_findings, mention_that_queue_waits_are_excluded) {
   auto due = steady(5);
   due.record.run.arrival = arrival::constant;
   EXPECT_THAT(findings(due), Contains(HasSubstr("running=53.0 ms without=queue wait above=6")));
 }
 
-TEST(attribution_findings, say_what_overlap_hid) {
+TEST(attribution_findings, report_the_time_hidden_by_overlap) {
   EXPECT_THAT(findings(steady(5)),
               Contains("overlap_hid hidden=16.0 ms pieces=16.0 ms/100 %//beside"));
   auto unsure = steady(5);

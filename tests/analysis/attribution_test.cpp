@@ -32,13 +32,13 @@ made_run there_and_back(strategy how, timing_method timing = timing_method::even
       .cpu_stage("out", {{1, complete}});
 }
 
-TEST(attribution, ends_with_the_launch_where_the_device_was_done_within_the_call) {
+TEST(attribution, ends_with_the_launch_if_the_device_finished_during_the_call) {
   const auto made =
       made_run(strategy::async).device_stage("tiny").frame(0, 25).launch(0, 0, 20).device(0, 5, 10);
   EXPECT_EQ(path_of(made), "launch tiny 0-20, completion_delay 20-25");
 }
 
-TEST(attribution, is_bound_by_what_ended_during_the_launch_not_by_the_launch) {
+TEST(attribution, follows_what_ended_during_the_launch_instead_of_the_launch) {
   const auto made = made_run(strategy::async)
                         .device_stage("a", {}, "left")
                         .device_stage("b", {{0, by_event}}, "right")
@@ -50,7 +50,7 @@ TEST(attribution, is_bound_by_what_ended_during_the_launch_not_by_the_launch) {
   EXPECT_EQ(path_of(made), "launch a 0-2, device a 2-10, stream_wait b 10-11, device b 11-50");
 }
 
-TEST(attribution, leaves_untimed_what_the_host_does_not_see) {
+TEST(attribution, is_untimed_where_only_launches_are_timed) {
   const auto back = there_and_back(strategy::async, timing_method::host)
                         .frame(0, 100)
                         .cpu(0, 0, 20)
@@ -87,12 +87,12 @@ TEST(attribution, leaves_untimed_what_the_host_does_not_see) {
             "worker_wait head 60-61, launch head 61-62, untimed 62-100");
 }
 
-TEST(attribution, is_one_untimed_piece_where_stages_are_not_timed) {
+TEST(attribution, is_one_untimed_piece_if_stages_are_not_timed) {
   const auto made = two_models(strategy::async, timing_method::none).frame(10, 100, 5);
   EXPECT_EQ(path_of(made), "queue_wait 5-10, untimed 10-100");
 }
 
-TEST(attribution, tells_waiting_for_the_previous_frame_from_waiting_for_a_thread) {
+TEST(attribution, separates_previous_frame_waits_from_worker_waits) {
   auto made = there_and_back(strategy::overlap)
                   .frame(0, 60)
                   .cpu(0, 0, 20, 1)
@@ -124,7 +124,7 @@ TEST(attribution, tells_waiting_for_the_previous_frame_from_waiting_for_a_thread
             "worker_wait 99-100");
 }
 
-TEST(attribution, sees_one_thread_busy_with_other_frames_before_it_looks_for_the_end) {
+TEST(attribution, sees_the_host_thread_busy_with_other_frames_before_the_end) {
   auto made = made_run(strategy::async)
                   .device_stage("net")
                   .cpu_stage("aside")
@@ -144,7 +144,7 @@ TEST(attribution, sees_one_thread_busy_with_other_frames_before_it_looks_for_the
   EXPECT_EQ(path_of(made), "launch net 0-2, device net 2-20, completion_delay 20-60");
 }
 
-TEST(attribution, gives_the_residual_where_clocks_contradict_each_other) {
+TEST(attribution, has_a_residual_if_clocks_contradict_each_other) {
   auto made = there_and_back(strategy::async)
                   .frame(0, 100)
                   .cpu(0, 0, 20)
@@ -160,14 +160,14 @@ TEST(attribution, gives_the_residual_where_clocks_contradict_each_other) {
   EXPECT_EQ(path_of(made), "untimed net 0-18, device net 18-71, cpu out 70-100, residual -1");
 }
 
-TEST(attribution, takes_nothing_from_before_the_frame_but_what_the_clocks_carry) {
+TEST(attribution, includes_time_before_the_frame_up_to_the_clock_error) {
   auto made = made_run(strategy::async).device_stage("net").frame(100, 150);
   made.launch(0, 100, 101).device(0, 60, 140);
   made.record.clock_error = 3;
   EXPECT_EQ(path_of(made), "device net 97-140, completion_delay 140-150, residual -3");
 }
 
-TEST(attribution, does_not_take_a_short_stage_for_one_before_it) {
+TEST(attribution, keeps_the_order_of_short_stages_on_a_stream) {
   auto made = made_run(strategy::async)
                   .device_stage("a")
                   .device_stage("b")

@@ -4,14 +4,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <string_view>
 #include <vector>
 
+#include "tests/analysis/finding_texts.hpp"
 #include "tests/analysis/simulated_queue.hpp"
 
 namespace graphline {
 namespace {
 
+using samples::figure_of;
+using samples::keys;
 using samples::simulated_queue;
 using ::testing::Contains;
 using ::testing::ElementsAre;
@@ -60,16 +62,6 @@ capacity_record three_at_each(const std::vector<double>& rates) {
   return record_of(runs);
 }
 
-std::vector<std::string_view> keys(const std::vector<finding>& list) {
-  std::vector<std::string_view> found;
-  for (const auto& one : list) found.push_back(one.key);
-  return found;
-}
-
-double figure_of(const finding& of, std::string_view key) {
-  return std::get<quantity>(*of.find(key)).value;
-}
-
 TEST(capacity, run_below_the_throughput_holds) {
   const auto run = summary_of(run_at(900));
   EXPECT_TRUE(run.held);
@@ -86,7 +78,7 @@ TEST(capacity, run_above_the_throughput_fails) {
   EXPECT_NEAR(run.own_time, 1e6, 1);  // without the queue
 }
 
-TEST(capacity, of_a_rate_at_which_as_many_runs_fail_as_hold_lies_below_it) {
+TEST(capacity, is_below_a_rate_at_which_half_of_the_runs_fail) {
   auto failed = pooled_at(900, 1);
   for (int i = 0; i < 200; ++i) failed.record.load.dropped.push_back(1'000'000 * (500 + i));
   ASSERT_FALSE(summary_of(failed).held);
@@ -132,7 +124,7 @@ TEST(capacity, lies_between_the_rates_that_hold_and_those_that_do_not) {
   EXPECT_EQ(found.frames, 12U * 864);
 }
 
-TEST(capacity, does_not_rest_on_the_runs_that_only_found_where_it_lies) {
+TEST(capacity, excludes_search_runs) {
   auto record = three_at_each({900, 1100});
   record.runs.push_back(run_at(1000, 2));
   EXPECT_EQ(summarize(record).estimate.runs, 6U);
@@ -154,7 +146,7 @@ TEST(capacity, is_not_moved_by_one_run_that_contradicts_the_others) {
   EXPECT_EQ(figure_of(*failed, "lowest"), 900);
 }
 
-TEST(capacity, leaves_out_runs_whose_frames_took_longer_for_themselves) {
+TEST(capacity, excludes_runs_with_longer_own_times) {
   auto record = three_at_each({900, 1100});
   auto& frames = record.runs[2].record.frames;
   for (std::size_t i = 500; i < frames.size(); ++i) {
@@ -167,13 +159,10 @@ TEST(capacity, leaves_out_runs_whose_frames_took_longer_for_themselves) {
   EXPECT_EQ(found.runs, 5U);
   const auto says = findings_of(summarize(record), record.how);
   ASSERT_THAT(keys(says), Contains("runs_disturbed"));
-  EXPECT_EQ(figure_of(*std::find_if(says.begin(), says.end(),
-                                    [](const auto& one) { return one.key == "runs_disturbed"; }),
-                      "runs"),
-            1);
+  EXPECT_EQ(figure_of(*std::ranges::find(says, "runs_disturbed", &finding::key), "runs"), 1);
 }
 
-TEST(capacity, judges_no_rate_by_a_run_that_was_stopped_or_stood_still) {
+TEST(capacity, excludes_runs_that_were_stopped_or_stood_still) {
   auto record = three_at_each({900, 1100});
   record.runs.push_back(run_at(500, 2));
   record.runs.push_back(run_at(1200, 3));
@@ -207,7 +196,7 @@ TEST(capacity, judges_no_rate_by_a_run_that_was_stopped_or_stood_still) {
   EXPECT_THAT(keys(findings_of(summarize(record), record.how)), ElementsAre("no_rate_judged"));
 }
 
-TEST(capacity, leaves_no_run_out_when_many_look_disturbed) {
+TEST(capacity, excludes_no_run_if_many_look_disturbed) {
   auto record = three_at_each({900, 1100});
   for (const std::size_t run : {0U, 1U, 2U}) {
     for (auto& frame : record.runs[run].record.frames) frame.due -= 300'000'000;
@@ -217,7 +206,7 @@ TEST(capacity, leaves_no_run_out_when_many_look_disturbed) {
   EXPECT_EQ(found.runs, 6U);
 }
 
-TEST(capacity, of_random_arrivals_is_found_where_runs_at_the_truth_are_few) {
+TEST(capacity, is_found_from_random_arrivals_on_both_sides_of_the_truth) {
   // M/D/1 runs only at 10 % below and above the true capacity.
   const simulated_queue queue{.arrival = arrival::poisson};
   const double truth = samples::md1_capacity(1e6, 0.95, 5e6);
@@ -235,7 +224,7 @@ TEST(capacity, of_random_arrivals_is_found_where_runs_at_the_truth_are_few) {
   EXPECT_LE(*found.width(), 0.02);
 }
 
-TEST(capacity, has_an_end_only_where_rates_on_both_sides_were_run) {
+TEST(capacity, has_both_interval_ends_only_with_rates_on_both_sides) {
   const auto held = summarize(three_at_each({800, 900})).estimate;
   EXPECT_EQ(held.low, 900);
   EXPECT_FALSE(held.high);
@@ -247,7 +236,7 @@ TEST(capacity, has_an_end_only_where_rates_on_both_sides_were_run) {
   EXPECT_LT(failed.next, 1100);
 }
 
-TEST(capacity, tells_frames_that_are_late_without_any_queue) {
+TEST(capacity, reports_frames_that_are_late_without_queueing) {
   auto record = record_of({});
   record.how.bound = 900'000;
   const auto summary = summarize(record);
@@ -289,7 +278,7 @@ TEST(capacity, without_an_estimate_names_the_highest_rate_that_held) {
   EXPECT_EQ(figure_of(found[0], "lowest"), 1100);
 }
 
-TEST(capacity, of_a_disturbed_search_has_the_warning_of_a_run) {
+TEST(capacity, warns_of_a_disturbed_search) {
   auto record = three_at_each({995, 1005});
   EXPECT_FALSE(summarize(record).warning);
   record.conditions = conditions_record{.lasted = 10'000'000'000, .cores = 2};
@@ -300,7 +289,7 @@ TEST(capacity, of_a_disturbed_search_has_the_warning_of_a_run) {
             finding::figure(std::vector<std::string>{"other processes kept 1.70 of 2 cores busy"}));
 }
 
-TEST(capacity, of_nothing_says_so) {
+TEST(capacity, is_reported_as_unknown_without_runs) {
   const auto summary = summarize(capacity_record{});
   EXPECT_FALSE(summary.estimate.rate);
   EXPECT_FALSE(summary.closed_loop);

@@ -30,7 +30,7 @@ std::string& entry(std::vector<std::pair<std::string, std::string>>& of, const s
   return of.emplace_back(name, "").second;
 }
 
-TEST(ceilings, are_figures_at_the_median_and_the_tenths_by_nearest_rank) {
+TEST(ceilings, are_taken_at_p50_p10_and_p90_by_nearest_rank) {
   calibration_record record;
   record.ceilings = {{ceiling::read, precision::float32, "", 1e6, {}}};
   for (int i = 20; i >= 1; --i) record.ceilings[0].times.push_back(i * 1000);
@@ -42,7 +42,7 @@ TEST(ceilings, are_figures_at_the_median_and_the_tenths_by_nearest_rank) {
   EXPECT_DOUBLE_EQ(figures[0].best, 1e6 * 1e9 / 2'000);
 }
 
-TEST(ceilings, of_durations_are_nanoseconds_a_call_and_best_where_least) {
+TEST(ceilings, are_best_where_smallest_for_durations) {
   calibration_record record;
   record.ceilings = {{ceiling::launch, precision::float32, "", 100, {300, 100, 200}}};
   const auto figures = figures_of(record);
@@ -52,7 +52,7 @@ TEST(ceilings, of_durations_are_nanoseconds_a_call_and_best_where_least) {
   EXPECT_DOUBLE_EQ(figures[0].worst, 3);
 }
 
-TEST(ceilings, keep_the_arithmetic_and_leave_out_what_was_not_measured) {
+TEST(ceilings, keep_the_precision_and_omit_ceilings_without_samples) {
   calibration_record record;
   record.ceilings = {{ceiling::read, precision::float32, "", 1, {}},
                      {ceiling::matmul, precision::bfloat16, "", 2e9, {1'000'000'000}},
@@ -62,7 +62,7 @@ TEST(ceilings, keep_the_arithmetic_and_leave_out_what_was_not_measured) {
   EXPECT_EQ(figures[0], (ceiling_figure{ceiling::matmul, precision::bfloat16, 2e9, 2e9, 2e9}));
 }
 
-TEST(ceilings, are_finite_where_the_clock_saw_no_time_pass) {
+TEST(ceilings, are_finite_for_zero_times) {
   calibration_record record;
   record.ceilings = {{ceiling::read, precision::float32, "", 4, {0}}};
   EXPECT_DOUBLE_EQ(figures_of(record).at(0).value, 4e9);
@@ -87,7 +87,7 @@ TEST(stale_reasons, name_each_thing_that_differs) {
              "oneDNN was 2.6.2, is 2.6.3"}));
 }
 
-TEST(stale_reasons, leave_out_what_has_no_part_and_what_only_one_side_knows) {
+TEST(stale_reasons, omit_irrelevant_and_one_sided_entries) {
   const auto record = measured();
   auto environment = record.environment;
   for (const char* name : {"system", "cores", "compiler", "oneTBB", "commit", "host name"}) {
@@ -109,14 +109,14 @@ TEST(stale_reasons, name_an_age_above_90_days) {
   EXPECT_EQ(stale_reasons(record, record.device, environment), texts{});
 }
 
-TEST(ceiling_label, names_the_precision_of_rates_alone) {
+TEST(ceiling_label, names_the_precision_only_of_rates) {
   EXPECT_EQ(label_of(ceiling::convolution, precision::float16), "convolution, float16");
   EXPECT_EQ(label_of(ceiling::matmul, precision::float32), "matrix product, float32");
   EXPECT_EQ(label_of(ceiling::host_to_device_pageable, precision::float32),
             "host to device, pageable");
 }
 
-TEST(ceiling_label, is_another_for_each_and_never_the_word_of_a_file) {
+TEST(ceiling_label, is_unique_and_differs_from_the_word_in_files) {
   std::set<std::string> labels;
   for (const auto& [word, what] : ceiling_words) {
     const auto label = label_of(what, precision::float32);
@@ -146,7 +146,7 @@ TEST(device_ceilings, are_the_higher_of_two_with_the_better_best_of_both) {
   EXPECT_DOUBLE_EQ(at.compute[0].ridge_point, 7.5);
 }
 
-TEST(device_ceilings, have_a_roof_for_each_precision_that_was_measured) {
+TEST(device_ceilings, have_a_compute_ceiling_per_measured_precision) {
   const std::vector<ceiling_figure> measured = {
       figure(ceiling::matmul, 40e12, 41e12, precision::float16), figure(ceiling::read, 1e12, 1e12),
       figure(ceiling::convolution, 10e12, 11e12)};
@@ -158,7 +158,7 @@ TEST(device_ceilings, have_a_roof_for_each_precision_that_was_measured) {
   EXPECT_EQ(at.rate(precision::tf32), nullptr);
 }
 
-TEST(device_ceilings, have_no_roofs_without_a_bandwidth_and_no_links_that_were_not_measured) {
+TEST(device_ceilings, have_no_compute_ceilings_without_a_bandwidth) {
   const std::vector<ceiling_figure> measured = {figure(ceiling::matmul, 40e12, 41e12),
                                                 figure(ceiling::device_to_host_pinned, 8e9, 9e9)};
   const device_ceilings at(measured);
@@ -168,7 +168,7 @@ TEST(device_ceilings, have_no_roofs_without_a_bandwidth_and_no_links_that_were_n
   EXPECT_EQ(at.to_host, &measured[1]);
 }
 
-TEST(device_ceilings, move_what_is_both_read_and_written_as_a_copy_and_the_rest_alone) {
+TEST(device_ceilings, move_common_bytes_at_copy_bandwidth) {
   const std::vector<ceiling_figure> measured = {figure(ceiling::read, 20e9, 25e9),
                                                 figure(ceiling::write, 40e9, 50e9),
                                                 figure(ceiling::copy, 30e9, 32e9)};
@@ -182,14 +182,14 @@ TEST(device_ceilings, move_what_is_both_read_and_written_as_a_copy_and_the_rest_
   EXPECT_DOUBLE_EQ(at.time_to_move(15, 15 + 40).usual, 2);
 }
 
-TEST(device_ceilings, read_no_slower_alone_than_in_a_copy) {
+TEST(device_ceilings, read_at_least_at_half_of_the_copy_bandwidth) {
   // A copy at 30 GB/s reads 15 GB/s, so the lower measured read bandwidth is wrong.
   const std::vector<ceiling_figure> measured = {figure(ceiling::read, 10e9, 10e9),
                                                 figure(ceiling::copy, 30e9, 30e9)};
   EXPECT_DOUBLE_EQ(device_ceilings(measured).time_to_move(15, 0).usual, 1);
 }
 
-TEST(device_ceilings, take_the_bandwidth_there_is_for_one_that_was_not_measured) {
+TEST(device_ceilings, substitute_missing_bandwidths) {
   const std::vector<ceiling_figure> old = {figure(ceiling::read, 20e9, 20e9),
                                            figure(ceiling::copy, 30e9, 30e9)};
   EXPECT_DOUBLE_EQ(device_ceilings(old).time_to_move(0, 30).usual, 1);

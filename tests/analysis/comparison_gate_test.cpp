@@ -30,7 +30,7 @@ gate_result of_verdicts(const std::vector<samples::made_comparison>& made,
   return judge(of, record, summary);
 }
 
-TEST(gate_of_an_experiment, fails_where_the_whole_interval_lies_beyond_the_limit) {
+TEST(gate_of_an_experiment, fails_if_the_interval_lies_beyond_the_limit) {
   const auto found = of_verdicts({{0, figure::p50, 1.051, 1.08, verdict::slower}});
   EXPECT_EQ(found.outcome, gate_outcome::failed);
   EXPECT_EQ(found.why, "p50 of 'a=2', 95 % interval +5.10 % to +8.00 %");
@@ -139,7 +139,7 @@ experiment_record overloaded_beside_one_on_time() {
   return record;
 }
 
-TEST(gate_of_an_experiment, fails_an_overloaded_one_that_exceeds_the_limit_already) {
+TEST(gate_of_an_experiment, fails_for_an_overloaded_configuration_beyond_the_limit) {
   const auto late = parse_gate("late>2points", gated::comparison);
   auto record = overloaded_beside_one_on_time();
   const auto summary = summarize(record);
@@ -168,7 +168,7 @@ TEST(gate_of_an_experiment, fails_an_overloaded_one_that_exceeds_the_limit_alrea
             "'a=2' is overloaded: its latency grows with the length of a trial");
 }
 
-TEST(gate_of_an_experiment, says_before_the_first_trial_what_it_can_never_judge) {
+TEST(gate_of_an_experiment, explains_before_the_first_trial_why_it_cannot_judge) {
   experiment_plan planned;
   planned.configurations.resize(2);
   for (auto& one : planned.configurations) one.members.resize(1);
@@ -203,7 +203,7 @@ TEST(gate_of_an_experiment, is_not_judged_without_an_interval_of_each_p50) {
   EXPECT_EQ(judge(slower, record, summarize(record)).why, "the experiment was interrupted");
 }
 
-TEST(gate_of_an_experiment, finds_in_the_frames_what_is_slower) {
+TEST(gate_of_an_experiment, finds_slower_frames) {
   const auto outcome = [](nanoseconds second) {
     const auto record = made_experiment(
         "e", {{"one", {}, samples::taking(74 * ms)}, {"two", {}, samples::taking(second)}}, 8);
@@ -231,7 +231,7 @@ configuration_change changed(figure what, double low, double high, verdict found
           .verdict = found};
 }
 
-TEST(gate_of_two_experiments, goes_by_the_verdicts_on_the_second) {
+TEST(gate_of_two_experiments, uses_the_verdicts_on_the_second) {
   const auto outcome = [](double low, double high, verdict found) {
     return judge(slower, experiments({changed(figure::p50, low, high, found)})).outcome;
   };
@@ -240,7 +240,7 @@ TEST(gate_of_two_experiments, goes_by_the_verdicts_on_the_second) {
   EXPECT_EQ(outcome(0.9, 1.3, verdict::inconclusive), gate_outcome::passed);
 }
 
-TEST(gate_of_two_experiments, is_not_judged_by_half_of_them) {
+TEST(gate_of_two_experiments, is_not_judged_by_incomplete_experiments) {
   const auto fine = changed(figure::p50, 0.999, 1.001, verdict::same);
   EXPECT_EQ(judge(slower, experiments({})).outcome, gate_outcome::not_judged);
   auto diff = experiments({fine});
@@ -307,7 +307,7 @@ analyzed_run saved(nanoseconds p50, std::optional<interval> range) {
   return run;
 }
 
-TEST(gate_of_two_runs, fails_where_the_intervals_lie_farther_apart_than_the_limit) {
+TEST(gate_of_two_runs, fails_if_the_distance_of_intervals_exceeds_the_limit) {
   const auto before = saved(1000, interval{980, 1020});
   const auto outcome = [&](nanoseconds p50, double low) {
     const auto after = saved(p50, interval{low, static_cast<double>(p50) + 40});
@@ -324,7 +324,7 @@ TEST(gate_of_two_runs, fails_where_the_intervals_lie_farther_apart_than_the_limi
   EXPECT_THAT(open.why, StartsWith("inconclusive, more frames needed: 95 % interval of p50 "));
 }
 
-TEST(gate_of_two_runs, is_not_judged_where_frames_carry_no_interval) {
+TEST(gate_of_two_runs, is_not_judged_without_an_interval) {
   const auto whole = saved(100, interval{98, 102});
   EXPECT_EQ(judge(slower, whole, saved(100, {})).outcome, gate_outcome::not_judged);
   auto ended = saved(100, interval{98, 102});

@@ -25,7 +25,7 @@ TEST(student_t, agrees_with_published_tables) {
   }
 }
 
-TEST(student_t, of_many_degrees_of_freedom_comes_near_the_normal_distribution) {
+TEST(student_t, approaches_the_normal_distribution) {
   // From scipy.stats.t.isf(0.025, freedom).
   EXPECT_NEAR(student_t_critical(0.05, 201), 1.971836506779859, 1e-13);
   EXPECT_NEAR(student_t_critical(0.05, 1000), 1.9623390808264085, 1e-13);
@@ -34,7 +34,7 @@ TEST(student_t, of_many_degrees_of_freedom_comes_near_the_normal_distribution) {
   }
 }
 
-TEST(normal, has_the_critical_values_everybody_knows) {
+TEST(normal, has_well_known_critical_values) {
   EXPECT_NEAR(normal_critical(0.05), 1.959964, 1e-6);
   EXPECT_NEAR(normal_critical(0.01), 2.575829, 1e-6);
   EXPECT_NEAR(normal_critical(1e-9), 6.109410, 1e-5);
@@ -61,7 +61,7 @@ TEST(interval_ranks, of_thousands_of_values_lie_by_the_normal_approximation) {
   EXPECT_NEAR(static_cast<double>(high), 5001 + 98, 2);
 }
 
-TEST(interval_ranks, have_no_end_that_the_sample_does_not_carry) {
+TEST(interval_ranks, are_zero_for_small_samples) {
   for (const std::size_t n : {0, 1, 5}) {
     EXPECT_EQ(interval_ranks(0.5, n, n).low, 0U) << n;
     EXPECT_EQ(interval_ranks(0.5, n, n).high, 0U) << n;
@@ -70,7 +70,7 @@ TEST(interval_ranks, have_no_end_that_the_sample_does_not_carry) {
   EXPECT_EQ(interval_ranks(0.99, 300, 300).high, 0U);
 }
 
-TEST(interval_ranks, of_a_sample_that_counts_as_fewer_are_spread_over_all_of_it) {
+TEST(interval_ranks, scale_with_the_effective_sample_size) {
   const auto [low, high] = interval_ranks(0.5, 12, 30);  // 3 and 10 of 12
   EXPECT_EQ(low, 8U);                                    // 7.5, rounded up
   EXPECT_EQ(high, 25U);

@@ -14,7 +14,7 @@ distribution one_to(std::size_t n) {
   return *distribution::of(std::move(sample));
 }
 
-TEST(distribution, of_nothing_is_nothing) {
+TEST(distribution, is_empty_for_an_empty_sample) {
   EXPECT_FALSE(distribution::of({}));
 }
 
@@ -65,7 +65,7 @@ TEST(distribution, needs_as_many_samples_as_tolerance_limits_do) {
   EXPECT_EQ(samples_needed(0.999), 2995u);
 }
 
-TEST(distribution, withholds_a_percentile_until_the_sample_carries_it) {
+TEST(distribution, has_no_percentile_below_the_needed_sample_size) {
   EXPECT_TRUE(one_to(45).percentile(0.9));
   EXPECT_FALSE(one_to(45).percentile(0.95));
   EXPECT_FALSE(one_to(45).percentile(0.99));
@@ -80,7 +80,7 @@ TEST(distribution, has_a_lower_median_for_even_counts) {
   EXPECT_EQ(one_to(4).median(), 2);
 }
 
-TEST(median, is_the_middle_or_the_mean_of_the_middle_two) {
+TEST(median, is_the_middle_value_or_the_mean_of_two) {
   EXPECT_EQ(median_of({7}), 7);
   EXPECT_EQ(median_of({9, 1, 5}), 5);
   EXPECT_EQ(median_of({9, 1, 5, 7}), 6);

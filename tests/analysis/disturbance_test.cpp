@@ -58,13 +58,13 @@ TEST(disturbances, name_threads_that_ran_stages_and_waited_for_a_core) {
   EXPECT_FALSE(disturbance_finding(record.conditions, record));
 }
 
-TEST(disturbances, are_none_of_a_quiet_machine_and_of_one_that_is_not_known) {
+TEST(disturbances, are_none_on_a_quiet_or_unknown_machine) {
   EXPECT_THAT(disturbances_of(quiet()), IsEmpty());
   EXPECT_THAT(disturbances_of({}), IsEmpty());
   EXPECT_FALSE(disturbance_finding({}, {}));
 }
 
-TEST(disturbances, name_what_kept_a_run_from_the_machine) {
+TEST(disturbances, name_steal_other_processes_and_clock_drops) {
   using change = void (*)(conditions_record&);
   const std::pair<change, std::vector<std::string>> cases[] = {
       {[](auto& c) { c.others = 4 * second; }, {}},  // a tenth: the limit
@@ -98,7 +98,7 @@ TEST(disturbances, name_what_kept_a_run_from_the_machine) {
   }
 }
 
-TEST(disturbances, name_the_frames_that_a_process_that_stood_still_held_up) {
+TEST(disturbances, name_the_frames_delayed_by_a_standstill) {
   run_record record;
   record.frames = {{0, 0, 9}, {10, 10, 1'300}, {20, 1'300, 1'400}, {1'410, 1'410, 1'420}};
   const auto by = [&](std::vector<standstill_record> standstills) {
@@ -117,7 +117,7 @@ TEST(disturbances, name_the_frames_that_a_process_that_stood_still_held_up) {
   EXPECT_FALSE(by({}));
 }
 
-TEST(disturbances, hold_up_the_frames_that_queue_behind_those_of_a_standstill) {
+TEST(disturbances, include_frames_queued_behind_a_standstill) {
   run_record record;
   record.run.in_flight = 2;
   record.run.arrival = arrival::constant;
@@ -143,7 +143,7 @@ TEST(disturbances, hold_up_the_frames_that_queue_behind_those_of_a_standstill) {
   EXPECT_THAT(rest.load.unfinished, ElementsAre(1'320));
 }
 
-TEST(disturbances, name_the_quota_of_a_control_group) {
+TEST(disturbances, name_the_cpu_quota_of_a_control_group) {
   auto conditions = quiet();
   conditions.throttled = 2 * second / 5;  // a hundredth of the cores' time
   EXPECT_THAT(disturbances_of(conditions), IsEmpty());

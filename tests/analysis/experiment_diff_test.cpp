@@ -79,7 +79,7 @@ experiment_diff diff_of(const std::vector<double>& before, const std::vector<dou
   return diff_of(experiment({configuration("a", before)}), experiment({configuration("a", after)}));
 }
 
-TEST(experiment_diff, finds_a_change_well_above_the_spread) {
+TEST(experiment_diff, finds_a_change_well_above_the_variation) {
   const auto shorter = diff_of(steady, times(0.8, steady));
   EXPECT_THAT(change_of(figure::p50, shorter).change(), Optional(DoubleNear(-0.2, 1e-6)));
   EXPECT_EQ(change_of(figure::p50, shorter).verdict, verdict::faster);
@@ -96,7 +96,7 @@ TEST(experiment_diff, takes_a_higher_throughput_for_faster) {
 // The throughput's standard error is that of a mean of six trials: on either side the standard
 // deviation of the logarithms over sqrt(6). With 10 degrees of freedom and two intervals at 1 -
 // sqrt(0.95) each, t is 2.6255.
-TEST(experiment_diff, has_the_interval_of_welch_where_a_figure_is_a_mean) {
+TEST(experiment_diff, has_the_interval_of_welch_for_means) {
   const auto change = change_of(figure::throughput, diff_of(noisy, noisy));
   ASSERT_TRUE(change.ratio_range);
   const double relative = *stddev_of(noisy) / mean_of(noisy);
@@ -105,7 +105,7 @@ TEST(experiment_diff, has_the_interval_of_welch_where_a_figure_is_a_mean) {
   EXPECT_NEAR(std::log(change.ratio_range->low), -reach, 0.05 * reach);
 }
 
-TEST(experiment_diff, calls_the_same_what_lies_within_the_margin_of_the_first) {
+TEST(experiment_diff, applies_the_margin_of_the_first) {
   auto before = experiment({configuration("a", steady)});
   auto after = experiment({configuration("a", times(1.003, steady))});
   EXPECT_EQ(diff_of(before, after).changes.at(0).verdict, verdict::same);
@@ -113,7 +113,7 @@ TEST(experiment_diff, calls_the_same_what_lies_within_the_margin_of_the_first) {
   EXPECT_EQ(diff_of(before, after).changes.at(0).verdict, verdict::slower);
 }
 
-TEST(experiment_diff, does_not_decide_what_the_trials_do_not_carry) {
+TEST(experiment_diff, is_inconclusive_for_noisy_trials) {
   const auto change = change_of(figure::p50, diff_of(noisy, times(0.99, noisy)));
   ASSERT_TRUE(change.ratio_range);
   EXPECT_EQ(change.verdict, verdict::inconclusive);
@@ -169,7 +169,7 @@ TEST(experiment_diff, compares_late_frames_by_the_difference_of_their_shares) {
   EXPECT_EQ(change(0, 6).verdict, verdict::slower);
 }
 
-TEST(experiment_diff, compares_no_latency_that_grows) {
+TEST(experiment_diff, does_not_compare_growing_latency) {
   auto before = experiment({configuration("a", steady)});
   const auto after = before;
   for (auto& trial : before.trials) {
@@ -198,7 +198,7 @@ TEST(experiment_diff, has_no_interval_with_too_few_trials_or_without_a_complete_
   EXPECT_EQ(diff_of(whole, incomplete).changes.at(0).ratio_range, std::nullopt);
 }
 
-TEST(experiment_diff, puts_configurations_together_by_name) {
+TEST(experiment_diff, matches_configurations_by_name) {
   const auto a = configuration("a", steady);
   const auto b = configuration("b", steady);
   const auto c = configuration("c", steady);
@@ -209,7 +209,7 @@ TEST(experiment_diff, puts_configurations_together_by_name) {
   EXPECT_THAT(diff.only_after, ElementsAre("c"));
 }
 
-TEST(experiment_diff, compares_tails_of_one_percentile_that_the_frames_carry) {
+TEST(experiment_diff, compares_tails_of_equal_percentiles) {
   const auto a = configuration("a", std::vector<double>(30, 1e8));
   auto before = experiment({a});
   auto after = before;

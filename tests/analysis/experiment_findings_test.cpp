@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "framework/analysis/gate.hpp"
+#include "tests/analysis/finding_texts.hpp"
 #include "tests/analysis/made_experiments.hpp"
 #include "tests/analysis/time_units.hpp"
 
@@ -36,7 +37,7 @@ experiment_record with_and_without_priorities() {
   return record;
 }
 
-TEST(priority_findings, say_that_priorities_took_effect) {
+TEST(priority_findings, report_an_effect) {
   const auto record = with_and_without_priorities();
   auto summary = figures_of(record);
   add_comparison(summary, record, {0, figure::p50, 1.0700, 1.0900, verdict::slower, {}});
@@ -46,7 +47,7 @@ TEST(priority_findings, say_that_priorities_took_effect) {
                                   "low=+7.00 % high=+9.00 %")));
 }
 
-TEST(priority_findings, say_that_priorities_changed_nothing) {
+TEST(priority_findings, report_no_effect) {
   auto record = with_and_without_priorities();
   auto summary = figures_of(record);
   add_comparison(summary, record, {0, figure::p50, 0.996, 1.004, verdict::same, {}});
@@ -56,7 +57,7 @@ TEST(priority_findings, say_that_priorities_changed_nothing) {
   EXPECT_THAT(findings(record, summary), Contains(StartsWith("priorities_inconclusive")));
 }
 
-TEST(priority_findings, look_at_the_tail_where_the_median_shows_nothing) {
+TEST(priority_findings, use_the_tail_if_the_median_shows_no_effect) {
   const auto record = with_and_without_priorities();
   auto summary = figures_of(record);
   add_comparison(summary, record, {0, figure::p50, 0.996, 1.004, verdict::same, {}});
@@ -65,7 +66,7 @@ TEST(priority_findings, look_at_the_tail_where_the_median_shows_nothing) {
                                                         HasSubstr("percentile=p95 with=74."))));
 }
 
-TEST(priority_findings, look_at_late_frames_where_the_median_shows_nothing) {
+TEST(priority_findings, use_late_frames_if_the_median_shows_no_effect) {
   auto record = with_and_without_priorities();
   for (auto& trial : record.trials) trial.members[0].run.deadline = 78 * ms;
   auto summary = figures_of(record);
@@ -77,14 +78,14 @@ TEST(priority_findings, look_at_late_frames_where_the_median_shows_nothing) {
                                   "change=+100 points low=+30 points high=+90 points")));
 }
 
-TEST(priority_findings, wait_for_blocks_enough_to_tell) {
+TEST(priority_findings, require_enough_blocks) {
   const auto record = with_and_without_priorities();
   auto summary = figures_of(record);
   add_comparison(summary, record, {0, figure::p50, 0, 0, verdict::inconclusive, 2});
   EXPECT_THAT(findings(record, summary), Each(Not(StartsWith("priorities"))));
 }
 
-TEST(priority_findings, are_not_made_of_pairs_that_differ_in_more) {
+TEST(priority_findings, require_pairs_that_differ_only_in_priorities) {
   auto record = with_and_without_priorities();
   record.configurations[1].assignments.emplace_back("wait", "spin");
   auto summary = figures_of(record);
@@ -108,7 +109,7 @@ made_configuration overloaded() {
   return result;
 }
 
-TEST(load_findings, say_that_a_rate_is_beyond_what_can_be_carried) {
+TEST(load_findings, report_overload) {
   const auto said = findings(made_experiment("e", {overloaded()}, 3));
   EXPECT_THAT(said.front(),
               AllOf(StartsWith("overloaded_in [rates_of('rate=20') offered=20.00 frame/s "
@@ -116,7 +117,7 @@ TEST(load_findings, say_that_a_rate_is_beyond_what_can_be_carried) {
                     EndsWith(" rates=13.52 of 20 offered frame/s configurations='rate=20']")));
 }
 
-TEST(load_findings, go_with_no_comparison_of_latency_that_grows) {
+TEST(load_findings, exclude_growing_latency_from_comparisons) {
   auto record = made_experiment("e", {made_of({{"rate", "5"}}), overloaded()}, 6);
   for (auto& trial : record.trials) trial.members[0].run.deadline = 200 * ms;
   const auto summary = summarize(record);
@@ -136,7 +137,7 @@ TEST(load_findings, go_with_no_comparison_of_latency_that_grows) {
   EXPECT_EQ(slower.why, "'rate=20' is overloaded: its latency grows with the length of a trial");
 }
 
-TEST(load_findings, do_not_take_a_last_frame_that_was_late_for_a_rate_that_is_too_high) {
+TEST(load_findings, do_not_mistake_a_late_last_frame_for_overload) {
   auto record = made_experiment("e", {overloaded()}, 3);
   for_runs_of(record, 0, [](run_record& run) {
     for (std::size_t i = 0; i < run.frames.size(); ++i) {
@@ -149,7 +150,7 @@ TEST(load_findings, do_not_take_a_last_frame_that_was_late_for_a_rate_that_is_to
   EXPECT_THAT(findings(record), Each(Not(StartsWith("overloaded"))));
 }
 
-TEST(machine_findings, tell_of_drift_and_of_blocks_that_were_affected) {
+TEST(machine_findings, report_drift_and_disturbed_blocks) {
   auto record = two_strategies();
   auto summary = figures_of(record);
   summary.machine.drift = -0.02;
@@ -174,7 +175,7 @@ TEST(experiment_findings, do_not_count_runs_that_failed) {
   EXPECT_THAT(findings(record), Each(Not(HasSubstr("strategy=async"))));
 }
 
-TEST(trial_warnings, are_each_said_once_with_all_configurations) {
+TEST(trial_warnings, are_merged_over_configurations) {
   auto record = two_strategies();
   for_runs_of(record, 0, [](run_record& run) { run.warnings = {"beware", "of this"}; });
   for_runs_of(record, 1, [](run_record& run) { run.warnings = {"beware"}; });
@@ -187,7 +188,7 @@ TEST(trial_warnings, are_each_said_once_with_all_configurations) {
 
 // The machine.
 
-TEST(machine_findings, count_trials_that_were_disturbed_and_say_by_what) {
+TEST(machine_findings, count_disturbed_trials_and_name_the_reasons) {
   auto record =
       made_experiment("e", {made_of({{"wait", "spin"}}), made_of({{"wait", "block"}})}, 6);
   const auto disturbed = Contains(StartsWith("disturbed_trials"));

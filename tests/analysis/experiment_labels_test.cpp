@@ -12,7 +12,7 @@ using samples::made_experiment;
 using samples::made_of;
 using ::testing::ElementsAre;
 
-TEST(experiment_labels, leave_out_what_all_configurations_share) {
+TEST(experiment_labels, omit_shared_assignments) {
   const auto record = made_experiment("e",
                                       {made_of({{"timing", "none"}, {"in_flight", "2"}}),
                                        made_of({{"timing", "sync"}, {"in_flight", "2"}})},
@@ -23,7 +23,7 @@ TEST(experiment_labels, leave_out_what_all_configurations_share) {
   EXPECT_EQ(labels.of(1), "timing=sync");
 }
 
-TEST(experiment_labels, quote_names_that_were_given) {
+TEST(experiment_labels, quote_user_defined_names) {
   const auto record =
       made_experiment("e", {{"one by one", {{"strategy", "serial"}}}, {"at once"}}, 1);
   const experiment_labels labels(record.configurations);
@@ -57,7 +57,7 @@ TEST(experiment_labels, are_ids_where_names_are_long_or_many) {
   EXPECT_FALSE(experiment_labels(grid(7, "1")).by_id());
 }
 
-TEST(experiment_labels, list_names_as_one_reads_them) {
+TEST(experiment_labels, list_names_with_commas_and_and) {
   const auto record = made_experiment(
       "e", {made_of({{"w", "1"}}), made_of({{"w", "2"}}), made_of({{"w", "3"}})}, 1);
   const experiment_labels labels(record.configurations);

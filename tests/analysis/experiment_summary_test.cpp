@@ -98,7 +98,7 @@ TEST(experiment_summary, leaves_out_blocks_with_a_failed_an_interrupted_or_a_mis
   EXPECT_EQ(s.configurations[0].members[0].trial_medians.size(), 7u);
 }
 
-TEST(experiment_summary, shows_what_there_is_when_no_block_is_complete) {
+TEST(experiment_summary, shows_available_trials_if_no_block_is_complete) {
   auto record = simulate({.blocks = 1}, 1);
   record.trials[1].members[0].failure = "out of memory";
   record.trials[1].members[0].frames.clear();
@@ -153,7 +153,7 @@ TEST(experiment_summary, compares_no_median_of_too_few_frames) {
   EXPECT_TRUE(compares_p50(3));
 }
 
-TEST(experiment_summary, has_no_tail_that_the_frames_do_not_carry) {
+TEST(experiment_summary, has_no_tail_for_too_few_frames) {
   auto record = simulate({.frames = 5}, 1);
   record.how.tail = 0.99;
   const auto s = summarize(record);
@@ -215,7 +215,7 @@ TEST(experiment_summary, adds_up_load_deadlines_and_busy_cores) {
   EXPECT_EQ(member.device_bytes, 101u);
 }
 
-TEST(experiment_summary, compares_stages_by_name_where_both_time_them_alike) {
+TEST(experiment_summary, compares_stages_by_name_and_measure) {
   auto record = two_methods(6, {timing_method::event, timing_method::event});
   for (auto& trial : record.trials) {
     if (trial.configuration == 1) trial.members[0].stages.erase(trial.members[0].stages.begin());
@@ -230,7 +230,7 @@ TEST(experiment_summary, compares_stages_by_name_where_both_time_them_alike) {
   }
 }
 
-TEST(experiment_summary, has_intervals_of_stages_by_students_t_with_a_degree_less_than_blocks) {
+TEST(experiment_summary, has_stage_intervals_by_students_t) {
   // Two-sided 5 % for 4, 5 and 9 degrees of freedom: Abramowitz and Stegun, table 26.10.
   for (const auto& [blocks, t] :
        {std::pair<std::size_t, double>{5, 2.776445}, {6, 2.570582}, {10, 2.262157}}) {
@@ -254,13 +254,13 @@ TEST(experiment_summary, has_intervals_of_stages_by_students_t_with_a_degree_les
   }
 }
 
-TEST(experiment_summary, does_not_compare_a_launch_with_what_it_launches) {
+TEST(experiment_summary, does_not_compare_launch_times_with_execution_times) {
   const auto s = summarize(two_methods(6, {timing_method::event, timing_method::host}));
   ASSERT_EQ(s.stage_comparisons.size(), 1u);  // the CPU stage
   EXPECT_EQ(s.configurations[1].members[0].stages[s.stage_comparisons[0].stage].name, "noise");
 }
 
-TEST(experiment_summary, has_stages_without_times_where_none_are_taken) {
+TEST(experiment_summary, has_stages_without_times_if_untimed) {
   const auto s = summarize(two_methods(6, {timing_method::event, timing_method::none}));
   EXPECT_TRUE(s.stage_comparisons.empty());
   ASSERT_EQ(s.configurations[1].members[0].stages.size(), 3u);
@@ -269,7 +269,7 @@ TEST(experiment_summary, has_stages_without_times_where_none_are_taken) {
   EXPECT_EQ(s.configurations[0].members[0].stages[0].what, measure::device_time);
 }
 
-TEST(experiment_summary, compares_pipelines_that_ran_at_once_with_themselves_alone) {
+TEST(experiment_summary, compares_concurrent_pipelines_with_separate_runs) {
   auto record = simulate({.factors = {1, 1.5, 2}}, 1);
   // The third configuration runs the first two concurrently, each somewhat slower.
   record.configurations[2].members = {"camera", "batch"};
@@ -284,7 +284,7 @@ TEST(experiment_summary, compares_pipelines_that_ran_at_once_with_themselves_alo
   EXPECT_EQ(s.comparisons[3].verdict, verdict::slower);
 }
 
-TEST(experiment_summary, takes_frames_without_length) {
+TEST(experiment_summary, accepts_frames_of_zero_length) {
   auto record = simulate({}, 1);
   for (auto& trial : record.trials) {
     for (auto& frame : trial.members[0].frames) frame = {};

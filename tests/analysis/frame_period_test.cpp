@@ -46,13 +46,13 @@ run_record in_pairs(int frames) {
   return record;
 }
 
-TEST(frame_period, is_that_of_a_schedule_that_is_kept_however_short_the_run) {
+TEST(frame_period, is_the_arrival_interval_if_the_pipeline_keeps_up) {
   for (const int frames : {5, 10, 60}) {
     EXPECT_DOUBLE_EQ(*frame_period(kept_schedule(frames)), 10.0 * ms) << frames;
   }
 }
 
-TEST(frame_period, of_a_schedule_is_nothing_of_fewer_than_five_frames) {
+TEST(frame_period, is_empty_for_fewer_than_five_scheduled_frames) {
   for (const int in_flight : {1, 2, 8}) {
     for (const int frames : {1, 2, 4}) {
       auto record = kept_schedule(frames);
@@ -65,7 +65,7 @@ TEST(frame_period, of_a_schedule_is_nothing_of_fewer_than_five_frames) {
 }
 
 // From first to last end, 9 frames in 86 ms would be 104.7 frame/s.
-TEST(frame_period, of_a_schedule_that_is_kept_does_not_depend_on_how_long_single_frames_took) {
+TEST(frame_period, does_not_depend_on_single_frames_if_the_pipeline_keeps_up) {
   auto record = kept_schedule(10);
   record.frames.front().end += 4 * ms;
   EXPECT_DOUBLE_EQ(*frame_period(record), 10.0 * ms);
@@ -76,7 +76,7 @@ TEST(frame_period, of_a_schedule_that_is_kept_does_not_depend_on_how_long_single
 }
 
 // Frames of 25 ms, due every 10 ms, always overlap.
-TEST(frame_period, of_a_schedule_is_never_shorter_than_that_of_the_frames_due) {
+TEST(frame_period, is_never_shorter_than_the_arrival_interval) {
   auto record = kept_schedule(10);
   record.run.in_flight = 3;
   for (auto& frame : record.frames) frame.end = frame.due + 25 * ms;
@@ -86,7 +86,7 @@ TEST(frame_period, of_a_schedule_is_never_shorter_than_that_of_the_frames_due) {
 }
 
 // Sequential frames of 5 ms, due every 4 ms.
-TEST(frame_period, of_more_frames_than_can_be_carried_is_that_of_completions) {
+TEST(frame_period, is_that_of_completions_under_overload) {
   for (const int in_flight : {1, 3, 16}) {
     auto record = kept_schedule(10);
     record.run.in_flight = in_flight;
@@ -98,20 +98,20 @@ TEST(frame_period, of_more_frames_than_can_be_carried_is_that_of_completions) {
   }
 }
 
-TEST(frame_period, of_a_schedule_that_is_lost_at_the_end_is_that_of_completions) {
+TEST(frame_period, is_that_of_completions_if_the_pipeline_falls_behind_at_the_end) {
   auto record = kept_schedule(40);
   record.frames[38].end = 970 * ms;
   record.frames[39].end = record.frames[0].end + 39 * 25 * ms;
   EXPECT_DOUBLE_EQ(*frame_period(record), 25.0 * ms);
 }
 
-TEST(frame_period, does_not_count_the_time_that_a_pipeline_takes_to_fill) {
+TEST(frame_period, excludes_the_time_to_fill_the_pipeline) {
   for (const int frames : {3, 4, 5, 10, 41}) {
     EXPECT_DOUBLE_EQ(*frame_period(filled_pipeline(frames)), 5.0 * ms) << frames;
   }
 }
 
-TEST(frame_period, is_the_same_wherever_a_group_of_frames_is_cut) {
+TEST(frame_period, does_not_depend_on_where_a_group_of_frames_is_cut) {
   for (const int frames : {4, 5, 10, 11, 40}) {
     EXPECT_DOUBLE_EQ(*frame_period(in_pairs(frames)), 5.0 * ms) << frames;
   }
@@ -146,7 +146,7 @@ std::map<std::string, nanoseconds> busy_times(const run_record& record) {
   return busy;
 }
 
-TEST(frame_period, of_virtual_runs_is_never_shorter_than_anything_was_busy_for_a_frame) {
+TEST(frame_period, is_never_shorter_than_the_busy_time_of_any_resource) {
   int limited = 0;
   for (std::uint64_t seed = 0; seed < 1000; ++seed) {
     const run_record record = samples::virtual_record(samples::draw_execution(seed));
@@ -164,7 +164,7 @@ TEST(frame_period, of_virtual_runs_is_never_shorter_than_anything_was_busy_for_a
 }
 
 /// One worker, two frames in flight, two stages of 5 ms: a0 a1 b0 a2 b1 a3 b2 b3.
-TEST(frame_period, of_frames_that_were_half_done_at_the_first_completion_is_that_of_their_worker) {
+TEST(frame_period, is_limited_by_a_worker_if_frames_were_half_done_at_the_first_completion) {
   run_record record;
   record.run.in_flight = 2;
   record.frames = {
@@ -181,7 +181,7 @@ TEST(frame_period, of_frames_that_were_half_done_at_the_first_completion_is_that
   EXPECT_DOUBLE_EQ(*frame_period(record), 10.0 * ms);
 }
 
-TEST(frame_period, counts_completed_frames_alone) {
+TEST(frame_period, counts_only_completed_frames) {
   auto record = kept_schedule(9);
   for (const std::size_t i : {6U, 4U, 2U}) {
     record.load.dropped.insert(record.load.dropped.begin(), record.frames[i].due);
@@ -191,11 +191,11 @@ TEST(frame_period, counts_completed_frames_alone) {
   EXPECT_DOUBLE_EQ(*offered_rate(record), 100);
 }
 
-TEST(frame_period, of_frames_that_all_ran_at_once_is_taken_from_their_begin) {
+TEST(frame_period, counts_from_the_begin_if_all_frames_ran_concurrently) {
   EXPECT_DOUBLE_EQ(*frame_period(in_pairs(2)), 5.0 * ms);
 }
 
-TEST(frame_period, of_no_frames_or_no_time_is_nothing) {
+TEST(frame_period, is_empty_without_frames_or_time) {
   EXPECT_FALSE(frame_period(run_record{}));
   run_record record;
   record.frames = {{5, 5, 5}};

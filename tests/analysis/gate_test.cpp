@@ -25,7 +25,7 @@ std::string refusal(std::string_view text, gated what = gated::run) {
   return "";
 }
 
-TEST(parse_gate, takes_every_metric_of_a_run) {
+TEST(parse_gate, accepts_every_metric_of_a_run) {
   for (const char* metric : {"p50", "p90", "p95", "p99", "p99.9", "p99.99", "mean", "max"}) {
     const auto made = parse_gate(std::string(" ") + metric + " > 1.5us ", gated::run);
     EXPECT_EQ(made.text, std::string(metric) + ">1.5us");
@@ -37,7 +37,7 @@ TEST(parse_gate, takes_every_metric_of_a_run) {
   EXPECT_EQ(parse_gate("slower>0%", gated::comparison).limit, 0);
 }
 
-TEST(parse_gate, names_the_option_and_what_would_be_right) {
+TEST(parse_gate, names_the_option_and_what_it_expects) {
   EXPECT_EQ(refusal("p98>20ms"),
             "--fail-if 'p98>20ms': unknown metric 'p98' (known: p50, p90, p95, p99, p99.9, p99.99, "
             "mean, max, late)");
@@ -52,7 +52,7 @@ TEST(parse_gate, names_the_option_and_what_would_be_right) {
   }
 }
 
-TEST(parse_gate, reads_points_and_no_other_limit_of_late_frames) {
+TEST(parse_gate, accepts_only_points_for_late_frames) {
   EXPECT_EQ(parse_gate("late>2points", gated::comparison).limit, 0.02);
   EXPECT_EQ(parse_gate("late > 0.5 points", gated::comparison).limit, 0.005);
   for (const auto* text : {"late>2%", "late>2", "late>points", "late>-1points", "late>100points"}) {
@@ -86,7 +86,7 @@ TEST(gate_of_a_run, fails_above_the_limit_and_not_at_it) {
   }
 }
 
-TEST(gate_of_a_run, is_not_judged_by_a_percentile_that_the_frames_do_not_carry) {
+TEST(gate_of_a_run, is_not_judged_by_too_few_frames) {
   const auto found = of_run("p99>1s", counting(298));
   EXPECT_EQ(found.outcome, gate_outcome::not_judged);
   EXPECT_EQ(found.why, "p99 needs 299 frames, the run has 298");
@@ -94,7 +94,7 @@ TEST(gate_of_a_run, is_not_judged_by_a_percentile_that_the_frames_do_not_carry) 
   EXPECT_EQ(of_run("max>1s", run_record()).outcome, gate_outcome::not_judged);
 }
 
-TEST(gate_of_a_run, says_before_the_run_what_it_can_never_judge) {
+TEST(gate_of_a_run, explains_before_the_run_why_it_cannot_judge) {
   settings run;
   const auto why = [&run](const char* text) {
     return why_never_judged(parse_gate(text, gated::run), run);
@@ -122,7 +122,7 @@ TEST(gate_of_a_run, counts_dropped_frames_as_late) {
   EXPECT_EQ(of_run("late>30%", record).outcome, gate_outcome::passed);
 }
 
-TEST(gate_of_a_run, is_not_judged_where_the_run_did_not_come_to_its_end) {
+TEST(gate_of_a_run, is_not_judged_if_the_run_did_not_complete) {
   auto record = counting(100);
   record.interrupted = true;
   EXPECT_EQ(of_run("p50>1ms", record).why, "the run was interrupted");
@@ -131,7 +131,7 @@ TEST(gate_of_a_run, is_not_judged_where_the_run_did_not_come_to_its_end) {
   EXPECT_EQ(of_run("p50>1s", record).why, "the run failed: stage 'read', frame 4: no more");
 }
 
-TEST(gate_of_a_run, judges_no_frame_that_was_held_up_while_the_process_stood_still) {
+TEST(gate_of_a_run, excludes_frames_delayed_by_a_standstill) {
   auto record = counting(100);
   record.run.deadline = 100 * ms;
   record.frames[9].end += 700 * ms;
@@ -154,7 +154,7 @@ TEST(gate_of_a_run, judges_no_frame_that_was_held_up_while_the_process_stood_sti
   EXPECT_EQ(of_run("max>9ms", record).why, "the process stood still, which held up all frames");
 }
 
-TEST(gate_of_a_run, lets_an_overloaded_one_not_pass) {
+TEST(gate_of_a_run, does_not_pass_an_overloaded_run) {
   auto record = samples::overloaded_two_models(100);
   record.run.deadline = 3600'000 * ms;
   for (const char* condition : {"p50>1000s", "mean>1000s", "max>1000s", "late>5%"}) {

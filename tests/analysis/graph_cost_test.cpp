@@ -13,11 +13,11 @@ run_record with_graphs() {
   return record;
 }
 
-TEST(graph_cost, is_nothing_without_graphs) {
+TEST(graph_cost, is_empty_without_graphs) {
   EXPECT_FALSE(graph_cost_of(samples::two_models(timing_method::event, 5)));
 }
 
-TEST(graph_cost, is_paid_for_by_what_launching_saves_in_each_frame) {
+TEST(graph_cost, breaks_even_by_the_saving_per_frame) {
   const auto cost = *graph_cost_of(with_graphs());
   EXPECT_EQ(cost.graphs, 2U);
   EXPECT_EQ(cost.nodes, 14U);
@@ -39,7 +39,7 @@ TEST(graph_cost, counts_every_executable) {
   EXPECT_EQ(graph_cost_of(record)->first_launch, 600'000);
 }
 
-TEST(graph_cost, compares_only_what_lies_apart) {
+TEST(graph_cost, compares_only_separate_quartiles) {
   auto record = with_graphs();
   for (auto& graph : record.graphs) graph.eager = {2'500, 2'500, 2'600, 9'500};
   EXPECT_EQ(graph_cost_of(record)->found, graph_cost_summary::comparison::no_difference);
@@ -49,7 +49,7 @@ TEST(graph_cost, compares_only_what_lies_apart) {
   EXPECT_EQ(graph_cost_of(record)->saving, -3'000);
 }
 
-TEST(graph_cost, makes_up_nothing_from_fewer_than_three_repetitions) {
+TEST(graph_cost, is_unknown_for_fewer_than_three_repetitions) {
   auto record = with_graphs();
   record.graphs[1].launch.resize(2);
   EXPECT_EQ(graph_cost_of(record)->found, graph_cost_summary::comparison::too_few);

@@ -22,11 +22,11 @@ std::size_t all_of(const histogram& h) {
   return std::accumulate(h.counts.begin(), h.counts.end(), h.below + h.beyond);
 }
 
-TEST(histogram, of_nothing_is_nothing) {
+TEST(histogram, is_empty_for_an_empty_sample) {
   EXPECT_FALSE(histogram_of({}));
 }
 
-TEST(histogram, of_equal_values_is_one_bin_with_edges_that_can_be_read) {
+TEST(histogram, has_one_bin_with_readable_edges_for_equal_values) {
   for (const std::size_t n : {1u, 2u, 1000u}) {
     const auto h = *histogram_of(std::vector<nanoseconds>(n, 74'123'456));
     EXPECT_EQ(h.counts, std::vector<std::size_t>{n});
@@ -36,7 +36,7 @@ TEST(histogram, of_equal_values_is_one_bin_with_edges_that_can_be_read) {
   EXPECT_EQ(histogram_of({0})->width, 1);
 }
 
-TEST(histogram, counts_each_value_where_it_belongs) {
+TEST(histogram, counts_each_value_in_its_bin) {
   const auto h = *histogram_of({10, 11, 12, 12, 13, 19, 19, 19, 20, 29});
   for (std::size_t bin = 0; bin < h.counts.size(); ++bin) {
     std::size_t within = 0;
@@ -65,7 +65,7 @@ TEST(histogram, has_no_more_bins_than_asked_for) {
   }
 }
 
-TEST(histogram, cuts_off_what_would_squeeze_the_body_and_counts_it) {
+TEST(histogram, cuts_off_and_counts_outliers) {
   auto sample = normal(1000, 5e7, 1e6);
   sample[17] = 9'000'000'000;
   sample[18] = 1000;
@@ -77,7 +77,7 @@ TEST(histogram, cuts_off_what_would_squeeze_the_body_and_counts_it) {
   EXPECT_EQ(all_of(h), 1000u);
 }
 
-TEST(histogram, keeps_two_ways_that_frames_take_apart) {
+TEST(histogram, separates_two_modes) {
   auto sample = normal(900, 5e7, 1e5);
   const auto slower = normal(300, 8e7, 1e5);
   sample.insert(sample.end(), slower.begin(), slower.end());
@@ -86,14 +86,14 @@ TEST(histogram, keeps_two_ways_that_frames_take_apart) {
   EXPECT_TRUE(std::count(h.counts.begin(), h.counts.end(), 0u) > 0);
 }
 
-TEST(histogram, takes_times_below_zero) {
+TEST(histogram, accepts_negative_times) {
   const auto h = *histogram_of({-7, -1, 0, 3, 8});
   EXPECT_LE(h.begin, -7);
   EXPECT_EQ(all_of(h), 5u);
   EXPECT_EQ(h.below + h.beyond, 0u);
 }
 
-TEST(histogram, of_another_sample_has_the_same_bins_and_its_own_counts) {
+TEST(histogram, counts_another_sample_in_the_same_bins) {
   const auto first = *histogram_of({100, 110, 120, 130, 140, 150, 160, 170, 180, 190});
   const std::vector<nanoseconds> sample = {first.begin - 1, first.begin, first.begin,
                                            first.end() - 1, first.end(), first.end() + 5};

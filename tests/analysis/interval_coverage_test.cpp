@@ -139,7 +139,7 @@ TEST(intervals, of_late_frames_hold_the_difference_of_shares) {
   }
 }
 
-TEST(intervals, of_late_frames_do_not_take_none_of_a_few_for_none_at_all) {
+TEST(intervals, of_late_frames_allow_for_misses_that_were_not_observed) {
   const auto none = [](std::size_t frames) {
     const deadline_experiment as{
         .reference = 0, .value = 0, .frames = frames, .block_spread = 0, .trial_spread = 0};
@@ -151,7 +151,7 @@ TEST(intervals, of_late_frames_do_not_take_none_of_a_few_for_none_at_all) {
   EXPECT_EQ(none(200).verdict, verdict::same);
 }
 
-TEST(verdicts, on_late_frames_find_a_difference_and_seldom_one_that_is_not_there) {
+TEST(verdicts, on_late_frames_find_true_differences_and_rarely_false_ones) {
   int found = 0;
   int false_ones = 0;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {

@@ -46,13 +46,13 @@ made_run net_and_small(nanoseconds net_end, nanoseconds from, nanoseconds takes)
   return made;
 }
 
-TEST(launch_waits, of_a_launch_that_had_returned_before_the_device_came_to_its_stage_are_none) {
+TEST(launch_waits, are_none_if_the_launch_returned_before_the_device_reached_the_stage) {
   // The launch takes twenty times as long as the work, but the device is busy meanwhile.
   EXPECT_EQ(found_in(net_and_small(50, 2, 20)), "nothing");
   EXPECT_EQ(found_in(net_and_small(50, 29, 20)), "nothing");
 }
 
-TEST(launch_waits, are_the_time_in_which_the_device_had_nothing_else_to_do) {
+TEST(launch_waits, are_the_time_in_which_the_device_is_idle) {
   // `net` ends at 50 ms; the device is idle until `small` starts at 69 ms.
   EXPECT_EQ(found_in(net_and_small(50, 50, 20)), "device_waits_for_host 'small': idle 20.0 ms");
   EXPECT_EQ(found_in(net_and_small(50, 40, 20)), "device_waits_for_host 'small': idle 10.0 ms");
@@ -62,7 +62,7 @@ TEST(launch_waits, are_the_time_in_which_the_device_had_nothing_else_to_do) {
   EXPECT_EQ(*found->find("device"), finding::figure(quantity{1e6, unit::duration}));
 }
 
-TEST(launch_waits, are_told_where_they_are_a_part_of_the_frame_that_matters) {
+TEST(launch_waits, are_reported_from_five_percent_of_a_frame) {
   EXPECT_EQ(found_in(net_and_small(50, 40, 14)), "nothing");  // 1 + 3 ms of 100
   EXPECT_NE(found_in(net_and_small(50, 40, 15)), "nothing");
   auto unsure = net_and_small(50, 40, 20);
@@ -88,7 +88,7 @@ TEST(launch_waits, do_not_count_while_other_frames_keep_the_device_busy) {
   EXPECT_EQ(found_in(made), "nothing");
 }
 
-TEST(launch_waits, within_a_stage_are_what_its_operations_did_not_take) {
+TEST(launch_waits, include_idle_time_within_a_stage) {
   // Launched operation by operation: the device is busy for 20 of 60 ms.
   made_run made =
       made_run(strategy::async, timing_method::event, "host").device_stage("net").frame(0, 61 * ms);

@@ -45,28 +45,28 @@ std::string text_of(const lower_bound& bound) {
   return fmt::format("{} {}: {}", bound.time, to_word(bound.by), fmt::join(bound.stages, ", "));
 }
 
-TEST(lower_bound, is_the_longest_path_where_nothing_else_is_in_the_way) {
+TEST(lower_bound, is_the_longest_path_without_shared_resources) {
   const auto any = lower_bounds(fork(strategy::overlap).record).of(0, schedules::any);
   EXPECT_EQ(text_of(any), "55 critical_path: 0, 2");
   EXPECT_EQ(lower_bounds(fork(strategy::overlap).record).of(0, schedules::this_one).time, 55);
   EXPECT_EQ(lower_bounds(fork(strategy::async).record).of(0, schedules::this_one).time, 55);
 }
 
-TEST(lower_bound, waits_under_serial_for_each_device_stage) {
+TEST(lower_bound, includes_each_device_stage_under_serial) {
   const auto record = fork(strategy::serial).record;
   const auto here = lower_bounds(record).of(0, schedules::this_one);
   EXPECT_EQ(text_of(here), "105 critical_path: 0, 1, 2");
   EXPECT_EQ(lower_bounds(record).of(0, schedules::any).time, 55);
 }
 
-TEST(lower_bound, lets_stages_of_a_stream_take_turns_by_the_schedule) {
+TEST(lower_bound, serializes_the_stages_of_a_stream) {
   const auto record = fork(strategy::async, "cuda", "left").record;
   const auto here = lower_bounds(record).of(0, schedules::this_one);
   EXPECT_EQ(text_of(here), "80 critical_path: 0, 1");
   EXPECT_EQ(lower_bounds(record).of(0, schedules::any).time, 55);
 }
 
-TEST(lower_bound, takes_the_order_in_which_a_stream_had_its_stages_under_overlap) {
+TEST(lower_bound, uses_the_observed_stream_order_under_overlap) {
   const auto record = made_run(strategy::overlap)
                           .cpu_stage("slow")
                           .device_stage("late", {{0, returned}})
@@ -104,7 +104,7 @@ TEST(lower_bound, has_one_host_thread_for_cpu_stages_and_launches) {
   EXPECT_EQ(lower_bounds(whole).of(0, schedules::this_one).time, 40);
 }
 
-TEST(lower_bound, adds_up_the_work_of_a_device_that_does_one_thing_at_a_time) {
+TEST(lower_bound, adds_up_the_work_of_a_device_that_executes_one_operation_at_a_time) {
   auto made = fork(strategy::overlap, "host");
   made.busy(0, 30).busy(1, 50);
   const auto bound = lower_bounds(made.record).of(0, schedules::any);
@@ -196,7 +196,7 @@ TEST(lower_bound, names_the_path_where_one_stage_of_it_outweighs_what_others_sha
   EXPECT_EQ(text_of(more.bound()), "12000 critical_path: 0, 1");
 }
 
-TEST(lower_bound, names_no_resource_whose_stages_take_turns_anyway) {
+TEST(lower_bound, names_no_resource_whose_stages_are_sequential_anyway) {
   // The chain has more work than the stages that only the resource serializes.
   auto device = timed_stages().cpu(25).cpu(25, {0}).device(20, {1}).device(20, {1});
   EXPECT_EQ(text_of(device.bound()), "90 device: 2, 3");
@@ -296,7 +296,7 @@ TEST(lower_bound, is_below_the_shortest_schedule_and_mostly_reaches_it) {
   EXPECT_GE(within, 95 * cases / 100);
 }
 
-TEST(lower_bound, takes_synced_stages_for_device_stages) {
+TEST(lower_bound, uses_synced_times_of_device_stages) {
   const auto record = made_run(strategy::async, timing_method::sync)
                           .device_stage("a", {}, "left")
                           .device_stage("b", {{0, by_event}}, "right")
@@ -307,7 +307,7 @@ TEST(lower_bound, takes_synced_stages_for_device_stages) {
   EXPECT_EQ(lower_bounds(record).of(0, schedules::this_one).time, 85);
 }
 
-TEST(lower_bound, is_nothing_without_stages) {
+TEST(lower_bound, is_zero_without_stages) {
   const auto record = made_run(strategy::async).frame(0, 10).record;
   EXPECT_EQ(lower_bounds(record).of(0, schedules::this_one).time, 0);
   EXPECT_THAT(lower_bounds(record).of(0, schedules::this_one).stages, IsEmpty());

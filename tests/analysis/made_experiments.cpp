@@ -1,12 +1,8 @@
 #include "tests/analysis/made_experiments.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cmath>
 
-#include "framework/analysis/analyze.hpp"
 #include "framework/base/random.hpp"
 
 namespace graphline::samples {
@@ -118,39 +114,6 @@ experiment_summary figures_of(const experiment_record& record) {
   summary.stage_comparisons.clear();
   summary.machine = {};
   return summary;
-}
-
-namespace {
-
-std::string shown(const finding& of) {
-  std::string text(of.key);
-  if (!of.subjects.empty()) text += fmt::format("({})", fmt::join(of.subjects, ", "));
-  for (const auto& [name, value] : of.figures) {
-    struct {
-      std::string operator()(const quantity& number) const { return to_text(number); }
-      std::string operator()(const std::string& words) const { return words; }
-      std::string operator()(const std::vector<std::string>& list) const {
-        return fmt::format("{}", fmt::join(list, "; "));
-      }
-      std::string operator()(const finding_items&) const { return "items"; }
-    } in_words;
-    text += fmt::format(" {}={}", name, std::visit(in_words, value));
-  }
-  for (const auto& one : of.cases) text += fmt::format(" [{}]", shown(one));
-  return text;
-}
-
-}  // namespace
-
-std::vector<std::string> findings(const experiment_record& record,
-                                  const experiment_summary& summary) {
-  std::vector<std::string> texts;
-  for (const auto& one : analyze(record, summary).findings) texts.push_back(shown(one));
-  return texts;
-}
-
-std::vector<std::string> findings(const experiment_record& record) {
-  return findings(record, figures_of(record));
 }
 
 void add_comparison(experiment_summary& to, const experiment_record& record,

@@ -50,13 +50,6 @@ std::size_t add_together(experiment_record& to, std::string name,
 /// Summary of a record without comparisons.
 experiment_summary figures_of(const experiment_record& record);
 
-/// Formats the findings of a record: "key(subject, subject) figure=1.50 ms other=text [case]".
-std::vector<std::string> findings(const experiment_record& record,
-                                  const experiment_summary& summary);
-
-/// Formats the findings of a record without comparisons.
-std::vector<std::string> findings(const experiment_record& record);
-
 /// Outcome of a comparison. The interval is of value / reference or, for late frames, of value -
 /// reference.
 struct made_comparison {

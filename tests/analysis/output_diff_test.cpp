@@ -22,11 +22,11 @@ output_change change_of(const output_record& before, const output_record& after)
   return compare(std::vector{before}, std::vector{after}).at(0);
 }
 
-TEST(output_diff, takes_outputs_of_one_checksum_for_the_same) {
+TEST(output_diff, considers_equal_checksums_equal) {
   EXPECT_EQ(change_of(output("00"), output("00")).found, output_fate::same);
 }
 
-TEST(output_diff, says_by_how_much_outputs_differ) {
+TEST(output_diff, computes_the_largest_difference) {
   const auto change = change_of(output("00", {1.0, -4.0, 2.0}), output("01", {1.0, -4.5, 2.25}));
   EXPECT_EQ(change.found, output_fate::differs);
   EXPECT_EQ(change.compared, 3U);
@@ -34,7 +34,7 @@ TEST(output_diff, says_by_how_much_outputs_differ) {
   EXPECT_THAT(change.relative, Optional(DoubleNear(0.5 / 4.5, 1e-12)));
 }
 
-TEST(output_diff, compares_no_values_that_are_not_numbers_or_are_not_of_the_same_elements) {
+TEST(output_diff, compares_only_finite_values_of_the_same_elements) {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   const auto change = change_of(output("00", {nan, 2.0}), output("01", {3.0, 2.0}));
   EXPECT_EQ(change.compared, 1U);

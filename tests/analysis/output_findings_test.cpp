@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "tests/analysis/finding_texts.hpp"
 #include "tests/analysis/made_experiments.hpp"
 
 namespace graphline {
@@ -19,11 +20,11 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-TEST(output_findings, say_that_all_configurations_computed_the_same) {
+TEST(output_findings, report_equal_outputs) {
   EXPECT_THAT(findings(two_strategies()), Contains("same_outputs runs=6"));
 }
 
-TEST(output_findings, say_by_how_much_outputs_differ_and_from_which) {
+TEST(output_findings, report_the_difference_and_the_reference) {
   auto record = two_strategies();
   for_runs_of(record, 0, [](run_record& run) { run.outputs.front().values = {0.5}; });
   for_runs_of(record, 1, [](run_record& run) {
@@ -37,7 +38,7 @@ TEST(output_findings, say_by_how_much_outputs_differ_and_from_which) {
   EXPECT_THAT(said, Each(Not(StartsWith("same_outputs"))));
 }
 
-TEST(output_findings, name_configurations_that_agree_with_each_other_together) {
+TEST(output_findings, merge_configurations_with_equal_differences) {
   auto record = made_experiment("e",
                                 {made_of({{"graphs", "off"}}), made_of({{"graphs", "stage"}}),
                                  made_of({{"graphs", "frame"}})},
@@ -49,7 +50,7 @@ TEST(output_findings, name_configurations_that_agree_with_each_other_together) {
                "reference=graphs=off configurations=graphs=stage and graphs=frame"));
 }
 
-TEST(output_findings, say_that_shapes_cannot_be_compared) {
+TEST(output_findings, do_not_compare_different_shapes) {
   auto record = made_experiment("e", {made_of({{"batch", "1"}}), made_of({{"batch", "4"}})}, 3);
   for_runs_of(record, 1, [](run_record& run) {
     run.outputs.front().type.shape = {4, 1};
@@ -86,7 +87,7 @@ TEST(output_findings, do_not_compare_different_last_frames) {
   EXPECT_THAT(findings(record), Contains(HasSubstr("did not end with the same frame")));
 }
 
-TEST(output_findings, tell_of_a_configuration_whose_trials_differ) {
+TEST(output_findings, report_a_configuration_whose_trials_differ) {
   auto record = two_strategies();
   record.trials.back().members.front().outputs.front().checksum = "1";
   const auto said = findings(record);
@@ -95,7 +96,7 @@ TEST(output_findings, tell_of_a_configuration_whose_trials_differ) {
   EXPECT_THAT(said, Each(Not(StartsWith("same_outputs"))));
 }
 
-TEST(output_findings, tell_of_values_that_are_not_finite) {
+TEST(output_findings, report_values_that_are_not_finite) {
   auto record = two_strategies();
   for_runs_of(record, 1, [](run_record& run) {
     run.outputs.front().finite = false;

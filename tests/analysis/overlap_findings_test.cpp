@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/analysis/finding_texts.hpp"
 #include "tests/analysis/made_experiments.hpp"
 #include "tests/analysis/time_units.hpp"
 
@@ -21,7 +22,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-TEST(overlap_findings, say_how_long_stages_ran_concurrently) {
+TEST(overlap_findings, report_how_long_stages_ran_concurrently) {
   auto record = two_strategies();
   for_runs_of(record, 0, [](run_record& run) { run.run.strategy = strategy::serial; });
   EXPECT_THAT(findings(record),
@@ -29,7 +30,7 @@ TEST(overlap_findings, say_how_long_stages_ran_concurrently) {
                        "frame=74.0 ms configurations=strategy=async]"));
 }
 
-TEST(overlap_findings, say_where_an_overlap_that_was_asked_for_did_not_happen) {
+TEST(overlap_findings, report_missing_overlap) {
   auto in_a_row = made_of({{"wait", "block"}}, taking(87 * ms));
   in_a_row.change = samples::put_in_a_row;
   auto record = made_experiment("e", {made_of({{"wait", "spin"}}), in_a_row}, 3);
@@ -72,7 +73,7 @@ TEST(overlap_findings, see_frames_that_overlap_each_other) {
   EXPECT_THAT(said, Each(Not(StartsWith("no_overlap"))));
 }
 
-TEST(overlap_findings, are_not_made_of_stages_that_wait_for_one_worker) {
+TEST(overlap_findings, are_none_for_stages_that_wait_for_one_worker) {
   auto queued = made_of({{"strategy", "overlap"}}, taking(87 * ms));
   queued.change = [](run_record& run) {
     samples::put_in_a_row(run);

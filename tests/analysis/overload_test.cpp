@@ -112,14 +112,14 @@ TEST(overload, is_evident_where_nearly_all_frames_are_dropped_and_few_completed)
   EXPECT_NEAR(overload_of(several).value().completed, 400, 1e-3);
 }
 
-TEST(overload, is_not_what_one_slow_frame_makes_of_a_run_of_few) {
+TEST(overload, is_not_found_in_a_few_frames_with_one_slow_frame) {
   auto record = bounded_queue(1000, 1, queue_policy::drop_newest, arrival::constant, 300);
   for (auto& frame : record.frames) frame.end = frame.begin + 500'000;  // half of 1 ms
   record.frames.resize(10);
   EXPECT_FALSE(overload_of(record));
 }
 
-TEST(overload, of_a_run_cut_off_counts_the_frames_that_still_wait) {
+TEST(overload, counts_waiting_frames_of_a_run_cut_off) {
   auto record = constant_load(400, 40);
   record.load.ended = record.frames[9].end;
   for (const auto& frame : record.frames) {
@@ -136,7 +136,7 @@ TEST(overload, of_a_run_cut_off_counts_the_frames_that_still_wait) {
   EXPECT_NEAR(found->growth.value(), 1000 * ms, 1e-3 * ms);
 }
 
-TEST(overload, is_not_found_where_frames_are_kept_up_with) {
+TEST(overload, is_not_found_if_the_pipeline_keeps_up) {
   for (const double rate : {20, 100, 180, 199, 200}) {
     EXPECT_FALSE(overload_of(constant_load(rate, 400))) << rate;
   }
@@ -161,7 +161,7 @@ TEST(overload, is_found_in_queues_with_random_arrivals) {
   EXPECT_GE(found_in(1.25, true, 2000, 200), 95);
 }
 
-TEST(overload, is_not_what_a_stall_leaves_behind) {
+TEST(overload, is_not_found_after_a_stall) {
   for (const std::size_t at : {30U, 120U, 180U, 250U}) {
     run_record record;
     record.run.arrival = arrival::constant;
@@ -177,7 +177,7 @@ TEST(overload, is_not_what_a_stall_leaves_behind) {
   }
 }
 
-TEST(overload, with_drops_is_said_and_bounds_latency) {
+TEST(overload, with_drops_bounds_latency) {
   for (const auto full : {queue_policy::drop_oldest, queue_policy::drop_newest}) {
     const auto record = bounded_queue(500, 2, full, arrival::constant, 900);
     const auto found = overload_of(record);
@@ -199,7 +199,7 @@ TEST(overload, with_a_queue_that_fills_up_late_bounds_nothing) {
   EXPECT_TRUE(overload_of(record).value().growth);
 }
 
-TEST(overload, is_not_what_a_short_queue_drops_of_a_load_that_could_be_carried) {
+TEST(overload, is_not_found_if_a_short_queue_drops_frames_of_a_sustainable_load) {
   int found = 0;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     const auto record =

@@ -103,7 +103,7 @@ TEST(percentile_interval, holds_the_truth_of_independent_frames) {
   EXPECT_GE(coverage(draw, 0.99, std::log(100), 400), 92);
 }
 
-TEST(percentile_interval, of_independent_frames_is_hardly_wider_than_by_the_binomial_alone) {
+TEST(percentile_interval, is_close_to_binomial_for_independent_frames) {
   // p50 of 1000: ranks 469 and 532, 63 apart.
   double ranks = 0;
   for (std::uint64_t run = 0; run < 100; ++run) {
@@ -150,7 +150,7 @@ TEST(percentile_interval, of_six_stalls_in_600_frames_shows_that_p99_is_not_know
   }
 }
 
-TEST(percentile_interval, has_no_upper_end_that_the_frames_do_not_carry) {
+TEST(percentile_interval, has_no_upper_end_for_too_few_frames) {
   // The maximum of n frames lies below p99 with probability 0.99^n, which is 2.5 % for 368 frames.
   generator from(3);
   const auto drawn = independent(from, 300);
@@ -159,7 +159,7 @@ TEST(percentile_interval, has_no_upper_end_that_the_frames_do_not_carry) {
   EXPECT_TRUE(intervals_of(times(drawn.begin(), drawn.begin() + 58), {0.95, 0.99}).empty());
 }
 
-TEST(percentile_interval, of_a_few_frames_is_as_worked_out_by_hand) {
+TEST(percentile_interval, matches_a_calculation_by_hand) {
   // Block length 1. Student's t with 8 degrees of freedom over the normal value is 2.306 / 1.960,
   // so nine frames are worth 9 / 1.384 = 6.5, rounded down to 6: the interval spans the first to
   // the last of six, each worth 1.5 frames.
@@ -168,7 +168,7 @@ TEST(percentile_interval, of_a_few_frames_is_as_worked_out_by_hand) {
   EXPECT_EQ(it.high, 90);
 }
 
-TEST(percentile_interval, of_frames_that_take_the_same_is_that_time) {
+TEST(percentile_interval, is_a_point_for_equal_times) {
   const auto p95 = interval_of(times(1000, 7), 0.95);
   EXPECT_EQ(p95.low, 7);
   EXPECT_EQ(p95.high, 7);
@@ -176,7 +176,7 @@ TEST(percentile_interval, of_frames_that_take_the_same_is_that_time) {
 
 // The optimal length for AR(1) is (1.5 (2 phi / (1 - phi^2))^2 n)^(1/3), from the sums of |k|
 // phi^|k| and of phi^|k| over all k.
-TEST(block_length, comes_near_the_best_for_an_autoregressive_process) {
+TEST(block_length, is_near_optimal_for_an_autoregressive_process) {
   for (const double phi : {0.3, 0.6, 0.8}) {
     constexpr std::size_t frames = 4000;
     std::vector<double> lengths;
@@ -193,7 +193,7 @@ TEST(block_length, comes_near_the_best_for_an_autoregressive_process) {
 }
 
 // Groups of ten values, whose dependence reaches about five groups.
-TEST(block_length, comes_near_the_best_in_a_long_run) {
+TEST(block_length, is_near_optimal_in_a_long_run) {
   constexpr double phi = 0.98;
   constexpr std::size_t frames = 1'000'000;
   std::vector<double> lengths;
@@ -209,7 +209,7 @@ TEST(block_length, comes_near_the_best_in_a_long_run) {
 
 // For e(t) - 0.5 e(t - 2) the sums are -2 and 0.25: each value depends only on the one two before
 // it.
-TEST(block_length, comes_near_the_best_where_values_fall_after_they_rose) {
+TEST(block_length, is_near_optimal_for_negative_dependence) {
   constexpr std::size_t frames = 4000;
   std::vector<double> lengths;
   for (std::uint64_t run = 0; run < 41; ++run) {

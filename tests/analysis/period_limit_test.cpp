@@ -58,14 +58,14 @@ run_record pipelined(strategy how, const std::vector<work>& stages, nanoseconds 
   return made.record;
 }
 
-TEST(period_limit, is_the_cpu_stage_that_fills_the_period_and_not_a_device_that_hardly_works) {
+TEST(period_limit, is_the_cpu_stage_that_fills_the_period) {
   const auto record = pipelined(
       strategy::overlap,
       {{side::cpu, 9'960 * us}, {side::device, 10 * us}, {side::device, 10 * us}}, 10 * ms);
   EXPECT_EQ(limit_of(record), "stage: 0, 99.6 %");
 }
 
-TEST(period_limit, is_what_several_stages_share_where_no_one_of_them_fills_the_period) {
+TEST(period_limit, is_a_shared_resource_if_no_stage_fills_the_period) {
   const std::vector<work> networks = {{side::device, 5 * ms}, {side::device, 4'900 * us}};
   EXPECT_EQ(limit_of(pipelined(strategy::overlap, networks, 10 * ms)), "device: 0 1, 99.0 %");
   const std::vector<work> cpu = {{side::cpu, 6 * ms}, {side::cpu, 7 * ms}, {side::cpu, 6 * ms}};
@@ -76,14 +76,14 @@ TEST(period_limit, is_what_several_stages_share_where_no_one_of_them_fills_the_p
   EXPECT_EQ(limit_of(pipelined(strategy::async, thread, 9'900 * us)), "host_thread: 0 1, 91.0 %");
 }
 
-TEST(period_limit, is_the_stage_where_the_device_is_as_full_with_hardly_anything_else) {
+TEST(period_limit, is_the_stage_if_the_device_does_little_else) {
   const std::vector<work> one = {{side::device, 9'900 * us}, {side::device, 50 * us}};
   EXPECT_EQ(limit_of(pipelined(strategy::overlap, one, 10 * ms)), "stage: 0, 99.0 %");
   const std::vector<work> alike = {{side::cpu, 9'900 * us}, {side::device, 9'950 * us}};
   EXPECT_EQ(limit_of(pipelined(strategy::overlap, alike, 10 * ms)), "stage: 0 1, 99.5 %");
 }
 
-TEST(period_limit, is_nothing_where_all_have_room_or_the_frame_is_alone) {
+TEST(period_limit, is_empty_if_no_resource_is_full_or_frames_are_sequential) {
   const std::vector<work> half = {{side::cpu, 5 * ms}, {side::device, 4 * ms}};
   EXPECT_EQ(limit_of(pipelined(strategy::overlap, half, 10 * ms)), "nothing");
   auto alone = pipelined(strategy::overlap, {{side::cpu, 9'960 * us}}, 10 * ms);

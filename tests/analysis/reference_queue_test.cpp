@@ -19,12 +19,12 @@ TEST(reference_queue, agrees_with_erlangs_formula) {
   }
 }
 
-TEST(reference_queue, of_more_frames_than_it_can_serve_leaves_all_waiting) {
+TEST(reference_queue, has_only_late_frames_under_overload) {
   EXPECT_EQ(reference_queue{2}.late_share(0.5, 10), 1);
   EXPECT_LT(reference_queue{2}.late_share(0.49, 1000), 1e-6);
 }
 
-TEST(reference_queue, has_the_limit_that_so_many_wait_beyond) {
+TEST(reference_queue, has_the_limit_for_a_fraction_of_late_frames) {
   const reference_queue queue{0.005};
   for (const double rate : {60.0, 123.3, 180.0, 195.0}) {
     EXPECT_NEAR(queue.late_share(rate, queue.limit_for(rate, 0.05)), 0.05, 1e-6) << rate;
@@ -32,7 +32,7 @@ TEST(reference_queue, has_the_limit_that_so_many_wait_beyond) {
   EXPECT_NEAR(queue.limit_for(4, 0.05), 0, 1e-9);  // 2 % wait at all
 }
 
-TEST(reference_queue, at_given_moments_counts_who_waits) {
+TEST(reference_queue, counts_late_frames_of_given_arrivals) {
   // Waits of 0, 0.5, 1, 0 and 0.75.
   const std::vector<double> arrivals = {0, 0.5, 1, 5, 5.25};
   EXPECT_EQ(reference_queue{1}.late_share_of(arrivals, 0.6, 0), 2.0 / 5);

@@ -59,7 +59,7 @@ TEST(block_draws, are_the_same_for_the_same_seed_only) {
   EXPECT_FALSE(std::equal(a[4].begin(), a[4].end(), c[4].begin()));
 }
 
-TEST(resampled_percentile, is_exact_for_a_sample_that_is_looked_at_whole) {
+TEST(resampled_percentile, is_exact_for_a_small_sample) {
   const auto blocks = blocks_of(6, 5);
   const block_draws draws(6, 200, 3);
   for (const double p : {0.5, 0.9}) {
@@ -96,7 +96,7 @@ void expect_near_definition(const sample& blocks) {
   }
 }
 
-TEST(resampled_percentile, is_off_by_little_against_its_spread_for_a_large_sample) {
+TEST(resampled_percentile, is_accurate_for_a_large_sample) {
   expect_near_definition(blocks_of(12, 15'000));  // more than the candidates
   expect_near_definition(blocks_alike(12, 15'000));
 }
@@ -115,7 +115,7 @@ TEST(pooled_times, have_the_percentiles_of_all_blocks_together) {
   }
 }
 
-/// Resampled p50 of blocks with one duration each, around 100.
+/// Resampled mean of one normal value around 100 per block.
 resampled_figure mean_figure(std::uint64_t seed, const block_draws& draws, std::size_t blocks) {
   normal_generator random;
   random.seed(seed);
@@ -143,7 +143,7 @@ TEST(contrast, has_the_standard_error_of_a_mean) {
   EXPECT_NEAR(by->error() / (error / 100), 1, 0.03);
 }
 
-TEST(contrast, of_values_that_never_move_has_an_interval_without_width) {
+TEST(contrast, has_a_point_interval_without_variation) {
   const block_draws draws(6, 100, 1);
   const std::vector<double> ones(6, 1.0);
   const auto figure = resample_ratio(ones, ones, draws);
@@ -160,7 +160,7 @@ TEST(contrast, does_not_exist_where_a_value_is_zero) {
   EXPECT_FALSE(contrast::of(one, zero, 5));
 }
 
-TEST(common_level, is_that_of_one_when_all_say_the_same_and_of_many_when_none_does) {
+TEST(common_level, depends_on_the_correlation_of_contrasts) {
   const std::size_t blocks = 30;
   const block_draws draws(blocks, 4000, 9);
   const std::vector<double> ones(blocks, 1.0);

@@ -55,7 +55,7 @@ std::string milliseconds(double ns, int decimals) {
   return fmt::format("{:.{}f} ms", ns / 1e6, decimals);
 }
 
-TEST(roofline_examples, have_a_convolution_that_is_bound_by_compute) {
+TEST(roofline_examples, have_a_compute_bound_convolution) {
   EXPECT_EQ(convolution.flops, 858'993'459'200);
   EXPECT_EQ(*convolution.bytes_read + *convolution.bytes_written, 294'649'856);
   const auto of = figures(convolution, measured_card);
@@ -66,7 +66,7 @@ TEST(roofline_examples, have_a_convolution_that_is_bound_by_compute) {
   EXPECT_EQ(milliseconds(*figures(convolution, stated_card).roofline_time, 2), "10.40 ms");
 }
 
-TEST(roofline_examples, have_a_product_that_is_bound_by_memory) {
+TEST(roofline_examples, have_a_memory_bound_matrix_product) {
   EXPECT_EQ(product.flops, 122'880'000);
   EXPECT_EQ(*product.bytes_read + *product.bytes_written, 250'828'800);
   const auto of = figures(product, measured_card, 202'960'000);
@@ -79,7 +79,7 @@ TEST(roofline_examples, have_a_product_that_is_bound_by_memory) {
   EXPECT_EQ(fmt::format("{:.1f}", held(product, measured_card).compute.at(0).ridge_point), "85.5");
 }
 
-TEST(roofline_examples, stand_in_the_documentation_as_they_are_computed) {
+TEST(roofline_examples, agree_with_the_documentation) {
   const auto text = documentation();
   for (const auto* figure :
        {"858,993,459,200", "294,649,856", "2915 FLOP/B", "| 10.92 ms; 10.40 ms at", "| 0.320 ms |",

@@ -7,14 +7,17 @@
 #include <vector>
 
 #include "framework/analysis/roofline/roofline.hpp"
+#include "tests/analysis/finding_texts.hpp"
 #include "tests/analysis/made_roofline.hpp"
 #include "tests/analysis/time_units.hpp"
 
 namespace graphline {
 namespace {
 
+using samples::figure_of;
 using samples::five_times;
 using samples::in_two_parts;
+using samples::keys;
 using samples::made_run;
 using samples::ms;
 using samples::one_after_another;
@@ -24,16 +27,9 @@ using samples::work;
 using testing::DoubleEq;
 using testing::ElementsAre;
 using testing::IsEmpty;
-using testing::Optional;
 
 std::vector<finding> findings(const made_run& made, const run_record* layers = nullptr) {
   return roofline_findings(made.record, *evaluate_roofline(made.record, layers));
-}
-
-std::vector<std::string> keys(const std::vector<finding>& list) {
-  std::vector<std::string> found;
-  for (const auto& one : list) found.emplace_back(one.key);
-  return found;
 }
 
 /// Empty if there is none.
@@ -43,12 +39,7 @@ std::optional<finding> find(const std::vector<finding>& list, std::string_view k
   return at == list.end() ? std::nullopt : std::optional(*at);
 }
 
-std::optional<double> figure_of(const finding& of, std::string_view key) {
-  const auto* found = of.find(key);
-  return found == nullptr ? std::nullopt : std::optional(std::get<quantity>(*found).value);
-}
-
-TEST(roofline_findings, name_first_what_has_most_to_gain) {
+TEST(roofline_findings, list_the_largest_gain_first) {
   auto made = one_after_another({{"product", 200 * ms}, {"copy in", 20 * ms}, {"tail", 1 * ms}});
   made.record.stages[0].cost = work(122'880'000, 250'000'000);
   made.record.stages[1].cost = work(0, 5'000'000'000);
@@ -56,18 +47,18 @@ TEST(roofline_findings, name_first_what_has_most_to_gain) {
   const auto found = findings(made);
   ASSERT_THAT(keys(found), ElementsAre("far_from_roofline", "also_far_from_roofline"));
   EXPECT_THAT(found[0].subjects, ElementsAre("product"));
-  EXPECT_THAT(figure_of(found[0], "measured"), Optional(DoubleEq(200 * ms)));
-  EXPECT_THAT(figure_of(found[0], "roofline_time"), Optional(DoubleEq(250 * us)));
-  EXPECT_THAT(figure_of(found[0], "ratio"), Optional(DoubleEq(800)));
+  EXPECT_THAT(figure_of(found[0], "measured"), DoubleEq(200 * ms));
+  EXPECT_THAT(figure_of(found[0], "roofline_time"), DoubleEq(250 * us));
+  EXPECT_THAT(figure_of(found[0], "ratio"), DoubleEq(800));
   EXPECT_THAT(figure_of(found[0], "share_of_critical_path"),
-              Optional(testing::DoubleNear(200.0 / 221, 1e-3)));
+              testing::DoubleNear(200.0 / 221, 1e-3));
   EXPECT_EQ(std::get<std::string>(*found[0].find("bound")), "memory");
   EXPECT_EQ(found[0].find("part"), nullptr);
   EXPECT_THAT(found[1].subjects, ElementsAre("copy in"));
-  EXPECT_THAT(figure_of(found[1], "ratio"), Optional(DoubleEq(4)));
+  EXPECT_THAT(figure_of(found[1], "ratio"), DoubleEq(4));
 }
 
-TEST(roofline_findings, name_the_part_that_most_of_it_is_in) {
+TEST(roofline_findings, name_the_dominant_part) {
   const auto made = in_two_parts();
   auto layers = made.record;
   layers.stages[0].parts[0].device = five_times(410 * us);
@@ -76,26 +67,26 @@ TEST(roofline_findings, name_the_part_that_most_of_it_is_in) {
   ASSERT_TRUE(far);
   EXPECT_EQ(std::get<std::string>(*far.value().find("part")), "1.gelu");
   EXPECT_EQ(std::get<std::string>(*far.value().find("part_bound")), "memory");
-  EXPECT_THAT(figure_of(*far, "part_measured"), Optional(DoubleEq(590 * us)));
-  EXPECT_THAT(figure_of(*far, "part_roofline_time"), Optional(DoubleEq(100 * us)));
+  EXPECT_THAT(figure_of(*far, "part_measured"), DoubleEq(590 * us));
+  EXPECT_THAT(figure_of(*far, "part_roofline_time"), DoubleEq(100 * us));
   // Neither accounts for most of it enough to be named: 110 us and 90 us above.
   layers.stages[0].parts[0].device = five_times(500 * us);
   layers.stages[0].parts[1].device = five_times(200 * us);
   EXPECT_EQ(find(findings(made, &layers), "far_from_roofline").value().find("part"), nullptr);
 }
 
-TEST(roofline_findings, say_what_is_launch_bound) {
+TEST(roofline_findings, report_launch_bound_stages) {
   auto made = one_after_another({{"small", 40 * us}});
   made.record.stages[0].cost = work(1'000, 1'000'000);
   const auto found = find(findings(made), "launch_bound");
   ASSERT_TRUE(found);
-  EXPECT_THAT(figure_of(*found, "roofline_time"), Optional(DoubleEq(1 * us)));
-  EXPECT_THAT(figure_of(*found, "launch"), Optional(DoubleEq(5 * us)));
+  EXPECT_THAT(figure_of(*found, "roofline_time"), DoubleEq(1 * us));
+  EXPECT_THAT(figure_of(*found, "launch"), DoubleEq(5 * us));
   made.record.stages[0].cost = work(1'000, 6'000'000);
   EXPECT_FALSE(find(findings(made), "launch_bound"));
 }
 
-TEST(roofline_findings, name_together_what_is_below_its_roofline) {
+TEST(roofline_findings, merge_stages_below_their_roofline) {
   const auto made = in_two_parts();
   auto layers = made.record;
   layers.stages[0].parts[0].device = five_times(300 * us);
@@ -109,11 +100,11 @@ TEST(roofline_findings, name_together_what_is_below_its_roofline) {
   ASSERT_THAT(keys(found), ElementsAre("below_roofline"));
   EXPECT_EQ(found[0].how, finding_severity::warning);
   EXPECT_THAT(found[0].subjects, ElementsAre("a", "b", "c"));
-  EXPECT_THAT(figure_of(found[0], "measured"), Optional(DoubleEq(1 * us)));
-  EXPECT_THAT(figure_of(found[0], "roofline_time"), Optional(DoubleEq(10 * us)));
+  EXPECT_THAT(figure_of(found[0], "measured"), DoubleEq(1 * us));
+  EXPECT_THAT(figure_of(found[0], "roofline_time"), DoubleEq(10 * us));
 }
 
-TEST(roofline_findings, say_which_precision_was_not_calibrated) {
+TEST(roofline_findings, report_a_precision_without_calibration) {
   auto made = one_after_another({{"x", 1 * ms}, {"y", 1 * ms}});
   made.record.stages[0].cost = work(1'000, 1'000, precision::tf32);
   made.record.stages[1].cost = work(1'000, 1'000, precision::tf32);
@@ -123,7 +114,7 @@ TEST(roofline_findings, say_which_precision_was_not_calibrated) {
   EXPECT_EQ(std::get<std::string>(*found.value().find("precision")), "tf32");
 }
 
-TEST(roofline_findings, pass_on_that_the_calibration_was_noisy) {
+TEST(roofline_findings, report_a_noisy_calibration) {
   auto made = one_after_another({{"x", 1 * ms}});
   made.record.stages[0].cost = work(0, 1'000'000'000);
   EXPECT_FALSE(find(findings(made), "noisy_calibration"));

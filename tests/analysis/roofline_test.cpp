@@ -33,7 +33,7 @@ roofline_metrics figures_of(cost_record cost, nanoseconds measured) {
   return figures_of(made);
 }
 
-TEST(roofline, says_nothing_without_a_calibration_that_has_both_roofs) {
+TEST(roofline, is_empty_without_both_kinds_of_ceilings) {
   auto made = one_after_another({{"x", 1 * ms}});
   const auto whole = *made.record.calibration;
   made.record.calibration.reset();
@@ -60,7 +60,7 @@ TEST(roofline, bounds_work_of_low_intensity_by_memory_and_of_high_by_compute) {
   EXPECT_THAT(high.ratio, Optional(DoubleEq(5)));
 }
 
-TEST(roofline, knows_the_least_time_of_bytes_whose_flops_are_not_known) {
+TEST(roofline, has_a_memory_time_without_flops) {
   const auto figures =
       figures_of({.flops = {}, .bytes_read = 60'000'000, .bytes_written = 0}, 1 * ms);
   EXPECT_FALSE(figures.compute_time);
@@ -69,7 +69,7 @@ TEST(roofline, knows_the_least_time_of_bytes_whose_flops_are_not_known) {
   EXPECT_EQ(figures.by, bound::memory);
 }
 
-TEST(roofline, leaves_open_what_is_not_known) {
+TEST(roofline, is_unknown_for_unknown_costs) {
   const auto nothing = figures_of({}, 1 * ms);
   EXPECT_FALSE(nothing.roofline_time);
   EXPECT_FALSE(nothing.by);
@@ -82,7 +82,7 @@ TEST(roofline, leaves_open_what_is_not_known) {
   EXPECT_FALSE(no_rate.roofline_time);
 }
 
-TEST(roofline, has_no_ratio_to_work_that_moves_and_computes_nothing) {
+TEST(roofline, has_no_ratio_without_work) {
   const auto figures = figures_of(work(0, 0), 1 * ms);
   EXPECT_THAT(figures.roofline_time, Optional(DoubleEq(0)));
   EXPECT_FALSE(figures.by);
@@ -90,7 +90,7 @@ TEST(roofline, has_no_ratio_to_work_that_moves_and_computes_nothing) {
   EXPECT_FALSE(figures.below_roofline);
 }
 
-TEST(roofline, holds_work_against_the_rate_of_its_own_precision) {
+TEST(roofline, uses_the_rate_of_the_precision) {
   auto made = one_after_another({{"x", 1 * ms}});
   made.record.stages[0].cost = work(10'000'000'000, 1'000, precision::float16);
   made.record.calibration->ceilings.push_back(
@@ -98,7 +98,7 @@ TEST(roofline, holds_work_against_the_rate_of_its_own_precision) {
   EXPECT_THAT(figures_of(made).roofline_time, Optional(DoubleEq(0.05 * ms)));
 }
 
-TEST(roofline, holds_a_copy_against_the_link_by_its_direction_and_counts_its_bytes_once) {
+TEST(roofline, uses_the_transfer_bandwidth_of_a_copy_by_direction) {
   for (const auto from : {side::cpu, side::device}) {
     auto made = one_after_another({{"copy", 2 * ms}});
     made.record.stages[0].copy = true;
@@ -112,7 +112,7 @@ TEST(roofline, holds_a_copy_against_the_link_by_its_direction_and_counts_its_byt
   }
 }
 
-TEST(roofline, gives_a_copy_no_floor_where_its_link_was_not_calibrated) {
+TEST(roofline, has_no_roofline_time_for_an_uncalibrated_transfer) {
   made_run made(strategy::async, timing_method::event);
   made.device_stage("copy", {}, "copies", true).frame(0, 2 * ms).launch(0, 0, 0);
   made.device(0, 0, 2 * ms);
@@ -125,7 +125,7 @@ TEST(roofline, gives_a_copy_no_floor_where_its_link_was_not_calibrated) {
   EXPECT_FALSE(figures_of(made).roofline_time);
 }
 
-TEST(roofline, adds_up_the_least_times_of_the_parts_of_a_stage) {
+TEST(roofline, adds_up_the_roofline_times_of_parts) {
   const auto stage = evaluate_roofline(in_two_parts().record)->stages.at(0);
   EXPECT_THAT(stage.figures.roofline_time, Optional(DoubleEq(0.5 * ms)));
   EXPECT_EQ(stage.figures.by, bound::compute);
@@ -136,7 +136,7 @@ TEST(roofline, adds_up_the_least_times_of_the_parts_of_a_stage) {
   EXPECT_FALSE(stage.parts[1].measured);  // event does not time parts
 }
 
-TEST(roofline, takes_a_stage_as_a_whole_where_a_part_of_it_is_not_known) {
+TEST(roofline, uses_the_whole_stage_if_a_part_is_unknown) {
   auto made = in_two_parts();
   made.record.stages[0].parts[1].cost = {};
   const auto figures = evaluate_roofline(made.record)->stages.at(0).figures;
@@ -162,7 +162,7 @@ TEST(roofline, takes_the_times_of_parts_from_the_run_under_layers) {
   EXPECT_FALSE(evaluate_roofline(made.record, &layers)->stages.at(0).parts[0].measured);
 }
 
-TEST(roofline, has_no_measured_time_where_only_the_launch_is_timed) {
+TEST(roofline, has_no_measured_time_if_only_the_launch_is_timed) {
   auto made = one_after_another({{"x", 1 * ms}});
   made.record.stages[0].cost = work(0, 1'000'000);
   made.record.run.timing = timing_method::host;
@@ -179,7 +179,7 @@ TEST(roofline, has_no_measured_time_where_only_the_launch_is_timed) {
   EXPECT_THAT(figures_of(synced).ratio, Optional(DoubleEq(10)));
 }
 
-TEST(roofline, has_no_measured_time_where_there_are_too_few_for_a_median) {
+TEST(roofline, has_no_measured_time_for_too_few_frames) {
   auto made = one_after_another({{"x", 2 * ms}});
   made.record.stages[0].cost = work(1'000'000, 100'000'000);
   ASSERT_THAT(made.record.stages[0].device, SizeIs(5));
@@ -190,7 +190,7 @@ TEST(roofline, has_no_measured_time_where_there_are_too_few_for_a_median) {
   EXPECT_FALSE(figures_of(made).ratio);
 }
 
-TEST(roofline, orders_stages_by_what_they_take_above_their_floor_on_the_path) {
+TEST(roofline, orders_stages_by_time_above_the_roofline_on_the_path) {
   auto made = one_after_another({{"near", 5 * ms}, {"far", 3 * ms}, {"open", 1 * ms}});
   made.record.stages[0].cost = work(0, 4'900'000'000);
   made.record.stages[1].cost = work(0, 1'000'000'000);
@@ -203,7 +203,7 @@ TEST(roofline, orders_stages_by_what_they_take_above_their_floor_on_the_path) {
   EXPECT_THAT(evaluate_roofline(made.record)->roofline_time, Optional(DoubleEq(6 * ms)));
 }
 
-TEST(roofline, below_roofline_only_below_what_the_best_ceilings_allow) {
+TEST(roofline, is_violated_only_below_the_best_ceilings) {
   // 1 ms at the median bandwidth, 0.952 ms at the best.
   EXPECT_FALSE(figures_of(work(0, 1'000'000'000), 960 * us).below_roofline);
   EXPECT_TRUE(figures_of(work(0, 1'000'000'000), 940 * us).below_roofline);

@@ -38,7 +38,7 @@ TEST(source_differences, show_lines_that_were_changed_added_and_removed) {
                                              "p.yaml:5: run: {} -> -"));
 }
 
-TEST(source_differences, pair_the_lines_of_a_stretch_that_changed) {
+TEST(source_differences, pair_unmatched_lines) {
   EXPECT_THAT(changes("a\nb\nc\nz\n", "a\nB\nC\nD\nz\n"),
               ElementsAre("p.yaml:2: b -> B", "p.yaml:3: c -> C", "p.yaml:4: - -> D"));
 }
@@ -47,7 +47,7 @@ TEST(source_differences, are_none_in_comments_and_white_space) {
   EXPECT_THAT(changes("a: 1\nb: 2\n", "# one\na: 1  \r\n\n  b: 2"), IsEmpty());
 }
 
-TEST(source_differences, pair_further_files_by_name_wherever_they_lie) {
+TEST(source_differences, match_further_files_by_name) {
   EXPECT_THAT(
       changes(
           {{"old/e.yaml", "trials: 5\n"}, {"old/p.yaml", "a: 3\n"}},

@@ -14,7 +14,7 @@ namespace {
 using samples::simulate;
 using samples::simulated_experiment;
 
-TEST(change_over, finds_a_steady_change_and_is_not_bent_by_single_values) {
+TEST(change_over, finds_a_trend_and_is_robust_against_outliers) {
   std::vector<double> values;
   for (int i = 0; i < 12; ++i) values.push_back(0.01 * i);
   EXPECT_NEAR(change_over(values).value(), 0.11, 1e-9);
@@ -22,13 +22,13 @@ TEST(change_over, finds_a_steady_change_and_is_not_bent_by_single_values) {
   EXPECT_NEAR(change_over(values).value(), 0.11, 0.01);
 }
 
-TEST(change_over, says_nothing_of_values_without_order_or_too_few) {
+TEST(change_over, is_empty_without_a_trend_or_for_few_values) {
   EXPECT_FALSE(change_over(std::vector<double>{1, 2, 3, 4, 5, 6, 7}));
   EXPECT_FALSE(change_over(std::vector<double>{3, 1, 4, 1, 5, 9, 2, 6, 5, 3}));
   EXPECT_FALSE(change_over(std::vector<double>(20, 7.0)));
 }
 
-TEST(steadiness, finds_drift_where_it_was_planted) {
+TEST(steadiness, finds_drift) {
   int found = 0;
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     const auto drift = steadiness_of(simulate({.blocks = 20, .drift = 0.1}, seed)).drift;
@@ -69,7 +69,7 @@ TEST(steadiness, raises_few_false_alarms) {
   EXPECT_LE(affected, 8);
 }
 
-TEST(steadiness, takes_no_drift_for_affected_blocks) {
+TEST(steadiness, does_not_mistake_drift_for_disturbed_blocks) {
   int affected = 0;
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     const auto machine = steadiness_of(simulate({.blocks = 20, .drift = 0.3}, seed));
@@ -78,7 +78,7 @@ TEST(steadiness, takes_no_drift_for_affected_blocks) {
   EXPECT_LE(affected, 5);
 }
 
-TEST(steadiness, is_decided_by_what_others_are_compared_with_alone) {
+TEST(steadiness, depends_only_on_references) {
   auto record = simulate({.blocks = 12}, 1);
   const auto before = steadiness_of(record);
   for (auto& trial : record.trials) {
@@ -95,7 +95,7 @@ TEST(steadiness, of_one_configuration_alone_is_judged_by_itself) {
   EXPECT_EQ(steadiness_of(record).affected_blocks, std::vector<std::size_t>{7});
 }
 
-TEST(steadiness, says_nothing_of_few_blocks) {
+TEST(steadiness, is_unknown_for_few_blocks) {
   const auto record = simulate({.blocks = 4, .throttled_blocks = {2}}, 1);
   EXPECT_TRUE(steadiness_of(record).affected_blocks.empty());
   EXPECT_FALSE(steadiness_of(record).drift);

@@ -17,7 +17,7 @@ std::vector<measure> measures(const stage_summary& stage) {
   return result;
 }
 
-TEST(summary, sets_parts_against_their_stage) {
+TEST(summary, relates_parts_to_their_stage) {
   const auto record = samples::two_models_in_parts(6);
   const auto parts = summarize(record).stages[0].parts;
   ASSERT_EQ(parts.size(), 2U);
@@ -26,7 +26,7 @@ TEST(summary, sets_parts_against_their_stage) {
   EXPECT_NEAR(*parts[1].share, 0.25, 1e-6);
 }
 
-TEST(summary, has_no_figures_of_parts_that_were_not_timed) {
+TEST(summary, has_no_times_of_untimed_parts) {
   auto record = samples::two_models_in_parts(6);
   for (auto& part : record.stages[0].parts) part.device.clear();
   const auto summary = summarize(record);
@@ -36,7 +36,7 @@ TEST(summary, has_no_figures_of_parts_that_were_not_timed) {
   }
 }
 
-TEST(summary, knows_of_no_launch_of_a_stage_in_a_frames_graph) {
+TEST(summary, has_no_launch_of_a_stage_in_a_frame_graph) {
   settings run;
   run.graphs = graph_mode::frame;
   EXPECT_EQ(measures_of(side::device, run), std::vector{measure::device_time});
@@ -65,7 +65,7 @@ TEST(summary, counts_latency_from_when_a_frame_was_due) {
   EXPECT_EQ(summarize(record).end_to_end->mean(), 50);
 }
 
-TEST(summary, has_neither_shares_nor_queue_waits_where_latency_grows_with_the_run) {
+TEST(summary, has_no_shares_or_queue_waits_if_latency_grows) {
   const auto s = summarize(samples::overloaded_two_models(300));
   for (const auto& stage : s.stages) EXPECT_FALSE(stage.share);
   const auto& wait = *s.load->queue_wait;
@@ -94,7 +94,7 @@ TEST(summary, counts_what_was_due_on_a_schedule_and_how_long_it_waited) {
   EXPECT_EQ(load->queue_wait->max(), 40);
 }
 
-TEST(summary, takes_a_run_to_last_until_the_frame_after_its_last_would_be_due) {
+TEST(summary, lets_a_run_last_until_the_next_frame_would_be_due) {
   run_record record;
   record.run.arrival = arrival::constant;
   record.run.rate = 2;
@@ -109,7 +109,7 @@ TEST(summary, takes_a_run_to_last_until_the_frame_after_its_last_would_be_due) {
   EXPECT_EQ(running_time(record), 8'500'000'000);
 }
 
-TEST(summary, offers_no_rate_of_fewer_than_two_frames) {
+TEST(summary, has_no_offered_rate_for_fewer_than_two_frames) {
   run_record record;
   record.run.arrival = arrival::poisson;
   EXPECT_FALSE(summarize(record).load->offered);
@@ -118,13 +118,13 @@ TEST(summary, offers_no_rate_of_fewer_than_two_frames) {
   EXPECT_FALSE(summarize(record).load->offered);
 }
 
-TEST(summary, shares_out_the_mean_end_to_end) {
+TEST(summary, relates_stages_to_the_mean_end_to_end_time) {
   const auto s = summarize(samples::run_of(timing_method::event, {{}, {}}));
   EXPECT_DOUBLE_EQ(*s.stages[0].share, 70.0 / 74);
   EXPECT_DOUBLE_EQ(*s.stages[1].share, 16.0 / 74);
 }
 
-TEST(summary, of_no_frames_holds_nothing_rather_than_zero) {
+TEST(summary, is_empty_rather_than_zero_without_frames) {
   auto record = samples::two_models(timing_method::event, 0);
   record.run.deadline = 20;
   const auto s = summarize(record);
@@ -167,7 +167,7 @@ TEST(summary, counts_frames_that_were_dropped_or_overdue_at_an_early_end_as_miss
   EXPECT_NEAR(s.load->offered.value(), 1e8, 1e-3);
 }
 
-TEST(summary, shows_what_a_device_was_at_work_and_not_what_it_waited) {
+TEST(summary, uses_the_busy_time_of_the_device) {
   samples::frame_times f;
   f.backbone = 30'000'000;
   auto record = samples::run_of(timing_method::event, {f, f, f});
@@ -182,7 +182,7 @@ TEST(summary, shows_what_a_device_was_at_work_and_not_what_it_waited) {
   EXPECT_EQ(device_times(part), part.busy);
 }
 
-TEST(summary, warns_in_the_words_of_the_record_first) {
+TEST(summary, lists_warnings_of_the_record_first) {
   samples::frame_times f;
   f.backbone = 26'000;  // launched in 21 us
   auto record = samples::run_of(timing_method::event, {f, f, f});
@@ -193,7 +193,7 @@ TEST(summary, warns_in_the_words_of_the_record_first) {
   EXPECT_EQ(warnings[1].key, "device_time_may_hold_waits");
 }
 
-TEST(operations, are_counted_per_frame_and_stand_for_themselves_by_their_median) {
+TEST(operations, are_summarized_by_calls_per_frame_and_medians) {
   auto record = samples::two_models(timing_method::event, 5);
   samples::add_operations(record);
   const auto found = operations_of(record.stages[0]);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/analysis/finding_texts.hpp"
 #include "tests/analysis/made_experiments.hpp"
 #include "tests/analysis/made_sweep.hpp"
 
@@ -56,7 +57,7 @@ TEST(sweep, has_cost_intensity_and_rate_of_each_value) {
   EXPECT_DOUBLE_EQ(*point.rate, 169'869'312e9 / *point.time);
 }
 
-TEST(sweep, holds_times_against_least_times_where_there_is_a_calibration) {
+TEST(sweep, compares_times_with_roofline_times_if_calibrated) {
   auto record = made_sweep();
   const auto alone = swept(record);
   ASSERT_TRUE(alone);
@@ -78,7 +79,7 @@ TEST(sweep, holds_times_against_least_times_where_there_is_a_calibration) {
   }
 }
 
-TEST(sweep, is_in_order_of_the_values_however_they_were_written) {
+TEST(sweep, is_sorted_by_numeric_value) {
   auto record = made_sweep();
   rename(record, {"20", "0.5", "-3", "1e2", "7", "11"});
   const auto found = swept(record);
@@ -88,7 +89,7 @@ TEST(sweep, is_in_order_of_the_values_however_they_were_written) {
   EXPECT_EQ(found->points.back().text, "1e2");
 }
 
-TEST(sweep, is_none_where_values_are_no_numbers_or_the_same_number) {
+TEST(sweep, is_none_for_values_that_are_not_numeric_or_equal) {
   for (const auto* odd : {"1ms", "three", "nan", "inf", "1.0", ""}) {
     auto record = made_sweep();
     rename(record, {"1", odd, "5", "7", "9", "11"});
@@ -96,7 +97,7 @@ TEST(sweep, is_none_where_values_are_no_numbers_or_the_same_number) {
   }
 }
 
-TEST(sweep, is_none_where_something_else_varies_or_several_pipelines_run_at_once) {
+TEST(sweep, is_none_if_anything_else_varies_or_pipelines_run_concurrently) {
   auto record = made_sweep();
   for_all_runs(record, [](run_record& run) { run.parameters = {{"size", "48"}}; });
   EXPECT_FALSE(swept(record));  // a setting varies
@@ -115,7 +116,7 @@ TEST(sweep, is_none_where_something_else_varies_or_several_pipelines_run_at_once
   EXPECT_FALSE(swept(record));
 }
 
-TEST(sweep, takes_three_values_of_which_the_cost_is_known) {
+TEST(sweep, requires_three_values_with_known_cost) {
   auto record = made_sweep();
   const auto forget = [](run_record& run) { run.stages.front().cost = {}; };
   for (std::size_t c = 0; c < 3; ++c) for_runs_of(record, c, forget);
@@ -131,7 +132,7 @@ TEST(sweep, takes_three_values_of_which_the_cost_is_known) {
   EXPECT_FALSE(swept(record));
 }
 
-TEST(sweep, is_of_times_from_end_to_end_where_stages_are_not_timed) {
+TEST(sweep, uses_end_to_end_times_if_stages_are_not_timed) {
   for (const auto method : {timing_method::none, timing_method::host}) {
     auto record = made_sweep();
     record.calibration = laptop_calibration();
@@ -148,7 +149,7 @@ TEST(sweep, is_of_times_from_end_to_end_where_stages_are_not_timed) {
   }
 }
 
-TEST(sweep, leaves_copies_aside) {
+TEST(sweep, excludes_copies) {
   auto record = made_sweep();
   const auto before = swept(record);
   for_all_runs(record, [](run_record& run) {
@@ -186,7 +187,7 @@ TEST(sweep, adds_up_the_stages_of_a_frame) {
   EXPECT_FALSE(swept(record));
 }
 
-TEST(sweep, of_sizes_is_not_said_to_compute_other_outputs) {
+TEST(sweep, does_not_compare_outputs_of_different_sizes) {
   auto record = made_sweep();
   EXPECT_THAT(samples::findings(record), Not(Contains(HasSubstr("reference=kernel=1"))));
   // A parameter that does not change the amount of work must not change the outputs.

@@ -35,7 +35,7 @@ double tera(const device_properties& device, const std::string& name) {
   return peak(device, name).value.value_or(-1e12) / 1e12;
 }
 
-TEST(theoretical_peak, is_what_white_papers_state) {
+TEST(theoretical_peak, agrees_with_white_papers) {
   const auto a100 = gpu("NVIDIA A100-SXM4-40GB", "8.0", "108", "1410", "1215", "5120");
   const auto geforce = gpu("NVIDIA GeForce RTX 4090", "8.9", "128", "2520", "10501", "384");
   auto professional = geforce;
@@ -76,14 +76,14 @@ TEST(theoretical_peak, is_what_white_papers_state) {
   EXPECT_NEAR(ridge_point, 39.2, 0.05);
 }
 
-TEST(theoretical_peak, says_what_it_was_computed_from) {
+TEST(theoretical_peak, states_its_formula) {
   const auto h200 = gpu("NVIDIA H200", "9.0", "132", "1980", "3201", "6144");
   EXPECT_EQ(peak(h200, "float32 cores").formula, "132 SMs x 128 x 2 x 1.98 GHz");
   EXPECT_EQ(peak(h200, "float16 tensor cores").formula, "132 SMs x 4096 x 1.98 GHz");
   EXPECT_EQ(peak(h200, "memory").formula, "3.201 GHz x 2 x 6144 bit / 8");
 }
 
-TEST(theoretical_peak, takes_another_clock_for_what_computes_alone) {
+TEST(theoretical_peak, applies_another_clock_to_compute_only) {
   const auto h200 = gpu("NVIDIA H200", "9.0", "132", "1980", "3201", "6144");
   EXPECT_EQ(peak(h200, "float32 cores", 1000).formula, "132 SMs x 128 x 2 x 1 GHz");
   EXPECT_NEAR(*peak(h200, "float32 cores", 1000).value, 33.792e12, 1e6);
@@ -115,7 +115,7 @@ TEST(theoretical_peak, is_absent_with_the_reason) {
   }
 }
 
-TEST(theoretical_peak, cannot_be_told_of_a_processor) {
+TEST(theoretical_peak, is_absent_for_processors) {
   device_properties host;
   host.backend = "host";
   EXPECT_TRUE(theoretical_peaks(host).empty());

@@ -63,7 +63,7 @@ TEST(timeline, has_lanes_for_threads_then_streams_then_copies) {
                                                 {lane_kind::copies, "copies"}}));
 }
 
-TEST(timeline, takes_a_stream_with_a_copy_among_its_stages_for_an_ordinary_one) {
+TEST(timeline, treats_a_stream_with_copies_and_stages_as_a_stage_stream) {
   auto record = one_frame();
   record.stages[1].stream = "main";
   EXPECT_EQ(lanes_of(record), (named_lanes{{lane_kind::thread, "main"},
@@ -75,7 +75,7 @@ TEST(timeline, takes_a_stream_with_a_copy_among_its_stages_for_an_ordinary_one) 
   }));
 }
 
-TEST(timeline, gives_spans_by_begin_in_the_lane_where_they_took_place) {
+TEST(timeline, lists_spans_by_begin_with_their_lanes) {
   const auto record = one_frame();
   using row = std::tuple<span_kind, std::size_t, std::size_t, nanoseconds, nanoseconds>;
   std::vector<row> rows;
@@ -106,7 +106,7 @@ TEST(timeline, puts_parts_after_their_stage_in_its_lane) {
   }
 }
 
-TEST(timeline, draws_what_a_device_worked_apart_from_what_held_a_stage_up) {
+TEST(timeline, separates_busy_time_from_waits_of_a_device_stage) {
   auto record = one_frame();
   record.stages[2].busy = {30};  // of 49 between the events
   record.stages[1].busy = {16};  // all of it
@@ -133,13 +133,13 @@ TEST(timeline, draws_what_a_device_worked_apart_from_what_held_a_stage_up) {
             (std::vector<row>{{span_kind::copy, 1, 24, 40}, {span_kind::device, 2, 41, 90}}));
 }
 
-TEST(timeline, is_empty_where_no_stage_is_timed) {
+TEST(timeline, is_empty_if_no_stage_is_timed) {
   const auto record = samples::two_models(timing_method::none, 3);
   EXPECT_TRUE(timeline(record).lanes().empty());
   EXPECT_TRUE(timeline(record).spans_of(0).empty());
 }
 
-TEST(timeline, has_no_streams_where_only_the_host_is_timed) {
+TEST(timeline, has_no_streams_if_only_the_host_is_timed) {
   for (const auto method : {timing_method::host, timing_method::sync}) {
     const auto record = samples::two_models(method, 1);
     EXPECT_EQ(lanes_of(record), (named_lanes{{lane_kind::thread, "main"}}));
@@ -151,7 +151,7 @@ TEST(timeline, has_no_streams_where_only_the_host_is_timed) {
   }
 }
 
-TEST(timeline, shows_the_launch_of_a_frames_graph_on_the_thread_that_drives_frames) {
+TEST(timeline, shows_frame_graph_launches_on_the_main_thread) {
   auto record = one_frame();
   for (auto& stage : record.stages) {
     if (stage.on == side::cpu) continue;
@@ -167,7 +167,7 @@ TEST(timeline, shows_the_launch_of_a_frames_graph_on_the_thread_that_drives_fram
   EXPECT_EQ(picture.lanes()[spans[0].lane].name, "main");
 }
 
-TEST(timeline, shows_nothing_of_the_host_where_a_damaged_record_names_no_threads) {
+TEST(timeline, has_no_host_spans_if_a_damaged_record_names_no_threads) {
   auto record = one_frame();
   record.threads.clear();
   for (auto& stage : record.stages) stage.threads.clear();
@@ -177,7 +177,7 @@ TEST(timeline, shows_nothing_of_the_host_where_a_damaged_record_names_no_threads
   EXPECT_EQ(timeline(record).spans_of(0).size(), 2U);
 }
 
-TEST(timeline, holds_nothing_for_a_frame_that_did_not_end) {
+TEST(timeline, has_no_spans_of_an_unfinished_frame) {
   auto record = one_frame();
   EXPECT_TRUE(timeline(record).spans_of(1).empty());
   record.frames.clear();

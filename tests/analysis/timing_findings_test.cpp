@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/analysis/finding_texts.hpp"
 #include "tests/analysis/made_experiments.hpp"
 
 namespace graphline {
@@ -50,14 +51,14 @@ std::vector<std::string> findings_on_two_models(std::size_t blocks) {
   return findings_on(blocks, {{{}, {}, serial, {}}});
 }
 
-TEST(timing_findings, say_that_sync_lengthens_the_path_and_why) {
+TEST(timing_findings, report_that_sync_lengthens_the_path_and_why) {
   const auto said = findings_on_two_models(8);
   EXPECT_THAT(said, Contains(StartsWith("timing_adds_time method=sync cost=16.0 ms change=+21.6 % "
                                         "low=1")));
   EXPECT_THAT(said, Contains("sync_serializes_overlap stages=86.4 ms untimed=74.0 ms"));
 }
 
-TEST(timing_findings, do_not_speak_of_overlap_where_there_was_none) {
+TEST(timing_findings, do_not_mention_overlap_if_there_was_none) {
   frame_times serial;
   serial.end_to_end = 87'000'000;
   frame_times slower = serial;
@@ -72,20 +73,20 @@ TEST(timing_findings, call_a_cost_invisible_when_its_interval_includes_zero) {
               Contains(StartsWith("timing_cost_not_visible method=event")));
 }
 
-TEST(timing_findings, give_no_sign_to_what_rounds_to_nothing) {
+TEST(timing_findings, give_no_sign_to_rounded_zeros) {
   const auto said = findings_on(8, {{{}, {}, {}, {}}});
   EXPECT_THAT(said, Contains(StartsWith("timing_cost_not_visible")));
   EXPECT_THAT(said, Each(Not(ContainsRegex("[+-]0(\\.0+)? "))));
 }
 
-TEST(timing_findings, tell_the_launch_from_the_stage) {
+TEST(timing_findings, separate_launch_and_stage_times) {
   const auto said = findings_on_two_models(8);
   EXPECT_THAT(said, Contains("host_times_launch(backbone) launch=21.0 us time=70.0 ms "
                              "method=event"));
   EXPECT_THAT(said, Each(Not(HasSubstr("(noise)"))));
 }
 
-TEST(timing_findings, tell_large_differences) {
+TEST(timing_findings, report_large_differences) {
   frame_times slower;
   slower.end_to_end *= 11;
   EXPECT_THAT(findings_on(8, {{{}, {}, slower, {}}}),
@@ -107,7 +108,7 @@ TEST(timing_findings, do_not_call_a_method_faster_than_none_a_gain) {
       Contains(StartsWith("timing_shortens_frame method=event cost=-4.00 ms change=-5.40 %")));
 }
 
-TEST(timing_findings, are_none_where_something_else_varies_too) {
+TEST(timing_findings, are_none_if_anything_else_varies) {
   std::vector<samples::made_configuration> grid;
   for (const char* depth : {"1", "2"}) {
     for (const auto method : {timing_method::none, timing_method::sync}) {

@@ -24,16 +24,6 @@ nanoseconds sound_time(nanoseconds at) noexcept;
 /// Sorts spans and joins those that overlap or touch.
 std::vector<stamp_pair> merged(std::vector<stamp_pair> spans);
 
-/// Mean length over `frames` frames, in ns; `stamps_of(frame)` returns optional stamps.
-template <class StampsOf>
-double mean_length(std::size_t frames, StampsOf stamps_of) {
-  double sum = 0;
-  for (std::size_t f = 0; f < frames; ++f) {
-    if (const auto stamps = stamps_of(f)) sum += static_cast<double>(stamps->length());
-  }
-  return sum / static_cast<double>(frames);
-}
-
 /// A timed activity of a frame.
 struct activity {
   enum class kind {

@@ -12,6 +12,16 @@ namespace graphline {
 
 namespace {
 
+/// Mean length over `frames` frames, in ns; `stamps_of(frame)` returns optional stamps.
+template <class StampsOf>
+double mean_length(std::size_t frames, StampsOf stamps_of) {
+  double sum = 0;
+  for (std::size_t f = 0; f < frames; ++f) {
+    if (const auto stamps = stamps_of(f)) sum += static_cast<double>(stamps->length());
+  }
+  return sum / static_cast<double>(frames);
+}
+
 /// Resources of a run with their busy fraction of the frame period, in the order of
 /// `serial_resource`.
 class period_uses {
