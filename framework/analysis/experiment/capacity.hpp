@@ -70,9 +70,9 @@ struct capacity_estimate {
 /// regression line through the runs' differences over log rate is zero at x. The regression is
 /// weighted by the inverse of the reference's expected fraction of late frames, to which the
 /// variance is approximately proportional, with heteroscedasticity-consistent standard errors (HC3,
-/// MacKinnon and White 1985). The interval contains every x that Student's t does not reject at 5
-/// %. The reference is a control variate (Law, "Simulation Modeling and Analysis", section 11.4):
-/// similarity to the pipeline narrows the interval but is not required for its coverage.
+/// MacKinnon and White 1985). The interval contains every x that Student's t test does not reject
+/// at 5 %. The reference is a control variate (Law, "Simulation Modeling and Analysis", section
+/// 11.4): similarity to the pipeline narrows the interval but is not required for its coverage.
 ///
 /// `constant`: a rate either holds or not. A rate holds if most of its runs do. The capacity is the
 /// highest held rate below all failed ones; the interval extends from there to the lowest failed

@@ -35,8 +35,8 @@ struct period_limit {
   double share = 0;                 ///< mean busy fraction of the period
 };
 
-/// Returns the busiest resource, if busy for at least 90 % of the frame period. Resources within 1
-/// % of the period count as equally busy; of these, returns the first in the order of
+/// Returns the busiest resource if it is busy for at least 90 % of the frame period. Resources
+/// within 1 % of the period count as equally busy; of these, returns the first in the order of
 /// `serial_resource`, the most specific one (a stage rather than the device that executes it), with
 /// all such stages. Empty with one frame in flight, where the period is the frame itself, and if
 /// frames arrive on a schedule that the pipeline keeps up with.
