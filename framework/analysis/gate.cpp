@@ -51,14 +51,6 @@ std::string too_few_frames(const gate& of, std::size_t needed, std::int64_t fram
   return fmt::format("{} needs {} frames, the run has {}", of.metric, needed, frames);
 }
 
-/// Number of frames that a percentile needs; 0 for other metrics.
-std::size_t frames_needed(const gate& of) {
-  for (const auto& [name, p] : shown_percentiles) {
-    if (of.metric == name) return samples_needed(p);
-  }
-  return 0;
-}
-
 gate_result judge_late(const gate& of, const run_summary& summary) {
   if (!summary.deadline) return not_judged(of, no_deadline);
   const auto& misses = summary.deadline->misses;
@@ -71,9 +63,7 @@ gate_result judge_time(const gate& of, const distribution& times) {
   if (of.metric == "max") {
     return judged(of, {static_cast<double>(times.max()), unit::duration});
   }
-  const auto p = std::ranges::find(shown_percentiles, of.metric, [](const auto& one) {
-                   return one.first;
-                 })->second;
+  const double p = *of.percentile;
   // Applies to unsettled samples too: a value that already exceeds the limit fails.
   if (times.count() >= samples_needed(p)) {
     const auto value = times.sorted()[rank_of(p, times.count())];
@@ -233,7 +223,10 @@ gate parse_gate(std::string_view text, gated what) {
   if (!is_known) {
     refuse(fmt::format("unknown metric {}{}", quote(metric), suggestion(metric, known)));
   }
-  gate result{metric + '>' + limit, metric, 0};
+  gate result{metric + '>' + limit, metric};
+  for (const auto& [name, p] : shown_percentiles) {
+    if (metric == name) result.percentile = p;
+  }
   if (of_run && metric != "late") {
     const auto time = parse_duration(limit).value_or(0);
     if (time <= 0) {
@@ -268,7 +261,7 @@ gate parse_gate(std::string_view text, gated what) {
 
 std::string why_never_judged(const gate& of, const settings& run) {
   if (of.metric == "late") return run.deadline ? "" : no_deadline;
-  const auto needed = frames_needed(of);
+  const auto needed = of.percentile ? samples_needed(*of.percentile) : 0;
   return static_cast<std::int64_t>(needed) > run.frames ? too_few_frames(of, needed, run.frames)
                                                         : "";
 }

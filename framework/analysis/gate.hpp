@@ -26,7 +26,8 @@ enum class gated { run, comparison };
 struct gate {
   std::string text;  ///< "p99>20ms"
   std::string metric;
-  double limit = 0;  ///< nanoseconds; a fraction for "late" and "slower"
+  double limit = 0;                       ///< nanoseconds; a fraction for "late" and "slower"
+  std::optional<double> percentile = {};  ///< if the metric is one
 };
 
 /// Parses "METRIC > LIMIT". For a run: a percentile shown in reports, "mean" or "max" of the

@@ -76,10 +76,6 @@ struct pooled_run {
   const capacity_run_summary* summary;
 };
 
-bool counts(const capacity_run& run) {
-  return run.pooled && is_complete(run);
-}
-
 /// Sets `disturbed` and `unsteady`, and returns the remaining runs.
 std::vector<pooled_run> undisturbed(const capacity_settings& how,
                                     std::span<const capacity_run> runs,
@@ -89,7 +85,8 @@ std::vector<pooled_run> undisturbed(const capacity_settings& how,
   constexpr double scale = 1.4826;  // from median absolute deviation to standard deviation
   std::vector<double> own;
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    if (counts(runs[i]) && !stood_still(runs[i].record)) own.push_back(summaries[i].own_time);
+    const bool counts = runs[i].pooled && is_complete(runs[i]) && !stood_still(runs[i].record);
+    if (counts) own.push_back(summaries[i].own_time);
   }
   double limit = std::numeric_limits<double>::infinity();
   if (own.size() >= least_to_compare) {

@@ -78,12 +78,6 @@ member_summary summarize_member(std::string name, const run_list& runs, double t
   return result;
 }
 
-bool reaches_at_most(double far, const comparison& comparison) {
-  if (!comparison.ratio_range) return false;
-  const auto& [low, high] = *comparison.ratio_range;
-  return high <= comparison.ratio * (1 + far) && low >= comparison.ratio * (1 - far);
-}
-
 }  // namespace
 
 std::string figure_name(figure what, double tail) {
@@ -129,7 +123,9 @@ bool narrow_enough(const experiment_record& record, double narrow_to) {
   const counted_trials trials(record, steadiness_of(record).affected_blocks);
   const auto comparisons = compare_figures(trials, record);
   const auto narrow = std::ranges::count_if(comparisons, [&](const comparison& c) {
-    return c.figure == figure::p50 && reaches_at_most(narrow_to, c);
+    return c.figure == figure::p50 && c.ratio_range &&
+           c.ratio_range->high <= c.ratio * (1 + narrow_to) &&
+           c.ratio_range->low >= c.ratio * (1 - narrow_to);
   });
   return narrow > 0 && std::cmp_equal(narrow, record.pairs.size());
 }

@@ -18,10 +18,6 @@ std::optional<std::size_t> last_frame(const run_record& run) {
   return static_cast<std::size_t>(run.run.warmup) + run.frames.size();
 }
 
-const tensor_type& type_of(const std::string& tensor, const run_record& run) {
-  return std::ranges::find(run.outputs, tensor, &output_record::tensor)->type;
-}
-
 finding not_comparable(std::string why) {
   return finding{"outputs_not_comparable"}.with("why", std::move(why));
 }
@@ -52,7 +48,8 @@ std::optional<finding> disagreement(const run_record& what, const run_record& re
     return not_comparable("they did not end with the same frame");
   }
   if (what.run.seed != reference.run.seed) return not_comparable("the seeds differ");
-  return difference_in(*differs, type_of(differs->tensor, what));
+  const auto output = std::ranges::find(what.outputs, differs->tensor, &output_record::tensor);
+  return difference_in(*differs, output->type);
 }
 
 /// A tensor whose checksums differ between trials that end with the same frame; empty if none.

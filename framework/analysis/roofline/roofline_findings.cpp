@@ -14,12 +14,9 @@ constexpr double least_path_share = 0.05;
 // Below this ratio other code for the same work can gain little.
 constexpr double near_roofline = 1.3;
 
-bool matters(const roofline_stage& stage) {
-  return stage.share_of_path.value_or(0) >= least_path_share;
-}
-
 bool is_far(const roofline_stage& stage) {
-  return matters(stage) && stage.figures.ratio.value_or(0) > near_roofline;
+  return stage.share_of_path.value_or(0) >= least_path_share &&
+         stage.figures.ratio.value_or(0) > near_roofline;
 }
 
 /// Adds measured time, bound and roofline time.

@@ -148,12 +148,6 @@ std::vector<nanoseconds> running_times(const run_record& record) {
   return times;
 }
 
-double mean_running(const run_record& record) {
-  double sum = 0;
-  for (const auto time : running_times(record)) sum += static_cast<double>(time);
-  return sum / static_cast<double>(record.frames.size());
-}
-
 double mean_bound(const lower_bounds& bounds, std::size_t frames, schedules of) {
   double sum = 0;
   for (std::size_t f = 0; f < frames; ++f) sum += static_cast<double>(bounds.of(f, of).time);
@@ -309,7 +303,8 @@ void add_overlap(const run_record& record, const attribution_summary& summary,
 std::optional<attribution_summary> attribute(const run_record& record, std::string why_no_queue) {
   if (record.frames.empty() || record.run.timing == timing_method::none) return std::nullopt;
   const bool queued = why_no_queue.empty();
-  const auto times = queued ? end_to_end_times(record) : running_times(record);
+  const auto running = running_times(record);
+  const auto times = queued ? end_to_end_times(record) : running;
   const auto held_up = frames_held_up(record);
   auto frames = group(times, held_up);
   if (!queued) frames.median = group(end_to_end_times(record), held_up).median;
@@ -347,7 +342,7 @@ std::optional<attribution_summary> attribute(const run_record& record, std::stri
   result.typical_frames = std::move(frames.typical);
   result.slowest_frames = std::move(frames.slowest);
   result.median_frame = frames.median;
-  result.running = mean_running(record);
+  result.running = mean_of(std::vector<double>(running.begin(), running.end()));
   if (are_stages_timed(record.run)) {
     result.stages = std::move(stages).means();
     const lower_bounds bounds(record);
