@@ -149,10 +149,7 @@ class Browser:
         return self.driver.find_element(By.CSS_SELECTOR, selector)
 
     def text(self, selector):
-        """Without the data of charts."""
-        return self.run("const copy = document.querySelector(arguments[0]).cloneNode(true);"
-                        "for (const script of copy.querySelectorAll('script')) script.remove();"
-                        "return copy.textContent", selector)
+        return self.run("return document.querySelector(arguments[0]).textContent", selector)
 
     def hover(self, element, x, y):
         """The pointer over a place of an element, in pixels from its upper left corner."""

@@ -8,7 +8,7 @@ import sys
 import harness
 
 # The chart as it is drawn from: {bandwidth, ceilings, points, without}.
-DATA = "return JSON.parse(document.querySelector('#roofline script').textContent)"
+DATA = "return document.querySelector('#roofline figure').data"
 
 # What Chart.js draws: for each dataset its points in the units of the axes, with pixels and radius.
 DRAWN = """

@@ -107,6 +107,27 @@ class run(harness.SampleCase):
         self.assertEqual(self.browser.text("#origin pre"),
                          "pipeline: \"<b>\"\n# </script><!-- <script>\nstages:\n  - name: שלב\n")
 
+    def test_joins_parts_into_sections_that_end_with_what_made_it(self):
+        self.show(self.page("small"))
+        self.assertEqual(self.sections(), ["findings", "figures", "stages", "more", "origin"])
+        self.assertEqual(self.browser.run("return document.title"), "small")
+        self.assertEqual(self.browser.text("#figures"), "Figuresone1two2unit")
+        self.assertEqual(self.browser.text("#stages thead"), "stage (ms)words")
+        rows = self.browser.run("return [...document.querySelectorAll('#stages tr')]"
+                                ".map((row) => `${row.parentNode.tagName} ${row.className} "
+                                "${row.textContent}`)")
+        self.assertEqual(rows[1:], ["TBODY  anet1.50", "TBODY inner b-", "TFOOT  all2.00"])
+        self.assertEqual(self.browser.text("#stages .notes"), "words: what it took")
+        self.assertEqual(self.browser.run(
+            "return document.querySelector('#stages > .note').innerHTML"), "a note<br>of two lines")
+        self.assertEqual(self.browser.text("#more"), "Keptkept inx.json")
+
+    def test_says_without_scripts_that_it_needs_them(self):
+        self.browser.command("Emulation.setScriptExecutionDisabled", value=True)
+        self.addCleanup(self.browser.command, "Emulation.setScriptExecutionDisabled", value=False)
+        self.browser.driver.get(self.page("event").resolve().as_uri())
+        self.assertIn("needs JavaScript", self.browser.one("noscript").text)
+
     def test_what_went_wrong_stands_first(self):
         self.show(self.page("failed"))
         self.assertEqual(self.browser.one(".notice").text,

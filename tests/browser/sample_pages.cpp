@@ -150,13 +150,41 @@ run_record of_two_kinds() {
   return record;
 }
 
-template <class Record>
-void write(const std::filesystem::path& folder, const char* name, const Record& record) {
+/// Every type of part, joined into sections in every way.
+report::document small() {
+  const auto ms_of = [](double time) { return report::cell(time * ms, unit::duration); };
+  report::document made{"run", "small", "", {"small on host"}, {}, {}, "stages"};
+  made.findings.push_back(finding("").with("text", std::string("worth knowing")));
+  made.parts = {
+      report::facts{"device", "Device", {{"name", "name", "host"}}, report::in_page, true},
+      report::facts{"figures", "Figures", {{"one", "one", 1}}},
+      report::facts{"others", "Others", {{"two", "two", 2, "unit"}}},
+      report::table{"stages",
+                    "Stages",
+                    "stage",
+                    "part",
+                    {{"name", "stage"},
+                     {"kind", "kind", {}, 0, "", report::not_in_text},
+                     {"time", "words", unit::duration, 0, "what it took"}},
+                    {{{"a", "net", ms_of(1.5)}}, {{"b", {}, {}}, 1}},
+                    report::everywhere,
+                    report::row{{"all", {}, ms_of(2)}}},
+      report::note{"a note\nof two lines"},
+      report::facts{"", "Kept", {{"kept", "kept in", "x.json"}}}};
+  return made;
+}
+
+void write(const std::filesystem::path& folder, const char* name, const report::document& page) {
   std::filesystem::create_directories(folder);
   std::ofstream file(folder / fmt::format("{}.html", name), std::ios::binary);
-  file << report::as_html(report::describe(record));
+  file << report::as_html(page);
   file.close();
   if (!file) throw std::runtime_error(fmt::format("cannot write {}.html", name));
+}
+
+template <class Record>
+void write(const std::filesystem::path& folder, const char* name, const Record& record) {
+  write(folder, name, report::describe(record));
 }
 
 void write_all(const std::filesystem::path& folder) {
@@ -171,6 +199,7 @@ void write_all(const std::filesystem::path& folder) {
   write(run, "failed", samples::failed());
   write(run, "empty", samples::without_frames());
   write(run, "two_kinds", of_two_kinds());
+  write(run, "small", small());
   write(run, "long", samples::long_run(100'000));
   write(run, "calibrated", samples::calibrated_two_models().layers);
   const auto experiment = folder / "experiment";

@@ -206,7 +206,7 @@ class calibrate(Case):
         self.assertLessEqual(set(without_file) - set(done.stdout.splitlines()), {"Notes"})
         page = self.folder / "c.html"
         self.expect(graphline("report", self.result, "--html", page), 0)
-        self.assertIn("<section id=\"ceilings\"", page.read_text())
+        self.assertIn("\"key\":\"ceilings\"", page.read_text())
 
 
 if __name__ == "__main__":

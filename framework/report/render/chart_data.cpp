@@ -1,8 +1,12 @@
 #include <iterator>
+#include <string_view>
+#include <utility>
 
+#include "framework/analysis/run/attribution.hpp"
+#include "framework/analysis/run/timeline.hpp"
 #include "framework/report/render/render.hpp"
 
-// A chart's data has the names of its members, but for what stands below.
+// The JSON of charts has the names of their members, with the exceptions below.
 
 template <class T>
 struct nlohmann::adl_serializer<std::optional<T>> {
@@ -66,17 +70,51 @@ static void to_json(json& to, const roofline_chart& of) {
 
 }  // namespace report
 
+/// What each category means, in the order of `time_category`.
+static constexpr std::string_view category_meanings[] = {
+    "due, not yet begun",
+    "a CPU stage runs",
+    "the host enqueues a device stage or launches the frame's graph",
+    "a device stage runs",
+    "a copy runs on the device",
+    "enqueued; the stream or the device is busy or has not started it",
+    "inputs are ready, and no host thread has taken it up; at a frame's end: all work is done, and "
+    "the host thread is busy with other frames",
+    "the same stage still works on the previous frame",
+    "the device is done, and the host is not yet aware of it",
+    "what the timing method does not measure"};
+static_assert(std::size(category_meanings) == std::size(time_category_words));
+
+/// Names of the kinds of spans with the category of their time, in the order of the kinds: frames
+/// name both by their values.
+static constexpr std::pair<std::string_view, time_category> span_kinds[] = {
+    {"CPU stage", time_category::cpu},
+    {"enqueue", time_category::launch},
+    {"device stage between two waits of the host", time_category::device},
+    {"held up by other work of the device", time_category::device},
+    {"device stage", time_category::device},
+    {"copy", time_category::copy},
+    {"part of a device stage", time_category::device}};
+static_assert(std::size(span_kinds) == std::size(timeline_span_words));
+
 nlohmann::ordered_json report::chart_data(const chart& of) {
-  // In the order of the variant: by these a page's script finds how to draw one.
+  // In the order of the variant; scripts of the page register under these names.
   constexpr const char* kinds[] = {"roofline",    "frames", "distributions", "timeline",
                                    "comparisons", "sweep",  "trials"};
   static_assert(std::size(kinds) == std::variant_size_v<decltype(chart::drawn)>);
   auto data = std::visit([](const auto& drawn) { return nlohmann::ordered_json(drawn); }, of.drawn);
   data["kind"] = kinds[of.drawn.index()];
   if (!std::holds_alternative<timeline_chart>(of.drawn)) return data;
-  // In the order of their values, by which frames name them.
-  for (const auto& [word, what] : timeline_span_words) data["kinds"].push_back(word);
-  for (const auto& [word, what] : time_category_words) data["categories"].push_back(word);
+  for (const auto& [name, category] : span_kinds) {
+    const auto kind = static_cast<timeline_span::kind>(data["kinds"].size());
+    data["kinds"].push_back(
+        {{"kind", to_word(kind)}, {"name", name}, {"category", to_word(category)}});
+  }
+  for (const auto& [word, what] : time_category_words) {
+    data["categories"].push_back({{"category", word},
+                                  {"name", in_words(what)},
+                                  {"help", category_meanings[static_cast<std::size_t>(what)]}});
+  }
   return data;
 }
 

@@ -4,10 +4,11 @@
 
 namespace graphline {
 
-// What the pages of documents bring with them, put into the program at build time.
-extern const std::string_view document_style;
-extern const std::string_view document_script;
-extern const std::string_view canvas_script;  ///< of charts that Chart.js draws
-extern const std::string_view chart_library;  ///< Chart.js, MIT license in its first lines
+// The files of an HTML page, embedded at build time.
+extern const std::string_view page_template;  ///< names the others in braces
+extern const std::string_view page_style;
+extern const std::string_view page_script;
+extern const std::string_view chart_script;   ///< for charts that Chart.js draws
+extern const std::string_view chart_library;  ///< Chart.js; its first lines hold its MIT license
 
 }  // namespace graphline

@@ -63,23 +63,23 @@ TEST(timeline_chart, keeps_every_stamp_to_the_nanosecond) {
   }
 }
 
-TEST(timeline_chart, names_kinds_by_their_values_in_words_and_colors_that_the_page_knows) {
+TEST(timeline_chart, names_kinds_and_categories_by_their_values_in_colors_that_the_page_has) {
   const auto data =
       chart_data({"", "", "", drawn_of(samples::two_models(timing_method::event, 20))});
+  const auto has_color = [](const std::string& category) {
+    return page_style.find("--" + category + ":") != page_style.npos;
+  };
   for (const auto& [word, what] : timeline_span_words) {
-    EXPECT_EQ(data["kinds"][static_cast<std::size_t>(what)], word);
-    for (const auto* table : {"const spanWords = {", "const spanColors = {"}) {
-      const auto begin = document_script.find(table);
-      ASSERT_NE(begin, document_script.npos);
-      const auto entries = document_script.substr(begin, document_script.find("};", begin) - begin);
-      EXPECT_NE(entries.find(" " + std::string(word) + ": "), entries.npos) << table << word;
-    }
+    const auto& kind = data["kinds"][static_cast<std::size_t>(what)];
+    EXPECT_EQ(kind["kind"], word);
+    EXPECT_TRUE(has_color(kind["category"])) << word;
   }
   for (const auto& [word, what] : time_category_words) {
-    EXPECT_EQ(data["categories"][static_cast<std::size_t>(what)], word);
-    EXPECT_NE(document_script.find("\n  " + std::string(word) + ": ["), document_script.npos)
-        << word;
-    EXPECT_NE(document_style.find("--" + std::string(word) + ":"), document_style.npos) << word;
+    const auto& category = data["categories"][static_cast<std::size_t>(what)];
+    EXPECT_EQ(category["category"], word);
+    EXPECT_EQ(category["name"], in_words(what));
+    EXPECT_NE(category["help"], "");
+    EXPECT_TRUE(has_color(category["category"])) << word;
   }
 }
 

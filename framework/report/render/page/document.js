@@ -1,5 +1,5 @@
-// What all pages of documents do: sort tables, draw charts. Times are in nanoseconds throughout.
-// What is drawn on a canvas has its helpers in charts.js.
+// Draws the document: header, sections, sortable tables, charts. Times are in nanoseconds.
+// charts.js has what is drawn on a canvas.
 "use strict";
 
 const page = (() => {
@@ -90,56 +90,151 @@ const page = (() => {
 
   // ---- Tables -----------------------------------------------------------------------------------
 
-  // Rows of parts stay below the row they belong to.
-  function groupsOf(body) {
+  // A click on a heading sorts by its column: largest first, unknown values last; a second click
+  // reverses the order. Rows of parts stay below the row they belong to.
+  function makeSortable(table) {
+    const heads = [...table.tHead.rows[0].cells];
     const groups = [];
-    for (const row of body.rows) {
+    for (const row of table.tBodies[0].rows) {
       if (row.matches(".inner")) groups.at(-1).push(row);
       else groups.push([row]);
     }
-    return groups;
-  }
-
-  function valueOf(row, column) {
-    const { dataset, textContent } = row.cells[column];
-    return dataset.value === undefined ? textContent : Number(dataset.value);
-  }
-
-  // Largest first, what is not known last; a second time the other way.
-  function sortBy(table, column, groups) {
-    const heads = [...table.tHead.rows[0].cells];
-    const before = heads[column].getAttribute("aria-sort");
-    const order = before === "descending" ? "ascending" : "descending";
-    for (const head of heads) head.removeAttribute("aria-sort");
-    heads[column].setAttribute("aria-sort", order);
-    const sign = order === "ascending" ? 1 : -1;
-    const compare = ([a], [b]) => {
-      const [one, other] = [valueOf(a, column), valueOf(b, column)];
-      if (typeof one !== typeof other) return typeof one === "number" ? -1 : 1;
-      if (typeof one === "number") return sign * (one - other);
-      return -sign * one.localeCompare(other);
-    };
-    table.tBodies[0].append(...groups.sort(compare).flat());
-  }
-
-  function makeSortable(table) {
-    const groups = groupsOf(table.tBodies[0]);
     if (groups.length < 2) return;
-    [...table.tHead.rows[0].cells].forEach((head, column) => {
-      const button = element("button", {
-        type: "button", class: "sort", onclick: () => sortBy(table, column, groups),
-      }, ...head.childNodes);
-      head.append(button);
-    });
+    const sortBy = (column) => {
+      const descending = heads[column].getAttribute("aria-sort") !== "descending";
+      for (const head of heads) head.removeAttribute("aria-sort");
+      heads[column].setAttribute("aria-sort", descending ? "descending" : "ascending");
+      const numberOf = ([row]) => Number(row.cells[column].dataset.value ?? NaN);
+      const textOf = ([row]) => row.cells[column].textContent;
+      table.tBodies[0].append(...groups.sort((a, b) => {
+        const [one, other] = [numberOf(a), numberOf(b)];
+        const unknown = Number.isNaN(one) - Number.isNaN(other);
+        const order = Number.isNaN(one) ? textOf(a).localeCompare(textOf(b)) : other - one;
+        return unknown || (descending ? order : -order);
+      }).flat());
+    };
+    heads.forEach((head, column) => head.append(element("button", {
+      type: "button", class: "sort", onclick: () => sortBy(column),
+    }, ...head.childNodes)));
   }
 
-  // ---- The page ---------------------------------------------------------------------------------
+  function scrolled(title, table) {
+    return element("div", { class: "scroll", role: "region", "aria-label": title }, table);
+  }
+
+  // A cell of the first column names its row, with the cells of columns `below` under the name.
+  function rowOf({ cells, class: style }, columns) {
+    const below = cells.filter(({ known }, i) => columns[i].below && known !== false);
+    return element("tr", { class: style },
+      element("th", { scope: "row" }, name(cells[0].text), below.length === 0 ? null :
+        element("span", { class: "under" }, name(below.map(({ text }) => text).join(" · ")))),
+      cells.map(({ text, value, tone }, i) => (i === 0 || columns[i].below ? null :
+        element("td", { class: tone ?? (columns[i].number && "number"), "data-value": value },
+          columns[i].number ? text : name(text)))));
+  }
+
+  function tableOf({ title, columns, rows }) {
+    const drawn = (total) => rows.filter((row) => Boolean(row.total) === total)
+      .map((row) => rowOf(row, columns));
+    const totals = drawn(true);
+    const table = element("table", {},
+      element("caption", { class: "unseen" }, title),
+      element("thead", {}, element("tr", {}, columns.filter(({ below }) => !below)
+        .map((column) => element("th", { scope: "col", class: column.number && "number" },
+          column.title)))),
+      element("tbody", {}, drawn(false)),
+      totals.length ? element("tfoot", {}, totals) : null);
+    makeSortable(table);
+    const notes = columns.filter(({ help }) => help).map(({ help }) => element("li", {}, help));
+    return [scrolled(title, table),
+      notes.length ? element("ul", { class: "notes" }, notes) : null];
+  }
+
+  // ---- The document -----------------------------------------------------------------------------
+
+  function lines(list) {
+    return element("p", { class: "note" },
+      list.map((line, i) => [i > 0 ? element("br") : null, line]));
+  }
+
+  function details(title, content, open) {
+    return element("details", { class: "facts", open }, element("summary", {}, title), content);
+  }
+
+  // The elements of each type of part.
+  const drawn = {
+    table: tableOf,
+    figures: ({ list }) => element("dl", { class: "figures" }, list.map((figure) =>
+      element("div", {}, element("dt", {}, figure.title),
+        element("dd", { class: figure.number ? "value" : "words" }, name(figure.text)),
+        figure.notes.map((text) => element("dd", { class: "note" }, text))))),
+    lookup: ({ title, list }) => (list.length === 0 ? [] :
+      details(title, scrolled(title, element("table", {}, element("tbody", {},
+        list.map(([key, value]) => element("tr", {}, element("th", { scope: "row" }, name(key)),
+          element("td", {}, name(value))))))))),
+    files: ({ list }) => list.map(([file, text]) =>
+      details(name(file), element("pre", { tabindex: 0, dir: "ltr" }, text), true)),
+    chart: ({ data, help }) => {
+      const figure = element("figure", { class: "drawn" });
+      figure.data = data;
+      return [figure, help ? element("p", { class: "note" }, help) : null];
+    },
+    note: ({ text }) => lines(text.split("\n")),
+  };
+
+  // Figures that follow figures share a section, and a note has that of the part before it. What
+  // made the result comes last.
+  function sectionsOf({ findings, parts }) {
+    const sections = [];
+    const add = (id, title) => sections.push({ id, title, content: [] });
+    const notes = findings.filter(({ severity }) => severity === "note");
+    if (notes.length) {
+      add("findings", "Findings");
+      sections[0].content.push(element("ul", { class: "findings" },
+        notes.map(({ text }) => element("li", {}, name(text)))));
+    }
+    const origin = { id: "origin", title: "What made this", content: [] };
+    let before = null;
+    for (const part of parts) {
+      const { type, key, title } = part;
+      if (type === "lookup" || type === "files") {
+        origin.content.push(drawn[type](part));
+        continue;
+      }
+      if (type !== "note" && !(type === "figures" && before === "figures")) {
+        add(key || "more", title);
+      } else if (sections.length === 0) {
+        add("more", "Notes");
+      }
+      sections.at(-1).content.push(drawn[type](part));
+      before = type;
+    }
+    return origin.content.flat().length ? [...sections, origin] : sections;
+  }
+
+  function headerOf({ kind, title, description, lines: list, findings }) {
+    return [
+      element("p", { class: "kind" }, `graphline ${kind}`), element("h1", {}, name(title)),
+      description ? element("p", { class: "lead" }, name(description)) : null,
+      lines(list.map(name)),
+      ...findings.filter(({ severity }) => severity !== "note").map(({ severity, text }) =>
+        element("p", { class: `notice ${severity === "failure" ? "bad" : "warning"}`,
+                       role: "note" }, name(text))),
+    ];
+  }
 
   function start() {
-    document.querySelectorAll("table.sorted").forEach(makeSortable);
+    const of = JSON.parse(document.getElementById("document").textContent);
+    const sections = sectionsOf(of);
+    document.title = of.title;
+    fill(document.querySelector("header"), {}, headerOf(of));
+    fill(document.querySelector("nav ul"), {}, sections.map(({ id, title }) =>
+      element("li", {}, element("a", { href: `#${id}` }, title))));
+    fill(document.querySelector("main"), {}, sections.map(({ id, title, content }) =>
+      element("section", { id, "aria-labelledby": `${id}-title` },
+        element("h2", { id: `${id}-title` }, title), content.flat())));
     for (const figure of document.querySelectorAll("figure.drawn")) {
-      const data = JSON.parse(figure.querySelector("script").textContent);
-      charts.get(data.kind)(data, figure);
+      charts.get(figure.data.kind)(figure.data, figure);
     }
     document.documentElement.dataset.ready = "true";
   }

@@ -1,36 +1,8 @@
-// What happened in one frame: its critical path at the top, below it a lane for each thread and
-// stream, over one axis of time. Drawn anew for each change of what is seen.
+// One frame over time: its critical path at the top, then a lane for each thread and stream. Every
+// change of the view redraws it.
 "use strict";
 
-// By the words of the record: what people call it, and what it is.
-const timeWords = {
-  queue_wait: ["queue wait", "due, not yet begun"],
-  cpu: ["cpu", "a CPU stage runs"],
-  launch: ["enqueue", "the host enqueues a device stage or launches the frame's graph"],
-  device: ["device", "a device stage runs"],
-  copy: ["copy", "a copy runs on the device"],
-  stream_wait: ["stream wait", "enqueued; the stream or the device is busy or has not started it"],
-  worker_wait: ["worker wait", "inputs are ready, and no host thread has taken it up; at a " +
-    "frame's end: all work is done, and the host thread is busy with other frames"],
-  previous_frame_wait: ["previous-frame wait", "the same stage still works on the previous frame"],
-  completion_delay: ["completion delay", "the device is done, and the host is not yet aware of it"],
-  untimed: ["untimed", "what the timing method does not measure"],
-};
-
-// By the kinds of spans of a timeline.
-const spanWords = {
-  cpu: "CPU stage", launch: "enqueue", synced: "device stage between two waits of the host",
-  held: "held up by other work of the device", device: "device stage", copy: "copy",
-  part: "part of a device stage",
-};
-
-// The color of a span by its kind.
-const spanColors = {
-  cpu: "cpu", launch: "launch", synced: "device", held: "device", device: "device", copy: "copy",
-  part: "device",
-};
-
-// What style.css colors by `--time`: with the color of a kind.
+// Sets the color that style.css takes as `--time`.
 const timeStyle = (kind) => `--time: var(--${kind})`;
 
 const timelineSizes = { axis: 24, strip: 24, lane: 30, gap: 10, gutter: 132, marks: 10 };
@@ -65,11 +37,12 @@ class Timeline {
     this.picture = svg("svg", { class: "timeline", role: "group" });
     this.takeInput();
     new ResizeObserver(() => this.draw()).observe(this.picture);
-    const kinds = new Set(this.frames.flatMap(({ spans, pieces }) =>
-      [...pieces.map(({ kind }) => kind), ...spans.map(({ kind }) => spanColors[kind])]));
+    const seen = new Set(this.frames.flatMap(({ spans, pieces }) =>
+      [...pieces, ...spans].map(({ what }) => what.category)));
     figure.append(this.controls(), this.headline, this.picture, this.told,
-      page.legend(Object.entries(timeWords).filter(([kind]) => kinds.has(kind))
-        .map(([color, [name, title]]) => ({ name, title, color, shape: "patch" }))),
+      page.legend(data.categories.filter(({ category }) => seen.has(category))
+        .map(({ category, name, help }) => (
+          { name, title: help, color: category, shape: "patch" }))),
       element("figcaption", {}, this.caption()));
   }
 
@@ -84,20 +57,20 @@ class Timeline {
     let at = 6;
     for (let i = 0; i < count; ++i, at += 6) {
       const [kind, lane, stage, part, from, length] = row.slice(at, at + 6);
-      frame.spans.push({ kind: kinds[kind], lane, stage, part, begin: from, end: from + length });
+      frame.spans.push({ what: kinds[kind], lane, stage, part, begin: from, end: from + length });
     }
     for (; at < row.length; at += 4) {
-      const [what, stage, from, length] = row.slice(at, at + 4);
-      frame.pieces.push({ kind: categories[what], stage, begin: from, end: from + length });
+      const [category, stage, from, length] = row.slice(at, at + 4);
+      frame.pieces.push({ what: categories[category], stage, begin: from, end: from + length });
     }
     return frame;
   }
 
-  // What a span or piece is of: a stage, a part of one, or the frame.
-  nameOf({ kind, stage, part }) {
+  // The stage, part or frame of a span or piece.
+  nameOf({ stage, part = -1 }) {
     if (stage < 0) return "the frame";
     const { name, parts } = this.data.stages[stage];
-    return kind === "part" ? parts[part] : name;
+    return part >= 0 ? parts[part] : name;
   }
 
   whereOf(lane) {
@@ -139,9 +112,8 @@ class Timeline {
     ];
   }
 
-  whatOf(span) {
-    if (span.lane === undefined) return timeWords[span.kind][0];
-    return `${spanWords[span.kind]}, ${this.whereOf(span.lane)}`;
+  whatOf({ what, lane }) {
+    return lane === undefined ? what.name : `${what.name}, ${this.whereOf(lane)}`;
   }
 
   // ---- Controls ---------------------------------------------------------------------------------
@@ -306,39 +278,41 @@ class Timeline {
   }
 
   spans() {
-    const onPath = new Set(this.frame.pieces.map(({ kind, stage }) => `${kind} ${stage}`));
-    const inParts = new Set(this.frame.spans.filter(({ kind }) => kind === "part")
-      .map(({ stage }) => `device ${stage}`));
-    const drawn = this.frame.pieces.map((piece) => this.span(piece, "piece", false));
+    const keyOf = ({ what, stage }) => `${what.category} ${stage}`;
+    const isPart = ({ what }) => what.kind === "part";
+    const onPath = new Set(this.frame.pieces.map(keyOf));
+    const inParts = new Set(this.frame.spans.filter(isPart).map(keyOf));
+    const drawn = this.frame.pieces.map((piece) => this.span(piece, "piece"));
     for (const span of this.frame.spans) {
-      const color = span.kind === "part" ? "part" : spanColors[span.kind];
-      const key = `${color} ${span.stage}`;
-      // What the device worked within a stage that was held up is drawn over it.
-      const whole = span.kind !== "held" || inParts.has(key);
-      const mark = [onPath.has(key) && whole ? "bounds" : "", span.kind === "held" ? "held" : ""];
-      drawn.push(this.span(span, mark.join(" "), inParts.has(key), whole));
+      const held = span.what.kind === "held";
+      const wraps = !isPart(span) && inParts.has(keyOf(span));
+      // The device's work on a stage that was held up is a span of its own, drawn over it.
+      const whole = !held || wraps;
+      const bounds = onPath.has(keyOf(span)) && whole && !isPart(span);
+      const mark = `${bounds ? "bounds" : ""} ${held ? "held" : ""}`;
+      drawn.push(this.span(span, mark, wraps, whole));
     }
     return drawn;
   }
 
-  // `wraps`: it leaves room at its bottom for its parts. `named`: its name stands in it.
-  span(span, mark, wraps, named = true) {
+  // `wraps`: leaves room at its bottom for its parts. `named`: shows its name.
+  span(span, mark, wraps = false, named = true) {
     const { svg, percent } = page;
-    const part = span.kind === "part";
+    const { kind, category } = span.what;
+    const part = kind === "part";
     const top = this.tops[(span.lane ?? -1) + 1];
     const whole = span.lane === undefined ? timelineSizes.strip : timelineSizes.lane;
     const box = this.box(span.begin, span.end, part ? 0.5 : 1);
     const [left, right] = [Math.max(box.x, 0), Math.min(box.x + box.width, this.width)];
     const name = this.nameOf(span);
-    const label = span.stage < 0 ? this.whatOf(span).split(",")[0] : name;
+    const label = span.stage < 0 ? span.what.name : name;
     const words = `${name}, ${this.whatOf(span)}, ${exactly(span.begin)} to ` +
       `${exactly(span.end)}: ${exactly(span.end - span.begin)}, ` +
       `${percent((span.end - span.begin) / this.frame.end, 3)} of the frame`;
-    const color = spanColors[span.kind] ?? span.kind;
     const thin = right - left < 6 ? "thin" : "";
     return svg("g", {
-      class: `span time time-${color} ${part ? "part" : ""} ${mark} ${thin}`,
-      style: timeStyle(color), role: "img", "aria-label": words, onpointerenter: () => {
+      class: `span time time-${category} ${part ? "part" : ""} ${mark} ${thin}`,
+      style: timeStyle(category), role: "img", "aria-label": words, onpointerenter: () => {
         this.told.textContent = words;
       },
     },
@@ -348,7 +322,7 @@ class Timeline {
       width: right - left - 8, height: wraps ? whole - 10 : whole }));
   }
 
-  // What up to three kept frames on either side did in the time that is seen.
+  // Spans of up to three kept frames on either side, within the view.
   beside() {
     const { svg } = page;
     const drawn = [];
@@ -356,10 +330,10 @@ class Timeline {
       const frame = this.frames[this.at + step];
       if (!frame) continue;
       const shift = frame.due - this.frame.due;
-      for (const { kind, lane, begin, end } of frame.spans) {
-        if (kind === "part" || end + shift < this.from || begin + shift > this.to) continue;
+      for (const { what, lane, begin, end } of frame.spans) {
+        if (what.kind === "part" || end + shift < this.from || begin + shift > this.to) continue;
         drawn.push(svg("rect", {
-          class: "time", style: timeStyle(spanColors[kind]), rx: 2,
+          class: "time", style: timeStyle(what.category), rx: 2,
           ...this.box(begin + shift, end + shift, 2),
           y: this.tops[lane + 1], height: timelineSizes.lane,
         }));
