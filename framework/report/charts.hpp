@@ -11,10 +11,10 @@
 #include "framework/analysis/stats/histogram.hpp"
 #include "framework/base/clock.hpp"
 
-// What charts draw, as data: pages and terminals draw the same.
+// Charts as data.
 namespace graphline::report {
 
-/// Work under the ceilings of a device: FLOP/s over FLOP/B.
+/// Roofline plot: FLOP/s over FLOP/B.
 struct roofline_chart {
   struct ceiling {
     std::string name;
@@ -24,11 +24,11 @@ struct roofline_chart {
   struct point {
     std::string stage;
     std::string part;             ///< empty for a whole stage
-    std::size_t group = 0;        ///< which stage
+    std::size_t group = 0;        ///< index of the stage
     double intensity = 0;         ///< FLOP/B
     double rate = 0;              ///< FLOP/s, achieved
     std::optional<double> share;  ///< of the critical path
-    std::string words;            ///< all that is known of it
+    std::string words;            ///< its figures, for the tooltip
   };
   double bandwidth = 0;              ///< B/s
   std::vector<ceiling> ceilings;     ///< lowest first
@@ -36,7 +36,7 @@ struct roofline_chart {
   std::vector<std::string> without;  ///< stages that cannot be drawn
 };
 
-/// Times by frame, thinned so that every spike shows.
+/// Times by frame, thinned without losing spikes.
 struct frames_chart {
   struct series {
     std::string name;
@@ -49,7 +49,7 @@ struct frames_chart {
   std::optional<nanoseconds> deadline;
 };
 
-/// How times are spread: a histogram of all.
+/// Histograms of times.
 struct distributions_chart {
   struct sample {
     std::string name;
@@ -62,7 +62,7 @@ struct distributions_chart {
   std::optional<nanoseconds> deadline;
 };
 
-/// What happened in each of the frames that are kept. Times are in ns.
+/// Timelines of the frames that are kept. Times are in ns.
 struct timeline_chart {
   struct stage {
     std::string name;
@@ -74,13 +74,13 @@ struct timeline_chart {
   std::size_t median = 0;
   std::optional<nanoseconds> deadline;
   nanoseconds clock_error = 0;
-  /// By frame, ascending: [number, due, begin, end, residual, n, then n times (kind of span, lane,
-  /// stage, part, begin, length), then to the end (time_category, stage, begin, length)]. `due` is
-  /// since the run's epoch, all other times since `due`; -1 is no stage or part.
+  /// By frame, ascending: [number, due, begin, end, residual, n, n times (kind of span, lane,
+  /// stage, part, begin, length), then any number of (time_category, stage, begin, length)]. `due`
+  /// counts from the run's epoch, all other times from `due`; -1 means no stage or part.
   std::vector<std::vector<nanoseconds>> frames;
 };
 
-/// Configurations against what each is compared with, as changes with their intervals.
+/// Changes of configurations against their references, with intervals.
 struct comparisons_chart {
   struct comparison {
     std::string metric;  ///< "p50"
@@ -89,26 +89,26 @@ struct comparisons_chart {
     double change = 0;
     std::optional<double> low = {};
     std::optional<double> high = {};
-    std::optional<graphline::verdict> verdict = {};  ///< where there is an interval
-    std::string words;                               ///< all that is known of it
+    std::optional<graphline::verdict> verdict = {};  ///< set if there is an interval
+    std::string words;                               ///< its figures, for the tooltip
   };
   std::vector<comparison> list;  ///< by metric, then reference
-  double margin = 0;             ///< changes within it are the same
+  double margin = 0;             ///< changes within it count as the same
 };
 
-/// Lines over the values of a parameter.
+/// Metrics against the values of a parameter.
 struct sweep_chart {
   struct line {
     std::string name;
-    std::vector<std::optional<double>> values;  ///< as many as there are values of the parameter
+    std::vector<std::optional<double>> values;  ///< one per value of the parameter
   };
   struct panel {
-    std::string title;  ///< what its lines are of, with the unit
+    std::string title;  ///< metric and unit
     std::vector<line> lines;
   };
   std::string parameter;
   std::vector<double> at;          ///< ascending
-  std::vector<std::string> texts;  ///< as they were written
+  std::vector<std::string> texts;  ///< values as written
   std::vector<panel> panels;
 };
 

@@ -22,10 +22,10 @@
 
 namespace graphline::report {
 
-// What a result says, before any format: `describe` makes a document of it, renderers make text,
-// pages, JSON, CSV and Markdown of a document and know nothing else.
+// A result as a document, independent of format. `describe` makes it; renderers, which know only
+// documents, turn it into text, pages, JSON, CSV and Markdown.
 
-/// Where something is shown; in data (JSON and CSV) by its key.
+/// Where a part appears; data (JSON and CSV) has it under its key.
 enum place : unsigned {
   in_text = 1,  ///< terminal and Markdown
   in_page = 2,
@@ -35,52 +35,51 @@ enum place : unsigned {
 };
 inline constexpr auto not_in_text = in_page | in_data;
 
-/// A value with its 95 % interval, an end of which may not be known.
+/// A value with its 95 % interval; an end may be unknown.
 struct estimate {
   quantity value;
   std::optional<double> low;
   std::optional<double> high;
 };
 
-/// Such as raw times, in nanoseconds; in data only.
+/// Raw times in nanoseconds and the like; in data only.
 using whole_numbers = std::vector<std::int64_t>;
 
-/// From where to where a value lies; an end may not be known.
+/// A range; an end may be unknown.
 struct span_of {
   std::optional<double> low;
   std::optional<double> high;
   unit in = unit::none;
 };
 
-/// A word that is good or bad news.
+/// A word with a color for good or bad news.
 struct judgment {
   enum class kind { good, bad, faint };
   std::string word;
   kind is = kind::faint;
 };
 
-/// One of several values that stand together, such as a parameter.
+/// One of several values in a cell, such as a parameter.
 struct named_value {
   std::string key;
-  /// `judgment` is never held: without it libstdc++ 12 would destroy what a copy that ran out of
-  /// memory never made (see `finding_items`).
+  /// Never a `judgment`, which only works around libstdc++ 12 (see `finding_items`).
   std::variant<bool, std::string, quantity, judgment> value;
 };
 
-/// Measured times: their histogram for people, their figures in data.
+/// Measured times: a histogram in text and page, figures in data.
 struct sampled {
-  std::shared_ptr<const distribution> of;  ///< null where nothing was measured
+  std::shared_ptr<const distribution> of;  ///< null if not measured
   std::vector<percentile_interval> intervals = {};
 };
 
-/// A value, or nothing where it is not known.
+/// A value, or empty if unknown.
 struct cell {
   using content =
       std::variant<std::monostate, bool, std::string, quantity, estimate, span_of, judgment,
                    sampled, std::vector<std::string>, std::vector<named_value>, whole_numbers>;
 
   cell() = default;
-  /// One of the alternatives.
+  /// An alternative of `content`.
   template <class T>
   requires(std::is_class_v<T>&& std::constructible_from<content, T>) cell(T of)
       : value(std::move(of)) {}
@@ -93,11 +92,11 @@ struct cell {
   requires(std::is_arithmetic_v<T> && !std::same_as<T, bool>) cell(T number, unit in = unit::none)
       : cell(quantity{static_cast<double>(number), in}) {}
 
-  /// A word of the language.
+  /// An enumerator as its word.
   template <class T>
   requires std::is_enum_v<T> cell(T word) : cell(to_word(word)) {}
 
-  /// What may not be known.
+  /// Empty without a value.
   template <class T>
   cell(const std::optional<T>& maybe) {
     if (maybe) *this = cell(*maybe);
@@ -108,19 +107,19 @@ struct cell {
   }
 
   bool known() const noexcept { return value.index() != 0; }
-  std::optional<quantity> number() const;  ///< of a quantity or an estimate
+  std::optional<quantity> number() const;  ///< a quantity, or an estimate's value
 
   content value;
 };
 
 sampled samples_of(const std::optional<distribution>& times);
 
-/// Nothing for an empty text.
+/// Empty for an empty text.
 inline cell unless_empty(const std::string& text) {
   return text.empty() ? cell() : cell(text);
 }
 
-/// A named value; in data only where it has no title. `note`: a few words beside it.
+/// A named value; without a title in data only. `note`: a few words beside it.
 struct fact {
   std::string key;
   std::string title;
@@ -129,35 +128,36 @@ struct fact {
 };
 
 struct facts {
-  std::string key;  ///< of the object in data; empty: its facts stand at the top
+  std::string key;  ///< of the object in data; if empty, facts go to the top level
   std::string title;
   std::vector<fact> list;
   unsigned where = everywhere;
-  bool folded = false;  ///< a list to look things up in, rather than figures
+  bool folded = false;  ///< a list to look things up in, not figures
 };
 
 struct column {
   std::string key;
   std::string title = {};
-  std::optional<unit> in = {};  ///< of its numbers; nothing for words
-  /// Left out where there is no room, the greatest first; 0 never, from 10 on before names are cut.
+  std::optional<unit> in = {};  ///< unit of its numbers; empty for words
+  /// Columns with the greatest rank are omitted first if there is no room: 0 never, from 10 on
+  /// before names are cut.
   int rank = 0;
-  std::string help = {};  ///< what it is, for the notes
+  std::string help = {};  ///< explanation for the notes
   unsigned where = everywhere;
   bool compared = false;      ///< between two results
-  bool shared_scale = false;  ///< its histograms lie on one scale, to be compared down the column
+  bool shared_scale = false;  ///< its histograms share one scale
   bool is_signed = false;     ///< its times are differences
-  bool decides = false;       ///< words: where two rows differ in it, no change is given of them
-  bool differs = false;       ///< words: they differ from those of the column before it
-  bool optional = false;  ///< in data not a key of a row where it is not known, rather than null
+  bool decides = false;       ///< words: rows that differ in it have no change
+  bool differs = false;       ///< words that differ from the column before it
+  bool optional = false;      ///< in data, rows omit the key of an unknown value
 };
 
-/// A column that people do not see.
+/// A column in data only.
 inline column data_column(std::string key, std::optional<unit> in = {}) {
   return {std::move(key), "", in, 0, "", in_data};
 }
 
-/// A column with what it holds of an item, so that both are said in one place.
+/// A column with the function that gives its value for an item.
 template <class Item>
 struct column_of {
   column is;
@@ -167,21 +167,21 @@ struct column_of {
 struct row {
   std::vector<cell> cells;  ///< as many as there are columns
   int level = 0;            ///< 1: a part of the last row of level 0
-  bool apart = false;       ///< a gap before it: what follows is compared with something else
+  bool apart = false;       ///< preceded by a gap: compared with another reference
   unsigned where = everywhere;
 };
 
-/// The first column names the rows. Where none is shown, the table is in data only.
+/// The first column names the rows. A table without shown rows is in data only.
 struct table {
   std::string key;
   std::string title;
-  std::string row_key;        ///< what a row is: "stage"
-  std::string part_key = {};  ///< what a row of level 1 is: "part"; empty where there are none
+  std::string row_key;        ///< of a row: "stage"
+  std::string part_key = {};  ///< of a row of level 1: "part"; empty if none
   std::vector<column> columns = {};
   std::vector<row> rows = {};
   unsigned where = everywhere;
-  std::optional<row> total = {};  ///< of all rows; in JSON its numbers, as the object "total"
-  bool titled = false;            ///< its title stands above it in a terminal too
+  std::optional<row> total = {};  ///< over all rows; in JSON its numbers, as the object "total"
+  bool titled = false;            ///< a terminal shows its title, too
 };
 
 template <class Item>
@@ -198,7 +198,7 @@ row row_of(const Item& item, const std::vector<column_of<Item>>& list, int level
   return made;
 }
 
-/// `made` with these columns, and a row for each item.
+/// Adds these columns and a row for each item to `made`.
 template <class Item>
 table table_of(table made, const std::vector<column_of<Item>>& list,
                const std::vector<Item>& items) {
@@ -217,7 +217,7 @@ struct chart {
   content drawn;
 };
 
-/// A few sentences on how something was made or is to be read.
+/// A few sentences on how a result was made or how to read it.
 struct note {
   std::string text;
   unsigned where = shown;
@@ -226,7 +226,7 @@ struct note {
 /// "95 % interval 9.497 frame/s to 9.608 frame/s".
 std::string interval_text(const estimate& of);
 
-/// A value by itself, with its unit; "-" where it is not known.
+/// A value with its unit; "-" if unknown.
 std::string shown_value(const cell& of);
 
 struct document {
@@ -235,16 +235,16 @@ struct document {
   std::string kind;  ///< "roofline", of the schema graphline.roofline/1
   std::string title;
   std::string description;
-  std::vector<std::string> lines;  ///< what ran, where and how
+  std::vector<std::string> lines;  ///< pipeline, device and settings
   std::vector<part> parts;
-  std::vector<finding> findings;       ///< failures stand before all parts
-  std::string table_of_csv;            ///< the key of the table that a CSV file holds
-  std::string headline = {};           ///< the key of the fact that a comparison goes by
-  std::string title_key = "pipeline";  ///< of the title in data; empty: it stands elsewhere
-  bool exact = false;                  ///< counted, not measured: it is the same each time
+  std::vector<finding> findings;       ///< failures appear before all parts
+  std::string table_of_csv;            ///< key of the table in a CSV file
+  std::string headline = {};           ///< key of the fact that a comparison leads with
+  std::string title_key = "pipeline";  ///< key of the title in data; empty to omit it
+  bool exact = false;                  ///< counted rather than measured, so repeatable
 };
 
-/// Whether a part is shown there; a chart is wherever people look.
+/// Whether a part appears there. Charts appear in text and page.
 bool is_in(place where, const document::part& part);
 
 }  // namespace graphline::report

@@ -15,10 +15,9 @@ namespace graphline::report {
 
 namespace {
 
-// {name} is a figure, {name noun} a number with its noun, "1 frame"; {subject} the first subject in
-// quotes, {subjects} all, {others} the rest;
-// {cases} the sentences of its cases; {@key} is what several sentences have in common. What stands
-// between [ and ] is left out unless all it names is known.
+// {name} is a figure; {name noun} a number with its noun, "1 frame"; {subject} the first subject in
+// quotes, {subjects} all, {others} the rest; {cases} the sentences of its cases; {@key} a common
+// part of several sentences. Text in brackets is omitted if a name in it is unknown.
 constexpr std::pair<std::string_view, std::string_view> sentences[] = {
     {"", "{text}"},
     {"of_result", "{file}: {why}"},
@@ -234,7 +233,7 @@ std::string text_of(const finding::figure& value) {
 
 std::optional<std::string> sentence_by(std::string_view key, const finding& of);
 
-/// What {name} stands for; nothing where it is not known.
+/// The value of {name}; empty if unknown.
 std::optional<std::string> value_of(const finding& of, std::string_view name) {
   const std::span<const std::string> subjects(of.subjects);
   if (name == "subject" && !subjects.empty()) return quote(subjects.front());
@@ -256,7 +255,7 @@ std::optional<std::string> value_of(const finding& of, std::string_view name) {
   return figure == nullptr ? std::nullopt : std::optional(text_of(*figure));
 }
 
-/// Nothing where a name is not known.
+/// The filled pattern; empty if a name is unknown.
 std::optional<std::string> filled(std::string_view pattern, const finding& of) {
   std::string text;
   while (!pattern.empty()) {
@@ -298,7 +297,7 @@ std::vector<std::string> sentences_of(const std::vector<finding>& list) {
 std::string sentence(const gate_result& of) {
   auto text = fmt::format("{}: {}", of.condition.text, to_word(of.outcome));
   if (of.value) {
-    // What differs from the limit by less than is shown is shown to the nanosecond.
+    // Shows nanoseconds if rounding would hide the difference from the limit.
     const bool is_time = of.value->in == unit::duration;
     const auto shown = to_text(*of.value);
     const bool alike = is_time && shown == to_text({of.condition.limit, unit::duration});

@@ -8,8 +8,8 @@
 
 namespace graphline::report {
 
-/// What a finding says, in a sentence without its first capital and its full stop. A finding
-/// without a key, such as a warning that a run wrote down, has its sentence as the figure "text".
+/// A finding as a sentence without initial capital and full stop. A finding without a key, such as
+/// a warning in a run's record, has its sentence as the figure "text".
 std::string sentence(const finding& of);
 
 std::vector<std::string> sentences_of(const std::vector<finding>& list);

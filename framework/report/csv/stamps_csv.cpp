@@ -21,7 +21,7 @@ namespace graphline {
 
 namespace {
 
-/// The stamps of one stage under one measure, with the middle of its rows made once.
+/// The stamps of one stage under one measure, with the common part of its rows.
 struct column {
   std::string fields;
   const std::vector<stamp_pair>* stamps;
@@ -45,7 +45,7 @@ std::vector<column> columns_of(const run_record& record) {
   return result;
 }
 
-/// `before`: fields that each row begins with, with the comma that follows them.
+/// `before`: leading fields of each row, with a trailing comma.
 void write_csv_rows(text_sink& to, const run_record& record, std::string_view before = {}) {
   const auto columns = columns_of(record);
   fmt::memory_buffer text;
@@ -78,7 +78,7 @@ void write_csv_rows(text_sink& to, const run_record& record, std::string_view be
 constexpr std::string_view configuration_columns = "id,configuration,member,";
 constexpr std::string_view trial_columns = "block,trial,counted,failed,affected,disturbed,";
 
-/// Whether a spreadsheet would take a cell for a formula, in its wide forms too.
+/// Whether a spreadsheet would take a cell for a formula, including full-width characters.
 bool begins_formula(std::string_view text) {
   constexpr std::string_view signs[] = {"=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20"};
   return std::ranges::any_of(signs, [&](auto sign) { return text.starts_with(sign); });
@@ -91,7 +91,7 @@ bool is_number(std::string_view text) {
   return problem == std::errc() && end == text.data() + text.size();
 }
 
-/// A parameter may be called like a column that is always there.
+/// Avoids the names of the fixed columns.
 std::string column_of(const std::string& key) {
   const auto fixed = fmt::format(",{}{}{}", configuration_columns, trial_columns, csv_header);
   const bool taken = fixed.find("," + key + ",") != fixed.npos || key == "duration_ns";

@@ -22,7 +22,7 @@ std::string origin_of(const calibration_record& record) {
   return "measured " + date + by;
 }
 
-/// Of a ceiling that counts in its precision. Its best time may be another ceiling's there.
+/// Ridge point of a ceiling, if it is the highest of its precision.
 cell ridge_point_of(const ceiling_figure& figure, const device_ceilings& all) {
   for (const auto& of : all.compute) {
     const bool counts = of.rate.what == figure.what && of.rate.arithmetic == figure.arithmetic;
@@ -31,7 +31,7 @@ cell ridge_point_of(const ceiling_figure& figure, const device_ceilings& all) {
   return {};
 }
 
-/// The peak that a ceiling comes up against; null where it has none, or none is known.
+/// The theoretical peak of a ceiling; null if unknown.
 const theoretical_peak* peak_of(const ceiling_figure& figure,
                                 const std::vector<theoretical_peak>& peaks) {
   std::string name;
@@ -47,7 +47,7 @@ const theoretical_peak* peak_of(const ceiling_figure& figure,
   return found == peaks.end() ? nullptr : &*found;
 }
 
-/// A ceiling that was measured, with the samples and how they were made where a result keeps them.
+/// A measured ceiling, with its samples if the result holds them.
 struct ceiling_row {
   const ceiling_figure& of;
   unit in;

@@ -15,7 +15,7 @@ std::string_view key_of(bound_verdict verdict) {
                                            : "open";
 }
 
-/// "holds", or in how many of its runs it held.
+/// "holds", or the number of runs that held.
 judgment outcome_of(const probe_summary& probe) {
   const auto all = probe.runs.size();
   if (all == 0) return {probe.disturbed > 0 ? "disturbed" : "not completed"};

@@ -19,57 +19,56 @@
 
 namespace graphline::report {
 
-// A document of each kind of result.
+// Documents of all kinds of results.
 
 document describe(const run_record& record, const run_analysis& analysis);
 document describe(const roofline_record& record, const roofline_analysis& analysis);
 document describe(const capacity_record& record, const capacity_analysis& analysis);
 document describe(const experiment_record& record, const experiment_analysis& analysis);
 
-/// The same of any of these records by itself.
+/// Analyzes and describes a record.
 template <class Record>
 document describe(const Record& record) {
   return describe(record, analyze(record));
 }
 
-/// What an experiment will do: every configuration with what it is compared with, and how trials
-/// are run and when they end. `trial_times`: about how long one of each configuration takes.
+/// The plan of an experiment: configurations with their references, and how trials run and end.
+/// `trial_times`: about how long a trial of each configuration takes.
 document describe(const experiment_plan& planned, const std::vector<nanoseconds>& trial_times);
 
 /// "name: 4 configurations, 10 trials each: about 1 min 20 s".
 std::string in_brief(const experiment_plan& planned, const std::vector<nanoseconds>& trial_times);
 
-/// What its trials will be too few for, whatever they measure: verdicts, its tail.
+/// What its trials are too few for in any case: verdicts, its tail.
 std::vector<std::string> forewarnings(const experiment_plan& planned);
 
-/// What a calibration's document says beside what was measured.
+/// Facts of a calibration's document that its record does not hold.
 struct calibration_notes {
-  std::optional<double> clock_mhz = {};  ///< of the theoretical peaks, where it was given
-  std::string kept_in = {};              ///< the file; empty where it is not kept
+  std::optional<double> clock_mhz = {};  ///< clock of the theoretical peaks, if given
+  std::string kept_in = {};              ///< file; empty if not stored
 };
 document describe(const calibration_record& record, const calibration_notes& notes = {});
 
-/// Latency, stages, and where the time of frames went; without frames only stages.
+/// Latency, stages and attribution; without frames only stages.
 void add_run_tables(document& to, const run_record& record, const run_analysis& analysis);
 
-/// The charts of a run of which there is something to draw.
+/// The charts of a run that have data.
 void add_run_charts(document& to, const run_record& record, const run_analysis& analysis);
 
-/// The timelines of as many frames as `most_numbers` of the chart's numbers have room for: the
-/// median frame and the slowest ones, each with those around it, and evenly spaced ones.
+/// Timelines of as many frames as fit into `most_numbers` numbers of the chart: the median and the
+/// slowest frames with their neighbors, and evenly spaced ones.
 timeline_chart timeline_of(const run_record& record, std::size_t median,
                            std::size_t most_numbers = 200'000);
 
-/// What a pipeline amounts to.
+/// Cost of a pipeline.
 document describe(const cost_summary& summary);
 
-/// What will happen when a plan runs: stages in order with where they run, what each waits for, the
-/// tensors of a frame and its memory. `cores`: for CPU stages, 0 where that is not known.
+/// A plan: stages in order with where they run and what they wait for, the tensors of a frame, and
+/// memory. `cores`: for CPU stages; 0 if unknown.
 document describe(const plan& p, const plan_target& target, int cores = 0);
 
-/// What changed between two results of one kind: their tables by row and column, their facts by
-/// name, and the lines of the files they were made from.
-/// `judged`: what stands in place of the tables and figures, where there are verdicts.
+/// Changes between two results of one kind: tables by row and column, facts by name, and lines of
+/// source files. `judged` replaces tables and figures if there are verdicts.
 struct judged_tables {
   std::string answer;
   std::vector<document::part> parts;
@@ -77,35 +76,35 @@ struct judged_tables {
 document diff(const document& before, const document& after, const std::string& file_before,
               const std::string& file_after, const judged_tables* judged = nullptr);
 
-/// The same of runs, with what became of their outputs.
+/// Compares runs, including their outputs.
 document diff(const analyzed_run& before, const analyzed_run& after);
 
-/// With the verdicts of `found`.
+/// Compares experiments, with the verdicts of `found`.
 document diff(const experiment_record& before, const experiment_record& after,
               const experiment_diff& found);
 
-// What the documents have in common.
+// Common parts of documents.
 
 using name_texts = std::vector<std::pair<std::string, std::string>>;
 
 /// "two_models on host: NAME (1 compute thread)", then how it ran.
 std::vector<std::string> heading_of(const run_record& record, std::string_view timing);
 
-/// What ended a run before its time, as failures; `which` run it was: " under timing layers".
+/// Adds failures for what ended a run early. `which` names the run: " under timing layers".
 void add_failures(document& to, const run_record& record, const std::string& which);
 
 /// The device and its environment.
 void add_machine(document& to, const device_properties& device, const name_texts& environment);
 
-/// Settings, device, environment and files that made a run. `run`: its settings, as they are shown.
+/// Settings, device, environment and source files of a run. `run`: settings as shown.
 void add_origin(document& to, const run_record& record, const settings& run);
 
-/// Settings as a record has them; of a run those that say something in it.
+/// Settings as in a record; for a run only those that apply.
 std::vector<fact> settings_facts(const settings& run);
 std::vector<fact> settings_facts(const experiment_settings& how);
 
-/// A row for each ceiling, with the ridge points of those that count. `measured`: the samples and
-/// how they were made, in the order of the figures; null where a result does not keep them.
+/// A row for each ceiling, with ridge points. `measured`: samples and how they were taken, in the
+/// order of the figures; null if the result does not hold them.
 table ceiling_table(const std::vector<ceiling_figure>& figures,
                     const std::vector<ceiling_record>* measured = nullptr,
                     const std::vector<theoretical_peak>& peaks = {});
@@ -113,7 +112,7 @@ table ceiling_table(const std::vector<ceiling_figure>& figures,
 /// Pairs of names and texts.
 std::vector<fact> facts_of(const name_texts& pairs);
 
-/// Of a pipeline, as "params" in data: numbers and booleans as such.
+/// Parameters of a pipeline, "params" in data, with typed numbers and booleans.
 fact parameters_fact(const name_texts& given);
 
 }  // namespace graphline::report

@@ -14,7 +14,7 @@ namespace graphline::report {
 
 namespace {
 
-/// Something of the result before and of the one after; null where it has none.
+/// Matching items of both results; null if one lacks it.
 template <class T>
 struct both {
   const T* before = nullptr;
@@ -22,7 +22,7 @@ struct both {
   const T& either() const { return before != nullptr ? *before : *after; }
 };
 
-/// The first's in its order, then what only the second has; by what `key` gives of each.
+/// Matches items by `key`: the first's in its order, then those of the second only.
 template <class T, class Key>
 std::vector<both<T>> joined(const std::vector<T>& before, const std::vector<T>& after, Key key) {
   std::vector<both<T>> list;
@@ -47,7 +47,7 @@ std::vector<const Part*> parts_of(const document& of) {
   return list;
 }
 
-/// Facts or tables of one key.
+/// Visits facts or tables with equal keys.
 template <class Part, class Visit>
 void for_both(const document& before, const document& after, Visit visit) {
   for (const auto* first : parts_of<Part>(before)) {
@@ -62,7 +62,7 @@ std::optional<double> number_of(const cell& of) {
   return number ? std::optional(number->value) : std::nullopt;
 }
 
-/// after / before - 1; nothing unless both are known and there is something to be a part of.
+/// after / before - 1; empty unless both are known and `before` is not 0.
 cell change_of(const cell& of_before, const cell& of_after) {
   const auto before = number_of(of_before);
   const auto after = number_of(of_after);
@@ -77,7 +77,7 @@ struct named_row {
   const row* of;
 };
 
-/// Rows of a level are joined within the row above that they belong to.
+/// Names rows of a level within the row above.
 std::vector<named_row> named_rows(const table& of) {
   std::vector<named_row> rows;
   std::string whole;
@@ -90,7 +90,7 @@ std::vector<named_row> named_rows(const table& of) {
   return rows;
 }
 
-/// Whether the words that decide it are the same in both: else their numbers are of two kinds.
+/// Whether all columns with `decides` are equal, so that numbers can be compared.
 bool is_of_one_kind(const table& in, const row& before, const row& after) {
   for (std::size_t c = 0; c < in.columns.size(); ++c) {
     if (!in.columns[c].decides) continue;
@@ -126,7 +126,7 @@ table diff_of(const table& before, const table& after) {
       line.cells.push_back(second ? second->cells[c] : cell());
       line.cells.push_back(same_kind ? change_of(first->cells[c], second->cells[c]) : cell());
     }
-    // A part that nobody measured.
+    // Omits parts without measurements.
     const bool empty = std::none_of(line.cells.begin() + 1, line.cells.end(),
                                     [](const cell& of) { return of.number().has_value(); });
     if (line.level == 0 || !empty) made.rows.push_back(std::move(line));
@@ -136,7 +136,7 @@ table diff_of(const table& before, const table& after) {
 
 // ---- Facts --------------------------------------------------------------------------------------
 
-/// What stands by its figures alone, of all facts that are shown.
+/// Shown facts that are figures.
 std::vector<fact> figures_of(const document& of) {
   std::vector<fact> list;
   for (const auto* some : parts_of<facts>(of)) {
@@ -162,7 +162,7 @@ table diff_of(const std::vector<fact>& before, const std::vector<fact>& after) {
       joined(before, after, &fact::key));
 }
 
-/// What is nested as "params.batch". Dates of results are never the same.
+/// Nested values have names such as "params.batch". Omits dates, which always differ.
 name_texts texts_of(const facts& of) {
   name_texts flat;
   for (const auto& one : of.list) {
@@ -185,7 +185,7 @@ std::vector<source_record> sources_of(const facts& of) {
   return files;
 }
 
-/// Whether it tells which files were read.
+/// Whether the document lists the files that were read.
 bool has_files(const document& of) {
   const auto list = parts_of<facts>(of);
   return std::any_of(list.begin(), list.end(), [](const facts* x) { return x->key == "files"; });
@@ -266,7 +266,7 @@ table output_table(const std::vector<output_change>& outputs) {
 
 // ---- The document -------------------------------------------------------------------------------
 
-/// Why a run has no latency to compare; empty where it has one.
+/// Why a run has no latency to compare; empty if it has one.
 std::string why_no_headline(const document& of, const std::vector<fact>& figures) {
   if (std::ranges::find(figures, of.headline, &fact::key) != figures.end()) return "";
   const bool overloaded =
@@ -274,7 +274,7 @@ std::string why_no_headline(const document& of, const std::vector<fact>& figures
   return overloaded ? "was overloaded" : "has too few frames";
 }
 
-/// "end to end p50 150 ms, after 85.0 ms, -43.3 %", by the fact that the documents name.
+/// "end to end p50 150 ms, after 85.0 ms, -43.3 %", for the documents' `headline`.
 std::string answer(const document& before, const document& after) {
   const auto first = figures_of(before);
   const auto second = figures_of(after);
@@ -290,7 +290,7 @@ std::string answer(const document& before, const document& after) {
                      why.empty() ? why_no_headline(after, second) : why);
 }
 
-/// What ended a result early, and what its figures may not be.
+/// Adds failures and warnings of a result.
 void add_troubles(document& to, const document& from, const std::string& file) {
   for (const auto& found : from.findings) {
     if (found.how == finding_severity::note) continue;
@@ -299,7 +299,7 @@ void add_troubles(document& to, const document& from, const std::string& file) {
   }
 }
 
-/// What changed in the tables.
+/// Adds the changes of tables.
 void add_tables(document& made, const document& before, const document& after) {
   if (before.headline.empty()) {
     made.lines.push_back(before.title);

@@ -143,7 +143,7 @@ struct member_runs {
   std::vector<const run_record*> runs;
 };
 
-/// In the order in which the configurations name them.
+/// First runs of pipelines, in the order of the configurations.
 std::vector<member_runs> runs_by_member(const experiment_record& record) {
   std::vector<member_runs> result;
   for (std::size_t c = 0; c < record.configurations.size(); ++c) {
@@ -159,7 +159,7 @@ std::vector<member_runs> runs_by_member(const experiment_record& record) {
   return result;
 }
 
-/// Those of the first run's facts that are the same in all; `of` gives them of a run.
+/// Facts of the first run that all runs share; `of` returns those of a run.
 template <class Get>
 std::vector<fact> shared(const std::vector<const run_record*>& runs, Get of) {
   auto list = of(*runs.front());
@@ -173,7 +173,7 @@ std::vector<fact> shared(const std::vector<const run_record*>& runs, Get of) {
   return list;
 }
 
-/// How a run was carried out, in words by setting; those worth none are left out.
+/// How a run was executed, by setting; omits settings without words.
 std::vector<fact> aspects_of(const run_record& record) {
   const auto& run = record.run;
   name_texts list = {{"strategy", std::string(to_word(run.strategy))},
@@ -193,13 +193,13 @@ std::vector<fact> aspects_of(const run_record& record) {
   return facts_of(list);
 }
 
-/// Without empty parts.
+/// Joins non-empty parts.
 std::string joined(std::vector<std::string> parts) {
   std::erase(parts, "");
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
-/// What holds for all of these runs, and is not varied: "async, graphs stage; batch=1".
+/// Settings that all of these runs share: "async, graphs stage; batch=1".
 std::string way_of(const std::vector<const run_record*>& runs,
                    const std::set<std::string>& varied) {
   std::vector<std::string> words;
@@ -214,7 +214,7 @@ std::string way_of(const std::vector<const run_record*>& runs,
   return joined({fmt::format("{}", fmt::join(words, ", ")), parameters_of(parameters)});
 }
 
-/// "45 frames after 5 warm-up", where that holds for all of these runs; else empty.
+/// "45 frames after 5 warm-up" if all of these runs share it.
 std::string frames_of(const std::vector<const run_record*>& runs) {
   const auto& first = runs.front()->run;
   const bool same = std::ranges::all_of(runs, [&](const run_record* run) {
@@ -296,13 +296,13 @@ void add_failures(document& to, const experiment_view& of) {
   if (record.interrupted) {
     to.findings.push_back({"experiment_interrupted", finding_severity::failure});
   }
-  // Of a failure or an interruption the reason is told already.
+  // The reason of a failure or an interruption is shown elsewhere.
   if (!record.stopped.empty() && !record.interrupted && !record.failure) {
     to.findings.push_back(warning("ended_early").with("why", record.stopped));
   }
 }
 
-/// What stands against reading the tables as those of a whole experiment.
+/// Adds reasons why the tables do not cover the whole experiment.
 void add_restrictions(document& to, const experiment_view& of) {
   const auto& summary = of.summary;
   if (summary.trials_left_out > 0 && summary.complete_blocks > 0) {
@@ -319,8 +319,8 @@ void add_restrictions(document& to, const experiment_view& of) {
   }
 }
 
-/// Which configuration of a pipeline wins, where all are compared with one baseline. Of sweeps and
-/// of timing methods nobody asks that.
+/// Adds the winner of a pipeline's configurations, if all have one baseline. Sweeps and timing
+/// methods have no winner.
 void add_winner(document& to, const experiment_view& of) {
   const auto& pairs = of.record.pairs;
   const bool only_timing = of.labels.keys() == std::vector<std::string>{"timing"};
@@ -389,7 +389,7 @@ void add_notes(document& to, const experiment_view& of) {
 
 // ---- How it was made ----------------------------------------------------------------------------
 
-/// What no configuration sets, and all runs have in common.
+/// Settings that no configuration sets and all runs share.
 std::vector<fact> settings_of_all(const experiment_record& record) {
   std::vector<const run_record*> runs;
   for (const auto& [name, of] : runs_by_member(record))
@@ -454,7 +454,7 @@ document describe(const experiment_record& record, const experiment_analysis& an
 
 namespace {
 
-/// "45 s", "1 min 20 s", "2 h 5 min", "3 h": to the second, minute.
+/// "45 s", "1 min 20 s", "2 h 5 min", "3 h".
 std::string rough_duration(double ns) {
   const auto seconds = static_cast<std::int64_t>(std::ceil(ns / 1e9));
   if (seconds < 60) return fmt::format("{} s", seconds);
@@ -467,7 +467,7 @@ std::string rough_duration(double ns) {
   return in_two(seconds / 3600, "h", seconds % 3600 / 60, "min");
 }
 
-/// Blocks that begin before the time limit, the first in any case.
+/// Blocks that begin before the time limit, at least one.
 std::int64_t blocks_in_time(const experiment_plan& planned, nanoseconds block) {
   const auto limit = planned.how.time_limit;
   if (!limit || block == 0) return planned.how.trials;

@@ -19,7 +19,7 @@ bool in_any_table(const member_summary&) {
   return true;
 }
 
-/// A table for people with these columns of each pipeline of each configuration.
+/// A shown table with these columns for each pipeline of each configuration.
 table member_table(const experiment_view& of, std::string key, std::string title,
                    const member_columns& columns,
                    bool (*has_row)(const member_summary&) = in_any_table) {
@@ -60,12 +60,12 @@ const comparison* comparison_of(const experiment_view& of, const compared_member
   return member.pair == nullptr ? nullptr : find_comparison(of.summary, *member.pair, what);
 }
 
-/// A metric with its change and the verdict on it; of a main one the interval of the change too.
+/// Adds a metric with change and verdict; for a main metric also the interval.
 void add_metric(member_columns& to, const experiment_view& of, figure what, bool main = false) {
   using m = const compared_member&;
   const std::string key(to_word(what));
   const bool points = what == figure::late;
-  // Of what is not compared nothing is missing.
+  // Rows without a comparison are blank, not unknown.
   const auto otherwise = [](m x) { return x.pair ? cell() : cell(""); };
   const auto grows = [&of, what](const configuration_member& who) {
     return what != figure::throughput && of.of(who).latency_grows();
@@ -159,8 +159,7 @@ table late_frames(const experiment_view& of) {
 
 // ---- Stages -------------------------------------------------------------------------------------
 
-/// Whether a stage takes longer or shorter than in the baseline by a part of its frame that could
-/// matter: what changes by less is seldom worth a word, be it several times what it was.
+/// Whether the change of a stage's time against the baseline is a relevant fraction of its frame.
 bool matters(const experiment_view& of, const comparison& found) {
   constexpr double least_part = 0.01;
   if (found.verdict != verdict::faster && found.verdict != verdict::slower) return false;
@@ -168,7 +167,7 @@ bool matters(const experiment_view& of, const comparison& found) {
   return !frame || std::abs(found.difference) >= least_part * static_cast<double>(frame->median());
 }
 
-/// Each stage of a pipeline in every configuration that times it.
+/// Stages of a pipeline in every configuration that times them.
 table stage_table(const experiment_view& of, const std::string& pipeline, std::size_t number) {
   std::vector<column_of<std::string>> columns = {
       {{"stage", "stage"}, [](const std::string& name) { return name; }}};
@@ -199,7 +198,7 @@ table stage_table(const experiment_view& of, const std::string& pipeline, std::s
   return made;
 }
 
-/// What is compared with what: the columns that comparisons begin with in data.
+/// Leading data columns of comparisons: the compared pair.
 std::vector<column_of<comparison>> pair_columns(const experiment_record& record) {
   std::vector<column_of<comparison>> list;
   const auto add = [&](const char* name, const char* member,
@@ -221,7 +220,7 @@ cell range_cell(const std::optional<interval>& range, double size = 1) {
   return range ? cell(span_of{range->low / size, range->high / size, none}) : cell();
 }
 
-/// All are data; people see those that matter, against each baseline, the largest changes first.
+/// All comparisons in data; shown are those that matter, by baseline, largest changes first.
 table stage_comparisons(const experiment_view& of) {
   using c = const comparison&;
   const auto stage_of = [&of](c x) -> const auto& {
@@ -254,7 +253,7 @@ table stage_comparisons(const experiment_view& of) {
   return made;
 }
 
-/// Of all that is compared, for programs.
+/// All comparisons, in data.
 table comparison_table(const experiment_view& of) {
   using c = const comparison&;
   const auto is_time = [](c x) { return x.figure == figure::p50 || x.figure == figure::tail; };
@@ -326,7 +325,7 @@ cell share_of(std::size_t some, std::size_t all) {
   return all == 0 ? cell() : cell(static_cast<double>(some) / static_cast<double>(all), share);
 }
 
-/// What people see of a pipeline beside its times, and all that programs do.
+/// Columns of a pipeline: data, and what is shown besides times.
 const std::vector<column_of<member_summary>>& member_figures() {
   using s = const member_summary&;
   static const std::vector<column_of<member_summary>> columns = {
@@ -355,8 +354,7 @@ const std::vector<column_of<member_summary>>& member_figures() {
   return columns;
 }
 
-/// A configuration, and below it each of its pipelines. What a row of the other level does not have
-/// is left out of it.
+/// Configurations, each followed by its pipelines. Rows omit values of the other level.
 table configuration_table(const experiment_view& of) {
   table made{"configurations", "", "configuration", "member", {}, {}, in_data};
   made.columns = {{"name"}, {"id"}, {"assignments"}};
@@ -440,7 +438,7 @@ void add_data(document& to, const experiment_view& of) {
 
 namespace {
 
-/// "p50 60.2 ms, -18.8 % (95 % interval -19.4 to -18.1 %)"; of late frames in points.
+/// "p50 60.2 ms, -18.8 % (95 % interval -19.4 to -18.1 %)"; in points for late frames.
 std::string words_of(const comparison& of, const std::string& metric) {
   const auto value = to_text({of.value, unit_of(of.figure)});
   const auto range = of.change_range();
@@ -507,7 +505,7 @@ chart chart_of(const sweep& of) {
     }
     return made;
   };
-  // Two values show no course.
+  // Two values are no curve.
   const auto add = [&](const std::string& title, std::vector<sweep_chart::line> lines) {
     std::erase_if(lines, [](const auto& one) {
       const auto known = std::ranges::count_if(one.values, [](const auto& v) { return !!v; });
@@ -517,7 +515,7 @@ chart chart_of(const sweep& of) {
   };
   add("FLOP/B", {line("FLOP/B", &sweep_point::intensity, 1)});
   std::vector<sweep_chart::line> times = {line("p50", &sweep_point::time, unit.nanoseconds)};
-  // Of the whole frame it is no bound.
+  // The roofline time does not bound a whole frame.
   if (of.what)
     times.push_back(line("roofline time", &sweep_point::roofline_time, unit.nanoseconds));
   add(fmt::format("p50 {}", unit.name), std::move(times));

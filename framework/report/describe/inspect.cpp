@@ -17,8 +17,7 @@ struct cost_row {
   const layer_figures* layer = nullptr;
 };
 
-/// The shape, with the element type where that is not the usual float32; of several outputs the
-/// first.
+/// The shape of the first output, with the element type unless float32.
 cell shape_of(const cost_row& x) {
   if (x.stage == nullptr) return {};
   const auto& outputs = x.stage->outputs;
@@ -29,7 +28,7 @@ cell shape_of(const cost_row& x) {
   return more ? text + fmt::format(" and {} more", outputs.size() - 1) : text;
 }
 
-/// Of a stage by the names of its tensors.
+/// Outputs; for a stage with the names of its tensors.
 cell output_of(const cost_row& x) {
   if (x.stage == nullptr) return {};
   if (x.layer != nullptr) return to_string(x.layer->output);

@@ -20,7 +20,7 @@ decltype(named_value::value) value_of(const nlohmann::ordered_json& of) {
   return of.get<std::string>();
 }
 
-/// What stands in the record under a key, whose end may name a unit.
+/// A fact from a key of the record; the key's suffix may name a unit.
 fact fact_of(const std::string& key, const nlohmann::ordered_json& value) {
   for (const auto& [ending, in] : {std::pair{"_ns", unit::duration}, {"_bytes", unit::bytes}}) {
     if (!key.ends_with(ending)) continue;
@@ -34,7 +34,7 @@ fact fact_of(const std::string& key, const nlohmann::ordered_json& value) {
   return {key, key, std::move(texts)};
 }
 
-/// As `fields` names them.
+/// Facts named as in `fields`.
 template <class Part>
 std::vector<fact> facts_of_part(const Part& part) {
   std::vector<fact> list;

@@ -44,7 +44,7 @@ table stage_table(const plan& p) {
   return made;
 }
 
-/// One stage that waits for another.
+/// A dependency between stages.
 struct edge {
   const planned_stage& stage;
   const dependency& wait;
@@ -77,7 +77,7 @@ table edge_table(const plan& p) {
   return made;
 }
 
-/// A tensor, and where its bytes lie in those of a frame.
+/// A tensor and its place in the frame's memory.
 struct placed_tensor {
   const planned_tensor& of;
   std::size_t offset;

@@ -9,7 +9,7 @@ namespace graphline::report {
 
 namespace {
 
-/// FLOP/s of work that has any FLOPs; nothing where a figure is not known.
+/// FLOP/s of work with FLOPs; empty if a figure is unknown.
 std::optional<double> rate_over(const cost_record& cost, const std::optional<double>& ns) {
   if (!cost.flops || *cost.flops <= 0 || !ns || *ns <= 0) return std::nullopt;
   return static_cast<double>(*cost.flops) * 1e9 / *ns;
@@ -17,7 +17,7 @@ std::optional<double> rate_over(const cost_record& cost, const std::optional<dou
 
 // ---- Stages and parts ---------------------------------------------------------------------------
 
-/// A stage or a part of one. Of a CPU stage, for which no ceiling stands, only a time is known.
+/// A stage or a part. A CPU stage, which has no ceiling, has only a time.
 struct roofline_row {
   const std::string& name;
   const stage_record& stage;
@@ -124,7 +124,7 @@ facts totals(const roofline_analysis& analysis) {
            {"ratio", "ratio", cell(times, ratio), "measured over roofline"}}};
 }
 
-/// The ceilings that the rooflines rest on.
+/// Ceilings used for the roofline.
 facts ceilings_used(const roofline_summary& summary, const calibration& from) {
   facts made{"", "Ceilings", {}, shown};
   made.list.push_back({"memory", "memory", cell(summary.bandwidth.value, unit::bytes_per_second),
@@ -141,7 +141,7 @@ facts ceilings_used(const roofline_summary& summary, const calibration& from) {
 
 // ---- The chart ----------------------------------------------------------------------------------
 
-/// What is known of a point.
+/// Figures of a point as words.
 std::string words_of(const roofline_metrics& of, double rate) {
   using enum unit;
   auto text = fmt::format("{} in {}: {} · {} · {} measured",
@@ -158,7 +158,7 @@ chart chart_of(const run_record& run, const roofline_summary& summary) {
   for (std::size_t i = 0; i < summary.stages.size(); ++i) {
     const auto& held = summary.stages[i];
     const auto& stage = run.stages[held.stage];
-    // Not for what does not compute, moves no bytes or was not measured.
+    // Omits work without FLOPs, bytes or a time.
     const auto add = [&](const roofline_metrics& of, const std::optional<double>& share,
                          const std::string& part) {
       const auto rate = rate_over(of.cost, of.measured);

@@ -116,7 +116,7 @@ table output_table(const run_record& record) {
       record.outputs);
 }
 
-/// As a trace of each stage alone saw them; in planned order.
+/// Operations from traces of each stage alone, in planned order.
 table operation_table(const run_record& record) {
   table made{
       "operations",
@@ -173,7 +173,7 @@ table graph_table(const run_record& record) {
   return made;
 }
 
-/// What programs read and people do not, or see in other words.
+/// Adds parts for data only.
 void add_data(document& to, const run_record& record, const run_analysis& analysis) {
   const auto& summary = analysis.summary;
   auto times = samples_of(summary.end_to_end);
@@ -216,7 +216,7 @@ void add_data(document& to, const run_record& record, const run_analysis& analys
            {"failure", "", record.failure}});
 }
 
-/// How the tables are to be read.
+/// Adds notes on how to read the tables.
 void add_notes(document& to, const run_record& record, const run_analysis& analysis) {
   std::string text;
   const auto add = [&text](const std::string& line) { text += (text.empty() ? "" : "\n") + line; };

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::size_t most_frames = 2000;  ///< of the end-to-end times
 
-/// All times of few frames; of more than `most` the first, the last, and the shortest and longest
-/// of equal stretches, so that every spike shows.
+/// All times of up to `most` frames; otherwise the first, the last, and the shortest and longest of
+/// equal stretches, which keeps every spike.
 frames_chart::series series_of(std::string name, const std::vector<nanoseconds>& times,
                                std::size_t most) {
   const auto count = times.size();

@@ -13,7 +13,7 @@ namespace {
 
 using enum unit;
 
-/// A figure of a sample, as every table of a run has them.
+/// A figure of a sample, common to all tables of a run.
 struct statistic {
   std::string title;
   int rank = 0;      ///< of its column in a table of stages
@@ -34,7 +34,7 @@ std::vector<statistic> statistics(const std::optional<distribution>& end_to_end)
   const auto shown = end_to_end ? std::ssize(percentiles_of_table(*end_to_end)) : 0;
   for (int i = 0; i < shown; ++i) {
     const auto& [name, p] = shown_percentiles[i];
-    // The two common ones stay; of the others those farther out, which say more of the tail.
+    // Keeps the two common percentiles, then those farther out in the tail.
     const int rank = i < 2 ? 5 * i : 16 - i;
     const int end_rank = i == 0 ? 0 : i == 1 ? 7 : i + 1;
     list.push_back({std::string(name), rank, end_rank,
@@ -47,8 +47,7 @@ std::vector<statistic> statistics(const std::optional<distribution>& end_to_end)
   return list;
 }
 
-/// A row of the figures, below the percentiles the ends of their intervals, and what of the times
-/// was queue wait.
+/// A row of figures, the intervals of percentiles below them, and a row of queue waits.
 table end_to_end_table(const run_analysis& analysis) {
   const auto& times = *analysis.summary.end_to_end;
   table made{"end_to_end_times", "End to end", "", "", {{"frames", "end to end"}}, {}, shown};
@@ -84,7 +83,7 @@ table end_to_end_table(const run_analysis& analysis) {
   return made;
 }
 
-/// What a page begins with and a comparison goes by.
+/// Leading figures of a page and of comparisons.
 facts latency_facts(const run_analysis& analysis) {
   const auto& times = *analysis.summary.end_to_end;
   facts made{"latency", "Latency", {}, in_page};
@@ -102,7 +101,7 @@ const roofline_stage* roofline_of(const run_analysis& analysis, std::size_t stag
   return found == list.end() ? nullptr : &*found;
 }
 
-/// A stage, by the time that stands for it and all that was measured of it, or a part of one.
+/// A stage with all its measures, or a part.
 struct stage_row {
   const stage_record& stage;
   const part_record* part;
@@ -122,7 +121,7 @@ cell measured_times(const stage_row& x, measure what) {
   return samples_of(found->times);
 }
 
-/// The spans between events, where they hold more than the stage.
+/// Spans between events, if they contain more than the stage.
 cell spans_of(const stage_row& x) {
   if (x.part != nullptr || x.stage.busy.empty()) return {};
   return samples_of(distribution::of(lengths(x.stage.device)));
@@ -180,7 +179,7 @@ std::vector<column_of<stage_row>> stage_columns(const run_record& record,
   return list;
 }
 
-/// Stages in planned order, each with its parts; those that were not timed in data only.
+/// Stages in planned order with their parts; untimed ones in data only.
 table stage_table(const run_record& record, const run_analysis& analysis) {
   const auto columns = stage_columns(record, statistics(analysis.summary.end_to_end));
   table made{"stages", "Stages", "stage", "part", columns_of(columns)};
@@ -211,14 +210,14 @@ table stage_table(const run_record& record, const run_analysis& analysis) {
 
 constexpr double least_share = 0.01;
 
-/// Whether a row takes so little in every column that it need not stand alone.
+/// Whether a row is negligible in every column.
 bool is_small(const attribution_row& of, const attribution_summary& summary) {
   const auto little = [](double part, double whole) { return part < least_share * whole; };
   return little(of.all, summary.end_to_end.all) && little(of.typical, summary.end_to_end.typical) &&
          little(of.slowest, summary.end_to_end.slowest);
 }
 
-/// Few frames have none that are typical, to compare the slowest with.
+/// Whether there are enough frames for typical and slowest ones.
 bool has_groups(const run_record& record) {
   return record.frames.size() >= samples_needed(0.5);
 }
@@ -256,7 +255,7 @@ table attribution_table(const run_record& record, const attribution_summary& sum
   };
   made.titled = true;
   const double whole_more = summary.end_to_end.slowest - summary.end_to_end.typical;
-  // Where slow frames are hardly slower there is nothing to take parts of.
+  // Fractions of a negligible difference mean nothing.
   const bool parts = whole_more > least_share * summary.end_to_end.typical;
   const auto add = [&](std::string name, cell stage, cell what, std::string_view goes_to,
                        const auto& of) {
@@ -288,7 +287,7 @@ table attribution_table(const run_record& record, const attribution_summary& sum
   return made;
 }
 
-/// With the lower bounds of it.
+/// Adds the attribution and lower bounds.
 void add_attribution(document& to, const run_record& record, const attribution_summary& summary) {
   to.parts.push_back(attribution_table(record, summary));
   std::vector<nanoseconds> slowest(summary.slowest_frames.begin(), summary.slowest_frames.end());

@@ -15,32 +15,32 @@ std::int64_t or_none(std::optional<std::size_t> index) {
   return index ? static_cast<std::int64_t>(*index) : -1;
 }
 
-/// Frames as rows of whole numbers, as long as there is room for them.
+/// Frames as rows of numbers, up to a total size.
 class kept_frames {
  public:
-  /// `record` must outlive this.
+  /// @pre `record` outlives this.
   kept_frames(const run_record& record, std::size_t most_numbers)
       : record_(record), timeline_(record), attributor_(record), left_(most_numbers) {}
 
-  /// False where there was no room left.
+  /// Returns false if there is no room left.
   bool keep(std::size_t frame) {
     if (rows_.contains(frame)) return true;
     auto made = row_of(frame);
-    // The first is kept in any case: a page that has a timeline has a frame in it.
+    // Always keeps the first: a timeline needs a frame.
     if (!rows_.empty() && made.size() > left_) return false;
     left_ -= std::min(left_, made.size());
     rows_.emplace(frame, std::move(made));
     return true;
   }
 
-  /// With `reach` frames on either side.
+  /// Keeps a frame and `reach` frames on either side.
   void keep_around(std::size_t frame, std::size_t reach) {
     keep(frame);
     const auto end = std::min(frame + reach + 1, record_.frames.size());
     for (auto at = frame - std::min(frame, reach); at < end; ++at) keep(at);
   }
 
-  /// How many more of the length of those that are kept there is room for.
+  /// Number of frames of average length that still fit.
   std::size_t room() const {
     std::size_t used = 0;
     for (const auto& [frame, row] : rows_) used += row.size();
@@ -101,7 +101,7 @@ timeline_chart timeline_of(const run_record& record, std::size_t median, std::si
   constexpr std::int64_t most_around_slow = 4;
   kept_frames frames(record, most_numbers);
   frames.keep_around(median, around_median);
-  // A slow frame may be the fault of one in flight with it.
+  // A frame in flight with a slow one may be the cause.
   const auto in_flight = std::clamp<std::int64_t>(record.run.in_flight, 1, most_around_slow);
   for (const auto frame : slowest_frames(end_to_end_times(record))) {
     frames.keep_around(frame, static_cast<std::size_t>(in_flight));

@@ -10,13 +10,13 @@
 
 namespace graphline {
 
-// The parts that result files have in common.
+// Common parts of result files.
 
-/// A time in milliseconds; null for what is not known.
+/// A time in milliseconds; null if unknown.
 nlohmann::ordered_json ms_or_null(const std::optional<double>& ns);
 
-/// A distribution in milliseconds as in `graphline.run/1`: what the sample does not carry is null,
-/// and "needs" tells for each such percentile how many frames it takes.
+/// A distribution in milliseconds as in `graphline.run/1`. Percentiles that need more frames are
+/// null; "needs" holds how many they need.
 nlohmann::ordered_json distribution_json(const std::optional<distribution>& times);
 
 /// Pairs of names and texts as an object of strings.

@@ -21,22 +21,22 @@ class missing_key : public input_error {
   using input_error::input_error;
 };
 
-/// A value somewhere in a JSON text that was read, with the way to it, so that whatever is missing
-/// or of the wrong kind can be named: "members[0].stages[2].device.begin". The text must outlive
-/// it. Everything throws an `input_error` that names the place.
+/// A value in parsed JSON with its path, for messages: "members[0].stages[2].device.begin".
+/// @pre the parsed JSON outlives this
+/// @throws input_error, from every member, that names the path
 class json_part {
  public:
-  /// `name`: what the whole is called in messages.
+  /// `name`: of the root in messages.
   json_part(const nlohmann::ordered_json& whole, std::string name)
       : value_(&whole), where_(std::move(name)) {}
 
   const std::string& where() const noexcept { return where_; }
   const nlohmann::ordered_json& json() const noexcept { return *value_; }
 
-  /// The value of an object's key; throws `missing_key` where it lacks that.
+  /// The value of an object's key. @throws missing_key
   json_part at(std::string_view key) const;
 
-  /// The value of an object's key; nothing where it is missing or null.
+  /// The value of an object's key; empty if missing or null.
   std::optional<json_part> find(std::string_view key) const;
 
   /// The values of a list, in order.
@@ -44,7 +44,7 @@ class json_part {
 
   const std::string& text() const;
   bool boolean() const;
-  double number() const;  ///< "nan", "inf" and "-inf" among them
+  double number() const;  ///< accepts "nan", "inf" and "-inf"
 
   template <std::integral T>
   T whole() const {
@@ -58,7 +58,7 @@ class json_part {
     result.reserve(list().size());
     for (const auto& item : list()) {
       const auto number = whole_of<T>(item);
-      // The way to an item is made only for a message: columns are long.
+      // Builds the path of an item only for a message: columns are long.
       result.push_back(number ? *number : items()[result.size()].template whole<T>());
     }
     return result;
@@ -67,14 +67,14 @@ class json_part {
   /// A list of [name, text], or an object of texts, in its order.
   std::vector<std::pair<std::string, std::string>> pairs() const;
 
-  /// A word of the language.
+  /// An enumerator by its word.
   template <class T>
   T word() const {
     if (const auto value = from_word<T>(text())) return *value;
     fail("a word that this program knows");
   }
 
-  /// Throws: the place, what was expected there and what there is.
+  /// @throws input_error with the path, what was expected and what is there
   [[noreturn]] void fail(std::string_view expected) const;
 
  private:

@@ -24,7 +24,7 @@ std::string in_one_line(const json& v) {
 
 void write_value(text_sink& to, const json& v, const std::string& indent);
 
-/// One entry a line; of a list of plain values all in one.
+/// Writes one entry per line, or all on one line if `plain`.
 void write_entries(text_sink& to, const json& v, const std::string& indent, bool plain) {
   const auto within = indent + "  ";
   const auto line = plain ? "" : "\n" + within;

@@ -9,34 +9,33 @@
 
 namespace graphline {
 
-/// A value on one line, as text that a terminal only shows: control characters and marks that
-/// reverse the direction of text stand as "\u202e", which reads back as the same. Bytes that are
-/// not UTF-8 become U+FFFD.
+/// A value on one line, safe for terminals: control characters and marks that reverse the direction
+/// of text become escapes such as "\u202e", which read back as the same. Invalid UTF-8 becomes
+/// U+FFFD.
 std::string json_in_one_line(const nlohmann::ordered_json& value);
 
-/// JSON for programs that a person can also read: objects and arrays of objects one entry a line,
-/// indented by two; arrays of plain values on one line, however long; texts as in
-/// `json_in_one_line`. Numbers are the shortest that read back as the same double; what is not
-/// finite becomes null. Ends with a newline.
+/// Readable JSON: one entry per line, indented by two, but arrays of plain values on one line;
+/// texts as in `json_in_one_line`. Numbers are the shortest that read back as the same double; NaN
+/// and infinity become null. Ends with a newline.
 void write_json(text_sink& to, const nlohmann::ordered_json& value);
 std::string json_text(const nlohmann::ordered_json& value);
 
-/// The same on one line, with a newline at its end.
+/// `json_in_one_line` with a newline.
 std::string json_line(const nlohmann::ordered_json& value);
 
-/// A time that was taken, as milliseconds.
+/// A measured time in milliseconds.
 double milliseconds(nanoseconds ns);
 
-/// A time that was worked out, such as a mean, as milliseconds to a thousandth of a nanosecond.
+/// A computed time, such as a mean, in milliseconds, rounded to a thousandth of a nanosecond.
 double milliseconds(double ns);
 
-/// Null where there is no value.
+/// Null without a value.
 template <class T>
 nlohmann::ordered_json or_null(const std::optional<T>& value) {
   return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
 }
 
-/// Text that is a number or a boolean as such, other text as a string.
+/// A number or boolean if the text is one, else a string.
 nlohmann::ordered_json typed(const std::string& text);
 
 }  // namespace graphline

@@ -11,7 +11,7 @@
 
 namespace graphline {
 
-// The fields of what records hold of the floors below them.
+// Fields of the structs of lower floors that records hold.
 
 template <class Archive>
 void fields(Archive& a, part_of_record<settings> auto& of) {

@@ -24,14 +24,13 @@ std::vector<T> wholes_from(const json_part& from, const range& allowed) {
   auto list = from.wholes<T>();
   for (std::size_t i = 0; i < list.size(); ++i) {
     const auto number = static_cast<double>(list[i]);
-    // The way to an item is made only for a message: columns are long.
+    // Builds the path of an item only for a message: columns are long.
     if (allowed && !allowed->holds(number)) expect_within(allowed, number, from.items()[i]);
   }
   return list;
 }
 
-/// The columns of a table, named `names`, all of one length, in each row of which no time lies
-/// before that of the column before.
+/// Reads columns `names` of equal length, whose times ascend within each row.
 template <std::size_t N>
 std::array<std::vector<nanoseconds>, N> columns_from(const json_part& from,
                                                      const std::array<const char*, N>& names) {
@@ -75,7 +74,7 @@ class record_reader : public record_counts {
     if constexpr (!part_of_a_record<T>) from_.at(key);  // null where there is nothing
     if (const auto part = from_.find(key)) read(*part, item.emplace(), allowed);
   }
-  /// One that is missing was not filled.
+  /// A missing column is empty.
   template <class T>
   void column(std::string_view key, std::vector<T>& list, const range& allowed = {}) {
     const auto part = from_.find(key);
@@ -83,7 +82,7 @@ class record_reader : public record_counts {
     read(*part, list, allowed);
     expect_entries(*part, list.size(), frames);
   }
-  /// At work at most from one event to the other.
+  /// Busy times do not exceed the time between events.
   void busy(std::string_view key, std::vector<nanoseconds>& list,
             const std::vector<stamp_pair>& device) {
     const auto part = from_.find(key);
@@ -157,7 +156,7 @@ class record_reader : public record_counts {
   const json_part& from_;
 };
 
-/// What holds of a whole record beyond its fields.
+/// Checks across the fields of a record.
 template <class Record>
 void check_whole(const json_part&, const Record&) {}
 

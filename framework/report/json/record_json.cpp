@@ -13,7 +13,7 @@ using json = nlohmann::ordered_json;
 template <class T>
 json value_json(const T& item);
 
-/// What JSON has no number for is a text; zero has no sign.
+/// NaN and infinity become texts; zero loses its sign.
 json value_json(double number) {
   if (std::isnan(number)) return "nan";
   if (std::isinf(number)) return number > 0 ? "inf" : "-inf";
@@ -25,7 +25,7 @@ json value_json(const std::optional<T>& item) {
   return item ? value_json(*item) : json();
 }
 
-/// A list of [name, text], in which names may come twice.
+/// A pair [name, text]; names may repeat.
 json value_json(const std::pair<std::string, std::string>& text) {
   return json::array({text.first, text.second});
 }

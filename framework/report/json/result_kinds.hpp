@@ -13,17 +13,17 @@
 
 namespace graphline {
 
-// Every kind of result that a file holds and `report` and `diff` read back. A further one is a
-// record with its `fields`, a line in both lists here, and a `describe` of it.
+// Kinds of results in files, which `report` and `diff` read back. A new kind needs a record with
+// `fields`, a line in both lists here, and a `describe`.
 
 using any_record = std::variant<run_record, experiment_record, roofline_record, calibration_record,
                                 capacity_record, cost_summary>;
 
 struct result_kind {
-  std::string_view name;     ///< of the schema, before the version
+  std::string_view name;     ///< schema without version
   std::string_view words;    ///< "a run"
-  std::string_view command;  ///< of graphline, that writes it
-  bool bare = false;         ///< the record is the whole file, not what its key "record" holds
+  std::string_view command;  ///< command that writes it
+  bool bare = false;         ///< the file is the record; it has no key "record"
 };
 
 /// In the order of `any_record`.
@@ -43,7 +43,7 @@ struct pointers_to<std::variant<Record...>> {
   using type = std::variant<const Record*...>;
 };
 
-/// A record of any kind, where it is.
+/// A reference to a record of any kind.
 using record_view = pointers_to<any_record>::type;
 
 }  // namespace graphline

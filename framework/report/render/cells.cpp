@@ -13,7 +13,7 @@ namespace graphline::report {
 
 namespace {
 
-/// The largest of a column's times; nothing where it has none.
+/// The largest time of a column; empty if it has none.
 std::optional<double> largest_in(const shown_table& shown, std::size_t column) {
   std::optional<double> largest;
   if (shown.of.columns[column].in != unit::duration) return largest;
@@ -24,14 +24,13 @@ std::optional<double> largest_in(const shown_table& shown, std::size_t column) {
   return largest;
 }
 
-/// The unit of the table, unless nothing would be left of the column's figures in it, or they would
-/// have more than five digits.
+/// The unit of the table, unless the column's figures would vanish in it or exceed five digits.
 time_unit unit_beside(time_unit unit, double largest) {
   const double shown = largest / unit.nanoseconds;
   return largest == 0 || (shown >= 0.1 && shown < 100'000) ? unit : unit_for(largest);
 }
 
-/// A number whose unit its column names.
+/// A number without its unit, which the column names.
 std::string in_column(const quantity& of, const time_unit& time, bool is_signed = false) {
   switch (of.in) {
     case unit::duration:
@@ -49,8 +48,7 @@ std::string in_column(const quantity& of, const time_unit& time, bool is_signed 
   }
 }
 
-/// Of times that stand with their unit: the common one, unless little would be left in it of the
-/// largest of those at hand.
+/// Unit of times that carry it: the common one, unless the largest time nearly vanishes in it.
 time_unit unit_among(const time_unit& common, double largest) {
   constexpr double least = 0.01;
   return largest == 0 || largest / common.nanoseconds >= least ? common : unit_for(largest);
@@ -60,8 +58,8 @@ std::string with_unit(double ns, const time_unit& unit) {
   return fmt::format("{}{} {}", ns < 0 ? "-" : "", in_unit(std::abs(ns), unit), unit.name);
 }
 
-/// For each line, the unit of its times in columns that do not name theirs: one for all with which
-/// the smallest time keeps three digits, unless the largest has more than five in it.
+/// For each line, the unit of times in columns without a unit: a common unit that leaves three
+/// digits to the smallest time, unless the largest exceeds five.
 std::vector<time_unit> units_of_lines(const shown_table& shown) {
   std::vector<double> largest_of(shown.lines.size(), 0);
   double smallest = std::numeric_limits<double>::infinity();
@@ -107,7 +105,7 @@ std::string text_in(const cell& of, const column& in, const time_unit& time,
   return text;
 }
 
-/// The histograms of a column; none where it holds no samples or too few values.
+/// The histograms of a column; empty without samples or with too few values.
 std::vector<std::string> histograms_in(const shown_table& shown, std::size_t column) {
   std::vector<const distribution*> all;
   bool any = false;

@@ -7,23 +7,22 @@
 
 namespace graphline::report {
 
-/// Whether a fact is for people, and known.
+/// Whether text and page show a fact: it is known and has a title.
 bool is_shown(const fact& of) noexcept;
 
-/// A fact's value as text, for people: its times have one unit with those of the other facts.
+/// A fact's value as text; times share one unit with those of the other facts.
 std::string shown_fact(const facts& in, const fact& of);
 
-/// Whether a number counts something, so that data has it without a fraction or an exponent.
+/// Whether a number is a count, written in data without fraction or exponent.
 bool is_whole(const quantity& of) noexcept;
 
-/// The columns of a table that are shown there and of which anything is known.
+/// Columns of a table that appear there and have a known value.
 std::vector<std::size_t> shown_columns(const table& of, place where);
 
-/// A table as texts, for whoever shows it to people: one unit of time for all of it, that of its
-/// first times, beside the heading of the rows or, where these are numbers, of these times; columns
-/// that would be far too small or too large in it have their own. Other units stand in the cells,
-/// unless a heading is the unit itself; times among them have one unit too. "-" is what is not
-/// known.
+/// A table as texts. All times have the unit of the first column of times, which stands beside the
+/// heading of the rows or, if the rows are numbers, of these times. A column whose times would be
+/// far too small or large has its own unit. Other units stand in the cells unless the heading is
+/// the unit itself; times among them share one unit, too. Unknown values are "-".
 struct shown_table {
   /// `where`: in_text or in_page.
   shown_table(const table& of, place where);
@@ -31,8 +30,8 @@ struct shown_table {
   bool is_total(std::size_t line) const { return of.total && line + 1 == lines.size(); }
 
   const table& of;
-  std::vector<std::size_t> columns;  ///< those of the table that are shown
-  std::vector<const row*> lines;     ///< its rows, and then its total
+  std::vector<std::size_t> columns;  ///< indices of the shown columns
+  std::vector<const row*> lines;     ///< shown rows, then the total
   std::vector<std::string> titles;
   std::vector<std::vector<std::string>> rows;
 };

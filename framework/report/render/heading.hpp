@@ -11,7 +11,7 @@
 
 namespace graphline {
 
-// What the tables for people have in common.
+// Common texts of headings and tables.
 
 /// "host: NAME (1 compute thread)".
 std::string device_of(const device_properties& device);
@@ -19,12 +19,12 @@ std::string device_of(const device_properties& device);
 /// "two_models on host: NAME (1 compute thread)".
 std::string subject_of(const run_record& record);
 
-/// "async, graphs stage, 1 frame in flight, wait block"; names priorities where they are off, and
-/// arrivals where they follow a schedule. `cores`: as `workers_of`.
+/// "async, graphs stage, 1 frame in flight, wait block", with priorities if off and arrivals if
+/// scheduled. `cores`: as in `workers_of`.
 std::string way_of(const settings& run, int cores = 0);
 
-/// "workers=4", "workers=2 (one per free core)" by the cores for CPU stages where nobody set them;
-/// empty without workers, and where neither is known.
+/// "workers=4", or "workers=2 (one per free core)" if the default applies; empty without workers or
+/// if neither is known.
 std::string workers_of(const settings& run, int cores);
 
 /// "constant 30 frame/s"; "closed".
@@ -36,10 +36,10 @@ std::string parameters_of(const std::vector<std::pair<std::string, std::string>>
 /// "1 frame", "45 frames".
 std::string counted(std::int64_t count, std::string_view noun);
 
-/// "at most 2 frames waited at once"; of more than the queue takes, how many waited outside it.
+/// "at most 2 frames waited at once", with those outside a full queue.
 std::string most_waited(const run_record& record);
 
-/// What people call a measure in a table: "device", "synchronized".
+/// A measure's name in tables: "device", "synchronized".
 std::string_view short_name(measure what) noexcept;
 
 }  // namespace graphline

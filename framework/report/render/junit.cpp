@@ -10,8 +10,8 @@ namespace graphline::report {
 
 namespace {
 
-/// Text as text in XML 1.0, in an attribute too. Control characters, which it cannot hold at all,
-/// stand as "?".
+/// Escapes text for XML 1.0, attributes included. Control characters, which XML cannot hold, become
+/// "?".
 std::string xml_text(std::string_view text) {
   std::string result;
   for (const char c : printable(text)) {

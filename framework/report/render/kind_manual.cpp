@@ -12,8 +12,7 @@
 namespace graphline {
 namespace {
 
-/// Rows of cells as text: every column as wide as its widest cell, two blanks between columns, no
-/// blanks at the end of a line.
+/// Aligns columns, two blanks apart, without trailing blanks.
 template <std::size_t Columns>
 std::vector<std::string> aligned(const std::vector<std::array<std::string, Columns>>& rows) {
   std::array<std::size_t, Columns> widths{};
@@ -32,7 +31,7 @@ std::vector<std::string> aligned(const std::vector<std::array<std::string, Colum
   return lines;
 }
 
-/// " (optional)" or " (one or more)" for the inputs that are so.
+/// " (optional)" or " (one or more)" if it applies to an input.
 std::string input_note(const stage_kind& kind, std::size_t index) {
   const bool optional = index + kind.optional_inputs >= kind.inputs.size();
   const bool repeated = kind.repeat_last_input && index + 1 == kind.inputs.size();
@@ -58,8 +57,7 @@ std::string default_cell(const parameter& p) {
   return p.default_value.value_or("optional");
 }
 
-/// One row for each parameter with its help beneath: beside the row, help would be left with too
-/// few columns to read.
+/// One row per parameter with its help below, where it has enough width.
 void append_parameters(std::string& page, const std::vector<parameter>& parameters,
                        std::size_t page_width) {
   if (parameters.empty()) {

@@ -7,12 +7,12 @@
 
 namespace graphline {
 
-/// What `graphline stages KIND` prints: headline, inputs, outputs, parameters, then the kind's own
-/// `manual`. Plain text ending in a newline, in so many columns.
+/// The output of `graphline stages KIND`: headline, inputs, outputs, parameters and the kind's
+/// `manual`, as plain text of `width` columns.
 std::string describe_kind(const stage_kind& kind, std::size_t width = 80);
 
-/// What `graphline stages` prints: a line for each kind with where it runs and its headline, the
-/// kinds of each plug-in together beneath its file.
+/// The output of `graphline stages`: a line per kind with where it runs and its headline; kinds of
+/// a plug-in follow its file.
 std::string list_kinds(const stage_registry& registry, std::size_t width = 80);
 
 }  // namespace graphline

@@ -9,11 +9,10 @@ namespace graphline::report {
 
 namespace {
 
-/// An invisible character that keeps a site from making a link of what stands around it: neither
-/// backslashes nor entities do.
+/// Invisible character that keeps a site from making a link; backslashes and entities do not.
 constexpr std::string_view no_link = "&#8203;";
 
-/// Whether a line with this text in front of byte `at` may begin a list, a heading or a rule there.
+/// Whether a line with this text before byte `at` may begin a list, a heading or a rule there.
 bool begins_block(std::string_view text, std::size_t at) {
   const char c = text[at];
   const auto before = text.substr(0, at);
@@ -28,8 +27,7 @@ bool begins_block(std::string_view text, std::size_t at) {
   return first && c == '=';
 }
 
-/// Text that Markdown, HTML within it and the sites that show it take as text: no markup, no link,
-/// and nobody is mentioned.
+/// Escapes text for Markdown, HTML and sites that render it: no markup, links or mentions.
 std::string markdown_text(std::string_view of) {
   const auto text = printable(of);
   std::string result;

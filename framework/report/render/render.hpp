@@ -20,12 +20,12 @@ std::string as_text(const document& of, const terminal_style& as = {});
 /// For a pull request: GitHub's tables, no charts.
 std::string as_markdown(const document& of);
 
-/// The table that the document names, a line for each row, times in whole nanoseconds where they
-/// were measured so. Only the header where the document lacks it.
+/// The table `table_of_csv`, one line per row, measured times in whole nanoseconds. Empty without
+/// that table.
 std::string as_csv(const document& of);
 
-/// One object: what the document says under its keys, times in ms; then the record it was made of,
-/// without loss. A calibration is its own record.
+/// One object: the document under its keys, times in ms; then the record it was made of, without
+/// loss. A calibration is its own record.
 void write_json(text_sink& to, const document& of, std::optional<record_view> record = {});
 
 /// The gates of a command, for CI.
@@ -35,14 +35,13 @@ struct gate_suite {
   std::vector<gate_result> results;
 };
 
-/// A test suite with a test case for each gate, as JUnit writes them; one that cannot be judged is
-/// a failure.
+/// A JUnit test suite with a test case for each gate; one that cannot be judged is a failure.
 std::string as_junit(const gate_suite& of);
 
-/// A chart as the script of a page takes it: {"kind": "roofline", ...}.
+/// A chart as JSON for the page: {"kind": "roofline", ...}.
 nlohmann::ordered_json chart_data(const chart& of);
 
-/// A page by itself, which asks for nothing else.
+/// A self-contained page. Its script draws the document, which it holds as JSON.
 std::string as_html(const document& of);
 
 }  // namespace graphline::report

@@ -8,8 +8,8 @@ namespace {
 
 constexpr std::string_view reset = "\x1b[0m";
 
-/// Of the eight colors that every terminal with colors has, so that its own scheme decides how
-/// they stand on its background.
+/// Uses the eight basic colors, so that the terminal's scheme makes them readable on its
+/// background.
 std::string_view sequence_of(color in) noexcept {
   switch (in) {
     case color::heading:

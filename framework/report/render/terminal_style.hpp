@@ -6,25 +6,24 @@
 
 namespace graphline {
 
-/// What a text is to whoever reads it; a color where there are any.
+/// Role of a text, shown as a color if available.
 enum class color { plain, heading, faint, good, bad, warning };
 
-/// What the place that a text is shown in can take.
+/// Capabilities of the output.
 struct terminal_style {
-  bool colors = false;     ///< escape sequences for colors (ECMA-48, SGR) are understood
+  bool colors = false;     ///< supports color escape sequences (ECMA-48, SGR)
   std::size_t width = 80;  ///< columns
 };
 
-/// `text` in a color: between escape sequences where there is color, and as it is where there is
-/// none. Escape sequences in the text would not survive `printable`, so that a name brings none.
+/// `text` between escape sequences if colors are supported. `printable` removes escape sequences
+/// from names.
 std::string colored(std::string_view text, color in, const terminal_style& as);
 
-/// How many bytes at the start of `text` a terminal shows as they are meant: up to what it would
-/// act on, ends of lines, tabs and, where there are colors, the sequences of `colored` aside, or to
-/// what is no UTF-8.
+/// Bytes at the start of `text` that are safe for a terminal: up to the first control character
+/// other than line ends, tabs and, with colors, sequences of `colored`, or the first invalid UTF-8.
 std::size_t shown_bytes(std::string_view text, bool colors) noexcept;
 
-/// Bytes of the sequence of `colored` that `text` begins with: 0 for none.
+/// Length of the sequence of `colored` at the start of `text`; 0 if none.
 std::size_t escape_at(std::string_view text) noexcept;
 
 }  // namespace graphline

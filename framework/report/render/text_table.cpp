@@ -15,13 +15,13 @@ bool has_digit(std::string_view cell) {
   return std::any_of(cell.begin(), cell.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-/// Columns from the decimal point on; 0 without one.
+/// Width from the decimal point on; 0 without one.
 std::size_t width_of_decimals(std::string_view cell) {
   const auto point = cell.find('.');
   return point == std::string_view::npos ? 0 : cell.size() - point;
 }
 
-/// Pads the numbers of a column so that, set to the right, their points stand under each other.
+/// Pads right-aligned numbers of a column to align their decimal points.
 void align_points(std::vector<std::string*>& cells) {
   std::size_t widest = 0;
   for (const auto* cell : cells) {
@@ -37,7 +37,7 @@ void pad(std::string& cell, text_table::align align, std::size_t width) {
   cell.insert(align == text_table::align::left ? cell.size() : 0, missing, ' ');
 }
 
-/// Where the characters of a text begin, and how wide it is up to there; last its end.
+/// Byte offset and width before each character of a text, then its end.
 struct measured_text {
   explicit measured_text(std::string_view of) : text(of) {
     std::size_t width = 0;
@@ -61,7 +61,7 @@ struct measured_text {
   std::vector<std::size_t> widths;
 };
 
-/// The characters from `from` on that fit, with a mark at either end that is cut.
+/// The characters from `from` on that fit, with a mark at each cut end.
 std::string window_of(const measured_text& of, std::size_t from, std::size_t width) {
   constexpr std::string_view mark = "…";
   std::string result(from > 0 ? mark : "");
@@ -74,8 +74,8 @@ std::string window_of(const measured_text& of, std::size_t from, std::size_t wid
   return to < of.characters() ? result.append(mark) : result;
 }
 
-/// Cuts two texts that differ to a width each, from the same character on, so that the first one in
-/// which they differ is in sight, with a third of the room before it.
+/// Cuts two texts to a width each, from the same character on, such that their first difference is
+/// visible after a third of the width.
 void cut_around_difference(std::string& one, std::string& other, std::size_t width_of_one,
                            std::size_t width_of_other) {
   const measured_text a(one);
@@ -102,7 +102,7 @@ void cut_around_difference(std::string& one, std::string& other, std::size_t wid
   other = std::move(cut_other);
 }
 
-/// A table on its way to a width: which columns it still has, and how wide they are.
+/// Fits a table to a width: its remaining columns and their widths.
 class table_layout {
  public:
   /// `lines`: the heading, then the rows.
@@ -120,7 +120,7 @@ class table_layout {
     }
   }
 
-  /// Leaves columns out and cuts names, the longest first, as far as it takes.
+  /// Omits columns and cuts names, the longest first, until the table fits.
   void fit(std::size_t room) {
     while (width() > room && leave_one_out(extra_column)) continue;
     const auto whole = widths_;
@@ -160,7 +160,7 @@ class table_layout {
     return width;
   }
 
-  /// What a column of names can do with: its heading stands whole.
+  /// Minimum width of a column of names: its heading is not cut.
   std::size_t least_of(std::size_t i) const {
     if (columns_[i].least == 0) return widths_[i];
     return std::max(columns_[i].least, text_width(lines_.front()[i]));
@@ -170,7 +170,7 @@ class table_layout {
     std::vector<std::size_t> least;
     for (std::size_t i = 0; i < widths_.size(); ++i) {
       least.push_back(least_of(i));
-      // What is wider than the room is cut in any case, however long it is.
+      // Always cuts to the width of the terminal.
       widths_[i] = std::min(widths_[i], std::max(least[i], room));
     }
     while (width() > room) {
@@ -185,8 +185,8 @@ class table_layout {
     return true;
   }
 
-  /// "change % of p95" where several columns are headed "change %": by the nearest column before it
-  /// whose heading is its own.
+  /// "change % of p95" if several columns have the heading "change %", by the nearest column before
+  /// it with a unique heading.
   std::string title_of(std::size_t column) const {
     const auto& headings = lines_.front();
     const auto is_unique = [&](std::size_t i) {
@@ -198,8 +198,8 @@ class table_layout {
     return fmt::format("{} of {}", headings[column], headings[owner]);
   }
 
-  /// The most expendable column but the first, the last of those that are alike; false where none
-  /// is that expendable.
+  /// Omits the last of the most expendable columns other than the first. Returns false if none is
+  /// that expendable.
   bool leave_one_out(int least_expendable) {
     if (shown_.size() < 2) return false;
     const auto found =
@@ -224,8 +224,8 @@ class table_layout {
   std::string left_out_;
 };
 
-/// "…b.0/attn/MatMul+2" of "/b.0/attn/MatMul+/b.0/attn/Add+/b.0/Add": names that PyTorch gives
-/// layers differ at their ends, and a group goes by its first layer.
+/// "…b.0/attn/MatMul+2" for "/b.0/attn/MatMul+/b.0/attn/Add+/b.0/Add": PyTorch's names of layers
+/// differ at the end, and a group is named after its first layer.
 std::string end_of_path(std::string_view first, std::size_t others, std::size_t width) {
   const auto count = others > 0 ? fmt::format("+{}", others) : "";
   if (text_width(first) + count.size() <= width) return std::string(first) + count;
@@ -300,7 +300,7 @@ std::string table_name(std::string_view name, std::size_t width) {
   const auto width_of = [&](std::size_t i) {
     return text_width(std::string_view(shown).substr(starts[i], starts[i + 1] - starts[i]));
   };
-  // Takes from the middle until what is left and the mark fit.
+  // Removes from the middle until the rest and the mark fit.
   constexpr std::string_view mark = "…";
   total += text_width(mark);
   const std::size_t characters = starts.size() - 1;

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Letters and digits, with "-" for whatever stands between them.
+/// Letters and digits, with "-" between groups of them.
 std::string file_name(std::string_view text) {
   constexpr std::string_view plain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";

@@ -9,24 +9,24 @@
 
 namespace graphline {
 
-/// Where calibrations are kept: one file for each device, named after its backend, its name and, of
-/// `host`, the number of compute threads.
+/// Folder of calibrations: one file per device, named after its backend, its name and, for `host`,
+/// the number of compute threads.
 class calibration_store {
  public:
-  /// In the folder `calibrations` of `cache`, as `cache_folder` answers it; an empty one keeps
-  /// nothing.
+  /// Uses the folder `calibrations` of `cache`, which `cache_folder` returns; stores nothing if
+  /// empty.
   explicit calibration_store(const std::filesystem::path& cache);
 
-  /// The file of a device's calibration, whether it is there or not; empty without a folder.
+  /// The file of a device's calibration, existing or not; empty without a folder.
   std::string path_of(const device_properties& device) const;
 
-  /// Opens that file before there is a calibration, as `calibration_json` has it, to commit to it.
-  /// Makes the folder. What was kept before stays until then. Throws an `input_error` where nothing
-  /// can be written there, or another calibration of the device is being made.
+  /// Opens the file for a calibration, in the form of `calibration_json`, which the caller commits.
+  /// Creates the folder. An earlier calibration stays until then.
+  /// @throws input_error if it cannot be written, or another process calibrates the device
   output_file open(const device_properties& device) const;
 
-  /// What is kept of a device; nothing where there is none. Throws an `input_error` where there is
-  /// a file that cannot be read as a calibration.
+  /// The calibration of a device, if any.
+  /// @throws input_error if the file cannot be read as a calibration
   std::optional<calibration_record> find(const device_properties& device) const;
 
  private:

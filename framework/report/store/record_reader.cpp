@@ -21,7 +21,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-/// Everything that is wrong with a file as a whole reads alike.
+/// Refuses a file as a whole.
 [[noreturn]] void refuse_result(const std::string& path, std::string_view message) {
   throw input_error(fmt::format("{}: error: {}", printable(path), printable(message)));
 }
@@ -37,14 +37,14 @@ std::string schemas_read() {
   return fmt::format("graphline {} reads {}", version(), listed(schemas, schemas.size()));
 }
 
-/// The schema that a result says it has; empty where it says nothing.
+/// The schema of a result; empty without one.
 std::string schema_of(const json& value) {
   if (!value.is_object()) return {};
   const auto found = value.find("schema");
   return found != value.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-/// Among `result_kinds`; throws where `schema` is of none.
+/// Index into `result_kinds`. @throws input_error for an unknown schema
 std::size_t checked_kind(const std::string& path, const std::string& schema) {
   for (std::size_t kind = 0; kind < std::size(result_kinds); ++kind) {
     if (schema == fmt::format("{}/{}", result_kinds[kind].name, version_read)) return kind;
@@ -55,7 +55,7 @@ std::size_t checked_kind(const std::string& path, const std::string& schema) {
                                   schemas_read()));
 }
 
-/// " (graphline 0.1.0 wrote it)" where a result says so.
+/// " (graphline 0.1.0 wrote it)" if the result names its version.
 std::string writer_of(const json& result) {
   const json::json_pointer place("/environment/graphline");
   if (!result.contains(place) || !result[place].is_string()) return {};
@@ -65,7 +65,7 @@ std::string writer_of(const json& result) {
 [[noreturn]] void refuse_broken(const std::shared_ptr<const source_text>& source,
                                 const json_error& problem) {
   const std::string_view text = source->text();
-  // The place is that of the last byte read, counted from 1.
+  // byte() is the last byte read, from 1.
   const auto at = std::min(std::max<std::size_t>(problem.byte(), 1) - 1, text.size());
   const auto before = text.substr(0, at);
   const auto line = static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n')) + 1;

@@ -27,7 +27,7 @@
 namespace graphline {
 namespace {
 
-/// What the first line of every trial store begins with, of whatever version: by this it is known.
+/// Begin of the first line of trial stores of any version, by which they are recognized.
 constexpr std::string_view store_beginning = R"({"schema":"graphline.trials/)";
 
 /// The schema of the stores that this program writes and reads.
@@ -48,7 +48,7 @@ json configuration_json(const planned_configuration& configuration) {
   return {{"name", what.name}, {"assignments", texts_json(what.assignments)}, {"members", members}};
 }
 
-/// The first line: what the experiment is, down to the settings of every pipeline that runs in it.
+/// The first line: the experiment with the settings of all its pipelines.
 std::string store_header(const experiment_plan& planned) {
   const auto count = static_cast<std::int64_t>(planned.configurations.size());
   json header = {{"schema", store_schema},
@@ -67,7 +67,7 @@ std::string store_header(const experiment_plan& planned) {
   return json_line(header);
 }
 
-/// What trials must have in common to go on.
+/// Parts of the header that must be equal to resume.
 json identity_of(const json_part& header) {
   json result;
   for (const char* key : {"name", "files", "graphline", "configurations"}) {
@@ -77,9 +77,8 @@ json identity_of(const json_part& header) {
   return result;
 }
 
-/// Whether trials made under one header may go on under another: an empty text, or why not and what
-/// to do, for the end of a message. Settings that only decide how long an experiment goes on and
-/// how it is judged may differ.
+/// Why an experiment cannot be resumed under another header, with the remedy, for the end of a
+/// message; empty if it can. Settings of its length and its verdicts may differ.
 std::string why_not_resumed(const json_part& stored, const json_part& now) {
   const auto before = identity_of(stored);
   const auto after = identity_of(now);
@@ -103,7 +102,7 @@ std::string why_not_resumed(const json_part& stored, const json_part& now) {
 
 // ---- Reading ------------------------------------------------------------------------------------
 
-/// Whether a file begins as every trial store does, of whatever version. Waits for no pipe.
+/// Whether a file is a trial store of any version. Does not block on a pipe.
 bool is_trial_store(const std::string& path) {
   if (std::error_code none; !std::filesystem::is_regular_file(path, none)) return false;
   std::ifstream file(path, std::ios::binary);
@@ -112,7 +111,7 @@ bool is_trial_store(const std::string& path) {
   return file && begins_trial_store(beginning);
 }
 
-/// The lines of a store that were written to their end.
+/// Complete lines of a store.
 class line_reader {
  public:
   explicit line_reader(const std::string& path) : path_(path), file_(path, std::ios::binary) {
@@ -120,14 +119,14 @@ class line_reader {
     file_.exceptions(std::ios::badbit);  // else too little memory for a line looks like a bad disk
   }
 
-  /// The next line, without its end; nothing after the last one.
+  /// Reads the next line without its newline. Returns false after the last one.
   bool next(std::string& line) {
     try {
       if (!std::getline(file_, line)) return false;
     } catch (const std::ios::failure&) {
       fail();
     }
-    // Without its end, the process that wrote it was killed.
+    // A line without a newline: its process was killed.
     half_ = file_.eof();
     if (half_) return false;
     ++number_;
@@ -178,14 +177,14 @@ json header_of(const std::string& line, const std::string& path) {
                   number, quote(path, 200), printable(why)));
 }
 
-/// What a trial store holds, without its trials being read.
+/// Header and state of a trial store, without its trials.
 struct store_outline {
   json header;
   std::size_t trials = 0;
   bool ended = false;  ///< says that the experiment ended
 };
 
-/// Throws an `input_error` when the store is of another version or its first line is damaged.
+/// @throws input_error if the store has another version or a damaged first line
 store_outline outline_of(const std::string& path) {
   line_reader lines(path);
   store_outline outline;
@@ -199,7 +198,7 @@ store_outline outline_of(const std::string& path) {
   return outline;
 }
 
-/// The trials of a store, and where the next one goes.
+/// The trials of a store and the offset of the next one.
 struct stored_trials {
   std::vector<trial_record> trials;
   std::uint64_t bytes = 0;  ///< up to the end of the last trial
@@ -207,8 +206,9 @@ struct stored_trials {
   bool followed = false;    ///< by that line, or by one that was not written to its end
 };
 
-/// Reads every trial. `members`: how many pipelines each configuration has. A last line that is not
-/// whole is passed over. Throws an `input_error` that names the line that is damaged.
+/// Reads all trials, ignoring an incomplete last line. `members`: number of pipelines by
+/// configuration.
+/// @throws input_error that names a damaged line
 stored_trials read_trials(const std::string& path, const std::vector<std::size_t>& members) {
   line_reader lines(path);
   stored_trials stored;
@@ -229,7 +229,7 @@ stored_trials read_trials(const std::string& path, const std::vector<std::size_t
       stored.ended = stored.followed = false;
       stored.bytes = lines.bytes();
     } catch (const json_error& broken) {
-      // A power failure may leave a last line with its end but not all before it.
+      // A power failure can lose part of a last line but not its newline.
       if (!lines.last()) refuse_line(path, lines.number(), broken.what());
       stored.followed = true;
       break;
@@ -253,9 +253,8 @@ void refuse_one_that_has_not_ended(const std::string& path, const store_outline&
                                     printable(header.at("date").text())));
 }
 
-/// Moves the trials that are there to NAME.previous, so that a disk without room for new ones costs
-/// none of them. Unless told to overwrite, refuses a store that cannot be read and one of an
-/// experiment that has not ended.
+/// Moves existing trials to NAME.previous, so that a full disk costs none of them. Without
+/// `overwrite`, refuses an unreadable store and an experiment that has not ended.
 void make_way(const std::string& path, bool overwrite) {
   const owned_descriptor lock(open_locked(path, O_RDWR, path));
   if (!is_trial_store(path)) return;
@@ -276,7 +275,7 @@ void make_way(const std::string& path, bool overwrite) {
   if (::rename(path.c_str(), previous.c_str()) != 0) refuse_to_write(previous, errno_text(errno));
 }
 
-/// Opens and locks the file; one that is not there is made unless trials are to go on.
+/// Opens and locks the file; creates a missing one except for `resume`.
 int open_store(const std::string& path, store_opening how) {
   const bool resumes = how == store_opening::resume;
   if (path.empty() || path == "-") throw input_error("a trial store needs a file of its own");
@@ -290,7 +289,7 @@ int open_store(const std::string& path, store_opening how) {
   return open_locked(path, O_RDWR | O_APPEND | (resumes ? 0 : O_CREAT), path);
 }
 
-/// What a trial ran on; trials of different devices cannot be compared.
+/// The device of a trial; trials of different devices cannot be compared.
 std::optional<std::string> device_of(const trial_record& trial) {
   if (trial.members.empty()) return std::nullopt;
   const auto& device = trial.members.front().device;

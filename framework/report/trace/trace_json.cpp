@@ -22,7 +22,7 @@ using kind = timeline_span::kind;
 
 // ---- Slices that nest ---------------------------------------------------------------------------
 
-/// A span of a timeline as a trace shows it.
+/// A span of a timeline in the trace.
 struct trace_slice {
   timeline_span span;  ///< its begin and end as shown: within its track, slices nest
   std::size_t frame = 0;
@@ -39,7 +39,7 @@ bool is_part(const trace_slice& slice) {
   return slice.span.what == timeline_span::kind::part;
 }
 
-/// A stream does one thing at a time: what comes later ends what was before.
+/// A stream does one thing at a time: a slice ends where the next begins.
 void follow_each_other(std::vector<trace_slice>& all, const std::vector<std::size_t>& lane) {
   for (std::size_t i = 1; i < lane.size(); ++i) {
     auto& before = all[lane[i - 1]].span;
@@ -47,7 +47,7 @@ void follow_each_other(std::vector<trace_slice>& all, const std::vector<std::siz
   }
 }
 
-/// A thread may take up something within something else, and ends it before it goes on.
+/// Slices of a thread nest.
 void nest(std::vector<trace_slice>& all, const std::vector<std::size_t>& lane) {
   std::vector<std::size_t> open;
   for (const std::size_t at : lane) {
@@ -93,8 +93,8 @@ trace_slices slices_of(const timeline& picture, std::size_t frames) {
   result.first.push_back(result.all.size());
   for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
     const bool thread = picture.lanes()[lane].what == timeline_lane::kind::thread;
-    // Of two that begin at once the longer one holds the other on a thread and follows it on a
-    // stream.
+    // Of two slices with the same begin, the longer contains the other on a thread and follows it
+    // on a stream.
     std::stable_sort(lanes[lane].begin(), lanes[lane].end(), [&](std::size_t a, std::size_t b) {
       const auto& x = result.all[a].span;
       const auto& y = result.all[b].span;
@@ -109,39 +109,39 @@ trace_slices slices_of(const timeline& picture, std::size_t frames) {
 
 // ---- Events -------------------------------------------------------------------------------------
 
-// The processes of a trace, from the top.
+// Processes of a trace, top to bottom.
 constexpr int frames_process = 1;
 constexpr int host_process = 2;
 constexpr int device_process = 3;
 
-/// Of the first row of frames; further rows and the lanes follow. No process has such a number, for
-/// Perfetto takes a thread that has its process's number for the main one.
+/// Number of the first row of frames; further rows and lanes follow. It exceeds all process
+/// numbers, since Perfetto takes a thread with its process's number for the main thread.
 constexpr std::size_t first_thread = 4;
 
-/// Where an event belongs: numbers that no two tracks share.
+/// The unique track of an event.
 struct track {
   int process = frames_process;
   std::size_t thread = first_thread;
 };
 
-/// Text in quotes, as JSON has it. Bytes that are not UTF-8 become U+FFFD.
+/// A JSON string. Invalid UTF-8 becomes U+FFFD.
 std::string json_string(std::string_view text) {
   return json_in_one_line(text);
 }
 
-/// Nanoseconds as the format wants them, microseconds: "1234.567".
+/// Nanoseconds as microseconds: "1234.567".
 std::string microseconds(nanoseconds ns) {
   const auto size = static_cast<std::uint64_t>(ns);
   return fmt::format("{}.{:03}", size / 1000, size % 1000);
 }
 
-/// The events, one after the other without a tree of them: there are millions.
+/// Writes events one by one: a JSON tree of millions would be too large.
 class event_writer {
  public:
-  /// `zero` is the moment that the trace calls 0.
+  /// `zero`: origin of the trace's time.
   event_writer(text_sink& to, nanoseconds zero) : to_(to), zero_(zero) {}
 
-  /// `members`: what an event has beside its place and time, as JSON without braces.
+  /// `members`: further members of the event, as JSON without braces.
   void instant(char phase, track on, nanoseconds at, std::string_view members) {
     write(phase, on, "\"ts\":" + microseconds(at - zero_), members);
   }
@@ -151,7 +151,7 @@ class event_writer {
                       microseconds(std::max(begin, end) - begin)),
           members);
   }
-  /// Of a process or thread: its name, or its place among the others.
+  /// Name or sort index of a process or thread.
   void about(track on, std::string_view what, std::string_view key, std::string_view value) {
     write('M', on, fmt::format("\"name\":\"{}\"", what),
           fmt::format("\"args\":{{\"{}\":{}}}", key, value));
@@ -169,8 +169,7 @@ class event_writer {
   std::string_view separator_;
 };
 
-/// The run's beginning, or the earliest stamp where one is before that: a viewer would leave out
-/// what has a negative time.
+/// The begin of the run, or the earliest stamp if before: viewers omit negative times.
 nanoseconds zero_of(const run_record& record, const trace_slices& slices) {
   nanoseconds zero = 0;
   for (const auto& frame : record.frames) zero = std::min({zero, frame.due, frame.begin});
@@ -201,7 +200,7 @@ std::string origin(const run_record& record, nanoseconds zero) {
 
 // ---- Tracks -------------------------------------------------------------------------------------
 
-/// Frames in as few rows as it takes for those of a row not to overlap: a row for each, from 0.
+/// A row for each frame, from 0: as few as keep frames of a row from overlapping.
 std::vector<std::size_t> rows_of(const std::vector<frame_record>& frames) {
   std::vector<std::size_t> by_begin(frames.size());
   for (std::size_t i = 0; i < by_begin.size(); ++i) by_begin[i] = i;
@@ -227,7 +226,7 @@ std::vector<track> tracks_of(const std::vector<timeline_lane>& lanes, std::size_
   return tracks;
 }
 
-/// `track` is any of the process, so that a viewer does not make one up.
+/// `on`: any track of the process, so that a viewer does not add one.
 void name_process(event_writer& to, track on, std::string_view name) {
   to.about(on, "process_name", "name", json_string(name));
   to.about(on, "process_sort_index", "sort_index", fmt::to_string(on.process));
@@ -256,7 +255,7 @@ void name_everything(event_writer& to, const run_record& record,
 
 // ---- What is written ----------------------------------------------------------------------------
 
-/// What they waited before they began, themselves, and those that were dropped.
+/// Queue waits, frames, and dropped frames.
 void write_frames(event_writer& to, const run_record& record,
                   const std::vector<std::size_t>& rows) {
   for (std::size_t i = 0; i < record.frames.size(); ++i) {
@@ -287,7 +286,7 @@ void write_frames(event_writer& to, const run_record& record,
   }
 }
 
-/// What a slice is beside its place and time, up to the number of its frame.
+/// Leading members of a slice, up to its frame number.
 std::string head_of(const run_record& record, const timeline_span& span) {
   if (!span.stage) return "\"cat\":\"launch\",\"name\":\"launch frame\",\"args\":{\"frame\":";
   const auto& stage = record.stages[*span.stage];
@@ -323,7 +322,7 @@ void write_slices(event_writer& to, const run_record& record, const trace_slices
 
 // ---- Arrows -------------------------------------------------------------------------------------
 
-/// The slices of one frame by what they are to its arrows; null where there is none.
+/// Slices of one frame that arrows connect; null if missing.
 struct frame_slices {
   const timeline_span* launch = nullptr;       ///< of the frame's graph
   std::vector<const timeline_span*> launches;  ///< by stage
@@ -345,17 +344,17 @@ frame_slices slices_of_frame(const trace_slices& slices, std::size_t frame, std:
   return found;
 }
 
-/// Arrows between slices of each frame: from every stage to those that wait for it, named after how
-/// they do, and from launches to what they launched. `tracks` are those of the lanes.
+/// Arrows within each frame: from stages to their dependents, named after how these wait, and from
+/// launches to device stages. `tracks`: of the lanes.
 void write_flows(event_writer& to, const run_record& record, const trace_slices& slices,
                  const std::vector<track>& tracks) {
   std::size_t id = 0;
   const auto arrow = [&](const timeline_span* before, const timeline_span* after,
                          std::string_view category, std::string_view name) {
-    // Where the clock's error has put them in the wrong order a viewer would turn the arrow round.
+    // A viewer would reverse an arrow whose ends the clocks' error has swapped.
     if (before == nullptr || after == nullptr || after->begin < before->begin) return;
-    // Viewers look for the slice around either end, so it must not lie at a slice's own end. Work
-    // may begin before its launch has returned.
+    // Viewers look up the slice that contains an end of an arrow, which excludes the slice's own
+    // end. Work may begin before its launch returns.
     const auto start = std::max(before->begin, std::min(before->end - 1, after->begin));
     const auto members =
         fmt::format("\"cat\":\"{}\",\"name\":\"{}\",\"id\":{}", category, name, ++id);
@@ -394,7 +393,7 @@ void write_trace(text_sink& to, const run_record& record) {
   name_everything(events, record, picture.lanes(), tracks, row_count);
   write_frames(events, record, rows);
   write_slices(events, record, slices, tracks);
-  // After all slices, since an arrow's end belongs to the last slice before it that begins with it.
+  // Written after all slices, since an arrow's end binds to the last slice with the same begin.
   write_flows(events, record, slices, tracks);
   to.append("\n]}\n");
 }
