@@ -3,9 +3,9 @@
 
 Object.assign(page, (() => {
   const { element } = page;
-  const charts = []; // drawn again when the colors change
+  const charts = []; // redrawn when the colors change
 
-  // A color of style.css, as the color scheme of the moment has it: color("device").
+  // A color of style.css in the current color scheme: color("device").
   const probe = element("span", { hidden: true });
   document.body.append(probe);
   function color(name) {
@@ -13,12 +13,12 @@ Object.assign(page, (() => {
     return getComputedStyle(probe).color;
   }
 
-  // That color as good as transparent: `part` of it is seen.
+  // The color with an opacity of `part`.
   function faded(name, part) {
     return color(name).replace("rgb(", "rgba(").replace(")", `, ${part})`);
   }
 
-  // How all charts look: Chart.js takes what a chart does not say from its defaults.
+  // Sets the defaults of Chart.js.
   function applyColors() {
     const { defaults } = Chart;
     Object.assign(defaults, { animation: false, maintainAspectRatio: false, color: color("faint"),
@@ -34,15 +34,15 @@ Object.assign(page, (() => {
     });
   }
 
-  // A plugin that draws lines across a chart: [{axis: "x" or "y", at, label, tone}], `at` in the
-  // units of the axis. Labels of upright lines stand above the chart in two rows, so that none
-  // covers another; leave room for them with `layout.padding.top`.
+  // A plugin that draws lines across a chart: [{axis: "x" or "y", at, label, tone}], `at` in units of
+  // the axis. Labels of vertical lines are above the chart in two rows without overlap; reserve room
+  // with `layout.padding.top`.
   function marks(list) {
     return { id: "pageMarks", afterDatasetsDraw: (chart) => drawMarks(chart, list) };
   }
 
   function drawMarks({ ctx, chartArea: area, scales }, list) {
-    const rows = [-Infinity, -Infinity]; // where the last label of each ends
+    const rows = [-Infinity, -Infinity]; // end of the last label of each
     ctx.save();
     ctx.font = `11px ${Chart.defaults.font.family}`;
     ctx.setLineDash([4, 3]);
@@ -63,16 +63,16 @@ Object.assign(page, (() => {
       }
       const from = place - width / 2;
       const row = rows.findIndex((end) => end + 6 <= from);
-      if (row < 0) continue; // the table has it
+      if (row < 0) continue; // tables hold the value
       rows[row] = from + width;
       ctx.fillText(label, from, area.top - 5 - 12 * row);
     }
     ctx.restore();
   }
 
-  // Appends a chart of Chart.js to `box`. `configure()` gives its configuration with the colors of
-  // the moment; it is called again when they change, and by `redraw()` of what this returns.
-  // `label` says in words what is seen.
+  // Appends a chart of Chart.js to `box`. `configure()` returns its configuration with the current
+  // colors; a change of colors and `redraw()` of the returned entry call it again. `label` describes
+  // the chart for screen readers.
   function canvas(box, label, configure, height = 260) {
     const place = element("canvas", { role: "img", "aria-label": label });
     box.append(element("div", { class: "chart", style: `height: ${height}px` }, place));
@@ -85,8 +85,7 @@ Object.assign(page, (() => {
     return entry;
   }
 
-  // A control above a chart that can show several things, called by `titles`; `change` is called
-  // with the index of the one that is chosen.
+  // Adds a control above a chart that selects one of `titles`; calls `change` with its index.
   function choice(figure, words, titles, change) {
     if (titles.length < 2) return;
     const select = element("select", { onchange: () => change(select.selectedIndex) },

@@ -1,4 +1,4 @@
-// How the times of frames and stages are spread: a histogram.
+// Histograms of times of frames and stages.
 "use strict";
 
 page.chart("distributions", (data, figure) => {
@@ -7,7 +7,7 @@ page.chart("distributions", (data, figure) => {
   let chosen = all[0];
 
   const end = () => chosen.bins.begin + chosen.bins.counts.length * chosen.bins.width;
-  // All times are in one unit, that of the body.
+  // All times have the unit of the middle bin.
   const unit = () => page.unitFor((chosen.bins.begin + end()) / 2);
 
   // [from, to, count] of each bin.
@@ -16,7 +16,7 @@ page.chart("distributions", (data, figure) => {
     return counts.map((count, i) => [begin + i * width, begin + (i + 1) * width, count]);
   }
 
-  // With as many decimals as tell bins apart.
+  // With enough decimals to distinguish bins.
   function edges(from, to) {
     const { ns, name } = unit();
     const decimals = Math.max(0, Math.ceil(Math.log10(ns / chosen.bins.width) - 1e-9));
@@ -42,11 +42,11 @@ page.chart("distributions", (data, figure) => {
     return {
       type: "bar",
       data: { datasets: [{
-        // No bar where there is no frame; the least of the others can be seen.
+        // Empty bins have no bar; all others are visible.
         data: list.map(([from, to, count]) => ({ x: (from + to) / 2 / ns, y: count || null })),
         backgroundColor: page.color(chosen.color),
         barPercentage: 0.94, categoryPercentage: 1, minBarLength: 2,
-        // Bars are as wide as they lie apart, which of one bar is not known.
+        // Chart.js derives widths from distances, which a single bar lacks.
         barThickness: list.length === 1 ? "flex" : undefined,
       }] },
       plugins: [marks()],

@@ -5,7 +5,7 @@
 const page = (() => {
   const charts = new Map();
 
-  // How a chart is drawn: `draw(data, figure)`.
+  // Registers `draw(data, figure)` for a kind of chart.
   function chart(kind, draw) {
     charts.set(kind, draw);
   }
@@ -19,21 +19,21 @@ const page = (() => {
     { name: "ns", ns: 1 },
   ];
 
-  // The unit in which a time of `ns` reads best.
+  // The most readable unit for a time.
   function unitFor(ns) {
     return units.find((unit) => Math.abs(ns) >= unit.ns) ?? units[3];
   }
 
-  // A number with `digits` significant digits, never in powers of ten.
+  // A number with `digits` significant digits, without exponent.
   function digits(value, digits = 3) {
     if (value === null || value === undefined || !Number.isFinite(value)) return "-";
     if (value === 0) return "0";
-    // Of the rounded value: 9.97 in two digits is 10, which has none after the point.
+    // Digits of the rounded value: 9.97 becomes 10 with two digits, without decimals.
     const before = Math.floor(Math.log10(Math.abs(Number(value.toPrecision(digits))))) + 1;
     return value.toFixed(Math.max(0, Math.min(9, digits - before)));
   }
 
-  // "1.23 ms"; "-" for what is not known.
+  // "1.23 ms"; "-" if unknown.
   function duration(ns, significant = 3) {
     if (ns === null || ns === undefined) return "-";
     const unit = unitFor(ns);
@@ -42,7 +42,7 @@ const page = (() => {
     return `${figure} ${unit.name}`;
   }
 
-  // What is there and very small is not drowned in digits.
+  // "12 %"; "< 0.1 %" for tiny fractions.
   function percent(part, significant = 2) {
     if (part > 0 && part < 0.001) return "< 0.1 %";
     return part === null || part === undefined ? "-" : `${digits(100 * part, significant)} %`;
@@ -65,7 +65,7 @@ const page = (() => {
     return made;
   }
 
-  // element("p", {class: "note"}, "text", ...). Texts are set as texts: names may hold anything.
+  // element("p", {class: "note"}, "text", ...). Inserts strings as text: names can hold markup.
   function element(tag, attributes, ...children) {
     return fill(document.createElement(tag), attributes, children);
   }
@@ -73,14 +73,13 @@ const page = (() => {
     return fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
   }
 
-  // A name that a user gave, kept apart from the text around it: its line breaks are shown, and one
-  // written from right to left turns nothing else around.
+  // A user's name, isolated from the text around it: shows line breaks, and right-to-left text does
+  // not reorder its surroundings.
   function name(text) {
     return element("bdi", { class: "name" }, text);
   }
 
-  // What the colors of a picture stand for: [{name, color, shape, title}], `shape` "dot", "patch"
-  // or none for a line.
+  // A legend of [{name, color, shape, title}] with `shape` "dot", "patch" or, for a line, none.
   function legend(list) {
     return element("ul", { class: "legend" }, list.map(({ name, color, shape, title }) =>
       element("li", { title }, element("span", {

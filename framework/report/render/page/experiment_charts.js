@@ -1,4 +1,4 @@
-// What Chart.js draws of an experiment: comparisons, a parameter that is swept, trials over time.
+// Charts of an experiment: comparisons, a swept parameter, trials over time.
 "use strict";
 
 (() => {
@@ -6,7 +6,7 @@
 
   // ---- Comparisons ------------------------------------------------------------------------------
 
-  // Each configuration against what it is compared with: changes with their intervals, in rows.
+  // Changes of configurations against their references with intervals, in rows.
   page.chart("comparisons", (data, figure) => {
     const metrics = [...new Set(data.list.map(({ metric }) => metric))];
     const rowsOf = (metric) => data.list.filter((one) => one.metric === metric);
@@ -64,7 +64,7 @@
 
   // ---- A sweep ----------------------------------------------------------------------------------
 
-  // Positive values that span more than a decade are drawn over decades.
+  // Positive values that span more than a decade get a logarithmic axis.
   function axisType(values) {
     const least = Math.min(...values);
     return least > 0 && Math.max(...values) > 10 * least ? "logarithmic" : "linear";
@@ -90,7 +90,7 @@
         })) },
         options: {
           scales: {
-            // A figure at each value of the sweep: what lies between was not measured.
+            // Ticks only at the values of the sweep: nothing between them was measured.
             x: { type: x, min: data.at[0], max: data.at.at(-1), grid: { display: false },
                  title: { text: `${data.parameter}${scaled(x)}` },
                  afterBuildTicks: (axis) => { axis.ticks = data.at.map((value) => ({ value })); },
@@ -112,7 +112,7 @@
 
   // ---- Trials over time -------------------------------------------------------------------------
 
-  // A ground behind the blocks that were disturbed, from the first of its trials to the last.
+  // Shades disturbed blocks from their first trial to their last.
   function drawDisturbed({ ctx, chartArea: area, scales: { x } }, trials, disturbed) {
     ctx.fillStyle = page.faded("warning", 0.16);
     for (const block of disturbed) {

@@ -8,14 +8,13 @@ const timeStyle = (kind) => `--time: var(--${kind})`;
 const timelineSizes = { axis: 24, strip: 24, lane: 30, gap: 10, gutter: 132, marks: 10 };
 const leastSeen = 20; // ns
 
-// A time with all its nanoseconds: "12.345678 ms".
+// A time to the nanosecond: "12.345678 ms".
 function exactly(ns) {
   const unit = page.unitFor(ns);
   return `${(ns / unit.ns).toFixed(Math.round(Math.log10(unit.ns)))} ${unit.name}`;
 }
 
-// A text in the middle of a box's height that ends where the box does: an element svg within cuts
-// off what reaches beyond it.
+// A vertically centered text, cut off at the end of its box by a nested svg element.
 function cutText(text, box) {
   return page.svg("svg", box, page.svg("text", { y: box.height / 2 + 4 }, text));
 }
@@ -48,8 +47,8 @@ class Timeline {
 
   // ---- Frames -----------------------------------------------------------------------------------
 
-  // {number, due, begin, end, residual, spans, pieces}: `due` is since the run began, all other
-  // times since `due`.
+  // {number, due, begin, end, residual, spans, pieces}: `due` counts from the begin of the run, all
+  // other times from `due`.
   decode(row) {
     const [number, due, begin, end, residual, count] = row;
     const { kinds, categories } = this.data;
@@ -79,7 +78,7 @@ class Timeline {
     return name.startsWith("stream ") ? name : `stream ${name}`;
   }
 
-  // Shows a frame, or the nearest that is kept.
+  // Shows a frame or the nearest kept one.
   choose(wanted) {
     if (!Number.isFinite(wanted)) return;
     const number = Math.min(Math.max(Math.round(wanted), 0), this.data.total - 1);
@@ -159,7 +158,7 @@ class Timeline {
     const across = (event) =>
       (event.clientX - picture.getBoundingClientRect().left - this.left) / this.width;
     picture.addEventListener("wheel", (event) => {
-      if (!event.ctrlKey) return; // a page that scrolls must not be caught by the picture
+      if (!event.ctrlKey) return; // the wheel scrolls the page
       event.preventDefault();
       this.zoom(Math.exp(-0.0016 * event.deltaY), across(event));
     }, { passive: false });
@@ -189,26 +188,26 @@ class Timeline {
     this.see(-0.01 * length, 1.02 * length);
   }
 
-  // Keeps what is at a part of the width where it is; factors above 1 show less time.
+  // Zooms around a fraction of the width; factors above 1 show less time.
   zoom(factor, part = 0.5) {
     const seen = this.to - this.from;
     const length = Math.min(Math.max(seen / factor, leastSeen), 2.5 * Math.max(this.frame.end, 1));
     this.see(this.from + part * (seen - length), length);
   }
 
-  // By a part of what is seen.
+  // Moves by a fraction of the view.
   pan(part) {
     this.see(this.from + part * (this.to - this.from), this.to - this.from);
   }
 
-  // Pixels from where the lanes begin.
+  // Pixels from the left end of the lanes.
   x(ns) {
     return (ns - this.from) / (this.to - this.from) * this.width;
   }
 
   // ---- The picture ------------------------------------------------------------------------------
 
-  // Names of lanes stand to the left of them.
+  // Draws the view, with names of lanes on the left.
   draw() {
     const { svg } = page;
     const size = timelineSizes;
@@ -240,7 +239,7 @@ class Timeline {
         svg("g", { class: "spans" }, this.spans())));
   }
 
-  // Round times, about one per 110 pixels; the frame's ends and its deadline.
+  // Grid lines at round times, about one per 110 pixels, and at due time, end and deadline.
   axis(height) {
     const { svg } = page;
     const rough = (this.to - this.from) / Math.max(2, this.width / 110);
@@ -270,7 +269,7 @@ class Timeline {
     return drawn;
   }
 
-  // From one time to another, cut a little beyond what is seen: browsers draw very wide ones badly.
+  // Horizontal extent of a span, clipped near the view: browsers draw very wide shapes badly.
   box(begin, end, least) {
     const x = Math.max(this.x(begin), -20);
     const right = Math.min(Math.max(this.x(end), x + least), this.width + 20);
