@@ -1,4 +1,4 @@
-"""A headless browser for tests of HTML reports, and what such tests ask of a page.
+"""A headless browser and checks for tests of HTML reports.
 
 A test program ends with `harness.main(...)`. Without a browser it exits with 77, which ctest shows
 as skipped; with CI in the environment that is a failure.
@@ -25,7 +25,7 @@ try:
 except ImportError:
     webdriver = None
 
-# Every text that can be seen, with its contrast against what lies behind it (WCAG 2.2, 1.4.3).
+# Contrast of every visible text against its background (WCAG 2.2, 1.4.3).
 CONTRASTS = """
 const channel = (c) => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
 const luminance = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
@@ -55,7 +55,7 @@ for (const element of document.querySelectorAll("body *")) {
 return found;
 """
 
-# The share of a canvas's points that something was drawn on.
+# Fraction of painted pixels of a canvas.
 PAINTED = """
 const canvas = arguments[0];
 const copy = new OffscreenCanvas(canvas.width, canvas.height);
@@ -67,7 +67,7 @@ for (let i = 3; i < data.length; i += 4) painted += data[i] > 0;
 return painted / (canvas.width * canvas.height);
 """
 
-# What reaches beyond the right edge of the window without a box of its own to scroll in.
+# Elements beyond the right edge of the window outside a scrolling box.
 OVERFLOWING = """
 const width = document.documentElement.clientWidth;
 const boxes = ["auto", "scroll", "hidden"];
@@ -82,7 +82,7 @@ return all > width ? [...found, `the page ${all}`] : found;
 
 
 def missing():
-    """Why no browser can be started, or None."""
+    """Why no browser can start, or None."""
     if webdriver is None:
         return "python3-selenium is not installed"
     for program in ("chromium", "chromedriver"):
@@ -92,7 +92,7 @@ def missing():
 
 
 class Browser:
-    """One headless Chromium. Pages are files; anything else that they ask for is a finding."""
+    """A headless Chromium. Pages are files that must not request anything else."""
 
     def __init__(self):
         self.profile = tempfile.TemporaryDirectory(prefix="graphline_browser_")
@@ -117,7 +117,7 @@ class Browser:
         return self.driver.execute_cdp_cmd(name, parameters)
 
     def look(self, width=1280, height=900, dark=False, still=True, scale=1):
-        """Window, color scheme and wish for stillness, of this page and of those opened next."""
+        """Sets window, color scheme and reduced motion for this and later pages."""
         self.command("Emulation.setDeviceMetricsOverride", width=width, height=height,
                      deviceScaleFactor=scale, mobile=False)
         self.command("Emulation.setEmulatedMedia", media="", features=[
@@ -125,7 +125,7 @@ class Browser:
             {"name": "prefers-reduced-motion", "value": "reduce" if still else "no-preference"}])
 
     def open(self, path):
-        """Opens a file and waits until its scripts are done; forgets what was logged before."""
+        """Opens a file, waits until its scripts are done, and clears earlier logs."""
         for log in ("browser", "performance"):
             self.driver.get_log(log)
         self.driver.get("about:blank")
@@ -134,11 +134,11 @@ class Browser:
         self.settle()
 
     def run(self, script, *arguments):
-        """What a script returns."""
+        """Runs a script and returns its result."""
         return self.driver.execute_script(script, *arguments)
 
     def settle(self):
-        """Waits until what was asked for is drawn."""
+        """Waits until pending changes are drawn."""
         self.driver.execute_async_script(
             "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(done));")
 
@@ -152,7 +152,7 @@ class Browser:
         return self.run("return document.querySelector(arguments[0]).textContent", selector)
 
     def hover(self, element, x, y):
-        """The pointer over a place of an element, in pixels from its upper left corner."""
+        """Moves the pointer to a position within an element, in pixels from its upper left corner."""
         ActionChains(self.driver).scroll_to_element(element).perform()
         box = element.rect
         ActionChains(self.driver).move_to_element_with_offset(
@@ -165,13 +165,12 @@ class Browser:
         self.settle()
 
     def complaints(self):
-        """Errors and warnings of the console since the page was opened."""
+        """Console errors and warnings since the page was opened."""
         return [entry["message"] for entry in self.driver.get_log("browser")
                 if entry["level"] in ("SEVERE", "WARNING")]
 
     def requests(self):
-        """The addresses asked for since the last call, but for data in the page itself and what
-        the browser's own pages are made of, such as the one that it starts with."""
+        """Addresses requested since the last call, except data URLs and the browser's own pages."""
         events = (json.loads(entry["message"])["message"]
                   for entry in self.driver.get_log("performance"))
         asked = [event["params"]["request"]["url"] for event in events
@@ -182,11 +181,11 @@ class Browser:
         return self.run(PAINTED, canvas)
 
     def contrasts(self):
-        """[contrast, text] of every text that can be seen."""
+        """[contrast, text] of every visible text."""
         return self.run(CONTRASTS)
 
     def overflowing(self):
-        """What is wider than the window, in words; empty where all fits."""
+        """Descriptions of elements wider than the window."""
         return self.run(OVERFLOWING)
 
     def screenshot(self, path, selector=None, margin=0):
@@ -225,13 +224,13 @@ class PageCase(unittest.TestCase):
         self.assertEqual(self.browser.run("return document.documentElement.dataset.ready"), "true")
 
     def assert_quiet(self, path):
-        """No complaint in the console, and nothing asked for but the file itself."""
+        """The console is empty, and the page requested only its file."""
         self.assertEqual(self.browser.complaints(), [])
         allowed = {pathlib.Path(path).resolve().as_uri()}
         self.assertEqual(set(self.browser.requests()) - allowed, set())
 
     def assert_drawn(self, selector="canvas"):
-        """There are such canvases, and each has something on it."""
+        """Such canvases exist, and all are painted."""
         canvases = self.browser.all(selector)
         self.assertTrue(canvases, f"there is no {selector}")
         for canvas in canvases:
@@ -240,7 +239,7 @@ class PageCase(unittest.TestCase):
                                    canvas.get_attribute("aria-label"))
 
     def assert_readable(self):
-        """All texts stand out from what is behind them."""
+        """All texts have enough contrast."""
         poor = [entry for entry in self.browser.contrasts() if entry[0] < 4.5]
         self.assertEqual(poor, [])
 
@@ -249,7 +248,7 @@ class PageCase(unittest.TestCase):
 
 
 class SampleCase(PageCase):
-    """Tests of the pages of one kind that a program, the test's first argument, writes."""
+    """Tests of pages of one kind, written by the program in the test's first argument."""
 
     kind = None
 
@@ -266,7 +265,7 @@ class SampleCase(PageCase):
             "return [...document.querySelectorAll('main section')].map((s) => s.id)")
 
     def check_every_page(self):
-        """Quiet, readable and no wider than the window, in light, in dark and on a phone."""
+        """All pages are quiet, readable and within the window: light, dark and on a phone."""
         for path in sorted((self.folder / self.kind).glob("*.html")):
             for look in ({}, {"dark": True}, {"width": 360, "height": 740}):
                 with self.subTest(path.stem, **look):

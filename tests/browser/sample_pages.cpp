@@ -35,7 +35,7 @@ using samples::two_models;
 constexpr nanoseconds us = 1'000;
 constexpr nanoseconds ms = 1'000'000;
 
-/// Makes every time of a run longer by a factor.
+/// Multiplies all times of a run by a factor.
 void stretch(run_record& run, double factor) {
   const auto longer = [factor](nanoseconds& begin, nanoseconds& end) {
     end = begin + std::llround(static_cast<double>(end - begin) * factor);
@@ -48,8 +48,8 @@ void stretch(run_record& run, double factor) {
   }
 }
 
-/// As if it had been run: blocks one after another, a trial every 1.6 seconds, each a little faster
-/// or slower than the next.
+/// Puts trials in time: block after block, a trial every 1.6 seconds, each slightly faster or
+/// slower than the next.
 experiment_record in_time(experiment_record record) {
   std::ranges::stable_sort(record.trials, {}, &trial_record::block);
   for (std::size_t i = 0; i < record.trials.size(); ++i) {
@@ -108,8 +108,8 @@ experiment_record many() {
   return in_time(made_experiment("many", all, 6));
 }
 
-/// Names that a page must show as they are: markup, quotes, line breaks, other scripts, bytes that
-/// are no UTF-8.
+/// Names that a page must show literally: markup, quotes, line breaks, other scripts, invalid
+/// UTF-8.
 experiment_record odd_names() {
   auto record =
       in_time(made_experiment("<b>\"odd\" & 'names'</b></script><!--",
@@ -139,7 +139,7 @@ experiment_record without_trials() {
   return record;
 }
 
-/// Frames of about 400 us and of about 900 us, and none between.
+/// Frames of about 400 us and of about 900 us.
 run_record of_two_kinds() {
   auto record = two_models(timing_method::none, 60);
   for (std::size_t i = 0; i < record.frames.size(); ++i) {

@@ -16,10 +16,10 @@ namespace graphline::samples {
 
 namespace {
 
-/// Where a reader has no range.
+/// Range of fields without one.
 constexpr number_range any_number{0, 0x1p62, ""};
 
-/// Fills what `fields` names, within the ranges that a reader takes.
+/// Fills fields with random values within their ranges.
 class drawing : public record_counts {
  public:
   drawing(std::uint64_t seed, std::size_t members, std::size_t frames_of_each)
@@ -107,7 +107,7 @@ class drawing : public record_counts {
   bool coin() { return below(2) == 0; }
   nanoseconds time() { return whole(-(1LL << 52), 1LL << 52); }
 
-  /// Of every magnitude.
+  /// A whole number of any magnitude.
   std::int64_t whole(std::int64_t least, std::int64_t most) {
     const auto range = static_cast<std::uint64_t>(most) - static_cast<std::uint64_t>(least);
     const auto drawn = generator_() >> below(64);

@@ -42,7 +42,7 @@ void hold_two_models(run_record& record) {
   record.stages[0].parts[1].cost = cost_of(1.65e9, 19e6, 3.2e6);
 }
 
-/// One device stage after the other, then the CPU stage, as often as there are frames.
+/// Frames of device stages in turn, then the CPU stage.
 class gpu_run {
  public:
   explicit gpu_run(timing_method method) : method_(method) {

@@ -10,7 +10,7 @@ namespace {
 
 constexpr auto float32 = precision::float32;
 
-/// Five samples around a value, `spread` of it apart in all.
+/// Five samples around a value over a range of `spread` times the value.
 ceiling_record around(ceiling what, precision arithmetic, std::string how, double amount,
                       double value, double spread) {
   ceiling_record record{what, arithmetic, std::move(how), amount, {}};

@@ -10,7 +10,7 @@
 namespace graphline {
 namespace {
 
-/// The rows of a run, each with fields before it.
+/// The rows of a run with leading fields.
 std::string rows_after(const std::string& fields, const run_record& run) {
   auto text = run_csv(run).substr(csv_header.size());
   for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) {
@@ -19,7 +19,7 @@ std::string rows_after(const std::string& fields, const run_record& run) {
   return text;
 }
 
-/// With columns for what varies.
+/// The header with columns for what varies.
 std::string header(const std::string& varied = "") {
   return "id,configuration,member," + varied + "block,trial,counted,failed,affected,disturbed," +
          std::string(csv_header);

@@ -41,7 +41,7 @@ TEST(describe_calibration, compares_a_gpu_with_what_its_architecture_could_do) {
   EXPECT_NEAR(*number(cell_of(ceilings, "convolution, float32", "share_of_peak")), value / peak,
               1e-9);
   EXPECT_FALSE(cell_of(ceilings, "launch a graph", "peak").known());
-  // The faster of convolution and product counts.
+  // The ridge point is that of the faster of convolution and product.
   const auto read = *number(cell_of(ceilings, "memory, read", "value"));
   EXPECT_NEAR(*number(cell_of(ceilings, "convolution, float32", "ridge_point")), value / read,
               1e-9);

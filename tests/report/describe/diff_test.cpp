@@ -27,7 +27,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-/// On a device calibrated again, with a faster `head` and another name for the work on the CPU.
+/// A roofline with a new calibration, a faster `head` and a renamed CPU stage.
 roofline_record later_roofline() {
   auto record = two_models_roofline(45);
   record.stages.calibration->date = "2026-12-20T12:00:00Z";
@@ -114,7 +114,7 @@ TEST(diff, says_what_ended_early) {
 
 // ---- Of runs ------------------------------------------------------------------------------------
 
-/// `count` frames of the sample pipeline that take `part` of their usual time.
+/// `count` frames of the sample pipeline at `part` of their time.
 run_record sample_run(std::size_t count, double part) {
   auto record = two_models(timing_method::event, count);
   for (auto& frame : record.frames) {
@@ -130,7 +130,7 @@ document diff_of(const run_record& before, const run_record& after) {
   return diff({"old.json", before, analyze(before)}, {"new.json", after, analyze(after)});
 }
 
-/// As text with its lines joined, to look for sentences in.
+/// The difference as text with joined lines, to search for sentences.
 std::string line(const run_record& before, const run_record& after) {
   auto text = as_text(diff_of(before, after));
   std::replace(text.begin(), text.end(), '\n', ' ');

@@ -10,7 +10,7 @@
 #include "tests/report/documents.hpp"
 #include "tests/report/result_texts.hpp"
 
-// What programs and charts get of an experiment.
+// Data and charts of an experiment.
 namespace graphline::report {
 namespace {
 

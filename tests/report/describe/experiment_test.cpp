@@ -36,8 +36,8 @@ std::string text_of(const experiment_record& record, const experiment_summary& s
   return as_text(describe(record, analyze(record, summary)), as);
 }
 
-/// Comparisons of all three figures of a pair with one verdict, the interval 0.6 % to either side
-/// of the ratio, or 2 % where it is inconclusive.
+/// Adds comparisons of a pair by three figures with one verdict; the interval is 0.6 % to either
+/// side of the ratio, or 2 % if inconclusive.
 void compare(experiment_summary& summary, const experiment_record& record, std::size_t pair,
              verdict what, std::optional<std::int64_t> more = {}) {
   for (const auto of : {figure::p50, figure::tail, figure::throughput}) {
@@ -50,7 +50,7 @@ void compare(experiment_summary& summary, const experiment_record& record, std::
   }
 }
 
-/// Moves each frame to when it is due at `rate` frames a second.
+/// Moves frames to a schedule of `rate` frames per second.
 void put_on_schedule(run_record& run, double rate) {
   run.run.arrival = arrival::constant;
   run.run.rate = rate;
@@ -121,7 +121,7 @@ TEST(describe_experiment, shows_verdicts_of_all_kinds) {
                                        .ratio = 1.25,
                                        .ratio_range = interval{1.2, 1.3},
                                        .verdict = verdict::slower});
-  // As certain, but nothing beside a frame of 74 ms.
+  // Certain, but negligible in a frame of 74 ms.
   summary.stage_comparisons.push_back({.pair = record.pairs[2],
                                        .stage = 2,
                                        .difference = 1e5,

@@ -27,8 +27,8 @@ cost_figures all_of(std::int64_t parameters, std::int64_t macs, std::int64_t flo
   return result;
 }
 
-/// A pipeline of every sort of stage: a network with layers, a copy, a CPU stage with two outputs
-/// whose arithmetic is not known, and one that states nothing and has a name that needs quoting.
+/// All sorts of stages: a network with layers, a copy, a CPU stage with two outputs and unknown
+/// arithmetic, and a stage without costs whose name needs quoting.
 cost_summary sample_costs() {
   const tensor_type image{{1, 512, 256, 256}, dtype::float32};
   cost_summary summary;

@@ -47,7 +47,7 @@ TEST(describe_roofline, puts_stages_and_parts_under_the_ceilings) {
   EXPECT_EQ(number(cell_of(stages, "product", "flops")), 122'880'000);
   EXPECT_EQ(number(cell_of(stages, "product", "bytes")), 250'828'800);
   EXPECT_NEAR(*number(cell_of(stages, "product", "intensity")), 122.88 / 250.8288, 1e-6);
-  // What it writes counts as copied, the rest as read.
+  // Written bytes count as copied, the rest as read.
   const double least = 2 * 3'840'000 / 3.96e3 + (250'828'800 - 2 * 3'840'000) / 4.21e3;
   EXPECT_NEAR(*number(cell_of(stages, "product", "roofline_time")), least, 1e-3);
   EXPECT_EQ(text(cell_of(stages, "boxes", "on")), "cpu");

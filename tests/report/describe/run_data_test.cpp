@@ -13,7 +13,7 @@
 #include "tests/report/result_texts.hpp"
 #include "tests/report/roofline_records.hpp"
 
-// What programs read of a run.
+// Data of a run.
 namespace graphline::report {
 namespace {
 
@@ -89,7 +89,7 @@ TEST(describe_run, says_of_an_overload_why_figures_are_absent) {
   EXPECT_FALSE(times.contains("needs"));
   EXPECT_EQ(times["count"], 300);
   const auto& frames = result["record"]["frames"];
-  // Two of 74 ms and 5 us between them, due after 50 ms.
+  // Two frames of 74 ms with 5 us between them; the second is due after 50 ms.
   EXPECT_EQ(frames["end"][1].get<std::int64_t>() - frames["due"][1].get<std::int64_t>(),
             98'005'000);
   EXPECT_EQ(result["load"]["overloaded"], true);

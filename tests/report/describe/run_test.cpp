@@ -65,7 +65,7 @@ TEST(describe_run, says_overload_first_and_shows_no_percentile_of_it) {
   auto record = samples::overloaded_two_models(300);
   record.run.deadline = 1'000'000'000;
   const auto text = shown(record);
-  // 24 ms more with each frame, 20 of which are due in a second; frames 0 to 38 take up to 986 ms.
+  // Latency grows by 24 ms per frame at 20 frame/s; frames 0 to 38 take up to 986 ms.
   EXPECT_LT(
       text.find("\noverloaded: completed 13.51 of 20 offered frame/s; latency grows by 480 ms "),
       text.find("end to end ("))
@@ -98,7 +98,7 @@ TEST(describe_run, shows_how_long_frames_waited_in_the_queue) {
 }
 
 TEST(describe_run, shows_the_intervals_of_percentiles_below_them) {
-  // A run of few different times: nearly all frames take 74 ms, six of them 99 ms.
+  // Two different times: six frames take 99 ms, all others 74 ms.
   std::vector<samples::frame_times> frames(600);
   for (std::size_t i = 50; i < frames.size(); i += 100) frames[i].end_to_end = 99'000'000;
   const auto says = describe(samples::run_of(timing_method::none, frames));

@@ -64,12 +64,12 @@ quantity change_by(double value) {
   return {value, unit::change};
 }
 
-/// `to` with the configurations it is about.
+/// Adds configurations to a finding.
 finding in(finding to, const char* configurations) {
   return to.with("configurations", configurations);
 }
 
-/// The sentences of findings, a line each.
+/// Sentences of findings, one per line.
 class sentence_list {
  public:
   void title(const char* text) { text_ += std::string("\n# ") + text + "\n"; }
@@ -77,7 +77,7 @@ class sentence_list {
     text_ += sentence(of) + '\n';
     return *this;
   }
-  /// The same figures under each of these keys.
+  /// Adds the finding under each of these keys.
   void add(finding of, std::initializer_list<std::string_view> keys) {
     for (const auto key : keys) {
       of.key = key;

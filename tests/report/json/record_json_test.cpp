@@ -32,7 +32,7 @@ trial_record read_back(const json& value) {
   return trial_from(json_part(value, "trial"));
 }
 
-/// The message of reading a sample trial after `change` was made to it.
+/// The message of reading a changed sample trial.
 template <class Change>
 std::string trouble_of_a_trial(Change change) {
   auto value = value_of(sample_trial());

@@ -1,7 +1,6 @@
-// docs/record.md has a table for each struct of a record: its keys and their types, which come from
-// `fields` as the writer and the reader have them, and what each is, which people write. With
-// GRAPHLINE_UPDATE_GOLDEN=1 in the environment the test writes the tables and keeps what people
-// wrote; a new key gets a "?", which fails until somebody says what it is.
+// docs/record.md has a table for each struct of a record: keys and types from `fields`, and
+// meanings written by hand. With GRAPHLINE_UPDATE_GOLDEN=1 in the environment, the test writes the
+// tables and keeps the meanings. A new key gets a "?", which fails until it is replaced.
 
 #include <gtest/gtest.h>
 
@@ -17,7 +16,7 @@
 namespace graphline {
 namespace {
 
-/// The headings of the tables in the document.
+/// Headings of tables in the document.
 template <class T>
 constexpr const char* heading = nullptr;
 template <>
@@ -98,7 +97,7 @@ constexpr auto heading<layer_figures> = "inspected layer";
 template <>
 constexpr auto heading<cost_figures> = "figures";
 
-/// Lists the keys and types that `fields` names.
+/// Lists keys and types from `fields`.
 class key_lister : public record_counts {
  public:
   struct entry {
@@ -169,7 +168,7 @@ class key_lister : public record_counts {
   }
 };
 
-/// What people wrote of each "HEADING.KEY" of the document.
+/// Meanings in the document by "HEADING.KEY".
 std::map<std::string, std::string> meanings_in(const std::string& document) {
   std::map<std::string, std::string> meanings;
   std::istringstream lines(document);

@@ -7,12 +7,12 @@
 #include "framework/report/json/json_text.hpp"
 #include "framework/report/render/render.hpp"
 
-// Texts of files act on nothing that shows them.
+// Texts from files are inert in every format.
 
 namespace graphline::report {
 namespace {
 
-/// Every control character and every mark that reverses the direction of text.
+/// All control characters and marks that reverse the direction of text.
 std::string all_controls() {
   std::string text;
   for (char32_t code = 0; code < 0x10000; ++code) {
@@ -29,7 +29,7 @@ std::string all_controls() {
   return text;
 }
 
-/// How many characters of a text are controls, but for those that a page or file is made with.
+/// Number of control characters other than line breaks.
 std::size_t controls_in(std::string_view text) {
   std::size_t count = 0;
   for (std::size_t at = 0; at < text.size(); at += utf8_at(text, at).bytes) {
@@ -39,7 +39,7 @@ std::size_t controls_in(std::string_view text) {
   return count;
 }
 
-/// Such a text in every place of a document that can hold one from a file.
+/// A document with the text wherever it can hold one from a file.
 document with_text_everywhere(const std::string& text) {
   document made{"run", text, text, {text}, {}, {}, "stages"};
   made.findings.push_back(finding{""}.with("text", text));

@@ -28,14 +28,14 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-/// How often `part` stands in `text`.
+/// Occurrences of `part` in `text`.
 std::size_t times_in(std::string_view text, std::string_view part) {
   std::size_t count = 0;
   for (auto at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++count;
   return count;
 }
 
-/// With one of each, and nothing that is known but what a test gives.
+/// A document with one table of these rows.
 document small(std::vector<row> rows) {
   document made{"run", "p", "", {"p on host"}, {}, {}, "stages"};
   made.parts.push_back(table{"stages",
@@ -59,7 +59,7 @@ cell part(double value) {
   return quantity{value, unit::share};
 }
 
-/// Of a table of data: counts of words and their total.
+/// A document with one table that has a total.
 document with_total() {
   document made{"run", "p", "", {"p"}, {}, {}, "stages"};
   made.parts.push_back(table{"stages",
@@ -132,7 +132,7 @@ TEST(as_text, shows_nothing_that_a_terminal_would_act_on) {
 
 TEST(as_csv, has_a_line_for_each_row_and_a_field_for_each_column_of_data) {
   expect_golden("roofline.csv", as_csv(describe(two_models_roofline(5))));
-  // Without what quotes keep together.
+  // Without quoted parts.
   const auto text =
       std::regex_replace(as_csv(describe(two_models_roofline(5))), std::regex("\"[^\"]*\""), "");
   std::istringstream lines(text);
@@ -255,7 +255,7 @@ TEST(as_markdown, ends_a_table_with_its_total) {
 
 // ---- HTML ---------------------------------------------------------------------------------------
 
-/// Not through a matcher, which would print the page.
+/// Unlike a matcher, does not print the page.
 bool has(std::string_view page, std::string_view part) {
   return page.find(part) != page.npos;
 }
@@ -264,7 +264,7 @@ std::string page_of(const run_record& record) {
   return as_html(describe(record));
 }
 
-/// The document that a page is drawn from.
+/// The document in a page.
 json document_in(const std::string& page) {
   constexpr std::string_view before = "<script type=\"application/json\" id=\"document\">";
   const auto begin = page.find(before) + before.size();
@@ -293,7 +293,7 @@ TEST(as_html, brings_the_library_of_charts_where_one_needs_it) {
 TEST(as_html, takes_nothing_from_elsewhere) {
   auto page = page_of(samples::two_models(timing_method::event, 60));
   page.erase(page.find(chart_library), chart_library.size());
-  // Addresses are the name of SVG's elements and nothing else.
+  // The only address is SVG's namespace.
   EXPECT_EQ(times_in(page, "http:"), times_in(page, "http://www.w3.org/2000/svg"));
   for (const char* way : {"https:", "src=", "@import", "<link", "fetch(", "XMLHttpRequest",
                           "WebSocket", "EventSource", "sendBeacon", "import(", "url("}) {

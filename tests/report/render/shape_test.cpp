@@ -43,7 +43,7 @@ TEST(shape, on_a_shared_scale_stands_where_the_times_are) {
   const auto shapes = shapes_of({&fast, &slow, nullptr, &few}, scale::shared);
   ASSERT_EQ(shapes.size(), 4U);
   EXPECT_NE(shapes[0].front(), ' ');
-  // Between the two lie times that neither took.
+  // No sample has times between the two.
   EXPECT_GE(shapes[1].find_first_not_of(' '), text_width(shapes[0]) + 3) << shapes[1];
   EXPECT_EQ(shapes[2], "");
   EXPECT_EQ(shapes[3], "");

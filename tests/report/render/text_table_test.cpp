@@ -52,7 +52,7 @@ TEST(text_table, cuts_a_long_name_in_its_middle) {
 }
 
 TEST(text_table, cuts_names_of_any_length_in_time_that_grows_with_it) {
-  // By the square of it this would take a day; the time limit of tests is a minute.
+  // Quadratic time would be a day; tests may take a minute.
   EXPECT_EQ(table_name(std::string(4'000'000, 'x'), 5), "xx…xx");
 }
 
@@ -124,7 +124,7 @@ TEST(text_table, then_leaves_out_whatever_comes_last_but_the_first_column) {
             "too\n  narrow\n  to\n  show:\n  stddev,\n  max,\n  mean\n");
 }
 
-/// A table of one difference: 'X' before and 'Y' after, wherever they stand.
+/// A table of one difference: 'X' before and 'Y' after, anywhere in the texts.
 std::string difference(const std::string& before, const std::string& after, std::size_t width) {
   using enum text_table::align;
   text_table table({{"differs", left, least_name},
@@ -147,7 +147,7 @@ TEST(text_table, cuts_two_texts_around_the_place_where_they_differ) {
         ASSERT_EQ(std::ranges::count(shown, 'X'), 1) << shown;
         ASSERT_EQ(std::ranges::count(shown, 'Y'), 1) << shown;
       }
-      // One that goes on where the other ends.
+      // One text continues where the other ends.
       const auto shown = difference(std::string(at, 'a'), std::string(at, 'a') + "XY", width);
       ASSERT_EQ(std::ranges::count(shown, 'X'), 1) << shown;
     }

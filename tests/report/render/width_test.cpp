@@ -26,8 +26,7 @@ std::string without_escapes(const std::string& text) {
   return plain;
 }
 
-/// Expects of a document at every width lines no longer than that and without spaces at their
-/// ends, and the same text in color but for the color.
+/// Expects lines within every width and without trailing spaces, and equal text with colors.
 void expect_to_fit(const report::document& says, std::uint64_t seed) {
   for (const std::size_t width : {40, 60, 80, 120, 200}) {
     const auto text = as_text(says, {.width = width});
@@ -42,7 +41,7 @@ void expect_to_fit(const report::document& says, std::uint64_t seed) {
   }
 }
 
-/// Names of several lengths and scripts, with spaces at which prose may break.
+/// Generates names of several lengths and scripts, with spaces for wrapping.
 class naming {
  public:
   explicit naming(std::uint64_t seed) : random_(seed) {}
@@ -53,7 +52,7 @@ class naming {
     std::string name;
     for (auto count = 1 + random_() % 12; count > 0; --count) {
       name += pieces[random_() % std::size(pieces)];
-      // No word longer than the narrowest line, at which prose could not break.
+      // Words are shorter than the narrowest line.
       if (name.size() - (name.rfind(' ') + 1) > 12) name += ' ';
     }
     return name + std::to_string(random_() % 100);

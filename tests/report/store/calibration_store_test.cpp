@@ -29,14 +29,14 @@ void write(const fs::path& file, const std::string& text) {
   std::ofstream(file, std::ios::binary) << text;
 }
 
-/// Keeps a calibration and answers its path.
+/// Stores a calibration and returns its path.
 std::string keep_in(const calibration_store& store, const calibration_record& record) {
   auto file = store.open(record.device);
   file.commit(calibration_json(record));
   return file.path();
 }
 
-/// What is said where `text` is kept of the sample's device.
+/// The error if the stored file holds `text`.
 std::string trouble_with(const std::string& text) {
   const temporary_folder folder;
   const calibration_store store(folder.path());

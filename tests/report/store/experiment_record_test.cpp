@@ -41,7 +41,7 @@ any_record experiment_from(const json& value) {
   return record_from(any_record(experiment_record()).index(), json_part(value, "record"));
 }
 
-/// What reading says of a record that was changed.
+/// The error of reading a changed record.
 template <class Change>
 std::string trouble(Change change) {
   auto value = json::parse(result_json(sample_experiment()))["record"];

@@ -38,7 +38,7 @@ class record_reader : public samples::result_files {
     return std::get<Record>(read_record(write("r.json", result_json(record))));
   }
 
-  /// Answers what was read back.
+  /// Writes a record and reads it back.
   template <class Record>
   Record expect_equal_documents(const Record& record) const {
     auto back = saved(record);
@@ -68,7 +68,7 @@ class record_reader : public samples::result_files {
     EXPECT_EQ(calibration_json(back), calibration_json(record));
   }
 
-  /// Why a text is no record, without the path before it.
+  /// The error for a text that is not a record, without the path.
   std::string refusal(const std::string& text) const {
     const auto path = write("a.json", text);
     try {

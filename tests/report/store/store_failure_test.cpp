@@ -22,7 +22,7 @@ using samples::trial;
 using samples::trial_store_test;
 using ::testing::HasSubstr;
 
-/// Runs `work` in a process that ends without tidying up; returns its exit status.
+/// Runs `work` in a process that ends without cleanup; returns its exit status.
 template <class Work>
 int in_killed_process(Work work) {
   const auto child = ::fork();

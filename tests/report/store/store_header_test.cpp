@@ -30,7 +30,7 @@ TEST_F(trial_store_test, is_damaged_without_its_first_line) {
   }
 }
 
-/// What resuming the sample store says when the experiment is not what it was.
+/// Resumes the sample store with a changed experiment.
 class changed_experiment_test : public trial_store_test {
  protected:
   template <class Change>

@@ -1,5 +1,5 @@
-// What reaches the disk in which order. The C library's functions are defined here for the whole
-// program: they note the call and carry it out.
+// Order in which data reach the disk. Overrides functions of the C library for the whole program:
+// they record the call and execute it.
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 std::vector<std::string> calls;
 
-/// "sync NAME with SIZE": what a crash after it leaves at least.
+/// "sync NAME with SIZE": what survives a crash from then on.
 void note_sync(int descriptor) {
   const auto path = fs::read_symlink("/proc/self/fd/" + std::to_string(descriptor));
   calls.push_back("sync " + path.filename().string() + " with " +

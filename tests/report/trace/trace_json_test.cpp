@@ -25,8 +25,8 @@ using samples::slices_named;
 using samples::two_models;
 using json = nlohmann::ordered_json;
 
-/// Three frames of which two are in flight at once: a network, a CPU stage beside it, another
-/// network on a stream of its own, and a copy.
+/// Three frames, two in flight: a network, a concurrent CPU stage, another network on its own
+/// stream, and a copy.
 run_record overlapping() {
   auto record = two_models(timing_method::event, 3);
   record.run.strategy = strategy::overlap;

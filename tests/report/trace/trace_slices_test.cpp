@@ -14,7 +14,7 @@ namespace {
 
 using samples::ns_of;
 
-/// Stages, threads, streams and stamps at random, so that most of them contradict each other.
+/// A run with random stages, threads, streams and stamps, mostly contradictory.
 run_record random_run(std::uint64_t seed) {
   std::mt19937_64 generator(seed);
   const auto below = [&](std::size_t n) { return static_cast<std::size_t>(generator() % n); };
@@ -61,7 +61,7 @@ TEST(trace_slices, nest_whatever_the_stamps_say) {
   }
 }
 
-/// What a trace shows beside frames, frame by frame in the order of the timeline.
+/// Slices of a trace other than frames, frame by frame in timeline order.
 std::vector<nlohmann::ordered_json> slices_of(const run_record& record) {
   auto slices = samples::events_of(samples::read_trace(record), "X");
   std::erase_if(slices, [](const auto& slice) { return slice["cat"] == "frame"; });
@@ -75,7 +75,7 @@ nanoseconds measured_length(const nlohmann::ordered_json& slice) {
   return ns_of(slice["dur"]);
 }
 
-/// Two stages that begin at once, the one declared first for longer, and how long both are shown.
+/// Lengths in the trace of two stages with equal begin, the first longer.
 std::pair<nanoseconds, nanoseconds> shown_lengths(side on) {
   run_record record;
   record.run.timing = timing_method::event;

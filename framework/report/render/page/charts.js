@@ -34,9 +34,9 @@ Object.assign(page, (() => {
     });
   }
 
-  // A plugin that draws lines across a chart: [{axis: "x" or "y", at, label, tone}], `at` in units of
-  // the axis. Labels of vertical lines are above the chart in two rows without overlap; reserve room
-  // with `layout.padding.top`.
+  // A plugin that draws lines across a chart: [{axis: "x" or "y", at, label, tone}], `at` in units
+  // of the axis. Labels of vertical lines are above the chart in two rows without overlap; reserve
+  // room with `layout.padding.top`.
   function marks(list) {
     return { id: "pageMarks", afterDatasetsDraw: (chart) => drawMarks(chart, list) };
   }
@@ -71,8 +71,8 @@ Object.assign(page, (() => {
   }
 
   // Appends a chart of Chart.js to `box`. `configure()` returns its configuration with the current
-  // colors; a change of colors and `redraw()` of the returned entry call it again. `label` describes
-  // the chart for screen readers.
+  // colors; a change of colors and `redraw()` of the returned entry call it again. `label`
+  // describes the chart for screen readers.
   function canvas(box, label, configure, height = 260) {
     const place = element("canvas", { role: "img", "aria-label": label });
     box.append(element("div", { class: "chart", style: `height: ${height}px` }, place));
