@@ -152,7 +152,7 @@ class Browser:
         return self.run("return document.querySelector(arguments[0]).textContent", selector)
 
     def hover(self, element, x, y):
-        """Moves the pointer to a position within an element, in pixels from its upper left corner."""
+        """Moves the pointer over an element, in pixels from its upper left corner."""
         ActionChains(self.driver).scroll_to_element(element).perform()
         box = element.rect
         ActionChains(self.driver).move_to_element_with_offset(

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <sstream>
 #include <string_view>
 #include <vector>
 
@@ -12,22 +12,11 @@
 namespace graphline {
 namespace {
 
-/// Aligns columns, two blanks apart, without trailing blanks.
-template <std::size_t Columns>
-std::vector<std::string> aligned(const std::vector<std::array<std::string, Columns>>& rows) {
-  std::array<std::size_t, Columns> widths{};
-  for (const auto& row : rows) {
-    for (std::size_t c = 0; c < Columns; ++c) widths[c] = std::max(widths[c], row[c].size());
-  }
+std::vector<std::string> lines_of(const text_table& table) {
+  constexpr std::size_t any_width = 10'000;
   std::vector<std::string> lines;
-  for (const auto& row : rows) {
-    std::string line;
-    for (std::size_t c = 0; c < Columns; ++c) {
-      line += fmt::format("{:{}}  ", row[c], widths[c]);
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    lines.push_back(std::move(line));
-  }
+  std::istringstream text(table.text({.width = any_width}));
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
   return lines;
 }
 
@@ -64,15 +53,15 @@ void append_parameters(std::string& page, const std::vector<parameter>& paramete
     page += "\nParameters: none\n";
     return;
   }
-  std::vector<std::array<std::string, 4>> rows{{"Parameter", "type", "default", "unit"}};
-  for (const parameter& p : parameters) {
-    rows.push_back({"  " + p.name, describe_type(p), default_cell(p), p.unit});
-  }
   const bool any_unit = std::any_of(parameters.begin(), parameters.end(),
                                     [](const parameter& p) { return !p.unit.empty(); });
-  if (!any_unit) rows.front().back().clear();
-
-  const std::vector<std::string> lines = aligned(rows);
+  constexpr auto left = text_table::align::left;
+  text_table table(
+      {{"Parameter", left}, {"type", left}, {"default", left}, {any_unit ? "unit" : "", left}});
+  for (const parameter& p : parameters) {
+    table.add_row({"  " + p.name, describe_type(p), default_cell(p), p.unit});
+  }
+  const std::vector<std::string> lines = lines_of(table);
   page += fmt::format("\n{}\n", lines.front());
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const auto help = wrapped("      " + parameters[i].help, 6, page_width);
@@ -98,15 +87,15 @@ std::string describe_kind(const stage_kind& kind, std::size_t width) {
 }
 
 std::string list_kinds(const stage_registry& registry, std::size_t width) {
-  std::vector<std::array<std::string, 2>> rows{{"kind", "runs on"}};
+  text_table table({{"kind", text_table::align::left}, {"runs on", text_table::align::left}});
   std::string last_origin;
   std::string page;
   std::vector<const stage_kind*> kinds = registry.all();
   std::ranges::stable_sort(kinds, {}, &stage_kind::origin);  // the program's own first
   for (const stage_kind* kind : kinds) {
-    rows.push_back({kind->name, std::string(to_word(kind->on))});
+    table.add_row({kind->name, std::string(to_word(kind->on))});
   }
-  const std::vector<std::string> lines = aligned(rows);
+  const std::vector<std::string> lines = lines_of(table);
   std::size_t indent = 0;
   for (const auto& line : lines) indent = std::max(indent, line.size() + 2);
   const auto add = [&](const std::string& line, std::string_view what) {
