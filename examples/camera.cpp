@@ -49,10 +49,9 @@ stage_kind show_kind() {
   kind.headline = "Prints the label of a frame";
   kind.on = side::cpu;
   kind.inputs = {{"label", "int64"}};
-  kind.infer = [](const arguments&, std::span<const tensor_type>, diagnostics&) {
-    return stage_shape{};
+  kind.prepare = [](const arguments&, std::span<const tensor_type>, diagnostics&) {
+    return prepared_stage{.make_cpu = [](const stage_config&) { return std::make_unique<show>(); }};
   };
-  kind.make_cpu = [](const stage_config&) { return std::make_unique<show>(); };
   return kind;
 }
 

@@ -47,11 +47,11 @@ stage_kind threshold_kind() {
   kind.outputs = {{"yes", "uint8, the same shape"}};
   kind.parameters = {
       {.name = "at", .type = parameter_type::number, .help = "The threshold", .required = true}};
-  kind.infer = [](const arguments&, std::span<const tensor_type> inputs, diagnostics&) {
-    return stage_shape{.outputs = {{inputs[0].shape, dtype::uint8}}, .cost = {}, .layers = {}};
-  };
-  kind.make_cpu = [](const stage_config& config) {
-    return std::make_unique<threshold>(config.arguments.number("at"));
+  kind.prepare = [](const arguments&, std::span<const tensor_type> inputs, diagnostics&) {
+    return prepared_stage{.outputs = {{inputs[0].shape, dtype::uint8}},
+                          .make_cpu = [](const stage_config& config) {
+                            return std::make_unique<threshold>(config.arguments.number("at"));
+                          }};
   };
   return kind;
 }

@@ -11,24 +11,23 @@
 namespace graphline {
 
 stage_registry builtin_stages() {
+#ifdef GRAPHLINE_CUDA
+  stage_kind network = network_kind(make_cuda_network);
+  stage_kind onnx = onnx_kind(make_cuda_network);
+  stage_kind matmul = matmul_kind(make_cuda_matmul);
+  stage_kind traffic = traffic_kind(make_cuda_traffic);
+  stage_kind device_spin = device_spin_kind(make_cuda_spin);
+  for (stage_kind* kind : {&network, &onnx, &matmul}) {
+    kind->libraries["cuda"] = nn::cuda_library_versions;
+  }
+#else
   stage_kind network = network_kind();
   stage_kind onnx = onnx_kind();
   stage_kind matmul = matmul_kind();
   stage_kind traffic = traffic_kind();
   stage_kind device_spin = device_spin_kind();
-  for (stage_kind* kind : {&network, &onnx, &matmul}) kind->libraries["host"] = nn::onednn_version;
-#ifdef GRAPHLINE_CUDA
-  for (stage_kind* kind : {&network, &onnx, &matmul}) {
-    kind->libraries["cuda"] = nn::cuda_library_versions;
-  }
-  network.make_device["cuda"] = make_network_cuda;
-  network.form = network_form;
-  onnx.make_device["cuda"] = make_onnx_cuda;
-  onnx.form = network_form;
-  matmul.make_device["cuda"] = make_matmul_cuda;
-  traffic.make_device["cuda"] = make_traffic_cuda;
-  device_spin.make_device["cuda"] = make_device_spin_cuda;
 #endif
+  for (stage_kind* kind : {&network, &onnx, &matmul}) kind->libraries["host"] = nn::onednn_version;
   stage_registry registry;
   registry.add(std::move(network));
   registry.add(std::move(onnx));

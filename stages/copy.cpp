@@ -15,12 +15,15 @@ class copy_stage final : public device_stage {
   }
 };
 
-stage_shape infer_copy(const arguments&, std::span<const tensor_type> inputs, diagnostics&) {
+prepared_stage prepare_copy(const arguments&, std::span<const tensor_type> inputs, diagnostics&) {
   const auto bytes = static_cast<std::int64_t>(inputs.front().bytes());
-  return {.outputs = {inputs.front()},
-          .cost = {.bytes_read = bytes, .bytes_written = bytes},
-          .layers = {},
-          .known = known_cost::all};
+  prepared_stage result{.outputs = {inputs.front()},
+                        .cost = {.bytes_read = bytes, .bytes_written = bytes},
+                        .known = known_cost::all};
+  result.make_device[""] = [](device&, const stage_config&) {
+    return std::make_unique<copy_stage>();
+  };
+  return result;
 }
 
 }  // namespace
@@ -33,10 +36,8 @@ stage_kind copy_kind() {
   kind.moves = true;
   kind.inputs = {{"input", "Any tensor."}};
   kind.outputs = {{"output", "The same tensor on the other side."}};
-  kind.infer = infer_copy;
-  kind.make_device[""] = [](device&, const stage_config&) -> std::unique_ptr<device_stage> {
-    return std::make_unique<copy_stage>();
-  };
+  kind.prepare = prepare_copy;
+  kind.backends = {""};
   return kind;
 }
 

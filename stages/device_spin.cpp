@@ -3,7 +3,7 @@
 
 namespace graphline {
 
-stage_kind device_spin_kind() {
+stage_kind device_spin_kind(const device_stage_factory& make_cuda) {
   stage_kind kind;
   kind.name = "device.spin";
   kind.headline = "Keep the device busy for a set time";
@@ -20,10 +20,11 @@ stage_kind device_spin_kind() {
        .required = true,
        .minimum = 0}};
   // Reads and writes nothing, whatever it waits for.
-  kind.infer = [](const arguments&, std::span<const tensor_type>, diagnostics&) {
-    return stage_shape{.outputs = {}, .cost = {}, .layers = {}, .known = known_cost::all};
+  kind.prepare = [make_cuda](const arguments&, std::span<const tensor_type>, diagnostics&) {
+    return prepared_stage{.known = known_cost::all,
+                          .make_device = factories(make_host_spin, make_cuda)};
   };
-  kind.make_device["host"] = make_device_spin_host;
+  kind.backends = backends(make_cuda);
   return kind;
 }
 

@@ -25,7 +25,7 @@ class device_spin final : public device_stage {
 
 }  // namespace
 
-std::unique_ptr<device_stage> make_device_spin_cuda(device& /*d*/, const stage_config& config) {
+std::unique_ptr<device_stage> make_cuda_spin(device& /*d*/, const stage_config& config) {
   return std::make_unique<device_spin>(config);
 }
 

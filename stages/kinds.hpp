@@ -1,8 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -10,37 +13,62 @@
 
 namespace graphline {
 
-// The built-in stage kinds, each defined in the file of its name.
+namespace nn {
+struct matmul_form;
+struct network_definition;
+class weight_table;
+}  // namespace nn
 
-stage_kind network_kind();        // network.cpp
-stage_kind onnx_kind();           // onnx.cpp
-stage_kind matmul_kind();         // matmul.cpp
-stage_kind traffic_kind();        // traffic.cpp
-stage_kind device_spin_kind();    // device_spin.cpp
-stage_kind copy_kind();           // copy.cpp
-stage_kind random_normal_kind();  // cpu/random_normal.cpp
-stage_kind spin_kind();           // cpu/spin.cpp
-stage_kind images_kind();         // cpu/images.cpp
-stage_kind resize_kind();         // cpu/resize.cpp
-stage_kind normalize_kind();      // cpu/normalize.cpp
-stage_kind top_k_kind();          // cpu/top_k.cpp
-stage_kind nms_kind();            // cpu/nms.cpp
-stage_kind text_boxes_kind();     // cpu/text_boxes.cpp
-stage_kind crop_kind();           // cpu/crop.cpp
-stage_kind ctc_decode_kind();     // cpu/ctc_decode.cpp
+/// Makes a stage that runs a network.
+using network_factory = std::function<std::unique_ptr<device_stage>(
+    device&, const nn::network_definition&, const nn::weight_table&, const stage_config&)>;
 
-// Those of them that a `cuda` device carries out otherwise. All throw `run_error` when a library
-// cannot be had or has nothing for what is asked of it; `network` throws `input_error` for a wrong
-// weights file, `onnx` for a model that was changed since it was planned.
-std::unique_ptr<device_stage> make_network_cuda(device& d, const stage_config& config);
-std::unique_ptr<device_stage> make_onnx_cuda(device& d, const stage_config& config);
-std::unique_ptr<device_stage> make_matmul_cuda(device& d, const stage_config& config);
-std::unique_ptr<device_stage> make_traffic_cuda(device& d, const stage_config& config);
-std::unique_ptr<device_stage> make_device_spin_cuda(device& d, const stage_config& config);
+/// Makes a stage that runs one product.
+using matmul_factory = std::function<std::unique_ptr<device_stage>(device&, const nn::matmul_form&,
+                                                                   const stage_config&)>;
 
-/// The device tensors of a network are channels last on `cuda`, and of the type in which it
-/// computes.
-device_form network_form(const arguments& values, const std::string& backend);
+// The built-in stage kinds, each defined in the file of its name. Those of device stages take their
+// factory for `cuda`; without one they run on `host` alone.
+
+stage_kind network_kind(const network_factory& make_cuda = {});           // network.cpp
+stage_kind onnx_kind(const network_factory& make_cuda = {});              // onnx.cpp
+stage_kind matmul_kind(const matmul_factory& make_cuda = {});             // matmul.cpp
+stage_kind traffic_kind(const device_stage_factory& make_cuda = {});      // traffic.cpp
+stage_kind device_spin_kind(const device_stage_factory& make_cuda = {});  // device_spin.cpp
+stage_kind copy_kind();                                                   // copy.cpp
+stage_kind random_normal_kind();                                          // cpu/random_normal.cpp
+stage_kind spin_kind();                                                   // cpu/spin.cpp
+stage_kind images_kind();                                                 // cpu/images.cpp
+stage_kind resize_kind();                                                 // cpu/resize.cpp
+stage_kind normalize_kind();                                              // cpu/normalize.cpp
+stage_kind top_k_kind();                                                  // cpu/top_k.cpp
+stage_kind nms_kind();                                                    // cpu/nms.cpp
+stage_kind text_boxes_kind();                                             // cpu/text_boxes.cpp
+stage_kind crop_kind();                                                   // cpu/crop.cpp
+stage_kind ctc_decode_kind();                                             // cpu/ctc_decode.cpp
+
+// The factories for `cuda`. All throw `run_error` if a library is missing or has no implementation.
+std::unique_ptr<device_stage> make_cuda_network(device& d, const nn::network_definition& network,
+                                                const nn::weight_table& weights,
+                                                const stage_config& config);
+std::unique_ptr<device_stage> make_cuda_matmul(device& d, const nn::matmul_form& form,
+                                               const stage_config& config);
+std::unique_ptr<device_stage> make_cuda_traffic(device& d, const stage_config& config);
+std::unique_ptr<device_stage> make_cuda_spin(device& d, const stage_config& config);
+
+/// The backends of a device kind, by whether it has a factory for `cuda`.
+template <class Factory>
+std::vector<std::string> backends(const Factory& make_cuda) {
+  return make_cuda ? std::vector<std::string>{"cuda", "host"} : std::vector<std::string>{"host"};
+}
+
+/// Factories of a device stage by backend; `make_cuda` may be unset.
+inline std::map<std::string, device_stage_factory> factories(device_stage_factory make_host,
+                                                             device_stage_factory make_cuda) {
+  std::map<std::string, device_stage_factory> by_backend{{"host", std::move(make_host)}};
+  if (make_cuda) by_backend.emplace("cuda", std::move(make_cuda));
+  return by_backend;
+}
 
 /// A kind's factory of a CPU stage that is made from its configuration.
 template <class Stage>
@@ -48,11 +76,12 @@ std::unique_ptr<cpu_stage> make_cpu_stage(const stage_config& config) {
   return std::make_unique<Stage>(config);
 }
 
-/// What a kind gives of which only that is known what it moves, not its arithmetic. Of outputs too
-/// large to be counted, which a plan refuses, nothing is.
-inline stage_shape shape_of_moves(std::span<const tensor_type> inputs,
-                                  std::vector<tensor_type> outputs) {
-  stage_shape result{std::move(outputs), {}, {}, known_cost::bytes};
+/// A CPU stage of which the bytes are known, but not the arithmetic. Outputs too large to be
+/// counted, which a plan refuses, count as 0 bytes.
+inline prepared_stage prepared_moves(std::span<const tensor_type> inputs,
+                                     std::vector<tensor_type> outputs, cpu_stage_factory make_cpu) {
+  prepared_stage result{
+      .outputs = std::move(outputs), .known = known_cost::bytes, .make_cpu = std::move(make_cpu)};
   for (const tensor_type& type : inputs) {
     result.cost.bytes_read += static_cast<std::int64_t>(type.bytes());
   }

@@ -99,9 +99,9 @@ std::optional<nn::matmul_form> matmul_of(const arguments& values,
   return form;
 }
 
-/// The product's type with its cost. Reports one that nobody would wait for.
-stage_shape infer_matmul(const arguments& values, std::span<const tensor_type> inputs,
-                         diagnostics& out) {
+/// Reports a product that nobody would wait for.
+prepared_stage prepare_matmul(const arguments& values, std::span<const tensor_type> inputs,
+                              const matmul_factory& make_cuda, diagnostics& out) {
   const auto form = matmul_of(values, inputs, out);
   if (!form) return {};
   const auto written = form->c.checked_elements();
@@ -113,27 +113,25 @@ stage_shape infer_matmul(const arguments& values, std::span<const tensor_type> i
                           to_string(form->c)));
     return {};
   }
-  stage_shape result;
-  result.outputs = {{form->c, dtype::float32}};
-  result.cost = cost_of(*form);
-  result.known = known_cost::all;
-  return result;
+  const auto bound = [&](const matmul_factory& make) -> device_stage_factory {
+    if (!make) return {};
+    return [make, form = *form](device& d, const stage_config& config) {
+      return make(d, form, config);
+    };
+  };
+  return {.outputs = {{form->c, dtype::float32}},
+          .cost = cost_of(*form),
+          .known = known_cost::all,
+          .make_device = factories(bound(make_host_matmul), bound(make_cuda))};
 }
 
 }  // namespace
-
-nn::matmul_form matmul_of(const stage_config& config) {
-  diagnostics problems;
-  const auto form = matmul_of(config.arguments, config.inputs, problems);
-  problems.throw_if_errors();
-  return *form;
-}
 
 bool fused_of(const arguments& values) {
   return values.text("method") == "fused";
 }
 
-stage_kind matmul_kind() {
+stage_kind matmul_kind(const matmul_factory& make_cuda) {
   stage_kind kind;
   kind.name = "matmul";
   kind.headline = "Batched matrix product, leading dimensions broadcast";
@@ -158,8 +156,11 @@ stage_kind matmul_kind() {
        .default_value = "library",
        .choices = {"library", "fused"}}};
   for (parameter& p : precision_parameters()) kind.parameters.push_back(std::move(p));
-  kind.infer = infer_matmul;
-  kind.make_device["host"] = make_matmul_host;
+  kind.prepare = [make_cuda](const arguments& values, std::span<const tensor_type> inputs,
+                             diagnostics& out) {
+    return prepare_matmul(values, inputs, make_cuda, out);
+  };
+  kind.backends = backends(make_cuda);
   return kind;
 }
 

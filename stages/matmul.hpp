@@ -7,13 +7,11 @@
 
 namespace graphline {
 
-/// The product of a `matmul` stage whose arguments have been checked.
-nn::matmul_form matmul_of(const stage_config& config);
-
 /// Whether the project's own loops and kernels are asked for instead of a library.
 bool fused_of(const arguments& values);
 
 /// A `matmul` stage on a `host` device: by oneDNN, or by loops if fused.
-std::unique_ptr<device_stage> make_matmul_host(device& d, const stage_config& config);
+std::unique_ptr<device_stage> make_host_matmul(device& d, const nn::matmul_form& form,
+                                               const stage_config& config);
 
 }  // namespace graphline

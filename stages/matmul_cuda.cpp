@@ -11,8 +11,8 @@
 
 namespace graphline {
 
-std::unique_ptr<device_stage> make_matmul_cuda(device& d, const stage_config& config) {
-  const nn::matmul_form form = matmul_of(config);
+std::unique_ptr<device_stage> make_cuda_matmul(device& d, const nn::matmul_form& form,
+                                               const stage_config& config) {
   const std::string owner = fmt::format("stage '{}'", config.name);
   if (fused_of(config.arguments)) {
     return std::make_unique<program_stage<nn::cuda_program>>(nn::lower_gemv_for_cuda(form, owner));

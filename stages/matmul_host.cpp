@@ -10,8 +10,8 @@
 
 namespace graphline {
 
-std::unique_ptr<device_stage> make_matmul_host(device& d, const stage_config& config) {
-  const nn::matmul_form form = matmul_of(config);
+std::unique_ptr<device_stage> make_host_matmul(device& d, const nn::matmul_form& form,
+                                               const stage_config& config) {
   nn::host_program program;
   if (fused_of(config.arguments)) {
     program = nn::lower_gemv_for_host(form);

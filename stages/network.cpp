@@ -31,72 +31,84 @@ std::string layer_manual() {
   return page;
 }
 
-stage_shape infer_network(const arguments& values, std::span<const tensor_type> inputs,
-                          diagnostics& out) {
-  diagnostics reported;  // with the ports
-  const std::vector<std::string> names = nn::network_names_of(values, reported).inputs;
+std::vector<port> ports_of(const std::vector<named>& names, const char* only) {
+  if (names.empty()) return {{only, ""}};
+  std::vector<port> ports;
+  for (const named& name : names) ports.push_back({name.text, ""});
+  return ports;
+}
+
+prepared_stage prepare_network(const nn::network_names& names, const arguments& values,
+                               std::span<const tensor_type> inputs,
+                               const network_factory& make_cuda, diagnostics& out) {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i].element == dtype::float32) continue;
     const bool pictures = inputs[i].element == dtype::uint8 && inputs[i].shape.rank() == 4;
-    out.error(values.where(),
-              fmt::format("a network reads float32, but its {} is {}; {}", names.at(i),
-                          to_string(inputs[i]),
-                          pictures ? "a stage cpu.normalize makes float32 of pictures"
-                                   : "a NumPy file is float32 when saved with astype('float32')"));
+    out.error(
+        values.where(),
+        fmt::format("a network reads float32, but its {} is {}; {}",
+                    names.inputs.empty() ? "input" : names.inputs.at(i).text, to_string(inputs[i]),
+                    pictures ? "a stage cpu.normalize makes float32 of pictures"
+                             : "a NumPy file is float32 when saved with astype('float32')"));
   }
-  if (!values.has("layers")) return {};
-  const nn::network_definition network = nn::define_network(values, inputs, out);
-  if (out.has_errors() || network.layers.empty()) return {};
-  nn::check_weights(network, values, out);
-  return shape_of_network(network);
-}
-
-std::vector<named_tensor> weights(const nn::network_definition& network,
-                                  const stage_config& config) {
-  return nn::network_weights(network, config.arguments, config.seed);
-}
-
-stage_ports network_ports(const arguments& values, diagnostics& out) {
-  const auto ports = [](std::vector<std::string> names) {
-    std::vector<port> all;
-    for (std::string& name : names) all.push_back({std::move(name), ""});
-    return all;
+  const auto network = std::make_shared<const nn::network_definition>(
+      nn::define_network(values, names, inputs, out));
+  if (out.has_errors() || network->layers.empty()) return {};
+  const auto weights =
+      [network, file = nn::open_weights(*network, values, out)](const stage_config& config) {
+        return nn::network_weights(*network, file.get(), config.seed);
+      };
+  const auto table = [network, weights](const stage_config& config) {
+    return std::make_shared<const nn::weight_table>(*network, weights(config));
   };
-  nn::network_names names = nn::network_names_of(values, out);
-  return {ports(std::move(names.inputs)), ports(std::move(names.outputs))};
+  prepared_stage result = prepared_network(network, table, values, make_cuda);
+  result.weights = weights;
+  return result;
+}
+
+opened_stage open_network(const arguments& values, const network_factory& make_cuda,
+                          diagnostics& out) {
+  nn::network_names names = nn::read_network_names(values, out);
+  stage_ports ports{ports_of(names.inputs, "input"), ports_of(names.outputs, "output")};
+  return {std::move(ports),
+          [names = std::move(names), make_cuda](
+              const arguments& given, std::span<const tensor_type> inputs, diagnostics& problems) {
+            return prepare_network(names, given, inputs, make_cuda, problems);
+          }};
 }
 
 }  // namespace
 
-nn::network_definition network_of(const stage_config& config) {
-  diagnostics problems;
-  nn::network_definition network = nn::define_network(config.arguments, config.inputs, problems);
-  problems.throw_if_errors();
-  return network;
-}
-
-stage_shape shape_of_network(const nn::network_definition& network) {
-  stage_shape result;
-  for (const std::size_t value : network.outputs) {
-    result.outputs.push_back(network.values[value].type);
+prepared_stage prepared_network(const std::shared_ptr<const nn::network_definition>& network,
+                                const weight_source& weights, const arguments& values,
+                                const network_factory& make_cuda) {
+  prepared_stage result{.known = known_cost::all};
+  for (const std::size_t value : network->outputs) {
+    result.outputs.push_back(network->values[value].type);
   }
-  for (const nn::network_layer& layer : network.layers) {
-    const tensor_type& output = network.values[layer.outputs.front()].type;
+  for (const nn::network_layer& layer : network->layers) {
+    const tensor_type& output = network->values[layer.outputs.front()].type;
     result.cost += layer.cost;
     result.layers.push_back({layer.name, layer.kind, output, layer.cost});
   }
-  result.known = known_cost::all;
+  result.forms["cuda"] = {.channels_last = true, .element = element_of(precision_of(values))};
+  const auto bound = [&](const network_factory& make) -> device_stage_factory {
+    if (!make) return {};
+    return [make, network, weights](device& d, const stage_config& config) {
+      return make(d, *network, *weights(config), config);
+    };
+  };
+  result.make_device = factories(bound(make_host_network), bound(make_cuda));
   return result;
 }
 
-stage_kind network_kind() {
+stage_kind network_kind(const network_factory& make_cuda) {
   stage_kind kind;
   kind.name = "network";
   kind.headline = "A neural network, given layer by layer";
   kind.on = side::device;
   kind.inputs = {{"input", "What the first layer reads, or those of 'inputs', float32."}};
   kind.outputs = {{"output", "What the last layer gives, or those of 'outputs', float32."}};
-  kind.ports = network_ports;
   kind.parameters = {
       {.name = "layers",
        .type = parameter_type::tree,
@@ -118,13 +130,10 @@ stage_kind network_kind() {
                "when left out, so that values keep their size through all layers."}};
   for (parameter& p : precision_parameters()) kind.parameters.push_back(std::move(p));
   kind.parameters.push_back(denormals_parameter());
-  kind.infer = infer_network;
-  kind.make_device["host"] = [](device& d, const stage_config& config) {
-    const nn::network_definition network = network_of(config);
-    return make_host_network(d, network, nn::weight_table(network, weights(network, config)),
-                             config);
+  kind.open = [make_cuda](const arguments& values, diagnostics& out) {
+    return open_network(values, make_cuda, out);
   };
-  kind.weights = [](const stage_config& config) { return weights(network_of(config), config); };
+  kind.backends = backends(make_cuda);
   kind.manual = layer_manual;
   return kind;
 }

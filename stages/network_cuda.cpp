@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "stages/kinds.hpp"
-#include "stages/network_stage.hpp"
 #include "stages/nn/cuda/lowering/lowering.hpp"
 #include "stages/precision_parameters.hpp"
 #include "stages/program_stage.hpp"
@@ -24,25 +23,6 @@ std::vector<nn::value_form> forms_of(const std::vector<tensor_type>& types,
 }
 
 }  // namespace
-
-device_form network_form(const arguments& values, const std::string& backend) {
-  if (backend != "cuda") return {};
-  return {.channels_last = true, .element = element_of(precision_of(values))};
-}
-
-std::unique_ptr<device_stage> make_network_cuda(device& d, const stage_config& config) {
-  const nn::network_definition network = network_of(config);
-  return make_cuda_network(
-      d, network,
-      nn::weight_table(network, nn::network_weights(network, config.arguments, config.seed)),
-      config);
-}
-
-std::unique_ptr<device_stage> make_onnx_cuda(device& d, const stage_config& config) {
-  nn::onnx_network network = onnx_network_of(config);
-  const nn::weight_table weights(network.definition, std::move(network.constants));
-  return make_cuda_network(d, network.definition, weights, config);
-}
 
 std::unique_ptr<device_stage> make_cuda_network(device& d, const nn::network_definition& network,
                                                 const nn::weight_table& weights,

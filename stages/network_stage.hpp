@@ -2,32 +2,27 @@
 
 // What the kinds `network` and `onnx` share: from a definition and its weights to a stage.
 
+#include <functional>
 #include <memory>
 
 #include "framework/stage/stage.hpp"
+#include "stages/kinds.hpp"
 #include "stages/nn/definition/definition.hpp"
-#include "stages/nn/onnx/onnx_import.hpp"
 #include "stages/nn/weights/network_weights.hpp"
 
 namespace graphline {
 
-/// The network of a `network` stage, which the planner has found to be in order.
-nn::network_definition network_of(const stage_config& config);
+/// The weights of a stage, whose seed they may depend on.
+using weight_source = std::function<std::shared_ptr<const nn::weight_table>(const stage_config&)>;
 
-/// The network of an `onnx` stage, likewise. Throws `input_error` where the file was changed since.
-nn::onnx_network onnx_network_of(const stage_config& config);
+/// A stage that runs a network, all but its `weights` member. `values` has the stage's precision.
+prepared_stage prepared_network(const std::shared_ptr<const nn::network_definition>& network,
+                                const weight_source& weights, const arguments& values,
+                                const network_factory& make_cuda);
 
-/// What a stage that runs a network tells the planner.
-stage_shape shape_of_network(const nn::network_definition& network);
-
-/// The network on a `host` device: oneDNN primitives, weights in device memory. Throws `run_error`
-/// when oneDNN refuses a layer.
+/// The network on a `host` device: oneDNN primitives, weights in device memory.
+/// @throws run_error if oneDNN refuses a layer
 std::unique_ptr<device_stage> make_host_network(device& d, const nn::network_definition& network,
-                                                const nn::weight_table& weights,
-                                                const stage_config& config);
-
-/// The network on a `cuda` device.
-std::unique_ptr<device_stage> make_cuda_network(device& d, const nn::network_definition& network,
                                                 const nn::weight_table& weights,
                                                 const stage_config& config);
 

@@ -5,8 +5,6 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <utility>
 
 #include "framework/base/error.hpp"
@@ -53,26 +51,6 @@ nn::onnx_model model_of(const arguments& values, diagnostics& out) {
     return {};
   }
 }
-
-/// Models that were read for their ports, until their layers are asked for: a plan reads each file
-/// once.
-class models_read {
- public:
-  void keep(const std::string& path, nn::onnx_model model) {
-    const std::lock_guard lock(mutex_);
-    models_[path] = std::move(model);
-  }
-  /// Nothing where the model was not kept, or was taken.
-  std::optional<nn::onnx_model> take(const std::string& path) {
-    const std::lock_guard lock(mutex_);
-    auto found = models_.extract(path);
-    return found ? std::optional(std::move(found.mapped())) : std::nullopt;
-  }
-
- private:
-  std::mutex mutex_;
-  std::map<std::string, nn::onnx_model> models_;
-};
 
 stage_ports ports_of(const nn::onnx_graph& graph) {
   const auto ports = [](const std::vector<nn::onnx_value>& tensors) {
@@ -142,48 +120,38 @@ nn::onnx_network network_for(const nn::onnx_model& model, const arguments& value
   return nn::import_onnx(model, inputs, outputs, where, out);
 }
 
-/// The types of tensors as the planner knew them: between networks on a GPU elements have 16 bits.
-std::vector<tensor_type> as_planned(std::vector<tensor_type> types) {
-  for (tensor_type& type : types) {
-    if (size_of(type.element) == 2) type.element = dtype::float32;
-  }
-  return types;
-}
-
-}  // namespace
-
-nn::onnx_network onnx_network_of(const stage_config& config) {
-  diagnostics problems;
-  const nn::onnx_model model = model_of(config.arguments, problems);
-  problems.throw_if_errors();
-  const bool same_inputs = model.graph.inputs.size() == config.inputs.size();
-  nn::onnx_network network;
-  if (same_inputs) {
-    network = network_for(model, config.arguments, as_planned(config.inputs), problems);
-  }
-  problems.throw_if_errors();
-  std::vector<tensor_type> outputs;
-  for (const std::size_t value : network.definition.outputs) {
-    outputs.push_back(network.definition.values[value].type);
-  }
-  if (!same_inputs || outputs != as_planned(config.outputs)) {
-    throw input_error(
-        fmt::format("ONNX file '{}' was changed after the pipeline was planned; run it again",
-                    config.arguments.text("model")));
-  }
-  return network;
-}
-
-namespace {
-
-stage_shape infer_onnx(models_read& read, const arguments& values,
-                       std::span<const tensor_type> inputs, diagnostics& out) {
-  if (!values.has("model")) return {};
-  std::optional<nn::onnx_model> model = read.take(values.text("model"));
-  if (!model) model = model_of(values, out);
+prepared_stage prepare_onnx(const nn::onnx_model& model, const arguments& values,
+                            std::span<const tensor_type> inputs, const network_factory& make_cuda,
+                            diagnostics& out) {
+  nn::onnx_network imported = network_for(model, values, inputs, out);
   if (out.has_errors()) return {};
-  const nn::network_definition network = network_for(*model, values, inputs, out).definition;
-  return out.has_errors() ? stage_shape{} : shape_of_network(network);
+  const auto network =
+      std::make_shared<const nn::network_definition>(std::move(imported.definition));
+  const auto weights =
+      std::make_shared<const nn::weight_table>(*network, std::move(imported.constants));
+  prepared_stage result = prepared_network(
+      network, [weights](const stage_config&) { return weights; }, values, make_cuda);
+  result.weights = [network, weights](const stage_config&) {
+    std::vector<named_tensor> tensors;
+    for (std::size_t i = 0; i < network->values.size(); ++i) {
+      const nn::network_value& value = network->values[i];
+      if (!value.constant || value.written == 0) continue;
+      const auto data = std::as_bytes(weights->of(i));
+      tensors.push_back({value.name, value.type, {data.begin(), data.end()}});
+    }
+    return tensors;
+  };
+  return result;
+}
+
+opened_stage open_onnx(const arguments& values, const network_factory& make_cuda,
+                       diagnostics& out) {
+  const auto model = std::make_shared<const nn::onnx_model>(model_of(values, out));
+  return {ports_of(model->graph),
+          [model, make_cuda](const arguments& given, std::span<const tensor_type> inputs,
+                             diagnostics& problems) {
+            return prepare_onnx(*model, given, inputs, make_cuda, problems);
+          }};
 }
 
 std::string onnx_manual() {
@@ -213,42 +181,23 @@ std::string onnx_manual() {
 
 }  // namespace
 
-stage_kind onnx_kind() {
+stage_kind onnx_kind(const network_factory& make_cuda) {
   stage_kind kind;
   kind.name = "onnx";
   kind.headline = "A neural network from an ONNX file";
   kind.on = side::device;
   kind.inputs = {{"inputs", "Those of the model: float32, int32, int64 or uint8."}};
   kind.outputs = {{"outputs", "Those of the model, float32."}};
-  const auto read = std::make_shared<models_read>();
-  kind.ports = [read](const arguments& values, diagnostics& out) {
-    nn::onnx_model model = model_of(values, out);
-    stage_ports ports = ports_of(model.graph);
-    if (!out.has_errors()) read->keep(values.text("model"), std::move(model));
-    return ports;
-  };
   kind.parameters = {{.name = "model",
                       .type = parameter_type::path,
                       .help = "ONNX file, of operator set 7 to 21.",
                       .required = true}};
   for (parameter& p : precision_parameters()) kind.parameters.push_back(std::move(p));
   kind.parameters.push_back(denormals_parameter());
-  kind.infer = [read](const arguments& values, std::span<const tensor_type> inputs,
-                      diagnostics& out) { return infer_onnx(*read, values, inputs, out); };
-  kind.make_device["host"] = [](device& d, const stage_config& config) {
-    nn::onnx_network network = onnx_network_of(config);
-    const nn::weight_table weights(network.definition, std::move(network.constants));
-    return make_host_network(d, network.definition, weights, config);
+  kind.open = [make_cuda](const arguments& values, diagnostics& out) {
+    return open_onnx(values, make_cuda, out);
   };
-  kind.weights = [](const stage_config& config) {
-    nn::onnx_network network = onnx_network_of(config);
-    auto value = network.definition.values.begin();
-    std::erase_if(network.constants, [&](const named_tensor&) {
-      while (!value->constant) ++value;
-      return value++->written == 0;
-    });
-    return std::move(network.constants);
-  };
+  kind.backends = backends(make_cuda);
   kind.manual = onnx_manual;
   return kind;
 }

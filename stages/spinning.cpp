@@ -85,7 +85,8 @@ std::vector<parameter> spin_duration_parameters() {
                    "over and over; # begins a comment."}};
 }
 
-void spin_durations::check(const arguments& given, diagnostics& out) {
+spin_durations spin_durations::read(const arguments& given, diagnostics& out) {
+  spin_durations result;
   const std::string& drawn = given.text("distribution");
   if (given.has("durations")) {
     for (const char* other : {"duration", "stddev"}) {
@@ -100,20 +101,20 @@ void spin_durations::check(const arguments& given, diagnostics& out) {
                 "a distribution applies to 'duration', not to 'durations'; remove one of them");
     }
     try {
-      read_durations(given.text("durations"));
+      result.listed_ = read_durations(given.text("durations"));
     } catch (const unreadable_file& problem) {
       out.error(given.where("durations"),
                 fmt::format("{}: {}", quote(given.text("durations"), 200), problem.reason()));
     } catch (const input_error& problem) {
       out.error(given.where("durations"), problem.what());
     }
-    return;
+    return result;
   }
   if (!given.has("duration")) {
     out.error(given.where(),
               "it needs a time; add 'duration', such as duration: 5ms, or "
               "'durations', a file of them");
-    return;
+    return result;
   }
   const bool needs_stddev = drawn != "constant" && drawn != "exponential";
   if (needs_stddev && !given.has("stddev")) {
@@ -139,28 +140,20 @@ void spin_durations::check(const arguments& given, diagnostics& out) {
       out.error(given.where("duration"), "'duration' of a lognormal distribution must be above 0");
     }
   }
+  result.mean_ = static_cast<double>(given.duration("duration"));
+  if (given.has("stddev")) result.stddev_ = static_cast<double>(given.duration("stddev"));
+  if (drawn == "uniform") result.distribution_ = distribution::uniform;
+  if (drawn == "normal") result.distribution_ = distribution::normal;
+  if (drawn == "exponential") result.distribution_ = distribution::exponential;
+  if (drawn == "lognormal") result.distribution_ = distribution::lognormal;
+  return result;
 }
 
-spin_durations::spin_durations(const stage_config& config) : seed_(config.seed) {
-  const arguments& given = config.arguments;
-  if (given.has("durations")) {
-    listed_ = read_durations(given.text("durations"));
-    return;
-  }
-  mean_ = static_cast<double>(given.duration("duration"));
-  if (given.has("stddev")) stddev_ = static_cast<double>(given.duration("stddev"));
-  const std::string& drawn = given.text("distribution");
-  if (drawn == "uniform") distribution_ = distribution::uniform;
-  if (drawn == "normal") distribution_ = distribution::normal;
-  if (drawn == "exponential") distribution_ = distribution::exponential;
-  if (drawn == "lognormal") distribution_ = distribution::lognormal;
-}
-
-nanoseconds spin_durations::of_frame(std::int64_t frame) const noexcept {
+nanoseconds spin_durations::of_frame(std::int64_t frame, std::uint64_t seed) const noexcept {
   const auto number = static_cast<std::uint64_t>(frame);
   if (!listed_.empty()) return listed_[number % listed_.size()];
   if (distribution_ == distribution::constant) return static_cast<nanoseconds>(mean_);
-  const std::uint64_t own = mix_seed(seed_, number);
+  const std::uint64_t own = mix_seed(seed, number);
   // In [0, 1), all bits of a double.
   const auto uniform = [own](std::uint64_t draw) {
     return static_cast<double>(mix_seed(own, draw) >> 11) * 0x1.0p-53;

@@ -19,17 +19,15 @@ void spin_cpu_time(nanoseconds time) noexcept;
 /// The parameters of `spin_durations`.
 std::vector<parameter> spin_duration_parameters();
 
-/// How long a stage takes in each frame: one time, a random one, or one of a file's. It depends on
-/// the stage's seed and the frame alone, so that every configuration sees the same.
+/// A stage's duration in each frame: fixed, drawn, or from a file. It depends on the stage's seed
+/// and the frame alone, so that every configuration sees the same.
 class spin_durations {
  public:
-  /// What `given` states that makes no sense goes to `out`.
-  static void check(const arguments& given, diagnostics& out);
+  /// Reads `spin_duration_parameters` and reports mistakes to `out`; after an error the result is
+  /// ignored.
+  static spin_durations read(const arguments& given, diagnostics& out);
 
-  /// Throws `input_error` when the file cannot be read any more.
-  explicit spin_durations(const stage_config& config);
-
-  nanoseconds of_frame(std::int64_t frame) const noexcept;
+  nanoseconds of_frame(std::int64_t frame, std::uint64_t seed) const noexcept;
 
   /// Whether every frame takes no time.
   bool all_zero() const noexcept {
@@ -40,13 +38,12 @@ class spin_durations {
   enum class distribution { constant, uniform, normal, exponential, lognormal };
 
   distribution distribution_ = distribution::constant;
-  std::uint64_t seed_;
   double mean_ = 0;
   double stddev_ = 0;
   std::vector<nanoseconds> listed_;  ///< used over and over; empty: none
 };
 
 /// The `device.spin` stage on a `host` device, by its worker.
-std::unique_ptr<device_stage> make_device_spin_host(device& d, const stage_config& config);
+std::unique_ptr<device_stage> make_host_spin(device& d, const stage_config& config);
 
 }  // namespace graphline

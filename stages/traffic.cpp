@@ -8,8 +8,8 @@ namespace graphline {
 
 namespace {
 
-stage_shape infer_traffic(const arguments& values, std::span<const tensor_type> inputs,
-                          diagnostics& out) {
+prepared_stage prepare_traffic(const arguments& values, std::span<const tensor_type> inputs,
+                               diagnostics& out) {
   const tensor_type& input = inputs.front();
   if (input.element != dtype::float32) {
     out.error(values.where(), fmt::format("traffic reads float32, but its input is {}; declare "
@@ -18,7 +18,7 @@ stage_shape infer_traffic(const arguments& values, std::span<const tensor_type> 
     return {};
   }
   const traffic_method method = traffic_method_of(values);
-  stage_shape result;
+  prepared_stage result;
   result.outputs = {method == traffic_method::read ? tensor_type{shape{1}, dtype::float32} : input};
   result.cost = traffic_cost(method, input.shape.elements());
   result.known = known_cost::all;
@@ -41,7 +41,7 @@ cost traffic_cost(traffic_method method, std::int64_t elements) {
   return {.flops = elements, .bytes_read = 4 * elements, .bytes_written = 4};
 }
 
-stage_kind traffic_kind() {
+stage_kind traffic_kind(const device_stage_factory& make_cuda) {
   stage_kind kind;
   kind.name = "traffic";
   kind.headline =
@@ -57,8 +57,13 @@ stage_kind traffic_kind() {
                       .help = "Whether every element is only read, only written, or both.",
                       .default_value = "copy",
                       .choices = {"read", "write", "copy"}}};
-  kind.infer = infer_traffic;
-  kind.make_device["host"] = make_traffic_host;
+  kind.prepare = [make_cuda](const arguments& values, std::span<const tensor_type> inputs,
+                             diagnostics& out) {
+    prepared_stage result = prepare_traffic(values, inputs, out);
+    result.make_device = factories(make_host_traffic, make_cuda);
+    return result;
+  };
+  kind.backends = backends(make_cuda);
   return kind;
 }
 

@@ -20,7 +20,7 @@ traffic_method traffic_method_of(const arguments& values);
 cost traffic_cost(traffic_method method, std::int64_t elements);
 
 /// The `traffic` stage on a `host` device, by its compute threads.
-std::unique_ptr<device_stage> make_traffic_host(device& d, const stage_config& config);
+std::unique_ptr<device_stage> make_host_traffic(device& d, const stage_config& config);
 
 /// The sum of elements in a row, as fast as one thread can read them: in 32 sums of float32 for
 /// each quarter of them, each of every 32nd element, that are added up in the end. The same for

@@ -52,7 +52,7 @@ class traffic_stage final : public device_stage {
 
 }  // namespace
 
-std::unique_ptr<device_stage> make_traffic_cuda(device& /*d*/, const stage_config& config) {
+std::unique_ptr<device_stage> make_cuda_traffic(device& /*d*/, const stage_config& config) {
   return std::make_unique<traffic_stage>(config);
 }
 

@@ -194,7 +194,7 @@ void write_past_caches(float* to, float value, std::int64_t count) {
   std::fill(to + done, to + count, value);
 }
 
-std::unique_ptr<device_stage> make_traffic_host(device& /*d*/, const stage_config& config) {
+std::unique_ptr<device_stage> make_host_traffic(device& /*d*/, const stage_config& config) {
   return std::make_unique<traffic_stage>(config);
 }
 

@@ -37,8 +37,10 @@ class accumulator final : public cpu_stage {
   std::vector<float> sums_;
 };
 
-/// Checks the inputs; returns output types and cost. `graphline check` calls it.
-stage_shape infer(const arguments& given, std::span<const tensor_type> inputs, diagnostics& out) {
+/// Checks the arguments and input types, computes output types and cost, and returns the factory.
+/// `graphline check` calls this function and nothing else of the stage.
+prepared_stage prepare(const arguments& given, std::span<const tensor_type> inputs,
+                       diagnostics& out) {
   if (inputs[0].element != dtype::float32) {
     out.error(given.where(), "my.accumulate reads float32, found " + to_string(inputs[0]));
     return {};
@@ -47,7 +49,13 @@ stage_shape infer(const arguments& given, std::span<const tensor_type> inputs, d
   work.flops = 2 * inputs[0].shape.elements();
   work.bytes_read = static_cast<std::int64_t>(inputs[0].bytes());
   work.bytes_written = work.bytes_read;
-  return {.outputs = {inputs[0]}, .cost = work, .layers = {}, .known = known_cost::all};
+  return {.outputs = {inputs[0]},
+          .cost = work,
+          .known = known_cost::all,
+          .make_cpu = [](const stage_config& config) {
+            return std::make_unique<accumulator>(config.arguments.number("keep"),
+                                                 config.inputs[0].shape.elements());
+          }};
 }
 
 stage_kind accumulate_kind() {
@@ -63,11 +71,7 @@ stage_kind accumulate_kind() {
                       .default_value = "0.5",
                       .minimum = 0,
                       .maximum = 1}};
-  kind.infer = infer;
-  kind.make_cpu = [](const stage_config& config) {
-    return std::make_unique<accumulator>(config.arguments.number("keep"),
-                                         config.inputs[0].shape.elements());
-  };
+  kind.prepare = prepare;
   return kind;
 }
 

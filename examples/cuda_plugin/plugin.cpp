@@ -71,8 +71,10 @@ class host_stage final : public device_stage {
   channel_constants constants_;
 };
 
-/// Checks the inputs; returns output types and cost.
-stage_shape infer(const arguments& given, std::span<const tensor_type> inputs, diagnostics& out) {
+/// Checks the arguments and input types, computes output types and cost, and returns a factory for
+/// each backend.
+prepared_stage prepare(const arguments& given, std::span<const tensor_type> inputs,
+                       diagnostics& out) {
   const tensor_type& image = inputs[0];
   if (image.element != dtype::float32 || image.shape.rank() != 4) {
     out.error(given.where(), "my.normalize reads float32 [n, c, h, w], found " + to_string(image));
@@ -93,7 +95,14 @@ stage_shape infer(const arguments& given, std::span<const tensor_type> inputs, d
   work.flops = 2 * image.shape.elements();
   work.bytes_read = static_cast<std::int64_t>(image.bytes());
   work.bytes_written = work.bytes_read;
-  return {.outputs = {image}, .cost = work, .layers = {}, .known = known_cost::all};
+  prepared_stage result{.outputs = {image}, .cost = work, .known = known_cost::all};
+  result.make_device["host"] = [](device& d, const stage_config& config) {
+    return std::make_unique<host_stage>(d, config);
+  };
+#ifdef WITH_CUDA
+  result.make_device["cuda"] = make_normalize_cuda;
+#endif
+  return result;
 }
 
 stage_kind normalize_kind() {
@@ -111,12 +120,10 @@ stage_kind normalize_kind() {
                       .type = parameter_type::numbers,
                       .help = "What to divide by, likewise",
                       .default_value = "1"}};
-  kind.infer = infer;
-  kind.make_device["host"] = [](device& d, const stage_config& config) {
-    return std::make_unique<host_stage>(d, config);
-  };
+  kind.prepare = prepare;
+  kind.backends = {"host"};
 #ifdef WITH_CUDA
-  kind.make_device["cuda"] = make_normalize_cuda;
+  kind.backends.push_back("cuda");
 #endif
   return kind;
 }

@@ -36,6 +36,8 @@ struct place {
 
   explicit operator bool() const noexcept { return source != nullptr; }
 
+  bool operator==(const place&) const = default;
+
   /// Whether it was given on the command line: relative paths start at the working directory then.
   bool on_command_line() const noexcept { return source != nullptr && line == 0; }
 };

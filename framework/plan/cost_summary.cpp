@@ -41,20 +41,20 @@ void add(cost_figures& sum, const cost_figures& more) {
 }
 
 stage_figures stage_of(const plan& p, const planned_stage& stage) {
-  const stage_shape& shape = stage.shape;
+  const prepared_stage& prepared = *stage.prepared;
   stage_figures result{.name = stage.name,
                        .kind = stage.kind->name,
                        .on = stage.on,
                        .inserted = stage.inserted,
                        .outputs = {},
-                       .figures = figures_of(shape.cost, shape.known),
+                       .figures = figures_of(prepared.cost, prepared.known),
                        .layers = {}};
   for (const std::size_t t : stage.writes) {
     result.outputs.push_back({p.tensors[t].name, p.tensors[t].type});
   }
-  for (const layer_summary& layer : shape.layers) {
+  for (const layer_summary& layer : prepared.layers) {
     result.layers.push_back(
-        {layer.name, layer.kind, layer.output, figures_of(layer.cost, shape.known)});
+        {layer.name, layer.kind, layer.output, figures_of(layer.cost, prepared.known)});
   }
   return result;
 }

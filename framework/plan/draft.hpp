@@ -7,8 +7,7 @@
 #include <fmt/format.h>
 
 #include <cstddef>
-#include <exception>
-#include <new>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,9 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "framework/base/error.hpp"
-#include "framework/base/stage_activity.hpp"
 #include "framework/plan/planner.hpp"
+#include "framework/plan/prepared_stages.hpp"
 
 namespace graphline::planning {
 
@@ -46,12 +44,12 @@ struct draft_stage {
   const stage_spec* spec = nullptr;
   const stage_kind* kind = nullptr;
   graphline::arguments arguments;
-  stage_shape shape;
-  std::optional<stage_ports> ports;  ///< unset: not known
-  std::vector<named> read_names;     ///< in the order of its ports, where these are known
-  std::vector<named> write_names;    ///< likewise
-  std::vector<std::size_t> reads;    ///< tensor indices; none where unknown
-  std::vector<std::size_t> writes;   ///< tensor indices; none where the name was taken
+  std::shared_ptr<const prepared_stage> prepared;  ///< null: not known, or unsound
+  std::optional<stage_ports> ports;                ///< unset: not known
+  std::vector<named> read_names;    ///< in the order of its ports, where these are known
+  std::vector<named> write_names;   ///< likewise
+  std::vector<std::size_t> reads;   ///< tensor indices; none where unknown
+  std::vector<std::size_t> writes;  ///< tensor indices; none where the name was taken
   std::vector<draft_link> links;
   bool sound = true;  ///< nothing was wrong with it so far
 };
@@ -62,6 +60,7 @@ struct draft {
   const pipeline_spec& spec;
   const stage_registry& registry;
   const plan_target& target;
+  prepared_stages& prepared;
   diagnostics& out;
 
   std::vector<draft_tensor> tensors = {};
@@ -75,27 +74,6 @@ struct draft {
     out.error(where, std::move(message));
   }
 };
-
-/// Calls a function of the stage's kind. What it throws, out of memory apart, is an error at the
-/// stage, and the answer a default value.
-template <class Call>
-auto call_kind(const std::string& stage, const place& at, const stage_kind& kind,
-               std::string_view function, diagnostics& found, const Call& call)
-    -> decltype(call()) {
-  const auto* const label = stage_label_of(stage, kind.name, kind.origin);
-  const auto refuse = [&](std::string_view why) {
-    found.error(at, fmt::format("{}: '{}' threw: {}", to_string(*label), function, why));
-  };
-  const stage_scope scope({label, stage_point::getting_ready});
-  try {
-    return call();
-  } catch (const std::bad_alloc&) {
-    throw;
-  } catch (...) {
-    refuse(reason_of_caught());
-  }
-  return {};
-}
 
 /// Names, kinds and arguments of all stages.
 void resolve_kinds(draft& d);
@@ -118,8 +96,8 @@ void choose_sides(draft& d);
 /// The side on which a stage reads: of a kind that moves, wherever its tensor is.
 side reading_side(const draft& d, const draft_stage& stage);
 
-/// Types of all tensors and shapes of all stages that nothing unsound stands before.
-void infer_shapes(draft& d);
+/// Prepares all stages that nothing unsound stands before, which gives the types of their outputs.
+void prepare_stages(draft& d);
 
 /// Whether a kind can work on the backend planned for; if not, what it lacks.
 std::optional<std::string> missing_factory(const stage_kind& kind, const std::string& backend);

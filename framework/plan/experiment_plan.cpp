@@ -54,10 +54,11 @@ void plan_configurations(const experiment_spec& spec, experiment_files& files,
   const pipeline_file* file = files.open(spec.pipeline, out);
   if (file == nullptr) return;
 
+  prepared_stages prepared;
   std::vector<experiment_unit> units = configuration_units(spec, *file, out);
   std::vector<const experiment_unit*> all;
   for (experiment_unit& unit : units) {
-    plan_unit(unit, registry, target);
+    plan_unit(unit, registry, target, prepared);
     all.push_back(&unit);
   }
   attribute_diagnostics(spec, all, out);
@@ -111,8 +112,9 @@ planned_configuration all_together(const experiment_spec& spec, std::string name
 /// Adds the configurations and pairs of pipelines that run at once.
 void plan_together(const experiment_spec& spec, experiment_files& files, stage_registry& registry,
                    const plan_target& target, diagnostics& out, experiment_plan& result) {
+  prepared_stages prepared;
   std::vector<experiment_unit> units = member_units(spec, files, out);
-  for (experiment_unit& unit : units) plan_unit(unit, registry, target);
+  for (experiment_unit& unit : units) plan_unit(unit, registry, target, prepared);
   std::vector<const experiment_unit*> all;
   for (const experiment_unit& unit : units) all.push_back(&unit);
   attribute_diagnostics(spec, all, out);
@@ -129,7 +131,7 @@ void plan_together(const experiment_spec& spec, experiment_files& files, stage_r
   for (experiment_unit& unit : units) {
     unit.without_priorities = true;
     unit.found = {};  // nothing that was not found with priorities
-    plan_unit(unit, registry, target);
+    plan_unit(unit, registry, target, prepared);
   }
   result.configurations.push_back(all_together(spec, "together without priorities", units));
   for (std::size_t m = 0; m < members; ++m) {

@@ -88,7 +88,8 @@ bool has_parameter(const pipeline_file& file, const std::string& name) {
 
 }  // namespace
 
-void plan_unit(experiment_unit& unit, stage_registry& registry, const plan_target& target) {
+void plan_unit(experiment_unit& unit, stage_registry& registry, const plan_target& target,
+               prepared_stages& prepared) {
   reading_options reading;
   reading.backend = target.backend;
   reading.values = last_of_each(unit.parameters);
@@ -102,7 +103,7 @@ void plan_unit(experiment_unit& unit, stage_registry& registry, const plan_targe
   }
   // Without a plug-in its kinds are unknown, which is no mistake of the file's.
   if (!load_plugins(spec, registry, unit.found, target.plugins)) return;
-  unit.planned = make_plan(spec, registry, target, unit.found);
+  unit.planned = make_plan(spec, registry, target, prepared, unit.found);
 }
 
 void add_parameters(const std::vector<assignment>& params, experiment_unit& unit,

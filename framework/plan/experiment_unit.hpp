@@ -62,7 +62,8 @@ struct experiment_unit {
 };
 
 /// Reads, sets and plans; plug-ins go into `registry`.
-void plan_unit(experiment_unit& unit, stage_registry& registry, const plan_target& target);
+void plan_unit(experiment_unit& unit, stage_registry& registry, const plan_target& target,
+               prepared_stages& prepared);
 
 /// Adds the parameters of a `params:` section to what the unit sets; what is none of the pipeline's
 /// is reported.

@@ -20,14 +20,12 @@ bool forward(const diagnostics& found, diagnostics& out) {
 
 std::optional<std::string> missing_factory(const stage_kind& kind, const std::string& backend) {
   const bool device_kind = kind.moves || kind.on == side::device;
-  if (backend.empty() || !device_kind || kind.make_device.contains("") ||
-      kind.make_device.contains(backend)) {
-    return std::nullopt;
-  }
-  std::vector<std::string_view> has;
-  for (const auto& entry : kind.make_device) has.push_back(entry.first);
+  const auto runs_on = [&](std::string_view name) {
+    return std::ranges::find(kind.backends, name) != kind.backends.end();
+  };
+  if (backend.empty() || !device_kind || runs_on("") || runs_on(backend)) return std::nullopt;
   return fmt::format("kind '{}' cannot run on the device '{}'; it runs on: {}", kind.name, backend,
-                     fmt::join(has, ", "));
+                     fmt::join(kind.backends, ", "));
 }
 
 namespace {

@@ -85,7 +85,7 @@ constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
 /// Bytes of a stage's weights at 4 each, at most 2^64 - 1.
 std::uint64_t weight_bytes(const planned_stage& stage) noexcept {
   return saturating_multiply(
-      static_cast<std::uint64_t>(std::max<std::int64_t>(stage.shape.cost.parameters, 0)), 4);
+      static_cast<std::uint64_t>(std::max<std::int64_t>(stage.prepared->cost.parameters, 0)), 4);
 }
 
 }  // namespace

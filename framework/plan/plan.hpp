@@ -66,7 +66,7 @@ struct planned_stage {
   std::string name;
   const stage_kind* kind = nullptr;
   stage_config config;
-  stage_shape shape;
+  std::shared_ptr<const prepared_stage> prepared;
   side on = side::device;              ///< copies are device stages
   bool inserted = false;               ///< a copy the planner put in
   std::vector<std::size_t> reads;      ///< tensor indices

@@ -63,7 +63,7 @@ class assembler {
     stage.name = from.spec->name.text;
     stage.kind = from.kind;
     stage.config.arguments = from.arguments;
-    stage.shape = from.shape;
+    stage.prepared = from.prepared;
     stage.on = from.kind->moves ? side::device : from.kind->on;
     stage.priority = from.spec->priority;
     const side reads_on = reading_side(draft_, from);
@@ -110,8 +110,10 @@ class assembler {
     stage.config.arguments = bind_arguments(kind->parameters, node::mapping({}), stage.name,
                                             tensor.where, draft_.spec.directory, found);
     const tensor_type inputs[] = {*tensor.type};
-    if (!found.has_errors()) stage.shape = kind->infer(stage.config.arguments, inputs, found);
     if (!forward(found, draft_.out)) return;
+    stage.prepared =
+        draft_.prepared.prepare(*kind, stage.name, stage.config.arguments, inputs, draft_.out);
+    if (stage.prepared == nullptr) return;
 
     planned_tensor copy = plan_.tensors[original_[t]];
     copy.name += to_cpu ? "@cpu" : "@device";
@@ -196,18 +198,24 @@ namespace graphline {
 
 plan make_plan(const pipeline_spec& spec, const stage_registry& registry, const plan_target& target,
                diagnostics& out) {
+  prepared_stages prepared;
+  return make_plan(spec, registry, target, prepared, out);
+}
+
+plan make_plan(const pipeline_spec& spec, const stage_registry& registry, const plan_target& target,
+               prepared_stages& prepared, diagnostics& out) {
   settings_places places = spec.run_places;
   if (!places.section) places.section = spec.name.place;
   check_settings(spec.run, places, out);
 
-  planning::draft d{spec, registry, target, out};
+  planning::draft d{spec, registry, target, prepared, out};
   planning::resolve_kinds(d);
   planning::resolve_ports(d);
   planning::declare_tensors(d);
   planning::resolve_links(d);
   planning::put_in_order(d);
   planning::choose_sides(d);
-  planning::infer_shapes(d);
+  planning::prepare_stages(d);
 
   plan p;
   if (!out.has_errors()) {

@@ -2,6 +2,7 @@
 
 #include "framework/base/diagnostic.hpp"
 #include "framework/plan/plan.hpp"
+#include "framework/plan/prepared_stages.hpp"
 #include "framework/spec/pipeline_spec.hpp"
 #include "framework/stage/plugin_loader.hpp"
 #include "framework/stage/stage_registry.hpp"
@@ -23,6 +24,10 @@ struct plan_target {
 /// go to `out`; the plan is usable only if there are none. `registry` must outlive the plan.
 plan make_plan(const pipeline_spec& spec, const stage_registry& registry, const plan_target& target,
                diagnostics& out);
+
+/// The same for one of several plans, which share stages in `prepared`.
+plan make_plan(const pipeline_spec& spec, const stage_registry& registry, const plan_target& target,
+               prepared_stages& prepared, diagnostics& out);
 
 /// Checks that settings make sense together (the planner does this itself; programs that change a
 /// plan's settings do it again). What is wrong is shown at the option or line that gave it, or else

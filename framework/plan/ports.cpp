@@ -22,12 +22,10 @@ std::string tensors(std::size_t count) {
 /// The ports of a stage: its kind's, or those that its arguments make.
 std::optional<stage_ports> find_ports(draft& d, draft_stage& stage) {
   if (stage.kind == nullptr) return std::nullopt;
-  if (!stage.kind->ports) return stage_ports{stage.kind->inputs, stage.kind->outputs};
+  if (!stage.kind->open) return stage_ports{stage.kind->inputs, stage.kind->outputs};
   if (!stage.sound) return std::nullopt;
-  diagnostics found;
-  stage_ports ports = call_kind(stage.spec->name.text, stage.spec->name.place, *stage.kind, "ports",
-                                found, [&] { return stage.kind->ports(stage.arguments, found); });
-  if (forward(found, d.out)) return ports;
+  const auto opened = d.prepared.open(*stage.kind, stage.spec->name.text, stage.arguments, d.out);
+  if (opened != nullptr) return opened->ports;
   stage.sound = false;
   return std::nullopt;
 }
@@ -53,7 +51,7 @@ void place_by_port(draft& d, draft_stage& stage, const std::vector<named>& names
 
 /// How a stage gets more ports, where a parameter of its kind names them.
 std::string name_more(const stage_kind& kind, std::string_view key) {
-  if (!kind.ports || find_parameter(kind.parameters, key) == nullptr) return "";
+  if (!kind.open || find_parameter(kind.parameters, key) == nullptr) return "";
   return fmt::format("; '{}' names several, as in '{}: [a, b]'", key, key);
 }
 

@@ -115,19 +115,18 @@ std::optional<std::vector<tensor_type>> types_read(const draft& d, const draft_s
   return types;
 }
 
-void infer_stage(draft& d, draft_stage& stage, const std::vector<tensor_type>& inputs) {
-  diagnostics found;
-  stage.shape = call_kind(stage.spec->name.text, stage.spec->name.place, *stage.kind, "infer",
-                          found, [&] { return stage.kind->infer(stage.arguments, inputs, found); });
+void prepare(draft& d, draft_stage& stage, const std::vector<tensor_type>& inputs) {
+  stage.prepared =
+      d.prepared.prepare(*stage.kind, stage.spec->name.text, stage.arguments, inputs, d.out);
   // What an unknown parameter would have made of the types is not known.
-  if (!forward(found, d.out) || holds_unresolved(stage.spec->parameters)) {
+  if (stage.prepared == nullptr || holds_unresolved(stage.spec->parameters)) {
     stage.sound = false;
     return;
   }
-  const std::vector<tensor_type>& types = stage.shape.outputs;
+  const std::vector<tensor_type>& types = stage.prepared->outputs;
   if (types.size() != stage.writes.size()) {
     d.error(stage, stage.spec->kind.place,
-            fmt::format("kind '{}' worked out {} output types for {} outputs, which is a fault of "
+            fmt::format("kind '{}' prepared {} output types for {} outputs, which is a fault of "
                         "the kind",
                         stage.kind->name, types.size(), stage.writes.size()));
     return;
@@ -144,29 +143,16 @@ void infer_stage(draft& d, draft_stage& stage, const std::vector<tensor_type>& i
 
 }  // namespace
 
-void infer_shapes(draft& d) {
+void prepare_stages(draft& d) {
   type_inputs(d);
   for (const std::size_t s : d.order) {
     draft_stage& stage = d.stages[s];
     if (!stage.sound) continue;
-    if (const auto inputs = types_read(d, stage)) infer_stage(d, stage, *inputs);
+    if (const auto inputs = types_read(d, stage)) prepare(d, stage, *inputs);
   }
 }
 
 namespace {
-
-std::vector<device_form> forms_of(const plan& p, const std::string& backend) {
-  std::vector<device_form> forms;
-  for (const planned_stage& stage : p.stages) {
-    const auto& form = stage.kind->form;
-    const auto& given = stage.config.arguments;
-    diagnostics found;
-    forms.push_back(call_kind(stage.name, given.where(), *stage.kind, "form", found,
-                              [&] { return form ? form(given, backend) : device_form{}; }));
-    found.throw_if_errors();
-  }
-  return forms;
-}
 
 void choose_form(planned_tensor& tensor, const std::vector<device_form>& forms) {
   const device_form& made = forms[tensor.producer];
@@ -184,7 +170,11 @@ void choose_form(planned_tensor& tensor, const std::vector<device_form>& forms) 
 }  // namespace
 
 void choose_forms(plan& p, const std::string& backend) {
-  const std::vector<device_form> forms = forms_of(p, backend);
+  std::vector<device_form> forms;
+  for (const planned_stage& stage : p.stages) {
+    const auto form = stage.prepared->forms.find(backend);
+    forms.push_back(form == stage.prepared->forms.end() ? device_form{} : form->second);
+  }
   for (planned_tensor& tensor : p.tensors) {
     if (tensor.on == side::device && !tensor.input && !tensor.output()) choose_form(tensor, forms);
   }

@@ -52,6 +52,11 @@ const node* node::find(std::string_view key) const noexcept {
   return found == members_.end() ? nullptr : &found->value;
 }
 
+bool node::operator==(const node& other) const {
+  return form_ == other.form_ && quoted_ == other.quoted_ && text_ == other.text_ &&
+         items_ == other.items_ && members_ == other.members_ && where_ == other.where_;
+}
+
 std::string node::describe() const {
   switch (form_) {
     case form::null:

@@ -13,6 +13,8 @@ namespace graphline {
 struct named {
   std::string text;
   graphline::place place = {};
+
+  bool operator==(const named&) const = default;
 };
 
 /// A value as it was written: nothing, a scalar, a sequence or a mapping, each with its place. What
@@ -59,6 +61,9 @@ class node {
   /// is its text alone, without quotes.
   std::string in_one_line() const;
 
+  /// Whether the same was written at the same place.
+  bool operator==(const node&) const;
+
  private:
   enum form form_ = form::null;
   bool quoted_ = false;
@@ -72,6 +77,8 @@ class node {
 struct node::member {
   named key;
   node value;
+
+  bool operator==(const member&) const = default;
 };
 
 }  // namespace graphline

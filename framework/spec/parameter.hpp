@@ -102,6 +102,9 @@ class arguments {
   /// Where the stage or layer itself was written.
   const place& where() const noexcept { return owner_; }
 
+  /// Whether the same values were written at the same places.
+  bool operator==(const arguments&) const = default;
+
   void set(std::string name, value v, place where);
   void set_owner(place where) { owner_ = std::move(where); }
 
@@ -109,6 +112,7 @@ class arguments {
   struct entry {
     value v;
     place where;
+    bool operator==(const entry&) const = default;
   };
   template <class T>
   const T& get(std::string_view name) const {

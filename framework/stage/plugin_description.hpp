@@ -14,7 +14,7 @@ namespace graphline {
 /// spec/node.hpp, spec/parameter.hpp, device/device.hpp, device/host/host_device.hpp) gets, loses
 /// or moves a member or a virtual function, or something that exists comes to mean something else.
 /// Kinds, layers and everything else that plug-ins do not see leave it as it is.
-inline constexpr std::uint32_t plugin_abi = 9;
+inline constexpr std::uint32_t plugin_abi = 10;
 
 #define GRAPHLINE_TEXT_OF_(word) #word
 #define GRAPHLINE_TEXT_OF(macro) GRAPHLINE_TEXT_OF_(macro)

@@ -29,29 +29,20 @@ struct layer_summary {
   graphline::cost cost;
 };
 
-/// What of a stage's cost its kind has worked out; what it has not counts as not known, never as
-/// none.
+/// The parts of a stage's cost that its kind computes; the others are unknown, not zero.
 enum class known_cost {
   none,
-  bytes,  ///< what it reads and writes, and its parameters, but not its arithmetic
+  bytes,  ///< bytes and parameters, but no arithmetic
   all,
 };
 
-/// What a stage kind works out from its arguments and the types it reads.
-struct stage_shape {
-  std::vector<tensor_type> outputs;
-  graphline::cost cost;
-  std::vector<layer_summary> layers;    ///< empty for stages without layers
-  known_cost known = known_cost::none;  ///< of `cost`
-};
-
-/// The form of float32 tensors on a device that none but stages who agree on it see.
+/// The form of float32 tensors between device stages that agree on it.
 struct device_form {
   bool channels_last = false;      ///< of [n, c, h, w]; otherwise row-major
   dtype element = dtype::float32;  ///< in which they are kept
 };
 
-/// What a stage is made from, all of it checked.
+/// A stage's place in a plan: what its factory needs besides what `prepare` computed.
 struct stage_config {
   std::string name;                  ///< of the stage in its pipeline
   graphline::arguments arguments;    ///< by the kind's parameters
@@ -143,8 +134,43 @@ struct stage_ports {
   std::vector<port> outputs;
 };
 
-/// A stage type, as data: its parameters, its shape rule and its factories. Built-ins stand in
-/// stages/builtin.cpp; programs and plug-ins add their own to a `stage_registry`.
+using cpu_stage_factory = std::function<std::unique_ptr<cpu_stage>(const stage_config&)>;
+using device_stage_factory =
+    std::function<std::unique_ptr<device_stage>(device&, const stage_config&)>;
+
+/// Everything that a kind computes from a stage's arguments and input types. The planner makes it
+/// once; plans and runs share it and never change it. Files that the arguments name are read and
+/// trees are parsed here, and factories capture the result.
+struct prepared_stage {
+  std::vector<tensor_type> outputs = {};  ///< one for each output port
+  graphline::cost cost = {};
+  known_cost known = known_cost::none;     ///< of `cost`
+  std::vector<layer_summary> layers = {};  ///< empty for stages without layers
+
+  /// By backend, the form of its device tensors where the stages at their other ends accept it too;
+  /// row-major float32 for other backends.
+  std::map<std::string, device_form> forms = {};
+
+  /// The weights that the factories use, for `--save-tensors`; unset without weights.
+  std::function<std::vector<named_tensor>(const stage_config&)> weights = {};
+
+  cpu_stage_factory make_cpu = {};                               ///< of a CPU stage
+  std::map<std::string, device_stage_factory> make_device = {};  ///< one for each of `backends`
+};
+
+/// Computes a stage from its arguments and the types it reads. Reports errors to `out` at the
+/// argument's place; after an error the result is ignored.
+using prepare_function = std::function<prepared_stage(
+    const arguments&, std::span<const tensor_type> inputs, diagnostics& out)>;
+
+/// A stage whose ports depend on its arguments, before its input types are known.
+struct opened_stage {
+  stage_ports ports;
+  prepare_function prepare;  ///< called with the same arguments
+};
+
+/// A stage type, as data. Built-ins stand in stages/builtin.cpp; programs and plug-ins add their
+/// own to a `stage_registry`. Each kind has either `prepare` or `open`.
 struct stage_kind {
   std::string name;      ///< "network", "cpu.top_k"
   std::string headline;  ///< one line for `graphline stages`
@@ -156,33 +182,19 @@ struct stage_kind {
   std::vector<port> outputs;
   std::vector<parameter> parameters;
 
-  /// The ports that arguments make, such as those of a model in a file; `inputs` and `outputs` then
-  /// only tell people of them. Reports to `out`. Unset: the ports are `inputs` and `outputs`.
-  std::function<stage_ports(const arguments&, diagnostics& out)> ports = {};
+  prepare_function prepare = {};
 
-  /// Output types and cost from arguments and input types. Reports to `out` at the argument's
-  /// place; after an error the result is ignored.
-  std::function<stage_shape(const arguments&, std::span<const tensor_type> inputs,
-                            diagnostics& out)>
-      infer;
+  /// Instead of `prepare`, for ports that depend on the arguments, such as those of a model's file;
+  /// `inputs` and `outputs` only document them. Reads what the arguments name, once, and passes it
+  /// on to the `prepare` that it returns. Reports to `out`.
+  std::function<opened_stage(const arguments&, diagnostics& out)> open = {};
 
-  /// For CPU stages.
-  std::function<std::unique_ptr<cpu_stage>(const stage_config&)> make_cpu;
+  /// The backends that device stages of this kind run on; "" stands for every backend.
+  std::vector<std::string> backends = {};
 
-  /// For device stages, by backend name; the entry "" serves every backend.
-  std::map<std::string, std::function<std::unique_ptr<device_stage>(device&, const stage_config&)>>
-      make_device;
-
-  /// The libraries that compute it, with their versions, for results; by backend.
+  /// By backend, the libraries that compute it with their versions, for results.
   std::map<std::string, std::function<std::vector<std::pair<std::string, std::string>>()>>
       libraries = {};
-
-  /// The form that its device tensors may have on a backend where the stages at their other ends
-  /// take it too; unset: row-major float32.
-  std::function<device_form(const arguments&, const std::string& backend)> form = {};
-
-  /// The weights the factories use, for `--save-tensors`; unset when there are none.
-  std::function<std::vector<named_tensor>(const stage_config&)> weights;
 
   /// Extra lines for `graphline stages KIND` (the layers of `network`); unset when there are none.
   std::function<std::string()> manual;

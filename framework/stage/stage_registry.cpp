@@ -10,22 +10,20 @@ namespace graphline {
 
 namespace {
 
-/// What a kind cannot be planned or made without; null where nothing lacks.
-const char* lack_of(const stage_kind& kind) {
-  if (kind.name.empty()) return "name";
-  if (!kind.infer) return "'infer' function";
-  if (kind.on == side::cpu && !kind.make_cpu) return "'make_cpu' factory";
-  if (kind.on == side::device && kind.make_device.empty()) return "'make_device' factory";
+/// Why a kind cannot be planned; null for a complete kind.
+const char* problem_of(const stage_kind& kind) {
+  if (kind.name.empty()) return "it has no name";
+  if (!kind.prepare && !kind.open) return "it has no 'prepare' function";
+  if (kind.prepare && kind.open) return "it has both 'prepare' and 'open'; remove one of them";
+  if (kind.on == side::device && kind.backends.empty()) return "it lists no 'backends'";
   return nullptr;
 }
 
 }  // namespace
 
 void stage_registry::add(stage_kind kind) {
-  const char* const lack = lack_of(kind);
-  if (lack != nullptr) {
-    throw input_error(
-        fmt::format("stage kind '{}' cannot be registered: it states no {}", kind.name, lack));
+  if (const char* const problem = problem_of(kind)) {
+    throw input_error(fmt::format("stage kind '{}' cannot be registered: {}", kind.name, problem));
   }
   const auto [position, added] = kinds_.try_emplace(kind.name, std::move(kind));
   if (added) return;

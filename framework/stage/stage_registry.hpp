@@ -12,7 +12,7 @@ namespace graphline {
 /// The stage kinds a program knows.
 class stage_registry {
  public:
-  /// Throws `input_error` when the name is taken, or the kind states no `infer` or no factory.
+  /// @throws input_error if the name is taken or the kind lacks a name, `prepare` or `backends`
   void add(stage_kind kind);
 
   /// The kind of that name, or null.

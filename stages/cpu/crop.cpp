@@ -192,8 +192,8 @@ class crop final : public cpu_stage {
 };
 
 /// How many crops are made depends on the boxes: no FLOPs are stated.
-stage_shape infer_crop(const arguments& given, std::span<const tensor_type> inputs,
-                       diagnostics& out) {
+prepared_stage prepare_crop(const arguments& given, std::span<const tensor_type> inputs,
+                            diagnostics& out) {
   const shape& pictures = inputs[0].shape;
   const shape& boxes = inputs[1].shape;
   const bool sound =
@@ -214,8 +214,9 @@ stage_shape infer_crop(const arguments& given, std::span<const tensor_type> inpu
   const auto& size = given.integers("size");
   if (!check_count(given, "size", size.size(), 2, "height and width", out)) return {};
   const std::int64_t crops = boxes[0] * boxes[1];
-  return shape_of_moves(
-      inputs, {{{crops, size[0], size[1], pictures[3]}, dtype::uint8}, {{crops, 2}, dtype::int64}});
+  return prepared_moves(
+      inputs, {{{crops, size[0], size[1], pictures[3]}, dtype::uint8}, {{crops, 2}, dtype::int64}},
+      make_cpu_stage<crop>);
 }
 
 }  // namespace
@@ -256,8 +257,7 @@ stage_kind crop_kind() {
        .minimum = 0,
        .maximum = 1},
   };
-  kind.infer = infer_crop;
-  kind.make_cpu = make_cpu_stage<crop>;
+  kind.prepare = prepare_crop;
   return kind;
 }
 

@@ -31,9 +31,8 @@ std::vector<std::string> read_characters(const std::string& path) {
 /// path decoding" in Graves et al., "Connectionist Temporal Classification", 2006).
 class ctc_decode final : public cpu_stage {
  public:
-  explicit ctc_decode(const stage_config& config)
-      : characters_(read_characters(config.arguments.text("characters"))),
-        score_threshold_(config.arguments.number("score_threshold")) {}
+  ctc_decode(std::vector<std::string> characters, double score_threshold)
+      : characters_(std::move(characters)), score_threshold_(score_threshold) {}
 
   void run(const cpu_call& call) override {
     const shape& steps = call.inputs[0].type.shape;
@@ -87,8 +86,8 @@ class ctc_decode final : public cpu_stage {
   double score_ = 0;
 };
 
-stage_shape infer_ctc_decode(const arguments& given, std::span<const tensor_type> inputs,
-                             diagnostics& out) {
+prepared_stage prepare_ctc_decode(const arguments& given, std::span<const tensor_type> inputs,
+                                  diagnostics& out) {
   const shape& steps = inputs[0].shape;
   const bool counted = inputs.size() > 1;
   const bool sound =
@@ -120,9 +119,13 @@ stage_shape infer_ctc_decode(const arguments& given, std::span<const tensor_type
     return {};
   }
   const auto longest = std::ranges::max(characters, {}, &std::string::size).size();
-  return shape_of_moves(inputs,
-                        {{{steps[0], steps[1] * static_cast<std::int64_t>(longest)}, dtype::uint8},
-                         {{steps[0]}, dtype::float32}});
+  return prepared_moves(
+      inputs,
+      {{{steps[0], steps[1] * static_cast<std::int64_t>(longest)}, dtype::uint8},
+       {{steps[0]}, dtype::float32}},
+      [characters, threshold = given.number("score_threshold")](const stage_config&) {
+        return std::make_unique<ctc_decode>(characters, threshold);
+      });
 }
 
 }  // namespace
@@ -151,8 +154,7 @@ stage_kind ctc_decode_kind() {
        .minimum = 0,
        .maximum = 1},
   };
-  kind.infer = infer_ctc_decode;
-  kind.make_cpu = make_cpu_stage<ctc_decode>;
+  kind.prepare = prepare_ctc_decode;
   return kind;
 }
 

@@ -52,11 +52,8 @@ std::vector<std::string> list_jpegs(const std::string& folder, std::string& prob
 
 class images final : public cpu_stage {
  public:
-  explicit images(const stage_config& config) : reduce_(config.arguments.integer("reduce")) {
-    std::string problem;
-    files_ = list_jpegs(config.arguments.text("folder"), problem);
-    if (files_.empty()) throw run_error(problem);
-  }
+  images(std::vector<std::string> files, std::int64_t reduce)
+      : reduce_(reduce), files_(std::move(files)) {}
 
   void run(const cpu_call& call) override {
     const shape& written = call.outputs[0].type.shape;
@@ -103,7 +100,8 @@ class images final : public cpu_stage {
 
 /// The bytes of the files are no tensor and are not counted. Most of the work is entropy decoding
 /// in whole numbers: no FLOPs are stated.
-stage_shape infer_images(const arguments& given, std::span<const tensor_type>, diagnostics& out) {
+prepared_stage prepare_images(const arguments& given, std::span<const tensor_type>,
+                              diagnostics& out) {
   const std::int64_t reduce = given.integer("reduce");
   if (reduce != 1 && reduce != 2 && reduce != 4 && reduce != 8) {
     out.error(given.where("reduce"),
@@ -127,8 +125,11 @@ stage_shape infer_images(const arguments& given, std::span<const tensor_type>, d
   }
   const std::int64_t batch = given.integer("batch");
   const auto extent = [](std::size_t e) { return static_cast<std::int64_t>(e); };
-  return shape_of_moves({}, {{{batch, extent(most.height), extent(most.width), 3}, dtype::uint8},
-                             {{batch, 2}, dtype::int64}});
+  return prepared_moves(
+      {},
+      {{{batch, extent(most.height), extent(most.width), 3}, dtype::uint8},
+       {{batch, 2}, dtype::int64}},
+      [files, reduce](const stage_config&) { return std::make_unique<images>(files, reduce); });
 }
 
 }  // namespace
@@ -161,8 +162,7 @@ stage_kind images_kind() {
        .minimum = 1,
        .maximum = 8},
   };
-  kind.infer = infer_images;
-  kind.make_cpu = make_cpu_stage<images>;
+  kind.prepare = prepare_images;
   return kind;
 }
 

@@ -128,8 +128,8 @@ bool one_each(const shape& boxes, const shape& scores) {
 }
 
 /// How many pairs are compared depends on the boxes: no FLOPs are stated.
-stage_shape infer_nms(const arguments& given, std::span<const tensor_type> inputs,
-                      diagnostics& out) {
+prepared_stage prepare_nms(const arguments& given, std::span<const tensor_type> inputs,
+                           diagnostics& out) {
   const tensor_type& boxes = inputs[0];
   const tensor_type& scores = inputs[1];
   const bool sound = boxes.element == dtype::float32 && scores.element == dtype::float32 &&
@@ -159,9 +159,10 @@ stage_shape infer_nms(const arguments& given, std::span<const tensor_type> input
                             kept, entries));
       return {};
     }
-    return shape_of_moves(inputs, {{{entries, kept}, dtype::int64}, {{entries}, dtype::int64}});
+    return prepared_moves(inputs, {{{entries, kept}, dtype::int64}, {{entries}, dtype::int64}},
+                          make_cpu_stage<nms>);
   }
-  return shape_of_moves(inputs, {{{kept}, dtype::int64}, {{1}, dtype::int64}});
+  return prepared_moves(inputs, {{{kept}, dtype::int64}, {{1}, dtype::int64}}, make_cpu_stage<nms>);
 }
 
 }  // namespace
@@ -199,8 +200,7 @@ stage_kind nms_kind() {
        .default_value = "corners",
        .choices = {"corners", "center"}},
   };
-  kind.infer = infer_nms;
-  kind.make_cpu = make_cpu_stage<nms>;
+  kind.prepare = prepare_nms;
   return kind;
 }
 

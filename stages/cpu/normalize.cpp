@@ -48,8 +48,8 @@ class normalize final : public cpu_stage {
   std::array<float, 3> offset_;
 };
 
-stage_shape infer_normalize(const arguments& given, std::span<const tensor_type> inputs,
-                            diagnostics& out) {
+prepared_stage prepare_normalize(const arguments& given, std::span<const tensor_type> inputs,
+                                 diagnostics& out) {
   bool sound = true;
   for (const char* name : {"mean", "std"}) {
     const std::size_t found = given.numbers(name).size();
@@ -66,8 +66,9 @@ stage_shape infer_normalize(const arguments& given, std::span<const tensor_type>
               "cpu.normalize reads pictures of 3 channels, found " + to_string(inputs[0]));
     return {};
   }
-  stage_shape result =
-      shape_of_moves(inputs, {{{pictures[0], 3, pictures[1], pictures[2]}, dtype::float32}});
+  prepared_stage result =
+      prepared_moves(inputs, {{{pictures[0], 3, pictures[1], pictures[2]}, dtype::float32}},
+                     make_cpu_stage<normalize>);
   result.cost.flops = 2 * pictures.elements();
   result.known = known_cost::all;
   return result;
@@ -101,8 +102,7 @@ stage_kind normalize_kind() {
        .default_value = "rgb",
        .choices = {"rgb", "bgr"}},
   };
-  kind.infer = infer_normalize;
-  kind.make_cpu = make_cpu_stage<normalize>;
+  kind.prepare = prepare_normalize;
   return kind;
 }
 

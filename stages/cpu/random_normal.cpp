@@ -44,14 +44,15 @@ class random_normal final : public cpu_stage {
 
 /// Operations per number depend on how often a pair is rejected and on the logarithm: no FLOPs are
 /// stated.
-stage_shape infer_random_normal(const arguments& given, std::span<const tensor_type>,
-                                diagnostics&) {
-  stage_shape result;
+prepared_stage prepare_random_normal(const arguments& given, std::span<const tensor_type>,
+                                     diagnostics&) {
+  prepared_stage result;
   const dtype element =
       given.text("dtype") == to_string(dtype::float64) ? dtype::float64 : dtype::float32;
   result.outputs.push_back({given.extents("shape"), element});
   result.cost.bytes_written = static_cast<std::int64_t>(result.outputs[0].bytes());
   result.known = known_cost::bytes;
+  result.make_cpu = make_cpu_stage<random_normal>;
   return result;
 }
 
@@ -79,8 +80,7 @@ stage_kind random_normal_kind() {
        .default_value = "float32",
        .choices = {"float32", "float64"}},
   };
-  kind.infer = infer_random_normal;
-  kind.make_cpu = make_cpu_stage<random_normal>;
+  kind.prepare = prepare_random_normal;
   return kind;
 }
 

@@ -33,13 +33,14 @@ class resize final : public cpu_stage {
 };
 
 /// Its arithmetic is of whole numbers: no FLOPs are stated.
-stage_shape infer_resize(const arguments& given, std::span<const tensor_type> inputs,
-                         diagnostics& out) {
+prepared_stage prepare_resize(const arguments& given, std::span<const tensor_type> inputs,
+                              diagnostics& out) {
   const auto& size = given.integers("size");
   const bool two = check_count(given, "size", size.size(), 2, "height and width", out);
   if (!check_pictures("cpu.resize", given, inputs, out) || !two) return {};
   const shape& pictures = inputs[0].shape;
-  return shape_of_moves(inputs, {{{pictures[0], size[0], size[1], pictures[3]}, dtype::uint8}});
+  return prepared_moves(inputs, {{{pictures[0], size[0], size[1], pictures[3]}, dtype::uint8}},
+                        make_cpu_stage<resize>);
 }
 
 }  // namespace
@@ -63,8 +64,7 @@ stage_kind resize_kind() {
        .minimum = 1,
        .maximum = 65535},
   };
-  kind.infer = infer_resize;
-  kind.make_cpu = make_cpu_stage<resize>;
+  kind.prepare = prepare_resize;
   return kind;
 }
 

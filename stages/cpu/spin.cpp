@@ -7,8 +7,9 @@ namespace {
 
 class spin final : public cpu_stage {
  public:
-  explicit spin(const stage_config& config)
-      : durations_(config),
+  spin(spin_durations durations, const stage_config& config)
+      : durations_(std::move(durations)),
+        seed_(config.seed),
         by_wall_(config.arguments.text("clock") == "wall"),
         stall_(config.arguments.duration("stall")) {
     const arguments& given = config.arguments;
@@ -24,26 +25,31 @@ class spin final : public cpu_stage {
  private:
   // Apart, so that an empty stage does not make room for what it needs.
   [[gnu::noinline]] void spend(std::int64_t frame) const {
-    nanoseconds time = durations_.of_frame(frame);
+    nanoseconds time = durations_.of_frame(frame, seed_);
     if (frame == stall_at_) time += stall_;
     by_wall_ ? spin_wall_time(time) : spin_cpu_time(time);
   }
 
   bool empty_ = false;
   spin_durations durations_;
+  std::uint64_t seed_;
   bool by_wall_;
   nanoseconds stall_;
   std::int64_t stall_at_ = -1;  ///< negative: in no frame
 };
 
 /// Reads and writes nothing, whatever it waits for: no cost.
-stage_shape infer_spin(const arguments& given, std::span<const tensor_type>, diagnostics& out) {
-  spin_durations::check(given, out);
+prepared_stage prepare_spin(const arguments& given, std::span<const tensor_type>,
+                            diagnostics& out) {
+  spin_durations durations = spin_durations::read(given, out);
   if (given.duration("stall") > 0 && !given.has("stall_at")) {
     out.error(given.where("stall"),
               "'stall' needs to know which frame it falls on; add stall_at, such as stall_at: 20");
   }
-  return {.outputs = {}, .cost = {}, .layers = {}, .known = known_cost::all};
+  return {.known = known_cost::all,
+          .make_cpu = [durations = std::move(durations)](const stage_config& config) {
+            return std::make_unique<spin>(durations, config);
+          }};
 }
 
 }  // namespace
@@ -74,8 +80,7 @@ stage_kind spin_kind() {
         .type = parameter_type::integer,
         .help = "The frame that stalls, from 0, with those of the warm-up counted.",
         .minimum = 0}});
-  kind.infer = infer_spin;
-  kind.make_cpu = make_cpu_stage<spin>;
+  kind.prepare = prepare_spin;
   return kind;
 }
 

@@ -289,17 +289,18 @@ class text_boxes final : public cpu_stage {
 };
 
 /// How much is compared depends on the map: no FLOPs are stated.
-stage_shape infer_text_boxes(const arguments& given, std::span<const tensor_type> inputs,
-                             diagnostics& out) {
+prepared_stage prepare_text_boxes(const arguments& given, std::span<const tensor_type> inputs,
+                                  diagnostics& out) {
   const tensor_type& map = inputs[0];
   if (map.element != dtype::float32 || map.shape.rank() != 4 || map.shape[1] != 1) {
     out.error(given.where(),
               fmt::format("cpu.text_boxes reads float32 [B, 1, H, W], found {}", to_string(map)));
     return {};
   }
-  return shape_of_moves(inputs,
+  return prepared_moves(inputs,
                         {{{map.shape[0], given.integer("max_outputs"), 4, 2}, dtype::float32},
-                         {{map.shape[0]}, dtype::int64}});
+                         {{map.shape[0]}, dtype::int64}},
+                        make_cpu_stage<text_boxes>);
 }
 
 }  // namespace
@@ -341,8 +342,7 @@ stage_kind text_boxes_kind() {
        .minimum = 1,
        .maximum = 65536},
   };
-  kind.infer = infer_text_boxes;
-  kind.make_cpu = make_cpu_stage<text_boxes>;
+  kind.prepare = prepare_text_boxes;
   return kind;
 }
 

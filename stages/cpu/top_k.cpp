@@ -55,8 +55,8 @@ class top_k final : public cpu_stage {
 };
 
 /// Comparisons are no arithmetic: no FLOPs.
-stage_shape infer_top_k(const arguments& given, std::span<const tensor_type> inputs,
-                        diagnostics& out) {
+prepared_stage prepare_top_k(const arguments& given, std::span<const tensor_type> inputs,
+                             diagnostics& out) {
   const tensor_type& input = inputs[0];
   if (input.element != dtype::float32 || input.shape.rank() == 0) {
     out.error(given.where(),
@@ -78,7 +78,8 @@ stage_shape infer_top_k(const arguments& given, std::span<const tensor_type> inp
   }
 
   extents.back() = k;
-  return shape_of_moves(inputs, {{shape(extents), dtype::float32}, {shape(extents), dtype::int64}});
+  return prepared_moves(inputs, {{shape(extents), dtype::float32}, {shape(extents), dtype::int64}},
+                        make_cpu_stage<top_k>);
 }
 
 }  // namespace
@@ -97,8 +98,7 @@ stage_kind top_k_kind() {
                       .help = "How many to keep, at most C.",
                       .required = true,
                       .minimum = 1}};
-  kind.infer = infer_top_k;
-  kind.make_cpu = make_cpu_stage<top_k>;
+  kind.prepare = prepare_top_k;
   return kind;
 }
 

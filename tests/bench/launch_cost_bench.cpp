@@ -55,13 +55,13 @@ stage_registry fill_registry() {
   kind.on = side::device;
   kind.inputs = {{"input", "What must come before."}};
   kind.outputs = {{"output", "What is set."}};
-  kind.infer = [](const arguments&, std::span<const tensor_type> inputs, diagnostics&) {
-    stage_shape result;
-    result.outputs = {inputs.front()};
+  kind.backends = {""};
+  kind.prepare = [](const arguments&, std::span<const tensor_type> inputs, diagnostics&) {
+    prepared_stage result{.outputs = {inputs.front()}};
+    result.make_device[""] = [](device&, const stage_config&) {
+      return std::make_unique<fill_stage>();
+    };
     return result;
-  };
-  kind.make_device[""] = [](device&, const stage_config&) -> std::unique_ptr<device_stage> {
-    return std::make_unique<fill_stage>();
   };
   stage_registry registry;
   registry.add(std::move(kind));

@@ -36,11 +36,17 @@ class local_trials : public testing::Test {
     });
     stage_kind kind = *registry_.find("device_mix");
     kind.name = "counted";
-    kind.make_device["host"] = [this, make = kind.make_device.at("host")](device& d,
-                                                                          const stage_config& c) {
-      ++prepared_[c.name];
-      if (on_prepare_) on_prepare_(c.name);
-      return make(d, c);
+    kind.prepare = [this, prepare = kind.prepare](const arguments& given,
+                                                  std::span<const tensor_type> inputs,
+                                                  diagnostics& out) {
+      prepared_stage stage = prepare(given, inputs, out);
+      stage.make_device["host"] = [this, make = stage.make_device.at("host")](
+                                      device& d, const stage_config& c) {
+        ++prepared_[c.name];
+        if (on_prepare_) on_prepare_(c.name);
+        return make(d, c);
+      };
+      return stage;
     };
     registry_.add(std::move(kind));
   }

@@ -102,10 +102,10 @@ run: {{frames: 60, warmup: 1}}
         of = f"stage 'bad' (test.faulty of plug-in {PLUGINS / 'faulty.so'}): "
         for how, words in (("standard", "an error of the standard library"),
                            ("number", "an exception not derived from std::exception")):
-            path = self.faulty(how, "infer")
+            path = self.faulty(how, "prepare")
             for command in ("check", "run", "inspect"):
                 self.expect(graphline(command, path), 2,
-                            f"{path}:4:12: error: {of}'infer' threw: {words}")
+                            f"{path}:4:12: error: {of}'prepare' threw: {words}")
             path = self.faulty(how, "make")
             self.expect(graphline("run", path), 1, f"error: {path}:4: {of}preparing: {words}")
             done = graphline("run", self.faulty(how))
@@ -134,7 +134,7 @@ run: {{frames: 60, warmup: 1}}
         done = graphline("run", self.faulty("segv"), "--guard", "on")
         self.assertEqual(done.returncode, -signal.SIGSEGV)
         self.assertNotIn("--guard", done.stderr)
-        done = graphline("check", self.faulty("segv", "infer"))
+        done = graphline("check", self.faulty("segv", "prepare"))
         self.assertEqual(done.returncode, -signal.SIGSEGV)
         self.assertIn(of % "test.faulty" + "while getting ready: SIGSEGV", done.stderr)
 

@@ -23,6 +23,14 @@ spec_builder known_and_unknown() {
   return b;
 }
 
+/// Gives a stage a changed copy of what was prepared.
+template <class Change>
+void change(planned_stage& stage, const Change& to) {
+  prepared_stage prepared = *stage.prepared;
+  to(prepared);
+  stage.prepared = std::make_shared<const prepared_stage>(std::move(prepared));
+}
+
 TEST(cost_summary, takes_over_what_stages_state) {
   const cost_summary summary = summarize_cost(plan_of(known_and_unknown()));
   EXPECT_EQ(summary.pipeline, "known_and_unknown");
@@ -59,7 +67,9 @@ TEST(cost_summary, sums_what_is_known_and_names_what_is_left_out) {
 
 TEST(cost_summary, has_no_sum_of_nothing) {
   plan p = plan_of(known_and_unknown());
-  for (planned_stage& stage : p.stages) stage.shape.known = known_cost::none;
+  for (planned_stage& stage : p.stages) {
+    change(stage, [](prepared_stage& prepared) { prepared.known = known_cost::none; });
+  }
   const cost_summary summary = summarize_cost(p);
   EXPECT_EQ(summary.stages[2].outputs.size(), 2u);
   for (const stage_figures& stage : summary.stages) {
@@ -74,8 +84,10 @@ TEST(cost_summary, has_no_sum_of_nothing) {
 TEST(cost_summary, has_no_sum_that_64_bits_cannot_hold) {
   plan p = plan_of(known_and_unknown());
   for (planned_stage& stage : p.stages) {
-    stage.shape.known = known_cost::all;
-    stage.shape.cost.flops = std::numeric_limits<std::int64_t>::max() / 2;
+    change(stage, [](prepared_stage& prepared) {
+      prepared.known = known_cost::all;
+      prepared.cost.flops = std::numeric_limits<std::int64_t>::max() / 2;
+    });
   }
   const cost_summary summary = summarize_cost(p);
   EXPECT_FALSE(summary.total.flops || summary.total.intensity);
@@ -86,8 +98,10 @@ TEST(cost_summary, has_no_sum_that_64_bits_cannot_hold) {
 TEST(cost_summary, lists_layers_and_has_no_intensity_where_nothing_moves) {
   plan p = plan_of(known_and_unknown());
   const tensor_type flat{{2, 8}, dtype::float32};
-  p.stages[0].shape.layers = {{"0.flatten", "flatten", flat, {}},
-                              {"one", "relu", flat, {.flops = 16, .bytes_read = 64}}};
+  change(p.stages[0], [&](prepared_stage& prepared) {
+    prepared.layers = {{"0.flatten", "flatten", flat, {}},
+                       {"one", "relu", flat, {.flops = 16, .bytes_read = 64}}};
+  });
   const cost_summary summary = summarize_cost(p);
   ASSERT_EQ(summary.stages[0].layers.size(), 2u);
   const layer_figures& first = summary.stages[0].layers[0];

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <set>
+
 #include "tests/plan/experiment_testing.hpp"
 
 namespace graphline::plan_testing {
@@ -145,6 +147,24 @@ TEST(a_planned_experiment, has_the_kinds_of_its_pipelines_plugins) {
   const plan& second = e.plan.configurations[1].members.at(0);
   EXPECT_EQ(stage_of(second, "a").kind, e.registry->find("test.fail"));
   EXPECT_EQ(stage_of(second, "a").config.arguments.text("how"), "private");
+}
+
+TEST(a_planned_experiment, shares_the_stages_that_what_varies_leaves_alone) {
+  const temporary_folder folder;
+  folder.write("p.yaml", small_pipeline);
+  const planned_experiment e =
+      plan_text(folder / "exp.yaml",
+                "experiment: e\npipeline: p.yaml\nvary: {timing: [none, event], batch: [1, 2]}\n");
+  EXPECT_EQ(e.out.render(), "");
+  ASSERT_EQ(e.plan.configurations.size(), 4U);
+  std::set<const prepared_stage*> of_batch;
+  std::set<const prepared_stage*> of_all;
+  for (const planned_configuration& c : e.plan.configurations) {
+    of_batch.insert(stage_of(c.members.at(0), "a").prepared.get());
+    of_all.insert(stage_of(c.members.at(0), "b").prepared.get());
+  }
+  EXPECT_EQ(of_batch.size(), 2U);
+  EXPECT_EQ(of_all.size(), 1U);
 }
 
 /// Two pipelines, the second with a stage of high priority.

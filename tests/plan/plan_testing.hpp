@@ -16,10 +16,18 @@
 
 namespace graphline::plan_testing {
 
-class no_cpu_work : public cpu_stage {
- public:
-  void run(const cpu_call&) override {}
-};
+/// A prepared stage with factories that no test of plans calls.
+inline prepared_stage makes_nothing(side on) {
+  prepared_stage result;
+  if (on == side::cpu) {
+    result.make_cpu = [](const stage_config&) { return std::unique_ptr<cpu_stage>(); };
+  } else {
+    result.make_device[""] = [](device&, const stage_config&) {
+      return std::unique_ptr<device_stage>();
+    };
+  }
+  return result;
+}
 
 /// A kind that accepts any number of tensors and writes float32 of its parameter `shape`, by
 /// default the shape it reads first.
@@ -39,8 +47,9 @@ inline stage_kind plain_kind(std::string name, side on) {
        .help = "Parameters.",
        .default_value = "0"},
       {.name = "flops", .type = parameter_type::integer, .help = "Work.", .default_value = "0"}};
-  kind.infer = [](const arguments& a, std::span<const tensor_type> inputs, diagnostics& out) {
-    stage_shape result;
+  if (on == side::device) kind.backends = {""};
+  kind.prepare = [on](const arguments& a, std::span<const tensor_type> inputs, diagnostics& out) {
+    prepared_stage result = makes_nothing(on);
     if (!a.has("shape") && inputs.empty()) {
       out.error(a.where(), "nothing says which shape to write");
       return result;
@@ -57,13 +66,6 @@ inline stage_kind plain_kind(std::string name, side on) {
     result.known = known_cost::all;
     return result;
   };
-  if (on == side::cpu) {
-    kind.make_cpu = [](const stage_config&) { return std::make_unique<no_cpu_work>(); };
-  } else {
-    kind.make_device[""] = [](device&, const stage_config&) {
-      return std::unique_ptr<device_stage>();
-    };
-  }
   return kind;
 }
 
@@ -73,8 +75,8 @@ inline stage_kind same_kind(std::string name, side on) {
   kind.optional_inputs = 0;
   kind.repeat_last_input = false;
   kind.parameters.clear();
-  kind.infer = [](const arguments&, std::span<const tensor_type> inputs, diagnostics&) {
-    stage_shape result;
+  kind.prepare = [on](const arguments&, std::span<const tensor_type> inputs, diagnostics&) {
+    prepared_stage result = makes_nothing(on);
     result.outputs = {inputs[0]};
     result.cost.bytes_read = static_cast<std::int64_t>(inputs[0].bytes());
     result.cost.bytes_written = result.cost.bytes_read;
@@ -105,9 +107,13 @@ inline stage_registry test_registry(bool with_copy = true) {
                                   .help = "",
                                   .default_value = "float32",
                                   .choices = dtype_names()});
-  image_net.form = [](const arguments& values, const std::string& backend) {
-    if (backend != "cuda") return device_form{};
-    return device_form{.channels_last = true, .element = dtype_from(values.text("inside")).value()};
+  image_net.prepare = [plain = image_net.prepare](const arguments& values,
+                                                  std::span<const tensor_type> inputs,
+                                                  diagnostics& out) {
+    prepared_stage result = plain(values, inputs, out);
+    result.forms["cuda"] = {.channels_last = true,
+                            .element = dtype_from(values.text("inside")).value()};
+    return result;
   };
   registry.add(std::move(image_net));
 
@@ -115,8 +121,8 @@ inline stage_registry test_registry(bool with_copy = true) {
   detect.inputs = {{"image", ""}, {"mask", ""}};
   detect.optional_inputs = 1;
   detect.outputs = {{"boxes", ""}, {"scores", ""}};
-  detect.infer = [](const arguments&, std::span<const tensor_type>, diagnostics&) {
-    stage_shape result;
+  detect.prepare = [](const arguments&, std::span<const tensor_type>, diagnostics&) {
+    prepared_stage result = makes_nothing(side::cpu);
     result.outputs = {{{10, 4}, dtype::float32}, {{10}, dtype::float32}};
     return result;
   };
@@ -124,14 +130,14 @@ inline stage_registry test_registry(bool with_copy = true) {
 
   stage_kind sink = same_kind("sink", side::cpu);
   sink.outputs.clear();
-  sink.infer = [](const arguments&, std::span<const tensor_type>, diagnostics&) {
-    return stage_shape{};
+  sink.prepare = [](const arguments&, std::span<const tensor_type>, diagnostics&) {
+    return makes_nothing(side::cpu);
   };
   registry.add(std::move(sink));
 
   stage_kind flat = same_kind("flat", side::device);
-  flat.infer = [](const arguments& a, std::span<const tensor_type> inputs, diagnostics& out) {
-    stage_shape result;
+  flat.prepare = [](const arguments& a, std::span<const tensor_type> inputs, diagnostics& out) {
+    prepared_stage result = makes_nothing(side::device);
     if (inputs[0].shape.rank() != 2) {
       out.error(a.where(), "flat takes [rows, columns], but reads " + to_string(inputs[0].shape));
     }
@@ -142,24 +148,33 @@ inline stage_registry test_registry(bool with_copy = true) {
 
   stage_kind ported = same_kind("ported", side::cpu);
   ported.parameters = {{.name = "ports", .type = parameter_type::tree, .help = ""}};
-  ported.ports = [](const arguments& a, diagnostics&) {
+  ported.prepare = nullptr;
+  ported.open = [](const arguments& a, diagnostics&) {
     stage_ports ports;
     const node& names = a.tree("ports");
     for (const node& name : names.is_sequence() ? names.items() : std::vector{names}) {
       ports.inputs.push_back({name.text(), ""});
     }
     ports.outputs = ports.inputs;
-    return ports;
-  };
-  ported.infer = [](const arguments&, std::span<const tensor_type> inputs, diagnostics&) {
-    stage_shape result;
-    result.outputs.assign(inputs.begin(), inputs.end());
-    return result;
+    return opened_stage{ports,
+                        [](const arguments&, std::span<const tensor_type> inputs, diagnostics&) {
+                          prepared_stage result = makes_nothing(side::cpu);
+                          result.outputs.assign(inputs.begin(), inputs.end());
+                          return result;
+                        }};
   };
   registry.add(std::move(ported));
 
   stage_kind cuda_only = same_kind("cuda_only", side::device);
-  cuda_only.make_device = {{"cuda", cuda_only.make_device.at("")}};
+  cuda_only.backends = {"cuda"};
+  cuda_only.prepare = [](const arguments&, std::span<const tensor_type> inputs, diagnostics&) {
+    prepared_stage result{.outputs = {inputs[0]}, .known = known_cost::bytes};
+    result.cost.bytes_read = static_cast<std::int64_t>(inputs[0].bytes());
+    result.make_device["cuda"] = [](device&, const stage_config&) {
+      return std::unique_ptr<device_stage>();
+    };
+    return result;
+  };
   registry.add(std::move(cuda_only));
   return registry;
 }

@@ -50,7 +50,7 @@ TEST_F(cuda_order, computes_every_frame_as_the_host_device_does_in_any_order_the
   auto registry = kinds();
   stage_kind kind = *registry.find("cpu_mix");
   kind.name = "keep";
-  kind.make_cpu = [&seen](const stage_config&) { return std::make_unique<keeping_stage>(seen); };
+  make_on_cpu(kind, [&seen](const stage_config&) { return std::make_unique<keeping_stage>(seen); });
   registry.add(std::move(kind));
   const auto seen_by = [&](pipeline_spec spec, const std::string& backend, device& on) {
     // Streams of equal urgency that meet, which the order of enqueueing alone would keep right.

@@ -86,9 +86,9 @@ inline stage_registry kinds(hook h = {}) {
   auto registry = make_registry(std::move(h));
   stage_kind kind = *registry.find("device_parts");
   kind.name = "kernels";
-  kind.make_device["cuda"] = [](device&, const stage_config& c) {
+  make_on(kind, "cuda", [](device&, const stage_config& c) {
     return std::make_unique<kernel_stage>(c.arguments.integer("salt"));
-  };
+  });
   registry.add(std::move(kind));
   return registry;
 }

@@ -48,10 +48,10 @@ stage_kind sink_kind(seen_frames& into) {
   kind.name = "sink";
   kind.on = side::cpu;
   kind.inputs = {{"values", "int64"}};
-  kind.infer = [](const arguments&, std::span<const tensor_type>, diagnostics&) {
-    return stage_shape{};
+  kind.prepare = [&into](const arguments&, std::span<const tensor_type>, diagnostics&) {
+    return prepared_stage{
+        .make_cpu = [&into](const stage_config&) { return std::make_unique<sink>(into); }};
   };
-  kind.make_cpu = [&into](const stage_config&) { return std::make_unique<sink>(into); };
   return kind;
 }
 

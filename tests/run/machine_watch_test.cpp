@@ -346,7 +346,7 @@ class alike final : public device_stage, public device_work, public host_operati
 TEST_F(watched_session, tells_operations_of_one_name_apart_by_their_parts) {
   stage_kind kind = *registry_.find("device_mix");
   kind.name = "alike";
-  kind.make_device["host"] = [](device&, const stage_config&) { return std::make_unique<alike>(); };
+  make_on(kind, "host", [](device&, const stage_config&) { return std::make_unique<alike>(); });
   registry_.add(std::move(kind));
   session s(plan_for_host(pipeline_of({make_stage("d", "alike", {})}, 1, 0), registry_), device_);
   run_record record = s.run();

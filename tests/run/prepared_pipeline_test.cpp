@@ -263,9 +263,8 @@ TEST(session, refuses_a_stage_that_miscounts_its_parts) {
     auto registry = make_registry();
     stage_kind kind = *registry.find("device_mix");
     kind.name = "miscounting";
-    kind.make_device["host"] = [told](device&, const stage_config&) {
-      return std::make_unique<miscounting>(told);
-    };
+    make_on(kind, "host",
+            [told](device&, const stage_config&) { return std::make_unique<miscounting>(told); });
     registry.add(std::move(kind));
     auto spec = parted(graph_mode::stage);
     spec.stages[0] = make_stage("net", "miscounting", {});

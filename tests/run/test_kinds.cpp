@@ -1,5 +1,6 @@
 #include "tests/run/test_kinds.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <stdexcept>
@@ -167,19 +168,20 @@ stage_kind base_kind(std::string name, side on) {
                       .type = parameter_type::integer,
                       .help = "what is added",
                       .default_value = "1"}};
-  kind.infer = [](const arguments&, std::span<const tensor_type>, diagnostics&) {
-    return stage_shape{.outputs = {{shape{elements}, dtype::int64}}, .cost = {}, .layers = {}};
-  };
   return kind;
 }
 
 template <class Work>
 stage_kind device_kind(const char* name) {
   stage_kind kind = base_kind(name, side::device);
-  kind.make_device["host"] = [](device&, const stage_config& c) {
+  make_on(kind, "host", [](device&, const stage_config& c) {
     return std::make_unique<stage_of<Work>>(c.arguments.integer("salt"));
-  };
+  });
   return kind;
+}
+
+prepared_stage prepared_mix() {
+  return {.outputs = {{shape{elements}, dtype::int64}}};
 }
 
 }  // namespace
@@ -190,12 +192,33 @@ std::int64_t mixed(std::int64_t salt, const std::vector<std::int64_t>& inputs, s
   return static_cast<std::int64_t>(value);
 }
 
+void make_on(stage_kind& kind, const std::string& backend, device_stage_factory make) {
+  if (std::ranges::find(kind.backends, backend) == kind.backends.end()) {
+    kind.backends.push_back(backend);
+  }
+  kind.prepare = [before = kind.prepare, backend, make = std::move(make)](
+                     const arguments& given, std::span<const tensor_type> inputs,
+                     diagnostics& out) {
+    prepared_stage result = before ? before(given, inputs, out) : prepared_mix();
+    result.make_device[backend] = make;
+    return result;
+  };
+}
+
+void make_on_cpu(stage_kind& kind, cpu_stage_factory make) {
+  kind.prepare = [make = std::move(make)](const arguments&, std::span<const tensor_type>,
+                                          diagnostics&) {
+    prepared_stage result = prepared_mix();
+    result.make_cpu = make;
+    return result;
+  };
+}
+
 stage_registry make_registry(hook h) {
   stage_registry registry;
   auto cpu = base_kind("cpu_mix", side::cpu);
-  cpu.make_cpu = [h = std::move(h)](const stage_config& c) {
-    return std::make_unique<cpu_mix>(c, h);
-  };
+  make_on_cpu(
+      cpu, [h = std::move(h)](const stage_config& c) { return std::make_unique<cpu_mix>(c, h); });
   registry.add(std::move(cpu));
   registry.add(device_kind<mix_work>("device_mix"));
   registry.add(device_kind<parted_work>("device_parts"));
@@ -206,11 +229,13 @@ stage_registry make_registry(hook h) {
   copy.optional_inputs = 0;
   copy.repeat_last_input = false;
   copy.parameters.clear();
-  copy.infer = [](const arguments&, std::span<const tensor_type> inputs, diagnostics&) {
-    return stage_shape{.outputs = {inputs[0]}, .cost = {}, .layers = {}};
-  };
-  copy.make_device[""] = [](device&, const stage_config&) {
-    return std::make_unique<copy_stage>();
+  copy.backends = {""};
+  copy.prepare = [](const arguments&, std::span<const tensor_type> inputs, diagnostics&) {
+    prepared_stage result{.outputs = {inputs[0]}};
+    result.make_device[""] = [](device&, const stage_config&) {
+      return std::make_unique<copy_stage>();
+    };
+    return result;
   };
   registry.add(std::move(copy));
   return registry;

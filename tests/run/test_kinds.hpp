@@ -35,6 +35,12 @@ std::int64_t mixed(std::int64_t salt, const std::vector<std::int64_t>& inputs, s
 /// its n-th execution; and a `copy`.
 stage_registry make_registry(hook h = {});
 
+/// Lets a kind run on a backend, or replaces its factory for it. Its stages write as `device_mix`.
+void make_on(stage_kind& kind, const std::string& backend, device_stage_factory make);
+
+/// Replaces the factory of a CPU kind, whose stages write as `cpu_mix`.
+void make_on_cpu(stage_kind& kind, cpu_stage_factory make);
+
 /// A stage of those kinds.
 stage_spec make_stage(const std::string& name, const std::string& kind,
                       const std::vector<std::string>& reads, std::int64_t salt = 1);

@@ -20,15 +20,17 @@ class drawn_kinds {
  public:
   explicit drawn_kinds(const drawn_run& run) : run_(run) {
     cpu_.name = "drawn.cpu";
-    cpu_.make_cpu = [](const stage_config&) { return std::make_unique<never_run>(); };
     device_.name = "drawn.device";
     device_.on = side::device;
-    device_.make_device[""] = [this](device&, const stage_config& config) {
-      return std::make_unique<timed_stage>(*this, std::stoul(config.name));
-    };
     copy_ = device_;
     copy_.name = "drawn.copy";
     copy_.moves = true;
+    prepared_stage prepared;
+    prepared.make_cpu = [](const stage_config&) { return std::make_unique<never_run>(); };
+    prepared.make_device[""] = [this](device&, const stage_config& config) {
+      return std::make_unique<timed_stage>(*this, std::stoul(config.name));
+    };
+    prepared_ = std::make_shared<const prepared_stage>(std::move(prepared));
   }
 
   /// Frames begin; earlier calls were preparation.
@@ -41,6 +43,7 @@ class drawn_kinds {
       p.stages[s].kind = p.stages[s].on == side::cpu ? &cpu_
                          : p.stages[s].inserted      ? &copy_
                                                      : &device_;
+      p.stages[s].prepared = prepared_;
     }
     return p;
   }
@@ -84,6 +87,7 @@ class drawn_kinds {
   stage_kind cpu_;
   stage_kind device_;
   stage_kind copy_;
+  std::shared_ptr<const prepared_stage> prepared_;
 };
 
 struct overheads {

@@ -61,7 +61,8 @@ TEST(a_plugin, throws_errors_that_the_program_catches_by_their_type) {
   const auto run = [&](const char* how) {
     stage_config config;
     config.arguments.set("how", std::string(how), {});
-    kind.make_cpu(config)->run({});
+    diagnostics found;
+    kind.prepare(config.arguments, {}, found).make_cpu(config)->run({});
   };
   EXPECT_THAT([&] { run("input"); },
               Throws<input_error>(Property(&error::status, exit_status::bad_input)));
@@ -83,7 +84,7 @@ TEST(a_plugin, reports_mistakes_at_the_places_of_its_arguments) {
   diagnostics out;
   const arguments bound = bind_arguments(kind.parameters, given, "stage 's'", {text}, ".", out);
   ASSERT_THAT(out.all(), IsEmpty());
-  kind.infer(bound, {}, out);
+  kind.prepare(bound, {}, out);
   EXPECT_THAT(out.render(), HasSubstr("p.yaml:1:6: error: said by the plug-in\n    1 | how: "));
 }
 
@@ -94,7 +95,9 @@ TEST(a_plugin, runs_device_work_on_the_host_device_of_the_program) {
   const memory in = dev->allocate(8 * sizeof(float));
   const memory out = dev->allocate(8 * sizeof(float));
   const tensor_type type{{8}, dtype::float32};
-  const auto stage = registry.find("test.add")->make_device.at("host")(*dev, {});
+  diagnostics found;
+  const auto prepared = registry.find("test.add")->prepare({}, {{type}}, found);
+  const auto stage = prepared.make_device.at("host")(*dev, {});
   const auto work = stage->bind({{{in.data(), type}}, {{out.data(), type}}, nullptr});
 
   s->fill(in.data(), std::byte{0}, in.bytes());

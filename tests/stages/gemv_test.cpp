@@ -37,7 +37,7 @@ TEST_P(gemv_method, computes_products_of_every_shape_with_one_thread_and_with_se
   const stage_kind kind = matmul_kind();
   for (const gemv_case& wanted : gemv_cases()) {
     const std::vector<tensor_type> inputs{floats(wanted.a), floats(wanted.x)};
-    const stage_shape inferred = infer(kind, yaml(), inputs);
+    const prepared_stage inferred = prepare(kind, yaml(), inputs);
     ASSERT_EQ(inferred.outputs.at(0), floats(wanted.y)) << text_of(wanted);
     const auto a = some_values(wanted.a.elements(), 1);
     const auto x = some_values(wanted.x.elements(), 2);
@@ -53,7 +53,7 @@ TEST_P(gemv_method, computes_products_of_every_shape_with_one_thread_and_with_se
 TEST_P(gemv_method, has_one_part_with_its_cost) {
   const stage_kind kind = matmul_kind();
   const std::vector<tensor_type> inputs{floats({6, 20, 8, 1, 64}), floats({6, 1, 8, 64, 1})};
-  const stage_shape inferred = infer(kind, yaml(), inputs);
+  const prepared_stage inferred = prepare(kind, yaml(), inputs);
   EXPECT_EQ(inferred.known, known_cost::all);
   EXPECT_EQ(inferred.cost.macs, 6 * 20 * 8 * 64);
   EXPECT_EQ(inferred.cost.flops, 2 * inferred.cost.macs);

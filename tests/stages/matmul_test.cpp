@@ -17,7 +17,7 @@ void expect_product(const shape& a, const shape& b, const shape& expected, bool 
   const std::string yaml = std::string("{transpose_a: ") + (transpose_a ? "true" : "false") +
                            ", transpose_b: " + (transpose_b ? "true" : "false") + "}";
   const std::vector<tensor_type> inputs{floats(a), floats(b)};
-  const stage_shape s = infer(kind, yaml, inputs);
+  const prepared_stage s = prepare(kind, yaml, inputs);
   ASSERT_EQ(s.outputs.at(0), floats(expected));
 
   const auto left = some_values(a.elements(), 1);

@@ -15,12 +15,12 @@ namespace graphline::test {
 
 namespace {
 
-stage_shape inferred(const stage_kind& kind, const arguments& values,
-                     const std::vector<tensor_type>& inputs) {
+prepared_stage prepared(const stage_kind& kind, const arguments& values,
+                        const std::vector<tensor_type>& inputs) {
   diagnostics out;
-  stage_shape shape = kind.infer(values, inputs, out);
+  prepared_stage stage = prepare(kind, values, inputs, out);
   out.throw_if_errors();
-  return shape;
+  return stage;
 }
 
 arguments bound(const stage_kind& kind, const node& written, diagnostics& out) {
@@ -58,7 +58,7 @@ std::string problems_of(const stage_kind& kind, const std::string& yaml,
                         const std::vector<tensor_type>& inputs) {
   diagnostics out;
   const arguments values = bound(kind, parse(yaml), out);
-  kind.infer(values, inputs, out);
+  prepare(kind, values, inputs, out);
   std::string text;
   for (const diagnostic& d : out.all()) {
     text += std::to_string(d.place.line) + ":" + std::to_string(d.place.column) + ": " + d.message +
@@ -67,9 +67,16 @@ std::string problems_of(const stage_kind& kind, const std::string& yaml,
   return text;
 }
 
-stage_shape infer(const stage_kind& kind, const std::string& yaml,
-                  const std::vector<tensor_type>& inputs) {
-  return inferred(kind, read_arguments(kind, yaml), inputs);
+prepared_stage prepare(const stage_kind& kind, const arguments& values,
+                       const std::vector<tensor_type>& inputs, diagnostics& out) {
+  if (!kind.open) return kind.prepare(values, inputs, out);
+  const opened_stage opened = kind.open(values, out);
+  return out.has_errors() ? prepared_stage() : opened.prepare(values, inputs, out);
+}
+
+prepared_stage prepare(const stage_kind& kind, const std::string& yaml,
+                       const std::vector<tensor_type>& inputs) {
+  return prepared(kind, read_arguments(kind, yaml), inputs);
 }
 
 std::vector<float> some_values(std::int64_t count, std::uint64_t seed) {
@@ -109,12 +116,12 @@ stage_trial::stage_trial(const stage_kind& kind, const std::string& yaml,
 
 stage_trial::stage_trial(std::shared_ptr<device> on, const stage_kind& kind,
                          const arguments& values, const std::vector<tensor_type>& inputs, int slots)
-    : device_(std::move(on)),
-      stream_(device_->make_stream("trial", priority::normal)),
-      output_types_(inferred(kind, values, inputs).outputs) {
-  const auto specific = kind.make_device.find(device_->properties().backend);
+    : device_(std::move(on)), stream_(device_->make_stream("trial", priority::normal)) {
+  const prepared_stage stage = prepared(kind, values, inputs);
+  output_types_ = stage.outputs;
+  const auto specific = stage.make_device.find(device_->properties().backend);
   const auto& make =
-      specific != kind.make_device.end() ? specific->second : kind.make_device.at("");
+      specific != stage.make_device.end() ? specific->second : stage.make_device.at("");
   stage_ = make(*device_, {.name = "trial",
                            .arguments = values,
                            .inputs = inputs,

@@ -24,9 +24,13 @@ arguments read_arguments(const stage_kind& kind, const std::string& yaml);
 std::string problems_of(const stage_kind& kind, const std::string& yaml,
                         const std::vector<tensor_type>& inputs);
 
-/// What a kind infers, for arguments that are right.
-stage_shape infer(const stage_kind& kind, const std::string& yaml,
-                  const std::vector<tensor_type>& inputs);
+/// Opens and prepares a stage as the planner does.
+prepared_stage prepare(const stage_kind& kind, const arguments& values,
+                       const std::vector<tensor_type>& inputs, diagnostics& out);
+
+/// The same for arguments that are right.
+prepared_stage prepare(const stage_kind& kind, const std::string& yaml,
+                       const std::vector<tensor_type>& inputs);
 
 /// Values that differ everywhere, from -1 to 1, the same on every call.
 std::vector<float> some_values(std::int64_t count, std::uint64_t seed = 1);

@@ -84,8 +84,8 @@ TEST(traffic, has_an_output_and_counts_what_moves) {
        {counted{"copy", {3, 5}, {.bytes_read = 60, .bytes_written = 60}},
         counted{"read", {1}, {.flops = 15, .bytes_read = 60, .bytes_written = 4}},
         counted{"write", {3, 5}, {.bytes_written = 60}}}) {
-    const stage_shape found =
-        infer(traffic_kind(), std::string("{method: ") + method + "}", {floats({3, 5})});
+    const prepared_stage found =
+        prepare(traffic_kind(), std::string("{method: ") + method + "}", {floats({3, 5})});
     EXPECT_EQ(found.outputs, std::vector{floats(output)}) << method;
     EXPECT_EQ(found.cost.flops, moved.flops) << method;
     EXPECT_EQ(found.cost.bytes_read, moved.bytes_read) << method;
@@ -118,7 +118,7 @@ TEST(traffic, refuses_what_it_cannot_read) {
 }
 
 TEST(device_spin, keeps_the_device_busy_for_no_less_than_it_is_told_and_moves_nothing) {
-  const stage_shape s = infer(device_spin_kind(), "{duration: 3ms}", {floats({3, 5})});
+  const prepared_stage s = prepare(device_spin_kind(), "{duration: 3ms}", {floats({3, 5})});
   EXPECT_TRUE(s.outputs.empty());
   EXPECT_EQ(s.cost.bytes_read + s.cost.bytes_written + s.cost.flops, 0);
 
@@ -139,7 +139,7 @@ TEST(device_spin, keeps_the_device_busy_for_no_less_than_it_is_told_and_moves_no
 
 TEST(copy, keeps_any_type_and_counts_bytes_only) {
   const tensor_type type{{4, 2}, dtype::uint8};
-  const stage_shape s = infer(copy_kind(), "{}", {type});
+  const prepared_stage s = prepare(copy_kind(), "{}", {type});
   EXPECT_EQ(s.outputs, std::vector{type});
   EXPECT_EQ(s.cost.bytes_read, 8);
   EXPECT_EQ(s.cost.bytes_written, 8);

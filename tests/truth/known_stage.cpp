@@ -61,11 +61,13 @@ stage_kind known_kind() {
                       .help = "How many there are.",
                       .default_value = "1",
                       .minimum = 1}};
-  kind.infer = [](const arguments&, std::span<const tensor_type>, diagnostics&) {
-    return stage_shape{.outputs = {}, .cost = {}, .layers = {}, .known = known_cost::all};
-  };
-  kind.make_device["host"] = [](device&, const stage_config& config) {
-    return std::make_unique<known_stage>(config.arguments);
+  kind.backends = {"host"};
+  kind.prepare = [](const arguments&, std::span<const tensor_type>, diagnostics&) {
+    prepared_stage result{.known = known_cost::all};
+    result.make_device["host"] = [](device&, const stage_config& config) {
+      return std::make_unique<known_stage>(config.arguments);
+    };
+    return result;
   };
   return kind;
 }

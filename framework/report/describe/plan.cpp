@@ -20,26 +20,29 @@ std::string where_it_runs(const plan& p, const planned_stage& stage) {
 table stage_table(const plan& p) {
   using enum unit;
   using s = const planned_stage&;
-  auto made = table_of<planned_stage>(
-      {"stages", "Stages, in order", "stage"},
-      {{{"name", "stage"}, [](s x) { return x.name; }},
-       {data_column("kind"), [](s x) { return x.kind->name; }},
-       {data_column("inserted"), [](s x) { return x.inserted; }},
-       {{"", "kind", {}, 0, "", shown},
-        [](s x) { return x.inserted ? "inserted copy" : x.kind->name; }},
-       {data_column("on"), [](s x) { return x.on; }},
-       {{"where", "runs on"}, [&](s x) { return where_it_runs(p, x); }},
-       {{"flops", "FLOPs", flops},
-        [](s x) { return x.shape.cost.flops == 0 ? cell() : cell(x.shape.cost.flops, flops); }},
-       {{"bytes", "moved", bytes},
-        [](s x) {
-          const auto& cost = x.shape.cost;
-          if (x.shape.known == known_cost::none) return cell();
-          return cell(
-              static_cast<double>(cost.bytes_read) + static_cast<double>(cost.bytes_written),
-              bytes);
-        }}},
-      p.stages);
+  auto made =
+      table_of<planned_stage>({"stages", "Stages, in order", "stage"},
+                              {{{"name", "stage"}, [](s x) { return x.name; }},
+                               {data_column("kind"), [](s x) { return x.kind->name; }},
+                               {data_column("inserted"), [](s x) { return x.inserted; }},
+                               {{"", "kind", {}, 0, "", shown},
+                                [](s x) { return x.inserted ? "inserted copy" : x.kind->name; }},
+                               {data_column("on"), [](s x) { return x.on; }},
+                               {{"where", "runs on"}, [&](s x) { return where_it_runs(p, x); }},
+                               {{"flops", "FLOPs", flops},
+                                [](s x) {
+                                  const auto amount = x.prepared->cost.flops;
+                                  return amount == 0 ? cell() : cell(amount, flops);
+                                }},
+                               {{"bytes", "moved", bytes},
+                                [](s x) {
+                                  const auto& cost = x.prepared->cost;
+                                  if (x.prepared->known == known_cost::none) return cell();
+                                  return cell(static_cast<double>(cost.bytes_read) +
+                                                  static_cast<double>(cost.bytes_written),
+                                              bytes);
+                                }}},
+                              p.stages);
   made.titled = true;
   return made;
 }

@@ -33,10 +33,11 @@ stage_kind frame_feed::source_kind(std::string name) {
     kind.outputs.push_back(
         {tensors_.size() == 1 ? "frame" : fmt::format("frame{}", i), to_string(tensors_[i])});
   }
-  kind.infer = [this](const arguments&, std::span<const tensor_type>, diagnostics&) {
-    return stage_shape{.outputs = tensors_, .cost = {}, .layers = {}};
+  kind.prepare = [this](const arguments&, std::span<const tensor_type>, diagnostics&) {
+    return prepared_stage{.outputs = tensors_, .make_cpu = [this](const stage_config&) {
+                            return std::make_unique<feed_source>(*this);
+                          }};
   };
-  kind.make_cpu = [this](const stage_config&) { return std::make_unique<feed_source>(*this); };
   return kind;
 }
 

@@ -190,12 +190,13 @@ void prepared_pipeline::make_stages(const stop_request* stop) {
     const auto& stage = plan_.stages[i];
     with_stage_context(stage, "preparing", [&] {
       if (stage.on == side::cpu) {
-        cpu_stages_[i] = stage.kind->make_cpu(stage.config);
+        cpu_stages_[i] = stage.prepared->make_cpu(stage.config);
         return;
       }
-      auto factory = stage.kind->make_device.find(device_.properties().backend);
-      if (factory == stage.kind->make_device.end()) factory = stage.kind->make_device.find("");
-      if (factory == stage.kind->make_device.end()) {
+      const auto& factories = stage.prepared->make_device;
+      auto factory = factories.find(device_.properties().backend);
+      if (factory == factories.end()) factory = factories.find("");
+      if (factory == factories.end()) {
         throw run_error(
             fmt::format("not available on the '{}' device; the pipeline was planned "
                         "for another one",

@@ -33,9 +33,10 @@ cost_record cost_of(const stage_part& part) {
 }
 
 cost_record stated_cost(const planned_stage& stage) {
-  auto result = all_of(stage.shape.cost, precision::float32);
-  if (stage.shape.known != known_cost::all) result.flops.reset();
-  if (stage.shape.known == known_cost::none) {
+  const known_cost known = stage.prepared->known;
+  auto result = all_of(stage.prepared->cost, precision::float32);
+  if (known != known_cost::all) result.flops.reset();
+  if (known == known_cost::none) {
     result.bytes_read = result.bytes_written = result.bytes_rearranged = {};
   }
   return result;

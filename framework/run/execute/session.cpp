@@ -370,9 +370,9 @@ void session::save_tensors(const std::string& directory) {
               pipeline_->read(pipeline_->tensor(i, last_slot_.value_or(0)), t.on, staging));
   }
   for (const auto& stage : planned().stages) {
-    if (!stage.kind->weights) continue;
+    if (!stage.prepared->weights) continue;
     const auto weights = with_stage_context(stage, "reading its weights for --save-tensors",
-                                            [&] { return stage.kind->weights(stage.config); });
+                                            [&] { return stage.prepared->weights(stage.config); });
     for (const auto& w : weights) {
       write_npy(folder / names.next({"weight", stage.name, w.name}), w.type, w.data);
     }

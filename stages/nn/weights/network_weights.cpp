@@ -12,7 +12,6 @@
 #include "framework/base/error.hpp"
 #include "framework/base/random.hpp"
 #include "framework/base/utf8.hpp"
-#include "stages/nn/weights/safetensors.hpp"
 
 namespace graphline::nn {
 namespace {
@@ -124,50 +123,35 @@ named_tensor as_tensor(const network_value& weight, const std::vector<float>& va
   return tensor;
 }
 
-/// Checks again: the file may have changed.
-std::vector<named_tensor> read_weights(const network_definition& network, const arguments& values) {
+}  // namespace
+
+std::shared_ptr<const safetensors_file> open_weights(const network_definition& network,
+                                                     const arguments& values, diagnostics& out) {
+  if (!values.has("weights")) return nullptr;
+  const place where = values.where("weights");
   diagnostics found;
-  std::vector<named_tensor> tensors;
+  std::shared_ptr<const safetensors_file> file;
   try {
-    safetensors_file file(values.text("weights"));
-    check_tensors(file, network, values.where("weights"), found);
-    for (const network_value& value : network.values) {
-      if (found.has_errors()) break;
-      if (!value.constant) continue;
-      tensors.push_back(as_tensor(value, file.read_float32(value.name, value.type.shape)));
-    }
+    file = std::make_shared<const safetensors_file>(values.text("weights"));
+    check_tensors(*file, network, where, found);
   } catch (const input_error& problem) {
-    found.error(values.where("weights"), problem.what());
+    found.error(where, problem.what());
   }
-  found.throw_if_errors();
-  return tensors;
+  for (const diagnostic& problem : found.all()) out.add(problem);
+  return found.has_errors() ? nullptr : file;
 }
 
-std::vector<named_tensor> drawn_weights(const network_definition& network, std::uint64_t seed) {
+std::vector<named_tensor> network_weights(const network_definition& network,
+                                          const safetensors_file* file, std::uint64_t seed) {
   std::vector<named_tensor> tensors;
   for (std::size_t i = 0; i < network.values.size(); ++i) {
     const network_value& value = network.values[i];
     if (!value.constant) continue;
-    tensors.push_back(as_tensor(value, drawn(value, gain_after(network, i), seed)));
+    tensors.push_back(as_tensor(value, file != nullptr
+                                           ? file->read_float32(value.name, value.type.shape)
+                                           : drawn(value, gain_after(network, i), seed)));
   }
   return tensors;
-}
-
-}  // namespace
-
-void check_weights(const network_definition& network, const arguments& values, diagnostics& out) {
-  if (!values.has("weights")) return;
-  const place where = values.where("weights");
-  try {
-    check_tensors(safetensors_file(values.text("weights")), network, where, out);
-  } catch (const input_error& problem) {
-    out.error(where, problem.what());
-  }
-}
-
-std::vector<named_tensor> network_weights(const network_definition& network,
-                                          const arguments& values, std::uint64_t seed) {
-  return values.has("weights") ? read_weights(network, values) : drawn_weights(network, seed);
 }
 
 weight_table::weight_table(const network_definition& network, std::vector<named_tensor> tensors)

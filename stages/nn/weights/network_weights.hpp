@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -9,20 +10,23 @@
 #include "framework/base/tensor_type.hpp"
 #include "framework/spec/parameter.hpp"
 #include "stages/nn/definition/definition.hpp"
+#include "stages/nn/weights/safetensors.hpp"
 
 namespace graphline::nn {
 
-/// Checks the safetensors file named by `weights`, if any, by its header. Reports at the file's
-/// name if it is not a safetensors file or has tensors that no layer has (except a batch norm's
-/// num_batches_tracked, unused in inference); at a layer, a tensor that is missing or has another
-/// shape or type.
-void check_weights(const network_definition& network, const arguments& values, diagnostics& out);
+/// Opens the safetensors file that `weights` names and reads its header. Reports, at that name, a
+/// file of another format and tensors that no layer has (except for a batch norm's
+/// num_batches_tracked, which inference does not use); at a layer, a tensor that is missing or has
+/// another shape or type.
+/// @return null if `weights` is not given, and after an error
+std::shared_ptr<const safetensors_file> open_weights(const network_definition& network,
+                                                     const arguments& values, diagnostics& out);
 
-/// All constants of the network in host memory, in the order of its values: from the safetensors
-/// file named by `weights`, or drawn from a seed such that values keep their magnitude through all
-/// layers. @throws input_error with all that `check_weights` reports.
+/// Every constant of the network in host memory, in the order of its values: from `file`, or drawn
+/// from a seed if that is null, so that values keep their size through all layers.
+/// @throws input_error if the file cannot be read
 std::vector<named_tensor> network_weights(const network_definition& network,
-                                          const arguments& values, std::uint64_t seed);
+                                          const safetensors_file* file, std::uint64_t seed);
 
 /// The constants of a network, by layer input or by value.
 class weight_table {

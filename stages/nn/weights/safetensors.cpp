@@ -141,13 +141,16 @@ std::string safetensors_file::why_not_float32(std::string_view name, const shape
                      describe(tensor));
 }
 
-std::vector<float> safetensors_file::read_float32(std::string_view name, const shape& expected) {
+std::vector<float> safetensors_file::read_float32(std::string_view name,
+                                                  const shape& expected) const {
   if (const auto problem = why_not_float32(name, expected); !problem.empty()) {
     throw input_error(problem);
   }
   const entry& tensor = entries_.find(name)->second;
   const auto convert = float_conversion(tensor.element);
   std::vector<std::byte> bytes(tensor.end - tensor.begin);
+  const std::lock_guard lock(reading_);
+  file_.clear();
   file_.seekg(static_cast<std::streamoff>(data_start_ + tensor.begin));
   file_.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   if (!file_) fail(fmt::format("cannot be read at tensor '{}'", name));

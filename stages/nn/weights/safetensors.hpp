@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <fstream>
 #include <map>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,14 +38,15 @@ class safetensors_file {
 
   /// Elements as float32, converted from F16, BF16 and F64. @throws input_error if the tensor is
   /// missing, has another shape or type, or cannot be read.
-  std::vector<float> read_float32(std::string_view name, const shape& expected);
+  std::vector<float> read_float32(std::string_view name, const shape& expected) const;
 
  private:
   [[noreturn]] void fail(const std::string& message) const;
   void read_header(std::uint64_t size);
 
   std::string path_;
-  std::ifstream file_;
+  mutable std::mutex reading_;  ///< guards `file_`
+  mutable std::ifstream file_;
   std::uint64_t data_start_ = 0;
   std::map<std::string, entry, std::less<>> entries_;
 };

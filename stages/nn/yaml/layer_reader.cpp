@@ -326,23 +326,15 @@ bool check_inputs(std::span<const tensor_type> inputs, const place& where, diagn
 
 }  // namespace
 
-network_names network_names_of(const arguments& values, diagnostics& out) {
-  const auto texts = [&](std::string_view key, const char* only) {
-    std::vector<std::string> found;
-    for (const named& name : listed_names(values, key, out)) found.push_back(name.text);
-    if (found.empty()) found.emplace_back(only);
-    return found;
-  };
-  return {texts("inputs", "input"), texts("outputs", "output")};
+network_names read_network_names(const arguments& values, diagnostics& out) {
+  return {listed_names(values, "inputs", out), listed_names(values, "outputs", out)};
 }
 
-network_definition define_network(const arguments& values, std::span<const tensor_type> inputs,
-                                  diagnostics& out) {
+network_definition define_network(const arguments& values, const network_names& names,
+                                  std::span<const tensor_type> inputs, diagnostics& out) {
   const place where = values.where("layers");
-  const std::vector<named> names = listed_names(values, "inputs", out);
-  const std::vector<named> outputs = listed_names(values, "outputs", out);
   if (!check_inputs(inputs, where, out) ||
-      inputs.size() != std::max<std::size_t>(1, names.size())) {
+      inputs.size() != std::max<std::size_t>(1, names.inputs.size())) {
     return {};
   }
   const node& layers = values.tree("layers");
@@ -352,7 +344,7 @@ network_definition define_network(const arguments& values, std::span<const tenso
                           layers.is_sequence() ? "an empty list" : layers.describe()));
     return {};
   }
-  return definer(layers, names, inputs, out).finish(outputs);
+  return definer(layers, names.inputs, inputs, out).finish(names.outputs);
 }
 
 }  // namespace graphline::nn

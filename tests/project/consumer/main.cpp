@@ -32,12 +32,11 @@ gl::stage_kind sum_kind() {
   kind.on = gl::side::cpu;
   kind.inputs = {{"values", "float32 of any shape"}};
   kind.outputs = {{"sum", "float32 [1]"}};
-  kind.infer = [](const gl::arguments&, std::span<const gl::tensor_type>, gl::diagnostics&) {
-    gl::stage_shape inferred;
-    inferred.outputs = {{gl::shape{1}, gl::dtype::float32}};
-    return inferred;
+  kind.prepare = [](const gl::arguments&, std::span<const gl::tensor_type>, gl::diagnostics&) {
+    return gl::prepared_stage{
+        .outputs = {{gl::shape{1}, gl::dtype::float32}},
+        .make_cpu = [](const gl::stage_config&) { return std::make_unique<sum_stage>(); }};
   };
-  kind.make_cpu = [](const gl::stage_config&) { return std::make_unique<sum_stage>(); };
   return kind;
 }
 

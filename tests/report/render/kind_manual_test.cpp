@@ -8,6 +8,10 @@
 namespace graphline {
 namespace {
 
+prepared_stage prepare_nothing(const arguments&, std::span<const tensor_type>, diagnostics&) {
+  return {};
+}
+
 stage_kind crop_kind() {
   stage_kind kind;
   kind.name = "cpu.crop";
@@ -31,10 +35,7 @@ stage_kind crop_kind() {
        .choices = {"zeros", "edge"}},
       {.name = "limit", .type = parameter_type::number, .help = "Stop here.", .default_value = {}},
   };
-  kind.infer = [](const arguments&, std::span<const tensor_type>, diagnostics&) {
-    return stage_shape{};
-  };
-  kind.make_cpu = [](const stage_config&) { return std::unique_ptr<cpu_stage>(); };
+  kind.prepare = prepare_nothing;
   return kind;
 }
 
@@ -106,9 +107,7 @@ TEST(list_kinds, puts_the_kinds_of_a_plugin_beneath_its_file) {
   other.name = "blur";
   other.headline = "Blur an image";
   other.on = side::device;
-  other.make_device[""] = [](device&, const stage_config&) {
-    return std::unique_ptr<device_stage>();
-  };
+  other.backends = {""};
   other.origin = "/opt/blur.so";
   registry.add(other);
   EXPECT_EQ(list_kinds(registry),
@@ -129,10 +128,7 @@ using testing::Throws;
 stage_kind cpu_kind(const std::string& name) {
   stage_kind kind;
   kind.name = name;
-  kind.infer = [](const arguments&, std::span<const tensor_type>, diagnostics&) {
-    return stage_shape{};
-  };
-  kind.make_cpu = [](const stage_config&) { return std::unique_ptr<cpu_stage>(); };
+  kind.prepare = prepare_nothing;
   return kind;
 }
 
@@ -165,14 +161,14 @@ TEST(stage_registry, refuses_a_kind_that_cannot_be_planned_or_made) {
   stage_kind kind = cpu_kind("");
   EXPECT_THAT([&] { registry.add(kind); }, refused_for("no name"));
   kind = cpu_kind("zoom");
-  kind.infer = nullptr;
-  EXPECT_THAT([&] { registry.add(kind); }, refused_for("no 'infer'"));
+  kind.prepare = nullptr;
+  EXPECT_THAT([&] { registry.add(kind); }, refused_for("no 'prepare'"));
   kind = cpu_kind("zoom");
-  kind.make_cpu = nullptr;
-  EXPECT_THAT([&] { registry.add(kind); }, refused_for("no 'make_cpu'"));
+  kind.open = [](const arguments&, diagnostics&) { return opened_stage{}; };
+  EXPECT_THAT([&] { registry.add(kind); }, refused_for("both 'prepare' and 'open'"));
   kind = cpu_kind("zoom");
   kind.on = side::device;
-  EXPECT_THAT([&] { registry.add(kind); }, refused_for("no 'make_device'"));
+  EXPECT_THAT([&] { registry.add(kind); }, refused_for("no 'backends'"));
   EXPECT_THAT(registry.names(), ElementsAre());
 }
 

@@ -89,16 +89,18 @@ stage_kind faulty_kind(const char* name, side on) {
   kind.parameters = {
       {.name = "how", .type = parameter_type::text, .help = "What goes wrong", .required = true},
       {.name = "when", .type = parameter_type::text, .help = "In what", .default_value = "run"}};
-  kind.infer = [](const arguments& given, std::span<const tensor_type>, diagnostics&) {
-    if (given.text("when") == "infer") go_wrong(given.text("how"));
-    return stage_shape{.outputs = {{shape{6}, dtype::float32}}, .cost = {}, .layers = {}};
-  };
-  kind.make_cpu = [](const stage_config& config) {
-    if (config.arguments.text("when") == "make") go_wrong(config.arguments.text("how"));
-    return std::make_unique<faulty_stage>(config.arguments.text("how"));
-  };
-  kind.make_device["host"] = [](device&, const stage_config& config) {
-    return std::make_unique<faulty_device_stage>(config.arguments.text("how"));
+  if (on == side::device) kind.backends = {"host"};
+  kind.prepare = [](const arguments& given, std::span<const tensor_type>, diagnostics&) {
+    if (given.text("when") == "prepare") go_wrong(given.text("how"));
+    prepared_stage result{.outputs = {{shape{6}, dtype::float32}}};
+    result.make_cpu = [](const stage_config& config) {
+      if (config.arguments.text("when") == "make") go_wrong(config.arguments.text("how"));
+      return std::make_unique<faulty_stage>(config.arguments.text("how"));
+    };
+    result.make_device["host"] = [](device&, const stage_config& config) {
+      return std::make_unique<faulty_device_stage>(config.arguments.text("how"));
+    };
+    return result;
   };
   return kind;
 }

@@ -42,12 +42,11 @@ stage_kind failing_kind() {
                       .help = "What it throws; planned: it is refused before",
                       .default_value = "input",
                       .choices = {"input", "private", "standard", "planned"}}};
-  kind.infer = [](const arguments& given, std::span<const tensor_type>, diagnostics& out) {
+  kind.prepare = [](const arguments& given, std::span<const tensor_type>, diagnostics& out) {
     if (given.text("how") == "planned") out.error(given.where("how"), "said by the plug-in");
-    return stage_shape{};
-  };
-  kind.make_cpu = [](const stage_config& config) {
-    return std::make_unique<failing_stage>(config.arguments.text("how"));
+    return prepared_stage{.make_cpu = [](const stage_config& config) {
+      return std::make_unique<failing_stage>(config.arguments.text("how"));
+    }};
   };
   return kind;
 }
@@ -92,11 +91,13 @@ stage_kind add_kind() {
   kind.on = side::device;
   kind.inputs = {{"values", "float32"}};
   kind.outputs = {{"sums", "float32, the same shape"}};
-  kind.infer = [](const arguments&, std::span<const tensor_type> inputs, diagnostics&) {
-    return stage_shape{.outputs = {inputs[0]}, .cost = {}, .layers = {}};
-  };
-  kind.make_device["host"] = [](device& d, const stage_config&) {
-    return std::make_unique<add_stage>(d);
+  kind.backends = {"host"};
+  kind.prepare = [](const arguments&, std::span<const tensor_type> inputs, diagnostics&) {
+    prepared_stage result{.outputs = {inputs[0]}};
+    result.make_device["host"] = [](device& d, const stage_config&) {
+      return std::make_unique<add_stage>(d);
+    };
+    return result;
   };
   return kind;
 }

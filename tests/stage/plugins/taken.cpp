@@ -9,11 +9,8 @@ namespace {
 graphline::stage_kind kind_named(const char* name) {
   graphline::stage_kind kind;
   kind.name = name;
-  kind.infer = [](const graphline::arguments&, std::span<const graphline::tensor_type>,
-                  graphline::diagnostics&) { return graphline::stage_shape{}; };
-  kind.make_cpu = [](const graphline::stage_config&) {
-    return std::unique_ptr<graphline::cpu_stage>();
-  };
+  kind.prepare = [](const graphline::arguments&, std::span<const graphline::tensor_type>,
+                    graphline::diagnostics&) { return graphline::prepared_stage{}; };
   return kind;
 }
 

@@ -30,7 +30,7 @@ class ctc_decode : public testing::Test {
   /// The text of each row; every one must be followed by zeros alone.
   static std::vector<std::string> texts(const stage_trial& trial) {
     const auto bytes = trial.output<char>(0);
-    const auto room = static_cast<std::size_t>(trial.shape().outputs[0].shape[1]);
+    const auto room = static_cast<std::size_t>(trial.prepared().outputs[0].shape[1]);
     std::vector<std::string> list;
     for (std::size_t start = 0; start < bytes.size(); start += room) {
       const std::string row(&bytes[start], room);
@@ -50,7 +50,7 @@ TEST_F(ctc_decode, drops_repetitions_and_blanks) {
   add(steps, {3, 2, 3, 2, 3}, 0.6F);
   stage_trial trial(ctc_decode_kind(), parameters(), {{{4, 5, 4}, dtype::float32}});
   trial.input(0, steps).run();
-  EXPECT_EQ(trial.shape().outputs[0], (tensor_type{{4, 10}, dtype::uint8}));
+  EXPECT_EQ(trial.prepared().outputs[0], (tensor_type{{4, 10}, dtype::uint8}));
   EXPECT_THAT(texts(trial), ElementsAre("aab", "é", "", "ébébé"));
   EXPECT_THAT(trial.output<float>(1),
               ElementsAre(FloatEq(0.9F), FloatEq(0.8F), 0.0F, FloatEq(0.6F)));

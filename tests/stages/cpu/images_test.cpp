@@ -56,8 +56,8 @@ void expect_refusal(const std::string& name, const std::string& contents, const 
 TEST(images, agree_with_pillow) {
   stage_trial trial(images_kind(), parameters(folder, "batch: 5"));
   ASSERT_THAT(trial.complaints(), IsEmpty());
-  EXPECT_THAT(trial.shape().outputs, ElementsAre(tensor_type{{5, 101, 140, 3}, dtype::uint8},
-                                                 tensor_type{{5, 2}, dtype::int64}));
+  EXPECT_THAT(trial.prepared().outputs, ElementsAre(tensor_type{{5, 101, 140, 3}, dtype::uint8},
+                                                    tensor_type{{5, 2}, dtype::int64}));
   trial.run();
   EXPECT_THAT(trial.output<std::int64_t>(1),
               ElementsAre(47, 61, 20, 18, 40, 40, 101, 131, 53, 140));
@@ -75,7 +75,7 @@ TEST(images, agree_with_pillow) {
 TEST(images, are_decoded_at_a_fraction_as_by_pillow) {
   stage_trial trial(images_kind(), parameters(folder, "batch: 5, reduce: 4"));
   ASSERT_THAT(trial.complaints(), IsEmpty());
-  EXPECT_EQ(trial.shape().outputs[0].shape, (shape{5, 26, 35, 3}));
+  EXPECT_EQ(trial.prepared().outputs[0].shape, (shape{5, 26, 35, 3}));
   EXPECT_EQ(trial.run().output<std::uint8_t>(0), reference<std::uint8_t>("image_quarters"));
   EXPECT_THAT(trial.output<std::int64_t>(1), ElementsAre(12, 16, 5, 5, 10, 10, 26, 33, 14, 35));
   EXPECT_THAT(stage_trial(images_kind(), parameters(folder, "batch: 5, reduce: 3")).complaints(),
@@ -196,7 +196,7 @@ picture read_picture(const std::string& jpeg, int reduce) {
   stage_trial trial(images_kind(),
                     parameters(files.path(), "batch: 1, reduce: " + std::to_string(reduce)));
   EXPECT_THAT(trial.complaints(), IsEmpty());
-  const auto& extents = trial.shape().outputs[0].shape;
+  const auto& extents = trial.prepared().outputs[0].shape;
   trial.run();
   EXPECT_THAT(trial.output<std::int64_t>(1), ElementsAre(extents[1], extents[2]));
   return {extents[1], extents[2], trial.output<std::uint8_t>(0)};

@@ -147,8 +147,8 @@ TEST_P(nms_batch, keeps_of_each_entry_what_the_entry_alone_would_keep) {
       GetParam().scores_have_a_feature ? shape{entries, count, 1} : shape{entries, count};
   stage_trial trial(nms_kind(), std::string("{max_outputs: 27, format: ") + GetParam().format + "}",
                     {{{entries, count, 4}, dtype::float32}, {of_scores, dtype::float32}});
-  EXPECT_EQ(trial.shape().outputs[0], (tensor_type{{entries, most}, dtype::int64}));
-  EXPECT_EQ(trial.shape().outputs[1], (tensor_type{{entries}, dtype::int64}));
+  EXPECT_EQ(trial.prepared().outputs[0], (tensor_type{{entries, most}, dtype::int64}));
+  EXPECT_EQ(trial.prepared().outputs[1], (tensor_type{{entries}, dtype::int64}));
   trial.input(0, corners).input(1, scores).run();
   EXPECT_EQ(trial.output<std::int64_t>(0), expected);
   EXPECT_EQ(trial.output<std::int64_t>(1), counts);

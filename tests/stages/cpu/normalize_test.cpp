@@ -20,7 +20,7 @@ const std::vector<tensor_type> one_picture = {{{1, 60, 80, 3}, dtype::uint8}};
 
 TEST(normalize, agrees_with_numpy) {
   stage_trial trial(normalize_kind(), "{}", one_picture);
-  EXPECT_EQ(trial.shape().outputs.at(0), (tensor_type{{1, 3, 60, 80}, dtype::float32}));
+  EXPECT_EQ(trial.prepared().outputs.at(0), (tensor_type{{1, 3, 60, 80}, dtype::float32}));
   trial.input(0, reference<std::uint8_t>("picture")).run();
   EXPECT_THAT(trial.output<float>(0),
               Pointwise(FloatNear(rounding), reference<float>("normalized")));

@@ -58,10 +58,10 @@ TEST(random_normal, casts_before_it_scales) {
 
 TEST(random_normal, states_its_output_and_the_bytes_it_writes) {
   const stage_trial trial(random_normal_kind(), "{shape: [1, 3, 512, 512], scale: 32}");
-  EXPECT_THAT(trial.shape().outputs, ElementsAre(tensor_type{{1, 3, 512, 512}, dtype::float32}));
-  EXPECT_EQ(trial.shape().cost.bytes_written, 3 * 512 * 512 * 4);
-  EXPECT_EQ(trial.shape().cost.bytes_read, 0);
-  EXPECT_EQ(trial.shape().known, known_cost::bytes);
+  EXPECT_THAT(trial.prepared().outputs, ElementsAre(tensor_type{{1, 3, 512, 512}, dtype::float32}));
+  EXPECT_EQ(trial.prepared().cost.bytes_written, 3 * 512 * 512 * 4);
+  EXPECT_EQ(trial.prepared().cost.bytes_read, 0);
+  EXPECT_EQ(trial.prepared().known, known_cost::bytes);
 }
 
 }  // namespace

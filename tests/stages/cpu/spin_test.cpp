@@ -76,12 +76,12 @@ TEST(spin, by_the_wall_clock_takes_that_time_whoever_has_the_core) {
 TEST(spin, writes_nothing_and_takes_any_inputs) {
   const stage_trial none(spin_kind(), "{duration: 0ms}");
   EXPECT_THAT(none.complaints(), IsEmpty());
-  EXPECT_THAT(none.shape().outputs, IsEmpty());
+  EXPECT_THAT(none.prepared().outputs, IsEmpty());
   const stage_trial two(spin_kind(), "{duration: 0ms}",
                         {{{2}, dtype::float32}, {{3, 4}, dtype::int64}});
   EXPECT_THAT(two.complaints(), IsEmpty());
-  EXPECT_EQ(two.shape().cost.bytes_read, 0);
-  EXPECT_EQ(two.shape().known, known_cost::all);
+  EXPECT_EQ(two.prepared().cost.bytes_read, 0);
+  EXPECT_EQ(two.prepared().known, known_cost::all);
 }
 
 TEST(spin, stalls_in_the_one_frame_it_is_told) {
@@ -105,22 +105,21 @@ TEST(spin, asks_which_frame_stalls) {
               SizeIs(1));
 }
 
-spin_durations durations_of(const std::string& yaml, std::uint64_t seed = 1) {
+spin_durations durations_of(const std::string& yaml) {
   diagnostics out;
-  stage_config config;
-  config.seed = seed;
   const auto source = std::make_shared<source_text>("trial.yaml", yaml);
-  config.arguments = bind_arguments(spin_duration_parameters(), read_yaml(source, out), "trial",
-                                    {source, 1, 1, 1}, ".", out);
-  spin_durations::check(config.arguments, out);
+  const arguments given = bind_arguments(spin_duration_parameters(), read_yaml(source, out),
+                                         "trial", {source, 1, 1, 1}, ".", out);
+  spin_durations durations = spin_durations::read(given, out);
   out.throw_if_errors();
-  return spin_durations(config);
+  return durations;
 }
 
-std::vector<double> drawn(const spin_durations& durations, std::int64_t frames) {
+std::vector<double> drawn(const spin_durations& durations, std::int64_t frames,
+                          std::uint64_t seed = 1) {
   std::vector<double> values;
   for (std::int64_t frame = 0; frame < frames; ++frame) {
-    values.push_back(static_cast<double>(durations.of_frame(frame)));
+    values.push_back(static_cast<double>(durations.of_frame(frame, seed)));
   }
   return values;
 }
@@ -158,9 +157,9 @@ TEST(spin_durations, are_those_of_the_seed_and_the_frame_whatever_ran_before) {
   const std::string yaml = "{duration: 5ms, distribution: normal, stddev: 1ms}";
   const auto one = durations_of(yaml);
   const auto all = drawn(one, 100);
-  EXPECT_EQ(static_cast<double>(one.of_frame(37)), all[37]);
+  EXPECT_EQ(static_cast<double>(one.of_frame(37, 1)), all[37]);
   EXPECT_EQ(drawn(durations_of(yaml), 100), all);
-  EXPECT_NE(drawn(durations_of(yaml, 2), 100), all);
+  EXPECT_NE(drawn(durations_of(yaml), 100, 2), all);
 }
 
 TEST(spin_durations, are_never_negative) {

@@ -22,11 +22,11 @@ class stage_trial {
  public:
   stage_trial(stage_kind kind, const std::string& parameters, std::vector<tensor_type> inputs = {},
               std::uint64_t seed = 1, test::guard at = test::guard::behind)
-      : shape_(infer(kind, parameters, inputs, seed)) {
+      : prepared_(prepare(kind, parameters, inputs, seed)) {
     if (problems_.has_errors()) return;
-    stage_ = kind.make_cpu(config_);
+    stage_ = prepared_.make_cpu(config_);
     reserve(inputs, at, input_data_, inputs_);
-    reserve(shape_.outputs, at, output_data_, outputs_);
+    reserve(prepared_.outputs, at, output_data_, outputs_);
   }
 
   /// The messages of everything that is wrong; with any, the stage is not made.
@@ -37,7 +37,7 @@ class stage_trial {
   }
 
   const diagnostics& problems() const { return problems_; }
-  const stage_shape& shape() const { return shape_; }
+  const prepared_stage& prepared() const { return prepared_; }
 
   template <class T>
   stage_trial& input(std::size_t index, const std::vector<T>& values) {
@@ -68,8 +68,8 @@ class stage_trial {
  private:
   using block = test::guarded<std::byte>;
 
-  stage_shape infer(const stage_kind& kind, const std::string& parameters,
-                    const std::vector<tensor_type>& inputs, std::uint64_t seed) {
+  prepared_stage prepare(const stage_kind& kind, const std::string& parameters,
+                         const std::vector<tensor_type>& inputs, std::uint64_t seed) {
     const auto source = std::make_shared<source_text>("trial.yaml", parameters);
     config_.name = "trial";
     config_.seed = seed;
@@ -77,9 +77,9 @@ class stage_trial {
     config_.arguments = bind_arguments(kind.parameters, read_yaml(source, problems_), kind.name,
                                        {source, 1, 1, 1}, ".", problems_);
     if (problems_.has_errors()) return {};
-    stage_shape inferred = kind.infer(config_.arguments, inputs, problems_);
-    config_.outputs = inferred.outputs;
-    return inferred;
+    prepared_stage prepared = kind.prepare(config_.arguments, inputs, problems_);
+    config_.outputs = prepared.outputs;
+    return prepared;
   }
 
   static void reserve(const std::vector<tensor_type>& types, test::guard at,
@@ -91,7 +91,7 @@ class stage_trial {
 
   diagnostics problems_;
   stage_config config_;
-  stage_shape shape_;
+  prepared_stage prepared_;
   std::unique_ptr<cpu_stage> stage_;
   std::deque<block> input_data_;
   std::deque<block> output_data_;

@@ -19,13 +19,13 @@ constexpr float infinity = std::numeric_limits<float>::infinity();
 TEST(top_k, agrees_with_torch_topk) {
   stage_trial trial(top_k_kind(), "{k: 6}", {{{3, 5, 40}, dtype::float32}});
   trial.input(0, reference<float>("top_k_scores")).run();
-  EXPECT_EQ(trial.shape().outputs[0], (tensor_type{{3, 5, 6}, dtype::float32}));
-  EXPECT_EQ(trial.shape().outputs[1], (tensor_type{{3, 5, 6}, dtype::int64}));
+  EXPECT_EQ(trial.prepared().outputs[0], (tensor_type{{3, 5, 6}, dtype::float32}));
+  EXPECT_EQ(trial.prepared().outputs[1], (tensor_type{{3, 5, 6}, dtype::int64}));
   EXPECT_THAT(trial.output<float>(0),
               Pointwise(NanSensitiveFloatEq(), reference<float>("top_k_values")));
   EXPECT_EQ(trial.output<std::int64_t>(1), reference<std::int64_t>("top_k_indices"));
-  EXPECT_EQ(trial.shape().cost.bytes_read, 3 * 5 * 40 * 4);
-  EXPECT_EQ(trial.shape().cost.bytes_written, 3 * 5 * 6 * (4 + 8));
+  EXPECT_EQ(trial.prepared().cost.bytes_read, 3 * 5 * 40 * 4);
+  EXPECT_EQ(trial.prepared().cost.bytes_written, 3 * 5 * 6 * (4 + 8));
 }
 
 TEST(top_k, puts_nan_first_and_the_lower_index_first_among_equals) {

@@ -9,7 +9,7 @@ namespace graphline::test {
 namespace {
 
 cost cost_of(const std::string& layers, const shape& input) {
-  return infer(network_kind(), "layers: " + layers, {floats(input)}).cost;
+  return prepare(network_kind(), "layers: " + layers, {floats(input)}).cost;
 }
 
 struct counted_layer {
@@ -109,13 +109,13 @@ TEST(network_cost, takes_padding_that_keeps_the_size) {
 }
 
 TEST(network_cost, lists_layers_by_number_or_name_and_sums_them) {
-  const stage_shape s = infer(network_kind(), R"(
+  const prepared_stage s = prepare(network_kind(), R"(
 layers:
   - conv2d: {out_channels: 4, kernel: 3, name: stem}
   - gelu
   - flatten
 )",
-                              {floats({1, 3, 8, 8})});
+                                   {floats({1, 3, 8, 8})});
   ASSERT_EQ(s.layers.size(), 3U);
   EXPECT_EQ(s.layers[0].name, "stem");
   EXPECT_EQ(s.layers[1].name, "1.gelu");

@@ -50,7 +50,7 @@ TEST_P(counted_networks_of, agree) {
   values.set("layers", wanted.layers, wanted.layers.where());
   const std::vector<tensor_type> inputs{floats(wanted.input)};
   diagnostics out;
-  const stage_shape found = network_kind().infer(values, inputs, out);
+  const prepared_stage found = prepare(network_kind(), values, inputs, out);
   ASSERT_FALSE(out.has_errors()) << out.render();
   EXPECT_EQ(found.known, known_cost::all);
   EXPECT_EQ(found.outputs.at(0).shape, wanted.output);

@@ -21,7 +21,7 @@ class references : public testing::TestWithParam<reference_case> {
     safetensors_file stored(reference_file("tensors.safetensors"));
     const stage_kind kind = network_kind();
     diagnostics out;
-    const stage_shape inferred = kind.infer(wanted.values, wanted.types, out);
+    const prepared_stage inferred = prepare(kind, wanted.values, wanted.types, out);
     ASSERT_FALSE(out.has_errors()) << out.render();
 
     std::vector<std::vector<float>> inputs;

@@ -236,7 +236,8 @@ TEST(network_problems, of_several_tensors_are_told_at_their_places) {
 TEST(network_ports, are_those_that_the_arguments_name) {
   const auto ports = [](const std::string& yaml) {
     diagnostics out;
-    const stage_ports made = network_kind().ports(read_arguments(network_kind(), yaml), out);
+    const arguments values = read_arguments(network_kind(), yaml);
+    const stage_ports made = network_kind().open(values, out).ports;
     EXPECT_FALSE(out.has_errors()) << out.render();
     std::string names;
     for (const port& p : made.inputs) names += p.name + " ";

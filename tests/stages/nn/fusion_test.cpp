@@ -19,7 +19,7 @@ network_definition defined(const std::string& layers, const shape& input) {
   const tensor_type type = floats(input);
   diagnostics out;
   network_definition network =
-      define_network(read_arguments(network_kind(), "layers: " + layers), {&type, 1}, out);
+      define_network(read_arguments(network_kind(), "layers: " + layers), {}, {&type, 1}, out);
   out.throw_if_errors();
   return network;
 }

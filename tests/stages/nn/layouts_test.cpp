@@ -74,18 +74,17 @@ class network_trial {
 
   stage_trial trial() {
     const tensor_type input = builder_.network().values[builder_.network().inputs[0]].type;
-    const network_definition network = builder_.finish({given_});
-    const std::vector<named_tensor> constants = constants_;
+    const auto network = std::make_shared<const network_definition>(builder_.finish({given_}));
+    const auto constants = std::make_shared<const weight_table>(*network, constants_);
     stage_kind kind;
     kind.name = "trial";
     kind.on = side::device;
     kind.inputs = {{"input", ""}};
     kind.outputs = {{"output", ""}};
-    kind.infer = [network](const arguments&, std::span<const tensor_type>, diagnostics&) {
-      return shape_of_network(network);
-    };
-    kind.make_device["host"] = [network, constants](device& d, const stage_config& config) {
-      return make_host_network(d, network, weight_table(network, constants), config);
+    kind.prepare = [network, constants](const arguments& values, std::span<const tensor_type>,
+                                        diagnostics&) {
+      const auto weights = [constants](const stage_config&) { return constants; };
+      return prepared_network(network, weights, values, {});
     };
     return {kind, "{}", {input}};
   }

@@ -24,11 +24,12 @@ using testing::StartsWith;
 std::vector<named_tensor> weights_of(const std::string& yaml, const shape& input,
                                      std::uint64_t seed = 1) {
   const stage_kind kind = network_kind();
-  return kind.weights({.name = "trial",
-                       .arguments = read_arguments(kind, yaml),
-                       .inputs = {floats(input)},
-                       .outputs = {},
-                       .seed = seed});
+  return prepare(kind, yaml, {floats(input)})
+      .weights({.name = "trial",
+                .arguments = read_arguments(kind, yaml),
+                .inputs = {floats(input)},
+                .outputs = {},
+                .seed = seed});
 }
 
 std::vector<float> values_of(const named_tensor& tensor) {

@@ -17,7 +17,8 @@ namespace {
 
 network_definition defined(const arguments& values, const std::vector<tensor_type>& inputs) {
   diagnostics problems;
-  network_definition network = define_network(values, inputs, problems);
+  network_definition network =
+      define_network(values, read_network_names(values, problems), inputs, problems);
   problems.throw_if_errors();
   return network;
 }
@@ -43,7 +44,7 @@ cpu_network::cpu_network(const arguments& values, const std::vector<tensor_type>
     : network_(defined(values, inputs)), read_(in), written_(out) {
   read_.resize(network_.inputs.size());
   written_.resize(network_.outputs.size());
-  lower(weight_table(network_, network_weights(network_, values, 1)), library, p);
+  lower(weight_table(network_, network_weights(network_, nullptr, 1)), library, p);
 }
 
 cpu_network::cpu_network(network_definition network, const std::vector<named_tensor>& constants,

@@ -26,7 +26,8 @@ struct counted_node {
 };
 
 cost sum_of_layers(const onnx_network& network) {
-  return shape_of_network(network.definition).cost;
+  const auto definition = std::make_shared<const network_definition>(network.definition);
+  return prepared_network(definition, {}, {}, {}).cost;
 }
 
 /// As it is carried out: of the groups of layers.
