@@ -1,47 +1,8 @@
 #include "stages/nn/program/program.hpp"
 
-#include <algorithm>
-#include <numeric>
+#include "framework/base/first_fit.hpp"
 
 namespace graphline::nn {
-namespace {
-
-constexpr std::size_t alignment = 256;
-
-std::size_t aligned(std::size_t bytes) {
-  return (bytes + alignment - 1) / alignment * alignment;
-}
-
-}  // namespace
-
-scratch_layout lay_out_scratch(const std::vector<scratch_block>& blocks) {
-  std::vector<std::size_t> order(blocks.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return blocks[a].bytes > blocks[b].bytes; });
-
-  scratch_layout layout{std::vector<std::size_t>(blocks.size(), 0), 0};
-  std::vector<std::size_t> placed;  // by offset
-  for (const std::size_t block : order) {
-    const scratch_block& wanted = blocks[block];
-    std::size_t offset = 0;
-    for (const std::size_t other : placed) {
-      const scratch_block& taken = blocks[other];
-      const bool together = taken.first <= wanted.last && wanted.first <= taken.last;
-      if (!together) continue;
-      if (offset + aligned(wanted.bytes) <= layout.offsets[other]) break;
-      offset = std::max(offset, layout.offsets[other] + aligned(taken.bytes));
-    }
-    layout.offsets[block] = offset;
-    layout.bytes = std::max(layout.bytes, offset + aligned(wanted.bytes));
-    const auto later = std::upper_bound(
-        placed.begin(), placed.end(), offset,
-        [&](std::size_t at, std::size_t other) { return at < layout.offsets[other]; });
-    placed.insert(later, block);
-  }
-  return layout;
-}
-
 std::size_t program::add_buffer(buffer_place place, std::size_t bytes, std::size_t tensor) {
   buffers.push_back({place, bytes, tensor});
   return buffers.size() - 1;
@@ -53,7 +14,11 @@ std::size_t program::add_part_of(std::size_t whole, std::size_t offset, std::siz
 }
 
 void program::place_buffers(const std::vector<std::vector<std::size_t>>& uses) {
-  std::vector<scratch_block> lifetimes(buffers.size());
+  struct lifetime {
+    std::size_t first = 0;
+    std::size_t last = 0;
+  };
+  std::vector<lifetime> lifetimes(buffers.size());
   std::vector<bool> used(buffers.size(), false);
   for (std::size_t step = 0; step < uses.size(); ++step) {
     for (std::size_t buffer : uses[step]) {
@@ -64,19 +29,23 @@ void program::place_buffers(const std::vector<std::vector<std::size_t>>& uses) {
     }
   }
 
-  std::vector<scratch_block> blocks;
-  std::vector<std::size_t> owners;
+  std::vector<std::size_t> scratch;  // buffers
+  std::vector<std::size_t> bytes;
   for (std::size_t i = 0; i < buffers.size(); ++i) {
     if (buffers[i].place == buffer_place::weights) {
       buffers[i].offset = weights_bytes;
-      weights_bytes += aligned(buffers[i].bytes);
+      weights_bytes += aligned_bytes(buffers[i].bytes);
     } else if (buffers[i].place == buffer_place::scratch && used[i]) {
-      blocks.push_back({buffers[i].bytes, lifetimes[i].first, lifetimes[i].last});
-      owners.push_back(i);
+      scratch.push_back(i);
+      bytes.push_back(buffers[i].bytes);
     }
   }
-  const scratch_layout layout = lay_out_scratch(blocks);
-  for (std::size_t i = 0; i < blocks.size(); ++i) buffers[owners[i]].offset = layout.offsets[i];
+  const block_layout layout = place_first_fit(bytes, [&](std::size_t a, std::size_t b) {
+    const lifetime& one = lifetimes[scratch[a]];
+    const lifetime& other = lifetimes[scratch[b]];
+    return one.last < other.first || other.last < one.first;
+  });
+  for (std::size_t i = 0; i < scratch.size(); ++i) buffers[scratch[i]].offset = layout.offsets[i];
   scratch_bytes = layout.bytes;
 }
 

@@ -11,22 +11,6 @@
 
 namespace graphline::nn {
 
-/// A block of scratch memory, live from step `first` to step `last`, inclusive.
-struct scratch_block {
-  std::size_t bytes = 0;
-  std::size_t first = 0;
-  std::size_t last = 0;
-};
-
-struct scratch_layout {
-  std::vector<std::size_t> offsets;  ///< per block, aligned to 256 bytes
-  std::size_t bytes = 0;             ///< total
-};
-
-/// Assigns offsets so that blocks live at the same time do not overlap: largest first, each at the
-/// lowest free offset.
-scratch_layout lay_out_scratch(const std::vector<scratch_block>& blocks);
-
 /// Memory that holds a buffer once the program is bound.
 enum class buffer_place {
   input,    ///< an input tensor
