@@ -3,22 +3,259 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <memory>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <system_error>
+#include <tuple>
 
+#include "framework/base/error.hpp"
 #include "framework/base/random.hpp"
+#include "framework/base/text_file.hpp"
 #include "framework/base/utf8.hpp"
-#include "framework/plan/experiment_unit.hpp"
+#include "framework/spec/pipeline_reader.hpp"
+#include "framework/spec/settings_reader.hpp"
+#include "framework/spec/yaml_reader.hpp"
+#include "framework/stage/plugin_loader.hpp"
 
 namespace graphline {
-namespace planning {
 namespace {
 
-/// One unit for each configuration; one with what all have in common where there is none, since its
-/// reader found mistakes in them, so that the pipeline's own are told too.
+/// A pipeline file that an experiment names.
+struct pipeline_file {
+  std::string path;  ///< from where the program runs
+  std::shared_ptr<const source_text> source;
+  std::vector<std::string> parameters;  ///< the names of its `params:` section
+};
+
+/// A pipeline, what one configuration or member sets, and the resulting plan.
+struct experiment_unit {
+  const pipeline_file* file = nullptr;
+  std::size_t index = 0;                        ///< of the configuration or member
+  std::vector<const assignment*> settings;      ///< a later one wins
+  std::vector<const assignment*> parameters;    ///< a later one wins
+  std::optional<graphline::priority> priority;  ///< of all its streams
+  bool without_priorities = false;
+
+  plan planned;
+  diagnostics found;
+};
+
+/// The names in a pipeline's `params:` section.
+/// @throws unreadable_file that quotes nothing of the file if it is not a pipeline
+std::vector<std::string> declared_parameters(const std::shared_ptr<const source_text>& source) {
+  diagnostics found;
+  const node document = read_yaml(source, found);
+  if (document.find("pipeline") == nullptr) {
+    const place at = found.all().empty() ? place{} : found.all().front().place;
+    throw unreadable_file(
+        source->name(),
+        fmt::format("it is not a pipeline: {}; 'graphline check {}' shows more",
+                    at.line > 0
+                        ? fmt::format("it cannot be read at line {}, column {}", at.line, at.column)
+                        : "it has no key 'pipeline'",
+                    source->name()));
+  }
+  std::vector<std::string> names;
+  if (const node* section = document.find("params")) {
+    for (const node::member& m : section->members()) names.push_back(m.key.text);
+  }
+  return names;
+}
+
+/// The files of an experiment, each read once.
+class experiment_files {
+ public:
+  explicit experiment_files(const experiment_spec& spec) : directory_(spec.directory) {
+    if (spec.source) note(spec.source->name(), spec.source);
+  }
+
+  /// Opens a path as written in the experiment. Errors quote nothing of a file that is not a
+  /// pipeline, because an experiment may name any file.
+  /// @return valid as long as this object; null after an error at the path's place
+  const pipeline_file* open(const named& path, diagnostics& out) {
+    const auto full = (std::filesystem::path(directory_) / path.text).lexically_normal().string();
+    const auto known = std::ranges::find(files_, full, &pipeline_file::path);
+    if (known != files_.end()) return &*known;
+    try {
+      const auto source = read_source(full);
+      pipeline_file read{full, source, declared_parameters(source)};
+      note(path.text, source);
+      return &files_.emplace_back(std::move(read));
+    } catch (const unreadable_file& problem) {
+      out.error(path.place,
+                fmt::format("{} cannot be read: {}", quote(path.text, 200), problem.reason()));
+      return nullptr;
+    }
+  }
+
+  /// Each file's path as written and the checksum of its text, 64-bit FNV-1a as 16 hex digits.
+  const std::vector<std::pair<std::string, std::string>>& checksums() const { return checksums_; }
+
+  /// The texts, in the same order.
+  const std::vector<std::shared_ptr<const source_text>>& sources() const { return sources_; }
+
+ private:
+  void note(const std::string& path, std::shared_ptr<const source_text> source) {
+    checksums_.emplace_back(path, fmt::format("{:016x}", seed_from(source->text())));
+    sources_.push_back(std::move(source));
+  }
+
+  std::string directory_;
+  std::deque<pipeline_file> files_;  ///< keeps addresses as it grows
+  std::vector<std::pair<std::string, std::string>> checksums_;
+  std::vector<std::shared_ptr<const source_text>> sources_;
+};
+
+/// The last value of each key. Values that a later one replaces are not checked.
+std::vector<node::member> last_of_each(const std::vector<const assignment*>& list) {
+  std::vector<node::member> values;
+  for (const assignment* a : list) {
+    std::erase_if(values, [&](const node::member& m) { return m.key.text == a->key.text; });
+    values.push_back({a->key, a->value});
+  }
+  return values;
+}
+
+bool has_parameter(const pipeline_file& file, const std::string& name) {
+  return std::ranges::find(file.parameters, name) != file.parameters.end();
+}
+
+/// Reads and plans units for one machine. Plug-ins go into `registry`; units share the stages that
+/// their settings and parameters leave alone.
+class unit_planner {
+ public:
+  unit_planner(stage_registry& registry, const plan_target& target)
+      : registry_(registry), target_(target) {}
+
+  void plan(experiment_unit& unit) {
+    reading_options reading;
+    reading.backend = target_.backend;
+    reading.values = last_of_each(unit.parameters);
+    pipeline_spec spec = read_pipeline(unit.file->source, reading, unit.found);
+    for (const auto& [key, value] : last_of_each(unit.settings)) {
+      read_setting(spec.run, spec.run_places, key.text, value, unit.found);
+    }
+    if (unit.without_priorities) spec.run.priorities = false;
+    if (unit.priority) {
+      for (stage_spec& stage : spec.stages) stage.priority = *unit.priority;
+    }
+    // Without a plug-in its kinds are unknown, which is not a mistake in the file.
+    if (!load_plugins(spec, registry_, unit.found, target_.plugins)) return;
+    unit.planned = make_plan(spec, registry_, target_, prepared_, unit.found);
+  }
+
+ private:
+  stage_registry& registry_;
+  const plan_target& target_;
+  prepared_stages prepared_;
+};
+
+/// Adds the values of a `params:` section. Reports names that the pipeline does not declare.
+void add_parameters(const std::vector<assignment>& params, experiment_unit& unit,
+                    diagnostics& out) {
+  for (const assignment& a : params) {
+    if (has_parameter(*unit.file, a.key.text)) {
+      unit.parameters.push_back(&a);
+    } else {
+      out.error(a.key.place,
+                fmt::format("the pipeline in {} has no parameter {}{}", quote(unit.file->path, 200),
+                            quote(a.key.text), suggestion(a.key.text, unit.file->parameters)));
+    }
+  }
+}
+
+/// Adds a configuration's assignments. Reports keys that are neither a setting nor a parameter, or
+/// are both.
+void add_assignments(const std::vector<assignment>& assignments, experiment_unit& unit,
+                     diagnostics& out) {
+  std::vector<std::string> known = setting_keys();
+  known.insert(known.end(), unit.file->parameters.begin(), unit.file->parameters.end());
+  for (const assignment& a : assignments) {
+    const bool setting = is_setting(a.key.text);
+    if (setting != has_parameter(*unit.file, a.key.text)) {
+      (setting ? unit.settings : unit.parameters).push_back(&a);
+    } else if (setting) {
+      out.error(a.key.place,
+                fmt::format("{} is a setting, and also a parameter of the pipeline in {}; rename "
+                            "the parameter, so that it is clear what varies",
+                            quote(a.key.text), quote(unit.file->path, 200)));
+    } else {
+      out.error(a.key.place,
+                fmt::format("{} is neither a setting nor a parameter of the pipeline in {}{}",
+                            quote(a.key.text), quote(unit.file->path, 200),
+                            suggestion(a.key.text, known, known.size())));
+    }
+  }
+}
+
+using diagnostic_key = std::tuple<const source_text*, std::size_t, std::size_t, std::string>;
+
+diagnostic_key key_of(const diagnostic& d) {
+  return {d.place.source.get(), d.place.line, d.place.column, d.message};
+}
+
+/// A diagnostic and the units that it was found in.
+struct found_in {
+  const diagnostic* what = nullptr;
+  std::vector<const experiment_unit*> units;
+};
+
+std::vector<found_in> gather(const std::vector<const experiment_unit*>& units) {
+  std::vector<found_in> list;
+  std::map<diagnostic_key, std::size_t> position;
+  for (const experiment_unit* unit : units) {
+    for (const diagnostic& d : unit->found.all()) {
+      const auto [at, is_new] = position.emplace(key_of(d), list.size());
+      if (is_new) list.push_back({&d, {}});
+      std::vector<const experiment_unit*>& found_by = list[at->second].units;
+      if (found_by.empty() || found_by.back() != unit) found_by.push_back(unit);
+    }
+  }
+  return list;
+}
+
+diagnostic attributed(const experiment_spec& spec, const found_in& f) {
+  const bool members = !spec.together.empty();
+  const std::size_t first = f.units.front()->index;
+  const named& name = members ? spec.together[first].name : spec.configurations[first].name;
+  const diagnostic& d = *f.what;
+  std::string message =
+      fmt::format("{} {}", members ? "member" : "configuration", quote(name.text, 200));
+  if (f.units.size() > 1) message += fmt::format(" and {} more", f.units.size() - 1);
+  message += ": " + d.message;
+  const bool here = d.place.source == spec.source;
+  if (!here && d.place.line > 0) {
+    message += fmt::format(" ({}:{})", d.place.source->name(), d.place.line);
+  }
+  // A warning is no reason to exclude a configuration.
+  if (d.severity == severity::error && !members) {
+    message += spec.varied ? "; or leave such configurations out with 'exclude'"
+                           : "; or take it off the list";
+  }
+  return {d.severity, here ? d.place : name.place, std::move(message)};
+}
+
+/// Reports what was found in the units, except for what `out` already has. What only some units
+/// have names the first of them and a remedy, at its place in the experiment's file or else where
+/// that declares the unit.
+void attribute_diagnostics(const experiment_spec& spec,
+                           const std::vector<const experiment_unit*>& units, diagnostics& out) {
+  std::set<diagnostic_key> reported;
+  for (const diagnostic& d : out.all()) reported.insert(key_of(d));
+  for (const found_in& f : gather(units)) {
+    if (reported.contains(key_of(*f.what))) continue;
+    out.add(f.units.size() == units.size() ? *f.what : attributed(spec, f));
+  }
+}
+
+/// One unit for each configuration. If the reader rejected all of them, one unit without
+/// assignments, so that mistakes in the pipeline are reported too.
 std::vector<experiment_unit> configuration_units(const experiment_spec& spec,
                                                  const pipeline_file& file, diagnostics& out) {
   std::vector<experiment_unit> units(std::max<std::size_t>(1, spec.configurations.size()));
@@ -48,17 +285,15 @@ planned_configuration finished(const configuration_spec& spec, experiment_unit& 
 
 /// Adds the configurations of one pipeline.
 void plan_configurations(const experiment_spec& spec, experiment_files& files,
-                         stage_registry& registry, const plan_target& target, diagnostics& out,
-                         experiment_plan& result) {
-  if (spec.pipeline.text.empty()) return;  // the reader has said so
+                         unit_planner& planner, diagnostics& out, experiment_plan& result) {
+  if (spec.pipeline.text.empty()) return;  // reported by the reader
   const pipeline_file* file = files.open(spec.pipeline, out);
   if (file == nullptr) return;
 
-  prepared_stages prepared;
   std::vector<experiment_unit> units = configuration_units(spec, *file, out);
   std::vector<const experiment_unit*> all;
   for (experiment_unit& unit : units) {
-    plan_unit(unit, registry, target, prepared);
+    planner.plan(unit);
     all.push_back(&unit);
   }
   attribute_diagnostics(spec, all, out);
@@ -70,13 +305,13 @@ void plan_configurations(const experiment_spec& spec, experiment_files& files,
   }
 }
 
-/// The members that have a file, as units to plan.
+/// One unit for each member that has a file.
 std::vector<experiment_unit> member_units(const experiment_spec& spec, experiment_files& files,
                                           diagnostics& out) {
   std::vector<experiment_unit> units;
   for (std::size_t m = 0; m < spec.together.size(); ++m) {
     const member_spec& member = spec.together[m];
-    if (member.pipeline.text.empty()) continue;  // the reader has said so
+    if (member.pipeline.text.empty()) continue;  // reported by the reader
     const pipeline_file* file = files.open(member.pipeline, out);
     if (file == nullptr) continue;
     experiment_unit& unit = units.emplace_back();
@@ -89,7 +324,7 @@ std::vector<experiment_unit> member_units(const experiment_spec& spec, experimen
   return units;
 }
 
-/// Whether there is anything that `priorities: off` would change.
+/// Whether `priorities: off` would change anything.
 bool priorities_differ(const std::vector<experiment_unit>& units) {
   std::set<priority> used;
   for (const experiment_unit& unit : units) {
@@ -109,12 +344,11 @@ planned_configuration all_together(const experiment_spec& spec, std::string name
   return all;
 }
 
-/// Adds the configurations and pairs of pipelines that run at once.
-void plan_together(const experiment_spec& spec, experiment_files& files, stage_registry& registry,
-                   const plan_target& target, diagnostics& out, experiment_plan& result) {
-  prepared_stages prepared;
+/// Adds the configurations and pairs of pipelines that run concurrently.
+void plan_together(const experiment_spec& spec, experiment_files& files, unit_planner& planner,
+                   diagnostics& out, experiment_plan& result) {
   std::vector<experiment_unit> units = member_units(spec, files, out);
-  for (experiment_unit& unit : units) plan_unit(unit, registry, target, prepared);
+  for (experiment_unit& unit : units) planner.plan(unit);
   std::vector<const experiment_unit*> all;
   for (const experiment_unit& unit : units) all.push_back(&unit);
   attribute_diagnostics(spec, all, out);
@@ -130,8 +364,8 @@ void plan_together(const experiment_spec& spec, experiment_files& files, stage_r
 
   for (experiment_unit& unit : units) {
     unit.without_priorities = true;
-    unit.found = {};  // nothing that was not found with priorities
-    plan_unit(unit, registry, target, prepared);
+    unit.found = {};  // already reported
+    planner.plan(unit);
   }
   result.configurations.push_back(all_together(spec, "together without priorities", units));
   for (std::size_t m = 0; m < members; ++m) {
@@ -140,7 +374,6 @@ void plan_together(const experiment_spec& spec, experiment_files& files, stage_r
 }
 
 }  // namespace
-}  // namespace planning
 
 experiment_plan plan_experiment(const experiment_spec& spec, stage_registry& registry,
                                 const plan_target& target, diagnostics& out) {
@@ -149,11 +382,12 @@ experiment_plan plan_experiment(const experiment_spec& spec, stage_registry& reg
   result.description = spec.description;
   result.how = spec.how;
 
-  planning::experiment_files files(spec);
+  experiment_files files(spec);
+  unit_planner planner{registry, target};
   if (spec.together.empty()) {
-    planning::plan_configurations(spec, files, registry, target, out, result);
+    plan_configurations(spec, files, planner, out, result);
   } else {
-    planning::plan_together(spec, files, registry, target, out, result);
+    plan_together(spec, files, planner, out, result);
   }
   result.files = files.checksums();
   result.sources = files.sources();
@@ -192,9 +426,9 @@ std::string in_digits(std::uint64_t checksum) {
   return fmt::format("{:016x}", checksum);
 }
 
-/// Block by block, since weights may be larger than what should be held of them.
+/// Reads block by block, since a weights file may be large.
 std::string checksum_of_file(const fs::path& path) {
-  std::error_code unknown;  // what a plug-in's stage reads may be a device
+  std::error_code unknown;  // a plug-in's stage may read a device file
   if (!fs::is_regular_file(path, unknown)) return "not there";
   std::ifstream file(path, std::ios::binary);
   if (!file) return "not there";
