@@ -9,17 +9,17 @@
 
 namespace graphline {
 
-/// The plug-in ABI of these headers. Raise it with every change after which a plug-in that was
-/// built before would no longer fit: a class that plug-ins use (in framework/base, framework/stage,
-/// spec/node.hpp, spec/parameter.hpp, device/device.hpp, device/host/host_device.hpp) gets, loses
-/// or moves a member or a virtual function, or something that exists comes to mean something else.
-/// Kinds, layers and everything else that plug-ins do not see leave it as it is.
+/// The plug-in ABI of these headers. Raise it with every change that breaks plug-ins built before:
+/// a class that plug-ins use (in framework/base, framework/stage, spec/node.hpp,
+/// spec/parameter.hpp, device/device.hpp, device/host/host_device.hpp) gains, loses or moves a
+/// member or a virtual function, or changes a meaning. Kinds, layers and all else that plug-ins do
+/// not see leave it unchanged.
 inline constexpr std::uint32_t plugin_abi = 10;
 
 #define GRAPHLINE_TEXT_OF_(word) #word
 #define GRAPHLINE_TEXT_OF(macro) GRAPHLINE_TEXT_OF_(macro)
 
-/// What decides whether the C++ of two compilations fits together, in words.
+/// The C++ ABI and standard library of this compilation, which two compilations must share.
 inline constexpr std::string_view plugin_compiler =
 #ifdef __GXX_ABI_VERSION
     "C++ ABI " GRAPHLINE_TEXT_OF(__GXX_ABI_VERSION)
@@ -41,9 +41,9 @@ inline constexpr std::string_view plugin_compiler =
 #undef GRAPHLINE_TEXT_OF
 #undef GRAPHLINE_TEXT_OF_
 
-/// How a plug-in was built: plain data under the name `graphline_plugin`, which a program reads
-/// before it calls anything in it. These members stay as they are in every version; further ones
-/// may follow them.
+/// How a plug-in was built: plain data under the symbol `graphline_plugin`, which a program reads
+/// before it calls the plug-in. Every version keeps these members; later versions may append
+/// further ones.
 struct plugin_description {
   char magic[16];          ///< `plugin_magic`
   std::uint32_t abi;       ///< `plugin_abi`
@@ -54,7 +54,7 @@ struct plugin_description {
 
 inline constexpr std::string_view plugin_magic = "graphline.plugin";
 
-/// The description of what is compiled with these headers. Texts end in a zero, the magic apart.
+/// The description of code compiled with these headers. Texts end in a zero, except for the magic.
 constexpr plugin_description describe_plugin(std::string_view graphline_version) {
   plugin_description result{};
   const auto put = [](std::string_view text, char* to, std::size_t room) {

@@ -37,7 +37,7 @@ std::string checked_file(const std::string& path) {
   }
   if (problem) refuse(path, "cannot be reached: " + problem.message());
   if (!fs::is_regular_file(file, problem)) {
-    refuse(path, "is no regular file; a shared library is expected");
+    refuse(path, "is not a regular file; a shared library is expected");
   }
   return file.string();
 }
@@ -55,14 +55,14 @@ std::string_view text_in(const char (&field)[N]) {
   return {field, ::strnlen(field, N)};
 }
 
-/// Refuses a plug-in that was built for another program than this.
+/// Refuses a plug-in that was built with other headers or another compiler.
 void check_description(const std::string& path, const plugin_description& found) {
-  const auto compiler_of_it = text_in(found.compiler);
-  if (found.abi == plugin_abi && compiler_of_it == plugin_compiler) return;
+  const auto compiler = text_in(found.compiler);
+  if (found.abi == plugin_abi && compiler == plugin_compiler) return;
   refuse(path, fmt::format("was built for plug-in ABI {} ({}) of Graphline {}, this program has "
                            "plug-in ABI {} ({}) of Graphline {}: build it again with this "
                            "program's compiler and headers",
-                           found.abi, compiler_of_it, text_in(found.graphline), plugin_abi,
+                           found.abi, compiler, text_in(found.graphline), plugin_abi,
                            plugin_compiler, version()));
 }
 
@@ -70,11 +70,11 @@ constexpr std::string_view no_plugin =
     "is no Graphline plug-in: it has no GRAPHLINE_PLUGIN(registry) {...} of "
     "framework/stage/plugin.hpp";
 
-/// Opens the library and answers what adds its kinds, once it is known to fit this program. It is
-/// never closed: the kinds are code of it.
+/// Opens the library, checks that it fits this program and finds the function that adds its kinds.
+/// Never closes it, because the kinds are code in it.
 register_function open_library(const std::string& path, const std::string& file) {
-  // All symbols now, so that none is found missing in the middle of a run; and for itself alone, so
-  // that plug-ins do not meet each other's symbols.
+  // RTLD_NOW finds missing symbols before a run; RTLD_LOCAL keeps plug-ins from each other's
+  // symbols.
   void* const library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     refuse(path, fmt::format("cannot be loaded: {}; build it again against this version, and see "
@@ -93,8 +93,7 @@ register_function open_library(const std::string& path, const std::string& file)
   return reinterpret_cast<register_function>(registers);
 }
 
-/// The kinds of a plug-in, in a registry of their own, so that one that fails half-way leaves
-/// nothing behind.
+/// The kinds of a plug-in in a registry of their own, so that a failing registration adds none.
 stage_registry kinds_of(const std::string& path, const std::string& file) {
   const register_function register_kinds = open_library(path, file);
   stage_registry kinds;
@@ -112,8 +111,7 @@ stage_registry kinds_of(const std::string& path, const std::string& file) {
 void load_plugin(const std::string& path, stage_registry& registry) {
   const std::string file = checked_file(path);
   const auto loaded = registry.all();
-  const auto is_of_it = [&](const stage_kind* kind) { return kind->origin == file; };
-  if (std::any_of(loaded.begin(), loaded.end(), is_of_it)) return;
+  if (std::ranges::find(loaded, file, &stage_kind::origin) != loaded.end()) return;
 
   const stage_registry kinds = kinds_of(path, file);
   for (const stage_kind* kind : kinds.all()) {

@@ -53,41 +53,40 @@ struct stage_config {
   std::uint64_t seed = 1;                          ///< already mixed with the stage's name
 };
 
-/// What a CPU stage is handed for one frame.
+/// The arguments of a CPU stage for one frame.
 struct cpu_call {
   std::int64_t frame = 0;  ///< from 0, warm-up frames included
   std::span<const const_tensor_view> inputs;
   std::span<const tensor_view> outputs;
 };
 
-/// CPU work. One object serves all frames; it is never run by two threads at once, and frames reach
-/// it in order. Exceptions end the run with the stage and frame named.
+/// CPU work. One object serves all frames, in order and one at a time. An exception ends the run
+/// with a message that names the stage and frame.
 class cpu_stage {
  public:
   virtual ~cpu_stage() = default;
   virtual void run(const cpu_call& call) = 0;
 };
 
-/// The tensors one slot gives a device stage, in device memory (a `copy` has one of them in pinned
-/// memory), fixed for the whole run.
+/// The tensors of a device stage in one slot, fixed for the whole run. They are in device memory,
+/// except for one of a `copy`, which is in pinned memory.
 struct stage_tensors {
   std::vector<tensor_view> inputs;
   std::vector<tensor_view> outputs;
   void* scratch = nullptr;  ///< `scratch_bytes()` of device memory, aligned to 256 bytes
 };
 
-/// A part of a device stage whose time can be told apart, such as a layer of a network with the
+/// A part of a device stage that is timed by itself, such as a layer of a network with the
 /// activation fused into it.
 struct stage_part {
   std::string name;    ///< "0.conv2d+1.gelu"
-  std::string choice;  ///< what carries it out: "cuDNN engine 8, workspace 2 MiB"
-  /// What it amounts to as it is carried out: what passes between layers inside it is not moved.
-  /// Nothing where that is not known.
+  std::string choice;  ///< its implementation: "cuDNN engine 8, workspace 2 MiB"
+  /// The cost of the implementation, which moves no bytes between fused layers. Empty if unknown.
   std::optional<graphline::cost> cost = {};
   precision arithmetic = precision::float32;  ///< of its products
 };
 
-/// Told after each part while a stage's work is enqueued.
+/// Called after each part while a stage's work is enqueued.
 class part_marker {
  public:
   virtual ~part_marker() = default;
@@ -99,26 +98,26 @@ class device_work {
  public:
   virtual ~device_work() = default;
 
-  /// Enqueues the work of one frame. Called once under capture with graphs, for every frame
-  /// without; then it must not allocate.
+  /// Enqueues the work of one frame. With graphs it is called once, during capture; without graphs
+  /// it is called for every frame and must not allocate.
   virtual void enqueue(stream& s) = 0;
 
-  /// As `enqueue`, and tells `marker` after each of the stage's `parts()`, in their order.
+  /// Enqueues the same and calls `marker` after each of the stage's `parts()`, in their order.
   virtual void enqueue_in_parts(stream& s, part_marker& /*marker*/) { enqueue(s); }
 };
 
-/// Device work, prepared (weights on the device, library plans chosen) by its factory.
+/// Device work with its weights on the device and its library plans chosen.
 class device_stage {
  public:
   virtual ~device_stage() = default;
 
-  /// Device memory that one slot needs during the stage and nobody reads after it.
+  /// Device memory that one slot needs while the stage runs.
   virtual std::size_t scratch_bytes() const { return 0; }
 
-  /// What it consists of, in order; empty for a stage that is one whole.
+  /// Its parts in order; empty for a stage without parts.
   virtual std::vector<stage_part> parts() const { return {}; }
 
-  /// Called once per slot. The tensors and the stage outlive what is returned.
+  /// Called once per slot. The tensors and the stage outlive the result.
   virtual std::unique_ptr<device_work> bind(const stage_tensors& tensors) = 0;
 };
 
@@ -128,7 +127,7 @@ struct port {
   std::string help;
 };
 
-/// What a stage reads and writes, in order.
+/// The ports of a stage, in order.
 struct stage_ports {
   std::vector<port> inputs;
   std::vector<port> outputs;
@@ -177,7 +176,7 @@ struct stage_kind {
   side on = side::cpu;
   bool moves = false;  ///< reads one side and writes the other (`copy`)
   std::vector<port> inputs;
-  std::size_t optional_inputs = 0;  ///< how many of the last inputs may be left out
+  std::size_t optional_inputs = 0;  ///< how many of the last inputs may be omitted
   bool repeat_last_input = false;   ///< any number of further inputs like the last
   std::vector<port> outputs;
   std::vector<parameter> parameters;
@@ -196,11 +195,10 @@ struct stage_kind {
   std::map<std::string, std::function<std::vector<std::pair<std::string, std::string>>()>>
       libraries = {};
 
-  /// Extra lines for `graphline stages KIND` (the layers of `network`); unset when there are none.
+  /// Further lines for `graphline stages KIND`, such as the layers of `network`; may be unset.
   std::function<std::string()> manual;
 
-  /// The file of the plug-in it comes from, filled in when that is loaded; empty for a kind of the
-  /// program's own.
+  /// The plug-in's file, set by `load_plugin`; empty for kinds of the program itself.
   std::string origin = {};
 };
 

@@ -9,16 +9,16 @@
 
 namespace graphline {
 
-/// The stage kinds a program knows.
+/// The stage kinds of a program, by name.
 class stage_registry {
  public:
   /// @throws input_error if the name is taken or the kind lacks a name, `prepare` or `backends`
   void add(stage_kind kind);
 
-  /// The kind of that name, or null.
+  /// @return null if there is no kind of that name
   const stage_kind* find(std::string_view name) const noexcept;
 
-  /// Every kind, by name.
+  /// Every kind, ordered by name.
   std::vector<const stage_kind*> all() const;
   std::vector<std::string> names() const;
 

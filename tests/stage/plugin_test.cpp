@@ -158,7 +158,7 @@ TEST(a_plugin, that_is_no_shared_library_is_refused_with_the_remedy) {
   EXPECT_THAT([&] { load_plugin(file_of("god"), registry); },
               refused_with(HasSubstr("is not there (did you mean 'good.so'?); build it first")));
   EXPECT_THAT([&] { load_plugin(GRAPHLINE_PLUGIN_DIR, registry); },
-              refused_with(HasSubstr("is no regular file")));
+              refused_with(HasSubstr("is not a regular file")));
   EXPECT_THAT([&] { load_plugin(GRAPHLINE_TEST_DIR "/plugin_test.cpp", registry); },
               refused_with(HasSubstr("cannot be loaded: invalid ELF header")));
   const temporary_folder other;
