@@ -59,11 +59,11 @@ stage_figures stage_of(const plan& p, const planned_stage& stage) {
   return result;
 }
 
-/// Sums what stages state, each figure over the stages that state it.
+/// Sums each figure over the stages that state it.
 void add_up(cost_summary& summary) {
   const cost_figures nothing = figures_of({}, known_cost::all);
-  cost_figures moving = nothing;   // stages of which the bytes are known
-  cost_figures counted = nothing;  // those of which everything is
+  cost_figures moving = nothing;   // of stages whose bytes are known
+  cost_figures counted = nothing;  // of stages whose whole cost is known
   for (std::size_t s = 0; s < summary.stages.size(); ++s) {
     const cost_figures& stage = summary.stages[s].figures;
     if (stage.flops) {

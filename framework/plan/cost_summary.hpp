@@ -12,17 +12,17 @@
 
 namespace graphline {
 
-/// What one frame of something amounts to, counted as docs/costs.md says. Absent: not known, or in
-/// a sum more than 64 bits hold.
+/// The cost of one frame, counted as docs/costs.md says. Empty if unknown, or if a sum overflows 64
+/// bits.
 struct cost_figures {
-  std::optional<std::int64_t> parameters;  ///< weights, as a number of elements
+  std::optional<std::int64_t> parameters;  ///< elements of the weights
   std::optional<std::int64_t> macs;
   std::optional<std::int64_t> flops;  ///< two for each MAC, and all other arithmetic
   std::optional<std::int64_t> bytes_read;
   std::optional<std::int64_t> bytes_written;
-  std::optional<std::int64_t> bytes_rearranged;  ///< beyond these, by an implementation
-  /// FLOPs for each byte read or written, in a sum of the stages of which both are known. Absent
-  /// too where no byte is moved.
+  std::optional<std::int64_t> bytes_rearranged;  ///< moved by an implementation, beyond these
+  /// FLOPs per byte read or written; in a sum, over the stages whose FLOPs and bytes are known.
+  /// Empty if no byte is moved.
   std::optional<double> intensity;
 };
 
@@ -37,7 +37,7 @@ void fields(Archive& a, part_of_record<cost_figures> auto& of) {
   a.value("intensity", of.intensity, from_0);
 }
 
-/// A layer of a stage, as written in the pipeline, whatever a backend fuses it with.
+/// A layer of a stage as written in the pipeline, before a backend fuses it with others.
 struct layer_figures {
   std::string name;  ///< "0.conv2d", or the name given to it
   std::string kind;
@@ -69,7 +69,7 @@ struct stage_figures {
   std::string name;
   std::string kind;
   side on = side::device;
-  bool inserted = false;  ///< a copy the planner put in
+  bool inserted = false;  ///< a copy that the planner inserted
   std::vector<written_tensor> outputs;
   cost_figures figures;
   std::vector<layer_figures> layers;
@@ -86,15 +86,14 @@ void fields(Archive& a, part_of_record<stage_figures> auto& of) {
   a.value("layers", of.layers);
 }
 
-/// What a pipeline amounts to: its stages in the order of the plan, and their sum.
+/// The cost of a pipeline: of its stages, in the order of the plan, and their sum.
 struct cost_summary {
   std::string pipeline;
   std::string description;
   std::vector<std::pair<std::string, std::string>> parameters;  ///< of the pipeline, by name
   std::vector<stage_figures> stages;
-  cost_figures total;  ///< of what is known; nothing is if no stage states it
-  /// Stages, as indices into `stages`, that the sums leave out: of MACs and FLOPs, and of bytes and
-  /// parameters.
+  cost_figures total;  ///< of the stages whose cost is known; empty if there are none
+  /// Indices of the stages that the sums omit: of MACs and FLOPs, and of bytes and parameters.
   std::vector<std::size_t> without_flops;
   std::vector<std::size_t> without_bytes;
 };

@@ -9,7 +9,7 @@
 namespace graphline::planning {
 namespace {
 
-/// Whether it is not known of all stages what they write, so that their own errors are enough.
+/// Whether the outputs of some stage are unknown, after an error of that stage.
 bool may_be_written(const draft& d) {
   return std::ranges::any_of(d.stages, [](const draft_stage& stage) {
     return stage.spec->writes.empty() && (!stage.ports || stage.spec->name.text.empty());
@@ -82,15 +82,16 @@ void resolve_links(draft& d) {
 
 namespace {
 
-/// A link of `stage` to one that is not in the order yet.
+/// A link to a stage that is not ordered yet, or null.
 const draft_link* open_link(const draft_stage& stage, const std::vector<bool>& ordered) {
   const auto open = std::find_if(stage.links.begin(), stage.links.end(),
                                  [&](const draft_link& l) { return !ordered[l.earlier]; });
   return open == stage.links.end() ? nullptr : &*open;
 }
 
-/// Stages that wait for each other, each for the one before it and the first for the last, starting
-/// with the one declared first. There must be stages left, each waiting for another that is left.
+/// Finds stages of which each waits for the one before it and the first for the last, starting with
+/// the one declared first.
+/// @pre some stages are not ordered, and each of them waits for another such stage
 std::vector<std::size_t> find_cycle(const draft& d, const std::vector<bool>& ordered) {
   const auto left = std::find(ordered.begin(), ordered.end(), false);
   std::size_t at = static_cast<std::size_t>(left - ordered.begin());
@@ -138,7 +139,7 @@ void put_in_order(draft& d) {
       ++open[s];
     }
   }
-  // The earliest declared of all stages that are free comes next.
+  // Next is the earliest declared of all free stages.
   std::priority_queue<std::size_t, std::vector<std::size_t>, std::greater<>> free;
   for (std::size_t s = 0; s < count; ++s) {
     if (open[s] == 0) free.push(s);
@@ -160,7 +161,7 @@ void put_in_order(draft& d) {
     if (d.order.size() == count) break;
     const std::vector<std::size_t> cycle = find_cycle(d, ordered);
     report_cycle(d, cycle, ordered);
-    // Taken out as a whole, so that what stands apart from the cycle is still checked.
+    // The whole cycle counts as ordered, so that the remaining stages are still checked.
     for (const std::size_t s : cycle) {
       d.stages[s].sound = false;
       if (!ordered[s]) take(s);
@@ -172,7 +173,7 @@ namespace {
 
 satisfied_by how_satisfied(const planned_stage& earlier, const planned_stage& later,
                            bool one_launch) {
-  // In a frame's graph CPU stages are nodes like others.
+  // In a frame's graph, CPU stages are nodes like any other.
   if (!one_launch) {
     if (earlier.on == side::cpu) return satisfied_by::cpu_return;
     if (later.on == side::cpu) return satisfied_by::completion;
@@ -198,7 +199,7 @@ void settle_edges(plan& p) {
   p.reach.assign(count, bit_set(count));
   for (std::size_t s = count; s-- > 0;) {
     planned_stage& stage = p.stages[s];
-    // The end of the frame waits for what nothing follows.
+    // The end of the frame waits for stages without followers.
     if (stage.followers.empty() && (whole_frame || stage.on == side::device)) {
       stage.signals = true;
       stage.host_waits = !whole_frame;

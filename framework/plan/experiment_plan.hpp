@@ -20,7 +20,7 @@ struct planned_configuration {
   std::vector<plan> members;  ///< as in `what`
 };
 
-/// What an experiment will do: every configuration planned, so that no mistake shows half-way.
+/// An experiment with every configuration planned, so that errors show before the first trial.
 struct experiment_plan {
   std::string name;
   std::string description;
@@ -31,27 +31,27 @@ struct experiment_plan {
   std::vector<compared_pair> pairs;
 };
 
-/// Reads the pipelines that an experiment names, loads their plug-ins into `registry`, sets what
-/// each configuration sets, and plans all of them for one machine. Finds everything at once; what
-/// is wrong with some configurations only is reported where they are declared, naming them and how
-/// to leave them out. A key of a configuration is a setting or a parameter of the pipeline. Errors
-/// go to `out`; the plan is usable only if there are none. `registry` must outlive the plan.
+/// Reads the pipelines that an experiment names, loads their plug-ins into `registry`, applies the
+/// settings and parameters of each configuration, and plans all of them for one machine. Reports
+/// all errors at once. An error in some configurations only is reported where they are declared,
+/// with their names and how to exclude them. The plan is usable only if `out` has no errors.
+/// `registry` must outlive the plan.
 ///
-/// Several pipelines at once become these configurations: each alone, all together, and, where
-/// their priorities differ, all together without priorities. Each is compared with itself alone,
-/// and with itself without priorities.
+/// Several concurrent pipelines become these configurations: each alone, all together, and, if
+/// their priorities differ, all together without priorities. Each pipeline is compared with itself
+/// alone, and with itself without priorities.
 experiment_plan plan_experiment(const experiment_spec& spec, stage_registry& registry,
                                 const plan_target& target, diagnostics& out);
 
-/// What stages of a plan take from files besides its text: the plug-ins that they are from, and the
-/// files and folders that their parameters name.
+/// The files and folders that a plan's stages and inputs read, besides the pipeline itself:
+/// plug-ins, and paths that parameters name.
 std::set<std::string> data_files(const plan& p);
 
-/// The same of all plans of an experiment.
+/// The same for all plans of an experiment.
 std::set<std::string> data_files(const experiment_plan& planned);
 
-/// `data_files`, each with a checksum: of a file's bytes, of the names and sizes of what is in a
-/// folder. "not there" where it cannot be read.
+/// Each path with a checksum: of a file's bytes, or of the names and sizes in a folder. "not there"
+/// if it cannot be read.
 std::vector<std::pair<std::string, std::string>> checksums_of(const std::set<std::string>& paths);
 
 }  // namespace graphline

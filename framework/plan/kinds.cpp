@@ -30,11 +30,11 @@ std::optional<std::string> missing_factory(const stage_kind& kind, const std::st
 
 namespace {
 
-/// The kind of a stage, or null after an error at the kind's place.
+/// @return null after an error at the kind's place
 const stage_kind* find_kind(draft& d, draft_stage& stage) {
   const named& kind = stage.spec->kind;
   if (kind.text.empty()) {
-    // A reader that found no kind has said so already, at a better place.
+    // The reader reports a missing kind at a better place.
     stage.sound = false;
     if (!d.out.has_errors()) {
       d.out.error(stage.spec->name.place,
@@ -85,7 +85,7 @@ void warn_of_idle(const draft& d, const node& given, const std::vector<parameter
   }
 }
 
-/// A priority is that of a stream, and a CPU stage has none.
+/// A priority belongs to a stream, and CPU stages have none.
 void refuse_idle_priority(draft& d, draft_stage& stage) {
   if (stage.kind->moves || stage.kind->on != side::cpu) return;
   for (const node::member& member : stage.spec->parameters.members()) {
@@ -97,7 +97,7 @@ void refuse_idle_priority(draft& d, draft_stage& stage) {
   }
 }
 
-/// The keys of every stage are known beside those of its kind, and suggested like them.
+/// Binds the arguments. Keys that every stage has are known and suggested too.
 arguments bind_stage(const draft& d, const stage_spec& spec, const std::vector<parameter>& own,
                      diagnostics& out) {
   const std::string owner = fmt::format("stage '{}' ({})", spec.name.text, spec.kind.text);
@@ -125,7 +125,7 @@ void resolve_kinds(draft& d) {
     refuse_idle_priority(d, stage);
     diagnostics found;
     stage.arguments = bind_stage(d, *stage.spec, stage.kind->parameters, found);
-    // Of a value that is an unknown parameter nothing is said here: its reference was reported.
+    // A value that refers to an unknown parameter was reported with its reference.
     const auto bound = [&](const node::member& m) {
       return m.key.text == "priority" || stage.arguments.has(m.key.text);
     };

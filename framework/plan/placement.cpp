@@ -145,17 +145,17 @@ std::uint64_t record_and_report_bytes(const plan& p, const plan_target& target) 
 namespace graphline::planning {
 namespace {
 
-/// More than any process can address (47 bits on x86-64), so that sums over every tensor of a plan
-/// stay far from running over.
+/// The address space of a process (47 bits on x86-64), a bound that keeps sums over all tensors of
+/// a plan from overflowing.
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 47;
 
-/// One of the two memories, for messages.
+/// The size of one of the two memories, and its owner for messages.
 struct memory_limit {
   std::uint64_t bytes = 0;  ///< 0: unknown
   std::string_view owner;   ///< "the device", "the host"
 };
 
-/// `host` computes in the host's memory, so both sides share it there.
+/// On `host` both sides share the host's memory.
 bool shared_memory(const plan_target& target) {
   return target.backend == "host";
 }
@@ -186,8 +186,7 @@ void check_part(const draft& d, const plan& p, const memory_part& part, std::str
                   format_bytes(limit.bytes), p.run.in_flight > 1 ? "lower in_flight, or " : ""));
 }
 
-/// Of a run that ends with its frames and not before. `besides`: all else in the memory of the
-/// host.
+/// Checks the record of a run that no `max_time` ends. `besides`: all other use of host memory.
 void check_record(const draft& d, const plan& p, std::uint64_t besides, const memory_limit& limit) {
   if (limit.bytes == 0 || p.run.max_time || besides > limit.bytes) return;
   const std::uint64_t record = record_and_report_bytes(p, d.target);

@@ -15,8 +15,7 @@
 
 namespace graphline {
 
-/// A set of small numbers whose size is fixed when it is made, so that the unions over thousands of
-/// stages cost a word per 64 of them.
+/// A fixed-size bitset; a union over thousands of stages costs one word per 64 of them.
 class bit_set {
  public:
   bit_set() = default;
@@ -26,7 +25,7 @@ class bit_set {
   bool operator[](std::size_t i) const noexcept { return ((words_[i / 64] >> (i % 64)) & 1) != 0; }
   void set(std::size_t i) noexcept { words_[i / 64] |= std::uint64_t{1} << (i % 64); }
 
-  // Both operands must have been made with the same size.
+  // Both operands have the same size.
   bit_set& operator|=(const bit_set& other) noexcept {
     for (std::size_t w = 0; w < words_.size(); ++w) words_[w] |= other.words_[w];
     return *this;
@@ -40,11 +39,11 @@ class bit_set {
   std::vector<std::uint64_t> words_;
 };
 
-/// An edge, as seen from its later stage.
+/// An edge, stored with its later stage.
 struct dependency {
   std::size_t stage;  ///< index of the earlier stage
   satisfied_by how;
-  std::vector<std::size_t> tensors;  ///< that it carries; empty for `after:`
+  std::vector<std::size_t> tensors;  ///< that the later stage reads; empty for `after:`
 };
 
 /// A tensor with its place in a slot's memory.
@@ -53,58 +52,57 @@ struct planned_tensor {
   tensor_type type;
   side on = side::device;
   tensor_layout layout = tensor_layout::row_major;
-  bool input = false;  ///< there before the first frame; shared by all slots
+  bool input = false;  ///< filled before the first frame; shared by all slots
   graphline::fill fill = graphline::fill::normal;  ///< of an input
-  std::string file;                                ///< of an input, in place of `fill`; or empty
-  std::size_t producer = 0;                        ///< index of a stage; of no meaning for an input
+  std::string file;                                ///< of an input, instead of `fill`; or empty
+  std::size_t producer = 0;                        ///< index of a stage; unused for an input
   std::vector<std::size_t> consumers;              ///< stages that read it, ascending
   bool output() const noexcept { return consumers.empty() && !input; }
 };
 
-/// A stage with everything decided.
+/// A stage as it will run.
 struct planned_stage {
   std::string name;
   const stage_kind* kind = nullptr;
   stage_config config;
   std::shared_ptr<const prepared_stage> prepared;
   side on = side::device;              ///< copies are device stages
-  bool inserted = false;               ///< a copy the planner put in
+  bool inserted = false;               ///< a copy that the planner inserted
   std::vector<std::size_t> reads;      ///< tensor indices
   std::vector<std::size_t> writes;     ///< tensor indices
   std::vector<dependency> waits;       ///< by earlier stage, ascending, each once
   std::vector<std::size_t> followers;  ///< stages that wait for this one, ascending
   graphline::priority priority = graphline::priority::normal;
   std::size_t stream = 0;  ///< index into `streams`, of device stages; in a frame's graph, of all
-  /// A stage of a stream whose end an event must mark: another stream, a CPU stage or the end of
-  /// the frame waits for it.
+  /// Whether an event is recorded after the stage, because another stream, a CPU stage or the end
+  /// of the frame waits for it.
   bool signals = false;
-  /// A device stage whose end the host must see: for a CPU stage, for its schedule, or because
-  /// nothing follows it.
-  /// None in a frame's graph, whose end is all that the host sees.
+  /// Whether the host waits for the device stage: for a CPU stage, for its schedule, or because no
+  /// stage follows it. False in a frame's graph, where the host waits for the whole frame.
   bool host_waits = false;
 };
 
 struct planned_stream {
   std::string name;
   graphline::priority priority = graphline::priority::normal;
-  bool copies = false;  ///< carries inserted and declared copies only
-  bool calls = false;   ///< carries CPU stages only, as host nodes of the frame's graph
+  bool copies = false;  ///< only for copies, inserted or declared
+  bool calls = false;   ///< only for CPU stages, as host nodes of the frame's graph
 };
 
-/// What will happen: a validated, ordered pipeline with its settings.
+/// A validated, ordered pipeline with its settings.
 struct plan {
   std::string pipeline;
   std::string description;
-  std::shared_ptr<const source_text> source;  ///< what was declared; null for a spec made in C++
+  std::shared_ptr<const source_text> source;  ///< the pipeline's file; null for a spec made in C++
   std::vector<std::pair<std::string, std::string>> parameters;
-  /// Path and checksum of what it reads besides, where they were taken.
+  /// Path and checksum of each file that it reads, if they were computed.
   std::vector<std::pair<std::string, std::string>> files = {};
   settings run;
   std::vector<planned_tensor> tensors;
   std::vector<planned_stage> stages;  ///< in an order that satisfies every edge
   std::vector<planned_stream> streams;
   graphline::schedule schedule;
-  /// reach[a][b]: stage b starts only after stage a is complete, directly or through others.
+  /// reach[a][b]: stage b waits for stage a, directly or through other stages.
   std::vector<bit_set> reach;
 };
 

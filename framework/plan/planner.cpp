@@ -11,11 +11,11 @@ namespace graphline::planning {
 namespace {
 
 /// Builds the plan's stages and tensors from a sound draft, with a copy of each tensor that is read
-/// on the side where it is not.
+/// on the other side.
 ///
-/// A copy stands directly after the stage that writes its tensor, and before all stages for an
-/// input: a host thread that enqueues in this order then has it under way while it does the CPU
-/// work that stands between the writer and the reader.
+/// A copy follows the stage that writes its tensor directly, and copies of inputs come first. So a
+/// host thread that enqueues in this order overlaps the copy with CPU work between the writer and
+/// the reader.
 class assembler {
  public:
   explicit assembler(draft& d)
@@ -82,7 +82,7 @@ class assembler {
     plan_.stages.push_back(std::move(stage));
   }
 
-  /// The first stage that reads the tensor where it is not, or null.
+  /// The first stage that reads the tensor on the other side, or null.
   const draft_stage* first_reader_across(const draft_tensor& tensor) const {
     for (const std::size_t r : tensor.readers) {
       const draft_stage& reader = draft_.stages[r];
@@ -142,7 +142,7 @@ class assembler {
     return nullptr;
   }
 
-  /// A copy is as urgent as the most urgent stage on either of its ends.
+  /// The highest priority among the stages on both ends of a copy.
   graphline::priority priority_of_copy(const draft_tensor& tensor) const {
     // `high` is the first of the enumeration.
     graphline::priority most = graphline::priority::low;
@@ -163,7 +163,7 @@ class assembler {
     return *stage.waits.insert(at, {earlier, satisfied_by::stream_order, {}});
   }
 
-  /// What follows from reads and writes: edges, consumers, types and the seed.
+  /// Fills edges, consumers, types and the seed.
   void finish(std::size_t index) {
     planned_stage& stage = plan_.stages[index];
     for (const std::size_t t : stage.reads) {
@@ -182,7 +182,7 @@ class assembler {
   draft& draft_;
   plan plan_;
   std::vector<std::size_t> original_;  ///< planned tensor of a draft tensor
-  std::vector<std::size_t> copied_;    ///< the same on the other side; none where not needed
+  std::vector<std::size_t> copied_;    ///< the same on the other side; none if not needed
   std::vector<std::size_t> planned_;   ///< planned stage of a draft stage
 };
 

@@ -14,7 +14,7 @@
 namespace graphline {
 namespace {
 
-/// What settings say to each other, with the places where it is shown.
+/// Checks settings against each other and reports at their places.
 class settings_check {
  public:
   settings_check(const settings& run, const settings_places& places, diagnostics& out)
@@ -58,7 +58,7 @@ class settings_check {
                       run_.in_flight, to_word(run_.strategy)));
   }
 
-  /// What is launched as a whole leaves nothing between to wait for or to time from the host.
+  /// The host can neither wait for nor time a stage inside a frame's graph.
   void check_frame_graph() {
     if (schedule_.waits_each) {
       error({"strategy", "graphs"},
@@ -87,7 +87,7 @@ class settings_check {
                                                to_word(run_.strategy))));
   }
 
-  /// Allowed, since what this costs may be just what somebody wants to show.
+  /// Allowed, because a user may want to show what it costs.
   void warn_of_sync() {
     if (run_.in_flight == 1 && schedule_.in_order) return;
     const bool several = run_.in_flight > 1;
@@ -110,7 +110,7 @@ class settings_check {
     }
     each_setting([&](auto member, const setting_entry& of) {
       if (!of.on_schedule || of.key == std::string_view("rate")) return;
-      // A default changes nothing either, and nobody minds.
+      // Only settings that the user gave are reported.
       const auto given = places_.each.find(of.key);
       if (given == places_.each.end()) return;
       out_.warning(given->second,
@@ -125,8 +125,8 @@ class settings_check {
     out_.error(shown_at(about), std::move(message));
   }
 
-  /// Where one of them was given: as an option, or else in a file, the first of them before others;
-  /// without any, the section.
+  /// The place of the first of these settings given as an option, or else in a file; the section if
+  /// none was given.
   place shown_at(std::initializer_list<std::string_view> about) const {
     place in_file;
     for (const std::string_view key : about) {
@@ -147,7 +147,7 @@ class settings_check {
 }  // namespace
 
 void check_settings(const settings& run, const settings_places& places, diagnostics& out) {
-  // What one that could not be read says instead is anybody's guess.
+  // The value of a setting that could not be read is unknown.
   if (!places.unread.empty()) return;
   settings_check check(run, places, out);
   check.check_ranges();

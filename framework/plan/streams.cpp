@@ -10,22 +10,22 @@
 namespace graphline::planning {
 namespace {
 
-/// What CUDA maps onto hardware queues by default (CUDA_DEVICE_MAX_CONNECTIONS); streams beyond it
-/// share a queue and wait for each other without need.
+/// The default number of hardware queues (CUDA_DEVICE_MAX_CONNECTIONS). Further streams share a
+/// queue and wait for each other needlessly.
 constexpr std::size_t most_streams = 8;
 
-/// A device calls one host function at a time, so that more streams could not make CPU stages any
-/// faster, but fewer make them wait for what they do not need.
+/// A device calls one host function at a time, so that more streams would not speed up CPU stages,
+/// but with fewer they wait for stages that they do not depend on.
 constexpr std::size_t most_call_streams = 8;
 
-/// Streams between which stages may choose.
+/// Streams of one priority or direction.
 class lanes {
  public:
   bool empty() const noexcept { return all_.empty(); }
   std::size_t size() const noexcept { return all_.size(); }
 
-  /// Puts a stage behind one that it waits for, where that is the last of its stream so far; else
-  /// on a new stream where `may_add`; else on the one with the fewest stages.
+  /// Puts a stage after one that it waits for, if that is the last of its stream so far; else on a
+  /// new stream if `may_add`; else on the stream with the fewest stages.
   void put(plan& p, std::size_t index, bool may_add, planned_stream added) {
     planned_stage& stage = p.stages[index];
     auto at = std::ranges::find_if(all_, [&](const lane& l) {
@@ -52,7 +52,7 @@ class lanes {
   std::vector<lane> all_;
 };
 
-/// Whether a copy goes to the device.
+/// Whether a copy writes to the device.
 bool goes_in(const plan& p, const planned_stage& copy) {
   return !copy.writes.empty() && p.tensors[copy.writes[0]].on == side::device;
 }
@@ -61,8 +61,8 @@ std::size_t level_of(const planned_stage& stage) {
   return static_cast<std::size_t>(stage.priority);
 }
 
-/// One stream per direction, as there is one copy engine for each; as urgent as its most urgent
-/// copy.
+/// One stream per direction, as there is one copy engine per direction; its priority is the highest
+/// of its copies.
 void put_copy(plan& p, std::size_t index, lanes& direction) {
   const planned_stage& stage = p.stages[index];
   direction.put(p, index, direction.empty(),
@@ -74,7 +74,7 @@ void put_copy(plan& p, std::size_t index, lanes& direction) {
 }  // namespace
 
 void assign_streams(plan& p) {
-  std::array<bool, std::size(priority_words)> missing{};  // priorities that have no stream yet
+  std::array<bool, std::size(priority_words)> missing{};  // priorities without a stream so far
   std::array<bool, 2> copies{};                           // whether there are any, by direction
   for (const planned_stage& s : p.stages) {
     if (s.on != side::device) continue;
@@ -90,7 +90,7 @@ void assign_streams(plan& p) {
       put_copy(p, i, copying[goes_in(p, stage) ? 1 : 0]);
       continue;
     }
-    // A stream is kept back for every priority and direction that has none yet.
+    // One stream is reserved for each priority and direction that has none so far.
     const auto kept = std::ranges::count(missing, true) + std::ranges::count(copies, true);
     lanes& own = compute[level_of(stage)];
     const bool may_add = own.empty() || computing + static_cast<std::size_t>(kept) < most_streams;
@@ -100,14 +100,14 @@ void assign_streams(plan& p) {
     computing += own.size() - before;
   }
   if (p.run.priorities) return;
-  // Only after the stages are distributed by what was declared: the same streams with and without
-  // priorities, so that an experiment that turns them off changes nothing else.
+  // Stages are distributed by their declared priorities first, so that an experiment that turns
+  // priorities off changes nothing else.
   for (planned_stream& stream : p.streams) stream.priority = priority::normal;
   for (planned_stage& stage : p.stages) stage.priority = priority::normal;
 }
 
 void assign_call_streams(plan& p) {
-  // One stream keeps the planned order.
+  // A single stream keeps the planned order.
   const bool by_edges = !p.schedule.properties.in_order;
   lanes calls;
   for (std::size_t i = 0; i < p.stages.size(); ++i) {

@@ -8,7 +8,8 @@
 namespace graphline::planning {
 namespace {
 
-/// Adds a tensor; none after an error at `where` if the name cannot be had.
+/// Adds a tensor.
+/// @return its index; none after an error at its place if the name is taken
 std::size_t add_tensor(draft& d, draft_tensor tensor, std::string_view writer) {
   const std::string who = tensor.input != nullptr ? fmt::format("input '{}'", tensor.name)
                                                   : fmt::format("stage '{}'", writer);
@@ -29,7 +30,7 @@ std::size_t add_tensor(draft& d, draft_tensor tensor, std::string_view writer) {
 void declare_writes(draft& d, std::size_t index) {
   draft_stage& stage = d.stages[index];
   const std::string& name = stage.spec->name.text;
-  // The second of two stages with one name has been reported; its default outputs would be again.
+  // The second of two stages with one name is reported already; its default outputs are not.
   const auto first = d.stage_named.find(name);
   if (stage.spec->writes.empty() && (first == d.stage_named.end() || first->second != index)) {
     return;
@@ -56,8 +57,8 @@ constexpr side other(side s) {
   return s == side::device ? side::cpu : side::device;
 }
 
-/// Puts inputs where the user did, else on the side of the stage that reads them first. One that is
-/// only moved by the user's own copies comes from the host, as real inputs do.
+/// Puts an input on the side that the user chose, or else on that of its first reader. An input
+/// that only declared copies read comes from the host, as real inputs do.
 void choose_sides_of_inputs(draft& d) {
   std::vector<bool> chosen(d.tensors.size(), false);
   for (std::size_t t = 0; t < d.tensors.size(); ++t) {
@@ -105,7 +106,7 @@ void type_inputs(draft& d) {
   }
 }
 
-/// The types a stage reads, if all are known.
+/// The types that a stage reads; empty unless all are known.
 std::optional<std::vector<tensor_type>> types_read(const draft& d, const draft_stage& stage) {
   std::vector<tensor_type> types;
   for (const std::size_t t : stage.reads) {
@@ -118,7 +119,7 @@ std::optional<std::vector<tensor_type>> types_read(const draft& d, const draft_s
 void prepare(draft& d, draft_stage& stage, const std::vector<tensor_type>& inputs) {
   stage.prepared =
       d.prepared.prepare(*stage.kind, stage.spec->name.text, stage.arguments, inputs, d.out);
-  // What an unknown parameter would have made of the types is not known.
+  // The types may depend on an unknown parameter.
   if (stage.prepared == nullptr || holds_unresolved(stage.spec->parameters)) {
     stage.sound = false;
     return;
