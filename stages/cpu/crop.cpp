@@ -14,8 +14,8 @@
 namespace graphline {
 namespace {
 
-/// Where the points of a rectangle lie in a picture, of which the corners are known: a projective
-/// map (Heckbert, "Fundamentals of Texture Mapping and Image Warping", 1989, section 2.2.3).
+/// Projective map from a rectangle to a quad in a picture (Heckbert, "Fundamentals of Texture
+/// Mapping and Image Warping", 1989, section 2.2.3).
 class projection {
  public:
   projection(const quad& to, double width, double height) {
@@ -47,16 +47,16 @@ class projection {
   std::array<double, 3> depth_;
 };
 
-/// The four pixels around a coordinate that cubic interpolation mixes, with OpenCV's coefficient:
-/// Keys, "Cubic Convolution Interpolation for Digital Image Processing", 1981, with a = -0.75.
-/// Those outside are the edge's.
+/// Indices and weights of the four pixels that cubic interpolation mixes (Keys, "Cubic Convolution
+/// Interpolation for Digital Image Processing", 1981) with OpenCV's a = -0.75. Indices outside the
+/// picture are clamped to its edge.
 struct cubic_taps {
   std::array<std::size_t, 4> at;
   std::array<float, 4> weights;
 
   cubic_taps(float coordinate, std::size_t extent) {
     const auto last = static_cast<float>(extent - 1);
-    // In this order NaN becomes -2; further outside there is nothing but the edge.
+    // In this order NaN becomes -2. All coordinates beyond -2 and last + 2 give the edge pixel.
     const float inside = std::max(-2.0F, std::min(coordinate, last + 2));
     const float first = std::floor(inside);
     constexpr float a = -0.75F;
@@ -72,7 +72,7 @@ struct cubic_taps {
   }
 };
 
-/// Writes a pixel of the picture between others.
+/// Writes the interpolated pixel at `p`.
 void sample(const picture_view& picture, point p, std::uint8_t* out) {
   const cubic_taps rows(p.y, picture.height);
   const cubic_taps columns(p.x, picture.width);
@@ -90,11 +90,11 @@ void sample(const picture_view& picture, point p, std::uint8_t* out) {
   }
 }
 
-/// What a picture shows in a box, as lines of text are cut out: a box that stands upright, one and
-/// a half times as high as wide, is a line that runs upwards.
+/// A box of a picture as an upright line of text. A box at least 1.5 times as high as wide is a
+/// line that runs upwards.
 class crop_view {
  public:
-  /// `longest`: no side in the picture is longer.
+  /// `longest` bounds the sides, which may be infinite or NaN.
   crop_view(const quad& box, bool turned, float longest)
       : width_(extent(box, 0, 1, 3, 2, longest)),
         height_(extent(box, 0, 3, 1, 2, longest)),
@@ -105,7 +105,7 @@ class crop_view {
   std::size_t width() const noexcept { return upright_ ? height_ : width_; }
   std::size_t height() const noexcept { return upright_ ? width_ : height_; }
 
-  /// Where the pixel at (u, v) of the view lies in the picture.
+  /// The position in the picture of the pixel (u, v) of the view.
   point operator()(std::size_t u, std::size_t v) const noexcept {
     if (turned_) {
       u = width() - 1 - u;
@@ -116,7 +116,7 @@ class crop_view {
   }
 
  private:
-  /// The longer of two opposite sides, in whole pixels.
+  /// The longer of two opposite sides, in pixels.
   static std::size_t extent(const quad& box, std::size_t a, std::size_t b, std::size_t c,
                             std::size_t d, float longest) {
     const float side = std::max(length(box[a] - box[b]), length(box[c] - box[d]));
@@ -130,7 +130,7 @@ class crop_view {
   projection to_picture_;
 };
 
-/// Cuts boxes out as PaddleOCR does: pixel by pixel first, then resized.
+/// Cuts boxes out as PaddleOCR does: at the resolution of the picture, then resized.
 class crop final : public cpu_stage {
  public:
   explicit crop(const stage_config& config)
@@ -164,7 +164,8 @@ class crop final : public cpu_stage {
   }
 
  private:
-  /// Fills the left of a crop, as far as its proportions let it be wide. Returns how far.
+  /// Fills the left columns of a crop, as many as its proportions give.
+  /// @return their number
   std::size_t cut(const picture_view& picture, const crop_view& view, std::uint8_t* out) {
     const std::size_t row_bytes = view.width() * picture.channels;
     cut_.resize(view.height() * row_bytes);
@@ -174,7 +175,7 @@ class crop final : public cpu_stage {
         sample(picture, view(u, v), to);
       }
     }
-    // In the order of PaddleOCR, whose product may round up to the next pixel.
+    // PaddleOCR multiplies in this order; another one may round to another pixel.
     const double ratio = static_cast<double>(view.width()) / static_cast<double>(view.height());
     const double proportional = std::ceil(static_cast<double>(rows_) * ratio);
     const auto width =
@@ -187,11 +188,11 @@ class crop final : public cpu_stage {
   float turn_threshold_;
   std::size_t columns_;
   std::size_t rows_;
-  std::vector<std::uint8_t> cut_;  // a box, pixel by pixel
+  std::vector<std::uint8_t> cut_;  // a box before it is resized
   linear_resize resize_;
 };
 
-/// How many crops are made depends on the boxes: no FLOPs are stated.
+/// FLOPs are unknown, because they depend on the boxes.
 prepared_stage prepare_crop(const arguments& given, std::span<const tensor_type> inputs,
                             diagnostics& out) {
   const shape& pictures = inputs[0].shape;

@@ -9,7 +9,7 @@ namespace {
 
 using byte_span = std::span<const std::uint8_t>;
 
-/// Numbers of a TIFF structure; 0 beyond its end.
+/// Reads integers of a TIFF structure; 0 beyond its end.
 class tiff_reader {
  public:
   tiff_reader(byte_span all, bool little) : all_(all), little_(little) {}
@@ -55,7 +55,7 @@ int exif_orientation(byte_span jpeg) noexcept {
   constexpr std::uint8_t app1 = 0xe1;
   constexpr std::uint8_t start_of_scan = 0xda;
   for (std::size_t at = 2; at + 4 <= jpeg.size();) {
-    // As libjpeg does: whatever stands before a marker is skipped.
+    // Skips bytes before a marker, as libjpeg does.
     if (jpeg[at] != 0xff || jpeg[at + 1] == 0 || jpeg[at + 1] == 0xff) {
       ++at;
       continue;

@@ -27,14 +27,14 @@ bool is_jpeg_name(const fs::path& path) {
   return extension == ".jpg" || extension == ".jpeg";
 }
 
-/// The JPEG files of a folder, sorted by name. Empty, with `problem` set, when there are none or
-/// the folder cannot be read.
+/// The JPEG files of a folder, sorted by name. Empty with `problem` set if there are none or the
+/// folder cannot be read.
 std::vector<std::string> list_jpegs(const std::string& folder, std::string& problem) {
   std::error_code failure;
   std::vector<std::string> files;
   fs::directory_iterator entry(folder, failure);
   for (; !failure && entry != fs::directory_iterator(); entry.increment(failure)) {
-    std::error_code unknown;  // a link that leads nowhere is no regular file, and no error
+    std::error_code unknown;  // a dangling link is skipped
     if (entry->is_regular_file(unknown) && is_jpeg_name(entry->path())) {
       files.push_back(entry->path().string());
     }
@@ -95,11 +95,11 @@ class images final : public cpu_stage {
 
   std::int64_t reduce_;
   std::vector<std::string> files_;
-  std::vector<std::uint8_t> data_;  // of the file being read; used again
+  std::vector<std::uint8_t> data_;  // of the current file
 };
 
-/// The bytes of the files are no tensor and are not counted. Most of the work is entropy decoding
-/// in whole numbers: no FLOPs are stated.
+/// The bytes of the files are not counted, because they are not a tensor. FLOPs are unknown: most
+/// of the work is entropy decoding in integers.
 prepared_stage prepare_images(const arguments& given, std::span<const tensor_type>,
                               diagnostics& out) {
   const std::int64_t reduce = given.integer("reduce");

@@ -26,18 +26,16 @@ namespace {
 
 constexpr std::uint64_t most_pixels = std::uint64_t{1} << 28;
 
-/// What decoding a picture may take, beside the picture: enough for 44 million pixels in several
-/// scans.
+/// Memory limit of the decoder, enough for 44 million pixels in several scans.
 constexpr long most_memory = 256L << 20;
 
-/// Encoders write about ten. A scan goes through the whole picture, however few bytes it has.
+/// Encoders write about ten. Even a scan of few bytes takes a pass over the whole picture.
 constexpr int most_scans = 32;
 
-/// libjpeg's error manager with the way back out of it. libjpeg must not return from an error and
-/// is C, which an exception must not pass through; so errors jump to the setjmp of the function
-/// that called libjpeg, over frames of libjpeg alone.
+/// libjpeg's error manager with a jump target. An error handler must not return, and exceptions
+/// must not pass through C, so errors jump to the caller of libjpeg, over frames of libjpeg only.
 struct error_trap {
-  jpeg_error_mgr manager;  // first: libjpeg hands back a pointer to it
+  jpeg_error_mgr manager;  // first member: libjpeg passes a pointer to it
   std::jmp_buf way_out;
   char message[JMSG_LENGTH_MAX];
 };
@@ -48,8 +46,8 @@ struct error_trap {
   std::longjmp(trap->way_out, 1);
 }
 
-/// libjpeg carries on after damage and fills in grey; that would be measured as if it were the
-/// image. Only warnings that cost no pixels are let pass.
+/// libjpeg fills damaged parts with grey, which would be measured as if it were the image. Ignores
+/// only warnings that cost no pixels.
 void take_message(j_common_ptr info, int level) {
   if (level >= 0) return;  // a trace message
   switch (info->err->msg_code) {
@@ -63,7 +61,7 @@ void take_message(j_common_ptr info, int level) {
   }
 }
 
-/// Called now and then while a picture of several scans is read, and before each of its scans.
+/// Called while a picture of several scans is read, at least before each scan.
 void bound_scans(j_common_ptr info) {
   if (reinterpret_cast<j_decompress_ptr>(info)->input_scan_number <= most_scans) return;
   auto* trap = reinterpret_cast<error_trap*>(info->err);
@@ -88,7 +86,7 @@ struct decompressor {
   error_trap trap{};
 };
 
-/// What libjpeg said of a file before it jumped.
+/// Throws libjpeg's message about a file.
 [[noreturn]] void refuse_jpeg(const decompressor& jpeg, const std::string& file) {
   if (jpeg.trap.manager.msg_code != JERR_NO_BACKING_STORE) {
     throw run_error(fmt::format("cannot decode {}: {}", file, jpeg.trap.message));
@@ -99,7 +97,7 @@ struct decompressor {
       file, jpeg.info.image_width, jpeg.info.image_height, most_memory >> 20));
 }
 
-/// Goes behind the header, and works out the size as it is stored.
+/// Reads the header and returns the size as stored.
 jpeg_size read_header(jpeg_decompress_struct& info, const std::string& file, std::int64_t reduce) {
   jpeg_read_header(&info, TRUE);
   if (info.jpeg_color_space == JCS_CMYK || info.jpeg_color_space == JCS_YCCK) {
@@ -122,8 +120,8 @@ jpeg_size upright(jpeg_size stored, int orientation) {
   return {stored.width, stored.height};
 }
 
-/// Where the pixels of a stored row belong in the upright picture: its first one's place and the
-/// way to the next, in pixels.
+/// The positions of a stored row in the upright picture: its first pixel and the step to the next,
+/// in pixels.
 struct upright_row {
   std::ptrdiff_t first;
   std::ptrdiff_t step;
@@ -187,7 +185,7 @@ jpeg_size decode_jpeg(std::span<const std::uint8_t> data, const std::string& fil
   const int orientation = exif_orientation(data.first(std::min(data.size(), exif_reach)));
   decompressor jpeg;
   jpeg_decompress_struct& info = jpeg.info;
-  // Behind it no object with a destructor is alive while libjpeg works, so none is jumped over.
+  // No object with a destructor is created after it, so the jump skips none.
   if (setjmp(jpeg.trap.way_out) != 0) refuse_jpeg(jpeg, file);
   jpeg_create_decompress(&info);
   info.progress = &jpeg.progress;

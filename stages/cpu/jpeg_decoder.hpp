@@ -12,20 +12,19 @@ struct jpeg_size {
   std::size_t width = 0;
 };
 
-/// The size of a JPEG file's image at 1, 1/2, 1/4 or 1/8 of its extents (`reduce` 1, 2, 4 or 8),
-/// from its header, upright as `decode_jpeg` has it. Throws `run_error` as `decode_jpeg` does, and
-/// where it cannot be read.
+/// The size of the image that `decode_jpeg` makes of a file, from its header. `reduce` 1, 2, 4 or 8
+/// divides its extents.
+/// @throws run_error as `decode_jpeg`, and if the file cannot be read
 jpeg_size size_of_jpeg(const std::string& file, std::int64_t reduce);
 
-/// Decodes JPEG files with libjpeg-turbo, to R, G, B in one byte each, and turns them upright where
-/// they say how they are stored (Exif). Grey images become RGB. At a
-/// part of the size libjpeg does that in the inverse DCT, at a fraction of the cost.
+/// Decodes a JPEG file with libjpeg-turbo to R, G, B in one byte each, upright by its Exif
+/// orientation. Grey images become RGB. libjpeg reduces the size in the inverse DCT, at a fraction
+/// of the cost. Accepts damage that costs no pixels, such as stray bytes between segments.
 ///
-/// Writes rows of `most.width` pixels, of which the image takes the first; the others, and rows
-/// below it, are left alone. Throws `run_error` that names `file` and carries libjpeg's words when
-/// the file is no JPEG, is damaged or cut short, holds CMYK, is larger than `most`, has more than
-/// 2^28 pixels or 32 scans, or has several scans and would take more than 256 MiB. Damage that
-/// costs no pixels, such as stray bytes between segments, is let pass.
+/// Writes the image at the top left of rows of `most.width` pixels and leaves the others unchanged.
+/// @throws run_error with the name of `file` and libjpeg's message if it is not a JPEG, is damaged
+/// or truncated, holds CMYK, is larger than `most`, has more than 2^28 pixels or 32 scans, or has
+/// several scans and would take more than 256 MiB
 jpeg_size decode_jpeg(std::span<const std::uint8_t> data, const std::string& file,
                       std::int64_t reduce, jpeg_size most, std::uint8_t* pixels);
 

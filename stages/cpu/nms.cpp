@@ -24,14 +24,14 @@ struct box {
   float area() const noexcept { return (x2 - x1) * (y2 - y1); }
 };
 
-/// A box given as x, y of its center, width and height.
+/// Converts x, y of the center, width and height to corners.
 box from_center(const box& given) noexcept {
   const float width = given.x2 / 2;
   const float height = given.y2 / 2;
   return {given.x1 - width, given.y1 - height, given.x1 + width, given.y1 + height};
 }
 
-/// Intersection over union. NaN when both boxes are empty: then nothing is suppressed.
+/// Intersection over union. NaN, which suppresses no box, if both boxes are empty.
 float overlap(const box& a, const box& b) noexcept {
   const float width = std::max(0.0F, std::min(a.x2, b.x2) - std::max(a.x1, b.x1));
   const float height = std::max(0.0F, std::min(a.y2, b.y2) - std::max(a.y1, b.y1));
@@ -44,10 +44,9 @@ std::int64_t per_entry(const shape& boxes) {
   return boxes[boxes.rank() - 2];
 }
 
-/// Greedy non-maximum suppression with the result of torchvision.ops.nms: by falling score, a box
-/// is kept unless a box kept before it overlaps it by more than the threshold. Comparing each box
-/// with the kept ones only, instead of striking out all that a kept one overlaps, comes to the same
-/// and ends as soon as enough are kept. Each entry of a batch by itself.
+/// Greedy non-maximum suppression with the result of torchvision.ops.nms, for each entry of a
+/// batch: in order of falling score, a box is kept unless a kept box overlaps it by more than the
+/// threshold. Comparing each box with the kept ones only ends as soon as enough boxes are kept.
 class nms final : public cpu_stage {
  public:
   explicit nms(const stage_config& config)
@@ -75,7 +74,8 @@ class nms final : public cpu_stage {
   }
 
  private:
-  /// One entry of a batch; how many boxes it keeps.
+  /// Processes one entry of a batch.
+  /// @return the number of kept boxes
   std::int64_t suppress(const box* boxes, const float* scores, std::int64_t* indices) {
     rank(scores);
     kept_.clear();
@@ -114,11 +114,11 @@ class nms final : public cpu_stage {
   std::vector<box> kept_;
 };
 
-/// Indices in all; their bytes still have a size that 64 bits hold.
+/// Upper bound for indices, whose size in bytes then fits into 64 bits.
 constexpr std::int64_t most_kept = std::int64_t{1} << 56;
 
-/// Whether there is a score for each box: the boxes' extents without the last, or with 1 there, as
-/// a layer with one feature gives them.
+/// Whether there is a score for each box: the boxes' extents without the last one, or with 1 as the
+/// last one, as a layer with one feature writes them.
 bool one_each(const shape& boxes, const shape& scores) {
   std::vector<std::int64_t> expected = boxes.extents();
   expected.back() = 1;
@@ -127,7 +127,7 @@ bool one_each(const shape& boxes, const shape& scores) {
   return scores.extents() == expected;
 }
 
-/// How many pairs are compared depends on the boxes: no FLOPs are stated.
+/// FLOPs are unknown, because they depend on the boxes.
 prepared_stage prepare_nms(const arguments& given, std::span<const tensor_type> inputs,
                            diagnostics& out) {
   const tensor_type& boxes = inputs[0];

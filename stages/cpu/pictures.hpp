@@ -9,8 +9,8 @@
 
 namespace graphline {
 
-// Pictures go from stage to stage as uint8 [B, H, W, C]. Where they differ in size, each lies at
-// the top left of its part, zeros around it, and int64 [B, 2] has the height and width of each.
+// Pictures are tensors uint8 [B, H, W, C]. If they differ in size, each is at the top left of its
+// [H, W], padded with zeros, and a tensor int64 [B, 2] holds the height and width of each.
 
 /// A picture in memory: rows from the top, each pixel's channels together.
 struct picture_view {
@@ -21,30 +21,31 @@ struct picture_view {
   std::size_t row_bytes = 0;  ///< from one row to the next
 };
 
-/// One picture of a tensor; without sizes as large as its part, as are those that claim to be
-/// larger.
+/// One picture of a tensor, clamped to [H, W], which it has without `sizes`.
 picture_view picture_at(const const_tensor_view& pictures, const const_tensor_view* sizes,
                         std::size_t index);
 
-/// Whether a kind's inputs are pictures and, if at all, their sizes; reports it if not.
+/// Reports inputs that are not pictures with, optionally, their sizes.
+/// @return whether they are
 bool check_pictures(const char* kind, const arguments& given, std::span<const tensor_type> inputs,
                     diagnostics& out);
 
-/// Whether a parameter holds so many numbers; reports it if not. `meaning`: "height and width".
+/// Reports a parameter that holds another count of numbers. `meaning`: "height and width".
+/// @return whether it holds `count`
 bool check_count(const arguments& given, const char* name, std::size_t found, std::size_t count,
                  const char* meaning, diagnostics& out);
 
-/// Brings pictures to a size, bilinear: pixel centers lie at i + 0.5 on both sides, and what would
-/// fall outside takes the edge's value. In whole numbers with weights of 11 bits, bit for bit as
-/// OpenCV's resize with INTER_LINEAR (modules/imgproc/src/resize.cpp).
+/// Bilinear resize with pixel centers at i + 0.5 and clamped edges. Computes in integers with
+/// 11-bit weights, bit for bit as OpenCV's resize with INTER_LINEAR
+/// (modules/imgproc/src/resize.cpp).
 class linear_resize {
  public:
-  /// `from` has pixels. Writes rows of `width` pixels, `row_bytes` apart.
+  /// Writes rows of `width` pixels, `row_bytes` apart. `from` must not be empty.
   void operator()(const picture_view& from, std::size_t height, std::size_t width,
                   std::uint8_t* out, std::size_t row_bytes);
 
  private:
-  /// Where a row or column comes from: a mixture of two.
+  /// The two source rows or columns that a row or column mixes.
   struct tap {
     std::size_t first;
     std::size_t second;

@@ -5,7 +5,7 @@
 
 namespace graphline {
 
-/// A point of a picture: pixel centers lie at whole coordinates.
+/// A point of a picture, with pixel centers at integer coordinates.
 struct point {
   float x = 0;
   float y = 0;
@@ -19,7 +19,7 @@ inline float dot(point a, point b) noexcept {
   return a.x * b.x + a.y * b.y;
 }
 
-/// Positive where b lies clockwise of a, with y downwards.
+/// Positive if b is clockwise of a, with y downwards.
 inline float cross(point a, point b) noexcept {
   return a.x * b.y - a.y * b.x;
 }

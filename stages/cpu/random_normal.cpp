@@ -8,8 +8,8 @@
 namespace graphline {
 namespace {
 
-/// As NumPy's `np.random.normal(size=shape).astype(dtype) * scale` works: a whole array of float64
-/// is drawn before it is cast, so that the memory traffic is that of the line it stands for.
+/// Works as NumPy's `np.random.normal(size=shape).astype(dtype) * scale`, with the same memory
+/// traffic: draws the whole array in float64, then casts it.
 class random_normal final : public cpu_stage {
  public:
   explicit random_normal(const stage_config& config)
@@ -18,7 +18,7 @@ class random_normal final : public cpu_stage {
         draws_(static_cast<std::size_t>(config.outputs.at(0).shape.elements())) {}
 
   void run(const cpu_call& call) override {
-    // A frame's numbers depend on the frame alone, not on which frames were run before it.
+    // Seeded by the frame, so that its numbers do not depend on earlier frames.
     generator_.seed(mix_seed(seed_, static_cast<std::uint64_t>(call.frame)));
     generator_.fill(draws_);
     const tensor_view& out = call.outputs[0];
@@ -42,8 +42,7 @@ class random_normal final : public cpu_stage {
   std::vector<double> draws_;
 };
 
-/// Operations per number depend on how often a pair is rejected and on the logarithm: no FLOPs are
-/// stated.
+/// FLOPs are unknown: they depend on rejected pairs and on the implementation of the logarithm.
 prepared_stage prepare_random_normal(const arguments& given, std::span<const tensor_type>,
                                      diagnostics&) {
   prepared_stage result;

@@ -7,9 +7,8 @@
 
 namespace graphline {
 
-/// A value and its index as one integer that sorts as PyTorch sorts: NaN above everything, then by
-/// value (both zeros alike), and among equals the lower index above the higher. Comparing integers
-/// is what makes ranking fast. The index must be below 2^32.
+/// A value and its index as one integer, which is fast to compare. Sorts as PyTorch does: NaN
+/// first, then falling values (-0 equals +0), then rising indices. The index must be below 2^32.
 class ranked {
  public:
   ranked() = default;
@@ -18,7 +17,7 @@ class ranked {
 
   std::uint32_t index() const noexcept { return ~static_cast<std::uint32_t>(key_); }
 
-  /// Whether this comes first, largest first.
+  /// Whether this comes before `other`.
   bool operator<(const ranked& other) const noexcept { return key_ > other.key_; }
 
  private:

@@ -32,7 +32,7 @@ class resize final : public cpu_stage {
   linear_resize resize_;
 };
 
-/// Its arithmetic is of whole numbers: no FLOPs are stated.
+/// FLOPs are unknown: the arithmetic is integer.
 prepared_stage prepare_resize(const arguments& given, std::span<const tensor_type> inputs,
                               diagnostics& out) {
   const auto& size = given.integers("size");

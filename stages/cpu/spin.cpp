@@ -18,12 +18,12 @@ class spin final : public cpu_stage {
   }
 
   void run(const cpu_call& call) override {
-    // An empty stage is to cost nothing, not even a look at the clock.
+    // An empty stage does not even read the clock.
     if (!empty_) spend(call.frame);
   }
 
  private:
-  // Apart, so that an empty stage does not make room for what it needs.
+  // Not inlined, so that an empty stage reserves no stack for it.
   [[gnu::noinline]] void spend(std::int64_t frame) const {
     nanoseconds time = durations_.of_frame(frame, seed_);
     if (frame == stall_at_) time += stall_;
@@ -38,7 +38,7 @@ class spin final : public cpu_stage {
   std::int64_t stall_at_ = -1;  ///< negative: in no frame
 };
 
-/// Reads and writes nothing, whatever it waits for: no cost.
+/// Costs nothing: it does not access the tensors that it waits for.
 prepared_stage prepare_spin(const arguments& given, std::span<const tensor_type>,
                             diagnostics& out) {
   spin_durations durations = spin_durations::read(given, out);

@@ -15,8 +15,8 @@
 namespace graphline {
 namespace {
 
-/// The corners of the convex hull of points that are sorted by y, then x, in order around it
-/// (Andrew's monotone chain).
+/// The corners of the convex hull in order around it, by Andrew's monotone chain.
+/// @pre the points are sorted by y, then x
 std::vector<point> convex_hull(const std::vector<point>& points) {
   if (points.size() < 3) return points;
   std::vector<point> hull;
@@ -30,11 +30,11 @@ std::vector<point> convex_hull(const std::vector<point>& points) {
   for (const point& p : points) add(p, 1);
   const std::size_t half = hull.size();
   for (std::size_t i = points.size() - 1; i-- > 0;) add(points[i], half);
-  hull.pop_back();  // the first again
+  hull.pop_back();  // equal to the first
   return hull;
 }
 
-/// A rectangle in any direction: a corner, and the two sides that start there.
+/// A rotated rectangle: a corner, and the two sides that start there.
 struct rectangle {
   point corner;
   point along;  ///< of length 1, as `across`
@@ -51,7 +51,7 @@ struct rectangle {
   }
 };
 
-/// The rectangle of least area around a hull: one of its sides lies on a side of the hull (Freeman
+/// The rectangle of least area around a hull. One of its sides lies on a side of the hull (Freeman
 /// and Shapira 1975).
 rectangle least_rectangle(const std::vector<point>& hull) {
   rectangle best;
@@ -76,12 +76,12 @@ rectangle least_rectangle(const std::vector<point>& hull) {
   return best;
 }
 
-/// The points at a distance around corners that are clockwise, in whole pixels, sorted by y, then
-/// x; the corners themselves where there is no distance. They lie as the library has them that
-/// PaddleOCR grows regions with (Clipper 6.4, ClipperOffset::DoRound, arc tolerance 0.25).
+/// The outline at a distance around clockwise corners, as points in whole pixels, sorted by y, then
+/// x. The points are those of Clipper 6.4 (ClipperOffset::DoRound, arc tolerance 0.25), with which
+/// PaddleOCR grows regions. At distance 0 they are the corners.
 std::vector<point> points_around(const quad& corners, double distance) {
   const double tolerance = 0.25 * std::min(1.0, distance);
-  const double steps =  // of a whole turn
+  const double steps =  // in a full turn
       std::min(std::numbers::pi / std::acos(1 - tolerance / distance), std::numbers::pi * distance);
   const double step = 2 * std::numbers::pi / steps;
   const auto outwards = [&](std::size_t side) {
@@ -107,7 +107,7 @@ std::vector<point> points_around(const quad& corners, double distance) {
   return around;
 }
 
-/// The corners clockwise from the top left: the upper of the two leftmost comes first.
+/// Orders corners clockwise from the top left, the upper of the two leftmost ones.
 quad from_top_left(quad corners) {
   std::ranges::sort(corners, {}, &point::x);
   if (corners[0].y > corners[1].y) std::swap(corners[0], corners[1]);
@@ -120,8 +120,8 @@ struct text_box {
   float score = 0;
 };
 
-/// Puts boxes in the order in which lines are read: from top to bottom, those whose tops differ by
-/// less than ten pixels from left to right.
+/// Sorts boxes in reading order: from top to bottom, and from left to right if their tops differ by
+/// less than ten pixels.
 void put_in_reading_order(std::vector<text_box>& boxes) {
   const auto top = [](const text_box& box) { return box.corners[0].y; };
   const auto left = [](const text_box& box) { return box.corners[0].x; };
@@ -136,9 +136,9 @@ void put_in_reading_order(std::vector<text_box>& boxes) {
   }
 }
 
-/// Finds the boxes of one map after the other, as "Real-time Scene Text Detection with
-/// Differentiable Binarization" (Liao et al., 2020) has it, with the details of PaddleOCR: the mask
-/// grows by a pixel to the right and down, and regions narrower than three pixels are dropped.
+/// Finds the boxes of each map as in "Real-time Scene Text Detection with Differentiable
+/// Binarization" (Liao et al., 2020), with the details of PaddleOCR: the mask grows by a pixel to
+/// the right and down, and regions narrower than three pixels are dropped.
 class text_boxes final : public cpu_stage {
  public:
   explicit text_boxes(const stage_config& config)
@@ -202,7 +202,7 @@ class text_boxes final : public cpu_stage {
     if (wide_enough(1) && wide_enough(3)) found_.push_back({corners, score});
   }
 
-  /// Opens every pixel that is above the threshold, or has one above it at its left or upper side.
+  /// Opens the pixels above the threshold and their neighbors to the right and below.
   void mark(const float* map) {
     open_.assign(open_.size(), false);
     for (std::size_t y = 0; y < rows_; ++y) {
@@ -217,9 +217,8 @@ class text_boxes final : public cpu_stage {
     }
   }
 
-  /// The first and last pixel of every row of the region at `start`, the pixels that touch each
-  /// other by side or corner, from top to bottom. Closes these pixels. `start` is the first of
-  /// them.
+  /// The first and last pixel in each row of the 8-connected region at `start`, from top to bottom.
+  /// Closes the pixels of the region, of which `start` is the first.
   const std::vector<point>& outline_of(std::size_t start) {
     first_.assign(rows_, columns_);
     last_.assign(rows_, 0);
@@ -257,7 +256,7 @@ class text_boxes final : public cpu_stage {
     const auto pixel = [](float at, std::size_t extent) {
       return static_cast<std::size_t>(std::clamp(at, 0.0F, static_cast<float>(extent - 1)));
     };
-    constexpr float slack = 0.01F;  // of rounding
+    constexpr float slack = 0.01F;  // for rounding errors
     double sum = 0;
     std::int64_t count = 0;
     for (std::size_t y = pixel(top.y, rows_); y <= pixel(bottom.y + 1, rows_); ++y) {
@@ -280,7 +279,7 @@ class text_boxes final : public cpu_stage {
   double unclip_;
   std::size_t rows_;
   std::size_t columns_;
-  std::vector<bool> open_;  // pixels of the mask that no region has taken yet
+  std::vector<bool> open_;  // pixels of the mask that are in no region so far
   std::vector<std::size_t> first_;
   std::vector<std::size_t> last_;
   std::vector<std::size_t> pending_;
@@ -288,7 +287,7 @@ class text_boxes final : public cpu_stage {
   std::vector<text_box> found_;
 };
 
-/// How much is compared depends on the map: no FLOPs are stated.
+/// FLOPs are unknown, because they depend on the map.
 prepared_stage prepare_text_boxes(const arguments& given, std::span<const tensor_type> inputs,
                                   diagnostics& out) {
   const tensor_type& map = inputs[0];
