@@ -92,7 +92,7 @@ inline prepared_stage prepared_moves(std::span<const tensor_type> inputs,
   return result;
 }
 
-/// The work of a device stage that is one part, from what enqueues it on a stream.
+/// The work of a device stage of one part, which `Enqueue` enqueues on a stream.
 template <class Enqueue>
 class one_part_work final : public device_work {
  public:

@@ -12,7 +12,7 @@ namespace graphline {
 
 namespace {
 
-/// The most dimensions that oneDNN's tensors have.
+/// oneDNN's limit.
 constexpr std::size_t largest_rank = 12;
 
 bool check_operand(const char* name, const tensor_type& type, const place& where,
@@ -30,7 +30,8 @@ bool check_operand(const char* name, const tensor_type& type, const place& where
   return true;
 }
 
-/// `s` with ones in front up to `rank`, and the last two extents swapped if asked for.
+/// The extents of `s` with leading ones up to `rank`, and with the last two swapped for
+/// `transpose`.
 std::vector<std::int64_t> aligned(const shape& s, std::size_t rank, bool transpose) {
   std::vector<std::int64_t> extents(rank - s.rank(), 1);
   extents.insert(extents.end(), s.extents().begin(), s.extents().end());
@@ -38,12 +39,12 @@ std::vector<std::int64_t> aligned(const shape& s, std::size_t rank, bool transpo
   return extents;
 }
 
-/// What a message calls an operand: its shape, and that it is used transposed.
+/// "'a' is [2, 3] transposed", for messages.
 std::string describe(const char* name, const shape& s, bool transpose) {
   return fmt::format("'{}' is {}{}", name, to_string(s), transpose ? " transposed" : "");
 }
 
-/// What the project's own loops and kernels compute: float32, rows of 'a' times one column.
+/// Reports a product that is not float32 with one column, which `method: fused` needs.
 bool check_fused(const arguments& values, const nn::matmul_form& form, diagnostics& out) {
   const auto report = [&](std::string_view where, std::string_view problem) {
     out.error(values.where(where), fmt::format("method: fused {}; use method: library", problem));
@@ -60,8 +61,7 @@ bool check_fused(const arguments& values, const nn::matmul_form& form, diagnosti
   return true;
 }
 
-/// The product by the rules of torch.matmul for ranks of at least 2; reports what does not fit and
-/// answers nothing.
+/// The product by the rules of torch.matmul for ranks of at least 2; empty after an error.
 std::optional<nn::matmul_form> matmul_of(const arguments& values,
                                          std::span<const tensor_type> inputs, diagnostics& out) {
   const place& where = values.where();
@@ -99,7 +99,6 @@ std::optional<nn::matmul_form> matmul_of(const arguments& values,
   return form;
 }
 
-/// Reports a product that nobody would wait for.
 prepared_stage prepare_matmul(const arguments& values, std::span<const tensor_type> inputs,
                               const matmul_factory& make_cuda, diagnostics& out) {
   const auto form = matmul_of(values, inputs, out);

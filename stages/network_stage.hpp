@@ -1,6 +1,6 @@
 #pragma once
 
-// What the kinds `network` and `onnx` share: from a definition and its weights to a stage.
+// Shared by the kinds `network` and `onnx`: from a definition and its weights to a stage.
 
 #include <functional>
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace graphline {
 
-/// The weights of a stage, whose seed they may depend on.
+/// Gives the weights of a stage, which may depend on its seed.
 using weight_source = std::function<std::shared_ptr<const nn::weight_table>(const stage_config&)>;
 
 /// A stage that runs a network, all but its `weights` member. `values` has the stage's precision.

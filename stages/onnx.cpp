@@ -17,7 +17,7 @@
 namespace graphline {
 namespace {
 
-/// Whether a tensor fits what the model says of its input.
+/// Whether a shape matches the fixed extents of a model's input.
 bool fits(const nn::onnx_value& input, const shape& given) {
   if (!input.extents) return true;
   if (input.extents->size() != given.rank()) return false;
@@ -38,7 +38,7 @@ std::string shape_text(const nn::onnx_value& input) {
   return fmt::format("[{}]", fmt::join(extents, ", "));
 }
 
-/// The stage's model; an empty one after an error.
+/// @return an empty model after an error
 nn::onnx_model model_of(const arguments& values, diagnostics& out) {
   const std::string& path = values.text("model");
   try {
@@ -61,11 +61,10 @@ stage_ports ports_of(const nn::onnx_graph& graph) {
   return {ports(graph.inputs), ports(graph.outputs)};
 }
 
-/// Warns of open extents that the model names alike and that differ.
+/// Warns of open extents that have the same name in the model, but differ.
 void warn_of_symbols(const nn::onnx_model& model, std::span<const tensor_type> tensors,
                      const place& where, diagnostics& out) {
-  std::map<std::string, std::pair<std::int64_t, std::string>>
-      known;  // its extent, and in which input
+  std::map<std::string, std::pair<std::int64_t, std::string>> known;  // extent, name of an input
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const nn::onnx_value& input = model.graph.inputs[i];
     if (!input.extents) continue;
@@ -82,7 +81,7 @@ void warn_of_symbols(const nn::onnx_model& model, std::span<const tensor_type> t
   }
 }
 
-/// The model for tensors of these types, one for each of its inputs. Reports to `out`.
+/// Imports the model for tensors of these types, one for each of its inputs.
 nn::onnx_network network_for(const nn::onnx_model& model, const arguments& values,
                              std::span<const tensor_type> tensors, diagnostics& out) {
   const place where = values.where("model");

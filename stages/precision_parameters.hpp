@@ -17,7 +17,7 @@ inline parameter tune_parameter() {
           .default_value = "true"};
 }
 
-/// `precision` and `tune`, which stages made of a vendor's library calls have in common.
+/// `precision` and `tune`, the parameters of all stages that call a vendor's library.
 inline std::vector<parameter> precision_parameters() {
   parameter how{.name = "precision",
                 .type = parameter_type::choice,
@@ -42,7 +42,7 @@ inline parameter denormals_parameter() {
           .only_on = "host"};
 }
 
-// What the arguments say about these; their defaults where absent.
+// The values of these parameters; for stages without them, their defaults.
 
 inline precision precision_of(const arguments& values) {
   if (!values.has("precision")) return precision::float32;

@@ -36,7 +36,7 @@ class program_work final : public device_work {
   const std::vector<nn::program_part>& parts_;
 };
 
-/// A device stage that runs a program, whose `bind(memory)` gives its steps on memory.
+/// A device stage that runs a program.
 template <class Program>
 class program_stage final : public device_stage {
  public:

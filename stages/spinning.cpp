@@ -18,7 +18,8 @@
 namespace graphline {
 namespace {
 
-/// A text file with a duration in each line; empty lines and comments, from # on, are skipped.
+/// Reads a text file with a duration in each line. Skips empty lines and comments, which begin with
+/// #.
 std::vector<nanoseconds> read_durations(const std::string& path) {
   constexpr std::size_t largest = std::size_t{16} << 20;
   const auto source = read_text_file(path, largest);
@@ -34,7 +35,7 @@ std::vector<nanoseconds> read_durations(const std::string& path) {
     if (text.empty()) continue;
     const auto duration = parse_duration(text);
     if (!duration) {
-      // Not what stands there: the file may be another than meant, such as one of secrets.
+      // Does not quote the line: the path may name the wrong file, such as one with secrets.
       throw input_error(
           fmt::format("{}:{}:{}: expected a duration with its unit{}", path, line, before + 1,
                       parse_nanoseconds(text) ? " below 292 years" : ", such as 12.5ms"));
@@ -54,8 +55,8 @@ void spin_wall_time(nanoseconds time) noexcept {
 }
 
 void spin_cpu_time(nanoseconds time) noexcept {
-  // A thread has no more CPU time than wall time, so what is left may pass by the cheap clock
-  // before the expensive one, a system call, is read again.
+  // A thread's CPU time never exceeds wall time. So the remaining time passes on the wall clock,
+  // which is cheap, before the CPU time is read again, which is a system call.
   const nanoseconds end = thread_processor_time() + time;
   for (nanoseconds left = time; left > 0; left = end - thread_processor_time()) {
     spin_wall_time(left);
@@ -154,11 +155,11 @@ nanoseconds spin_durations::of_frame(std::int64_t frame, std::uint64_t seed) con
   if (!listed_.empty()) return listed_[number % listed_.size()];
   if (distribution_ == distribution::constant) return static_cast<nanoseconds>(mean_);
   const std::uint64_t own = mix_seed(seed, number);
-  // In [0, 1), all bits of a double.
+  // In [0, 1), with all bits of a double.
   const auto uniform = [own](std::uint64_t draw) {
     return static_cast<double>(mix_seed(own, draw) >> 11) * 0x1.0p-53;
   };
-  // By Box and Muller, 1958.
+  // Box and Muller, 1958.
   const auto normal = [&uniform] {
     return std::sqrt(-2 * std::log1p(-uniform(0))) * std::cos(2 * std::numbers::pi * uniform(1));
   };

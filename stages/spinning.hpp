@@ -9,11 +9,10 @@
 
 namespace graphline {
 
-/// Keeps the calling thread busy for so much wall time.
+/// Keeps the calling thread busy for a wall time.
 void spin_wall_time(nanoseconds time) noexcept;
 
-/// Keeps the calling thread busy until it had so much CPU time: longer by the clock on the wall
-/// where other threads want its core.
+/// Keeps the calling thread busy for a CPU time, which takes longer if other threads use its core.
 void spin_cpu_time(nanoseconds time) noexcept;
 
 /// The parameters of `spin_durations`.
@@ -40,10 +39,10 @@ class spin_durations {
   distribution distribution_ = distribution::constant;
   double mean_ = 0;
   double stddev_ = 0;
-  std::vector<nanoseconds> listed_;  ///< used over and over; empty: none
+  std::vector<nanoseconds> listed_;  ///< repeated; empty without a file
 };
 
-/// The `device.spin` stage on a `host` device, by its worker.
+/// The `device.spin` stage on the worker of a `host` device.
 std::unique_ptr<device_stage> make_host_spin(device& d, const stage_config& config);
 
 }  // namespace graphline

@@ -16,8 +16,8 @@
 namespace graphline {
 namespace {
 
-/// A core that reads or copies one row of addresses waits for each of its pages in turn. So a piece
-/// is read in four quarters side by side, and copied in two halves.
+/// A core that reads one sequence of addresses waits for each page in turn. So a piece is read as
+/// four quarters in parallel, and copied as two halves.
 constexpr std::int64_t quarters = 4;
 constexpr std::int64_t halves = 2;
 
@@ -25,7 +25,7 @@ constexpr std::int64_t lanes = 32;  ///< sums of a quarter
 
 constexpr std::int64_t line = 64 / sizeof(float);
 
-// Compiled again in each caller, with the instructions that it may use.
+// Inlined, so that each caller compiles it for its own instruction set.
 [[gnu::always_inline]] inline float add_up(const float* from, std::int64_t count) {
   constexpr std::int64_t all = quarters * lanes;
   float sums[all] = {};
@@ -59,7 +59,8 @@ bool has_avx2() noexcept {
   _mm256_stream_ps(to + line / 2, _mm256_loadu_ps(from + line / 2));
 }
 
-/// How many elements, whole lines in both halves, were copied.
+/// Copies whole lines of both halves.
+/// @return the number of copied elements
 [[gnu::target("avx2")]] std::int64_t copy_avx2(float* to, const float* from, std::int64_t count) {
   const std::int64_t half = count / (halves * line) * line;
   for (std::int64_t i = 0; i < half; i += line) {
@@ -86,11 +87,11 @@ bool has_avx2() noexcept {
 }
 #endif
 
-/// Elements in a row that one thread deals with at a time: 1 MiB. The threads take whole pieces, so
-/// that a sum does not depend on how many there are.
+/// Consecutive elements that one thread processes at a time: 1 MiB. Threads take whole pieces, so
+/// that a sum does not depend on their number.
 constexpr std::int64_t piece = 1 << 18;
 
-/// Calls `body(begin, count)` for every piece of a tensor, on the compute threads, then `end()`.
+/// Calls `body(begin, count)` for every piece of a tensor on the compute threads, then `end()`.
 template <class Body, class End>
 class piecewise_operation final : public host_operation {
  public:
