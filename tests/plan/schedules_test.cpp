@@ -31,13 +31,6 @@ plan three_stages(strategy how) {
   return planned_with(b.spec, how);
 }
 
-std::size_t index_of(const plan& p, const std::string& name) {
-  for (std::size_t s = 0; s < p.stages.size(); ++s) {
-    if (p.stages[s].name == name) return s;
-  }
-  throw std::out_of_range(name);
-}
-
 TEST(schedules, of_serial_await_each_device_stage) {
   const plan p = three_stages(strategy::serial);
   const auto a = index_of(p, "a"), copy = index_of(p, "copy:a");
