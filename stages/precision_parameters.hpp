@@ -7,16 +7,6 @@
 
 namespace graphline {
 
-/// `tune` alone, for stages that compute in float32.
-inline parameter tune_parameter() {
-  return {.name = "tune",
-          .type = parameter_type::boolean,
-          .help =
-              "Try the library's implementations out on cuda and keep the fastest, instead of "
-              "trusting its first proposal.",
-          .default_value = "true"};
-}
-
 /// `precision` and `tune`, the parameters of all stages that call a vendor's library.
 inline std::vector<parameter> precision_parameters() {
   parameter how{.name = "precision",
@@ -27,7 +17,12 @@ inline std::vector<parameter> precision_parameters() {
                 .default_value = "float32",
                 .only_on = "cuda"};
   for (const auto& [text, value] : precision_words) how.choices.emplace_back(text);
-  return {std::move(how), tune_parameter()};
+  return {std::move(how),
+          {.name = "tune",
+           .type = parameter_type::boolean,
+           .help = "Try the library's implementations out on cuda and keep the fastest, instead of "
+                   "trusting its first proposal.",
+           .default_value = "true"}};
 }
 
 /// `denormals`, for networks.
