@@ -1,7 +1,7 @@
 #pragma once
 
-// What my.normalize computes, once for the GPU and for the CPU, so that the CPU's tests are about
-// the kernel's index arithmetic too.
+// The arithmetic of my.normalize, shared by GPU and CPU, so that tests on a CPU cover the kernel's
+// index arithmetic.
 
 #include <algorithm>
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 namespace my {
 
-/// Packed images [n, c, h, w] of float32 with the constants of their channels, all in the memory of
-/// one device.
+/// Packed float32 images [n, c, h, w] with the constants of their channels, in the memory of one
+/// device.
 struct normalization {
   const float* in;
   float* out;
@@ -26,18 +26,18 @@ struct normalization {
   std::int64_t plane;      ///< elements of one: h * w
 };
 
-/// Where a thread stands in a grid of `columns` times `rows` blocks of `threads`.
+/// The position of a thread in a grid of `columns` times `rows` blocks of `threads`.
 struct grid_position {
   std::int64_t column, columns;
   std::int64_t row, rows;
   std::int64_t thread, threads;
 };
 
-/// What that thread does: a row of blocks takes a plane after another, so that the channel is found
-/// once for each, and threads that are neighbors take elements that are.
+/// The work of that thread. A row of blocks processes whole planes, so that the channel is computed
+/// once per plane, and neighboring threads access neighboring elements.
 ///
-/// A subtraction and a division, each rounded once, give the same bits on CPU and GPU; a product
-/// and a sum, fused on one of them, would not.
+/// A subtraction and a division, each rounded once, give the same bits on CPU and GPU. A product
+/// and a sum would not, because one of them may fuse the two.
 HOST_AND_DEVICE inline void normalize_share(const normalization& n, const grid_position& at) {
   for (std::int64_t p = at.row; p < n.planes; p += at.rows) {
     const float mean = n.mean[p % n.channels];
@@ -53,7 +53,7 @@ HOST_AND_DEVICE inline void normalize_share(const normalization& n, const grid_p
 
 constexpr int threads_per_block = 256;
 
-/// The grid for it, within what CUDA allows: 65535 rows.
+/// The grid, within CUDA's limit of 65535 rows.
 struct grid_extents {
   unsigned columns, rows;
 };

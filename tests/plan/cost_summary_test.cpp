@@ -12,7 +12,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-/// A stage that states everything and one that states nothing.
+/// One stage whose cost is known, and one whose cost is not.
 spec_builder known_and_unknown() {
   spec_builder b;
   b.spec.name.text = "known_and_unknown";
@@ -51,7 +51,7 @@ TEST(cost_summary, takes_over_what_stages_state) {
 
 TEST(cost_summary, sums_what_is_known_and_names_what_is_left_out) {
   const cost_summary summary = summarize_cost(plan_of(known_and_unknown()));
-  // The copy between them states its bytes, which here is all that is known of it.
+  // Of the copy between them, only the bytes are known.
   EXPECT_TRUE(summary.stages[1].inserted);
   EXPECT_EQ(summary.stages[1].figures.bytes_read, 32);
   EXPECT_FALSE(summary.stages[1].figures.flops);
@@ -61,7 +61,7 @@ TEST(cost_summary, sums_what_is_known_and_names_what_is_left_out) {
   EXPECT_EQ(summary.total.bytes_written, 32 + 32);
   EXPECT_THAT(summary.without_flops, ElementsAre(1, 2));
   EXPECT_THAT(summary.without_bytes, ElementsAre(2));
-  // Bytes of stages whose FLOPs nobody knows would make it look lower than it is.
+  // Bytes of stages with unknown FLOPs would lower it.
   EXPECT_DOUBLE_EQ(summary.total.intensity.value(), 256.0 / 96);
 }
 

@@ -68,7 +68,7 @@ TEST(edges, carry_no_tensor_when_made_by_after) {
 
 TEST(edges, say_whose_end_an_event_marks_and_the_host_sees) {
   const plan p = mixed_plan();
-  // Another stream waits for a; stream order alone takes c to tail.
+  // Another stream waits for a; stream order satisfies the edge from c to tail.
   EXPECT_TRUE(stage_of(p, "a").signals);
   EXPECT_FALSE(stage_of(p, "a").host_waits);
   EXPECT_FALSE(stage_of(p, "c").signals);
@@ -179,7 +179,7 @@ TEST(streams, are_at_most_eight_and_evenly_used) {
   ASSERT_EQ(p.streams.size(), 8u);
   std::vector<int> load(8, 0);
   for (const planned_stage& s : p.stages) ++load[s.stream];
-  // One for the copy; 20 stages on the other seven.
+  // One stream for the copy, seven for 20 stages.
   std::sort(load.begin(), load.end());
   EXPECT_THAT(load, ElementsAre(1, 2, 3, 3, 3, 3, 3, 3));
 }
@@ -197,7 +197,7 @@ TEST(streams, are_kept_back_for_a_priority_that_comes_late) {
   }
 }
 
-/// CPU stages `a` -> `b` and `c` -> `d` beside each other, and a device stage that joins them.
+/// Independent CPU chains `a` -> `b` and `c` -> `d`, and a device stage that joins them.
 plan two_chains(strategy how) {
   spec_builder b;
   b.spec.run.graphs = graph_mode::frame;

@@ -14,7 +14,7 @@ using ::testing::IsEmpty;
 using ::testing::Pair;
 using texts = std::vector<std::string>;
 
-/// Plans an experiment on `small_pipeline` of which nothing may be said.
+/// Plans an experiment on `small_pipeline` without any diagnostics.
 planned_experiment planned(const temporary_folder& folder, const std::string& lines,
                            const plan_target& target = {}) {
   folder.write("small.yaml", small_pipeline);

@@ -8,7 +8,7 @@
 namespace graphline::plan_testing {
 namespace {
 
-/// A tensor or scratch with its bytes, and the stages that touch it.
+/// A tensor or scratch: its bytes and the stages that use it.
 struct block {
   side on;
   std::size_t begin;
@@ -44,8 +44,8 @@ std::vector<block> blocks_of(const plan& p, const placement& placed,
   return blocks;
 }
 
-/// Lets a frame happen in a random way that the edges allow, stages side by side, and checks at
-/// each start that the blocks then alive lie apart.
+/// Executes a frame in a random order that the edges allow, stages concurrently, and checks at each
+/// start that the blocks in use do not overlap.
 void expect_no_overlap_in_a_random_frame(const plan& p, const std::vector<block>& blocks,
                                          random_source& random) {
   std::vector<bool> started(p.stages.size(), false);
@@ -143,7 +143,7 @@ TEST(placement, puts_scratch_where_tensors_of_earlier_stages_were) {
                              .with("shape", extents({1024}))
                              .stage("c", "gpu", {"b"}));
   const placement placed = place_buffers(p, {0, 0, 4000});
-  // The 8 KiB of a serve c and its scratch; b is alive beside both.
+  // c and its scratch reuse the 8 KiB of a; b is in use with both.
   EXPECT_EQ(placed.device_bytes, 3u * 4096);
   EXPECT_EQ(placed.scratch_offset[0], placement::none);
   EXPECT_EQ(placed.scratch_offset[2], 4096u);
@@ -241,7 +241,7 @@ TEST(memory_limits, take_both_sides_from_one_memory_on_the_host_device) {
                              .input("x", {4 * mib_of_floats})
                              .stage("a", "gpu", {"x"})
                              .stage("b", "work", {"a"});
-  // x, a, a@cpu and b; beside them, less than this for the record and reports of 45 frames.
+  // x, a, a@cpu and b; the record and reports of 45 frames take less than this.
   const std::uint64_t record = 64 << 10;
   EXPECT_THAT(errors_of(b, cuda_with(8 * mib, 8 * mib + record)), IsEmpty());
   const auto enough = 16 * mib + record;
@@ -277,9 +277,9 @@ TEST(memory_limits, refuse_a_record_of_more_frames_than_the_host_has_memory_for)
   b.input("x", {256}).stage("a", "gpu", {"x"}).stage("b", "work", {"a"});
   b.spec.run.frames = 1'000'000;
   b.spec.run.timing = timing_method::event;
-  // A frame and what ended it; a copy and a device stage with two pairs of stamps and a thread, a
-  // CPU stage with one; each with its cause; and when the host saw the copy done. 'host' also tells
-  // how long it was busy.
+  // A frame and its cause; a copy and a device stage, each with two pairs of stamps and a thread; a
+  // CPU stage with one pair; the cause of each; and when the host saw the copy complete. 'host'
+  // also records busy times.
   const std::uint64_t frame = 24 + 4 + 2 * (2 * 16 + 4) + 16 + 4 + 3 * 4 + 8;
   struct {
     std::string backend;

@@ -1,6 +1,6 @@
 #pragma once
 
-// A registry of plain kinds and short ways to build specs, for the planner's tests.
+// A registry of simple kinds and builders of specs, for the planner's tests.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ inline prepared_stage makes_nothing(side on) {
 }
 
 /// A kind that accepts any number of tensors and writes float32 of its parameter `shape`, by
-/// default the shape it reads first.
+/// default the shape of its first input.
 inline stage_kind plain_kind(std::string name, side on) {
   stage_kind kind;
   kind.name = std::move(name);
@@ -69,7 +69,7 @@ inline stage_kind plain_kind(std::string name, side on) {
   return kind;
 }
 
-/// One tensor in, the same out.
+/// Reads one tensor and writes the same type.
 inline stage_kind same_kind(std::string name, side on) {
   stage_kind kind = plain_kind(std::move(name), on);
   kind.optional_inputs = 0;
@@ -239,7 +239,7 @@ inline std::vector<std::string> messages(const diagnostics& out, severity wanted
   return list;
 }
 
-/// The errors of a spec, in the order found.
+/// The errors of a spec, in the order reported.
 inline std::vector<std::string> errors_of(const spec_builder& b, const plan_target& target = {},
                                           bool with_copy = true) {
   const stage_registry registry = test_registry(with_copy);
@@ -254,7 +254,7 @@ inline const stage_registry& lasting_registry() {
   return registry;
 }
 
-/// The plan of a spec that must have no errors.
+/// The plan of a spec without errors.
 inline plan plan_of(const pipeline_spec& spec, const plan_target& target = {}) {
   diagnostics out;
   plan p = make_plan(spec, lasting_registry(), target, out);

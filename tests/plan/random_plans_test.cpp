@@ -11,8 +11,8 @@ namespace {
 
 constexpr int pipelines = 400;
 
-/// Which stages of the plan must be complete before each starts, worked out anew from the spec and
-/// the tensors, without the plan's own edges.
+/// The stages that must be complete before each starts, from the spec and the tensors, without the
+/// plan's own edges.
 std::vector<std::set<std::size_t>> true_dependencies(const pipeline_spec& spec, const plan& p) {
   std::vector<std::set<std::size_t>> before(p.stages.size());
   std::map<std::string, std::size_t> at;
@@ -85,9 +85,8 @@ TEST(random_plans, copy_exactly_what_is_read_on_the_other_side) {
   }
 }
 
-/// Runs a plan as an executor might that knows nothing but the plan: the host enqueues or starts
-/// whatever its waits allow, streams work in order and honour event waits, all of it interleaved at
-/// random.
+/// Executes a plan in random order, using only the plan: the host enqueues or starts what its waits
+/// allow, and streams run in order and honor event waits.
 class simulation {
  public:
   simulation(const plan& p, random_source& random)
@@ -96,7 +95,7 @@ class simulation {
         state_(p.stages.size(), state::idle),
         queues_(p.streams.size()) {}
 
-  /// Calls `on_start(stage, complete)` at each start. False if it got stuck.
+  /// Calls `on_start(stage, complete)` at each start. @return false on deadlock
   template <class F>
   bool run(F on_start) {
     for (std::size_t left = plan_.stages.size(); left > 0;) {

@@ -61,7 +61,7 @@ TEST(planner, reads_optional_inputs_with_and_without_them) {
   EXPECT_EQ(stage_of(p, "two").config.inputs.size(), 2u);
 }
 
-/// The last stage with its ports named.
+/// Names the ports of the last stage.
 spec_builder& by_name(spec_builder& b, const std::vector<std::string>& inputs,
                       const std::vector<std::string>& outputs) {
   stage_spec& s = b.spec.stages.back();

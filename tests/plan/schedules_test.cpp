@@ -49,7 +49,7 @@ TEST(schedules, of_async_await_what_a_cpu_stage_reads) {
   EXPECT_EQ(p.schedule.steps, expected);
 }
 
-/// One host thread goes through the steps; what a step needs has happened in earlier ones.
+/// Expects that earlier steps satisfy what each step of the host thread needs.
 void expect_sound(const plan& p) {
   std::set<std::size_t> begun, complete;
   for (const schedule_step& step : p.schedule.steps) {

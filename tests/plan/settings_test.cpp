@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
-/// What is said of settings that differ from the default ones.
+/// The diagnostics for settings that differ from the defaults.
 std::string said(const std::function<void(settings&)>& change, const settings_places& places = {}) {
   settings run;
   change(run);

@@ -1,5 +1,5 @@
-// The index arithmetic of the kernel in examples/cuda_plugin, carried out by the CPU: a loop over
-// blocks and threads in the place of a launch.
+// The index arithmetic of the kernel in examples/cuda_plugin on the CPU: a loop over blocks and
+// threads instead of a launch.
 
 #include <gtest/gtest.h>
 
@@ -11,8 +11,7 @@
 namespace graphline {
 namespace {
 
-/// Images whose elements are counted up each time they are written: with mean -1 and deviation 1
-/// every write adds one.
+/// Counts writes: with mean -1 and deviation 1 each write adds one to its element.
 struct counted_images {
   counted_images(std::int64_t images, std::int64_t channels, std::int64_t plane)
       : values(static_cast<std::size_t>(images * channels * plane)),

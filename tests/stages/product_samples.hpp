@@ -9,14 +9,14 @@
 
 namespace graphline::test {
 
-/// The product of packed operands with these extents, as they are stored, by the rules of
-/// torch.matmul; `c` has its own. Sums are in double.
+/// The product of packed operands of these extents by the rules of torch.matmul, into `c`. Sums are
+/// in double.
 template <class Number>
 std::vector<Number> batched_product(const shape& a, const shape& b, const shape& c,
                                     const std::vector<Number>& left,
                                     const std::vector<Number>& right, bool transpose_a = false,
                                     bool transpose_b = false) {
-  // Where the matrix of an operand begins for the entry of the batch that `index` counts.
+  // The offset of an operand's matrix for entry `index` of the batch.
   const auto offset_in = [&c](const shape& operand, std::int64_t index) {
     std::int64_t stride = operand[operand.rank() - 1] * operand[operand.rank() - 2];
     std::int64_t offset = 0;
@@ -56,15 +56,15 @@ std::vector<Number> batched_product(const shape& a, const shape& b, const shape&
   return result;
 }
 
-/// Operands of a product with vectors, and what it is.
+/// The shapes of a product with vectors.
 struct gemv_case {
   shape a;
   shape x;
   shape y;
 };
 
-/// Shapes of every kind: one and many rows, short and long ones, those that registers divide and
-/// others, either operand broadcast along inner, outer and several dimensions.
+/// One and many rows, short and long ones, multiples of the register width and others, either
+/// operand broadcast along inner, outer and several dimensions.
 std::vector<gemv_case> gemv_cases();
 
 inline std::vector<float> gemv_reference(const gemv_case& wanted, const std::vector<float>& a,

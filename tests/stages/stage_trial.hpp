@@ -10,17 +10,17 @@
 
 namespace graphline::test {
 
-/// YAML text as a node; throws when it is none.
+/// Parses YAML text. @throws on errors
 node parse(const std::string& yaml);
 
-/// A file of the stored references, from the folder that GRAPHLINE_REFERENCES names or from the
-/// sources. Throws where there is no such folder.
+/// A file of the stored references, from the folder GRAPHLINE_REFERENCES or from the sources.
+/// @throws if the folder does not exist
 std::string reference_file(const std::string& name);
 
-/// A kind's arguments from YAML text; throws what is wrong with them.
+/// A kind's arguments from YAML text. @throws on errors
 arguments read_arguments(const stage_kind& kind, const std::string& yaml);
 
-/// Everything that is wrong with a stage of that kind, as the user reads it, a line per problem.
+/// All diagnostics of a stage, one per line.
 std::string problems_of(const stage_kind& kind, const std::string& yaml,
                         const std::vector<tensor_type>& inputs);
 
@@ -28,11 +28,11 @@ std::string problems_of(const stage_kind& kind, const std::string& yaml,
 prepared_stage prepare(const stage_kind& kind, const arguments& values,
                        const std::vector<tensor_type>& inputs, diagnostics& out);
 
-/// The same for arguments that are right.
+/// The same for arguments without errors.
 prepared_stage prepare(const stage_kind& kind, const std::string& yaml,
                        const std::vector<tensor_type>& inputs);
 
-/// Values that differ everywhere, from -1 to 1, the same on every call.
+/// Different values from -1 to 1, the same on every call.
 std::vector<float> some_values(std::int64_t count, std::uint64_t seed = 1);
 
 /// A float32 type.
@@ -41,7 +41,7 @@ tensor_type floats(const shape& s);
 /// max|a - b| / max|b|.
 double difference(const std::vector<float>& a, const std::vector<float>& b);
 
-/// A device stage on a device, with as many slots as asked for.
+/// A device stage on a device, with several slots.
 class stage_trial {
  public:
   /// On a `host` device of its own.
@@ -53,7 +53,7 @@ class stage_trial {
   stage_trial(std::shared_ptr<device> on, const stage_kind& kind, const arguments& values,
               const std::vector<tensor_type>& inputs, int slots = 1);
 
-  /// Fills a slot's scratch and outputs with NaNs, so that what is read too early shows.
+  /// Fills a slot's scratch and outputs with NaNs, so that reading them too early shows.
   void poison(int slot = 0);
 
   void set_input(std::size_t input, const std::vector<float>& values, int slot = 0);
@@ -61,7 +61,7 @@ class stage_trial {
   /// Enqueues a slot's work, without waiting.
   void enqueue(int slot = 0);
 
-  /// Enqueues a slot's work by its parts and returns how many were marked.
+  /// Enqueues a slot's work in parts and returns the number of marked parts.
   std::size_t enqueue_in_parts(int slot = 0);
   void enqueue_in_parts(part_marker& marker, int slot = 0);
   void wait() { device_->synchronize(wait_mode::block); }

@@ -30,7 +30,7 @@ float read_by(int threads, const std::vector<float>& values) {
 TEST(traffic, reads_every_element_with_any_number_of_threads_to_the_same_last_digit) {
   for (const std::int64_t count : {1, 2, 15, 127, 128, 129, 1000, 262'143, 262'145, 600'011}) {
     const auto values = some_values(count);
-    // Roundings of float32 in partial sums of numbers around 0 with a spread of 1.
+    // Rounding errors of partial sums in float32, of numbers around 0 with standard deviation 1.
     const double tolerance = 2e-6 * std::sqrt(static_cast<double>(count)) + 1e-6;
     const float alone = read_by(1, values);
     EXPECT_NEAR(static_cast<double>(alone), reference_sum(values), tolerance) << count;
@@ -63,7 +63,7 @@ TEST(traffic, touches_nothing_beside_its_operands) {
     for (const guard at : guards) {
       const guarded<float> from(values, at);
       EXPECT_NEAR(static_cast<double>(sum_of(from.data(), elements)), reference_sum(values), 1e-3);
-      // What is written begins at a multiple of 64 bytes.
+      // The output is aligned to 64 bytes.
       const guarded<float> to(count, at, at == guard::behind ? (16 - count % 16) % 16 : 0);
       copy_past_caches(to.data(), from.data(), elements);
       EXPECT_EQ(to.values(), values);

@@ -1,4 +1,4 @@
-// Plug-ins that bring nothing: they add no kinds, throw before they have, or cannot be loaded.
+// Plug-ins without kinds: they add none, throw first, or cannot be loaded.
 
 #include "framework/stage/plugin.hpp"
 

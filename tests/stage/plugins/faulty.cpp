@@ -1,4 +1,4 @@
-// A plug-in with faults that end a program, or seem to.
+// A plug-in whose faults end or hang a program.
 
 #include "framework/stage/plugin.hpp"
 

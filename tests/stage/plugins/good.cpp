@@ -1,4 +1,4 @@
-// A plug-in as it should be: a CPU stage that fails in several ways, and a device stage for `host`.
+// A correct plug-in: a CPU stage that fails in several ways, and a device stage for `host`.
 
 #include "framework/stage/plugin.hpp"
 
@@ -12,7 +12,7 @@ namespace {
 
 using namespace graphline;
 
-/// Derived in the plug-in only: the program has never heard of it.
+/// Derived in the plug-in only, unknown to the program.
 class private_error : public run_error {
  public:
   using run_error::run_error;
@@ -51,7 +51,7 @@ stage_kind failing_kind() {
   return kind;
 }
 
-/// Adds to each element what its factory was given, on the device's own thread.
+/// Adds its factory's term to each element, on the device's thread.
 class add_work final : public device_work, host_operation {
  public:
   add_work(const stage_tensors& tensors, float term) : tensors_(tensors), term_(term) {}

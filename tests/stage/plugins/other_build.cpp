@@ -1,4 +1,4 @@
-// Plug-ins that say they were built otherwise than the program.
+// Plug-ins that describe another build.
 
 #include "framework/stage/plugin.hpp"
 

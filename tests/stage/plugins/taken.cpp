@@ -1,4 +1,4 @@
-// A plug-in with a kind of its own and one whose name `good` and, with it, a program may have.
+// A plug-in with a new kind, and one whose name `good` uses.
 
 #include "framework/stage/plugin.hpp"
 

@@ -60,7 +60,7 @@ TEST(crop, turns_what_is_upside_down_with_more_than_the_threshold) {
 }
 
 TEST(crop, lays_down_a_box_that_stands_upright) {
-  // As numpy.rot90: what was right is on top.
+  // As numpy.rot90: the right side becomes the top.
   EXPECT_THAT(crops("{size: [2, 4]}", high, 1), ElementsAre(10, 18, 26, 34, 9, 17, 25, 33));
 }
 
@@ -70,7 +70,8 @@ TEST(crop, sees_a_trapezoid_in_perspective) {
   EXPECT_NEAR(crop.at(2 * 8 + 4), picture_columns * 8.0 / 3 + 4, 1);
 }
 
-/// OpenCV computes in another order: a value halfway between two whole numbers can become either.
+/// OpenCV computes in another order, so that a value halfway between two integers may round to
+/// either.
 TEST(crop, computes_what_opencv_does) {
   const auto boxes = reference<float>("boxes");
   const auto count = static_cast<std::int64_t>(boxes.size() / 8);

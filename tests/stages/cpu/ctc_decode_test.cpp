@@ -20,14 +20,14 @@ class ctc_decode : public testing::Test {
     return "{characters: '" + files_.path().string() + "/characters.txt'" + more + "}";
   }
 
-  /// A row of steps, each of one class with this probability.
+  /// A row of steps, one class each, with this probability.
   static void add(std::vector<float>& to, const std::vector<int>& classes, float probability) {
     for (const int wanted : classes) {
       for (int c = 0; c < 4; ++c) to.push_back(c == wanted ? probability : 0.0F);
     }
   }
 
-  /// The text of each row; every one must be followed by zeros alone.
+  /// The text of each row, after checking that only zeros follow it.
   static std::vector<std::string> texts(const stage_trial& trial) {
     const auto bytes = trial.output<char>(0);
     const auto room = static_cast<std::size_t>(trial.prepared().outputs[0].shape[1]);

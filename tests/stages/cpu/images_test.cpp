@@ -32,7 +32,7 @@ auto fails_with(const std::string& words, const std::string& more) {
   return Throws<run_error>(Property(&run_error::what, AllOf(HasSubstr(words), HasSubstr(more))));
 }
 
-/// Reading a file with this content, of which the header is sound, says that of it.
+/// Expects this message for a file with a sound header.
 void expect_failure(const std::string& name, const std::string& contents, const std::string& words,
                     const std::string& more = "") {
   const temporary_folder files;
@@ -42,7 +42,7 @@ void expect_failure(const std::string& name, const std::string& contents, const 
   EXPECT_THAT([&] { trial.run(); }, fails_with(name + ": " + words, more));
 }
 
-/// A file with this content is refused before anything runs.
+/// Expects that a file with this content is refused before the run.
 void expect_refusal(const std::string& name, const std::string& contents, const std::string& words,
                     const std::string& more = "") {
   const temporary_folder files;
@@ -61,7 +61,7 @@ TEST(images, agree_with_pillow) {
   trial.run();
   EXPECT_THAT(trial.output<std::int64_t>(1),
               ElementsAre(47, 61, 20, 18, 40, 40, 101, 131, 53, 140));
-  // The first, a smaller one, has zeros around it.
+  // The first is smaller and padded with zeros.
   const auto expected = reference<std::uint8_t>("image");
   const auto all = trial.output<std::uint8_t>(0);
   for (std::size_t y = 0; y < 101; ++y) {
@@ -174,7 +174,7 @@ std::string exif_segment(int orientation, bool little, char type = 3, char count
          static_cast<char>(length & 0xff) + text;
 }
 
-/// A file that says so of itself; its pixels are those of the file without.
+/// A file with this segment; its pixels are those of the file without.
 std::string with_segment(const std::string& jpeg, const std::string& segment) {
   return jpeg.substr(0, 2) + segment + jpeg.substr(2);
 }
@@ -249,7 +249,7 @@ TEST(images, are_as_stored_where_exif_makes_no_sense) {
   std::string far = whole;
   far[14] = '\x7f';  // the directory lies far behind the end
   segments.push_back(far);
-  // Cut short at every byte, its length right.
+  // Truncated at every byte, with the right length.
   for (std::size_t size = 4; size < 42; ++size) {
     std::string cut = whole.substr(0, size);
     cut[2] = 0;

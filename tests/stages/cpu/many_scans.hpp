@@ -4,10 +4,10 @@
 
 namespace graphline {
 
-/// A JPEG of `side` x `side` pixels of one color whose coefficients come bit by bit, in 896 scans
-/// (ITU-T T.81, annex G): 9 kB, since a scan in arithmetic coding may end at its header, behind
-/// which a decoder reads zeros. All coefficients are held at once, and every scan goes through
-/// them.
+/// A JPEG of `side` x `side` pixels of one color, whose coefficients come bit by bit in 896 scans
+/// (ITU-T T.81, annex G). It has 9 kB, because a scan in arithmetic coding may end at its header,
+/// after which a decoder reads zeros. A decoder holds all coefficients and passes over them in
+/// every scan.
 inline std::string jpeg_of_many_scans(unsigned side) {
   const auto byte = [](unsigned value) { return static_cast<char>(value & 0xFF); };
   const auto segment = [&](unsigned marker, const std::string& body) {

@@ -60,8 +60,7 @@ TEST(nms, reads_nothing_before_its_first_box) {
   EXPECT_THAT(trial.output<std::int64_t>(0), ElementsAre(0));
 }
 
-/// Corners at whole coordinates up to 14, so that every overlap is a quotient of small whole
-/// numbers.
+/// Corners at integer coordinates up to 14, so that every overlap is a quotient of small integers.
 struct whole_box {
   int x1, y1, x2, y2;
 };
@@ -77,7 +76,7 @@ std::vector<whole_box> some_boxes(std::size_t count, std::mt19937& generator) {
   return boxes;
 }
 
-/// Whether the boxes' intersection is more than the half of their union, in whole numbers.
+/// Whether the intersection is more than half of the union, in integers.
 bool overlap_by_half(const whole_box& a, const whole_box& b) {
   const int width = std::max(0, std::min(a.x2, b.x2) - std::max(a.x1, b.x1));
   const int height = std::max(0, std::min(a.y2, b.y2) - std::max(a.y1, b.y1));
@@ -85,8 +84,8 @@ bool overlap_by_half(const whole_box& a, const whole_box& b) {
   return 2 * width * height > area(a) + area(b) - width * height;
 }
 
-/// The rule as torchvision's kernel has it, which strikes out instead of asking: from the best on,
-/// each box that nobody struck out is kept and strikes out all behind it that it overlaps.
+/// The rule of torchvision's kernel: from the best box on, each box that is not struck out is kept
+/// and strikes out all later boxes that it overlaps.
 std::vector<std::int64_t> struck_out(const std::vector<whole_box>& boxes,
                                      const std::vector<float>& scores) {
   std::vector<std::size_t> order(boxes.size());

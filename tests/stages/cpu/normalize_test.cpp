@@ -13,7 +13,7 @@ using testing::FloatNear;
 using testing::HasSubstr;
 using testing::Pointwise;
 
-/// Of numbers up to 3, a few units in the last place.
+/// A few units in the last place of numbers up to 3.
 constexpr float rounding = 1e-6F;
 
 const std::vector<tensor_type> one_picture = {{{1, 60, 80, 3}, dtype::uint8}};

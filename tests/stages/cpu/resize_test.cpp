@@ -30,7 +30,7 @@ TEST(resize, computes_what_opencv_does) {
 }
 
 TEST(resize, takes_no_more_of_a_part_than_its_picture) {
-  // Of two parts of 2 x 3 pixels the first holds 1 x 2 of them, and nothing in the second.
+  // The first of two pictures fills 1 x 2 of 2 x 3 pixels, the second is empty.
   stage_trial trial(resize_kind(), to_size(2, 2),
                     {{{2, 2, 3, 1}, dtype::uint8}, {{2, 2}, dtype::int64}});
   trial.input<std::uint8_t>(0, {10, 20, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99});

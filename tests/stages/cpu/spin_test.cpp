@@ -61,7 +61,7 @@ TEST(spin, on_one_core_takes_as_long_as_all_who_want_it_need_together) {
   spin_there(seen[1]);
   other.join();
   for (const times& of : seen) EXPECT_GE(of.used, wanted);
-  // A core has no more CPU time than time passes.
+  // CPU time never exceeds wall time.
   EXPECT_GE(std::max(seen[0].end, seen[1].end) - std::min(seen[0].begin, seen[1].begin),
             2 * wanted);
 }
@@ -93,7 +93,7 @@ TEST(spin, stalls_in_the_one_frame_it_is_told) {
     times.push_back(now() - start);
   }
   EXPECT_GE(times[2], 5'000'000);
-  // The others do nothing; one that a busy machine holds up is not the rule.
+  // The other frames do nothing; a busy machine does not delay all of them.
   EXPECT_LT(std::min({times[0], times[1], times[3]}), times[2]);
 }
 

@@ -16,8 +16,8 @@
 
 namespace graphline {
 
-/// A CPU stage made as a planner makes it, from parameters in YAML and input types, with memory for
-/// its tensors, each at a protected page.
+/// A CPU stage made as the planner and a run make it, from parameters in YAML and input types. Each
+/// of its tensors ends at a protected page.
 class stage_trial {
  public:
   stage_trial(stage_kind kind, const std::string& parameters, std::vector<tensor_type> inputs = {},
@@ -29,7 +29,7 @@ class stage_trial {
     reserve(prepared_.outputs, at, output_data_, outputs_);
   }
 
-  /// The messages of everything that is wrong; with any, the stage is not made.
+  /// The messages of all diagnostics. After an error the stage is not made.
   std::vector<std::string> complaints() const {
     std::vector<std::string> messages;
     for (const diagnostic& d : problems_.all()) messages.push_back(d.message);

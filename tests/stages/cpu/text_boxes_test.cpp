@@ -16,7 +16,7 @@ using testing::Pointwise;
 constexpr std::int64_t map_rows = 64;
 constexpr std::int64_t map_columns = 96;
 
-/// A map that is `value` where `inside` says so.
+/// A map that is `value` where `inside` returns true.
 template <class Inside>
 std::vector<float> map_of(Inside inside, float value = 0.9F) {
   std::vector<float> map;

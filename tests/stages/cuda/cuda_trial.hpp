@@ -13,9 +13,9 @@
 
 namespace graphline::test {
 
-/// How often a kernel or an operation was enqueued so far, with fake_libraries.cpp: in place of the
-/// project's kernels and of cuDNN and cuBLASLt, for programs that link the fake CUDA runtime, work
-/// that is carried out on the CPU when its turn on a stream comes.
+/// The number of kernels and operations enqueued so far with fake_libraries.cpp. Programs that link
+/// the fake CUDA runtime use it instead of the project's kernels, cuDNN and cuBLASLt; it executes
+/// the work on the CPU in stream order.
 std::size_t enqueued_operations();
 
 /// Stages on the first `cuda` device, real or fake.
@@ -26,7 +26,7 @@ class cuda_trial : public testing::Test {
     return {device_, kind_of(kind), read_arguments(kind_of(kind), yaml), inputs, slots};
   }
 
-  /// What the same stage gives on the host.
+  /// The output of the same stage on the host.
   std::vector<float> on_host(const std::string& kind, const std::string& yaml,
                              const std::vector<tensor_type>& inputs,
                              const std::vector<std::vector<float>>& values) const {
@@ -49,7 +49,7 @@ class cuda_trial : public testing::Test {
     expect_as_on_host(kind, read_arguments(kind_of(kind), yaml), inputs, limit, what);
   }
 
-  /// Products with vectors of every kind of shape, by one kernel.
+  /// Products with vectors of all shapes, by one kernel.
   void expect_fused_gemv_as_on_host() const {
     for (const gemv_case& wanted : gemv_cases()) {
       expect_as_on_host("matmul", "{method: fused}", {floats(wanted.a), floats(wanted.x)}, 1e-5,

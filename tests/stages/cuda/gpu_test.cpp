@@ -1,5 +1,5 @@
-// The stages of a `cuda` device on a GPU, against the host: the real kernels and libraries. Skipped
-// where there is no GPU.
+// The stages of a `cuda` device on a GPU, compared with the host: the real kernels and libraries.
+// Skipped without a GPU.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace graphline::test {
 
 namespace {
 
-/// Of results whose sums are made of operands with 24, 11, 11 and 8 bits.
+/// Limits for sums of operands with 24, 11, 11 and 8 bits.
 double tolerance(precision p) {
   switch (p) {
     case precision::float32:

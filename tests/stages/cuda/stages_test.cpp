@@ -22,7 +22,7 @@ using testing::StartsWith;
 
 class cuda_stages : public cuda_trial {
  protected:
-  /// Two slots that are enqueued in turns give what each gives on the host.
+  /// Two slots enqueued alternately give the results of the host.
   void expect_two_slots_as_on_host(const std::string& yaml, const shape& input, double limit) {
     const auto first = some_values(input.elements(), 1);
     const auto second = some_values(input.elements(), 2);
