@@ -5,17 +5,17 @@
 
 namespace graphline {
 
-/// A duration, or a point on the monotonic clock, as a whole number of nanoseconds.
+/// A duration or a time stamp in nanoseconds.
 using nanoseconds = std::int64_t;
 
-/// The host's monotonic clock (CLOCK_MONOTONIC): the one clock every host stamp is taken from.
+/// Reads CLOCK_MONOTONIC, the clock of all host time stamps.
 inline nanoseconds now() noexcept {
   timespec t;
   ::clock_gettime(CLOCK_MONOTONIC, &t);
   return nanoseconds{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
 }
 
-/// Tells the core that this is a polling loop, so that it saves power and leaves its sibling room.
+/// Pauses the core in a polling loop, which saves power and frees resources for its sibling thread.
 inline void pause_briefly() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();

@@ -4,16 +4,16 @@
 
 namespace graphline {
 
-/// What a piece of work amounts to, whatever runs it. Conventions: one MAC is two FLOPs; bytes
-/// count each input, weight and output once; element-wise layers, pools and norms count the
+/// Theoretical cost of an operation, independent of its implementation. One MAC is two FLOPs. Bytes
+/// count each input, weight and output once. Element-wise layers, pools and norms count the
 /// arithmetic of their formula in `flops` and no MACs. docs/costs.md has every formula.
 struct cost {
-  std::int64_t parameters = 0;  ///< weights, as a number of elements
+  std::int64_t parameters = 0;  ///< number of weight elements
   std::int64_t macs = 0;
   std::int64_t flops = 0;  ///< 2 * macs plus the rest
   std::int64_t bytes_read = 0;
   std::int64_t bytes_written = 0;
-  std::int64_t bytes_rearranged = 0;  ///< read and written beyond them by an implementation: copies
+  std::int64_t bytes_rearranged = 0;  ///< extra traffic of an implementation that copies data
 
   cost& operator+=(const cost& other) noexcept {
     parameters += other.parameters;

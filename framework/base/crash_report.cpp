@@ -20,7 +20,7 @@ namespace {
 struct crash_signal {
   int number;
   std::string_view meaning;
-  bool by_memory = false;  ///< maybe
+  bool by_memory = false;  ///< possibly caused by an invalid access
 };
 constexpr std::array crash_signals = {
     crash_signal{SIGSEGV, "SIGSEGV, access to memory that is not its own", true},
@@ -35,7 +35,7 @@ std::array<std::atomic<char*>, 64> temporary_paths;
 std::atomic<bool> crashed{false};
 std::atomic<const char*> remedy_on_crash{nullptr};
 
-/// What was at work: the calling thread's stage.
+/// Prints the crash line with the calling thread's stage.
 void tell_crash(const crash_signal& signal) noexcept {
   signal_line line;
   line.add("\nerror: ");
@@ -59,14 +59,14 @@ void tell_crash(const crash_signal& signal) noexcept {
 
 void on_crash(int signal, siginfo_t* info, void* /*context*/) {
   const auto of = std::ranges::find(crash_signals, signal, &crash_signal::number);
-  // A second thread that crashes, or this handler, finds the work done.
+  // Only the first crash reports; another thread, or this handler itself, may crash too.
   if (!crashed.exchange(true)) {
     tell_crash(*of);
     remove_unfinished_files();
   }
   ::sigaction(signal, &earlier_actions[static_cast<std::size_t>(of - crash_signals.begin())],
               nullptr);
-  // An instruction at fault is carried out again; what was sent has to be sent again.
+  // A faulting instruction executes again; a signal that was sent must be raised again.
   if (info->si_code <= 0) ::raise(signal);
 }
 

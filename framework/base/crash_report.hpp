@@ -5,22 +5,20 @@
 
 namespace graphline {
 
-/// Makes a crash (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT) print one line that names the stage,
-/// its kind and plug-in and the frame, and remove the files that `removed_on_crash` names. The
-/// signal then does what it would have done: end the program, with a core file where these are on,
-/// or have a sanitizer report it. For programs; call it once, early in `main`.
+/// Installs handlers for SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT. They print one line that
+/// names the stage, its kind and plug-in and the frame, remove the files of `removed_on_crash`, and
+/// restore the earlier handler. Call it once, early in `main`.
 void report_crashes() noexcept;
 
-/// Adds what to try to the lines of later crashes that a wrong access to memory may have caused: a
-/// text that stays to the end of the program; null for nothing.
+/// Sets the remedy printed after crashes that an invalid memory access may have caused. The text
+/// must stay valid until the program ends; null prints none.
 void suggest_on_crash(const char* remedy) noexcept;
 
-/// Removes the files that `removed_on_crash` names, for an end without a crash that does not come
-/// back either.
+/// Removes the files of `removed_on_crash`. For exits that skip destructors.
 void remove_unfinished_files() noexcept;
 
-/// A temporary file that must not outlive a crash, while this exists. Of more than 64 at once the
-/// further ones stay.
+/// Registers a temporary file to be removed on a crash during this object's lifetime. Beyond 64
+/// files at once, further ones are not removed.
 class removed_on_crash {
  public:
   removed_on_crash() = default;

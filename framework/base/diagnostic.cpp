@@ -19,7 +19,7 @@ namespace graphline {
 namespace {
 
 constexpr std::string_view ellipsis = "...";
-constexpr std::size_t widest_line = 120;  ///< columns; what is longer is cut
+constexpr std::size_t widest_line = 120;  ///< columns; longer lines are cut
 constexpr std::size_t before_place = 50;  ///< characters kept before the place when a line is cut
 
 std::string to_spaces(std::string_view text) {
@@ -36,11 +36,11 @@ std::size_t step_back(std::string_view line, std::size_t end, std::size_t count)
   return at;
 }
 
-/// The line and, under it, "^~~~" at the bytes from `begin` to `end`; of a long line what is around
-/// the place.
+/// The line, cut around the place if long, and a line with "^~~~" under the bytes from `begin` to
+/// `end`.
 std::pair<std::string, std::string> excerpt(std::string_view line, std::size_t begin,
                                             std::size_t end) {
-  // Bytes bound columns from above, so a line short in bytes needs no cutting.
+  // A line has at most as many columns as bytes.
   std::size_t at = line.size() > widest_line ? step_back(line, begin, before_place) : 0;
   std::string text(at > 0 ? ellipsis : "");
   std::string marks = to_spaces(text);
@@ -53,7 +53,7 @@ std::pair<std::string, std::string> excerpt(std::string_view line, std::size_t b
     const std::size_t width = shown && !tab ? display_width(*next.code) : 1;
     text += shown ? raw : "?";
     if (at < begin) {
-      marks += tab ? "\t" : std::string(width, ' ');  // a tab stays, so that what follows lines up
+      marks += tab ? "\t" : std::string(width, ' ');  // keeps tabs to align the caret
     } else if (!pointed) {
       marks += '^' + std::string(std::max<std::size_t>(width, 1) - 1, '~');
       pointed = true;
@@ -64,7 +64,7 @@ std::pair<std::string, std::string> excerpt(std::string_view line, std::size_t b
     at += next.bytes;
   }
   if (at < line.size()) text += ellipsis;
-  if (!pointed) marks += '^';  // behind the line
+  if (!pointed) marks += '^';  // at the end of the line
   return {std::move(text), std::move(marks)};
 }
 
@@ -78,7 +78,7 @@ std::string_view word_for(severity s) {
   return s == severity::error ? "error" : "warning";
 }
 
-/// A message as it is, or its beginning and its end, where the remedy stands.
+/// Shortens a long message to its beginning and its end, which has the remedy.
 std::string bounded(std::string_view message) {
   constexpr std::size_t longest = 2000;
   constexpr std::size_t end = 500;
@@ -121,7 +121,7 @@ void diagnostics::warning(const graphline::place& where, std::string message) {
 }
 
 std::string diagnostics::render(std::size_t limit) const {
-  // What belongs to no file comes first, then the files in the order in which they were met.
+  // Diagnostics without a file come first, then the files in order of first use.
   std::map<const source_text*, std::size_t> files{{nullptr, 0}};
   for (const diagnostic& d : all_) files.try_emplace(d.place.source.get(), files.size());
   const auto key = [&](const diagnostic& d) {
@@ -129,7 +129,7 @@ std::string diagnostics::render(std::size_t limit) const {
   };
   std::vector<std::reference_wrapper<const diagnostic>> sorted(all_.begin(), all_.end());
   std::ranges::stable_sort(sorted, std::less<>(), key);
-  // A value that is used twice is wrong once.
+  // A value that is used twice is reported once.
   const auto again = [&](const diagnostic& a, const diagnostic& b) {
     return key(a) == key(b) && a.message == b.message;
   };
@@ -150,7 +150,7 @@ void diagnostics::throw_if_errors() const {
 
 namespace {
 
-/// ASCII letters in lower case, and "-" as "_": differences that are never meant.
+/// Ignores case and the difference between "-" and "_".
 std::string folded(std::string_view word) {
   std::string result(word);
   for (char& c : result) {
@@ -160,8 +160,8 @@ std::string folded(std::string_view word) {
   return result;
 }
 
-/// Edits from `a` to `b`: Damerau's and Levenshtein's distance in its restricted form, in which no
-/// part of a word is edited twice. Three rows of the table are kept.
+/// Restricted Damerau-Levenshtein distance (optimal string alignment), with three rows of the
+/// table.
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before_last(b.size() + 1);
   std::vector<std::size_t> last(b.size() + 1);
@@ -189,8 +189,8 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
   for (const std::string& candidate : candidates) {
     const std::size_t shorter = std::min(word.size(), candidate.size());
     const std::size_t longer = std::max(word.size(), candidate.size());
-    // A third of the letters may be wrong, but no more than three. Words of three letters or fewer
-    // are too near to each other for that: "gpu" is no slip for "cpu".
+    // Up to a third of the letters may differ, at most three. Words of up to three letters are too
+    // similar for that: "gpu" is not a typo of "cpu".
     const std::size_t allowed = longer <= 3 ? 0 : std::min<std::size_t>(longer / 3, 3);
     if (shorter == 0 || longer - shorter > allowed) continue;
     const std::size_t edits = distance(folded(word), folded(candidate));

@@ -7,18 +7,18 @@
 
 namespace graphline {
 
-/// How a graphline program ends; the numbers are its exit status.
+/// Exit status of the programs.
 enum class exit_status : int {
   done = 0,
   run_failed = 1,     ///< a stage, the device or an output failed while running
   bad_input = 2,      ///< the command line or a file is wrong
-  no_device = 3,      ///< the device asked for cannot be had
+  no_device = 3,      ///< the requested device is not available
   gate_failed = 4,    ///< all ran, and a --fail-if condition holds or cannot be judged
   interrupted = 130,  ///< Ctrl-C; what was measured so far is reported
 };
 
-/// Base of everything Graphline throws. `what()` is a whole message for a person: it names the
-/// place and, where there is one, the remedy.
+/// Base of all exceptions that Graphline throws. `what()` is a complete message for users: it names
+/// the place and, if known, the remedy.
 class error : public std::runtime_error {
  public:
   error(exit_status status, const std::string& message)
@@ -30,46 +30,47 @@ class error : public std::runtime_error {
   exit_status status_;
 };
 
-/// A command line or file that is wrong. Exit status 2.
+/// Invalid command line or file. Exit status 2.
 class input_error : public error {
  public:
   explicit input_error(const std::string& message) : error(exit_status::bad_input, message) {}
 };
 
-/// Something failed while running. Exit status 1.
+/// Failure during a run. Exit status 1.
 class run_error : public error {
  public:
   explicit run_error(const std::string& message) : error(exit_status::run_failed, message) {}
 };
 
-/// One whose message begins with the stage and the frame that it is of.
+/// A `run_error` whose message begins with the stage and the frame.
 class stage_failure : public run_error {
  public:
   using run_error::run_error;
 };
 
-/// The device asked for cannot be had. Exit status 3.
+/// The requested device is not available. Exit status 3.
 class no_device_error : public error {
  public:
   explicit no_device_error(const std::string& message) : error(exit_status::no_device, message) {}
 };
 
-/// A stop was requested before there was anything to report. Exit status 130.
+/// The run stopped on request before it had anything to report. Exit status 130.
 class interrupted_error : public error {
  public:
   explicit interrupted_error(const std::string& message)
       : error(exit_status::interrupted, message) {}
 };
 
-/// What an exception says, for a message; of too little memory the standard library says only
-/// "std::bad_alloc". Takes no memory itself.
+/// `e.what()`, or "out of memory" for the standard library's allocation failures. Does not
+/// allocate.
 inline const char* reason_of(const std::exception& e) noexcept {
   const bool memory = dynamic_cast<const std::bad_alloc*>(&e) != nullptr ||
                       dynamic_cast<const std::length_error*>(&e) != nullptr;
   return memory ? "out of memory" : e.what();
 }
 
-/// The same of whatever is caught, from within the catch block, until its end.
+/// `reason_of` the exception being handled. Call it within the catch block; the text is valid until
+/// the block ends.
 inline const char* reason_of_caught() noexcept {
   try {
     throw;

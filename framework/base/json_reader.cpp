@@ -10,7 +10,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-/// What nlohmann's parser says, without its own number and position.
+/// The parser's message without its number and position.
 std::string reason_of(std::string_view what) {
   constexpr std::string_view dash = " - ";
   constexpr std::string_view bracket = "] ";
@@ -24,8 +24,8 @@ std::string reason_of(std::string_view what) {
   return std::string(reason);
 }
 
-/// Builds the value of what nlohmann's parser comes upon. Its own builder with a callback looks
-/// through all that an object holds after each value in it.
+/// SAX handler that builds the value. nlohmann's builder with a callback takes quadratic time in
+/// the size of objects.
 class builder {
  public:
   explicit builder(std::size_t text_bytes) : left_(10 * text_bytes + (std::size_t{32} << 20)) {}
@@ -61,14 +61,14 @@ class builder {
   json result() { return std::move(whole_); }
 
  private:
-  /// Counts bytes of memory, about as many as a value takes. Results of ours take 2 to 6 times the
-  /// bytes of their text, and weights' headers 9 times.
+  /// Counts a value's memory in bytes, approximately. Result files take 2 to 6 times the size of
+  /// their text, headers of weights 9 times.
   void take(std::size_t bytes) {
     if (bytes > left_) throw json_error(1, "it holds more values than a file of its size may");
     left_ -= bytes;
   }
 
-  /// Where the value now stands.
+  /// Inserts a value and returns its address.
   json* place(json&& value) {
     if (open_.empty()) return &(whole_ = std::move(value));
     json* const in = open_.back();
@@ -76,7 +76,7 @@ class builder {
       return &in->get_ref<json::array_t&>().emplace_back(std::move(value));
     }
     auto& members = in->get_ref<json::object_t&>();
-    std::vector<json::object_t::value_type>& all = members;  // without a search for its key
+    std::vector<json::object_t::value_type>& all = members;  // does not search for the key
     return &all.emplace_back(std::move(key_), std::move(value)).second;
   }
 
@@ -102,9 +102,9 @@ class builder {
   }
 
   json whole_;
-  std::vector<json*> open_;  ///< lists and objects that the next value lies in, the innermost last
+  std::vector<json*> open_;  ///< open lists and objects, the innermost last
   std::string key_;
-  std::size_t left_;  ///< bytes that values may still take
+  std::size_t left_;  ///< remaining bytes
 };
 
 }  // namespace

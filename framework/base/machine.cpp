@@ -26,7 +26,7 @@ std::optional<std::uint64_t> meminfo_bytes(const fs::path& root, std::string_vie
   return std::nullopt;
 }
 
-/// The least of what is known.
+/// The minimum of the known values.
 std::optional<std::uint64_t> least(std::optional<std::uint64_t> a, std::optional<std::uint64_t> b) {
   return a && b ? std::min(a, b) : std::max(a, b);
 }
@@ -35,7 +35,7 @@ void keep_to(const ::cpu_set_t& cpus) noexcept {
   static_cast<void>(::sched_setaffinity(0, sizeof cpus, &cpus));
 }
 
-/// The folder that a variable names; empty when it names none.
+/// The value of an environment variable as a path; may be empty.
 fs::path folder_from(const char* variable) {
   const char* value = std::getenv(variable);
   return value == nullptr ? "" : value;
@@ -45,8 +45,7 @@ fs::path folder_from(const char* variable) {
 
 int usable_cores() {
   int cores = static_cast<int>(affinity_cpus().size());
-  // More than a `cpu_set_t` holds: the standard library counts the machine's, whatever the
-  // affinity.
+  // Machines with more CPUs than a `cpu_set_t` holds: the standard library ignores the affinity.
   if (cores == 0) cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   if (const auto limit = read_cgroup_limits().cpus; limit && *limit < cores) {
     cores = std::max(1, static_cast<int>(*limit));
@@ -110,7 +109,7 @@ fs::path cache_folder() {
 
 namespace {
 
-/// Whether a comma-separated list has that word.
+/// Whether a comma-separated list contains a word.
 bool lists(std::string_view list, std::string_view word) {
   while (!list.empty()) {
     const auto entry = list.substr(0, list.find(','));
@@ -120,9 +119,8 @@ bool lists(std::string_view list, std::string_view word) {
   return false;
 }
 
-/// The group of the process in the hierarchy of a controller of version 1 or, without one, in that
-/// of version 2: "pod/task" of the line "4:memory:/pod/task" or "0::/pod/task" of
-/// /proc/self/cgroup.
+/// The process's group in the hierarchy of a version 1 controller, or of version 2 if `controller`
+/// is empty: "pod/task" from the line "4:memory:/pod/task" or "0::/pod/task" of /proc/self/cgroup.
 std::optional<fs::path> group_of_process(const fs::path& root, std::string_view controller) {
   std::ifstream groups(root / "proc/self/cgroup");
   for (std::string line; std::getline(groups, line);) {
@@ -138,11 +136,11 @@ std::optional<fs::path> group_of_process(const fs::path& root, std::string_view 
 }
 
 struct mounted_hierarchy {
-  fs::path group;  ///< at the mount's top, "pod" of a container's
+  fs::path group;  ///< group at the root of the mount, such as "pod" in a container
   fs::path folder;
 };
 
-/// Where such a hierarchy is mounted, by /proc/self/mountinfo, or where it usually is.
+/// The mount of a hierarchy from /proc/self/mountinfo, else its usual place.
 mounted_hierarchy mount_of(const fs::path& root, std::string_view controller) {
   std::ifstream mounts(root / "proc/self/mountinfo");
   for (std::string line; std::getline(mounts, line);) {
@@ -162,29 +160,28 @@ mounted_hierarchy mount_of(const fs::path& root, std::string_view controller) {
   return {"", root / "sys/fs/cgroup" / controller};
 }
 
-/// The folders of the process's group and of those above it. Seen from within a container, its
-/// group is the top.
+/// Folders of the process's group and its visible ancestors. In a container, its group is the root.
 std::vector<fs::path> group_folders(const fs::path& root, std::string_view controller) {
   const auto group = group_of_process(root, controller);
   const auto mount = mount_of(root, controller);
   std::vector<fs::path> folders = {mount.folder};
   if (!group) return folders;
   const auto below = mount.group.empty() ? *group : group->lexically_relative(mount.group);
-  if (below.empty() || below.string().starts_with("..")) return folders;  // outside of the mount
+  if (below.empty() || below.string().starts_with("..")) return folders;  // outside the mount
   for (const auto& part : below) {
     if (part != ".") folders.push_back(folders.back() / part);
   }
   return folders;
 }
 
-/// Where there is a number; "max" is none.
+/// The number in a file; empty for "max".
 std::optional<std::int64_t> number_in(const fs::path& path) {
   std::ifstream file(path);
   std::int64_t value = 0;
   return file >> value ? std::optional(value) : std::nullopt;
 }
 
-/// Of a file of lines "name value".
+/// The value of `name` in a file with lines "name value".
 std::optional<std::int64_t> statistic(const fs::path& path, std::string_view name) {
   std::ifstream file(path);
   std::string key;
@@ -199,10 +196,10 @@ void take_least(std::optional<Value>& least, Value value) {
   least = std::min(least.value_or(value), value);
 }
 
-/// `cached`: page cache among what is used, which is given back where memory is short.
+/// `cached`: reclaimable page cache, included in `used`.
 void limit_memory(cgroup_limits& limits, std::optional<std::int64_t> limit,
                   std::optional<std::int64_t> used, std::optional<std::int64_t> cached) {
-  constexpr std::int64_t none = std::int64_t{1} << 62;  // version 1 has a number for no limit
+  constexpr std::int64_t none = std::int64_t{1} << 62;  // version 1: a huge number means no limit
   if (!limit || *limit < 0 || *limit >= none) return;
   const auto left =
       std::clamp<std::int64_t>(*limit - used.value_or(0) + cached.value_or(0), 0, *limit);
@@ -221,7 +218,7 @@ cgroup_limits read_cgroup_limits(const fs::path& root) {
   for (const auto& folder : group_folders(root, "")) {
     limit_memory(limits, number_in(folder / "memory.max"), number_in(folder / "memory.current"),
                  statistic(folder / "memory.stat", "inactive_file"));
-    // "150000 100000": microseconds in a period of as many.
+    // "150000 100000": quota and period in microseconds.
     std::ifstream cpus(folder / "cpu.max");
     double quota = 0;
     double period = 0;
@@ -231,7 +228,7 @@ cgroup_limits read_cgroup_limits(const fs::path& root) {
     const auto used = number_in(folder / "memory.usage_in_bytes");
     const auto cached = statistic(folder / "memory.stat", "total_inactive_file");
     limit_memory(limits, number_in(folder / "memory.limit_in_bytes"), used, cached);
-    // With those of groups above that cannot be seen from here.
+    // Includes limits of ancestors that are not visible.
     limit_memory(limits, statistic(folder / "memory.stat", "hierarchical_memory_limit"), used,
                  cached);
   }

@@ -11,62 +11,56 @@
 
 namespace graphline {
 
-// What this program may use of the machine.
+// Machine resources available to this process. Tests pass the `root` of a file system of their own.
 
-/// CPUs that this program may keep busy at a time, at least 1: those that its affinity names, or
-/// as many whole ones as its control groups give it the time of, where that is fewer. Further
-/// threads would be stopped again and again.
+/// Number of CPUs that this process can keep busy, at least 1: the CPUs of its affinity mask, or
+/// the whole CPUs of its cgroup quota if that is lower.
 int usable_cores();
 
-/// Bytes of memory that this program may have in all: the machine's, or what its control groups
-/// limit it to. Nothing where the system does not tell. `root`: of the file system, for tests.
+/// Total memory in bytes: the machine's, or the cgroup limit if lower. Empty if unknown.
 std::optional<std::uint64_t> total_memory(const std::filesystem::path& root = "/");
 
-/// Of these, bytes that can be allocated without swapping.
+/// Bytes that can be allocated without swapping, within the same limits. Empty if unknown.
 std::optional<std::uint64_t> available_memory(const std::filesystem::path& root = "/");
 
-/// What the control groups of this process, a container's for instance, leave it of the machine.
-/// What no group limits is absent.
+/// Limits of the control groups of this process, such as a container's. Empty if unlimited.
 struct cgroup_limits {
-  std::optional<std::uint64_t> memory_bytes;       ///< the least of all limits
-  std::optional<std::uint64_t> memory_bytes_left;  ///< the least of a limit less what is used
-  std::optional<double> cpus;                      ///< CPU time for each second: 1.5
+  std::optional<std::uint64_t> memory_bytes;       ///< the lowest limit
+  std::optional<std::uint64_t> memory_bytes_left;  ///< the lowest of limit minus usage
+  std::optional<double> cpus;                      ///< CPU seconds per second
 };
 
-/// Of version 2 (`memory.max`, `cpu.max`) and of version 1 (`memory.limit_in_bytes`,
-/// `cpu.cfs_quota_us`), of the process's group and of all groups above it that can be seen. Page
-/// cache that is given back where memory is short does not count as used. `root`: of the file
-/// system, for tests. What cannot be read limits nothing.
+/// Reads cgroups of version 2 (`memory.max`, `cpu.max`) and 1 (`memory.limit_in_bytes`,
+/// `cpu.cfs_quota_us`): the group of the process and all visible groups above it. Reclaimable page
+/// cache does not count as used. Unreadable files impose no limit.
 cgroup_limits read_cgroup_limits(const std::filesystem::path& root = "/");
 
-/// How long these groups' CPU quotas have held their threads back so far, by `cpu.stat`; nothing
-/// where it does not say.
+/// Total time for which these groups' CPU quotas have throttled threads (`cpu.stat`). Empty if
+/// unknown.
 std::optional<nanoseconds> read_cgroup_throttling(const std::filesystem::path& root = "/");
 
 /// CPUs by number, ascending.
 using cpu_set = std::vector<int>;
 
-/// Which CPUs a device of CPU threads has for itself, and which all other threads.
+/// CPUs reserved for the `host` device, and CPUs of all other threads.
 struct cpu_split {
   cpu_set device;
-  cpu_set others;  ///< both empty: the system's scheduler places threads as it likes
+  cpu_set others;  ///< both empty: the scheduler places threads freely
 };
 
-/// Splits `usable` CPUs for a device of `compute_threads` threads, where these are all the program
-/// may use of a machine with few cores. There the scheduler may leave a device's thread waiting for
-/// milliseconds behind a CPU stage on one core while another core is idle; with more cores it has
-/// better places at hand, and threads kept to theirs would be in the way of other programs'.
+/// Splits `usable` CPUs for a `host` device of `compute_threads` threads if there are at most 4.
+/// With so few, the scheduler may queue a device thread behind a CPU stage for milliseconds while
+/// another core is idle. With more, pinned threads would collide with other programs.
 cpu_split split_cpus(const cpu_set& usable, int compute_threads);
 
-/// Those that the affinity of the calling thread names; empty where the system does not tell.
+/// CPUs of the calling thread's affinity mask. Empty if unknown.
 cpu_set affinity_cpus();
 
-/// Those this program may use; empty where it has less time than they have, or the system does not
-/// tell.
+/// `affinity_cpus()`; empty if a cgroup quota grants less CPU time than these have.
 cpu_set usable_cpus();
 
-/// Keeps the calling thread, and threads that it makes meanwhile, to some CPUs while this exists;
-/// no effect for none, and where the system refuses.
+/// Restricts the calling thread, and threads that it creates, to `cpus` during this object's
+/// lifetime. No effect if `cpus` is empty or the system refuses.
 class scoped_cpu_affinity {
  public:
   explicit scoped_cpu_affinity(const cpu_set& cpus) noexcept;
@@ -78,8 +72,8 @@ class scoped_cpu_affinity {
   std::optional<::cpu_set_t> before_;
 };
 
-/// Where the program keeps what it found out about this machine: GRAPHLINE_CACHE, else the folder
-/// graphline in XDG_CACHE_HOME, else in ~/.cache; empty when there is no home folder either.
+/// Folder for measurements of this machine: GRAPHLINE_CACHE, else XDG_CACHE_HOME/graphline, else
+/// ~/.cache/graphline; empty without a home folder.
 std::filesystem::path cache_folder();
 
 }  // namespace graphline

@@ -17,13 +17,13 @@
 namespace graphline {
 namespace {
 
-/// Files of /proc and /sys say nothing of their size.
+/// Reads a file of /proc or /sys, which has no size.
 std::string text_of(const std::string& path) {
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-/// Takes a number and the spaces before it from the beginning of a text.
+/// Removes spaces and a number from the beginning of a text; returns the number.
 template <class Number>
 std::optional<Number> take(std::string_view& text) {
   text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
@@ -53,7 +53,7 @@ nanoseconds thread_processor_time() noexcept {
 
 std::optional<core_times> parse_core_times(std::string_view proc_stat,
                                            const std::vector<int>& cores, long ticks_a_second) {
-  // In the order of the file; the time of guests, which follows, is in `user` already.
+  // In the order of the file. Guest time, which follows, is included in `user`.
   enum { user, nice, system, idle, waiting, interrupts, soft_interrupts, steal, columns };
   const nanoseconds tick = 1'000'000'000 / std::max(ticks_a_second, 1L);
   core_times sum;
@@ -63,7 +63,7 @@ std::optional<core_times> parse_core_times(std::string_view proc_stat,
     proc_stat.remove_prefix(std::min(line.size() + 1, proc_stat.size()));
     if (!line.starts_with("cpu")) continue;
     line.remove_prefix(3);
-    if (line.starts_with(' ')) continue;  // of all cores
+    if (line.starts_with(' ')) continue;  // sum over all cores
     const auto core = take<int>(line);
     if (!core || std::ranges::find(cores, *core) == cores.end()) continue;
     std::array<std::int64_t, columns> ticks{};

@@ -8,43 +8,40 @@
 
 namespace graphline {
 
-/// How long some cores, all of them together, have been at work.
+/// CPU time summed over a set of cores.
 struct core_times {
-  nanoseconds busy = 0;   ///< on any process and in the kernel
-  nanoseconds steal = 0;  ///< in which a hypervisor kept them from running
+  nanoseconds busy = 0;   ///< all processes and the kernel
+  nanoseconds steal = 0;  ///< taken by a hypervisor
 };
 
-/// The machine at a moment. Nothing where the system does not tell.
+/// Snapshot of the machine. Empty values are unknown.
 struct machine_state {
-  nanoseconds at = 0;                   ///< host clock
-  nanoseconds own = 0;                  ///< `processor_time()`
-  int cores = 0;                        ///< that this process may run on, by its affinity
-  std::optional<core_times> used = {};  ///< of these cores
-  std::optional<double> load = {};      ///< threads that ran or could have, over the last minute
-  std::optional<double> clock = {};     ///< of the core that the calling thread is on, in MHz
+  nanoseconds at = 0;                         ///< host clock
+  nanoseconds own = 0;                        ///< `processor_time()`
+  int cores = 0;                              ///< in the affinity mask of this process
+  std::optional<core_times> used = {};        ///< of these cores
+  std::optional<double> load = {};            ///< load average over one minute
+  std::optional<double> clock = {};           ///< of the calling thread's core, in MHz
   std::optional<nanoseconds> throttled = {};  ///< `read_cgroup_throttling()`
 };
 
-/// Reads some files of /proc and /sys; takes a fraction of a millisecond.
+/// Reads files of /proc and /sys, in less than a millisecond.
 machine_state read_machine_state();
 
-/// Processor time of all threads of this process so far.
+/// CPU time of all threads of this process.
 nanoseconds processor_time();
 
-/// Of the calling thread alone.
+/// CPU time of the calling thread.
 nanoseconds thread_processor_time() noexcept;
 
-// What these files say.
-
-/// Of /proc/stat, in ticks of which a second has `ticks_a_second`: the sum over the lines "cpuN" of
-/// `cores`. Nothing where one of them is missing.
+/// Parses /proc/stat and sums the lines "cpuN" of `cores`. Empty if one of them is missing.
 std::optional<core_times> parse_core_times(std::string_view proc_stat,
                                            const std::vector<int>& cores, long ticks_a_second);
 
-/// Of /proc/loadavg.
+/// Parses /proc/loadavg.
 std::optional<double> parse_load_average(std::string_view proc_loadavg);
 
-/// Of a file scaling_cur_freq, in MHz.
+/// Parses scaling_cur_freq; returns MHz.
 std::optional<double> parse_cpu_clock(std::string_view kilohertz);
 
 }  // namespace graphline

@@ -8,17 +8,16 @@
 
 namespace graphline {
 
-/// The text of one file that a user wrote, kept so that diagnostics can show its lines.
+/// Text of an input file, kept so that diagnostics can show its lines.
 class source_text {
  public:
-  /// `name` is shown in messages (usually the path as the user gave it). A UTF-8 byte order mark at
-  /// the beginning of `text` is dropped, so that columns count what one sees.
+  /// `name` appears in messages. Drops a leading UTF-8 byte order mark, so that columns are right.
   source_text(std::string name, std::string text);
 
   const std::string& name() const noexcept { return name_; }
   const std::string& text() const noexcept { return text_; }
 
-  /// Line `number`, counted from 1, without its end; empty outside the text.
+  /// Line `number`, counted from 1, without its line end; empty beyond the text.
   std::string_view line(std::size_t number) const noexcept;
 
  private:
@@ -27,7 +26,7 @@ class source_text {
   std::vector<std::size_t> starts_;
 };
 
-/// Where something was written. A default-made place is "nowhere": a value built in C++.
+/// Source location of a value. Default-constructed for values built in C++.
 struct place {
   std::shared_ptr<const source_text> source;
   std::size_t line = 0;    ///< from 1; 0 when there is no source line
@@ -38,7 +37,7 @@ struct place {
 
   bool operator==(const place&) const = default;
 
-  /// Whether it was given on the command line: relative paths start at the working directory then.
+  /// True for command-line options, whose relative paths start at the working directory.
   bool on_command_line() const noexcept { return source != nullptr && line == 0; }
 };
 

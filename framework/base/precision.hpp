@@ -7,12 +7,12 @@
 
 namespace graphline {
 
-/// How a device stage may compute.
+/// Arithmetic of a device stage.
 enum class precision {
   float32,   ///< IEEE float32 throughout
-  tf32,      ///< float32 in memory, products of operands rounded to 10 bits of mantissa
-  float16,   ///< IEEE half in memory, sums in float32
-  bfloat16,  ///< bfloat16 in memory, sums in float32
+  tf32,      ///< float32 in memory, operands of products rounded to 10 mantissa bits
+  float16,   ///< IEEE half in memory, float32 accumulation
+  bfloat16,  ///< bfloat16 in memory, float32 accumulation
 };
 
 inline constexpr word<precision> precision_words[] = {{"float32", precision::float32},
@@ -24,12 +24,12 @@ struct words_of<precision> {
   static constexpr const auto& table = precision_words;
 };
 
-/// Bytes of an element inside a stage of that precision.
+/// Size of an element within a stage of this precision.
 constexpr std::size_t element_bytes(precision p) noexcept {
   return p == precision::float32 || p == precision::tf32 ? 4 : 2;
 }
 
-/// The type of these elements.
+/// Type of these elements.
 constexpr dtype element_of(precision p) noexcept {
   if (p == precision::float16) return dtype::float16;
   return p == precision::bfloat16 ? dtype::bfloat16 : dtype::float32;

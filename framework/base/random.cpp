@@ -6,13 +6,13 @@
 namespace graphline {
 
 void normal_generator::fill(std::span<double> values) {
-  // In [-1, 1). Exact: doubling a uniform number and taking one from it rounds nothing.
+  // In [-1, 1), exact: doubling and subtracting 1 does not round.
   const auto uniform = [this] { return 2.0 * uniform_unit(bits_) - 1.0; };
   for (std::size_t i = 0; i < values.size(); i += 2) {
     double x;
     double y;
     double square;
-    do {  // until (x, y) lies within the unit circle: 4 / pi tries on average
+    do {  // rejects points outside the unit circle: 4 / pi tries on average
       x = uniform();
       y = uniform();
       square = x * x + y * y;

@@ -12,8 +12,7 @@
 
 namespace graphline {
 
-/// A line for standard error that a signal handler may put together: takes no memory and no lock.
-/// What does not fit is left out.
+/// Async-signal-safe line for standard error, truncated to its buffer.
 class signal_line {
  public:
   void add(std::string_view text) noexcept {
@@ -30,7 +29,7 @@ class signal_line {
     } while (number > 0);
     add({digits + begin, sizeof digits - begin});
   }
-  /// As `to_string` has it.
+  /// Same text as `to_string`.
   void add(const stage_label& label) noexcept {
     add("stage '");
     add(label.stage);
@@ -43,7 +42,7 @@ class signal_line {
     add(")");
   }
   void print() const noexcept {
-    if (::write(STDERR_FILENO, text_, used_) < 0) return;  // nobody to be told
+    if (::write(STDERR_FILENO, text_, used_) < 0) return;  // the failure cannot be reported
   }
 
  private:

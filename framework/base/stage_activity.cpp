@@ -41,8 +41,7 @@ std::string to_string(const stage_point& at) {
   return to_string(*at.stage) + (frame ? ", frame " + std::to_string(at.frame) : "");
 }
 
-/// Has a handler of a full stack use another one, which the activity keeps. Leaves one that a
-/// sanitizer has set up.
+/// Sets an alternate signal stack, for stack overflows. Keeps one that a sanitizer has set.
 void thread_activity::prepare_stack() noexcept {
   stack_t now{};
   if (::sigaltstack(nullptr, &now) != 0 || (now.ss_flags & SS_DISABLE) == 0) return;
@@ -54,7 +53,7 @@ void thread_activity::prepare_stack() noexcept {
   ::sigaltstack(&now, nullptr);
 }
 
-/// The thread of an activity ends.
+/// Called at thread exit.
 void thread_activity::detach(void* activity) noexcept {
   auto& own = *static_cast<thread_activity*>(activity);
   stack_t now{};
@@ -69,7 +68,7 @@ void thread_activity::detach(void* activity) noexcept {
 
 thread_activity& thread_activity::attach() noexcept {
   static thread_activity without_memory;
-  // A thread-local object with a destructor ends the program where there is no memory for it.
+  // A thread-local object with a destructor would terminate the program if memory is exhausted.
   static const auto at_end = [] {
     std::optional<pthread_key_t> key(std::in_place);
     if (::pthread_key_create(&*key, detach) != 0) key.reset();

@@ -8,22 +8,22 @@
 
 namespace graphline {
 
-/// What messages call a stage. Labels stay to the end of the program, so that any thread and any
-/// signal handler may read one.
+/// Name of a stage in messages. Labels live until the program ends, so that any thread and signal
+/// handler may read them.
 struct stage_label {
   std::string stage;
   std::string kind;
-  std::string plugin;  ///< the file its kind comes from; empty for a kind of the program's own
+  std::string plugin;  ///< file of the kind; empty for a built-in kind
 };
 
-/// The label of these texts; the same one each time.
+/// The label with these texts; equal texts give the same pointer.
 const stage_label* stage_label_of(const std::string& stage, const std::string& kind,
                                   const std::string& plugin);
 
 /// "stage 'track' (my.track of plug-in /opt/track.so)"
 std::string to_string(const stage_label& label);
 
-/// What a thread works on: a frame of a stage, or getting the stage ready.
+/// Current work of a thread: a frame of a stage, or the preparation of the stage.
 struct stage_point {
   static constexpr std::int64_t getting_ready = -1;
 
@@ -33,16 +33,17 @@ struct stage_point {
   bool operator==(const stage_point&) const = default;
 };
 
-/// "stage 'track' (my.track of plug-in /opt/track.so), frame 12"; of a point at a stage.
+/// "stage 'track' (my.track of plug-in /opt/track.so), frame 12".
+/// @pre `at.stage` is not null
 std::string to_string(const stage_point& at);
 
-/// The point of one thread, which that thread writes and every other may read.
+/// The `stage_point` of one thread: written by that thread, readable by all.
 class thread_activity {
  public:
-  /// The calling thread's.
+  /// Activity of the calling thread.
   static thread_activity& own() noexcept { return own_ != nullptr ? *own_ : attach(); }
 
-  /// Calls `take` for each thread that is at a stage. Async-signal-safe if `take` is.
+  /// Calls `take` for each thread that works on a stage. Async-signal-safe if `take` is.
   template <class Take>
   static void each(const Take& take) {
     for (const thread_activity* t = first_.load(std::memory_order_acquire); t != nullptr;
@@ -73,10 +74,10 @@ class thread_activity {
   std::atomic<std::int64_t> frame_{0};
   std::atomic<bool> taken_{true};
   std::unique_ptr<std::byte[]> stack_;  ///< of signal handlers
-  thread_activity* next_ = nullptr;     ///< activities are used again and never freed
+  thread_activity* next_ = nullptr;     ///< activities are reused and never freed
 };
 
-/// The calling thread is at a point while this exists, and then where it was before. Two stores.
+/// Sets the calling thread's point and restores the previous one. Costs two stores.
 class stage_scope {
  public:
   explicit stage_scope(stage_point at) noexcept : own_(thread_activity::own()), before_(own_.at()) {

@@ -7,17 +7,17 @@
 
 namespace graphline {
 
-/// A request to stop early, set from a signal handler or another thread, polled between frames.
-/// Lock-free, so that a signal handler may set it.
+/// Request to stop early, polled between frames. Lock-free, so that a signal handler may raise it.
 class stop_request {
  public:
   stop_request() noexcept = default;
 
-  /// Also raised when `outer` is, so that a part of the work can be stopped without the rest.
-  /// `outer` may be null; it must outlive this one.
+  /// Also raised when `outer` is, so that a part of the work can stop alone. `outer` may be null
+  /// and must outlive this object.
   explicit stop_request(const stop_request* outer) noexcept : outer_(outer) {}
 
-  /// Also raised from the moment `at` of the host's clock on. Before anybody polls it.
+  /// Also raised from host time `at` on.
+  /// @pre no thread polls it yet
   void raise_at(nanoseconds at) noexcept { at_ = at; }
 
   void raise() noexcept { raised_.store(true, std::memory_order_relaxed); }

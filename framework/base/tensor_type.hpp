@@ -13,16 +13,15 @@ namespace graphline {
 /// Element type of a tensor.
 enum class dtype { float32, float64, float16, bfloat16, int64, int32, uint8 };
 
-/// The name used in YAML and in every output, such as "float32".
+/// Name in YAML and reports, such as "float32".
 std::string_view to_string(dtype type) noexcept;
 
-/// The dtype of that name, or nothing.
+/// The dtype with this name; empty if there is none.
 std::optional<dtype> dtype_from(std::string_view name) noexcept;
 
-/// Every dtype's name, for messages and suggestions.
 const std::vector<std::string>& dtype_names();
 
-/// Bytes of one element.
+/// Size of one element in bytes.
 std::size_t size_of(dtype type) noexcept;
 
 /// Extents of a tensor, outermost first, row-major; no extents is a scalar.
@@ -36,10 +35,10 @@ class shape {
   std::int64_t operator[](std::size_t axis) const { return extents_[axis]; }
   const std::vector<std::int64_t>& extents() const noexcept { return extents_; }
 
-  /// Number of elements; nothing if an extent is negative or the product exceeds 2^62.
+  /// Number of elements; empty if an extent is negative or the product exceeds 2^62.
   std::optional<std::int64_t> checked_elements() const noexcept;
 
-  /// Number of elements of a shape already known to be sound; of any other the largest there is.
+  /// Number of elements; INT64_MAX if `checked_elements()` is empty.
   std::int64_t elements() const noexcept;
 
   bool operator==(const shape&) const = default;
@@ -48,10 +47,10 @@ class shape {
   std::vector<std::int64_t> extents_;
 };
 
-/// As a reader writes it: "[32, 3, 224, 224]".
+/// "[32, 3, 224, 224]".
 std::string to_string(const shape& s);
 
-/// Shape and element type: all that is known of a tensor before it has memory.
+/// Shape and element type of a tensor.
 struct tensor_type {
   graphline::shape shape;
   dtype element = dtype::float32;
@@ -67,14 +66,13 @@ struct tensor_type {
 /// "float32 [32, 3, 224, 224]".
 std::string to_string(const tensor_type& type);
 
-/// How the elements of a tensor [n, c, h, w] on a device lie in memory. Every other tensor is
-/// row-major.
+/// Memory layout of a 4-D device tensor [n, c, h, w]. All other tensors are row-major.
 enum class tensor_layout {
   row_major,      ///< as [n, c, h, w]
   channels_last,  ///< as [n, h, w, c]
 };
 
-/// A tensor in memory that somebody else owns: packed, row-major, on the side the holder says.
+/// Non-owning view of a packed, row-major tensor in host or device memory.
 struct tensor_view {
   void* data = nullptr;
   tensor_type type;
@@ -85,7 +83,7 @@ struct tensor_view {
   }
 };
 
-/// A tensor that its holder only reads, likewise.
+/// Read-only `tensor_view`.
 struct const_tensor_view {
   const void* data = nullptr;
   tensor_type type;
@@ -96,7 +94,7 @@ struct const_tensor_view {
   }
 };
 
-/// A weight by name, in host memory.
+/// A named weight in host memory.
 struct named_tensor {
   std::string name;  ///< as in PyTorch's state dict: "0.weight", "bn.running_mean"
   tensor_type type;

@@ -62,7 +62,7 @@ std::shared_ptr<const source_text> read_text_file(const std::string& path, std::
   std::size_t count = 0;
   while ((count = std::fread(block.data(), 1, block.size(), file.get())) > 0) {
     text.append(block.data(), count);
-    // Measured while reading, since a pipe or a device does not tell its size.
+    // Checked while reading, since pipes and devices have no size.
     if (text.size() > largest) {
       refuse(path, fmt::format("it is larger than {} MiB, the most that is read", largest >> 20));
     }
@@ -109,7 +109,7 @@ std::string folder_of(const std::string& path) {
 }
 
 std::string suggest_file(const std::string& path) {
-  constexpr std::size_t most_neighbors = 1000;  // files looked at for a name to suggest
+  constexpr std::size_t most_neighbors = 1000;  // maximum number of candidates
   const fs::path wanted(path);
   const fs::path folder = wanted.has_parent_path() ? wanted.parent_path() : fs::path(".");
   std::vector<std::string> names;
@@ -119,7 +119,7 @@ std::string suggest_file(const std::string& path) {
        entry.increment(ignored)) {
     if (entry->is_regular_file(ignored)) names.push_back(entry->path().filename().string());
   }
-  // The names of a folder are no vocabulary: they are not listed when none is near.
+  // 0: does not list the folder if no name is near.
   return suggestion(wanted.filename().string(), names, 0);
 }
 

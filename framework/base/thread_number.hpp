@@ -9,21 +9,20 @@
 
 namespace graphline {
 
-/// A small number for the calling thread: its own for as long as it lives, and never given to
-/// another one.
+/// Small unique number of the calling thread; never reused.
 std::uint32_t thread_number() noexcept;
 
-/// A number for what reports show as a thread of that name and is none of the system's.
+/// Allocates a number for a row that reports show as a thread but that is not a system thread.
 std::uint32_t new_thread_number(std::string_view name);
 
-/// Names the calling thread in reports and, cut to 15 bytes, in the system's and the vendor's
-/// tools. Without memory for that, reports show its number.
+/// Names the calling thread in reports and, truncated to 15 bytes, in system and vendor tools. If
+/// memory is exhausted, reports show its number instead.
 void name_thread(std::string_view name) noexcept;
 
-/// The name of the thread that has, or had, a number: "thread 7" for one that was not named.
+/// Name of the thread with this number; "thread 7" if it has none.
 std::string thread_name(std::uint32_t number);
 
-/// The error where a thread could not be started: "WHAT: the system's reason; the remedy".
+/// Error for a thread that could not be started: "WHAT: system's reason; remedy".
 run_error thread_start_error(std::string_view what, const std::system_error& why);
 
 }  // namespace graphline

@@ -30,11 +30,11 @@ const scale& choose(std::span<const scale> scales, double value, double limit) {
   return found == scales.end() ? scales.back() : *found;
 }
 
-/// So many significant digits, without an exponent: at most `decimals` of them after the point and
-/// all of those before it; "0" for zero.
+/// Formats with `digits` significant digits and no exponent: at most `decimals` after the point and
+/// all before it; "0" for zero.
 std::string significant(double value, int digits, int decimals) {
   if (value == 0) return "0";
-  // Rounding first shows which power of ten the rounded value has: 9.996 is 10.0.
+  // The exponent of the rounded value: 9.996 is 10.0.
   const std::string rounded = fmt::format("{:.{}e}", value, digits - 1);
   const int exponent = std::stoi(rounded.substr(rounded.find('e') + 1));
   return fmt::format("{:.{}f}", value, std::clamp(digits - 1 - exponent, 0, decimals));
@@ -44,7 +44,7 @@ std::string three_significant(double value) {
   return significant(value, 3, 12);
 }
 
-// Below this a value still rounds to three digits before the point.
+// Smaller values round to at most three digits before the point.
 constexpr double below_thousand = 999.5;
 
 }  // namespace
@@ -75,9 +75,9 @@ std::string format_duration(double ns) {
 
 namespace {
 
-/// Takes a number that is not negative from the beginning, and the spaces after it.
+/// Removes a non-negative number and the spaces after it from the beginning of `text`.
 std::optional<double> take_number(std::string_view& text) {
-  // from_chars would also take a sign, "inf" and "nan".
+  // from_chars also accepts a sign, "inf" and "nan".
   const bool begins = !text.empty() && (text[0] == '.' || (text[0] >= '0' && text[0] <= '9'));
   if (!begins) return std::nullopt;
   double value = 0;
@@ -168,7 +168,7 @@ std::string_view symbol_of(unit in) noexcept {
 
 namespace {
 
-/// "10" of "10.0".
+/// Removes ".0".
 std::string without_zeros(std::string number) {
   if (number.ends_with(".0")) number.resize(number.size() - 2);
   return number;

@@ -16,24 +16,24 @@ std::string format_bytes(std::uint64_t bytes);
 /// Without a unit "947 G" and "45".
 std::string format_count(double value, std::string_view unit);
 
-/// "47.1 ms", "850 ns", "1.25 s": three significant digits in the unit that suits.
+/// "47.1 ms", "850 ns", "1.25 s": three significant digits in a suitable unit.
 std::string format_duration(double ns);
 
-/// Reads "20ms", "1.5 s", "10 us", "2min". Nothing when the text is no duration, lacks its unit or
-/// has 2^63 ns, 292 years, or more.
+/// Parses "20ms", "1.5 s", "10 us", "2min". Empty if the text is not a duration with a unit, or is
+/// 2^63 ns (292 years) or longer.
 std::optional<nanoseconds> parse_duration(std::string_view text);
 
-/// The same, however long.
+/// As `parse_duration`, without an upper limit.
 std::optional<double> parse_nanoseconds(std::string_view text);
 
-/// Reads "2%", "0.5 %" as a part of 1. Nothing when the text is no percentage from 0 on.
+/// Parses "2%", "0.5 %" as a fraction of 1. Empty if the text is not a non-negative percentage.
 std::optional<double> parse_percent(std::string_view text);
 
-/// What a quantity is stated in. A share is a part of 1 and shown in percent, and so is a change,
-/// with its sign; a ratio is so many times as much, "1.38x".
+/// Unit of a quantity. A share is a fraction of 1 shown in percent; a change is a signed share; a
+/// ratio is shown as "1.38x".
 enum class unit {
   none,
-  count,     ///< of what there may be many: "6.55 M"
+  count,     ///< with a decimal prefix: "6.55 M"
   duration,  ///< in nanoseconds
   bytes,
   flops,
@@ -52,13 +52,13 @@ struct quantity {
   friend bool operator==(const quantity&, const quantity&) = default;
 };
 
-/// "GB/s" without its prefix: "B/s". Empty for what is a plain number.
+/// Unit symbol without a prefix: "B/s". Empty for plain numbers.
 std::string_view symbol_of(unit in) noexcept;
 
 /// Three significant digits and the unit: "50.6 ms", "5.21 GFLOP", "226 FLOP/B", "94.2 %", "1.38x".
 std::string to_text(const quantity& of);
 
-/// A unit that a whole column or row of a table is in.
+/// Time unit shared by a column or row of a table.
 struct time_unit {
   std::string_view name;
   double nanoseconds = 1;
@@ -69,15 +69,14 @@ inline constexpr time_unit microsecond{"us", 1e3};
 /// The unit in which the largest value of a column has one to three digits before the point.
 time_unit unit_for(double largest_ns);
 
-/// Three significant digits, but no more than `decimals` of them after the point and all of those
-/// before it: 1234, 74.1, 0.0210. What rounds to nothing is "<0.0001", never "0.0000"; what no
-/// number holds, as a file may have it after a change of units, "inf".
+/// Three significant digits, at most `decimals` after the point and all before it: 1234, 74.1,
+/// 0.0210. A value that rounds to zero is "<0.0001".
 std::string three_digits(double value, int decimals = 4);
 
-/// The same with its sign in front: +16.0, -0.31; a value that rounds to nothing is "0".
+/// `three_digits` with a sign: +16.0, -0.31; "0" for a value that rounds to zero.
 std::string signed_digits(double value, int decimals = 4);
 
-/// `three_digits` of a duration in a unit, at most 3 decimals; "-" for what is not known.
+/// `three_digits` of a duration in `unit`, at most 3 decimals; "-" if unknown.
 std::string in_unit(std::optional<double> ns, time_unit unit);
 
 }  // namespace graphline

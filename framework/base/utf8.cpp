@@ -14,7 +14,7 @@ struct code_range {
   char32_t last;
 };
 
-// Sorted, so that a search can stop early.
+// Sorted for binary search.
 constexpr code_range zero_width[] = {
     {0x0300, 0x036f}, {0x0483, 0x0489}, {0x0591, 0x05bd}, {0x0610, 0x061a},  {0x064b, 0x065f},
     {0x0900, 0x0902}, {0x0e34, 0x0e3a}, {0x1ab0, 0x1aff}, {0x1dc0, 0x1dff},  {0x200b, 0x200d},
@@ -78,7 +78,7 @@ utf8_character utf8_at(std::string_view text, std::size_t at) noexcept {
   const unsigned char lead = byte(at);
   if (lead < 0x80) return {char32_t{lead}, 1};
 
-  // Number of bytes and the least code point that needs so many.
+  // Number of bytes, and the smallest code point that needs that many.
   const std::size_t bytes = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
   constexpr char32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
   if (lead < 0xc2 || lead > 0xf4 || at + bytes > text.size()) return {};

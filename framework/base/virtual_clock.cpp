@@ -30,7 +30,7 @@ bool virtual_clock::step() {
 }
 
 void virtual_clock::advance_to(nanoseconds when) {
-  // Those at the end of `when` come once whoever stands there is done with it.
+  // Excludes calls at the end of `when`: the caller may still act at that time.
   const entry end{when, at_end_bit, 0};
   while (!due_.empty() && due_.front() < end) step();
   now_ = std::max(now_, when);

@@ -11,26 +11,25 @@
 
 namespace graphline {
 
-/// A clock whose time passes only when it is asked to go on, and the calls that are due on it. It
-/// starts at 0, reads no real clock, and makes the same calls in the same order every time. For one
-/// thread at a time. A call may schedule others and may itself let the clock go on.
+/// Deterministic discrete-event clock: time starts at 0 and advances only from call to call. Not
+/// thread-safe. A call may schedule others and may advance the clock itself.
 class virtual_clock {
  public:
   nanoseconds now() const noexcept { return now_; }
 
-  /// Schedules a call for the time `when`. Calls are made in the order of their time, and in the
-  /// order in which they were scheduled where that is the same. Throws `run_error` when `when` has
-  /// passed.
+  /// Schedules a call at time `when`. Calls run in order of time, then in order of scheduling.
+  /// @throws run_error if `when` has passed.
   void at(nanoseconds when, std::function<void()> call) { add(when, false, std::move(call)); }
 
-  /// As `at`, but after everything else that happens at that time: for whoever picks among what is
-  /// ready by then.
+  /// As `at`, but after all other calls of that time: for a scheduler that picks among what is
+  /// ready.
   void at_end_of(nanoseconds when, std::function<void()> call) { add(when, true, std::move(call)); }
 
-  /// Goes on to the next call and makes it. False when none is left.
+  /// Advances to the next call and runs it. False if none is left.
   bool step();
 
-  /// Goes on until `holds()`. Throws `run_error` when no call is left that could make it hold.
+  /// Advances until `holds()`.
+  /// @throws run_error if no call is left.
   template <class Predicate>
   void run_until(Predicate&& holds) {
     while (!holds()) {
@@ -38,19 +37,19 @@ class virtual_clock {
     }
   }
 
-  /// When the next call is due; nothing when none is left.
+  /// Time of the next call; empty if none is left.
   std::optional<nanoseconds> next() const noexcept {
     return due_.empty() ? std::nullopt : std::optional(due_.front().when);
   }
 
-  /// Makes all calls up to and including the time `when`, but for those at its end, and stands
-  /// there. No effect when it has passed.
+  /// Runs all calls up to time `when`, except those of `at_end_of(when)`, and stops there. No
+  /// effect if `when` has passed.
   void advance_to(nanoseconds when);
 
  private:
   struct entry {
     nanoseconds when;
-    std::uint64_t order;  // the highest bit is set of those at the end of their time
+    std::uint64_t order;  // the highest bit marks calls at the end of their time
     std::size_t call;     // index into `calls_`
 
     auto operator<=>(const entry&) const = default;

@@ -7,49 +7,46 @@
 
 namespace graphline {
 
-/// Where a tensor lives and a stage works.
+/// Location of a tensor and of a stage's computation.
 enum class side { device, cpu };
 
-/// How urgent a stage's stream is.
+/// Priority of a stage's stream.
 enum class priority { high, normal, low };
 
-/// How the host waits for the device: polling without pause, polling and yielding the core, or
-/// asleep until woken.
+/// How the host waits for the device: polling, polling and yielding the core, or blocked until
+/// signaled.
 enum class wait_mode { spin, yield, block };
 
-/// How frames are scheduled (design: one host thread and waits, one host thread that waits only for
-/// what a CPU stage reads, or every stage as soon as its inputs are ready).
+/// How frames are scheduled: one host thread that waits for each device stage, one host thread that
+/// waits only for what a CPU stage reads, or each stage as soon as its inputs are ready.
 enum class strategy { serial, async, overlap };
 
-/// Whether device stages are launched operation by operation, as one graph per stage, or the whole
-/// frame is one graph, with its CPU stages as host nodes.
+/// How device work is launched: by operation, by a graph per stage, or by one graph per frame with
+/// its CPU stages as host nodes.
 enum class graph_mode { off, stage, frame };
 
-/// How stages are measured; what a stage's time then means is said by `traits_of`.
+/// How stages are measured; `traits_of` describes the times.
 enum class timing_method { none, host, sync, callback, event, layers };
 
-/// When frames are due: each as soon as there is room for it, at a constant rate, or at random
-/// moments that follow a Poisson process.
+/// When frames are due: as soon as a slot is free, at a constant rate, or in a Poisson process.
 enum class arrival { closed, constant, poisson };
 
-/// What becomes of a frame that is due while the queue is full: it waits outside, the one that has
-/// waited longest in the queue goes, or it goes itself.
+/// Treatment of a frame that arrives while the queue is full: it waits outside, the oldest queued
+/// frame is dropped, or the new frame is.
 enum class queue_policy { block, drop_oldest, drop_newest };
 
-/// What makes a stage free to start that waits for another.
+/// How a dependency is satisfied. Under `graphs: frame` the first two also serve CPU stages.
 enum class satisfied_by {
-  stream_order,  ///< device to device in one stream: at enqueue time, by the stream's order
-  event_wait,    ///< device to device across streams: at enqueue time, by an event
-                 ///< (with `graphs: frame` these two serve every edge, CPU stages' among them)
-  completion,    ///< device to CPU: when the host has seen the device finish
-  cpu_return,    ///< CPU to anything: when the function has returned
+  stream_order,  ///< device to device in one stream
+  event_wait,    ///< device to device across streams, by an event
+  completion,    ///< device to CPU: when the host sees the device finish
+  cpu_return,    ///< CPU to any stage: when the function returns
 };
 
-/// What a pipeline input is filled with before the first frame.
+/// Initial contents of a pipeline input.
 enum class fill { normal, uniform, zeros, ones };
 
-/// A word of the language and the value it stands for; tables of these are the one place a word is
-/// spelled.
+/// A word of the YAML language and its value.
 template <class T>
 using word = std::pair<std::string_view, T>;
 
@@ -82,7 +79,7 @@ inline constexpr word<fill> fill_words[] = {{"normal", fill::normal},
                                             {"zeros", fill::zeros},
                                             {"ones", fill::ones}};
 
-/// The percentiles of every report, ascending: what can be compared, searched by and gated too.
+/// Percentiles of all reports, ascending; also those that experiments, searches and gates accept.
 inline constexpr word<double> shown_percentiles[] = {
     {"p50", 0.5}, {"p90", 0.9}, {"p95", 0.95}, {"p99", 0.99}, {"p99.9", 0.999}, {"p99.99", 0.9999}};
 
@@ -110,7 +107,7 @@ constexpr std::string_view to_word(T value) noexcept {
   return "?";
 }
 
-/// The value of a word, or nothing.
+/// The value of a word; empty if there is none.
 template <class T>
 constexpr std::optional<T> from_word(std::string_view text) noexcept {
   for (const auto& [t, value] : words_of<T>::table) {

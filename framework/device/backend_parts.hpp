@@ -20,7 +20,7 @@
 
 namespace graphline {
 
-/// Memory of one kind that is allocated on a device.
+/// Usage counters of one kind of memory.
 struct memory_account {
   std::atomic<std::size_t> bytes{0};
   std::atomic<std::size_t> peak{0};
@@ -43,8 +43,8 @@ inline memory_usage usage_of(const memory_account& device, const memory_account&
           .allocations = device.allocations.load() + pinned.allocations.load()};
 }
 
-/// Whether a device has failed for good, and in what. Never reset: what an operation left half done
-/// cannot be trusted.
+/// First fatal failure of a device. Never reset, since a failed operation leaves its results
+/// undefined.
 class device_failure {
  public:
   bool is_set() const noexcept { return set_.load(std::memory_order_acquire); }
@@ -55,11 +55,11 @@ class device_failure {
     throw run_error(message_);
   }
 
-  /// An operation of that name, of what a thread worked on, failed on a device called so.
+  /// Reports that the operation `name()` failed on `device` while its thread worked on `at`.
   template <class Name>
   void set(const stage_point& at, const Name& name, const char* device,
            std::string_view reason) noexcept {
-    // Who gets a stage ready names it.
+    // During preparation the caller adds the stage's name.
     const bool names_stage = at.stage != nullptr && at.frame >= 0;
     set(
         [&] {
@@ -69,7 +69,7 @@ class device_failure {
         names_stage);
   }
 
-  /// Keeps what the first call's `message()` returns. `names_stage`: as a `stage_failure` does.
+  /// Stores `message()`; later calls have no effect. `names_stage`: throw a `stage_failure`.
   template <class Message>
   void set(const Message& message, bool names_stage = false) noexcept {
     const std::scoped_lock lock(mutex_);
@@ -78,7 +78,7 @@ class device_failure {
       message_ = message();
       names_stage_ = names_stage;
     } catch (const std::bad_alloc&) {
-      message_ = "out of memory";  // as short as a string holds by itself
+      message_ = "out of memory";  // fits a string's internal buffer
     }
     set_.store(true, std::memory_order_release);
   }
@@ -90,7 +90,7 @@ class device_failure {
   std::atomic<bool> set_{false};
 };
 
-/// The captures going on at a device. `Capture` has a `number()` and an `origin_name()`.
+/// Open captures of a device. `Capture` has a `number()` and an `origin_name()`.
 template <class Capture>
 class capture_registry {
  public:
@@ -106,15 +106,14 @@ class capture_registry {
     std::erase(open_, &capture);
   }
 
-  /// The capture of that number, or null when it has ended.
+  /// The capture with this number; null if it has ended.
   Capture* find(std::uint64_t number) const {
     const std::scoped_lock lock(mutex_);
     const auto found = std::ranges::find(open_, number, &Capture::number);
     return found == open_.end() ? nullptr : *found;
   }
 
-  /// Throws `run_error` when a capture is going on: what waits for the whole device would wait for
-  /// work that is being listed and not carried out, and on some devices break the capture.
+  /// @throws run_error during a capture, which a device-wide wait would invalidate on some devices.
   void refuse_synchronize() const {
     const std::scoped_lock lock(mutex_);
     if (open_.empty()) return;
@@ -130,8 +129,8 @@ class capture_registry {
   std::vector<Capture*> open_;
 };
 
-/// `object` as the backend's type it must be, of the device that `engine` belongs to. Throws
-/// `run_error` when it belongs to another device. T is final, so comparing the types is enough.
+/// Casts `object` to the final type `T` of the backend.
+/// @throws run_error if it belongs to another device than `engine`
 template <class T, class U, class Engine>
 auto& same_engine(U& object, const Engine& engine) {
   using result = std::conditional_t<std::is_const_v<U>, const T, T>;
@@ -144,9 +143,9 @@ auto& same_engine(U& object, const Engine& engine) {
       "uses it");
 }
 
-/// The capture that a wait of the stream `s` for the event `e`, which was recorded, is part of;
-/// null when it is part of none. Throws `run_error` when that capture has ended, or when `s` is
-/// captured and `e` was recorded outside.
+/// The capture that a wait of stream `s` for event `e` belongs to; null if none.
+/// @pre `e` was recorded
+/// @throws run_error if that capture has ended, or if `s` is captured and `e` was recorded outside
 template <class Capture, class Stream, class Event>
 Capture* capture_of_wait(const capture_registry<Capture>& captures, const Stream& s,
                          const Event& e) {
@@ -165,7 +164,7 @@ Capture* capture_of_wait(const capture_registry<Capture>& captures, const Stream
       s.name(), e.name()));
 }
 
-/// Throws `run_error` when `e` was last recorded in a capture: the host would wait for ever.
+/// @throws run_error if `e` was last recorded in a capture, for which a wait would never return
 template <class Event>
 void refuse_if_captured(const Event& e) {
   if (e.capture_number() == 0) return;
@@ -175,7 +174,6 @@ void refuse_if_captured(const Event& e) {
                   e.name()));
 }
 
-/// A graph is to be launched on this stream while it is captured.
 [[noreturn]] inline void refuse_launch_in_capture(const std::string& stream) {
   throw run_error(
       fmt::format("stream '{}' is being captured and cannot launch a graph; enqueue what the graph "

@@ -19,23 +19,23 @@
 
 namespace graphline {
 
-/// What a capture saw, in the order it was enqueued, which satisfies every dependency. `nodes[i]`
-/// describes `commands[i]`.
+/// Captured commands in the order of their enqueue calls, a topological order. `nodes[i]` describes
+/// `commands[i]`.
 template <class Command>
 struct captured_graph {
-  std::vector<Command> commands;  ///< those that can be nodes of a graph only
+  std::vector<Command> commands;
   std::vector<graph_node> nodes;
-  std::vector<std::size_t> branches;  ///< of each command: which stream of the capture it is of
+  std::vector<std::size_t> branches;  ///< per command: index of its stream
   std::size_t branch_count = 0;
-  std::vector<const stage_label*> stages;  ///< that each was captured for; or null
+  std::vector<const stage_label*> stages;  ///< per command: stage that captured it, or null
 
-  /// What a launch works on with a node, where `launched` is what its caller worked on.
+  /// The stage and frame that a node works on in a launch from the point `launched`.
   stage_point point_of(std::size_t node, const stage_point& launched) const noexcept {
     return stages[node] == nullptr ? launched : stage_point{stages[node], launched.frame};
   }
 };
 
-/// A captured graph of a backend that carries its graphs out itself, as `Exec` does.
+/// A graph of a backend whose graphs are replayed in software by `Exec`.
 template <class Engine, class Exec, class Captured>
 class replayed_graph final : public graph {
  public:
@@ -52,17 +52,17 @@ class replayed_graph final : public graph {
   std::shared_ptr<const Captured> captured_;
 };
 
-/// One capture of a backend that carries its graphs out itself, from its beginning to its end,
-/// whichever way it ends. Each stream in it is a branch with its frontier: the nodes that its next
-/// node depends on. A recorded event keeps the frontier of its stream; a wait for it merges that
-/// into the waiting stream's, which thereby joins.
+/// A capture of a backend whose graphs are replayed in software. Each stream is a branch with a
+/// frontier: the nodes that its next node depends on. A recorded event keeps the frontier of its
+/// stream; a wait merges it into the frontier of the waiting stream, which thereby joins.
 ///
-/// A session belongs to the thread that runs the capture. `Stream` has `capture` and `set_capture`,
-/// `Event` has `recorded_in_capture`, and `name_of` names a `Command`.
+/// Used only by the capturing thread. `Stream` has `capture` and `set_capture`, `Event` has
+/// `recorded_in_capture`, and `name_of` names a `Command`.
 template <class Stream, class Event, class Command>
 class capture_session {
  public:
-  /// Puts `origin` in capture mode. Throws `run_error` when it is in a capture already.
+  /// Puts `origin` in capture mode.
+  /// @throws run_error if it is being captured already
   capture_session(capture_registry<capture_session>& registry, Stream& origin)
       : registry_(registry), origin_name_(origin.name()) {
     if (origin.capture() != nullptr) {
@@ -101,7 +101,7 @@ class capture_session {
     e.recorded_in_capture(number_);
   }
 
-  /// `e` was recorded in this capture.
+  /// @pre `e` was recorded in this capture
   void wait(Stream& s, const Event& e) {
     if (s.capture() == nullptr) {
       branches_.push_back({&s, {}});
@@ -117,10 +117,10 @@ class capture_session {
     frontier = std::move(merged);
   }
 
-  /// What was captured. Throws `run_error` when a branch was not joined to the origin's again.
+  /// Returns the captured graph.
+  /// @throws run_error if `origin` did not wait for a joined stream
   std::shared_ptr<const captured_graph<Command>> finish() {
-    // Every node comes after those it depends on, so one pass backwards finds all that the origin's
-    // frontier depends on.
+    // Nodes are in topological order, so one backward pass finds all ancestors of the frontier.
     std::vector<bool> joined(captured_.nodes.size());
     for (const std::size_t i : branches_.front().frontier) joined[i] = true;
     for (std::size_t i = joined.size(); i-- > 0;) {
@@ -150,7 +150,7 @@ class capture_session {
   branch& branch_of(const Stream& s) { return *std::ranges::find(branches_, &s, &branch::on); }
 
   capture_registry<capture_session>& registry_;
-  const std::string origin_name_;  // apart from the branches, since other threads may ask for it
+  const std::string origin_name_;  // read by other threads, unlike the branches
   std::vector<branch> branches_;   // the first is the origin's
   std::map<const Event*, node_indices> recorded_;
   captured_graph<Command> captured_;

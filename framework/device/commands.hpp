@@ -9,8 +9,8 @@
 
 namespace graphline {
 
-// What a stream of a device without hardware keeps of the calls that mean the same on each, under
-// the name that listings and traces show.
+// Stream commands that the `host` and `model` devices share, and their names in listings and
+// traces.
 
 struct copy_command {
   void* to;
@@ -24,7 +24,7 @@ struct fill_command {
   std::byte value;
 };
 
-/// Done when the function has returned.
+/// Complete when the function returns.
 struct call_command {
   host_function* function;
 };

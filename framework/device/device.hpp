@@ -1,7 +1,7 @@
 #pragma once
 
-// The device interface: what a backend offers, and nothing of how. Owners are unique pointers;
-// functions take references. Backends: host (CPU threads), cuda, model (virtual time).
+// The device interface. Owners are unique pointers; functions take references. Backends: host (CPU
+// threads), cuda, model (virtual time).
 
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace graphline {
 
 class device;
 
-/// A block of memory that gives itself back. Move-only.
+/// Owning memory block; freed on destruction. Move-only.
 class memory {
  public:
   using release_function = void (*)(void* context, void* data, std::size_t bytes) noexcept;
@@ -58,50 +58,50 @@ class memory {
   release_function release_ = nullptr;
 };
 
-/// A point that a stream passes. Recorded again, it stands for the latest recording.
+/// A point in a stream. Refers to its latest recording.
 class event {
  public:
   virtual ~event() = default;
   event(const event&) = delete;
   event& operator=(const event&) = delete;
 
-  /// Whether the stream has passed the latest recording; true when there was none.
-  /// Throws `run_error` once the device has failed.
+  /// Whether the stream has passed the latest recording; true if there is none.
+  /// @throws run_error once the device has failed
   virtual bool done() const = 0;
 
-  /// Returns when `done()`. Throws `run_error` that names the failed operation once the device has
-  /// failed.
+  /// Returns when `done()`.
+  /// @throws run_error naming the failed operation once the device has failed
   virtual void wait(wait_mode how) const = 0;
 
  protected:
   event() = default;
 };
 
-/// A point on the host's clock, known to within +- `error` nanoseconds.
+/// A time on the host's clock, exact to +- `error`.
 struct host_point {
   nanoseconds at = 0;
   nanoseconds error = 0;
 };
 
-/// An event that keeps the device's time of passing.
+/// An event with a device time stamp.
 class timed_event : public event {
  public:
-  /// Device time from `earlier` to this one, both recorded, passed and of the same device.
+  /// Device time from `earlier` to this event.
+  /// @pre both were recorded on the same device and have passed
   virtual nanoseconds since(const timed_event& earlier) const = 0;
 
-  /// The time of passing on the host's clock.
+  /// The time stamp on the host's clock.
   virtual host_point on_host_clock() const = 0;
 
-  /// How long the device was at work, from `earlier` to this one, on what was enqueued between the
-  /// two in their stream: less than `since` where it did other streams' work meanwhile. Both
-  /// recorded in one stream, or stamped in one by the same launch of a graph. Nothing where
-  /// `device_properties::reports_busy_time` is false.
+  /// Time that the device spent on operations enqueued between `earlier` and this event in their
+  /// stream; excludes work of other streams. Empty unless `device_properties::reports_busy_time`.
+  /// @pre both were recorded in one stream, or stamped in one stream by the same graph launch
   virtual std::optional<nanoseconds> busy_since(const timed_event& /*earlier*/) const {
     return std::nullopt;
   }
 };
 
-/// Host code that a device calls in stream order.
+/// Host function called in stream order.
 class host_function {
  public:
   virtual ~host_function() = default;
@@ -111,21 +111,23 @@ class host_function {
   /// Shown in graph listings.
   virtual std::string_view name() const noexcept = 0;
 
-  /// On a thread of the device's or one that waits for it; one at a time. Must not call the device.
+  /// Called from a thread of the device or one that waits for it; never concurrently. Must not call
+  /// the device.
   virtual void call() noexcept = 0;
 
  protected:
   host_function() = default;
 };
 
-/// One operation of a captured graph.
+/// Node of a captured graph.
 struct graph_node {
-  std::string name;                ///< of the operation or kernel
+  std::string name;                ///< operation or kernel
   std::string type;                ///< "operation", "copy", "fill", "call", "stamp", "empty"
   std::vector<std::size_t> after;  ///< indices of the nodes it depends on
 };
 
-/// An instantiated graph. Never overlaps itself: frames in flight need one each.
+/// Executable graph. Launches of one executable never overlap, so each frame in flight needs its
+/// own.
 class graph_exec {
  public:
   virtual ~graph_exec() = default;
@@ -136,14 +138,14 @@ class graph_exec {
   graph_exec() = default;
 };
 
-/// A captured graph: can be listed and instantiated, not launched.
+/// Captured graph: can be listed and instantiated, not launched.
 class graph {
  public:
   virtual ~graph() = default;
   graph(const graph&) = delete;
   graph& operator=(const graph&) = delete;
 
-  /// In an order that satisfies every dependency.
+  /// Nodes in topological order.
   virtual std::vector<graph_node> nodes() const = 0;
   virtual std::unique_ptr<graph_exec> instantiate() const = 0;
 
@@ -151,9 +153,9 @@ class graph {
   graph() = default;
 };
 
-/// A queue of operations carried out in order, asynchronously to the host. Calls on one stream must
-/// not be made from two threads at once; different streams may be used from different threads.
-/// During a capture the same calls build the graph instead. No call allocates outside a capture.
+/// In-order queue of asynchronous device operations. One stream must not be used by two threads
+/// concurrently; different streams may. During a capture, the same calls add graph nodes instead.
+/// Outside a capture no call allocates.
 class stream {
  public:
   virtual ~stream() = default;
@@ -162,73 +164,71 @@ class stream {
 
   virtual const std::string& name() const noexcept = 0;
 
-  /// Copies between any two of device and pinned memory; both must stay until it is done. Outside a
-  /// capture one of them may be ordinary memory; then the call itself may wait for the device.
+  /// Copies between device and pinned memory in any direction. Both blocks must outlive the copy.
+  /// Outside a capture one of them may be pageable memory; the call may then block.
   virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
 
   /// Sets every byte.
   virtual void fill(void* to, std::byte value, std::size_t bytes) = 0;
 
-  /// The event passes when everything before it in this stream is done. In a capture: marks the
-  /// point for a `wait` of another stream, which thereby joins the capture; nothing is stamped.
+  /// Records `e`: it passes when all earlier work in this stream is complete. In a capture, a
+  /// `wait` of another stream for `e` makes that stream join; the event gets no time stamp.
   virtual void record(event& e) = 0;
 
-  /// What follows in this stream starts after the latest recording of `e` so far has passed; no
-  /// effect when there was none.
+  /// Makes later work in this stream wait for the latest recording of `e`. No effect if there is
+  /// none.
   virtual void wait(const event& e) = 0;
 
-  /// The device calls `f` once everything before it in this stream is done; what follows starts
-  /// when it has returned. Work of other streams goes on meanwhile. `f` must stay until it has been
-  /// called, or as long as a graph that captured it.
+  /// Calls `f` when all earlier work in this stream is complete. Later work in this stream waits
+  /// until it returns; other streams continue. `f` must outlive the call and graphs that captured
+  /// it.
   virtual void call(host_function& f) = 0;
 
-  /// As `record`, but in a capture a node that stamps the event at every launch of the graph. Its
-  /// time may be asked for once such a launch is complete; the event must outlive the executable.
-  /// Such a stamp is nothing to wait for, neither here nor by `event::done` and `event::wait`:
-  /// record another event for that.
+  /// As `record`, but in a capture it adds a node that stamps the event at each graph launch. The
+  /// time stamp is available once a launch is complete. The event must outlive the executable and
+  /// cannot be waited for: record another event for that.
   virtual void stamp(timed_event& e) = 0;
 
-  /// Carries out every node of an instantiated graph in this stream. Throws `run_error` in a
-  /// capture: enqueue what the graph holds instead.
+  /// Launches a graph in this stream.
+  /// @throws run_error during a capture
   virtual void launch(graph_exec& g) = 0;
 
-  /// The backend's own handle, for stages written against it: a cudaStream_t on `cuda`, null on
-  /// the others.
+  /// Native handle: a cudaStream_t on `cuda`, null on other backends.
   virtual void* native() const noexcept { return nullptr; }
 
  protected:
   stream() = default;
 };
 
-/// What is known of a device before anything runs on it.
+/// Static device properties.
 struct device_properties {
-  std::string backend;  ///< "host", "cuda" or "model"
-  std::string name;     ///< as the vendor calls it
-  std::uint64_t memory_bytes = 0;
-  int compute_threads = 0;         ///< of `host`; 0 elsewhere
-  int priority_levels = 1;         ///< how many of high, normal, low it tells apart
-  bool one_at_a_time = false;      ///< carries out one operation at a time, whatever its streams
-  bool reports_busy_time = false;  ///< its timed events tell `busy_since`
-  /// Which the host's threads that compute should keep to, so that the device has its own; empty:
-  /// any. Of this machine only: not in results.
+  std::string backend;                        ///< "host", "cuda" or "model"
+  std::string name;                           ///< the vendor's name
+  std::optional<std::uint64_t> memory_bytes;  ///< device memory; empty if unknown
+  int compute_threads = 0;                    ///< of `host`; 0 on other backends
+  int priority_levels = 1;                    ///< distinct levels among high, normal and low
+  bool one_at_a_time = false;                 ///< operations of all streams execute one at a time
+  bool reports_busy_time = false;             ///< timed events support `busy_since`
+  /// CPUs for host threads that compute, so that the device keeps its own; empty: any. Not part of
+  /// results.
   cpu_set host_cpus;
   /// Further facts for reports (versions, compute capability), as name and value.
   std::vector<std::pair<std::string, std::string>> details;
-  nanoseconds warm_up = 0;  ///< how long it is to work before what is measured
+  nanoseconds warm_up = 0;  ///< time under load before measurements
 };
 
-/// How a device is at a moment. Nothing where it does not tell.
+/// Snapshot of a device. Empty values are unknown.
 struct device_state {
-  std::optional<double> clock = {};         ///< of its cores, in MHz
+  std::optional<double> clock = {};         ///< core clock in MHz
   std::optional<double> memory_clock = {};  ///< in MHz
-  std::vector<std::string> slowed_by = {};  ///< what holds its clocks down: "the power limit"
-  std::optional<int> other_processes = {};  ///< that have work on it
+  std::vector<std::string> slowed_by = {};  ///< reasons for reduced clocks: "the power limit"
+  std::optional<int> other_processes = {};  ///< with work on the device
 };
 
-/// The name of the threads that a device of CPU threads computes on.
+/// Name of the compute threads of the `host` device.
 inline constexpr const char* device_thread_name = "host device";
 
-/// Memory in use, in bytes, and how often any was asked for.
+/// Memory in use in bytes, and the number of allocations.
 struct memory_usage {
   std::size_t device_bytes = 0;
   std::size_t device_peak_bytes = 0;
@@ -237,48 +237,45 @@ struct memory_usage {
   std::uint64_t allocations = 0;  ///< device and pinned, since the device was opened
 };
 
-/// How a device's clock stands to the host's.
+/// Relation of a device's clock to the host's.
 struct clock_check {
-  nanoseconds at = 0;     ///< when, on the host's clock
-  nanoseconds error = 0;  ///< of points on the host's clock from now on, at most
-  nanoseconds drift = 0;  ///< by how much they were late by now since the check before
-  /// Of points since the check before once the drift is taken out, at most, beside `error`: these
-  /// and the drift are rounded, the more the longer that check was ago where a device tells long
-  /// times less finely than short ones.
+  nanoseconds at = 0;     ///< host time of the check
+  nanoseconds error = 0;  ///< maximum error of later device stamps on the host's clock
+  nanoseconds drift = 0;  ///< delay that device stamps accumulated since the previous check
+  /// Maximum rounding error, in addition to `error`, of stamps since the previous check after drift
+  /// correction. It grows with the time between checks if long times have a coarser resolution.
   nanoseconds rounding = 0;
 };
 
-/// An operation that a device carried out.
+/// An executed operation.
 struct operation_time {
-  std::string name;  ///< of the kernel, as the vendor's tools show it, or of the operation
+  std::string name;  ///< the kernel's name in the vendor's tools, or the operation's
   nanoseconds duration = 0;
 };
 
-/// Notes each operation that the device carries out while it exists, but for those of graphs that
-/// were instantiated before: these may be missing, and should not be launched. Slows the device
-/// down.
+/// Records each executed operation during its lifetime. Graphs instantiated earlier may be missing
+/// and should not be launched. Slows the device down.
 class operation_trace {
  public:
   virtual ~operation_trace() = default;
   operation_trace(const operation_trace&) = delete;
   operation_trace& operator=(const operation_trace&) = delete;
 
-  /// What was carried out since the beginning or the last call, in order of their begin. The device
-  /// must be idle.
+  /// Operations since the previous call or the start of the trace, ordered by start time.
+  /// @pre the device is idle
   virtual std::vector<operation_time> take() = 0;
 
  protected:
   operation_trace() = default;
 };
 
-/// Something that runs stages: a GPU or CPU threads. Must outlive all it has made.
+/// A GPU or a set of CPU threads that executes stages. Must outlive all objects it creates.
 ///
-/// Its members may be called from several threads at once, and so may `done` and `wait` of an
-/// event, so that pipelines may run at once, each from threads of its own. Three things
-/// concern all of them: `synchronize` waits for what every thread has enqueued and is refused while
-/// any of them captures; there is one clock, whose error and drift are those since whoever checked
-/// it last; and host functions are called one at a time. So pipelines should be made ready, which
-/// captures, allocates and synchronizes, while no other runs.
+/// Members of `device`, and `event::done` and `event::wait`, are thread-safe, so that several
+/// pipelines can run concurrently. Three properties are shared by all threads: `synchronize` waits
+/// for the work of all threads and throws during any capture; `check_clock` reports error and drift
+/// since the last check by any thread; host functions run one at a time. Prepare a pipeline, which
+/// captures, allocates and synchronizes, while no other one runs.
 class device {
  public:
   virtual ~device() = default;
@@ -287,54 +284,52 @@ class device {
 
   virtual const device_properties& properties() const noexcept = 0;
 
-  /// Device memory aligned to 256 bytes. Throws `run_error` with the size asked for and the size
-  /// that is free when there is not enough.
+  /// Allocates device memory aligned to 256 bytes.
+  /// @throws run_error with the requested and the available size
   virtual memory allocate(std::size_t bytes) = 0;
 
-  /// Host memory that the device can copy from and to asynchronously, aligned to 256 bytes.
+  /// Allocates pinned host memory, for asynchronous copies, aligned to 256 bytes.
   virtual memory allocate_pinned(std::size_t bytes) = 0;
 
   virtual memory_usage usage() const noexcept = 0;
 
   virtual std::unique_ptr<stream> make_stream(std::string name, priority level) = 0;
-  /// `how` is the way in which the host will wait for it: an event to sleep on may cost the device
-  /// more. Other ways work too, but where it was made for another, `block` may keep the core busy.
+  /// Optimizes the event for waits by `how`. `block` on an event made for another mode may poll.
   virtual std::unique_ptr<event> make_event(std::string name, wait_mode how = wait_mode::block) = 0;
 
-  /// To be read; waiting for it by `block` may keep the core busy.
+  /// `block` on a timed event may poll.
   virtual std::unique_ptr<timed_event> make_timed_event(std::string name) = 0;
 
-  /// Runs `body` with `origin` in capture mode and returns what it enqueued on it and on streams
-  /// that joined it. Every joined stream must be waited for by `origin` again before `body`
-  /// returns, and stay until the capture has ended. An exception from `body` ends the capture and
-  /// passes through.
+  /// Captures the operations that `body` enqueues on `origin` and on streams that join. `origin`
+  /// must wait for each joined stream before `body` returns. Joined streams must outlive the
+  /// capture. An exception from `body` ends the capture and propagates.
   virtual std::unique_ptr<graph> capture(stream& origin, const std::function<void()>& body) = 0;
 
-  /// Returns when nothing is left to do on any stream.
+  /// Waits for all work of all streams.
   virtual void synchronize(wait_mode how) = 0;
 
-  /// Compares the device's clock with the host's anew. The device should be idle.
+  /// Compares the device's clock with the host's. The device should be idle.
   virtual clock_check check_clock() = 0;
 
-  /// Begins to note operations; one trace at a time. Throws `run_error` when there is one already
-  /// or the library that it takes cannot be had.
+  /// Starts a trace.
+  /// @throws run_error if a trace exists already or the required library is missing
   virtual std::unique_ptr<operation_trace> trace_operations() = 0;
 
-  // For the vendor's tools, which show them; without such a tool next to nothing.
+  // Annotations for the vendor's profilers; almost free without one.
 
-  /// Whether ranges may be shown, so that it is worth to say where they are.
+  /// Whether ranges are supported.
   virtual bool shows_ranges() const noexcept { return false; }
 
-  /// A named range of the calling thread, shown on its timeline; ranges nest. From any thread, a
-  /// host function's among them.
+  /// Opens and closes a named range on the calling thread's timeline; ranges nest. Any thread may
+  /// call these, also within a host function.
   virtual void begin_range(const char* /*name*/) noexcept {}
   virtual void end_range() noexcept {}
 
-  /// Tells a waiting profiler where the frames worth a look begin and end.
+  /// Starts and stops a profiler's collection around the measured frames.
   virtual void profile(bool /*on*/) noexcept {}
 
-  /// How it is now; nothing of a device that has no such state of its own. Not for use while frames
-  /// run: asking may take a millisecond.
+  /// Current state; empty if the device has none. May take a millisecond: do not call it while
+  /// frames run.
   virtual std::optional<device_state> state() noexcept { return std::nullopt; }
 
  protected:

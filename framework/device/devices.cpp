@@ -16,19 +16,19 @@
 namespace graphline {
 namespace {
 
-/// A backend and which of its devices.
+/// A device of a backend.
 struct choice {
   const backend* of;
   int index;
 };
 
-/// Every name that some build of Graphline understands.
+/// Device names of all builds.
 const std::vector<std::string>& known_names() {
   static const std::vector<std::string> names = {"auto", "host", "cuda"};
   return names;
 }
 
-/// What stands after the colon: a whole number, not negative.
+/// Parses the non-negative number after the colon.
 std::optional<int> index_from(std::string_view text) {
   int index = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), index);
@@ -64,8 +64,8 @@ choice choose(const std::vector<backend>& backends, const std::string& request) 
     if (name == "cuda") index = index_from(std::string_view(request).substr(colon + 1));
     if (name != "cuda" || !index) {
       throw input_error(
-          fmt::format("'{}' is no device: a number follows 'cuda' only, as in 'cuda:0'; for the "
-                      "compute threads of 'host' say --threads N",
+          fmt::format("'{}' is not a device; only 'cuda' takes an index, as in 'cuda:0'; for the "
+                      "compute threads of 'host' use --threads N",
                       request));
     }
   }

@@ -8,34 +8,33 @@
 
 namespace graphline {
 
-/// What the user asked for: "host", "cuda", "cuda:1", or "auto" for a GPU where there is one and
-/// `host` otherwise.
+/// Requested device: "host", "cuda", "cuda:1", or "auto" for a GPU if present and else `host`.
 struct device_request {
   std::string name = "auto";
   int host_threads = 0;  ///< compute threads of `host`; 0: half the cores, at least one
 };
 
-/// A backend that this program was built with.
+/// A backend of this build.
 struct backend {
   std::string name;
-  /// The devices it finds on this machine; an empty list and a reason when there is none.
+  /// Devices of this machine; if there are none, sets `reason`.
   std::vector<device_properties> (*list)(std::string& reason);
   std::unique_ptr<device> (*open)(int index, const device_request& request);
 };
 
-/// The backends in this build, best first. Each backend's library adds its own entry through
-/// `make_backends` of the program that links it.
+/// The backends of a program, in order of preference for "auto".
 class device_list {
  public:
   explicit device_list(std::vector<backend> backends) : backends_(std::move(backends)) {}
 
   const std::vector<backend>& backends() const noexcept { return backends_; }
 
-  /// The backend name a request resolves to ("host" or "cuda"). Throws `input_error` for a name
-  /// that is none, `no_device_error` for a device that cannot be had, saying what was found.
+  /// Name of the backend that a request resolves to.
+  /// @throws input_error for an unknown name
+  /// @throws no_device_error listing the devices found, if the requested one is not available
   std::string resolve(const device_request& request) const;
 
-  /// Opens the device a request resolves to. Throws as `resolve` does.
+  /// Opens the device that a request resolves to. Throws as `resolve`.
   std::unique_ptr<device> open(const device_request& request) const;
 
  private:

@@ -13,19 +13,18 @@
 namespace graphline {
 namespace {
 
-/// A block that is zero or more huge pages long is put on them where the system has some: a core
-/// that goes through memory waits at the beginning of each page, and longer in a virtual machine.
+/// Places blocks of at least a huge page on huge pages, if available, to avoid TLB misses.
 void* allocate_block(std::size_t bytes) {
   constexpr std::size_t huge_page = std::size_t{2} << 20;
   constexpr std::size_t line = 256;
   const std::size_t whole = bytes / huge_page * huge_page;
   const std::size_t alignment = whole > 0 ? huge_page : line;
   const std::size_t rounded = (bytes + line - 1) / line * line;
-  // Not std::aligned_alloc, which takes whole multiples of the alignment only.
+  // std::aligned_alloc accepts only multiples of the alignment.
   void* data = nullptr;
   if (::posix_memalign(&data, alignment, rounded) != 0) return nullptr;
 #ifdef MADV_HUGEPAGE
-  // Of the last page, which the block does not fill, nothing is taken that was not asked for.
+  // Excludes the last, partial huge page, which would take more memory than requested.
   if (whole > 0) ::madvise(data, whole, MADV_HUGEPAGE);
 #endif
   return data;
@@ -40,7 +39,7 @@ void release_block(void* from, void* data, std::size_t bytes) noexcept {
 
 memory machine_memory::allocate(memory_account& to, std::size_t bytes, const char* kind) {
   if (bytes == 0) return {};
-  // Asked first, because the system promises more than it has and ends the program later.
+  // Checked first, because Linux overcommits and would kill the program later.
   const auto available = available_memory();
   void* data = nullptr;
   if (bytes <= available.value_or(bytes)) {
@@ -53,8 +52,8 @@ memory machine_memory::allocate(memory_account& to, std::size_t bytes, const cha
         format_bytes(bytes), kind, on_,
         available ? fmt::format(": {} is available", format_bytes(*available)) : ""));
   }
-  // Every byte of fresh memory. As float32 and float64 it reads as NaN, so what is used before it
-  // is written shows; writing it also brings the pages in before anything is timed.
+  // Floats read as NaN, which exposes uninitialized reads. The write also faults all pages in
+  // before anything is timed.
   constexpr unsigned char unwritten = 0xff;
   std::memset(data, unwritten, bytes);
 

@@ -7,9 +7,8 @@
 
 namespace graphline {
 
-/// The memory of a device that has none of its own. Its device memory and its pinned memory are
-/// both plain memory of this machine, and are counted apart as on a device where they differ. Both
-/// are as `device` promises; `on` is the device's backend, for messages.
+/// Allocates host memory for devices without memory of their own. Counts device and pinned memory
+/// separately. Messages name the backend `on`.
 class machine_memory {
  public:
   explicit machine_memory(const char* on) noexcept : on_(on) {}

@@ -31,7 +31,7 @@ std::unique_ptr<operation_trace> operation_log::trace() {
 
 void operation_log::note(std::string name, nanoseconds duration) {
   const std::scoped_lock lock(mutex_);
-  // Else the trace ended meanwhile.
+  // The trace may have ended meanwhile.
   if (is_on()) notes_.push_back({std::move(name), duration});
 }
 

@@ -11,15 +11,16 @@
 
 namespace graphline {
 
-/// What a device that carries its operations out itself notes of them while a trace exists.
+/// Operation trace of a device implemented in software.
 class operation_log {
  public:
-  /// Begins to note. Throws `run_error` while another trace exists.
+  /// Starts a trace.
+  /// @throws run_error if a trace exists already
   std::unique_ptr<operation_trace> trace();
 
   bool is_on() const noexcept { return on_.load(std::memory_order_relaxed); }
 
-  /// Notes an operation; to be called in the order of their begin, while `is_on`.
+  /// Appends an operation. Call it in order of start times while `is_on()`.
   void note(std::string name, nanoseconds duration);
 
  private:
@@ -28,7 +29,7 @@ class operation_log {
   void end() noexcept;
   std::vector<operation_time> take();
 
-  std::mutex mutex_;  // guards the notes, and that they are taken only while the trace exists
+  std::mutex mutex_;
   std::vector<operation_time> notes_;
   std::atomic<bool> on_{false};
 };

@@ -14,21 +14,21 @@
 
 namespace graphline {
 
-/// What of a device a calibration measures.
+/// Device limits that a calibration measures.
 enum class ceiling {
-  read,                     ///< bytes a second, from device memory
-  write,                    ///< bytes a second, to device memory
-  copy,                     ///< bytes a second, read and written in device memory, both counted
-  host_to_device_pinned,    ///< bytes a second, each counted once, here and in the next three
+  read,                     ///< bytes/s from device memory
+  write,                    ///< bytes/s to device memory
+  copy,                     ///< bytes/s within device memory; reads and writes both count
+  host_to_device_pinned,    ///< bytes/s, each byte counted once; also the next three
   device_to_host_pinned,    ///<
   host_to_device_pageable,  ///<
   device_to_host_pageable,  ///<
-  convolution,              ///< FLOPs a second
-  matmul,                   ///< FLOPs a second
-  launch,                   ///< ns of the host to launch a graph of one small operation
-  event,                    ///< ns of the host to record a timed event
-  synchronize,              ///< ns of the host to wait for a device that has nothing to do
-  round_trip,               ///< ns from the launch of a small operation until the host saw its end
+  convolution,              ///< FLOP/s
+  matmul,                   ///< FLOP/s
+  launch,                   ///< host time in ns to launch a graph of one small operation
+  event,                    ///< host time in ns to record a timed event
+  synchronize,              ///< host time in ns to wait for an idle device
+  round_trip,               ///< ns from the launch of a small operation until the host sees its end
 };
 inline constexpr word<ceiling> ceiling_words[] = {
     {"read", ceiling::read},
@@ -49,19 +49,19 @@ struct words_of<ceiling> {
   static constexpr const auto& table = ceiling_words;
 };
 
-/// What a ceiling is stated in.
+/// Unit of a ceiling.
 constexpr unit unit_of(ceiling what) noexcept {
   if (what >= ceiling::launch) return unit::duration;
   return what >= ceiling::convolution ? unit::flops_per_second : unit::bytes_per_second;
 }
 
-/// The raw samples of one ceiling.
+/// Raw samples of one ceiling.
 struct ceiling_record {
   ceiling what = ceiling::read;
   precision arithmetic = precision::float32;  ///< of `convolution` and `matmul`
-  std::string how;                 ///< what ran: "512 to 512 channels, 5x5, on [1, 512, 256, 256]"
-  double amount = 0;               ///< of one sample: bytes, FLOPs, or how many calls
-  std::vector<nanoseconds> times;  ///< each of that amount
+  std::string how;                 ///< workload: "512 to 512 channels, 5x5, on [1, 512, 256, 256]"
+  double amount = 0;               ///< bytes, FLOPs or calls per sample
+  std::vector<nanoseconds> times;  ///< one per sample
 };
 
 template <class Archive>
@@ -73,13 +73,13 @@ void fields(Archive& a, part_of_record<ceiling_record> auto& of) {
   a.value("times_ns", of.times, time_above_0);
 }
 
-/// Everything one calibration of a device measured.
+/// Raw results of a calibration.
 struct calibration_record {
   device_properties device;
   std::vector<std::pair<std::string, std::string>> environment;  ///< versions, machine, date
   std::vector<ceiling_record> ceilings;                          ///< in the order of `ceiling`
   std::vector<std::string> warnings;
-  bool interrupted = false;  ///< stopped by a person: not all ceilings are there
+  bool interrupted = false;  ///< stopped by the user; some ceilings may be missing
 };
 
 template <class Archive>
@@ -91,11 +91,11 @@ void fields(Archive& a, part_of_record<calibration_record> auto& of) {
   a.value("interrupted", of.interrupted);
 }
 
-/// A ceiling as measured times are held against it.
+/// A ceiling's figures, compared with measured times.
 struct ceiling_figure {
   ceiling what = ceiling::read;
   precision arithmetic = precision::float32;
-  double value = 0;  ///< by `unit_of(what)`, at the median time
+  double value = 0;  ///< at the median time, in `unit_of(what)`
   double worst = 0;  ///< at the 90th percentile of the times
   double best = 0;   ///< at the 10th percentile of the times
   friend bool operator==(const ceiling_figure&, const ceiling_figure&) = default;
@@ -110,11 +110,11 @@ void fields(Archive& a, part_of_record<ceiling_figure> auto& of) {
   a.value("best", of.best, any_ceiling);
 }
 
-/// What is kept of a calibration in a result that uses it.
+/// Calibration as stored in results that use it.
 struct calibration {
   std::string date;                      ///< UTC, as in environments
   std::vector<ceiling_figure> ceilings;  ///< in the order of `ceiling`
-  std::vector<std::string> stale;        ///< why it may no longer hold, in words; empty: it should
+  std::vector<std::string> stale;        ///< reasons why it may be outdated
   friend bool operator==(const calibration&, const calibration&) = default;
 };
 

@@ -12,15 +12,15 @@
 
 namespace graphline {
 
-/// What is asked: the highest rate of arriving frames at which a percentile of the end-to-end time
-/// stays within a bound.
+/// A capacity search: the highest arrival rate at which a percentile of the end-to-end time stays
+/// within a bound.
 struct capacity_settings {
   double percentile = 0.95;  ///< 0 < percentile < 1
-  nanoseconds bound = 0;     ///< a frame that takes longer is late, and so is one that is dropped
+  nanoseconds bound = 0;     ///< frames that take longer, and dropped frames, are late
   graphline::arrival arrival = graphline::arrival::constant;  ///< constant or poisson
-  double within = 0.02;     ///< how wide the interval of the rate may be, as a part of the rate
-  std::int64_t frames = 0;  ///< due in each run of the search; 0 as long as that is not decided
-  std::uint64_t seed = 1;   ///< of the moments at which frames are due
+  double within = 0.02;     ///< target width of the rate's interval, relative to the rate
+  std::int64_t frames = 0;  ///< due in each run; 0 until decided
+  std::uint64_t seed = 1;   ///< of arrival times
 };
 
 template <class Archive>
@@ -33,14 +33,13 @@ void fields(Archive& a, part_of_record<capacity_settings> auto& of) {
   a.value("seed", of.seed);
 }
 
-/// One run of frames that arrive at one rate.
+/// A run at one arrival rate.
 struct capacity_run {
-  std::size_t probe = 0;  ///< of the same number: at the same rate, and pooled or not
-  double rate = 0;        ///< frames due in a second
-  bool pooled = false;    ///< a run that the estimate rests on; others only find where it lies
-  bool cut_off = false;   ///< ended early, since too many frames were late for any doubt
-  std::int64_t overdue =
-      0;  ///< when cut off: not done, and due for longer than the bound; at least
+  std::size_t probe = 0;     ///< runs of one probe share `rate` and `pooled`
+  double rate = 0;           ///< frames due per second
+  bool pooled = false;       ///< used for the estimate; other runs only locate it
+  bool cut_off = false;      ///< ended early because too many frames were late
+  std::int64_t overdue = 0;  ///< if cut off: at least this many unfinished frames exceed the bound
   run_record record;
 };
 
@@ -54,13 +53,13 @@ void fields(Archive& a, part_of_record<capacity_run> auto& of) {
   a.value("record", of.record);
 }
 
-/// Everything that a search for the highest rate measured, in raw form.
+/// Raw results of a capacity search.
 struct capacity_record {
   capacity_settings how;
-  run_record closed_loop;          ///< frames that were all due at once: as fast as it goes
-  std::vector<capacity_run> runs;  ///< in the order they ran
+  run_record closed_loop;          ///< a run at maximum throughput
+  std::vector<capacity_run> runs;  ///< in order of execution
   bool interrupted = false;
-  /// From before the first of all runs to after the last; nothing where nobody looked.
+  /// From before the first run to after the last; empty if not recorded.
   std::optional<conditions_record> conditions = {};
 };
 

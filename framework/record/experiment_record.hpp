@@ -15,12 +15,12 @@
 
 namespace graphline {
 
-/// One way to run that an experiment looks at: a pipeline, or several at once, with all settings.
+/// A configuration: one pipeline, or several that run concurrently, with their settings.
 struct experiment_configuration {
-  std::string name;  ///< as given, or made of what varies: "timing=sync in_flight=2"
-  /// What sets it apart, as key and value; empty where several pipelines run at once.
+  std::string name;  ///< given, or formed from the varied values: "timing=sync in_flight=2"
+  /// Varied keys and values; empty for concurrent pipelines.
   std::vector<std::pair<std::string, std::string>> assignments;
-  std::vector<std::string> members;  ///< names of the pipelines that run at once; at least one
+  std::vector<std::string> members;  ///< names of the concurrent pipelines; at least one
 };
 
 template <class Archive>
@@ -30,7 +30,7 @@ void fields(Archive& a, part_of_record<experiment_configuration> auto& of) {
   a.value("members", of.members);
 }
 
-/// One pipeline of a configuration.
+/// Indices of a pipeline of a configuration.
 struct configuration_member {
   std::size_t configuration = 0;
   std::size_t member = 0;
@@ -43,7 +43,7 @@ void fields(Archive& a, part_of_record<configuration_member> auto& of) {
   a.value("member", of.member);
 }
 
-/// What is to be compared with what.
+/// A comparison of `what` with its `reference`.
 struct compared_pair {
   configuration_member what;
   configuration_member reference;
@@ -59,11 +59,11 @@ void fields(Archive& a, part_of_record<compared_pair> auto& of) {
 /// One run of one configuration.
 struct trial_record {
   std::size_t configuration = 0;
-  /// One trial of each configuration makes a block, in random order, so that slow changes of the
-  /// machine fall on all configurations alike.
+  /// A block has one trial of each configuration in random order, so that slow changes of the
+  /// machine affect all configurations alike.
   std::size_t block = 0;
-  nanoseconds begun = 0;            ///< since the experiment began; the time of a pause is left out
-  std::vector<run_record> members;  ///< as in the configuration
+  nanoseconds begun = 0;            ///< since the experiment began, without pauses
+  std::vector<run_record> members;  ///< one per member of the configuration
 };
 
 template <class Archive>
@@ -74,22 +74,20 @@ void fields(Archive& a, part_of_record<trial_record> auto& of) {
   a.value("members", of.members);
 }
 
-/// Everything an experiment produced, in raw form.
+/// Raw results of an experiment.
 struct experiment_record {
   std::string name;
   std::string description;
   experiment_settings how;
-  std::vector<std::pair<std::string, std::string>> files;  ///< path and checksum of what it read
-  std::vector<source_record> sources;  ///< the texts of these files, in their order
+  std::vector<std::pair<std::string, std::string>> files;  ///< paths and checksums of its inputs
+  std::vector<source_record> sources;                      ///< texts of these files
   std::vector<experiment_configuration> configurations;
   std::vector<compared_pair> pairs;
-  std::optional<graphline::calibration> calibration;  ///< of the device, where there was one
-  std::vector<trial_record> trials;  ///< in the order they ran; the last block may be incomplete
-  /// Why no further trials ran, in words; empty when all that were asked for did.
-  std::string stopped;
+  std::optional<graphline::calibration> calibration;  ///< of the device, if it was calibrated
+  std::vector<trial_record> trials;  ///< in order of execution; the last block may be incomplete
+  std::string stopped;               ///< why it ended before all requested trials; else empty
   bool interrupted = false;
-  /// What went wrong, where that is why no further trials ran: in a trial, or before it could run.
-  std::optional<std::string> failure;
+  std::optional<std::string> failure;  ///< error that ended the experiment
 };
 
 template <class Archive>

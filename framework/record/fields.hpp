@@ -9,19 +9,17 @@
 
 namespace graphline {
 
-// What a result file holds of a struct is described once, beside the struct: by `fields`, each by
-// its key, in the order in which they are written. `record_json.cpp` follows it to write,
-// `record_from_json.cpp` to read.
+// Each struct of a record lists its `fields`, with the keys of result files in the order written.
+// `record_json.cpp` writes them, `record_from_json.cpp` reads them.
 //
-// An archive has for a field, of whatever type,
-//   value     an optional one is null where there is nothing; left out where it would be a struct
-//   column    a list with an entry for each frame, or none at all; stamps are two lists
-//   busy      a time of each of some stamps, of which it is a part
-//   type      of a tensor, by the keys "shape" and "dtype"
-// and is a `record_counts`.
+// An archive derives from `record_counts` and has these members for fields:
+//   value     a value; an empty optional is null, or omitted if it would hold a struct
+//   column    a list with one entry per frame, or an empty one; stamps are written as two lists
+//   busy      a column of times, each at most the length of its stamp
+//   type      a tensor type, by the keys "shape" and "dtype"
 
-/// How many of these the run has; of stages and nodes, while a list of them is being read, those
-/// before.
+/// Sizes of the run being archived. While a list of stages or nodes is read: the number read so
+/// far.
 struct record_counts {
   std::size_t frames = 0;
   std::size_t threads = 0;
@@ -29,21 +27,21 @@ struct record_counts {
   std::size_t nodes = 0;
 };
 
-/// What numbers are taken by a reader; `words` names them in a message.
+/// Range of numbers that readers accept.
 struct number_range {
   double least;
   double most;
-  const char* words;  ///< "{}" in it stands for the first whole number beyond `most`
+  const char* words;  ///< for messages; "{}" stands for the first whole number above `most`
 
   bool holds(double number) const noexcept { return number >= least && number <= most; }
 };
 
-/// No run takes so long, and reports may add up times without leaving 64 bits.
+/// Bounded so that sums of times fit 64 bits.
 inline constexpr number_range any_time{-0x1p53, 0x1p53, "nanoseconds of 104 days at most"};
 inline constexpr number_range time_above_0{1, 0x1p53, "a time above 0"};
-/// FLOPs or bytes, such that some hundred of them can be added up in 64 bits.
+/// FLOPs or bytes, bounded so that the sum of a hundred fits 64 bits.
 inline constexpr number_range any_amount{0, 0x1p56, "a number from 0 to 2^56"};
-/// What reports divide by.
+/// Divisors in reports.
 inline constexpr number_range any_ceiling{1e-3, 1e18, "a number from 0.001 to 10^18"};
 inline constexpr number_range any_rate{lowest_rate, highest_rate,
                                        "a rate from 0.000001 to 1,000,000 frames a second"};
@@ -52,7 +50,7 @@ inline constexpr number_range part_of_one{std::numeric_limits<double>::denorm_mi
                                           "a number between 0 and 1"};
 inline constexpr number_range from_0{0, 0x1p63, "a number from 0"};
 inline constexpr number_range from_1{1, 0x1p63, "a number from 1"};
-/// Reports look up what an index names.
+/// Indices that reports look up.
 constexpr number_range index_below(std::size_t end) {
   return {0, static_cast<double>(end) - 1, "an index below {}"};
 }
@@ -64,7 +62,7 @@ constexpr number_range cause_below(std::size_t end) {
 template <class T, class Record>
 concept part_of_record = std::same_as<std::remove_const_t<T>, Record>;
 
-/// Whether there are `fields` of it.
+/// Types with `fields`.
 template <class T>
 concept part_of_a_record = requires(int& any_archive, T& of) {
   fields(any_archive, of);

@@ -7,10 +7,10 @@
 
 namespace graphline {
 
-/// The columns of a record that a timing method fills, beside `run_record::frames`.
+/// Columns of a record that a timing method fills, in addition to `run_record::frames`.
 struct kept_columns {
   bool launches = false;  ///< of a frame's graph
-  bool enqueued = false;  ///< of a device stage, as those that follow
+  bool enqueued = false;  ///< of a device stage; also the next four
   bool device = false;
   bool busy = false;
   bool synced = false;
@@ -22,12 +22,11 @@ struct kept_columns {
   bool launcher() const noexcept { return enqueued || synced; }
 };
 
-/// A record, its analysis and what is written of it, as JSON for instance, take at most so many
-/// times the bytes of the record together: 6.6 were measured.
+/// Memory of a record with its analysis and output, such as JSON, relative to the record alone.
+/// Measured: 6.6.
 inline constexpr std::uint64_t record_and_reports = 7;
 
-/// `one_launch`: each frame is launched as a whole. `reports_busy_time`: as of a device's
-/// properties.
+/// `one_launch`: each frame is launched as one graph. `reports_busy_time`: see `device_properties`.
 constexpr kept_columns columns_of(timing_method method, bool one_launch, bool reports_busy_time) {
   const auto traits = traits_of(method);
   const bool timed = method != timing_method::none;

@@ -5,11 +5,11 @@
 
 namespace graphline {
 
-/// One pipeline run twice in a process, to be held against the roofline of its device.
+/// Two runs of one pipeline in a process, compared with the roofline of the device.
 struct roofline_record {
-  run_record stages;  ///< under `timing: event`, with the calibration
-  /// Under `timing: layers`, for the times of the stages' parts; without frames where no stage has
-  /// any, and where the first run ended early.
+  run_record stages;  ///< with `timing: event` and the calibration
+  /// With `timing: layers`, for the times of parts. Has no frames if no stage has parts or the
+  /// first run ended early.
   run_record layers;
 };
 

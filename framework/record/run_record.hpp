@@ -19,22 +19,22 @@
 
 namespace graphline {
 
-/// What a graph cost before the first frame and what it spares the host in each. Nanoseconds by the
-/// host's clock.
+/// Setup cost of a graph, and host time per launch with and without it. All times by the host's
+/// clock.
 struct graph_record {
   std::string name;               ///< of the stage, or "frame"
-  std::vector<graph_node> nodes;  ///< in an order that satisfies every dependency
+  std::vector<graph_node> nodes;  ///< in topological order
   std::size_t operations = 0;     ///< nodes that compute
-  std::size_t executables = 0;    ///< one per frame in flight; the three below are of all together
+  std::size_t executables = 0;    ///< one per frame in flight; the next three times are their sums
   nanoseconds capture = 0;
-  nanoseconds instantiate = 0;   ///< with its way to the device
-  nanoseconds first_launch = 0;  ///< from the first launch of an executable until it is complete
+  nanoseconds instantiate = 0;   ///< including the upload to the device
+  nanoseconds first_launch = 0;  ///< from an executable's first launch to its completion
 
-  // Repetitions after that, of one executable: fewer of what takes long. A frame's CPU stages did
-  // nothing in them.
-  std::vector<nanoseconds> later_launch;  ///< from launch until complete
-  std::vector<nanoseconds> launch;        ///< of the host, to launch
-  std::vector<nanoseconds> eager;         ///< of the host, to enqueue the same one by one
+  // Repeated launches of one executable, with CPU stages that do nothing. Fewer repetitions for
+  // longer graphs.
+  std::vector<nanoseconds> later_launch;  ///< from launch to completion
+  std::vector<nanoseconds> launch;        ///< host time to launch the graph
+  std::vector<nanoseconds> eager;         ///< host time to enqueue its operations one by one
 };
 
 template <class Archive>
@@ -52,7 +52,7 @@ void fields(Archive& a, part_of_record<graph_record> auto& of) {
   a.value("nodes", of.nodes);
 }
 
-/// A file that the user wrote, as it was read.
+/// An input file as it was read.
 struct source_record {
   std::string file;
   std::string text;
@@ -65,13 +65,13 @@ void fields(Archive& a, part_of_record<source_record> auto& of) {
   a.value("text", of.text);
 }
 
-/// A tensor as planned: who hands it to whom. A copy that was put in writes one of its own.
+/// A tensor of the plan, including those that inserted copies write.
 struct tensor_record {
   std::string name;
   tensor_type type;
   side on = side::device;
-  std::optional<std::size_t> writer;  ///< index of a stage; nothing for an input of the pipeline
-  std::vector<std::size_t> readers;   ///< stages, ascending; none for an output
+  std::optional<std::size_t> writer;  ///< stage index; empty for a pipeline input
+  std::vector<std::size_t> readers;   ///< stage indices, ascending; none for an output
 };
 
 template <class Archive>
@@ -83,24 +83,23 @@ void fields(Archive& a, part_of_record<tensor_record> auto& of) {
   a.value("readers", of.readers, index_below(a.stages));
 }
 
-/// When a frame was due, when it began and when the host had seen its last stage complete. Under
-/// `arrival: closed` it is due when it begins.
+/// Due time and start of a frame, and the time when the host saw its last stage complete. With
+/// `arrival: closed` a frame is due when it begins.
 struct frame_record {
   nanoseconds due = 0;
   nanoseconds begin = 0;
   nanoseconds end = 0;
 };
 
-/// A tensor that nobody reads, after the last frame.
+/// An output tensor after the last frame.
 struct output_record {
   std::string tensor;
   tensor_type type;
-  /// 16 hex digits: 64-bit FNV-1a over the bytes taken as little-endian words of 8, the last one
-  /// filled up with zeros, its upper half folded onto the lower (h ^= h >> 32) after each word.
+  /// 16 hex digits: 64-bit FNV-1a over little-endian 8-byte words, the last one padded with zeros,
+  /// with h ^= h >> 32 after each word.
   std::string checksum;
-  bool finite = true;  ///< false: holds NaN or infinity
-  /// Up to `most_output_values` of its elements, evenly spaced from the first, so that results can
-  /// be compared as numbers where checksums differ.
+  bool finite = true;  ///< false: contains NaN or infinity
+  /// Up to `most_output_values` evenly spaced elements, to compare results whose checksums differ.
   std::vector<double> values = {};
 };
 
@@ -114,14 +113,13 @@ void fields(Archive& a, part_of_record<output_record> auto& of) {
 }
 inline constexpr std::size_t most_output_values = 256;
 
-/// What became of frames that were due on a schedule. All zero for `arrival: closed`.
+/// Queue statistics of scheduled arrivals. All zero for `arrival: closed`.
 struct load_record {
-  std::vector<nanoseconds> dropped;  ///< when they had been due, ascending
-  /// When those had been due, ascending, that a run which ended early left in the queue or undone.
-  std::vector<nanoseconds> unfinished;
-  nanoseconds ended = 0;           ///< the moment up to which frames were due
-  std::int64_t found_full = 0;     ///< frames that were due while the queue was full
-  std::int64_t longest_queue = 0;  ///< frames that waited at once, at most
+  std::vector<nanoseconds> dropped;     ///< due times of dropped frames, ascending
+  std::vector<nanoseconds> unfinished;  ///< due times of frames that an aborted run left, ascending
+  nanoseconds ended = 0;                ///< end of the arrivals
+  std::int64_t found_full = 0;          ///< arrivals that found the queue full
+  std::int64_t longest_queue = 0;       ///< maximum queue length
 };
 
 template <class Archive>
@@ -133,11 +131,11 @@ void fields(Archive& a, part_of_record<load_record> auto& of) {
   a.value("longest_queue", of.longest_queue);
 }
 
-/// What the system's scheduler gave a thread.
+/// Scheduling statistics of a thread.
 struct thread_time {
   std::string thread;  ///< its name; threads of one name count together
   nanoseconds on_cpu = 0;
-  nanoseconds waited = 0;  ///< ready to run, while others had the core
+  nanoseconds waited = 0;  ///< runnable but not running
 };
 
 template <class Archive>
@@ -147,11 +145,11 @@ void fields(Archive& a, part_of_record<thread_time> auto& of) {
   a.value("waited_ns", of.waited, any_time);
 }
 
-/// A time in which no thread of the process ran, and none waited for a core.
+/// A period in which no thread of the process was running or runnable.
 struct standstill_record {
   nanoseconds begin = 0;
-  nanoseconds length = 0;  ///< at least, to some 20 ms
-  bool suspended = false;  ///< with the machine, whose clock stood still too
+  nanoseconds length = 0;  ///< a lower bound, to about 20 ms
+  bool suspended = false;  ///< the machine was suspended
 };
 
 template <class Archive>
@@ -161,15 +159,15 @@ void fields(Archive& a, part_of_record<standstill_record> auto& of) {
   a.value("suspended", of.suspended);
 }
 
-/// What else went on over the measured frames. Nothing where it is not known.
+/// State of the machine during the measured frames. Empty values are unknown.
 struct conditions_record {
-  nanoseconds lasted = 0;                  ///< from before the first of them to after the last
-  int cores = 0;                           ///< that the process could run on
-  std::optional<double> load_before = {};  ///< the system's load average over a minute
+  nanoseconds lasted = 0;                  ///< duration of the measured frames
+  int cores = 0;                           ///< in the affinity mask of the process
+  std::optional<double> load_before = {};  ///< load average over one minute
   std::optional<double> load_after = {};
-  std::optional<nanoseconds> steal = {};   ///< that a hypervisor took from all these cores together
-  std::optional<nanoseconds> others = {};  ///< processor time of other processes on these cores
-  std::optional<nanoseconds> throttled = {};  ///< threads held back by the group's CPU quota
+  std::optional<nanoseconds> steal = {};      ///< taken by a hypervisor, summed over these cores
+  std::optional<nanoseconds> others = {};     ///< CPU time of other processes on these cores
+  std::optional<nanoseconds> throttled = {};  ///< throttling by the cgroup's CPU quota
   std::optional<double> clock_before = {};    ///< of the core that drives the run, in MHz
   std::optional<double> clock_after = {};
   std::optional<device_state> device_before = {};
@@ -195,38 +193,38 @@ void fields(Archive& a, part_of_record<conditions_record> auto& of) {
   a.value("standstills", of.standstills);
 }
 
-/// Everything one run produced, in raw form. Every report is computed from this alone.
+/// Raw results of a run. Every report is computed from this alone.
 struct run_record {
   std::string pipeline;
   std::string description;
-  std::optional<source_record> source;  ///< nothing for a pipeline made in C++ and for trials
+  std::optional<source_record> source;  ///< empty for pipelines built in C++ and for trials
   std::vector<std::pair<std::string, std::string>> parameters;
-  std::vector<std::pair<std::string, std::string>> files;  ///< path and checksum of what it read
-  settings run;                                            ///< as it was carried out
+  std::vector<std::pair<std::string, std::string>> files;  ///< paths and checksums of its inputs
+  settings run;                                            ///< as executed
   device_properties device;
-  int cpu_cores = 0;  ///< that CPU stages could have at once; 0: not known
+  int cpu_cores = 0;  ///< available to CPU stages; 0: unknown
   std::vector<std::pair<std::string, std::string>> environment;  ///< versions, machine, date
-  memory_usage memory;          ///< of this pipeline; its peak while it was prepared
-  nanoseconds clock_error = 0;  ///< of device stamps on the host's clock, at most, if drift is even
-  nanoseconds clock_drift = 0;  ///< of the device's clock over the frames, taken out of the stamps
-  nanoseconds processor_time = 0;  ///< of all threads of the process, over the measured frames
-  std::optional<conditions_record> conditions = {};  ///< nothing where no frame was begun
-  std::vector<frame_record> frames;                  ///< those that ran to their end
-  /// Host clock around the launch of each frame's graph: `graphs: frame`, all methods but none.
+  memory_usage memory;          ///< of this pipeline; the peak includes preparation
+  nanoseconds clock_error = 0;  ///< maximum error of device stamps, assuming even drift
+  nanoseconds clock_drift = 0;  ///< of the device's clock during the run; corrected in the stamps
+  nanoseconds processor_time = 0;  ///< CPU time of the process during the measured frames
+  std::optional<conditions_record> conditions = {};  ///< empty if no frame began
+  std::vector<frame_record> frames;                  ///< completed frames
+  /// Host clock around each frame's graph launch: `graphs: frame`, all methods but none.
   std::vector<stamp_pair> launches;
-  /// Stage whose return or completion ended each frame. All methods but none; empty in a frame's
-  /// graph.
+  /// Stage whose return or completion ended each frame: all methods but none; not with `graphs:
+  /// frame`.
   std::vector<std::uint32_t> ended_by;
-  std::vector<std::string> threads;  ///< host threads that had a part, by name: "main", "worker 1"
+  std::vector<std::string> threads;  ///< names of the host threads involved: "main", "worker 1"
   load_record load;
-  std::optional<graphline::calibration> calibration;  ///< of the device, where there was one
+  std::optional<graphline::calibration> calibration;  ///< of the device, if it was calibrated
   std::vector<stage_record> stages;                   ///< in planned order
   std::vector<tensor_record> tensors;
-  std::vector<graph_record> graphs;  ///< one per device stage, or the frame's; none without graphs
+  std::vector<graph_record> graphs;  ///< one per device stage, or the frame's
   std::vector<output_record> outputs;
   std::vector<std::string> warnings;
-  bool interrupted = false;            ///< stopped by a person before all frames were done
-  std::optional<std::string> failure;  ///< what ended the run early
+  bool interrupted = false;            ///< stopped by the user before all frames completed
+  std::optional<std::string> failure;  ///< error that ended the run
 };
 
 template <class Archive>
@@ -262,11 +260,10 @@ void fields(Archive& a, part_of_record<run_record> auto& of) {
   a.value("failure", of.failure);
 }
 
-/// Whether a time in it ends before it begins: a clock went back meanwhile, and no time can be
-/// relied on.
+/// Whether any interval ends before it begins: a clock was set back, so no time is reliable.
 bool goes_back(const run_record& record) noexcept;
 
-/// Frames that were due by the end of the run, whatever became of them.
+/// Number of frames due: completed, dropped and unfinished.
 std::size_t frames_due(const run_record& record) noexcept;
 
 }  // namespace graphline

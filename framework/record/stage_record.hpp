@@ -13,15 +13,14 @@
 
 namespace graphline {
 
-/// What a stage or a part of one amounts to in a frame, as it was carried out: counted as
-/// docs/costs.md says, without what only passed between layers that were computed as one. Absent:
-/// not known.
+/// Cost of a stage or part per frame, counted as in docs/costs.md for the layers as fused: traffic
+/// within a fused group does not count. Empty values are unknown.
 struct cost_record {
   std::optional<std::int64_t> flops;
   std::optional<std::int64_t> bytes_read;
   std::optional<std::int64_t> bytes_written;
-  precision arithmetic = precision::float32;          ///< of its products
-  std::optional<std::int64_t> bytes_rearranged = {};  ///< beyond these, by an implementation
+  precision arithmetic = precision::float32;          ///< of products
+  std::optional<std::int64_t> bytes_rearranged = {};  ///< extra traffic of the implementation
   friend bool operator==(const cost_record&, const cost_record&) = default;
 };
 
@@ -34,13 +33,13 @@ void fields(Archive& a, part_of_record<cost_record> auto& of) {
   a.value("precision", of.arithmetic);
 }
 
-/// Read and written together; not known where one of them is not.
+/// Bytes read plus written; empty if either is unknown.
 inline std::optional<std::int64_t> bytes_of(const cost_record& cost) {
   if (!cost.bytes_read || !cost.bytes_written) return std::nullopt;
   return *cost.bytes_read + *cost.bytes_written;
 }
 
-/// A begin and an end, in nanoseconds since the run's epoch.
+/// An interval in nanoseconds since the run's epoch.
 struct stamp_pair {
   nanoseconds begin = 0;
   nanoseconds end = 0;
@@ -50,10 +49,10 @@ struct stamp_pair {
 /// A part of a device stage, such as a layer of a network.
 struct part_record {
   std::string name;
-  std::string choice;              ///< what carries it out
-  std::vector<stamp_pair> device;  ///< between the events on either side of it: layers
+  std::string choice;              ///< its kernel
+  std::vector<stamp_pair> device;  ///< between the events around it: layers
   cost_record cost = {};
-  std::vector<nanoseconds> busy = {};  ///< of `device`, as of a stage
+  std::vector<nanoseconds> busy = {};  ///< as `stage_record::busy`
 };
 
 template <class Archive>
@@ -65,12 +64,12 @@ void fields(Archive& a, part_of_record<part_record> auto& of) {
   a.busy("busy", of.busy, of.device);
 }
 
-/// An operation of a device stage as a trace of the stage alone saw it.
+/// An operation of a device stage, traced while the stage runs alone.
 struct operation_record {
   std::string name;
-  std::string part;                   ///< the part that it is of; empty where it is of none
-  std::vector<nanoseconds> calls;     ///< how long each took, in all traced runs
-  std::vector<nanoseconds> together;  ///< of all calls in a run, for each run that had any
+  std::string part;                   ///< part that it belongs to, if any
+  std::vector<nanoseconds> calls;     ///< duration of each call, in all traced runs
+  std::vector<nanoseconds> together;  ///< sum per traced run with calls
 };
 
 template <class Archive>
@@ -81,7 +80,7 @@ void fields(Archive& a, part_of_record<operation_record> auto& of) {
   a.value("together", of.together, any_time);
 }
 
-/// What a stage waits for, as planned.
+/// A planned dependency of a stage.
 struct wait_record {
   std::size_t stage = 0;  ///< index of the earlier stage
   satisfied_by how = satisfied_by::stream_order;
@@ -90,18 +89,18 @@ struct wait_record {
 
 template <class Archive>
 void fields(Archive& a, part_of_record<wait_record> auto& of) {
-  a.value("stage", of.stage, index_below(a.stages));  // those before it, while a list is being read
+  a.value("stage", of.stage, index_below(a.stages));  // an earlier stage
   a.value("how", of.how);
 }
 
 /// Values of `stage_record::causes` below 0.
 namespace cause {
-inline constexpr std::int32_t frame_begun = -1;     ///< the host waited for nothing else
-inline constexpr std::int32_t previous_frame = -2;  ///< for the same stage of the previous frame
+inline constexpr std::int32_t frame_begun = -1;     ///< the frame's start
+inline constexpr std::int32_t previous_frame = -2;  ///< the same stage of the previous frame
 }  // namespace cause
 
-/// The raw samples of one stage: one entry per measured frame in each column the timing method
-/// fills, none in the others. 16 bytes per frame and column of stamps.
+/// Raw samples of a stage. Columns that the timing method fills have one entry per measured frame;
+/// the others are empty. A column of stamps takes 16 bytes per frame.
 struct stage_record {
   std::string name;
   std::string kind;
@@ -109,28 +108,28 @@ struct stage_record {
   bool copy = false;
   graphline::priority priority = graphline::priority::normal;  ///< as declared
   std::string stream;                                          ///< name; empty for a CPU stage
-  cost_record cost;                ///< the sum of its parts' where it has any
+  cost_record cost;                                            ///< the sum over its parts, if any
   std::vector<wait_record> waits;  ///< by earlier stage, ascending, each once
   /// Device stage, host clock around the launch: host, callback, event, layers.
   std::vector<stamp_pair> enqueued;
-  /// Device stage, between its two events: event, layers; or calls of the host: callback.
+  /// Device stage, between its two events: event, layers; or its two host functions: callback.
   std::vector<stamp_pair> device;
-  /// Of each `device`, how long the device was at work on the stage; where it tells.
+  /// Time within each `device` interval that the device worked on the stage, if it reports this.
   std::vector<nanoseconds> busy;
   std::vector<stamp_pair> synced;  ///< device stage, host clock between two waits: sync
   std::vector<stamp_pair> cpu;     ///< CPU stage, host clock: all but none
-  /// Index into the run's `threads`: which one ran the CPU stage, or launched the device stage.
-  /// Empty where neither is timed.
+  /// Index into the run's `threads`: the thread that ran the CPU stage or launched the device
+  /// stage. Empty if neither is timed.
   std::vector<std::uint32_t> threads;
-  /// What the host waited for last before it ran the CPU stage or launched the device stage, beside
-  /// a thread: the index of a stage that returned or completed, or a value of `cause`. All methods
-  /// but none; empty in a frame's graph.
+  /// Last dependency, other than a thread, before the host ran the CPU stage or launched the device
+  /// stage: index of the stage that returned or completed, or a value of `cause`. All methods but
+  /// none; not with `graphs: frame`.
   std::vector<std::int32_t> causes;
-  /// When the host saw the device stage complete. Same methods; empty if the host does not wait for
-  /// the stage.
+  /// Time when the host saw the device stage complete. Same methods; empty if the host does not
+  /// wait for the stage.
   std::vector<nanoseconds> seen;
-  std::vector<part_record> parts;            ///< device stage; none for what is one whole
-  std::vector<operation_record> operations;  ///< device stage, when traced; apart from the frames
+  std::vector<part_record> parts;            ///< device stage; empty if it is not divided
+  std::vector<operation_record> operations;  ///< device stage, if traced; not in measured frames
   std::int64_t traced_runs = 0;
 };
 
@@ -157,11 +156,11 @@ void fields(Archive& a, part_of_record<stage_record> auto& of) {
   a.value("traced_runs", of.traced_runs, of.operations.empty() ? from_0 : from_1);
 }
 
-/// Ends minus begins, in order.
+/// Durations of intervals.
 std::vector<nanoseconds> lengths(const std::vector<stamp_pair>& stamps);
 
-/// How long the device was at work on a stage, or a part of one, in each frame; where it does not
-/// tell, from one event to the other, which holds waits for other streams' work.
+/// Device time of a stage or part per frame: `busy` if the device reports it, else the interval
+/// between its events, which includes waits for other streams' work.
 std::vector<nanoseconds> device_times(const stage_record& stage);
 std::vector<nanoseconds> device_times(const part_record& part);
 

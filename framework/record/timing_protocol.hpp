@@ -6,11 +6,11 @@
 
 namespace graphline {
 
-/// What is to be known of a timing method, beside the order in which it does things.
+/// Properties of a timing method.
 struct timing_traits {
-  std::string_view meaning;     ///< in a few words, of a device stage's time, for tables and help
-  bool tells_spans = false;     ///< when the device began and ended each of its stages
-  bool by_events = false;       ///< tells them by timed events, on the device's clock
+  std::string_view meaning;     ///< of a device stage's time, for tables and help
+  bool tells_spans = false;     ///< reports start and end of each device stage
+  bool by_events = false;       ///< by timed events, on the device's clock
   bool needs_launches = false;  ///< the host must launch each stage by itself
 };
 
@@ -44,8 +44,8 @@ constexpr timing_traits traits_of(timing_method method) noexcept {
   return {};
 }
 
-/// Carries out one device stage under a timing method: the order of launches, waits, events and
-/// clock reads, apart from what they are. `Operations` offers
+/// Runs one device stage under a timing method: defines the order of launches, waits, events and
+/// clock reads. `Operations` has
 ///
 ///   nanoseconds now();            the host's clock
 ///   void launch();                enqueue the stage's work
@@ -58,7 +58,7 @@ constexpr timing_traits traits_of(timing_method method) noexcept {
 ///   void keep_enqueued(nanoseconds begin, nanoseconds end);
 ///   void keep_synced(nanoseconds begin, nanoseconds end);
 ///
-/// Nothing is kept unless everything before it succeeded: an exception leaves no half sample.
+/// Samples are kept only after all calls succeeded, so an exception leaves no partial sample.
 template <class Operations>
 void time_device_stage(timing_method method, Operations& ops) {
   switch (method) {

@@ -15,22 +15,21 @@
 namespace graphline {
 namespace {
 
-/// Configurations of a grid, at most.
 constexpr std::size_t most_configurations = 10'000;
 
 constexpr std::size_t none = static_cast<std::size_t>(-1);
 
-/// A key that varies, with the values it takes; none where they could not be read.
+/// A varied key with its values; empty after an error.
 struct axis {
   named key;
   std::vector<node> values;
   std::vector<std::string> words;  ///< the values as text
 };
 
-/// Per axis the index of a value, or `none` where any of them will do.
+/// Per axis: the index of a value, or `none` for any value.
 using selection = std::vector<std::size_t>;
 
-/// A value as it appears in names.
+/// Text of a value in names.
 std::string word_of(const node& value) {
   return printable(value.in_one_line());
 }
@@ -58,7 +57,7 @@ axis read_axis(const named& key, const node& values, diagnostics& out) {
   return a;
 }
 
-/// None where they make too many configurations.
+/// Empty if there are too many configurations.
 std::vector<axis> read_axes(const node& vary, diagnostics& out) {
   std::vector<axis> axes;
   if (!check_mapping(vary, "vary", out)) return axes;
@@ -80,7 +79,7 @@ std::vector<axis> read_axes(const node& vary, diagnostics& out) {
   return axes;
 }
 
-/// Reads some keys of `vary:` with a value each. Nothing after an error.
+/// Reads keys of `vary:` with a value each. Empty after an error.
 std::optional<selection> read_selection(const std::vector<axis>& axes, const node& n,
                                         std::string_view what, diagnostics& out) {
   if (!n.is_mapping() || n.members().empty()) {
@@ -103,7 +102,7 @@ std::optional<selection> read_selection(const std::vector<axis>& axes, const nod
     const auto index = static_cast<std::size_t>(found - keys.begin());
     const std::vector<std::string>& words = axes[index].words;
     const std::string word = word_of(value);
-    if (words.empty()) return std::nullopt;  // which has been reported
+    if (words.empty()) return std::nullopt;  // reported already
     const auto at = std::ranges::find(words, word);
     chosen[index] = static_cast<std::size_t>(at - words.begin());
     if (at != words.end()) continue;
@@ -114,7 +113,7 @@ std::optional<selection> read_selection(const std::vector<axis>& axes, const nod
   return sound ? std::optional(std::move(chosen)) : std::nullopt;
 }
 
-/// One value of each axis by a configuration's number, in which the last axis counts fastest.
+/// Value indices of a configuration by its number; the last axis varies fastest.
 selection numbered(std::size_t configuration, const std::vector<axis>& axes) {
   selection values(axes.size());
   for (std::size_t a = axes.size(); a-- > 0;) {
@@ -124,7 +123,7 @@ selection numbered(std::size_t configuration, const std::vector<axis>& axes) {
   return values;
 }
 
-/// The number of the configuration that has `chosen`, and `values` where that leaves them open.
+/// Number of the configuration with the values `chosen`, or `values` where `chosen` is `none`.
 std::size_t number_of(const selection& values, const selection& chosen,
                       const std::vector<axis>& axes) {
   std::size_t configuration = 0;
@@ -181,7 +180,7 @@ std::vector<configuration_spec> read_grid(const node& vary, const node* baseline
 
   std::size_t count = 1;
   for (const axis& a : axes) count *= a.values.size();
-  std::vector<std::size_t> position(count, none);  // in the list, by number
+  std::vector<std::size_t> position(count, none);  // index in `list`, by number
   for (std::size_t c = 0; c < count; ++c) {
     const selection values = numbered(c, axes);
     if (std::ranges::any_of(excluded, [&](const auto& e) { return matches(values, e); })) continue;
@@ -209,7 +208,7 @@ std::vector<configuration_spec> read_grid(const node& vary, const node* baseline
 
 namespace {
 
-/// Empty where it is missing or wrong, which has been reported.
+/// Empty after an error.
 named read_configuration_name(const node& item, diagnostics& out) {
   const node* value = item.find("name");
   if (value == nullptr) {
@@ -234,7 +233,7 @@ configuration_spec read_configuration(const node& item, diagnostics& out) {
   return configuration;
 }
 
-/// The index of the configuration that is named; the first where that is wrong.
+/// Index of the named configuration; 0 after an error.
 std::size_t read_baseline(const node& value, const std::vector<configuration_spec>& list,
                           diagnostics& out) {
   if (!value.is_scalar() || is_unresolved(value)) {

@@ -9,17 +9,17 @@
 
 namespace graphline {
 
-/// Spells out the grid of `vary:`, the last key varying fastest, without what `exclude:` names.
-/// Each configuration is compared with the one that differs from it by the values of `baseline:`
-/// only, by default the first of each key. `baseline` and `exclude` may be null.
+/// Expands the grid of `vary:` without the combinations in `exclude:`; the last key varies fastest.
+/// The reference of a configuration has the same values except those of `baseline:`, by default the
+/// first of each key. `baseline` and `exclude` may be null.
 std::vector<configuration_spec> read_grid(const node& vary, const node* baseline,
                                           const node* exclude, diagnostics& out);
 
-/// The keys of a configuration beside what it sets.
+/// Keys of a configuration other than settings and parameters.
 const std::vector<parameter>& configuration_keys();
 
-/// Reads the list of `configurations:`, each a name and what it sets. All are compared with the one
-/// that `baseline` names, by default the first; `baseline` may be null.
+/// Reads the list of `configurations:`. The reference of all is the one that `baseline` names, by
+/// default the first; `baseline` may be null.
 std::vector<configuration_spec> read_configurations(const node& section, const node* baseline,
                                                     diagnostics& out);
 

@@ -64,32 +64,32 @@ const std::vector<setting<experiment_settings>>& all_experiment_settings() {
   return table;
 }
 
-/// Keys that cannot stand beside `together`: each member has its own, or there is nothing to vary.
+/// Keys that cannot be combined with `together`: members have their own, or nothing varies.
 constexpr const char* not_with_together[] = {"pipeline", "params",         "run",
                                              "frames",   "warmup",         "vary",
                                              "baseline", "configurations", "exclude"};
 
-/// What stands for itself beside a list of configurations.
+/// Keys that cannot be combined with `configurations`.
 constexpr const char* not_with_configurations[] = {"vary", "exclude"};
 
-/// The settings of the run that may stand at the top of an experiment on one pipeline too.
+/// Run settings that are also allowed at the top of an experiment on one pipeline.
 constexpr const char* keys_at_top[] = {"frames", "warmup"};
 
-/// The member of a mapping that has this key, with the key's place, or null.
+/// The member with this key, or null.
 const node::member* find_member(const node& mapping, std::string_view key) {
   const auto found = std::ranges::find_if(mapping.members(),
                                           [&](const node::member& m) { return m.key.text == key; });
   return found == mapping.members().end() ? nullptr : &*found;
 }
 
-/// Reports each of some keys that stand beside another which excludes them.
+/// Reports each of `keys`, which cannot be combined with the key `owner`.
 void refuse_beside(const node& root, std::string_view owner, std::span<const char* const> keys,
                    diagnostics& out) {
   for (const char* key : keys) {
     const node::member* found = find_member(root, key);
     if (found == nullptr) continue;
     out.error(found->key.place,
-              fmt::format("'{}' cannot stand beside '{}'; take one of the two out", key, owner));
+              fmt::format("'{}' cannot be combined with '{}'; remove one of the two", key, owner));
   }
 }
 
@@ -118,7 +118,7 @@ named read_pipeline_path(const node& of, const std::vector<parameter>& keys, con
   return {value->text(), value->where()};
 }
 
-/// `run:` with `frames` and `warmup`, which may stand beside it.
+/// Reads `run:` and the settings beside it.
 std::vector<assignment> read_common_run(const node& root, diagnostics& out) {
   std::vector<assignment> list;
   if (const node* n = root.find("run")) list = read_run_assignments(*n, out);
@@ -159,7 +159,7 @@ void read_one_pipeline(const node& root, experiment_spec& spec, diagnostics& out
   spec.configurations = read_grid(*vary, baseline, root.find("exclude"), out);
 }
 
-/// As given; else after the file; empty where that has been reported.
+/// The given name, else the stem of the pipeline's file; empty after an error.
 named read_member_name(const node& item, const named& pipeline, diagnostics& out) {
   const node* given = item.find("name");
   if (given == nullptr && pipeline.text.empty()) return pipeline;
@@ -183,8 +183,6 @@ member_spec read_member(const node& item, diagnostics& out) {
   return member;
 }
 
-/// Pipelines that run at once. A member without a `name` is called as its pipeline's file is,
-/// without the extension.
 std::vector<member_spec> read_members(const node& section, diagnostics& out) {
   std::vector<member_spec> members;
   if (!section.is_sequence()) {

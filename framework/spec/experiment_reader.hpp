@@ -11,22 +11,21 @@
 
 namespace graphline {
 
-/// The keys at the top of an experiment file. Those that begin with "x-" are the writer's own.
+/// Top-level keys of an experiment file, in addition to user keys that begin with "x-".
 const std::vector<parameter>& experiment_keys();
 
-/// The keys of a member of `together:`.
+/// Keys of a member of `together:`.
 const std::vector<parameter>& member_keys();
 
-/// Turns an experiment file's text into its spec: the grid of `vary:` is spelled out, and each
-/// configuration has its reference. Everything that is wrong in the file itself goes to `out`, all
-/// of it at once; whether a varied key exists in the pipeline and takes the value, the planner
-/// checks.
+/// Reads an experiment file, expands the grid of `vary:` and resolves each configuration's
+/// reference. Reports all errors of the file itself; the planner checks varied keys and values
+/// against the pipeline.
 experiment_spec read_experiment(std::shared_ptr<const source_text> source, diagnostics& out);
 
-/// The keys of an experiment file that say how it is carried out and judged.
+/// Keys of `experiment_settings`.
 const std::vector<parameter>& experiment_setting_keys();
 
-/// Reads these keys of an experiment file; others are passed over.
+/// Reads these keys of an experiment file and ignores others.
 experiment_settings read_experiment_settings(const node& root, diagnostics& out);
 
 }  // namespace graphline

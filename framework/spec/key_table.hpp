@@ -14,7 +14,7 @@
 
 namespace graphline {
 
-/// A key that takes the words of an enumeration, with its default where it has one.
+/// A key that takes the words of an enumeration.
 template <class T>
 parameter word_key(std::string name, std::string help, std::optional<T> initial = {}) {
   parameter key{.name = std::move(name), .type = parameter_type::choice, .help = std::move(help)};
@@ -23,7 +23,7 @@ parameter word_key(std::string name, std::string help, std::optional<T> initial 
   return key;
 }
 
-/// A key whose value its reader takes apart.
+/// A key whose reader parses its value. `structure`: see `parameter`.
 inline parameter structure_key(std::string name, std::string structure, std::string help) {
   return {.name = std::move(name),
           .type = parameter_type::tree,
@@ -36,16 +36,15 @@ inline parameter required(parameter key) {
   return key;
 }
 
-/// A key whose value goes into a member of a struct: what it takes, and how it gets there.
+/// A key that sets a member of a struct.
 template <class Struct>
 struct setting {
   parameter key;
   std::function<void(Struct&, const arguments::value&)> store;
 };
 
-/// The setting that a member holds. Where the member's type says it, the key's type, choices and
-/// default need not be given: the words of an enumeration, on and off, whole numbers; the default
-/// is what the struct begins with.
+/// The setting of a member. Enumerations, booleans and integers imply the key's type, choices and
+/// default (the member's initial value).
 template <class Struct, class Member>
 setting<Struct> setting_of(Member Struct::*member, parameter key) {
   const Member initial = Struct{}.*member;
@@ -65,14 +64,14 @@ setting<Struct> setting_of(Member Struct::*member, parameter key) {
     return {std::move(key), [member](Struct& to, const arguments::value& v) {
               to.*member = static_cast<Member>(std::get<std::int64_t>(v));
             }};
-  } else {  // optional: unset by default, and of the type that the key states
+  } else {  // optional: unset by default, of the key's type
     return {std::move(key), [member](Struct& to, const arguments::value& v) {
               to.*member = std::get<typename Member::value_type>(v);
             }};
   }
 }
 
-/// The keys of a table of settings.
+/// Keys of a table of settings.
 template <class Struct>
 std::vector<parameter> keys_of(const std::vector<setting<Struct>>& table) {
   std::vector<parameter> keys;

@@ -9,7 +9,7 @@
 
 namespace graphline {
 
-/// A word the user wrote, and where.
+/// A word of user input with its place.
 struct named {
   std::string text;
   graphline::place place = {};
@@ -17,15 +17,15 @@ struct named {
   bool operator==(const named&) const = default;
 };
 
-/// A value as it was written: nothing, a scalar, a sequence or a mapping, each with its place. What
-/// a YAML file becomes, and what a C++ program builds instead of one. Plain data: copyable.
+/// An unchecked value: null, scalar, sequence or mapping, with its place. Read from YAML or built
+/// in C++.
 class node {
  public:
   enum class form { null, scalar, sequence, mapping };
   struct member;
 
   node() = default;
-  /// Scalars, with the text YAML would hold.
+  /// Scalars with their YAML text.
   node(const char* text);
   node(std::string text);
   node(int value);
@@ -33,7 +33,7 @@ class node {
   node(double value);
   node(bool value);
 
-  /// A scalar from a file; `quoted` scalars are text whatever they look like.
+  /// A scalar from a file. `quoted` scalars are always text.
   static node scalar(std::string text, bool quoted, place where);
   static node null(place where);
   static node sequence(std::vector<node> items, place where = {});
@@ -51,14 +51,13 @@ class node {
   const std::vector<node>& items() const noexcept { return items_; }        ///< of a sequence
   const std::vector<member>& members() const noexcept { return members_; }  ///< of a mapping
 
-  /// The value of a mapping's key, or null where there is none.
+  /// The value of a mapping's key, or null.
   const node* find(std::string_view key) const noexcept;
 
-  /// What a message calls it: "nothing", "'abc'", "a list", "a mapping".
+  /// Text for messages: "nothing", "'abc'", "a list", "a mapping".
   std::string describe() const;
 
-  /// The value on one line, as YAML could hold it: "abc", "[1, 2]", "{cuda: 32, host: 1}". A scalar
-  /// is its text alone, without quotes.
+  /// The value as one line of YAML: "[1, 2]", "{cuda: 32, host: 1}". Scalars are not quoted.
   std::string in_one_line() const;
 
   /// Whether the same was written at the same place.
@@ -73,7 +72,7 @@ class node {
   graphline::place where_;
 };
 
-/// A key of a mapping with its value, in the order written.
+/// A key of a mapping with its value.
 struct node::member {
   named key;
   node value;

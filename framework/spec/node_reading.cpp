@@ -17,7 +17,7 @@ constexpr std::size_t longest_name = 100;
 bool may_stand_in_a_name(char32_t c) noexcept {
   if (c == '_' || c == '-' || c == '.') return true;
   if (c < 0x80) return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-  // Beyond ASCII: no controls, and none of the spaces of General Punctuation and elsewhere.
+  // Beyond ASCII, excludes controls and spaces.
   const bool space = c == 0xa0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200b) || c == 0x202f ||
                      c == 0x205f || c == 0x3000;
   return !space && !is_control(c);
@@ -84,8 +84,8 @@ void report_mismatch(const node& n, std::string_view what, std::string_view expe
 
 namespace {
 
-/// Reads all of a scalar's text as a decimal number. What from_chars would also take is refused:
-/// "inf" and "nan", and leading zeros, which some YAML readers take for octal.
+/// Reads a scalar as a decimal number. Unlike from_chars, refuses "inf", "nan" and leading zeros,
+/// which some YAML parsers read as octal.
 template <class T>
 std::optional<T> read_decimal(const node& n, std::string_view what, std::string_view expected,
                               diagnostics& out) {
@@ -108,7 +108,7 @@ std::optional<T> read_decimal(const node& n, std::string_view what, std::string_
   return value;
 }
 
-/// Reads every item of a list, or a single value as a list of one, and reports every wrong one.
+/// Reads a list, or a single value as a list of one, and reports every invalid item.
 template <class T>
 std::optional<std::vector<T>> read_list(const node& n, std::string_view what,
                                         std::string_view expected, diagnostics& out) {
@@ -192,7 +192,7 @@ std::optional<shape> read_shape(const node& n, std::string_view what, diagnostic
               fmt::format("each extent of '{}' must be at least 1, found {}", what, s[i]));
     return std::nullopt;
   }
-  // So many elements of any dtype still have a size in bytes that a 64-bit integer holds.
+  // The size in bytes still fits 64 bits for every dtype.
   constexpr std::int64_t most_elements = std::int64_t{1} << 59;
   if (s.checked_elements().value_or(most_elements + 1) > most_elements) {
     out.error(n.where(),
@@ -286,64 +286,34 @@ named read_document_name(const node& root, const place& file, const std::string&
 
 namespace {
 
-/// The key that other formats have another word for, if it is one of those known; else empty.
+/// The key of `known` for which other formats use the name `word`; else empty.
 std::string_view meant_key(std::string_view word, const std::vector<std::string>& known) {
-  constexpr std::pair<std::string_view, std::string_view> others[] = {{"input", "reads"},
-                                                                      {"inputs", "reads"},
-                                                                      {"in", "reads"},
-                                                                      {"from", "reads"},
-                                                                      {"source", "reads"},
-                                                                      {"consumes", "reads"},
-                                                                      {"output", "writes"},
-                                                                      {"outputs", "writes"},
-                                                                      {"out", "writes"},
-                                                                      {"to", "writes"},
-                                                                      {"produces", "writes"},
-                                                                      {"type", "kind"},
-                                                                      {"op", "kind"},
-                                                                      {"op_type", "kind"},
-                                                                      {"operator", "kind"},
-                                                                      {"class", "kind"},
-                                                                      {"function", "kind"},
-                                                                      {"depends_on", "after"},
-                                                                      {"depends", "after"},
-                                                                      {"dependencies", "after"},
-                                                                      {"needs", "after"},
-                                                                      {"requires", "after"},
-                                                                      {"wait_for", "after"},
-                                                                      {"id", "name"},
-                                                                      {"label", "name"},
-                                                                      {"stage", "name"},
-                                                                      {"title", "name"},
-                                                                      {"name", "experiment"},
-                                                                      {"name", "pipeline"},
-                                                                      {"parameters", "params"},
-                                                                      {"variables", "params"},
-                                                                      {"vars", "params"},
-                                                                      {"settings", "run"},
-                                                                      {"config", "run"},
-                                                                      {"options", "run"},
-                                                                      {"nodes", "stages"},
-                                                                      {"steps", "stages"},
-                                                                      {"layers", "stages"},
-                                                                      {"type", "dtype"},
-                                                                      {"size", "shape"},
-                                                                      {"dims", "shape"},
-                                                                      {"dimensions", "shape"},
-                                                                      {"path", "file"},
-                                                                      {"data", "file"},
-                                                                      {"iterations", "frames"},
-                                                                      {"timeout", "max_time"},
-                                                                      {"fps", "rate"},
-                                                                      {"concurrency", "in_flight"},
-                                                                      {"matrix", "vary"},
-                                                                      {"sweep", "vary"},
-                                                                      {"grid", "vary"},
-                                                                      {"reference", "baseline"},
-                                                                      {"repetitions", "trials"},
-                                                                      {"repeats", "trials"}};
-  for (const auto& [other, ours] : others) {
-    if (word == other && std::ranges::find(known, ours) != known.end()) return ours;
+  static const std::pair<std::string_view, std::vector<std::string_view>> synonyms[] = {
+      {"reads", {"input", "inputs", "in", "from", "source", "consumes"}},
+      {"writes", {"output", "outputs", "out", "to", "produces"}},
+      {"kind", {"type", "op", "op_type", "operator", "class", "function"}},
+      {"after", {"depends_on", "depends", "dependencies", "needs", "requires", "wait_for"}},
+      {"name", {"id", "label", "stage", "title"}},
+      {"experiment", {"name"}},
+      {"pipeline", {"name"}},
+      {"params", {"parameters", "variables", "vars"}},
+      {"run", {"settings", "config", "options"}},
+      {"stages", {"nodes", "steps", "layers"}},
+      {"dtype", {"type"}},
+      {"shape", {"size", "dims", "dimensions"}},
+      {"file", {"path", "data"}},
+      {"frames", {"iterations"}},
+      {"max_time", {"timeout"}},
+      {"rate", {"fps"}},
+      {"in_flight", {"concurrency"}},
+      {"vary", {"matrix", "sweep", "grid"}},
+      {"baseline", {"reference"}},
+      {"trials", {"repetitions", "repeats"}}};
+  for (const auto& [ours, others] : synonyms) {
+    if (std::ranges::find(others, word) != others.end() &&
+        std::ranges::find(known, ours) != known.end()) {
+      return ours;
+    }
   }
   return {};
 }

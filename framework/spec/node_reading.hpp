@@ -19,25 +19,25 @@
 
 namespace graphline {
 
-/// Whether `text` may name a pipeline, a stage, a tensor or a parameter: letters (of any script),
-/// digits, "_", "-" and ".", at most 100 bytes, and not "." or "..", since names become file names.
+/// Whether `text` is a valid name of a pipeline, stage, tensor or parameter: letters (of any
+/// script), digits, "_", "-" and ".", at most 100 bytes, and not "." or "..", since names become
+/// file names.
 bool is_name(std::string_view text) noexcept;
 
-/// Reports what is no name, as "the name of a stage" where `what` says so. Answers `is_name`.
+/// Reports an invalid name of `what` ("a stage"). Returns `is_name`.
 bool check_name(const named& name, std::string_view what, diagnostics& out);
 
-/// Reports what cannot name a configuration or a member of an experiment, as "the name of a member"
-/// where `what` says so: an empty text, control characters, more than 100 bytes. Such names are
-/// only shown, so that all else may stand in them. Answers whether it is fine.
+/// Reports an invalid label of `what`: empty, with control characters, or over 100 bytes. Labels
+/// name configurations and members of an experiment and are only displayed. Returns whether it is
+/// valid.
 bool check_label(const named& name, std::string_view what, diagnostics& out);
 
-/// Reads a key's text that must pass one of these checks as the name of `what`. Empty, at its
-/// place, where it does not, which is reported.
+/// Reads a key's text and checks it as the name of `what`. Empty after an error.
 named read_name(const node& value, std::string_view key, std::string_view what,
                 bool (*check)(const named&, std::string_view, diagnostics&), diagnostics& out);
 
-/// Reports each of `list` whose name one before it has, as "a member named 'a' is there already"
-/// where `what` is "member". Names that could not be read are empty and passed over.
+/// Reports each name of `list` that an earlier entry has. `what` names the entries: "member".
+/// Ignores empty names, which could not be read.
 template <class Named>
 void check_distinct(const std::vector<Named>& list, std::string_view what, diagnostics& out) {
   std::unordered_map<std::string_view, const place*> first;
@@ -52,23 +52,22 @@ void check_distinct(const std::vector<Named>& list, std::string_view what, diagn
   }
 }
 
-/// The parameter that a scalar stands for: "batch" for an unquoted $batch, else nothing.
+/// The parameter that a scalar refers to: "batch" for an unquoted $batch; empty if none.
 std::optional<std::string_view> parameter_reference(const node& n) noexcept;
 
-/// True for a reference in a file that no value took the place of. That has been reported where the
-/// parameters were resolved, so typed reading stays quiet about it.
+/// True for a parameter reference that could not be substituted. That error was reported already,
+/// so readers report no follow-on errors.
 bool is_unresolved(const node& n) noexcept;
 
 /// Whether the value or anything in it is unresolved.
 bool holds_unresolved(const node& n) noexcept;
 
-/// Reports "'WHAT' must be EXPECTED, found ..." at the node's place, unless the node is a reference
-/// to a parameter that has been reported where parameters were resolved.
+/// Reports "'WHAT' must be EXPECTED, found ..." at the node's place, unless it `is_unresolved`.
 void report_mismatch(const node& n, std::string_view what, std::string_view expected,
                      diagnostics& out);
 
-// Typed reading of nodes. Each function reports what is wrong at the node's place, in the form
-// "'WHAT' must be a whole number, found 'abc'", and then answers nothing.
+// Typed readers. On error they report "'WHAT' must be a whole number, found 'abc'" at the node's
+// place and return empty.
 
 std::optional<std::int64_t> read_integer(const node& n, std::string_view what, diagnostics& out);
 std::optional<double> read_number(const node& n, std::string_view what, diagnostics& out);
@@ -78,23 +77,23 @@ std::optional<std::string> read_text(const node& n, std::string_view what, diagn
 /// A duration with its unit, such as 20ms.
 std::optional<nanoseconds> read_duration(const node& n, std::string_view what, diagnostics& out);
 
-/// A part of a whole as a percentage, more than 0 and less than 100: 0.01 for 1%.
+/// A percentage between 0 and 100, exclusive, as a fraction: 0.01 for 1%.
 std::optional<double> read_percent(const node& n, std::string_view what, diagnostics& out);
 
-/// A list of whole numbers; a single number counts as a list of one.
+/// A list of whole numbers; a single number is a list of one.
 std::optional<std::vector<std::int64_t>> read_integers(const node& n, std::string_view what,
                                                        diagnostics& out);
 std::optional<std::vector<double>> read_numbers(const node& n, std::string_view what,
                                                 diagnostics& out);
 
-/// A list of extents, each at least 1, whose product is representable.
+/// A list of extents, each at least 1, with at most 2^59 elements.
 std::optional<shape> read_shape(const node& n, std::string_view what, diagnostics& out);
 std::optional<dtype> read_dtype(const node& n, std::string_view what, diagnostics& out);
 
 /// One name or a list of names.
 std::vector<named> read_names(const node& n, std::string_view what, diagnostics& out);
 
-/// One of `choices`; a near miss is suggested.
+/// One of `choices`; the error suggests the nearest.
 std::optional<std::string> read_choice(const node& n, std::string_view what,
                                        const std::vector<std::string>& choices, diagnostics& out);
 
@@ -113,37 +112,35 @@ std::optional<T> read_word(const node& n, std::string_view what, diagnostics& ou
   return text ? from_word<T>(*text) : std::nullopt;
 }
 
-/// Whether the node is a mapping; reports it if not.
+/// Reports a node that is not a mapping. Returns whether it is one.
 bool check_mapping(const node& n, std::string_view what, diagnostics& out);
 
-/// A kind of file, and one that is easily taken for it.
+/// A kind of file, and another kind that users may pass instead.
 struct document_form {
   const char* what;             ///< "a pipeline"
-  const char* keys;             ///< those that it has at least
-  const char* foreign_key;      ///< only the other one has it
+  const char* keys;             ///< its required keys
+  const char* foreign_key;      ///< key that only the other kind has
   const char* foreign;          ///< "an experiment"
-  const char* foreign_command;  ///< that takes it: "compare"
+  const char* foreign_command;  ///< command for the other kind: "compare"
 };
 
-/// Reads a text that is to be of a form. Keys at its top that begin with "x-" are the writer's own
-/// and left out: what stands there is for anchors. Nothing after an error, as where it is of the
-/// other form or a result.
+/// Reads a document. Omits top-level keys that begin with "x-", which hold anchors. Null after an
+/// error, also if the document is of the other kind or a result.
 node read_document(std::shared_ptr<const source_text> source, const document_form& form,
                    diagnostics& out);
 
-/// The text of the key at a document's top that names it, as `what`: "a pipeline". Its keys are
-/// `known`.
+/// Reads the top-level key that names a document, "a pipeline" for example, with the keys `known`.
 named read_document_name(const node& root, const place& file, const std::string& key,
                          const std::string& what, const std::vector<std::string>& known,
                          diagnostics& out);
 
-/// The member that was meant as `key`, which is missing: one by another word for it, or misspelled,
-/// and not among `known`; null without one.
+/// The member with an unknown key that probably means the missing `key`: a synonym or a
+/// misspelling; null if there is none.
 const node::member* member_meant(const node& mapping, const std::string& key,
                                  const std::vector<std::string>& known);
 
-/// Reports every key of a mapping that is not among `known`, with the nearest known one, or all of
-/// them where none is near.
+/// Reports each key that is not in `known`, with the nearest known key, or all of them if none is
+/// near.
 void check_keys(const node& mapping, std::string_view what, const std::vector<std::string>& known,
                 diagnostics& out);
 

@@ -15,56 +15,55 @@
 
 namespace graphline {
 
-/// What a parameter or a key of a file holds, and how `arguments` hands it out.
+/// Type of a parameter or key, and its C++ type in `arguments`.
 enum class parameter_type {
-  integer,  ///< std::int64_t
-  number,   ///< double
-  boolean,  ///< bool
-  text,     ///< std::string
-  choice,   ///< std::string, one of `choices`
-  path,     ///< std::string, relative ones joined to their file's folder unless an option gave them
+  integer,   ///< std::int64_t
+  number,    ///< double
+  boolean,   ///< bool
+  text,      ///< std::string
+  choice,    ///< std::string, one of `choices`
+  path,      ///< std::string; relative to its file's folder, or to the working directory in options
   duration,  ///< nanoseconds, written with a unit: 20ms
-  integers,  ///< std::vector<std::int64_t>; a single number counts as a list of one
-  numbers,   ///< std::vector<double>; likewise
+  integers,  ///< std::vector<std::int64_t>; a single number is a list of one
+  numbers,   ///< std::vector<double>; a single number is a list of one
   shape,     ///< graphline::shape
   element,   ///< dtype
-  tree,      ///< node, left to its owner to read
-  percent,   ///< double, written with its sign: 0.01 for 1%
+  tree,      ///< node, parsed by its owner
+  percent,   ///< double, written with a percent sign: 0.01 for 1%
 };
 
-/// How the type is called in `graphline stages` and in messages: "whole number", "duration", ...
+/// Name of the type in `graphline stages` and messages: "whole number", "duration", ...
 std::string_view to_string(parameter_type type) noexcept;
 
-/// A parameter that a stage kind states about itself, or a key of a mapping in a file.
+/// A parameter of a stage kind, or a key of a mapping in a file.
 struct parameter {
   std::string name;
   parameter_type type = parameter_type::integer;
   std::string help;                               ///< one sentence
-  std::optional<std::string> default_value = {};  ///< as YAML text; unset, not required: absent
+  std::optional<std::string> default_value = {};  ///< YAML text; unset: absent unless given
   bool required = false;
   std::string unit = {};               ///< "px"; empty for none
-  std::optional<double> minimum = {};  ///< of a number, or of each in a list
+  std::optional<double> minimum = {};  ///< of a number, or of each number of a list
   std::optional<double> maximum = {};
-  /// Of a `choice`; of `integers` the words that may stand in their place, kept as a text.
+  /// Words of a `choice`. For `integers`: words accepted instead, held as text.
   std::vector<std::string> choices = {};
-  /// The backend on which alone it changes something; empty for all.
+  /// The only backend on which it has an effect; empty: all.
   std::string only_on = {};
-  /// Of a `tree`: what it is made of, such as "list of stages", which the schemas of
-  /// `graphline schema` define. Empty: anything.
+  /// Structure of a `tree`, such as "list of stages", as `graphline schema` defines it; empty: any.
   std::string structure = {};
 };
 
-/// The names of a mapping's keys, in order.
+/// Names of parameters, in order.
 std::vector<std::string> names_of(const std::vector<parameter>& keys);
 
-/// The one of that name, or null.
+/// The parameter with this name, or null.
 const parameter* find_parameter(const std::vector<parameter>& keys, std::string_view name);
 
-/// The type with its choices or range, as manuals and messages put it: "whole number >= 1",
-/// "high | normal | low", "number 0 to 1", "whole numbers >= 0 or same".
+/// The type with its choices or range: "whole number >= 1", "high | normal | low", "number 0 to 1",
+/// "whole numbers >= 0 or same".
 std::string describe_type(const parameter& p);
 
-/// Checked, typed values for parameters.
+/// Checked, typed parameter values.
 class arguments {
  public:
   using value = std::variant<std::int64_t, double, bool, std::string, std::vector<std::int64_t>,
@@ -73,15 +72,14 @@ class arguments {
   /// Whether the parameter was given or has a default.
   bool has(std::string_view name) const noexcept;
 
-  /// Whether it is there and a text, as a word in the place of integers is.
+  /// Whether the parameter is present as text, such as a word instead of integers.
   bool holds_text(std::string_view name) const noexcept;
 
-  // Each throws std::logic_error when the kind states no such parameter of that type, or it is
-  // absent.
+  // Each throws std::logic_error if the parameter is absent or of another type.
   std::int64_t integer(std::string_view name) const { return get<std::int64_t>(name); }
   double number(std::string_view name) const { return get<double>(name); }
   bool boolean(std::string_view name) const { return get<bool>(name); }
-  /// Of text, choice and path.
+  /// For text, choice and path.
   const std::string& text(std::string_view name) const { return get<std::string>(name); }
   nanoseconds duration(std::string_view name) const { return get<nanoseconds>(name); }
   const std::vector<std::int64_t>& integers(std::string_view name) const {
@@ -96,10 +94,10 @@ class arguments {
   dtype element(std::string_view name) const { return get<dtype>(name); }
   const node& tree(std::string_view name) const { return get<node>(name); }
 
-  /// Where the value was written; for a default, where the stage or layer was.
+  /// Place of the value; for a default, of the stage or layer.
   place where(std::string_view name) const;
 
-  /// Where the stage or layer itself was written.
+  /// Place of the stage or layer.
   const place& where() const noexcept { return owner_; }
 
   /// Whether the same values were written at the same places.
@@ -127,16 +125,16 @@ class arguments {
   place owner_;
 };
 
-/// Reads one value: its type and its range. What is wrong goes to `out`, and the answer is nothing.
-/// Relative paths are joined to `directory`, unless an option gave them.
+/// Reads a value and checks its type and range. Empty after an error. Relative paths are joined to
+/// `directory`, except those of options.
 std::optional<arguments::value> read_value(const parameter& p, const node& n,
                                            const std::string& directory, diagnostics& out);
 
-/// Checks `given` (a mapping) against `schema`: unknown keys with a suggestion, wrong types,
-/// missing required ones, values out of range. `owner` names what they belong to in messages
-/// ("stage 'head' (network)"). Relative paths are joined as by `read_value`. Everything wrong goes
-/// to `out`; parameters that were wrong are absent from the result, or at their default. A default
-/// that does not satisfy its own parameter is a mistake of the kind: std::logic_error.
+/// Reads the mapping `given` by `schema` and reports unknown keys, wrong types, missing required
+/// keys and values out of range. `owner` names the stage or layer in messages: "stage 'head'
+/// (network)". Invalid parameters are absent from the result or have their default. Paths: see
+/// `read_value`.
+/// @throws std::logic_error if a default violates its own parameter
 arguments bind_arguments(const std::vector<parameter>& schema, const node& given,
                          const std::string& owner, const place& owner_place,
                          const std::string& directory, diagnostics& out);

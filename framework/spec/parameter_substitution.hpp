@@ -11,26 +11,25 @@
 
 namespace graphline {
 
-/// The backends by which a parameter may differ: {cuda: 32, host: 1}.
+/// Backends for which a parameter may have its own value: {cuda: 32, host: 1}.
 const std::vector<std::string>& parameter_backends();
 
-/// The values of a file's `params:` section for one backend, with what the options set applied,
-/// ready to be put in the place of `$name`.
+/// Values of a file's `params:` section for one backend, with the options applied; substitutes
+/// `$name`.
 class parameter_values {
  public:
-  /// Reads the section, a mapping from names to a scalar, a list, or a mapping from backends to
-  /// either; `section` may be null. What is wrong in it or in the options goes to `out`.
+  /// Reads the section: a mapping from names to a scalar, a list, or a mapping from backends to
+  /// either. `section` may be null.
   parameter_values(const node& section, const reading_options& options, diagnostics& out);
 
-  /// `n` with every unquoted `$name` replaced by its value, which keeps the place where it was
-  /// written: in `params:`, in another file or as an option. Unknown names are reported and left as
-  /// they are. Null, after one error, where all that was answered so far is beyond a `node_budget`.
+  /// Replaces each unquoted `$name` in `n` by its value, which keeps its own place. Reports unknown
+  /// names and leaves them. Null, after one error, once all results exceed a `node_budget`.
   node substitute(const node& n, diagnostics& out);
 
-  /// Whether that has happened: more cannot be said of the file.
+  /// Whether the `node_budget` is exceeded: the file cannot be checked further.
   bool exhausted() const noexcept { return exhausted_; }
 
-  /// Warns of parameters that nothing has used so far.
+  /// Warns of parameters that were never substituted.
   void report_unused(diagnostics& out) const;
 
   /// Name and value of each, in declared order.
@@ -39,12 +38,12 @@ class parameter_values {
  private:
   struct value {
     named name;
-    node content;  ///< null if the value was wrong, which has been reported
+    node content;  ///< null after an error
     bool used = false;
   };
 
-  /// Reports `$name/...`, which begins like a parameter and would be taken as it is; whether it
-  /// does.
+  /// Reports `$name/...`, which begins like a parameter but would not be substituted. Returns
+  /// whether it did.
   bool refuse_part(const node& n, diagnostics& out);
   value* find(std::string_view name) noexcept;
   node replaced(const node& n, diagnostics& out);

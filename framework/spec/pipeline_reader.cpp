@@ -18,8 +18,8 @@
 namespace graphline {
 namespace {
 
-/// Takes the type of an input from its NumPy file, of which only the header is read. Answers
-/// whether it is one that agrees with what stands beside the file.
+/// Takes an input's type from the header of its NumPy file. Returns false after an error: the file
+/// is unreadable or contradicts the other keys.
 bool take_type_of_file(const node& value, const arguments& given, input_spec& input,
                        diagnostics& out) {
   const std::size_t before = out.all().size();
@@ -57,8 +57,8 @@ bool take_type_of_file(const node& value, const arguments& given, input_spec& in
   return out.all().size() == before;
 }
 
-/// Reads the `inputs:` section, a mapping from names to inputs. One of which not all can be
-/// understood is kept without a type, so that its readers are not told off.
+/// Reads the `inputs:` section. Keeps invalid inputs without a type, so that their readers report
+/// no follow-on errors.
 std::vector<input_spec> read_inputs(const node& section, const std::string& directory,
                                     diagnostics& out) {
   std::vector<input_spec> inputs;
@@ -71,7 +71,7 @@ std::vector<input_spec> read_inputs(const node& section, const std::string& dire
     const std::size_t before = out.all().size();
     const arguments given = bind_arguments(input_keys(), value, owner, name.place, directory, out);
     input.typed = out.all().size() == before && !holds_unresolved(value);
-    if (!given.has("dtype")) continue;  // it is no mapping
+    if (!given.has("dtype")) continue;  // not a mapping
     input.fill = from_word<fill>(given.text("fill")).value();
     if (given.has("on")) input.on = from_word<side>(given.text("on"));
     if (given.has("file")) {
@@ -86,8 +86,8 @@ std::vector<input_spec> read_inputs(const node& section, const std::string& dire
   return inputs;
 }
 
-/// The text of a key that every stage has. Empty, and at the stage's place, when it is not there.
-/// What was meant as it is taken out of the stage's parameters.
+/// Reads a required key of a stage. If it is missing: empty, at the stage's place; removes a
+/// misspelled key from the stage's parameters.
 named read_required(const node& stage, const std::string& key, std::string_view owner,
                     std::vector<node::member>& parameters, diagnostics& out) {
   const node* value = stage.find(key);
@@ -109,7 +109,7 @@ named read_required(const node& stage, const std::string& key, std::string_view 
   return {text.value_or(""), value->where()};
 }
 
-/// The tensors that a stage reads or writes: names, or a mapping from ports to names.
+/// Reads `reads` or `writes`: names, or a mapping from ports to names.
 void read_tensors(const node& stage, std::string_view key, std::vector<named>& names,
                   std::vector<named>& ports, diagnostics& out) {
   const node* value = stage.find(key);
@@ -130,7 +130,7 @@ void read_tensors(const node& stage, std::string_view key, std::vector<named>& n
 stage_spec read_stage(const node& item, diagnostics& out) {
   stage_spec stage;
   std::vector<node::member> parameters = item.members();
-  // A priority means something to some kinds only: the planner says so where it stands.
+  // `priority` stays, since some kinds do not take one: the planner checks it.
   std::erase_if(parameters, [](const node::member& m) {
     return m.key.text != "priority" && find_parameter(stage_keys(), m.key.text) != nullptr;
   });
@@ -148,9 +148,7 @@ stage_spec read_stage(const node& item, diagnostics& out) {
   return stage;
 }
 
-/// Reads the `stages:` section, a list of mappings. Keys that every stage has are taken out; the
-/// others are the parameters of its kind, which are not looked at here. A stage whose name or kind
-/// could not be read is kept, with that text empty.
+/// Reads the `stages:` section. Keeps stages with an invalid name or kind.
 std::vector<stage_spec> read_stages(const node& section, diagnostics& out) {
   std::vector<stage_spec> stages;
   if (!section.is_sequence()) {
@@ -168,7 +166,7 @@ std::vector<stage_spec> read_stages(const node& section, diagnostics& out) {
   return stages;
 }
 
-/// The document with every `$name` outside of `params` replaced.
+/// The document without `params` and with every `$name` replaced.
 node resolve(const node& root, parameter_values& parameters, diagnostics& out) {
   std::vector<node::member> members;
   for (const auto& [key, value] : root.members()) {
@@ -178,7 +176,7 @@ node resolve(const node& root, parameter_values& parameters, diagnostics& out) {
   return node::mapping(std::move(members), root.where());
 }
 
-/// A path or a list of paths; nothing is looked for on disk.
+/// Reads a path or a list of paths.
 std::vector<named> read_plugins(const node& section, diagnostics& out) {
   std::vector<named> paths;
   const auto read = [&](const node& item) {

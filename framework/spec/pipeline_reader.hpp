@@ -14,27 +14,25 @@
 
 namespace graphline {
 
-/// What a file's parameters depend on besides the file.
+/// Inputs of parameter substitution other than the file.
 struct reading_options {
-  std::string backend = "host";  ///< which of a per-device value's entries holds: "host" or "cuda"
+  std::string backend = "host";  ///< selects the values of parameters that differ by backend
   std::vector<std::pair<std::string, std::string>> set = {};  ///< --set name=value, in order
-  /// Values of parameters from another file, applied before `set`, each in any form that `params:`
-  /// takes. What is wrong with one is reported at its place there.
+  /// Parameter values from another file, in any form of `params:`, applied before `set`.
   std::vector<node::member> values = {};
 };
 
-/// The keys at the top of a pipeline file. Those that begin with "x-" are the writer's own.
+/// Top-level keys of a pipeline file, in addition to user keys that begin with "x-".
 const std::vector<parameter>& pipeline_keys();
 
-/// The keys of an input.
+/// Keys of an input.
 const std::vector<parameter>& input_keys();
 
-/// The keys that every stage has, whatever its kind.
+/// Keys of stages of all kinds.
 const std::vector<parameter>& stage_keys();
 
-/// Turns a pipeline file's text into its spec. Everything that is wrong goes to `out`, all of it at
-/// once; the spec that comes back then holds what could be understood, so that a planner can go on
-/// and find more. `directory` of the spec is the folder of the source's name.
+/// Reads a pipeline file and reports all errors. After errors the spec holds the valid parts, so
+/// that the planner can find further errors.
 pipeline_spec read_pipeline(std::shared_ptr<const source_text> source,
                             const reading_options& options, diagnostics& out);
 

@@ -11,32 +11,32 @@
 
 namespace graphline {
 
-/// The keys of a `run:` section: what can be set about a run, what it takes and its default.
+/// Keys of a `run:` section.
 const std::vector<parameter>& run_keys();
 
-/// Their names, which are also the words a command line sets them by.
+/// Names of these keys, also used by the command line.
 const std::vector<std::string>& setting_keys();
 bool is_setting(const std::string& key);
 
-/// Sets one of them. What is wrong with the key or the value goes to `out` and changes nothing.
+/// Sets one setting. An invalid key or value is reported and changes nothing.
 void read_setting(settings& run, const std::string& key, const node& value, diagnostics& out);
 
-/// The same, and notes where the setting was written if it could be read.
+/// As above, and records the place or the failure in `places`.
 void read_setting(settings& run, settings_places& places, const std::string& key, const node& value,
                   diagnostics& out);
 
-/// Reads a whole `run:` section, noting the places; nothing at all leaves the settings as they are.
+/// Reads a `run:` section with the places; `section` may be null.
 void read_settings(settings& run, settings_places& places, const node& section, diagnostics& out);
 
-/// The settings of a `run:` section in an experiment file. A key that is no setting, and a value
-/// that the setting does not take, are reported; `section` may be null.
+/// Reads a `run:` section of an experiment file and reports invalid keys and values; `section` may
+/// be null.
 std::vector<assignment> read_run_assignments(const node& section, diagnostics& out);
 
-/// Reports a value that a setting does not take. What a parameter takes only its pipeline knows.
+/// Reports a value that is invalid for its setting. Does not check parameters of the pipeline.
 void check_value(const named& key, const node& value, diagnostics& out);
 
-/// The parameters of a `params:` section in an experiment file. Whether the pipeline has them, the
-/// planner checks; `section` may be null.
+/// Reads a `params:` section of an experiment file; `section` may be null. The planner checks
+/// whether the pipeline has these parameters.
 std::vector<assignment> read_parameter_assignments(const node& section, diagnostics& out);
 
 }  // namespace graphline

@@ -11,22 +11,22 @@
 
 namespace graphline {
 
-/// What there is to say of a setting of a run that the type of its member does not say.
+/// Description of a setting, in addition to its member's type.
 struct setting_entry {
-  const char* key;          ///< in a `run:` section; `in_flight` is --in-flight as an option
+  const char* key;          ///< in a `run:` section; the option of `in_flight` is --in-flight
   const char* option_help;  ///< of the option
   const char* help;         ///< of the key
   std::optional<double> minimum = {};
   std::optional<double> maximum = {};
-  const char* option_value = "N";  ///< what the option's help calls a number
-  bool on_schedule = false;        ///< says nothing with closed arrival: results leave it out then
-  const char* option_letter = "";  ///< "-n," where it has a short form too
-  bool of_overlap = false;         ///< says nothing where no worker runs CPU stages: likewise
+  const char* option_value = "N";  ///< placeholder in the option's help
+  bool on_schedule = false;        ///< has no effect with closed arrival; results then omit it
+  const char* option_letter = "";  ///< short option, such as "-n,"
+  bool of_overlap = false;         ///< has no effect without workers; results then omit it
 };
 
-/// The one list of what can be set about a run: calls `take(member, entry)` for each setting.
-/// Files, options, schemas, plans, results and records follow it. An optional duration is in
-/// nanoseconds, an optional number a rate of frames.
+/// Calls `take(member, entry)` for each setting of a run. Files, options, schemas, plans, results
+/// and records use this list. An optional duration is in nanoseconds; an optional number is a frame
+/// rate.
 template <class Take>
 void each_setting(Take take) {
   take(&settings::strategy,
@@ -101,18 +101,18 @@ void each_setting(Take take) {
         std::nullopt, std::nullopt, "", true});
 }
 
-/// Whether CPU stages run on workers: not on one host thread, nor where the device calls them.
+/// Whether CPU stages run on workers, not on one host thread or as host nodes of a graph.
 inline bool has_workers(const settings& run) {
   return run.strategy == strategy::overlap && run.graphs != graph_mode::frame;
 }
 
-/// Whether a setting says anything in this run; `workers` does once there is a number.
+/// Whether a setting has an effect in this run; `workers` does if it is not 0.
 inline bool applies(const setting_entry& of, const settings& run) {
   return (!of.on_schedule || run.arrival != arrival::closed) &&
          (!of.of_overlap || (has_workers(run) && run.workers > 0));
 }
 
-/// A setting's value as a file has it: "overlap", "on", "16"; empty where there is none.
+/// A setting's value as in a file: "overlap", "on", "16"; empty if unset.
 template <class T>
 std::string written(const T& value) {
   if constexpr (std::is_enum_v<T>) {

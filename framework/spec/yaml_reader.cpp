@@ -19,15 +19,123 @@
 #include "framework/base/text_file.hpp"
 #include "framework/base/utf8.hpp"
 #include "framework/spec/node_budget.hpp"
-#include "framework/spec/yaml_text.hpp"
 
 namespace graphline {
 namespace {
 
-constexpr std::size_t deepest = 64;  // lists and mappings within each other
+/// A text that parses but cannot be used.
+struct unreadable_yaml {
+  place where;
+  std::string message;
+};
+
+bool is_forbidden(std::string_view text, std::size_t at) {
+  const auto c = static_cast<unsigned char>(text[at]);
+  if (c == '\r') return at + 1 == text.size() || text[at + 1] != '\n';
+  return c == 0x7f || (c < 0x20 && c != '\t' && c != '\n');
+}
+
+place place_at(const std::shared_ptr<const source_text>& source, std::size_t at) {
+  const std::string_view before = std::string_view(source->text()).substr(0, at);
+  const auto line = static_cast<std::size_t>(std::ranges::count(before, '\n')) + 1;
+  const std::size_t line_end = before.rfind('\n');
+  const std::size_t line_start = line_end == std::string_view::npos ? 0 : line_end + 1;
+  return {source, line, at - line_start + 1, 1};
+}
+
+/// Bytes that are not UTF-8, and control characters (YAML 1.2, section 5.1). Empty if there are
+/// none.
+std::optional<diagnostic> find_unreadable(const std::shared_ptr<const source_text>& source) {
+  const std::string_view text = source->text();
+  std::optional<diagnostic> found;
+  if (text.find('\0') != std::string_view::npos) {
+    found.emplace().place.source = source;
+    found->message = "this is a binary file, not YAML";
+    return found;
+  }
+  if (const auto at = first_invalid_utf8(text)) {
+    return diagnostic{severity::error, place_at(source, *at),
+                      fmt::format("the byte 0x{:02x} is not UTF-8; save the file as UTF-8",
+                                  static_cast<unsigned char>(text[*at]))};
+  }
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (!is_forbidden(text, at)) continue;
+    return diagnostic{severity::error, place_at(source, at),
+                      text[at] == '\r'
+                          ? "a carriage return without a line feed; use Unix or Windows line ends"
+                          : fmt::format("the control character 0x{:02x} cannot stand in YAML",
+                                        static_cast<unsigned char>(text[at]))};
+  }
+  return std::nullopt;
+}
+
+/// Offset of the first character that looks like a space or is invisible; npos if there is none.
+std::size_t find_lookalike(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const utf8_character character = utf8_at(text, at);
+    if (character.code && !lookalike_of_space(*character.code).empty()) return at;
+    at += character.bytes;
+  }
+  return std::string_view::npos;
+}
+
+/// The error for the lookalike of a space at byte `at` of a line.
+unreadable_yaml lookalike_at(const std::shared_ptr<const source_text>& source, std::size_t line,
+                             std::size_t at) {
+  const auto [code, bytes] = utf8_at(source->line(line), at);
+  return {{source, line, at + 1, bytes},
+          fmt::format("the character U+{:04X} ({}) is not a space to YAML; type a plain space or "
+                      "remove it",
+                      static_cast<std::uint32_t>(*code), lookalike_of_space(*code))};
+}
+
+// The parser fails somewhere after these mistakes. The next two functions search the line of the
+// error and the two above, the last one all lines above.
+
+/// The first lookalike of a space outside comments.
+std::optional<unreadable_yaml> lookalike_near(const std::shared_ptr<const source_text>& source,
+                                              std::size_t line) {
+  for (std::size_t number = line > 2 ? line - 2 : 1; number <= line; ++number) {
+    std::string_view text = source->line(number);
+    text = text.substr(0, text.starts_with('#') ? 0 : text.find(" #"));
+    const std::size_t at = find_lookalike(text);
+    if (at != std::string_view::npos) return lookalike_at(source, number, at);
+  }
+  return std::nullopt;
+}
+
+/// A tab used as indentation.
+std::optional<place> tab_near(const std::shared_ptr<const source_text>& source, std::size_t line) {
+  for (std::size_t number = line > 2 ? line - 2 : 1; number <= line; ++number) {
+    const std::string_view text = source->line(number);
+    const std::string_view indent = text.substr(0, text.find_first_not_of(" \t"));
+    const std::size_t tab = indent.find('\t');
+    if (tab != std::string_view::npos) return place{source, number, tab + 1, indent.size() - tab};
+  }
+  return std::nullopt;
+}
+
+/// The previous line if it has the same indentation and no ':': the parser joined it with the key
+/// below into one text.
+std::optional<place> missing_colon_above(const std::shared_ptr<const source_text>& source,
+                                         std::size_t line) {
+  const std::string_view below = source->line(line);
+  const std::size_t indent = below.find_first_not_of(' ');
+  while (line > 1) {
+    const std::string_view text = source->line(--line);
+    const std::size_t begin = text.find_first_not_of(' ');
+    if (begin == std::string_view::npos || text[begin] == '#') continue;
+    const std::size_t end = text.find_last_not_of(' ') + 1;
+    if (begin != indent || text.find(':') != std::string_view::npos) return std::nullopt;
+    return place{source, line, begin + 1, end - begin};
+  }
+  return std::nullopt;
+}
+
+constexpr std::size_t max_depth = 64;  // of nested lists and mappings
 
 std::string too_deep() {
-  return fmt::format("this is nested deeper than {} levels", deepest);
+  return fmt::format("this is nested deeper than {} levels", max_depth);
 }
 
 place place_of(const std::shared_ptr<const source_text>& source, const YAML::Mark& mark) {
@@ -36,8 +144,7 @@ place place_of(const std::shared_ptr<const source_text>& source, const YAML::Mar
           static_cast<std::size_t>(mark.column) + 1, 1};
 }
 
-/// The byte after the closing quote of a text that begins with its opening one; npos if there is
-/// none.
+/// Offset after the closing quote of a text that begins with the opening quote; npos if unclosed.
 std::size_t end_of_quoted(std::string_view text) {
   for (std::size_t i = 1; i < text.size(); ++i) {
     if (text[0] == '"' && text[i] == '\\') {
@@ -51,17 +158,15 @@ std::size_t end_of_quoted(std::string_view text) {
   return std::string_view::npos;
 }
 
-/// Turns the parser's tree into nodes with places in the source's terms: the parser has the
-/// beginning of each value, and how far it reaches is found in the source. Resolves merge keys;
-/// reports duplicate keys and keys that are not words. Bounds depth and size, so that no aliases
-/// can exhaust stack or memory: beyond them, `unreadable_yaml` is thrown.
+/// Converts the parser's tree to nodes with places. The parser reports where a value begins; its
+/// end is searched in the source. Resolves merge keys; reports duplicate and non-scalar keys.
+/// Throws `unreadable_yaml` beyond the limits of depth and size, which aliases could exceed.
 class tree_converter {
  public:
   tree_converter(std::shared_ptr<const source_text> source, diagnostics& out)
       : source_(std::move(source)), out_(out) {}
 
-  /// `owner` is where a value that was left out is shown; `depth` counts the lists and mappings
-  /// around the value.
+  /// `owner`: place of an omitted value. `depth`: number of enclosing lists and mappings.
   node convert(const YAML::Node& from, const place& owner, std::size_t depth = 0) {
     place where = place_of(source_, from.Mark());
     if (!budget_.take(from.IsScalar() ? from.Scalar().size() : 0)) {
@@ -73,9 +178,7 @@ class tree_converter {
       return node::scalar(from.Scalar(), text, token_at(std::move(where), from.Scalar()));
     }
     if (!from.IsSequence() && !from.IsMap()) return node::null(place_of_null(where, owner));
-    if (depth == deepest) {
-      throw unreadable_yaml{where, too_deep()};
-    }
+    if (depth == max_depth) throw unreadable_yaml{where, too_deep()};
     if (from.IsMap()) return node::mapping(members_of(from, depth), where);
     std::vector<node> items;
     for (const YAML::Node& item : from) items.push_back(convert(item, where, depth + 1));
@@ -85,7 +188,7 @@ class tree_converter {
  private:
   static constexpr std::size_t npos = std::string_view::npos;
 
-  /// Throws at the first lookalike of a space from a place on, where there is one.
+  /// Throws at the first lookalike of a space at or after a place.
   void refuse_lookalike_from(const place& where) const {
     for (std::size_t number = where.line, column = where.column; column > 0; ++number, column = 1) {
       const std::string_view line = source_->line(number);
@@ -96,8 +199,8 @@ class tree_converter {
     }
   }
 
-  /// A plain scalar holds what was meant to be structure where a lookalike of a space stands behind
-  /// a word's ':' or an item's '-', or indents a line. In other texts it may stand.
+  /// Throws if a plain scalar contains intended structure: a lookalike of a space after a key's ':'
+  /// or an item's '-', or as indentation. Elsewhere lookalikes are allowed.
   void refuse_lookalike_between(const place& where, std::string_view scalar) const {
     std::size_t at = find_lookalike(scalar);
     if (at == npos) return;
@@ -140,7 +243,7 @@ class tree_converter {
         members.push_back({{key.text(), key.where()}, std::move(value)});
       }
     }
-    // A key given here wins over merged ones, and an earlier merged mapping over a later one.
+    // Own keys override merged ones, and earlier merged mappings override later ones.
     for (const node& merged : merges) {
       if (!merged.is_mapping()) {
         out_.error(merged.where(),
@@ -153,14 +256,14 @@ class tree_converter {
     return members;
   }
 
-  /// Whether a tag makes a scalar text. The parser gives "!" to quoted scalars and "?" to others.
+  /// Whether a tag makes a scalar text. The parser tags quoted scalars "!" and plain ones "?".
   static bool is_text(const std::string& tag, const place& where) {
     if (tag.empty() || tag == "?") return false;
     if (tag == "!" || tag == "tag:yaml.org,2002:str") return true;
     throw unreadable_yaml{where, fmt::format("the tag '{}' has no meaning here", tag)};
   }
 
-  /// Of a value that was left out the parser has the beginning of whatever follows.
+  /// For an omitted value the parser reports the place of the next token.
   place place_of_null(place where, const place& owner) const {
     const std::string_view line = source_->line(where.line);
     const std::string_view rest = line.substr(std::min(where.column - 1, line.size()));
@@ -169,7 +272,7 @@ class tree_converter {
       where.length = written.size();
       return where;
     }
-    // The dash of a list's item is the last that stands before it.
+    // An omitted list item follows its dash.
     for (std::size_t number = where.line; number > 0 && number + 2 > where.line; --number) {
       std::string_view before = source_->line(number);
       if (number == where.line) before = before.substr(0, where.column - 1);
@@ -180,7 +283,7 @@ class tree_converter {
     return owner;
   }
 
-  /// The scalar whose token begins at `where`, past the anchor and tag it may carry.
+  /// Place of the scalar at `where`, after its anchor and tag.
   place token_at(place where, std::string_view text) const {
     const std::string_view line = source_->line(where.line);
     std::size_t at = std::min(where.column - 1, line.size());
@@ -192,13 +295,13 @@ class tree_converter {
     where.column = at + 1;
     if (at >= line.size()) return where;
 
-    // What goes on in the next line is marked to the end of this one.
+    // A scalar that continues on the next line is marked to the end of its first line.
     where.length = line.find_last_not_of(" \t") + 1 - at;
     if (line[at] == '"' || line[at] == '\'') {
       const std::string& all = source_->text();
       const std::string_view rest(line.data() + at, all.data() + all.size());
       const std::size_t end = end_of_quoted(rest);
-      // The parser takes the end of the file for the closing quote.
+      // The parser accepts the end of the file as the closing quote.
       if (end == std::string_view::npos) {
         throw unreadable_yaml{where, "this quoted text has no closing quote"};
       }
@@ -214,9 +317,9 @@ class tree_converter {
   node_budget budget_;
 };
 
-/// Parses the text once without building its tree, which takes half a kilobyte a value: for too
-/// many values, and for a second document, which `YAML::Load` leaves unread. `YAML::LoadAll` makes
-/// documents without end of some damaged texts, and does not return.
+/// Checks the number of values before the tree is built, which takes 0.5 KiB per value, and refuses
+/// a second document, which `YAML::Load` ignores. (`YAML::LoadAll` never returns for some damaged
+/// texts.)
 void refuse_what_cannot_be_loaded(const std::shared_ptr<const source_text>& source) {
   struct counter final : YAML::EventHandler {
     explicit counter(const std::shared_ptr<const source_text>& text) : source(text) {}
@@ -257,9 +360,9 @@ void refuse_what_cannot_be_loaded(const std::shared_ptr<const source_text>& sour
   while (parser.HandleNextDocument(seen)) continue;
 }
 
-/// The parser's messages name its own states; these name what the writer did.
+/// Replacements for the parser's messages, which describe its states, not the mistake.
 struct phrase {
-  std::string_view theirs;  ///< how the parser's message begins
+  std::string_view theirs;  ///< beginning of the parser's message
   std::string_view ours;
 };
 const phrase phrases[] = {

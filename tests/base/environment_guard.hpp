@@ -6,7 +6,7 @@
 
 namespace graphline {
 
-/// Sets or, without a value, unsets a variable of the environment until it goes out of scope.
+/// Sets an environment variable, or unsets it without a value, and restores it on destruction.
 class environment_guard {
  public:
   environment_guard(std::string name, const std::optional<std::string>& value)

@@ -13,14 +13,13 @@
 
 namespace graphline::test {
 
-/// Which neighbor of an operand is a page that nothing may touch.
+/// The side of an operand with the protected page.
 enum class guard { before, behind };
 
 constexpr guard guards[] = {guard::before, guard::behind};
 
-/// Elements that begin or end at a protected page: whoever reads or writes beyond that ends the
-/// test by SIGSEGV, without a sanitizer. With `room` there are as many elements between them and
-/// that page, for another alignment.
+/// Elements beside a protected page, so that an access beyond them ends the test by SIGSEGV, without
+/// a sanitizer. `room` elements separate them from the page, for another alignment.
 template <class T>
 class guarded {
  public:
@@ -50,7 +49,7 @@ class guarded {
   std::span<T> span() const { return {data_, count_}; }
   std::vector<T> values() const { return {data_, data_ + count_}; }
 
-  /// Whether nothing was written around the elements.
+  /// Whether the memory around the elements is unchanged.
   bool alone() const {
     const auto kept = [](std::byte b) { return b == std::byte{unwritten}; };
     const auto own = std::as_bytes(span());

@@ -141,7 +141,7 @@ TEST(cgroup_limits, are_the_least_of_the_groups_of_this_process_and_those_above)
   }
 }
 
-// As a container of 200 MB and half a core has them: systemd's mounts, Docker's group.
+// Files of a container with 200 MB and half a core: systemd's mounts, Docker's group.
 constexpr const char* version_1_mounts =
     "31 23 0:28 / /sys/fs/cgroup rw,relatime - tmpfs tmpfs rw,mode=755\n"
     "32 31 0:29 /docker/1234 /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n"
@@ -262,7 +262,7 @@ using ::testing::Optional;
 constexpr nanoseconds tick = 10'000'000;  // of 100 a second
 
 // A file of Linux 6.1 with three cores; columns: user nice system idle iowait irq softirq steal
-// guest guest_nice. Guests are in `user` already.
+// guest guest_nice. `user` includes guest time.
 constexpr const char* proc_stat =
     "cpu  660 66 60 3000 150 9 12 600 99 0\n"
     "cpu0 100 20 10 1000 50 3 4 100 33 0\n"

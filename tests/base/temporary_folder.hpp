@@ -9,7 +9,7 @@
 
 namespace graphline {
 
-/// A folder that is there as long as this is.
+/// A temporary folder, removed on destruction.
 class temporary_folder {
  public:
   temporary_folder() {
@@ -28,14 +28,14 @@ class temporary_folder {
 
   std::string operator/(const std::string& name) const { return (path_ / name).string(); }
 
-  /// A file in it, in folders made for it.
+  /// Writes a file, creating its parent folders.
   std::filesystem::path write(const std::string& name, const std::string& text) const {
     std::filesystem::create_directories((path_ / name).parent_path());
     std::ofstream(path_ / name, std::ios::binary) << text;
     return path_ / name;
   }
 
-  /// A folder in it, made with those above.
+  /// Creates a folder with its parents.
   std::filesystem::path make(const std::string& below) const {
     std::filesystem::create_directories(path_ / below);
     return path_ / below;

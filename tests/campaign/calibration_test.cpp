@@ -166,8 +166,8 @@ TEST(calibration_sizes, take_no_more_than_a_quarter_of_the_memory_together) {
   small.backend = "host";
   small.memory_bytes = std::uint64_t{1} << 30;
   const calibration_sizes sizes = sizes_for(small);
-  EXPECT_LE(3 * sizes.memory_bytes + 5 * sizes.transfer_bytes, small.memory_bytes / 4);
-  EXPECT_GE(3 * sizes.memory_bytes + 5 * sizes.transfer_bytes, small.memory_bytes / 5);
+  EXPECT_LE(3 * sizes.memory_bytes + 5 * sizes.transfer_bytes, *small.memory_bytes / 4);
+  EXPECT_GE(3 * sizes.memory_bytes + 5 * sizes.transfer_bytes, *small.memory_bytes / 5);
   small.memory_bytes = std::uint64_t{1} << 40;
   EXPECT_EQ(sizes_for(small).memory_bytes, std::size_t{512} << 20);
   small.backend = "cuda";

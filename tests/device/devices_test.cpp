@@ -1,4 +1,4 @@
-// Which device a request means, with backends made for the test.
+// Resolution of device requests, with fake backends.
 
 #include "framework/device/devices.hpp"
 
@@ -19,7 +19,7 @@ device_properties named(const std::string& backend, const std::string& name) {
   return p;
 }
 
-/// What `open` was called with.
+/// Arguments of `open`.
 struct opened {
   int index = -1;
   int threads = -1;
@@ -52,7 +52,7 @@ backend one_host() {
   return {"host", [](std::string&) { return std::vector{named("host", "CPU")}; }, &note_opening};
 }
 
-/// The message with which the request is refused as an E.
+/// Message of the exception E for a request.
 template <class E>
 std::string refusal(const device_list& devices, const std::string& name) {
   try {

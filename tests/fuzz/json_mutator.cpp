@@ -20,7 +20,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-/// Where JSON stands in an input.
+/// Position of JSON in an input.
 struct extent {
   std::size_t begin = 0;
   std::size_t length = 0;
@@ -47,7 +47,7 @@ class mutation {
     return {begin, std::min(input.find('\n', near), input.size()) - begin};
   }
 
-  /// Changes some of the values; nothing where the text is not JSON.
+  /// Changes some values; empty if the text is not JSON.
   std::optional<std::string> changed(std::string_view text) {
     auto whole = json::parse(text, nullptr, /*allow_exceptions=*/false);
     if (whole.is_discarded()) return std::nullopt;
@@ -103,7 +103,7 @@ class mutation {
     return json::parse(texts[below(std::size(texts))]);
   }
 
-  /// Another value of its kind.
+  /// A different value of the same type.
   void vary(json& value) {
     if (value.is_string()) {
       auto text = value.get<std::string>();
@@ -125,7 +125,7 @@ class mutation {
   std::minstd_rand random_;
 };
 
-/// What is nested so deep that changing it would take too much of the stack stays as it is.
+/// Values nested deeper stay unchanged, to bound the stack.
 bool is_deep(std::string_view text) {
   constexpr int deepest = 200;
   int depth = 0;

@@ -18,7 +18,7 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t s
 
 namespace {
 
-/// The bytes of each field of a message, with its tag; none where it is no message.
+/// The bytes of each field of a message with its tag; empty if they are not a message.
 std::vector<std::string_view> fields_of(std::string_view message) {
   std::vector<std::string_view> fields;
   try {
@@ -41,7 +41,7 @@ class mutation {
 
   std::size_t below(std::size_t limit) { return random_() % limit; }
 
-  /// Changes a field of a message, or one of a message that it holds.
+  /// Changes a field of a message or of a nested message.
   std::string changed(std::string_view message, int depth = 0) {
     constexpr int deepest = 40;
     auto fields = fields_of(message);

@@ -14,7 +14,7 @@
 
 namespace {
 
-// What tools/fuzz grants an input too.
+// Same limits as tools/fuzz.
 constexpr std::chrono::seconds most_time{10};
 constexpr long most_memory = 1L << 20;  // KiB
 

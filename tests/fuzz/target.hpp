@@ -17,14 +17,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 namespace graphline::fuzz {
 
-/// Puts an input where the program finds it.
+/// Writes an input to a file.
 inline void write(const std::string& path, const std::uint8_t* data, std::size_t size) {
   std::ofstream(path, std::ios::binary)
       .write(reinterpret_cast<const char*>(data), static_cast<std::streamsize>(size));
 }
 
-/// Calls what reads an input. All that an input may cause is a `Refusal`, which is an error that
-/// the program documents and has a message; another exception goes on, and ends the run.
+/// Calls the reader of an input. It may throw only a `Refusal`, a documented error with a message;
+/// other exceptions propagate and end the run.
 template <class Refusal, class Function>
 void read_or_refuse(Function&& read) {
   try {

@@ -6,7 +6,7 @@
 
 namespace graphline::fuzz {
 
-/// A folder like pipelines/, in which files that an input names are found.
+/// A folder like pipelines/, with the files that inputs name.
 class yaml_folder {
  public:
   yaml_folder() {

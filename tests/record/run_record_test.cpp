@@ -10,7 +10,7 @@
 namespace graphline {
 namespace {
 
-/// Three frames of 10 ns, each with all stamps that there can be.
+/// Three frames of 10 ns with all kinds of stamps.
 run_record three_frames() {
   run_record made;
   stage_record stage;

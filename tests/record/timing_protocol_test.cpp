@@ -11,7 +11,7 @@
 namespace graphline {
 namespace {
 
-/// Logs what the protocol asks for and throws at the step it is told to.
+/// Logs the protocol's calls and throws at a given one.
 struct fake_operations {
   std::vector<std::string> log;
   std::size_t throw_at = static_cast<std::size_t>(-1);  ///< index into the log

@@ -1,8 +1,7 @@
 #pragma once
 
-// Files that are wrong, with the whole of what a user is told of each beside it: NAME.yaml and
-// NAME.expected. To write the expected files anew after a message was changed on purpose, run the
-// tests with GRAPHLINE_UPDATE_GOLDEN=1 and look at the difference.
+// Input files NAME.yaml with the complete expected output NAME.expected. After an intended change of
+// a message, run the tests with GRAPHLINE_UPDATE_GOLDEN=1 and review the difference.
 
 #include <gtest/gtest.h>
 
@@ -18,7 +17,7 @@
 
 namespace graphline {
 
-/// The NAMEs in a folder.
+/// The NAMEs of a folder.
 inline std::vector<std::string> bad_files_in(const std::filesystem::path& folder) {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
@@ -28,7 +27,7 @@ inline std::vector<std::string> bad_files_in(const std::filesystem::path& folder
   return names;
 }
 
-/// What was said of a file must be what is expected.
+/// Compares the output for a file with the expected one.
 inline void expect_explained(const std::filesystem::path& folder, const std::string& name,
                              const std::string& said) {
   EXPECT_FALSE(said.empty());
@@ -37,7 +36,7 @@ inline void expect_explained(const std::filesystem::path& folder, const std::str
   EXPECT_EQ(file_text(expected), said + "\n") << "expected text: " << expected;
 }
 
-/// For GoogleTest: a test is named after its file.
+/// Names a test after its file.
 inline const auto name_of_bad_file = [](const auto& test) { return test.param; };
 
 }  // namespace graphline

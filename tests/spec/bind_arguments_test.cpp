@@ -15,7 +15,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::SizeIs;
 
-/// Parameters as they would stand in a file, bound to a schema.
+/// Parameters in YAML, bound to a schema.
 struct binding {
   binding(const std::vector<parameter>& schema, const std::string& yaml,
           const std::string& directory = "pipelines") {

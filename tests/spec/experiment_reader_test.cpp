@@ -19,7 +19,7 @@ experiment_spec read_good(const std::string& text, const std::string& name = "di
   return std::move(r.spec);
 }
 
-/// An experiment on the grid of these lines.
+/// Reads an experiment with these lines.
 experiment_spec grid(const std::string& lines) {
   return read_good("experiment: e\npipeline: p.yaml\n" + lines);
 }
@@ -36,7 +36,7 @@ indices references_of(const experiment_spec& spec) {
   return list;
 }
 
-/// "key=value" of each.
+/// "key=value" of each assignment.
 names texts(const std::vector<assignment>& list) {
   names result;
   for (const assignment& a : list) result.push_back(a.key.text + "=" + a.value.in_one_line());
@@ -172,8 +172,8 @@ TEST(pipelines_together, have_settings_of_their_own_and_names_by_their_files) {
   EXPECT_TRUE(spec.configurations.empty());
 }
 
-/// Reads a text and renders what is said: neither may throw or crash, and a text is either
-/// explained or becomes something to run.
+/// Reads a text and renders its diagnostics without an exception or crash. A text without errors must
+/// give something to run.
 void read_and_render_experiment(const std::string& text) {
   const experiment_reading r = read_experiment_text(text);
   EXPECT_EQ(r.said.all().empty(), r.said.render().empty());

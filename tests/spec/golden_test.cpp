@@ -1,6 +1,5 @@
-// Each bad/NAME.yaml, a pipeline, and bad_experiments/NAME.yaml is read, and everything said about
-// it must be what NAME.expected holds. A first line "# read with: --set a=1 --set b=2" gives the
-// options.
+// Reads each pipeline bad/NAME.yaml and each experiment bad_experiments/NAME.yaml and compares all
+// diagnostics with NAME.expected. A first line "# read with: --set a=1 --set b=2" sets options.
 
 #include <sstream>
 

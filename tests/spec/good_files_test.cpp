@@ -15,7 +15,7 @@ namespace {
 using assignments = std::vector<std::pair<std::string, std::string>>;
 const std::filesystem::path good = GRAPHLINE_TEST_DIR "/good";
 
-/// Reads good/NAME.yaml, about which nothing may be said.
+/// Reads good/NAME.yaml without diagnostics.
 pipeline_spec read_good_file(const std::string& name, const reading_options& options = {}) {
   const std::string path = good / (name + ".yaml");
   reading r = read_pipeline_text(file_text(path), options, path);
@@ -30,7 +30,7 @@ std::string shown(const std::vector<named>& list) {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-/// All that a spec holds, a line for each part of it.
+/// The whole spec as text, one line per part.
 std::string shown(const pipeline_spec& spec) {
   std::string text = fmt::format("{}: {}\n", shown(std::vector{spec.name}), spec.description);
   for (const auto& [name, value] : spec.parameters) text += fmt::format("${} = {}\n", name, value);

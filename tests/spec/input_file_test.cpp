@@ -17,7 +17,7 @@ using testing::Pair;
 const std::string folder =
     std::filesystem::path(GRAPHLINE_TEST_DIR "/../base/file/npy/").lexically_normal();
 
-/// A pipeline beside the files that tests/base/file/make_npy_files.py wrote, with this input.
+/// Reads a pipeline with this input, in the folder of the files from make_npy_files.py.
 reading read_input_of(const std::string& input, const reading_options& options = {}) {
   return read_pipeline_text(
       "pipeline: p\nparams: {name: float32.npy}\ninputs:\n  x: " + input +
@@ -25,7 +25,7 @@ reading read_input_of(const std::string& input, const reading_options& options =
       options, folder + "p.yaml");
 }
 
-/// Messages without the folder, by the column of their place.
+/// Column and message, without the folder, of each diagnostic.
 std::vector<std::pair<std::size_t, std::string>> complaints_about(const std::string& input) {
   const reading r = read_input_of(input);
   EXPECT_FALSE(r.spec.inputs.at(0).typed);

@@ -14,7 +14,7 @@
 namespace graphline {
 namespace {
 
-/// What one reading said, the place left away.
+/// The rendered diagnostics of `read`.
 template <class Read>
 std::string said(Read read) {
   diagnostics out;
@@ -183,11 +183,6 @@ TEST(an_input, has_no_type_where_its_shape_or_its_dtype_cannot_be_read) {
   EXPECT_FALSE(is_typed("shape: [1, 2], dtype: float17"));
 }
 
-TEST(node, is_nothing_unless_made_from_something) {
-  EXPECT_TRUE(node().is_null());
-  EXPECT_EQ(node().describe(), "nothing");
-}
-
 TEST(node, holds_values_as_the_text_yaml_would) {
   EXPECT_EQ(node("abc").text(), "abc");
   EXPECT_EQ(node(-3).text(), "-3");
@@ -196,20 +191,6 @@ TEST(node, holds_values_as_the_text_yaml_would) {
   EXPECT_EQ(node(true).text(), "true");
   EXPECT_EQ(node(false).text(), "false");
   EXPECT_FALSE(node("abc").quoted());
-}
-
-TEST(node, finds_members_of_a_mapping) {
-  const node mapping = node::mapping({{{"a", {}}, 1}, {{"b", {}}, "two"}});
-  ASSERT_NE(mapping.find("b"), nullptr);
-  EXPECT_EQ(mapping.find("b")->text(), "two");
-  EXPECT_EQ(mapping.find("c"), nullptr);
-  EXPECT_EQ(node("a").find("a"), nullptr);
-}
-
-TEST(node, describes_itself_as_messages_put_it) {
-  EXPECT_EQ(node("abc").describe(), "'abc'");
-  EXPECT_EQ(node::sequence({1, 2}).describe(), "a list");
-  EXPECT_EQ(node::mapping({}).describe(), "a mapping");
 }
 
 TEST(node, is_shown_on_one_line_as_yaml_could_hold_it) {

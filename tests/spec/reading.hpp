@@ -11,7 +11,7 @@
 
 namespace graphline {
 
-/// A spec with what was said while reading it.
+/// A spec with the diagnostics of its reader.
 struct reading {
   pipeline_spec spec;
   diagnostics said;
@@ -30,7 +30,7 @@ inline std::string file_text(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// An experiment with what was said while reading it.
+/// An experiment with the diagnostics of its reader.
 struct experiment_reading {
   experiment_spec spec;
   diagnostics said;

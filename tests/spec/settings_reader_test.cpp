@@ -14,26 +14,6 @@
 namespace graphline {
 namespace {
 
-TEST(read_setting, sets_one_value_as_a_command_line_gives_it) {
-  settings run;
-  diagnostics out;
-  read_setting(run, "frames", "7", out);
-  read_setting(run, "graphs", "off", out);
-  read_setting(run, "priorities", "off", out);
-  read_setting(run, "deadline", "20 ms", out);
-  read_setting(run, "arrival", "poisson", out);
-  read_setting(run, "rate", "29.97", out);
-  read_setting(run, "when_full", "drop_oldest", out);
-  EXPECT_EQ(out.render(), "");
-  EXPECT_EQ(run.frames, 7);
-  EXPECT_EQ(run.graphs, graph_mode::off);
-  EXPECT_FALSE(run.priorities);
-  EXPECT_EQ(run.deadline, 20'000'000);
-  EXPECT_EQ(run.arrival, arrival::poisson);
-  EXPECT_EQ(run.rate, 29.97);
-  EXPECT_EQ(run.when_full, queue_policy::drop_oldest);
-}
-
 TEST(read_setting, notes_which_settings_were_read_and_which_could_not_be) {
   settings run;
   settings_places places;
@@ -90,7 +70,7 @@ TEST(read_setting, takes_the_ends_of_every_range_and_nothing_beyond) {
   }
 }
 
-/// A mapping with the default of every key that has one, as a file would hold it.
+/// A mapping with the defaults of all keys, as in a file.
 node written_defaults(const std::vector<parameter>& keys) {
   std::vector<node::member> members;
   for (const parameter& p : keys) {
@@ -102,7 +82,7 @@ node written_defaults(const std::vector<parameter>& keys) {
 TEST(run_keys, have_the_defaults_of_a_run_without_them) {
   const settings untouched;
   settings run;
-  // Other values first, so that a default that is not stored shows.
+  // Starts from other values, so that a default that is not stored fails the test.
   run.strategy = strategy::overlap;
   run.graphs = graph_mode::off;
   run.timing = timing_method::none;

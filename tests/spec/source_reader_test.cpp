@@ -20,7 +20,7 @@ class read_source_test : public testing::Test {
   }
   std::string path(const std::string& name) const { return folder_ / name; }
 
-  /// What is said about a file that cannot be read, without its path before it.
+  /// The error for an unreadable file, without its path.
   static std::string refusal(const std::string& path) {
     try {
       read_source(path);

@@ -9,7 +9,7 @@
 namespace graphline {
 namespace {
 
-/// Reads a text about which nothing may be said.
+/// Reads a text without diagnostics.
 node read_fine(const std::string& text) {
   diagnostics out;
   node n = read_yaml(std::make_shared<const source_text>("t", text), out);
@@ -17,7 +17,7 @@ node read_fine(const std::string& text) {
   return n;
 }
 
-/// "LINE:COLUMN+LENGTH" of where a node was written.
+/// "LINE:COLUMN+LENGTH" of a place.
 std::string where(const place& p) {
   return std::to_string(p.line) + ":" + std::to_string(p.column) + "+" + std::to_string(p.length);
 }
@@ -35,7 +35,7 @@ TEST(read_yaml, tells_quoted_scalars_from_plain_ones) {
   EXPECT_FALSE(n.items()[4].quoted());
 }
 
-/// What is said first of a text, with its line and column.
+/// The first diagnostic of a text, with its line and column.
 std::string complaint_about(const std::string& text) {
   diagnostics out;
   read_yaml(std::make_shared<const source_text>("t", text), out);
@@ -143,25 +143,10 @@ TEST(read_yaml, gives_keys_their_places) {
   EXPECT_EQ(where(n.members()[1].value.members()[0].key.place), "2:12+5");
 }
 
-TEST(read_yaml, lets_aliases_stand_for_their_anchors) {
-  const node n = read_fine("a: &x [1, {b: 2}]\nc: *x\n");
-  ASSERT_EQ(n.find("c")->items().size(), 2U);
-  EXPECT_EQ(n.find("c")->items()[1].find("b")->text(), "2");
-}
-
 TEST(read_yaml, lets_a_later_anchor_of_the_same_name_win) {
   const node n = read_fine("a: &x 1\nb: *x\nc: &x 2\nd: *x\n");
   EXPECT_EQ(n.find("b")->text(), "1");
   EXPECT_EQ(n.find("d")->text(), "2");
-}
-
-TEST(read_yaml, merges_behind_the_keys_of_the_mapping_itself) {
-  const node n = read_fine("base: &base {a: 1, b: 2}\nuse: {<<: *base, b: 3, c: 4}\n");
-  const node& use = *n.find("use");
-  ASSERT_EQ(use.members().size(), 3U);
-  EXPECT_EQ(use.find("a")->text(), "1");
-  EXPECT_EQ(use.find("b")->text(), "3");
-  EXPECT_EQ(use.find("c")->text(), "4");
 }
 
 TEST(read_yaml, does_not_merge_a_quoted_key) {

@@ -115,7 +115,7 @@ std::uint64_t memory_budget(const std::string& device) {
     std::string reason;
     const auto found = backend.list(reason);
     // Half of it: pinned memory, libraries and other programs need some too.
-    if (!found.empty()) return found.front().memory_bytes / 2;
+    if (!found.empty()) return found.front().memory_bytes.value_or(0) / 2;
   }
   return 0;
 }

@@ -64,7 +64,7 @@ exit_status list_devices() {
       const auto& device = found[i];
       const auto name = found.size() > 1 ? fmt::format("{}:{}", backend.name, i) : backend.name;
       auto line = fmt::format("{:<8} {}", name, device.name);
-      if (device.memory_bytes > 0) line += ", " + format_bytes(device.memory_bytes);
+      if (device.memory_bytes) line += ", " + format_bytes(*device.memory_bytes);
       print(stdout, paragraph(line, 9, as));
       for (const auto& [key, value] : device.details) {
         print(stdout, paragraph(fmt::format("{:<8}   {}: {}", "", key, value), 13, as));

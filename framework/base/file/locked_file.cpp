@@ -12,15 +12,27 @@
 #include <system_error>
 
 #include "framework/base/file/file_trouble.hpp"
+#include "framework/base/text_file.hpp"
 #include "framework/base/utf8.hpp"
 
 namespace graphline {
 
 namespace {
 
-/// Two descriptors or names of one file?
 bool same_file(const struct stat& a, const struct stat& b) {
   return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/// Why a file could not be opened for writing, with the remedy.
+std::string why_not_opened(const std::string& path, int code) {
+  const auto folder = folder_of(path);
+  std::error_code ignored;
+  if (code == ENOENT && !std::filesystem::exists(folder, ignored)) {
+    return fmt::format("the folder {} does not exist; make it first", quote(folder, 200));
+  }
+  if (code == ENOTDIR) return fmt::format("{} is not a folder", quote(folder, 200));
+  if (code == EACCES) return "permission denied; name a file in a folder of yours";
+  return errno_text(code);
 }
 
 [[noreturn]] void refuse_what_is_there(const std::string& name, const std::string& path) {
@@ -33,8 +45,7 @@ void lock(int descriptor, const std::string& name, const std::string& path) {
   struct stat named {};
   if (::fstat(descriptor, &opened) == 0 && !S_ISREG(opened.st_mode))
     refuse_what_is_there(name, path);
-  // Whoever holds the lock is writing. The name may have gone between opening and locking: the
-  // other run put what was opened elsewhere.
+  // The lock's holder is writing. Another run may also have renamed the opened file meanwhile.
   const bool locked = ::flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
   if (!locked || ::stat(name.c_str(), &named) != 0 || !same_file(opened, named)) {
     refuse_to_write(path, "it is being written already, by another run or for another option");
@@ -45,7 +56,7 @@ void lock(int descriptor, const std::string& name, const std::string& path) {
 
 std::string resolve_links(const std::string& path) {
   namespace fs = std::filesystem;
-  constexpr int most_links = 40;  // as Linux has it
+  constexpr int most_links = 40;  // Linux's limit
   std::error_code none;
   fs::path end(path);
   for (int links = 0; links < most_links && fs::is_symlink(end, none); ++links) {
@@ -55,7 +66,7 @@ std::string resolve_links(const std::string& path) {
 }
 
 int open_locked(const std::string& name, int flags, const std::string& path) {
-  // A pipe that nobody reads would be waited for; opened so, it gives ENXIO, as a socket does.
+  // O_NONBLOCK: opening a pipe without a reader fails with ENXIO instead of blocking.
   const int descriptor = ::open(name.c_str(), flags | O_CLOEXEC | O_NONBLOCK, 0666);
   if (descriptor < 0 && (errno == ENXIO || errno == ELOOP)) refuse_what_is_there(name, path);
   if (descriptor < 0) refuse_to_write(path, why_not_opened(name, errno));

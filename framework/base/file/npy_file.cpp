@@ -35,12 +35,12 @@ constexpr npy_name npy_names[] = {{dtype::float32, "<f4"}, {dtype::float64, "<f8
                                   {dtype::int64, "<i8"},   {dtype::int32, "<i4"},
                                   {dtype::uint8, "|u1"}};
 
-/// Takes a Python literal apart.
+/// Parses a Python literal.
 class python_literal {
  public:
   explicit python_literal(std::string_view text) : rest_(text) {}
 
-  /// Whether the text goes on with this; goes behind it then, and always behind spaces.
+  /// Skips spaces, then `token` if it follows. Returns whether it did.
   bool take(std::string_view token) {
     rest_.remove_prefix(std::min(rest_.find_first_not_of(" \n"), rest_.size()));
     if (!rest_.starts_with(token)) return false;
@@ -68,7 +68,7 @@ class python_literal {
     return std::nullopt;
   }
 
-  /// A tuple of whole numbers that are not negative.
+  /// A tuple of non-negative integers.
   std::optional<std::vector<std::int64_t>> extents() {
     if (!take("(")) return std::nullopt;
     std::vector<std::int64_t> found;
@@ -90,14 +90,14 @@ class python_literal {
   std::string_view rest_;
 };
 
-/// What a header says of its array.
+/// The array described by a header.
 struct npy_description {
   std::optional<std::string> element;
   std::optional<bool> fortran_order;
   std::optional<std::vector<std::int64_t>> extents;
 };
 
-/// Nothing where the header is not exactly the description of one array of numbers.
+/// Empty unless the header describes exactly one array of numbers.
 std::optional<npy_description> describe_npy(std::string_view header) {
   python_literal in(header);
   npy_description found;
@@ -221,7 +221,7 @@ void write_npy(const std::filesystem::path& path, const tensor_type& type,
           {reinterpret_cast<const char*>(data.data()), data.size()});
     });
   } catch (const input_error& refused) {
-    throw run_error(refused.what());  // of the command line only the folder was
+    throw run_error(refused.what());  // the file name does not come from the command line
   }
 }
 

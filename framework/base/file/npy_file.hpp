@@ -11,21 +11,21 @@
 
 namespace graphline {
 
-// NumPy files (numpy.lib.format). bfloat16, which NumPy lacks, is uint16 there.
-
-/// A NumPy file, opened for reading: format version 1.0, 2.0 or 3.0, C order, little endian. The
-/// header is checked whole when the file is opened, the numbers are read when they are asked for.
+/// A NumPy file (numpy.lib.format) opened for reading: format version 1.0, 2.0 or 3.0, C order,
+/// little endian. bfloat16, which NumPy lacks, is stored as uint16.
 class npy_file {
  public:
-  /// Reads the header and nothing behind it. Throws `input_error` naming the file and, where there
-  /// is one, the remedy: it cannot be read, is of another format, holds what no dtype is, in
-  /// another order, nothing at all, or not exactly as many bytes as its header says.
+  /// Reads and checks the header only.
+  /// @throws input_error naming the file and the remedy if the file is unreadable, empty,
+  /// truncated, or of another format, element type or order.
   explicit npy_file(std::string path);
 
   const std::string& path() const noexcept { return path_; }
   const tensor_type& type() const noexcept { return type_; }
 
-  /// Reads all numbers; `to` has as many bytes as the type. Throws `input_error` naming the file.
+  /// Reads all elements.
+  /// @pre `to` has `type().bytes()` bytes
+  /// @throws input_error naming the file
   void read(std::span<std::byte> to);
 
  private:
@@ -39,8 +39,8 @@ class npy_file {
   tensor_type type_;
 };
 
-/// Writes a tensor as a NumPy file of version 1.0. The file is there whole or as it was before.
-/// Throws `run_error` naming the path.
+/// Writes a tensor as a NumPy file of version 1.0, atomically.
+/// @throws run_error naming the path; an earlier file is then unchanged.
 void write_npy(const std::filesystem::path& path, const tensor_type& type,
                std::span<const std::byte> data);
 

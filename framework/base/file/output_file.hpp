@@ -9,34 +9,33 @@
 
 namespace graphline {
 
-/// A file that a run's result will go to, opened before the run so that a path that cannot be
-/// written is found then and not after it.
+/// A result file, opened before the run so that an unwritable path fails early.
 ///
-/// A regular file is written as a `part_file` next to it and takes its name in `commit`: a run that
-/// fails leaves the previous result as it was. A run that is killed leaves its part, which the next
-/// one removes. What cannot be renamed over (standard output, a pipe, a device) is written in
-/// place.
+/// A regular file is written to a temporary file beside it, ".NAME.graphline-XXXXXX", which
+/// `commit` renames: a failed run leaves the previous result unchanged. The next run removes the
+/// temporary files of killed runs. Standard output, pipes and devices are written in place.
 class output_file {
  public:
   /// `path`: a file, or "-" for standard output.
-  /// Throws `input_error` with path, reason and remedy: the folder is missing, the path is a
-  /// folder, is not permitted, another run is writing it.
+  /// @throws input_error with path, reason and remedy if the folder is missing, the path is a
+  /// folder or has a temporary file's name, permission is denied, or another run is writing the
+  /// file.
   explicit output_file(std::string path);
 
-  /// Discards what was not committed.
+  /// Removes the temporary file unless it was committed.
   ~output_file();
   output_file(output_file&& other) noexcept;
   output_file& operator=(output_file&&) = delete;
 
-  /// The path as it was given.
+  /// The path that the constructor received.
   const std::string& path() const noexcept { return path_; }
 
-  /// True for "-" and "/dev/stdout": text for people then belongs on standard error.
+  /// True for "-" and "/dev/stdout"; text for people then goes to standard error.
   bool is_standard_output() const noexcept { return standard_output_; }
 
-  /// Writes what `write` does and puts the file in its place. Once only. Throws `run_error` when
-  /// writing fails, `output_closed` where it was standard output that nobody reads any more, and
-  /// what `write` throws; the previous file is untouched then.
+  /// Writes the output of `write` and renames the file. Call it once.
+  /// @throws run_error if writing fails, output_closed if the reader closed standard output, and
+  /// what `write` throws; the previous file is then unchanged.
   void commit(const std::function<void(text_sink&)>& write);
   void commit(std::string_view text);
 
@@ -48,8 +47,8 @@ class output_file {
   void discard() noexcept;
 
   std::string path_;
-  std::string target_;  ///< what `path_` leads to when links are followed
-  std::string part_;    ///< empty when written in place
+  std::string target_;  ///< `path_` with links resolved
+  std::string part_;    ///< the temporary file; empty if written in place
   removed_on_crash part_on_crash_;
   int descriptor_ = -1;
   bool standard_output_ = false;

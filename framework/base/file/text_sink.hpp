@@ -8,13 +8,11 @@
 
 namespace graphline {
 
-/// Hands a text on in pieces as it is written, so that it is never whole in memory: a trace of a
-/// million frames takes gigabytes.
+/// Buffers text and passes it on in pieces: the trace of a million frames takes gigabytes.
 class text_sink {
  public:
   using take_function = std::function<void(std::string_view piece)>;
 
-  /// What `take` throws leaves the call that wrote too much to hold.
   explicit text_sink(take_function take) : take_(std::move(take)) { held_.reserve(most_held); }
 
   text_sink& append(std::string_view text) {
@@ -27,7 +25,7 @@ class text_sink {
     return *this;
   }
 
-  /// Hands on what is held. To be called at the end; the destructor does not.
+  /// Passes on the buffered text. Call it at the end; the destructor does not.
   void flush() {
     if (held_.empty()) return;
     take_(held_);
@@ -41,7 +39,7 @@ class text_sink {
   take_function take_;
 };
 
-/// The whole of what `write(text_sink&, given...)` writes.
+/// The text that `write(text_sink&, given...)` writes.
 template <class Write, class... Given>
 std::string text_by(Write write, const Given&... given) {
   std::string text;

@@ -317,8 +317,8 @@ calibration_sizes sizes_for(const device_properties& device) {
   calibration_sizes sizes;
   sizes.memory_bytes = (gpu ? 1024 : 512) * mebibyte;
   sizes.transfer_bytes = 256 * mebibyte;
-  if (device.memory_bytes > 0) {
-    const auto most = static_cast<std::size_t>(device.memory_bytes / tensors_in_memory);
+  if (device.memory_bytes) {
+    const auto most = static_cast<std::size_t>(*device.memory_bytes / tensors_in_memory);
     sizes.memory_bytes = std::min(sizes.memory_bytes, most);
     sizes.transfer_bytes = std::min(sizes.transfer_bytes, most / 2);
   }
@@ -332,10 +332,10 @@ std::string doubt_of_caches(std::size_t bytes, const device_properties& device) 
   constexpr std::size_t enough = 128 * mebibyte;
   if (bytes >= enough) return {};
   return fmt::format(
-      "for lack of memory ({} in all) bandwidths were measured on {}, which may fit into caches: "
-      "they can be too high; calibrate again with {} free",
-      format_bytes(device.memory_bytes), format_bytes(bytes),
-      format_bytes(tensors_in_memory * enough));
+      "for lack of memory{} bandwidths were measured on {}, which may fit into caches: they can be "
+      "too high; calibrate again with {} free",
+      device.memory_bytes ? fmt::format(" ({} in all)", format_bytes(*device.memory_bytes)) : "",
+      format_bytes(bytes), format_bytes(tensors_in_memory * enough));
 }
 
 std::unique_ptr<ceiling_measurement> measure_driver_costs(const calibration_sizes& sizes,

@@ -128,8 +128,9 @@ constexpr std::int64_t least_frames = 3;
 plan planned(const pipeline_spec& spec, const stage_registry& kinds, const device& d) {
   diagnostics found;
   const device_properties& on = d.properties();
-  plan made = make_plan(spec, kinds,
-                        {.backend = on.backend, .device_memory_bytes = on.memory_bytes}, found);
+  plan made =
+      make_plan(spec, kinds,
+                {.backend = on.backend, .device_memory_bytes = on.memory_bytes.value_or(0)}, found);
   found.throw_if_errors();
   return made;
 }

@@ -4,7 +4,7 @@
 
 namespace graphline {
 
-/// Every backend in this build: `cuda` where it was built with the CUDA toolkit, and `host`.
+/// All backends of this build: `cuda`, if built with the CUDA toolkit, and `host`.
 const device_list& builtin_devices();
 
 }  // namespace graphline

@@ -10,8 +10,8 @@ std::string describe(cudaError_t status, std::string_view call, std::string_view
       fmt::format("{} for {} failed: {} ({}), {}", call, subject, cudaGetErrorName(status),
                   static_cast<int>(status), cudaGetErrorString(status));
   if (is_sticky(status)) {
-    // The call that reports it is seldom the one that did it.
-    text += "; work enqueued earlier did it, and the device cannot be used any more";
+    // The call that reports a sticky error is seldom its cause.
+    text += "; work enqueued earlier caused it, and the device cannot be used any more";
   } else if (status == cudaErrorCallRequiresNewerDriver ||
              status == cudaErrorUnsupportedPtxVersion) {
     text += "; the NVIDIA driver is older than the CUDA of this build: install a newer one";
@@ -27,7 +27,7 @@ std::string describe(cudaError_t status, std::string_view call, std::string_view
 
 cuda_error::cuda_error(cudaError_t status, std::string_view call, std::string_view subject)
     : run_error(describe(status, call, subject)), status_(status) {
-  static_cast<void>(cudaGetLastError());  // a later launch would report it a second time
+  static_cast<void>(cudaGetLastError());  // clears it; the next launch would report it again
 }
 
 bool is_sticky(cudaError_t status) noexcept {

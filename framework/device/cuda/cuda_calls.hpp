@@ -11,7 +11,7 @@
 
 namespace graphline {
 
-/// A CUDA call that did not succeed: "cudaStreamEndCapture for stream 'copy' failed:
+/// A failed CUDA call: "cudaStreamEndCapture for stream 'copy' failed:
 /// cudaErrorStreamCaptureInvalidated (901), operation failed due to a previous error during
 /// capture".
 class cuda_error : public run_error {
@@ -24,17 +24,17 @@ class cuda_error : public run_error {
   cudaError_t status_;
 };
 
-/// Whether nothing works on the device any more after this: CUDA's word for it is a sticky error.
+/// Whether the error corrupts the context, so that all later calls fail (a sticky error).
 bool is_sticky(cudaError_t status) noexcept;
 
-/// Throws `cuda_error` unless `status` is cudaSuccess. `call` is the function, `subject` what it
-/// was called for: "stream 'copy'".
+/// Throws `cuda_error` unless `status` is cudaSuccess. `subject` is the object of the call: "stream
+/// 'copy'".
 inline void check_cuda(cudaError_t status, std::string_view call, std::string_view subject) {
   if (status != cudaSuccess) [[unlikely]]
     throw cuda_error(status, call, subject);
 }
 
-/// What a call was made for. Becomes text only when the call failed.
+/// Object of a call; formatted only if the call fails.
 struct cuda_subject {
   const char* kind;  ///< "stream"
   const std::string& name;
@@ -42,8 +42,8 @@ struct cuda_subject {
   std::string text() const { return std::string(kind) + " '" + name + "'"; }
 };
 
-/// Gives a CUDA object back. Statuses are let go: they tell of earlier failures, which a wait has
-/// told, or of the end of the process.
+/// Destroys a CUDA object. Ignores the status: it reports an earlier failure, which a wait has
+/// reported, or process exit.
 struct cuda_deleter {
   void operator()(cudaStream_t s) const noexcept { static_cast<void>(cudaStreamDestroy(s)); }
   void operator()(cudaEvent_t e) const noexcept { static_cast<void>(cudaEventDestroy(e)); }

@@ -24,7 +24,7 @@ cuda_capture::cuda_capture(cuda_engine& engine, cuda_stream& origin)
 
 cuda_capture::~cuda_capture() {
   if (open_) {
-    // What was captured so far is of no use, and neither is why it could not be ended well.
+    // Discards the incomplete graph and any error of ending the capture.
     cudaGraph_t abandoned = nullptr;
     static_cast<void>(cudaStreamEndCapture(origin_, &abandoned));
     unique_cuda<cudaGraph_t>(abandoned).reset();

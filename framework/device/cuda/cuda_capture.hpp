@@ -16,19 +16,20 @@ class cuda_capture;
 class cuda_stream;
 struct cuda_engine;
 
-/// Names of the events that a graph stamps: CUDA knows them by handle only.
+/// Names of the events that a graph stamps.
 using stamp_names = std::map<cudaEvent_t, std::string>;
 
 using cuda_captures = capture_registry<cuda_capture>;
 
-/// One capture, from its beginning to its end, whichever way it ends; ThreadLocal, so that other
-/// threads may go on with other streams. Belongs to the thread that runs it.
+/// A thread-local stream capture; other threads may use other streams. Used only by the capturing
+/// thread.
 class cuda_capture {
  public:
-  /// Puts `origin` in capture mode. Throws `run_error` when it is in a capture already.
+  /// Puts `origin` in capture mode.
+  /// @throws run_error if it is being captured already
   cuda_capture(cuda_engine& engine, cuda_stream& origin);
 
-  /// Ends the capture, if it was not finished, and takes every stream out of it.
+  /// Abandons the capture unless it was finished, and ends the capture mode of all its streams.
   ~cuda_capture();
   cuda_capture(const cuda_capture&) = delete;
   cuda_capture& operator=(const cuda_capture&) = delete;
@@ -36,22 +37,22 @@ class cuda_capture {
   std::uint64_t number() const noexcept { return number_; }
   const std::string& origin_name() const noexcept { return origin_name_; }
 
-  /// A stream has waited for an event of this capture and is part of it from now on.
+  /// Adds a stream that waited for an event of this capture.
   void join(cuda_stream& s);
 
-  /// An event is stamped by a node of the graph.
+  /// Notes an event that a graph node stamps.
   void stamped(cudaEvent_t e, const std::string& name) { stamps_[e] = name; }
   stamp_names take_stamps() noexcept { return std::move(stamps_); }
 
-  /// The captured graph. Throws `run_error` when a stream was not joined
-  /// to the origin again, or a call was made that cannot be captured.
+  /// Returns the captured graph.
+  /// @throws run_error if `origin` did not wait for a joined stream, or a call cannot be captured
   unique_cuda<cudaGraph_t> finish();
 
  private:
   std::string joined_names() const;
 
   cuda_engine& engine_;
-  const std::string origin_name_;  // apart from the streams, since other threads may ask for it
+  const std::string origin_name_;  // read by other threads, unlike the streams
   cudaStream_t origin_;
   std::vector<cuda_stream*> streams_;  // the first is the origin
   stamp_names stamps_;

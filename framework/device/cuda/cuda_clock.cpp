@@ -14,17 +14,14 @@ namespace {
 const std::string anchor_name = "clock anchor";
 const std::string tick_name = "clock tick";
 
-/// Where no tick could be seen: "cudaEventElapsedTime ... with a resolution of around 0.5
-/// microseconds" (CUDA Runtime API). Seen were 32 ns and 1.024 us.
+/// Fallback: "cudaEventElapsedTime ... with a resolution of around 0.5 microseconds" (CUDA Runtime
+/// API). Measured: 32 ns and 1.024 us.
 constexpr nanoseconds documented_tick = 500;
 
-/// How many events the tick is seen from.
 constexpr std::size_t events_for_tick = 100;
+constexpr int tries = 20;  ///< of an anchor
 
-/// How many times the anchor is tried; the tightest counts.
-constexpr int tries = 20;
-
-/// By how much a time may be rounded, since float32 keeps 24 bits of it.
+/// Rounding error of a float32 time, which has 24 bits.
 nanoseconds rounding_of(nanoseconds elapsed) {
   return std::abs(elapsed) >> 24;
 }
@@ -43,11 +40,11 @@ clock_check cuda_clock::check() {
   const std::scoped_lock lock(mutex_);
   clock_check result{.at = next_.point.at, .error = next_.point.error + tick_};
   if (checked_) {
-    // What the old anchor says of the new one.
+    // Time of the new anchor by the old one.
     const nanoseconds since =
         elapsed(current_.event.get(), anchor_name, next_.event.get(), anchor_name);
     result.drift = current_.point.at + since - next_.point.at;
-    result.rounding = tick_ + 2 * rounding_of(since);  // of a point's time, and of this one
+    result.rounding = tick_ + 2 * rounding_of(since);  // of a stamp and of `since`
   }
   std::swap(current_, next_);
   checked_ = true;
@@ -83,17 +80,17 @@ unique_cuda<cudaEvent_t> cuda_clock::make_event() const {
   return unique_cuda<cudaEvent_t>(made);
 }
 
-/// Waits, as shortly as can be, until the event has passed.
+/// Polls without pause until the event has passed.
 void cuda_clock::poll(cudaEvent_t e, const cuda_subject& subject) const {
   cudaError_t status = cudaErrorNotReady;
   while (status == cudaErrorNotReady) status = cudaEventQuery(e);
   engine_.check(status, "cudaEventQuery", subject);
-  static_cast<void>(cudaGetLastError());  // not ready, which a launch checked next would report
+  static_cast<void>(cudaGetLastError());  // clears cudaErrorNotReady
 }
 
-/// The smallest step that the times between events make: among themselves, and from nothing.
+/// The smallest difference among the times between events, and from zero.
 nanoseconds cuda_clock::measured_tick() const {
-  // By less than this, times differ only in how float32 rounds them.
+  // Smaller differences are float32 rounding.
   constexpr nanoseconds rounded = 4;
   const cuda_subject subject{"event", tick_name};
   std::vector<unique_cuda<cudaEvent_t>> events;
@@ -117,8 +114,7 @@ nanoseconds cuda_clock::measured_tick() const {
   return smallest == std::numeric_limits<nanoseconds>::max() ? documented_tick : smallest;
 }
 
-/// Records an event between two readings of the host's clock, several times, and keeps the one with
-/// the shortest time between them.
+/// Records an event between two readings of the host's clock several times and keeps the tightest.
 void cuda_clock::place(anchor& a) const {
   const cuda_subject subject{"event", anchor_name};
   unique_cuda<cudaEvent_t> tried = make_event();

@@ -44,11 +44,11 @@ device_properties cuda_properties(int index) {
 
   device_properties result;
   result.backend = "cuda";
-  // Idle GPUs were seen at 345 MHz that work at 1980; how soon they get there is not known yet.
+  // Idle GPUs run at 345 MHz, busy ones at 1980 (measured); the ramp's duration is unknown.
   result.warm_up = 300'000'000;
   result.name = given.name;
   result.memory_bytes = given.totalGlobalMem;
-  // CUDA tells their number to a context only, and a list makes none. GPUs that have them have six.
+  // The number of priorities needs a context, which a list does not create. GPUs have six or none.
   result.priority_levels = given.streamPrioritiesSupported != 0 ? 3 : 1;
   result.details = {
       {"compute capability", fmt::format("{}.{}", given.major, given.minor)},
@@ -66,7 +66,7 @@ device_properties cuda_properties(int index) {
   return result;
 }
 
-/// What the driver tells of it; nothing where it does not. Throws as above.
+/// The device in NVML; empty if unknown.
 std::optional<nvml_device> nvml_device_of(int index) {
   cudaDeviceProp given{};
   check_cuda(cudaGetDeviceProperties(&given, index), "cudaGetDeviceProperties",
@@ -168,7 +168,7 @@ class cuda_device final : public device {
   std::atomic<unsigned> schedule_{cudaDeviceScheduleAuto};
 };
 
-/// Why cudaGetDeviceCount failed, and what would help.
+/// Why cudaGetDeviceCount failed, with the remedy.
 std::string describe_absence(cudaError_t status) {
   int driver = 0;
   int runtime = 0;
@@ -195,7 +195,7 @@ std::vector<device_properties> list_cuda(std::string& reason) {
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);
   if (status != cudaSuccess) {
-    static_cast<void>(cudaGetLastError());  // it would be reported again by a later call
+    static_cast<void>(cudaGetLastError());  // clears it; a later call would report it again
     reason = describe_absence(status);
     return {};
   }
@@ -217,7 +217,7 @@ std::unique_ptr<device> open_cuda_device(int index) {
 int use_cuda_device(device& d) {
   if (typeid(d) != typeid(cuda_device)) {
     throw run_error(
-        fmt::format("'{}' is no cuda device and cannot run CUDA code", d.properties().backend));
+        fmt::format("'{}' is not a cuda device and cannot run CUDA code", d.properties().backend));
   }
   return static_cast<cuda_device&>(d).use();
 }

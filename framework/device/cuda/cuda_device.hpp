@@ -8,23 +8,21 @@
 
 namespace graphline {
 
-/// Opens a CUDA device of this machine by its number. Throws `run_error` when it cannot be used.
-/// Several may be open at once, each also more than once.
+/// Opens a CUDA device by its ordinal. Devices may be open concurrently, also more than once.
+/// @throws run_error if the device cannot be used
 std::unique_ptr<device> open_cuda_device(int index);
 
-/// Makes a `cuda` device the calling thread's current one and returns CUDA's number of it. Throws
-/// `run_error` when it is a device of another backend or has failed.
+/// Makes a `cuda` device current for the calling thread and returns its ordinal.
+/// @throws run_error if it is a device of another backend or has failed
 int use_cuda_device(device& d);
 
-/// The entry for a `device_list`.
 backend cuda_backend();
 
-/// Kernels, copies and fills of one device, as CUPTI tells them. CUPTI serves a process once, so
-/// there is one trace at a time. Throws `run_error` when there is one already, or CUPTI cannot be
-/// had.
+/// Traces kernels, copies and fills of one device with CUPTI, which allows one trace per process.
+/// @throws run_error if a trace exists already or CUPTI is missing
 std::unique_ptr<operation_trace> trace_cuda_operations(int device);
 
-/// "13.0" for 13000, as CUDA counts its versions.
+/// "13.0" for 13000.
 std::string cuda_version_text(int version);
 
 }  // namespace graphline

@@ -8,12 +8,12 @@
 namespace graphline {
 namespace {
 
-/// The device that this thread was last given by any engine; -1 before the first.
+/// This thread's current device as set by any engine; -1 if unknown.
 thread_local int current_device = -1;
 
 int make_ready(int index) {
   const std::string subject = fmt::format("device cuda:{}", index);
-  // Makes the context too, so that a device that cannot be used is found out here.
+  // Creates the context too, so an unusable device fails here.
   check_cuda(cudaSetDevice(index), "cudaSetDevice", subject);
   current_device = index;
   return index;
@@ -41,7 +41,7 @@ cuda_engine::cuda_engine(int device)
 cudaError_t cuda_engine::make_current() noexcept {
   if (current_device == index) return cudaSuccess;
   const cudaError_t status = cudaSetDevice(index);
-  current_device = status == cudaSuccess ? index : -1;  // CUDA does not say which it is then
+  current_device = status == cudaSuccess ? index : -1;
   return status;
 }
 
@@ -77,7 +77,7 @@ void cuda_engine::fail_enqueued(cudaError_t status, const char* call, cuda_subje
 
 namespace {
 
-/// A size beyond all that there could be is an invalid value to some drivers.
+/// Some drivers report cudaErrorInvalidValue for sizes beyond all memory.
 bool is_too_much(cudaError_t status) noexcept {
   return status == cudaErrorMemoryAllocation || status == cudaErrorInvalidValue;
 }
@@ -106,7 +106,7 @@ memory cuda_memory::allocate(std::size_t bytes) {
   device_.add(bytes);
   engine_.check(cudaMemsetAsync(data, unwritten, bytes, engine_.setup.get()), "cudaMemsetAsync",
                 subject);
-  // On a stream that no other waits for: the block must be ready when it is handed out.
+  // No other stream waits for `setup`, so the block must be ready on return.
   engine_.check(cudaStreamSynchronize(engine_.setup.get()), "cudaStreamSynchronize", subject);
   return block;
 }
@@ -121,7 +121,7 @@ memory cuda_memory::allocate_pinned(std::size_t bytes) {
   if (is_too_much(status)) {
     static_cast<void>(cudaGetLastError());
     throw run_error(fmt::format(
-        "cannot allocate {} of pinned memory on {}: the system has not that much to pin; use "
+        "cannot allocate {} of pinned memory on {}: the system cannot pin that much; use "
         "smaller tensors or fewer frames in flight",
         format_bytes(bytes), engine_.name));
   }
@@ -131,7 +131,8 @@ memory cuda_memory::allocate_pinned(std::size_t bytes) {
   return memory(data, bytes, this, &cuda_memory::release_pinned);
 }
 
-// A failure to free tells of an earlier one, which a wait has told, or of the end of the process.
+// Ignores errors: a failed free reports an earlier failure, which a wait has reported, or process
+// exit.
 void cuda_memory::release_device(void* from, void* data, std::size_t bytes) noexcept {
   auto& owner = *static_cast<cuda_memory*>(from);
   owner.device_.bytes.fetch_sub(bytes);

@@ -18,13 +18,11 @@ namespace graphline {
 
 struct cuda_engine;
 
-/// Device memory (cudaMalloc) and pinned host memory of a `cuda` device, counted. A pipeline asks
-/// for few large blocks while it is made ready, and shares them out by lifetime; so there is no
-/// pool of small ones here.
+/// Allocates device memory (cudaMalloc) and pinned host memory and counts both. Not pooled: a
+/// pipeline allocates a few large blocks during preparation.
 class cuda_memory {
  public:
-  /// Every byte of fresh memory, as on `host`: reads as NaN, so what is used before it is written
-  /// shows.
+  /// Initial value of every byte. Floats read as NaN, which exposes uninitialized reads.
   static constexpr int unwritten = 0xff;
 
   explicit cuda_memory(cuda_engine& engine) noexcept : engine_(engine) {}
@@ -43,27 +41,26 @@ class cuda_memory {
   memory_account pinned_;
 };
 
-/// Puts the times of events on the host's clock, by an anchor: an event that is known to have
-/// passed between two readings of the host's clock. CUDA gives times between events only, as
-/// float32 milliseconds, in steps whose size depends on the device.
+/// Converts event times to the host's clock by an anchor: an event that passed between two readings
+/// of the host's clock. CUDA reports only times between events, as float32 milliseconds with a
+/// resolution that depends on the device.
 class cuda_clock {
  public:
   explicit cuda_clock(cuda_engine& engine);
 
-  /// Sets the anchor anew, from the tightest of several tries. The device should be idle. From any
-  /// thread.
+  /// Replaces the anchor by the tightest of several tries. Thread-safe. The device should be idle.
   clock_check check();
 
-  /// Device time between two events that have passed. Throws `run_error` naming the one that has
-  /// not.
+  /// Device time between two events.
+  /// @throws run_error naming the event that has not passed
   nanoseconds elapsed(cudaEvent_t earlier, const std::string& earlier_name, cudaEvent_t later,
                       const std::string& later_name) const;
 
-  /// The steps in which the device counts the times between events, as it was opened.
+  /// Resolution of the times between events.
   nanoseconds tick() const noexcept { return tick_; }
 
-  /// When an event passed. The error grows with the time since the last check: float32 keeps 24
-  /// bits. Drift since then is not in it.
+  /// Host time at which an event passed. The error grows with the time since the last check, since
+  /// float32 has 24 bits; it does not include drift.
   host_point on_host_clock(cudaEvent_t e, const std::string& name) const;
 
  private:
@@ -79,47 +76,45 @@ class cuda_clock {
 
   cuda_engine& engine_;
   nanoseconds tick_;
-  std::mutex checking_;  // checks go one after another
-  anchor next_;          // under `checking_`
+  std::mutex checking_;  // serializes checks
+  anchor next_;          // guarded by `checking_`
   bool checked_ = false;
-  mutable std::mutex mutex_;  // of what points are read from while it is replaced
+  mutable std::mutex mutex_;  // guards `current_`
   anchor current_;
 };
 
-/// What the streams, events, graphs and memory of one `cuda` device share.
+/// State shared by the streams, events, graphs and memory of a `cuda` device.
 struct cuda_engine {
-  /// Makes the device's context. Throws `cuda_error`.
+  /// Creates the device's context.
+  /// @throws cuda_error
   explicit cuda_engine(int index);
   ~cuda_engine() { make_current(); }
   cuda_engine(const cuda_engine&) = delete;
   cuda_engine& operator=(const cuda_engine&) = delete;
 
-  /// Makes the device the calling thread's current one. Before every call: launches and whatever is
-  /// made want it, and in a thread without a current device any call, even to ask or destroy, makes
-  /// a context on device 0, which takes memory there or is refused. On a failed device this may
-  /// fail: a call for a handle of this device then fails too, and tells; one that would be for
-  /// whichever device is current instead goes by `require_current`.
+  /// Makes the device current for the calling thread. Required before every CUDA call: in a thread
+  /// without a current device even a query creates a context on device 0. May fail on a failed
+  /// device; calls on a handle of this device then fail and report it, and calls without one use
+  /// `require_current`.
   cudaError_t make_current() noexcept;
 
-  /// The same before calls that have no handle of this device. `subject` is what they are for.
-  /// Throws as `check`.
+  /// As `make_current`, before calls without a handle of this device. Throws as `check`.
   void require_current(cuda_subject subject) { check(make_current(), "cudaSetDevice", subject); }
 
-  /// Of CUDA, for a stream of that priority: lower is more urgent.
+  /// CUDA's stream priority for a level; lower is more urgent.
   int stream_priority(priority level) const noexcept;
 
-  /// How many of high, normal and low that tells apart.
+  /// Number of distinct priorities among high, normal and low.
   int priority_levels() const noexcept;
 
-  /// For calls that wait or make something: throws the first failure of the device once there is
-  /// one, and `cuda_error` when this call failed.
+  /// For calls that wait or create objects.
+  /// @throws the device's first failure if there is one, else cuda_error if this call failed
   void check(cudaError_t status, const char* call, cuda_subject of) {
     if (status != cudaSuccess) [[unlikely]]
       fail(status, call, of);
   }
 
-  /// For calls that enqueue: as `check`, but once the device has failed they do nothing, and it is
-  /// the next wait that tells.
+  /// For calls that enqueue. A sticky error does not throw here: the next wait reports it.
   void check_enqueued(cudaError_t status, const char* call, cuda_subject of) {
     if (status != cudaSuccess) [[unlikely]]
       fail_enqueued(status, call, of);
@@ -131,7 +126,7 @@ struct cuda_engine {
   const int index;
   const std::string name;  ///< "cuda:0"
   device_failure failed;
-  unique_cuda<cudaStream_t> setup;  ///< for what happens while a pipeline is made ready
+  unique_cuda<cudaStream_t> setup;  ///< stream for preparation
   cuda_memory memory;
   cuda_captures captures;
   cuda_clock clock;

@@ -18,9 +18,8 @@
 namespace graphline {
 namespace {
 
-/// A function of the driver, which is there once a device is open; null when it has none of that
-/// name. Asked for each time, since a graph is listed once and never where time counts. The program
-/// is not linked with the driver, so that it starts where there is none.
+/// A function of the driver; null if missing. The program does not link against the driver, so that
+/// it starts without one. Not cached: graphs are listed once, outside measurements.
 template <class Function>
 Function driver_function(const char* name) {
   void* found = nullptr;
@@ -46,7 +45,7 @@ class lister {
   lister(cuda_engine& engine, const std::string& name, const stamp_names& stamps)
       : engine_(engine), subject_{"the graph of stream", name}, stamps_(stamps) {}
 
-  /// In an order that satisfies every dependency.
+  /// In topological order.
   std::vector<graph_node> list(cudaGraph_t graph) {
     const std::vector<cudaGraphNode_t> nodes = nodes_of(graph);
     std::map<cudaGraphNode_t, std::vector<cudaGraphNode_t>> predecessors = edges_of(graph);
@@ -92,7 +91,7 @@ class lister {
     return predecessors;
   }
 
-  /// A list only feeds reports: what CUDA does not tell of a node is left out.
+  /// For reports only, so unknown details of a node are omitted.
   graph_node describe(cudaGraphNode_t node) {
     cudaGraphNodeType type{};
     check(cudaGraphNodeGetType(node, &type), "cudaGraphNodeGetType");
@@ -113,7 +112,7 @@ class lister {
       case cudaGraphNodeTypeHost: {
         cudaHostNodeParams call{};
         const bool ours = told(cudaGraphHostNodeGetParams(node, &call)) &&
-                          call.fn == &call_host_function;  // others are a library's or plug-in's
+                          call.fn == &call_host_function;  // else from a library or plug-in
         if (!ours) return {"call", "call", {}};
         return {std::string(static_cast<const host_function*>(call.userData)->name()), "call", {}};
       }
@@ -123,7 +122,7 @@ class lister {
         const auto found = known ? stamps_.find(event) : stamps_.end();
         return {found == stamps_.end() ? "event" : found->second, "stamp", {}};
       }
-      case cudaGraphNodeTypeGraph:  // a library's or plug-in's too
+      case cudaGraphNodeTypeGraph:
         return {"graph", "operation", {}};
       default:
         return {"empty", "empty", {}};
@@ -131,7 +130,7 @@ class lister {
   }
 
   static bool told(cudaError_t status) {
-    if (status != cudaSuccess) static_cast<void>(cudaGetLastError());  // a launch would report it
+    if (status != cudaSuccess) static_cast<void>(cudaGetLastError());  // the next launch reports it
     return status == cudaSuccess;
   }
 
@@ -173,7 +172,7 @@ cuda_graph::~cuda_graph() {
 }
 
 std::vector<graph_node> cuda_graph::nodes() const {
-  engine_.make_current();  // the driver names kernels for a thread that has a context
+  engine_.make_current();  // kernel names require a current context
   return lister(engine_, name_, stamps_).list(captured_.get());
 }
 
@@ -181,7 +180,7 @@ std::unique_ptr<graph_exec> cuda_graph::instantiate() const {
   return std::make_unique<cuda_graph_exec>(engine_, captured_.get(), name_);
 }
 
-// By the driver, which also knows the kernels that libraries launched.
+// The driver also knows kernels that libraries launched.
 std::string kernel_name(cudaGraphNode_t node) {
   const auto params_of = driver_function<get_params>("cuGraphKernelNodeGetParams");
   const auto name_of_function = driver_function<get_function_name>("cuFuncGetName");
@@ -203,7 +202,7 @@ std::string demangled(const char* name) {
       abi::__cxa_demangle(name, nullptr, nullptr, &status), &std::free);
   if (status != 0 || text == nullptr) return name;
   std::string whole = text.get();
-  // The parameter list is the last bracket on the outside.
+  // The parameter list is the last outermost pair of parentheses.
   int depth = 0;
   for (std::size_t i = whole.size(); i-- > 0;) {
     if (whole[i] == ')') ++depth;

@@ -16,7 +16,7 @@ struct cuda_engine;
 
 class cuda_graph_exec final : public graph_exec {
  public:
-  /// Instantiates, with node priorities kept, and uploads, so that the first launch does neither.
+  /// Instantiates with node priorities and uploads, so that the first launch does neither.
   cuda_graph_exec(cuda_engine& engine, cudaGraph_t graph, std::string name);
   ~cuda_graph_exec() override;
 
@@ -27,12 +27,12 @@ class cuda_graph_exec final : public graph_exec {
  private:
   cuda_engine& engine_;
   const std::string name_;
-  unique_cuda<cudaGraphExec_t> handle_;  // a launch that is going on ends all the same
+  unique_cuda<cudaGraphExec_t> handle_;  // may be destroyed during a launch
 };
 
 class cuda_graph final : public graph {
  public:
-  /// `name` is that of the stream it was captured on.
+  /// `name` is the captured stream's name.
   cuda_graph(cuda_engine& engine, unique_cuda<cudaGraph_t> captured, std::string name,
              stamp_names stamps);
   ~cuda_graph() override;
@@ -47,11 +47,11 @@ class cuda_graph final : public graph {
   const stamp_names stamps_;
 };
 
-/// The name of a kernel node's kernel, as one would write it; "kernel" when CUDA does not tell.
+/// Demangled name of a kernel node's kernel; "kernel" if unknown.
 std::string kernel_name(cudaGraphNode_t node);
 
-/// A mangled name as one would write it, without parameters: "void scale<float>" for
-/// "_Z5scaleIfEvPT_"; unchanged when it is none.
+/// Demangles a name and removes its parameters: "void scale<float>" for "_Z5scaleIfEvPT_". Other
+/// names are returned unchanged.
 std::string demangled(const char* name);
 
 }  // namespace graphline

@@ -30,7 +30,7 @@ bool cuda_event::done() const {
   engine_.make_current();
   const cudaError_t status = cudaEventQuery(handle_);
   if (status == cudaErrorNotReady) {
-    static_cast<void>(cudaGetLastError());  // a launch that is checked next would report it
+    static_cast<void>(cudaGetLastError());  // clears it; the next launch would report it
     return false;
   }
   engine_.check(status, "cudaEventQuery", {"event", name_});
@@ -45,7 +45,7 @@ void cuda_event::wait(wait_mode how) const {
     engine_.check(cudaEventSynchronize(handle_), "cudaEventSynchronize", {"event", name_});
     return;
   }
-  // Each query takes the driver's lock, which other threads want for their launches.
+  // Each query takes the driver's lock, which other threads need for their launches.
   constexpr int most_pauses = 16;
   int pauses = 1;
   while (!done()) {
@@ -75,7 +75,7 @@ void cuda_event::refuse_without_time() const {
   if (!was_recorded()) throw run_error(fmt::format("event '{}' was never recorded", name_));
 }
 
-/// CUDA leaves open whether functions of different streams run at the same time; here they do not.
+/// Serializes host functions of different streams, which CUDA may run concurrently.
 void call_host_function(void* function) {
   static std::mutex one_at_a_time;
   const std::scoped_lock lock(one_at_a_time);
@@ -143,7 +143,7 @@ void cuda_stream::stamp(timed_event& e) {
   engine_.make_current();
   engine_.check_enqueued(cudaEventRecordWithFlags(ours.handle(), handle_, cudaEventRecordExternal),
                          "cudaEventRecordWithFlags", {"event", ours.name()});
-  ours.stamped_by_graph();
+  ours.recorded();  // each launch of the graph records it
   capture_->stamped(ours.handle(), ours.name());
 }
 

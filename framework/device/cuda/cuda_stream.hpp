@@ -13,12 +13,12 @@ namespace graphline {
 class cuda_capture;
 struct cuda_engine;
 
-/// A CUDA event, with or without time. CUDA does not tell whether an event was recorded in a
-/// capture without harming the capture, so that is kept here.
+/// A CUDA event with or without timing. Tracks whether it was recorded in a capture, since asking
+/// CUDA would invalidate the capture.
 class cuda_event final : public timed_event {
  public:
-  /// By CUDA's flags: events that neither keep time nor can be slept on (cudaEventBlockingSync)
-  /// are the fastest to wait for on streams and to query.
+  /// `flags` of cudaEventCreateWithFlags. Events without timing and cudaEventBlockingSync are the
+  /// fastest.
   cuda_event(cuda_engine& engine, std::string name, unsigned flags);
   ~cuda_event() override;
 
@@ -32,19 +32,14 @@ class cuda_event final : public timed_event {
   cudaEvent_t handle() const noexcept { return handle_; }
   bool keeps_time() const noexcept { return keeps_time_; }
 
-  // What its latest recording was.
-
   void recorded() noexcept { latest_.store(on_stream, std::memory_order_release); }
   void recorded_in_capture(std::uint64_t number) noexcept {
     latest_.store(number, std::memory_order_release);
   }
 
-  /// A graph stamps it: each launch of the graph is a recording.
-  void stamped_by_graph() noexcept { recorded(); }
-
   bool was_recorded() const noexcept { return latest_.load(std::memory_order_acquire) != never; }
 
-  /// The number of the capture, or 0 when it was recorded on a stream or not at all.
+  /// Number of the capture of the latest recording; 0 if it was not in a capture.
   std::uint64_t capture_number() const noexcept {
     const std::uint64_t latest = latest_.load(std::memory_order_acquire);
     return latest == never || latest == on_stream ? 0 : latest;
@@ -63,8 +58,7 @@ class cuda_event final : public timed_event {
   std::atomic<std::uint64_t> latest_{never};
 };
 
-/// What CUDA is given to call for a `host_function`; tells the graph nodes that are one from those
-/// that something else captured.
+/// Calls a `host_function` as cudaHostFn_t. Its address identifies our host nodes in graphs.
 void call_host_function(void* function);
 
 /// A non-blocking CUDA stream of one priority.
@@ -72,7 +66,7 @@ class cuda_stream final : public stream {
  public:
   cuda_stream(cuda_engine& engine, std::string name, priority level);
 
-  /// What is enqueued is still carried out.
+  /// Enqueued work still completes.
   ~cuda_stream() override;
 
   const std::string& name() const noexcept override { return name_; }
@@ -84,8 +78,7 @@ class cuda_stream final : public stream {
   void stamp(timed_event& e) override;
   void launch(graph_exec& g) override;
 
-  /// The cudaStream_t. Makes the device current for the calling thread, as a kernel launch wants
-  /// it.
+  /// The cudaStream_t. Makes the device current for the calling thread, as kernel launches require.
   void* native() const noexcept override;
 
   const cuda_engine& engine() const noexcept { return engine_; }

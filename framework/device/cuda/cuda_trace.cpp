@@ -17,7 +17,7 @@
 namespace graphline {
 namespace {
 
-/// CUPTI's functions, from a library that is opened at the first trace.
+/// CUPTI's functions; the library is opened at the first trace.
 struct cupti_functions {
   const shared_library library =
       open_library(fmt::format("libcupti.so.{}", CUDART_VERSION / 1000), library_places(),
@@ -45,12 +45,12 @@ void check_cupti(CUptiResult status, const char* call) {
   const char* meaning = nullptr;
   static_cast<void>(cupti().result_string(status, &meaning));
   throw run_error(fmt::format(
-      "{} failed: {} ({}); a profiler that is attached, or a driver that keeps counters to the "
-      "administrator, stands in its way",
+      "{} failed: {} ({}); detach other profilers, or allow this user access to the GPU's "
+      "performance counters",
       call, meaning == nullptr ? "unknown" : meaning, static_cast<int>(status)));
 }
 
-/// How many operations CUPTI had no room for since this was asked before.
+/// Number of operations that CUPTI dropped since the previous call.
 std::size_t dropped_records() {
   std::size_t count = 0;
   check_cupti(cupti().count_dropped(nullptr, 0, &count), "cuptiActivityGetNumDroppedRecords");
@@ -62,17 +62,17 @@ struct traced_operation {
   operation_time operation;
 };
 
-/// What CUPTI hands back, from threads of its own.
+/// Records from CUPTI's threads.
 struct collected {
   std::mutex mutex;
   std::uint32_t device = 0;
   bool tracing = false;
   std::vector<traced_operation> operations;
-  std::string untimed;  ///< the first operation that came without its times; empty for none
+  std::string untimed;  ///< name of the first operation without times, if any
 };
 
 collected& all_collected() {
-  static auto* const the_one = new collected;  // CUPTI may still call at the end of the process
+  static auto* const the_one = new collected;  // CUPTI may still call at process exit
   return *the_one;
 }
 
@@ -80,7 +80,7 @@ template <class Record>
 void keep(collected& into, const CUpti_Activity* activity, std::string name) {
   const auto& record = *reinterpret_cast<const Record*>(activity);
   if (record.deviceId != into.device) return;
-  if (record.end == 0) {  // CUPTI's way to say that it is not known
+  if (record.end == 0) {  // unknown
     if (into.untimed.empty()) into.untimed = std::move(name);
     return;
   }
@@ -110,7 +110,7 @@ void keep(collected& into, const CUpti_Activity* activity) {
 
 void CUPTIAPI give_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records) {
   constexpr std::size_t bytes = std::size_t{1} << 20;
-  *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(8, bytes));  // CUPTI asks for 8
+  *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(8, bytes));  // CUPTI requires 8
   *size = *buffer == nullptr ? 0 : bytes;
   *max_records = 0;  // as many as fit
 }
@@ -169,8 +169,8 @@ class cuda_trace final : public operation_trace {
     const std::scoped_lock lock(into.mutex);
     if (!into.untimed.empty()) {
       throw run_error(fmt::format(
-          "CUPTI tells of operation '{}' and not when it began and ended; trace where the driver "
-          "gives it the GPU's timestamps, or by the vendor's profiler",
+          "CUPTI reports operation '{}' without time stamps; trace on a machine whose driver gives "
+          "it the GPU's time stamps, or use the vendor's profiler",
           into.untimed));
     }
     std::ranges::sort(into.operations, {}, &traced_operation::begin);
@@ -181,7 +181,7 @@ class cuda_trace final : public operation_trace {
   }
 
  private:
-  /// What was noted and not taken is dropped here, so that the next trace does not get it.
+  /// Flushes and drops remaining records, so that they do not appear in the next trace.
   static void stop() noexcept {
     {
       const std::scoped_lock lock(all_collected().mutex);

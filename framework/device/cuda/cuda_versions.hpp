@@ -1,6 +1,6 @@
 #pragma once
 
-// What CUDA 12.8 and 12.9 call otherwise than CUDA 13, by the names that 13 has.
+// CUDA 13's names for functions and types that CUDA 12.8 and 12.9 name differently.
 
 #include <cuda_runtime_api.h>
 #include <cupti.h>

@@ -1,7 +1,7 @@
 #pragma once
 
-// Opens shared libraries when they are first needed, wherever they were installed: the program is
-// linked against none of them and starts where they are missing.
+// Opens shared libraries at run time: the program does not link against them and starts without
+// them.
 
 #include <optional>
 #include <span>
@@ -10,19 +10,18 @@
 
 namespace graphline {
 
-/// A shared library of this process. It stays loaded until the process ends, since what it created
-/// may be destroyed as late as that.
+/// A loaded shared library. Never unloaded, since objects that it created may be destroyed at exit.
 class shared_library {
  public:
   shared_library(std::string name, void* handle);
 
   const std::string& name() const noexcept { return name_; }  ///< "libcudnn.so.9"
-  void* handle() const noexcept { return handle_; }           ///< as dlopen returned it
+  void* handle() const noexcept { return handle_; }           ///< from dlopen
 
-  /// The file it was loaded from; the name where the system does not tell.
+  /// The file that was loaded; the name if unknown.
   std::string path() const;
 
-  /// Its function of that name. Throws `run_error` when it has none.
+  /// @throws run_error if the library has no such function
   template <class Function>
   Function* function(const char* name) const {
     return reinterpret_cast<Function*>(symbol(name));
@@ -35,8 +34,8 @@ class shared_library {
   void* handle_;
 };
 
-/// A library's function by name, as a pointer of whatever type is asked for. Throws `run_error`
-/// when there is none.
+/// A library's function that converts to any function pointer. The conversion throws `run_error` if
+/// there is no such function.
 class function_of {
  public:
   function_of(const shared_library& library, const char* name) : library_(library), name_(name) {}
@@ -51,26 +50,24 @@ class function_of {
   const char* name_;
 };
 
-/// A folder in which libraries are looked for.
+/// A folder to search for libraries.
 struct library_place {
-  std::string folder;  ///< empty: wherever the system's loader looks by itself
+  std::string folder;  ///< empty: the search path of the system's loader
   std::string source;  ///< for messages: "GRAPHLINE_LIBRARY_PATH", "a Python package"
 };
 
-/// Where libraries are looked for, in this order: GRAPHLINE_LIBRARY_PATH (a list with colons), the
-/// folders lib beside the executable and ../lib, the system's loader, the CUDA toolkit, and the
-/// packages nvidia-* of the Pythons that VIRTUAL_ENV and PATH name. Reads the environment again at
-/// each call.
+/// The library search path: GRAPHLINE_LIBRARY_PATH (separated by colons), lib and ../lib beside the
+/// executable, the system's loader, the CUDA toolkit, and the nvidia-* packages of the Python
+/// installations in VIRTUAL_ENV and PATH. Reads the environment at each call.
 std::vector<library_place> library_places();
 
-/// Opens a library by its SONAME from the first place that has one that loads. Throws `run_error`
-/// that says where it was looked for, what stood in the way there, and ends with `remedy`.
+/// Opens a library by its SONAME from the first place where it loads.
+/// @throws run_error listing each place with the reason it failed, then `remedy`
 shared_library open_library(const std::string& name, std::span<const library_place> places,
                             const std::string& remedy);
 
-/// As above, or nothing when there is none. For a library that another one will look for by its
-/// SONAME: once loaded, it is found wherever it lies. What stood in the way of each place is added
-/// to `looked`.
+/// As `open_library`, but returns empty on failure and appends the reasons to `looked`. For a
+/// dependency of another library, which finds it by its SONAME once it is loaded.
 std::optional<shared_library> open_if_found(const std::string& name,
                                             std::span<const library_place> places,
                                             std::string* looked = nullptr);

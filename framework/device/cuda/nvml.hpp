@@ -1,7 +1,7 @@
 #pragma once
 
-// What NVIDIA's management library tells of a GPU. It comes with the driver, not with the toolkit,
-// so that it is opened when it is first needed and does without its header.
+// NVIDIA's management library (NVML). It belongs to the driver, not to the toolkit, so it is loaded
+// at run time and used without its header.
 
 #include <memory>
 #include <optional>
@@ -13,8 +13,8 @@
 
 namespace graphline {
 
-/// The functions of libnvidia-ml.so.1 that are called, with the types of its header as of driver
-/// 450. Each returns 0 when it could tell; any may be null.
+/// Functions of libnvidia-ml.so.1, with the types of its header as of driver 450. Each returns 0 on
+/// success; any may be null.
 struct nvml_functions {
   using handle = void*;
   int (*init)() = nullptr;
@@ -33,23 +33,22 @@ struct nvml_functions {
     unsigned gpu_instance;
     unsigned compute_instance;
   };
-  /// `count`: room in `list`, then how many there are, which may be more.
+  /// `count`: in: capacity of `list`; out: number of processes, which may be larger.
   int (*processes)(handle device, unsigned* count, process* list) = nullptr;
 };
 
-/// One GPU as the library sees it.
+/// One GPU of the library.
 class nvml_device {
  public:
-  /// `functions` must outlive it.
+  /// `functions` must outlive this object.
   nvml_device(const nvml_functions& functions, nvml_functions::handle device)
       : with_(functions), device_(device) {}
 
-  /// Driver, power limit, ECC and MIG, as name and value; what the library does not tell is left
-  /// out.
+  /// Driver, power limit, ECC and MIG, as name and value; without those that are unknown.
   std::vector<std::pair<std::string, std::string>> details() const;
 
-  /// `own_process`: whose work on the GPU is no other's. Where the library does not list it, as in
-  /// containers that number processes by themselves, the others are not known.
+  /// Does not count `own_process` among the other processes. If the library does not list it, as in
+  /// containers with their own process numbers, the count is unknown.
   device_state state(unsigned own_process) const noexcept;
 
  private:
@@ -57,11 +56,10 @@ class nvml_device {
   nvml_functions::handle device_;
 };
 
-/// The GPU at a place of the PCI bus, "0000:3b:00.0"; nothing where there is no such library or it
-/// does not know the GPU.
+/// The GPU with this PCI bus ID, "0000:3b:00.0"; empty if the library or the GPU is missing.
 std::optional<nvml_device> find_nvml_device(const std::string& pci_bus_id);
 
-/// The same by functions that are there already.
+/// As above, with the library's functions given.
 std::optional<nvml_device> find_nvml_device(const nvml_functions& functions,
                                             const std::string& pci_bus_id);
 

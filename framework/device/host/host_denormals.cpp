@@ -9,7 +9,7 @@
 namespace graphline {
 namespace {
 
-/// Has the calling thread take denormals for 0, or compute with them.
+/// Sets the calling thread's denormal mode.
 void set_denormals(bool flush) noexcept {
 #if defined(__SSE2__)
   constexpr unsigned int flush_to_zero = 0x8040;  // results (FTZ) and operands (DAZ)
@@ -27,11 +27,11 @@ void set_denormals(bool flush) noexcept {
 
 }  // namespace
 
-/// On the worker and its OpenMP team. Threads that join the team later begin as the worker is.
+/// Sets the mode of the worker and its OpenMP team. Threads that join the team later inherit it.
 void host_worker::flush_denormals(bool flush) noexcept {
   if (flush == flushes_denormals_) return;
   flushes_denormals_ = flush;
-  // LLVM's OpenMP gives a thread back, after a region, the mode that it had before.
+  // LLVM's OpenMP restores a thread's mode after a region, so the worker's is set outside one too.
   set_denormals(flush);
 #pragma omp parallel
   set_denormals(flush);

@@ -23,7 +23,7 @@
 namespace graphline {
 namespace {
 
-/// The text after "KEY:" in a file of such lines, without surrounding blanks; empty when not there.
+/// The text after "KEY:" in a file of such lines, trimmed; empty if missing.
 std::string value_in(const char* path, std::string_view key) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
@@ -36,7 +36,7 @@ std::string value_in(const char* path, std::string_view key) {
   return "";
 }
 
-/// The widest vector instructions that the processor has, as oneDNN would name them.
+/// The processor's widest vector instructions, by oneDNN's name.
 std::string_view vector_instructions() noexcept {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512f")) return "AVX-512";
@@ -50,20 +50,18 @@ std::string_view vector_instructions() noexcept {
 #endif
 }
 
-/// The compute threads of `host` when nobody says: half the cores, at least one, so that the other
-/// half is left to the CPU stages.
+/// Half the cores, at least one: the other half is for CPU stages.
 int default_compute_threads() {
   return std::max(1, usable_cores() / 2);
 }
 
-/// This machine as a device with that many compute threads.
 device_properties host_properties(int compute_threads) {
   const int cores = usable_cores();
   device_properties p;
   p.backend = "host";
   p.name = value_in("/proc/cpuinfo", "model name");
   if (p.name.empty()) p.name = "CPU";
-  p.memory_bytes = total_memory().value_or(0);
+  p.memory_bytes = total_memory();
   p.compute_threads = compute_threads;
   p.priority_levels = 3;
   p.one_at_a_time = true;
@@ -118,7 +116,7 @@ class host_device final : public host_runner {
     engine_.failed.throw_if_set();
   }
 
-  clock_check check_clock() override { return {.at = now()}; }  // its stamps are the host's clock
+  clock_check check_clock() override { return {.at = now()}; }  // same clock
 
   std::unique_ptr<operation_trace> trace_operations() override { return engine_.log.trace(); }
 
@@ -135,10 +133,10 @@ class host_device final : public host_runner {
   host_engine engine_;
 };
 
-/// Starts as many threads as the device will have, and ends them: where libgomp cannot start one,
-/// it ends the program. Throws a `run_error`.
+/// Starts as many threads as the device needs and joins them, since libgomp terminates the program
+/// if it cannot start a thread. Throws `run_error`.
 void try_threads(int compute_threads) {
-  constexpr int own = 2;  // that serves the streams, and that calls host functions
+  constexpr int own = 2;  // the worker and the caller of host functions
   struct release {
     ~release() { all.set_value(); }
     std::promise<void>& all;
@@ -158,7 +156,7 @@ void try_threads(int compute_threads) {
 }
 
 std::vector<device_properties> list_host(std::string& /*reason*/) {
-  return {host_properties(default_compute_threads())};  // there is always a CPU
+  return {host_properties(default_compute_threads())};
 }
 
 std::unique_ptr<device> open_host(int /*index*/, const device_request& request) {
@@ -169,32 +167,32 @@ std::unique_ptr<device> open_host(int /*index*/, const device_request& request) 
 }  // namespace
 
 std::unique_ptr<device> open_host_device(int compute_threads) {
-  constexpr int most = 1024;  // far above any machine's cores; beyond, threads cannot be started
+  constexpr int most = 1024;
   if (compute_threads < 1 || compute_threads > most) {
     throw input_error(fmt::format("the host device needs 1 to {} compute threads, not {}", most,
                                   compute_threads));
   }
   try_threads(compute_threads);
   auto opened = std::make_unique<host_device>(compute_threads);
-  opened->call([] {});  // once its threads are there
+  opened->call([] {});  // waits for its threads to start
   return opened;
 }
 
 void host_enqueue(stream& s, host_operation& operation) {
   if (typeid(s) != typeid(host_stream)) {
     throw run_error(
-        fmt::format("operation '{}' is for the host device and stream '{}' is not one of it",
+        fmt::format("operation '{}' is for the host device; stream '{}' belongs to another device",
                     operation.name(), s.name()));
   }
   static_cast<host_queue&>(s).enqueue(operation);
 }
 
 void host_call(device& d, const std::function<void()>& work) {
-  // By name of the type as above would not do: that of host_device is another in each library.
+  // Not by typeid: each library has its own host_device.
   auto* const runner = dynamic_cast<host_runner*>(&d);
   if (runner == nullptr) {
     throw run_error(
-        fmt::format("'{}' is no host device and cannot run host code", d.properties().backend));
+        fmt::format("'{}' is not a host device and cannot run host code", d.properties().backend));
   }
   runner->call(work);
 }

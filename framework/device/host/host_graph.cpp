@@ -37,20 +37,20 @@ graph_run::graph_run(const host_captured& graph)
 }
 
 graph_run::standing graph_run::advance(host_caller& caller) noexcept {
-  if (!is_under_way_) begin();
-  deal_with_immediate(caller);
-  // Calls return in the order of their hand-over, so only the oldest has to be looked at.
+  if (!is_active_) begin();
+  process_immediate(caller);
+  // Calls return in order of submission, so only the oldest needs a check.
   while (returned_ < called_.size() && calls_[returned_].has_returned()) {
     done(called_[returned_++]);
-    deal_with_immediate(caller);
+    process_immediate(caller);
   }
   if (!ready_.empty()) return standing::ready;
   if (left_ != 0) return standing::waiting;
-  is_under_way_ = false;
+  is_active_ = false;
   return standing::complete;
 }
 
-void graph_run::deal_with_immediate(host_caller& caller) noexcept {
+void graph_run::process_immediate(host_caller& caller) noexcept {
   while (!immediate_.empty()) {
     const std::size_t node = immediate_.back();
     immediate_.pop_back();
@@ -75,12 +75,12 @@ bool graph_run::next_done(nanoseconds time) noexcept {
 }
 
 void graph_run::begin() noexcept {
-  is_under_way_ = true;
+  is_active_ = true;
   called_.clear();
   returned_ = 0;
   left_ = graph_.nodes.size();
   for (std::size_t i = 0; i < left_; ++i) waits_for_[i] = graph_.nodes[i].after.size();
-  // From the last to the first, since `immediate_` is taken from its end.
+  // In reverse, since `immediate_` is a stack.
   for (std::size_t i = left_; i-- > 0;) {
     if (waits_for_[i] == 0) make_ready(i);
   }

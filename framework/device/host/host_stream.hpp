@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "framework/device/device.hpp"
-#include "framework/device/host/host_capture.hpp"
 #include "framework/device/host/host_device.hpp"
 #include "framework/device/host/lane.hpp"
 
@@ -15,24 +14,24 @@ namespace graphline {
 
 struct host_engine;
 
-/// An event of the `host` device. The worker touches one that keeps time only until its recordings
-/// have passed and the graphs that stamp it are gone, and one that keeps none not at all.
+/// An event of the `host` device. The worker accesses only timed events, until their recordings
+/// have passed and the graphs that stamp them are destroyed.
 ///
-/// `done` and `wait`, here and of streams, refer to the latest recording; a stamp in a graph is
-/// none. The times are those of the latest recording or stamp in a graph, whichever passed last.
+/// Waits refer to the latest recording; a stamp in a graph is not a recording. The time stamp is
+/// that of the latest recording or stamp to pass.
 class host_event final : public timed_event {
  public:
   host_event(host_engine& engine, std::string name, bool keeps_time)
       : engine_(engine), name_(std::move(name)), keeps_time_(keeps_time) {}
 
-  /// Waits until the worker is done with the event.
+  /// Waits until the worker no longer needs the event.
   ~host_event() override;
 
   bool done() const override;
   void wait(wait_mode how) const override;
 
-  /// All throw `run_error` for an event that keeps no time, was never recorded (nor stamped by a
-  /// graph that was launched), or has not passed.
+  /// These throw `run_error` if the event is untimed, has not passed, or was never recorded or
+  /// stamped by a launched graph.
   nanoseconds since(const timed_event& earlier) const override;
   host_point on_host_clock() const override;
   std::optional<nanoseconds> busy_since(const timed_event& earlier) const override;
@@ -43,7 +42,7 @@ class host_event final : public timed_event {
 
   recorded_point latest() const noexcept { return latest_.load(std::memory_order_acquire); }
 
-  /// A recording was made; called before the worker can see it.
+  /// Notes a recording, before the worker can see it.
   void recorded(recorded_point r) noexcept {
     if (keeps_time_) unstamped_.fetch_add(1, std::memory_order_relaxed);
     latest_.store(r, std::memory_order_release);
@@ -52,21 +51,20 @@ class host_event final : public timed_event {
     latest_.store(recorded_point::in_capture(number), std::memory_order_release);
   }
 
-  /// The number of the capture it was last recorded in, or 0 when it was in none.
+  /// Number of the capture of the latest recording; 0 if it was not in a capture.
   std::uint64_t capture_number() const noexcept {
     const recorded_point r = latest();
     return r.is_in_capture() ? r.number() : 0;
   }
 
-  /// The worker passes a recording of an event that keeps time. An older one than the latest leaves
-  /// no stamp, in whichever order they pass. `busy` is what the worker has spent on the operations
-  /// of the stream before it.
+  /// The worker passes a recording of a timed event; only the latest recording sets the time stamp.
+  /// `busy`: total time spent on the stream's operations.
   void stamp(recorded_point r, nanoseconds busy) noexcept {
     if (latest() == r) keep(busy);
     unstamped_.fetch_sub(1, std::memory_order_release);
   }
 
-  /// The worker passes a stamp in a graph; `busy` likewise.
+  /// The worker passes a stamp in a graph.
   void stamp_in_graph(nanoseconds busy) noexcept {
     keep(busy);
     stamped_in_graph_.store(true, std::memory_order_relaxed);
@@ -86,15 +84,15 @@ class host_event final : public timed_event {
   std::atomic<nanoseconds> stamp_{0};
   std::atomic<nanoseconds> busy_{0};
   std::atomic<bool> stamped_in_graph_{false};
-  std::atomic<std::uint32_t> unstamped_{0};  // recordings that the worker has yet to pass
+  std::atomic<std::uint32_t> unstamped_{0};  // recordings that have not passed
 };
 
-/// A stream of the `host` device: a lane, or while it is captured, a branch of the capture.
+/// A stream of the `host` device: a lane, or a branch of a capture while it is captured.
 class host_stream final : public host_queue {
  public:
   host_stream(host_engine& engine, std::string name, priority level);
 
-  /// Waits until everything enqueued is done.
+  /// Waits for all enqueued work.
   ~host_stream() override;
 
   const std::string& name() const noexcept override { return name_; }

@@ -85,7 +85,7 @@ void host_caller::serve() {
     first_ = call.next_;
     lock.unlock();
     if (!failed_.is_set()) call.function_->call();
-    // Stored in one total order with the worker's going to sleep, as `host_worker::notice` asks.
+    // Sequentially consistent with the worker's `parked_`; see `host_worker::idle`.
     call.returned_.store(true, std::memory_order_seq_cst);
     worker_.notice();
     lock.lock();
@@ -133,7 +133,7 @@ void host_worker::serve(int compute_threads, const cpu_set& cpus) {
   name_thread(device_thread_name);
   omp_set_dynamic(0);
   omp_set_num_threads(compute_threads);
-  // Makes the team now, while there are threads: where it cannot later, libgomp ends the program.
+  // Creates the team now: libgomp terminates the program if it fails to start a thread later.
   flush_denormals(true);
   for (;;) {
     if (serve_one()) continue;
@@ -149,7 +149,7 @@ bool host_worker::serve_one() {
   }
   lane* l = choose();
   if (l == nullptr) return false;
-  carry_out(*l);
+  execute_front(*l);
   return true;
 }
 
@@ -157,7 +157,7 @@ void host_worker::serve_calls() {
   flush_denormals(false);
   std::unique_lock lock(calls_mutex_);
   has_calls_.store(false, std::memory_order_seq_cst);
-  // Taken off one by one, so that a call made meanwhile is found too.
+  // One at a time, so that calls made meanwhile run too.
   while (!calls_.empty()) {
     std::packaged_task<void()> task = std::move(calls_.front());
     calls_.erase(calls_.begin());
@@ -179,7 +179,7 @@ lane* host_worker::choose() {
     for (std::size_t level = 0; level < roster_.size(); ++level) {
       const std::vector<lane*>& lanes = roster_[level];
       std::size_t i = turn_[level];
-      for (std::size_t looked_at = 0; looked_at < lanes.size(); ++looked_at, ++i) {
+      for (std::size_t checked = 0; checked < lanes.size(); ++checked, ++i) {
         if (i >= lanes.size()) i = 0;
         if (lanes[i]->backlog() == 0) continue;
         const state s = settle(*lanes[i]);
@@ -190,13 +190,13 @@ lane* host_worker::choose() {
         }
       }
     }
-    // A recording that passed during the look may have freed a lane that was looked at before.
+    // A recording that passed in this scan may have released a lane checked earlier.
     if (!any_blocked || points_passed_ == points_before) return chosen;
   }
 }
 
-// Carries out what takes no time, up to the lane's next operation. Looks at no more than is there
-// at the start, so that a busy caller cannot hold the worker here.
+// Executes commands that take no time, up to the lane's next operation. Stops at the backlog of the
+// start, so that a busy producer cannot keep the worker here.
 host_worker::state host_worker::settle(lane& l) noexcept {
   for (std::uint64_t left = l.backlog(); left > 0; --left) {
     if (is_work(l.front())) return state::ready;
@@ -226,12 +226,12 @@ host_worker::state host_worker::settle_front(lane& l) noexcept {
 }
 
 host_worker::state host_worker::settle_call(lane& l, host_function& f) noexcept {
-  if (!l.call_is_handed_over) {
+  if (!l.call_is_submitted) {
     caller_.submit(l.call, f);
-    l.call_is_handed_over = true;
+    l.call_is_submitted = true;
   }
   if (!l.call.has_returned()) return state::blocked;
-  l.call_is_handed_over = false;
+  l.call_is_submitted = false;
   return state::passed;
 }
 
@@ -248,19 +248,19 @@ host_worker::state host_worker::settle_run(graph_run& run) noexcept {
   return state::passed;
 }
 
-void host_worker::carry_out(lane& l) noexcept {
+void host_worker::execute_front(lane& l) noexcept {
   const command& c = l.front();
   if (const auto* launch = std::get_if<launch_command>(&c)) {
     const stage_scope scope(launch->run->next_point(l.front_point()));
     const nanoseconds time = execute(launch->run->next());
     l.busy += time;
-    if (launch->run->next_done(time)) return;  // nothing to settle
+    if (launch->run->next_done(time)) return;
   } else {
     const stage_scope scope(l.front_point());
     l.busy += execute(c);
     l.complete();
   }
-  settle(l);  // at once, so that a stamp after the operation is not late by the look at the others
+  settle(l);  // before other lanes, so that a stamp after the operation is not delayed
 }
 
 void host_worker::fail(const command& c, std::string_view reason) noexcept {
@@ -268,7 +268,7 @@ void host_worker::fail(const command& c, std::string_view reason) noexcept {
       thread_activity::own().at(), [&] { return name_of(c); }, "host", reason);
 }
 
-/// The time it took.
+/// Returns the duration.
 nanoseconds host_worker::execute(const command& c) noexcept {
   if (failed_.is_set()) return 0;
   const auto* operate = std::get_if<operate_command>(&c);
@@ -277,7 +277,7 @@ nanoseconds host_worker::execute(const command& c) noexcept {
     const nanoseconds begin = now();
     perform(c);
     const nanoseconds time = now() - begin;
-    // Notes grow between operations, which slows the device down and not the durations.
+    // Outside the measured time.
     if (log_.is_on()) log_.note(name_of(c), time);
     return time;
   } catch (...) {
@@ -286,14 +286,14 @@ nanoseconds host_worker::execute(const command& c) noexcept {
   return 0;
 }
 
-// No wake-up is lost: the worker sets `parked_` and then looks at the lanes and the calls handed
-// over, a caller publishes (or a call returns) and then looks at `parked_`, all in one total order,
-// so one of them sees the other.
+// No wake-up is lost: the worker sets `parked_`, then checks lanes and calls; a producer publishes,
+// or a call returns, then `notice` reads `parked_`. Both are sequentially consistent, so one sees
+// the other's write.
 void host_worker::idle() {
-  constexpr int looks_per_clock_read = 16;
+  constexpr int polls_per_clock_read = 16;
   const nanoseconds until = now() + idle_polling;
   do {
-    for (int i = 0; i < looks_per_clock_read; ++i) {
+    for (int i = 0; i < polls_per_clock_read; ++i) {
       pause_briefly();
       if (serve_one()) return;
     }
@@ -306,7 +306,7 @@ void host_worker::idle() {
     parked_.wait(1, std::memory_order_seq_cst);
   }
   parked_.store(0, std::memory_order_seq_cst);
-  if (found != nullptr) carry_out(*found);
+  if (found != nullptr) execute_front(*found);
 }
 
 void host_worker::unpark() noexcept {

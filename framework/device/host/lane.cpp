@@ -30,7 +30,7 @@ ticket lane::reserve() noexcept {
   const ticket next = submitted_.load(std::memory_order_relaxed) + 1;
   if (next > known_completed_ + capacity) {
     const ticket freed_by = next - capacity;
-    // While operations are short a slot is free again before a sleep would have begun.
+    // With short operations a slot is free before a sleep would begin.
     constexpr int polls = 1000;
     for (int i = 0; i < polls && !passed(freed_by); ++i) pause_briefly();
     wait(freed_by, wait_mode::block);
@@ -53,9 +53,9 @@ void lane::wait(ticket t, wait_mode how) const noexcept {
   }
 }
 
-// No wake-up is lost: the sleeper lowers `wake_at_` and then reads `completed_`, the worker writes
-// `completed_` and then reads `wake_at_`, all in one total order, so one of them sees the other. A
-// sleeper whose registration `wake` takes away had read `wakes_` before, and finds it changed.
+// No wake-up is lost: the sleeper lowers `wake_at_`, then reads `completed_`; the worker writes
+// `completed_`, then reads `wake_at_`. Both are sequentially consistent, so one sees the other's
+// write. If `wake` resets `wake_at_`, the sleeper finds `wakes_` changed.
 void lane::sleep_until(ticket t) const noexcept {
   for (;;) {
     const std::uint32_t seen = wakes_.load(std::memory_order_seq_cst);

@@ -15,22 +15,22 @@
 #include "framework/base/clock.hpp"
 #include "framework/base/stage_activity.hpp"
 #include "framework/base/words.hpp"
+#include "framework/device/capture_session.hpp"
 #include "framework/device/commands.hpp"
 #include "framework/device/device.hpp"
 #include "framework/device/host/host_device.hpp"
 
 namespace graphline {
 
-/// Counts the commands of one lane, from 1.
+/// Sequence number of a command in its lane, from 1.
 using ticket = std::uint64_t;
 
-/// Where an event was last recorded: a lane and the ticket of the command in it, packed into one
-/// word so that it can be read and replaced atomically. It has passed once that lane has completed
-/// that ticket. Keeping the point and not a counter is what makes a wait refer to the recording it
-/// saw, even when the event is recorded again on another stream that runs ahead.
+/// Latest recording of an event: a lane and a ticket, packed into one word for atomic access. It
+/// has passed once the lane has completed the ticket. A wait copies the point, so that it refers to
+/// the recording it saw even if the event is recorded again on another stream.
 class recorded_point {
  public:
-  /// How many lanes can be told apart, and so how many streams a device has at most.
+  /// Maximum number of lanes, and so of streams of a device.
   static constexpr std::uint32_t max_lanes = 1024;
 
   /// Never recorded.
@@ -40,7 +40,7 @@ class recorded_point {
     return recorded_point((std::uint64_t{lane} << ticket_bits) | t);
   }
 
-  /// Recorded while a capture was building a graph; `capture` counts the device's captures.
+  /// A recording within the capture with this number.
   static constexpr recorded_point in_capture(std::uint64_t capture) noexcept {
     return recorded_point((std::uint64_t{captured_lane} << ticket_bits) | capture);
   }
@@ -52,13 +52,13 @@ class recorded_point {
     return static_cast<std::uint32_t>(word_ >> ticket_bits);
   }
 
-  /// The ticket within the lane, or the number of the capture.
+  /// The ticket or the number of the capture.
   constexpr std::uint64_t number() const noexcept { return word_ & number_mask; }
 
   constexpr bool operator==(const recorded_point&) const = default;
 
  private:
-  // 48 bits of tickets last for nine years of one command a microsecond.
+  // 48 bits of tickets last nine years at one command per microsecond.
   static constexpr int ticket_bits = 48;
   static constexpr std::uint64_t number_mask = (std::uint64_t{1} << ticket_bits) - 1;
   static constexpr std::uint32_t captured_lane = 0xffff;
@@ -71,11 +71,11 @@ class recorded_point {
 
 static_assert(std::atomic<recorded_point>::is_always_lock_free);
 
-/// A host function's way through the caller thread. Belongs to the lane or the graph that the call
-/// stands in, so that handing one over allocates nothing; used again once it has returned.
+/// A host function submitted to the caller thread. Part of its lane or graph, so that submission
+/// does not allocate; reusable once the function has returned.
 class handed_call {
  public:
-  /// Whether the latest call handed over has returned; the caller thread is done with it then.
+  /// Whether the latest submitted call has returned.
   bool has_returned() const noexcept { return returned_.load(std::memory_order_seq_cst); }
 
  private:
@@ -88,9 +88,10 @@ class handed_call {
 
 class graph_run;
 class host_event;
+class host_stream;
 class lane;
 
-/// The point in a lane that a command waits for; without a lane, none.
+/// Point in a lane that a command waits for; null lane: none.
 struct lane_wait {
   const lane* on = nullptr;
   ticket at = 0;
@@ -100,12 +101,12 @@ struct operate_command {
   host_operation* operation;
 };
 
-/// Stamps an event from inside a graph; outside, a recording does.
+/// Stamps an event from within a graph.
 struct stamp_command {
   host_event* stamped;
 };
 
-/// Marks a point in the lane; `stamped` is the event to stamp, or null when it keeps no time.
+/// Records an event; `stamped` is null if the event has no time stamp.
 struct record_command {
   host_event* stamped;
 };
@@ -114,35 +115,39 @@ struct wait_command {
   lane_wait after;
 };
 
-/// Every node of a graph, once the previous launch of the same executable is done.
+/// Launches a graph after the previous launch of the same executable.
 struct launch_command {
   graph_run* run;
   lane_wait after;
 };
 
-/// What a stream asks of the worker: plain data, so that submitting is a copy into a ring.
+/// A stream command. Trivially copyable, so that submission is a copy into the ring.
 using command = std::variant<operate_command, copy_command, fill_command, call_command,
                              stamp_command, record_command, wait_command, launch_command>;
 
 static_assert(std::is_trivially_copyable_v<command> && sizeof(command) <= 32);
 
-/// Whether the worker has to carry it out, rather than pass it or hand it over.
+/// Whether the worker itself executes the command for some time.
 inline bool is_work(const command& c) noexcept {
   return std::holds_alternative<operate_command>(c) || std::holds_alternative<copy_command>(c) ||
          std::holds_alternative<fill_command>(c);
 }
 
-/// What a command that can be a node of a graph is called in listings, traces and messages.
+/// Name of a graph node's command in listings, traces and messages.
 std::string name_of(const command& c);
 
-/// The queue behind a stream: a bounded ring of commands between one caller at a time and the
-/// worker, without locks, and the count of commands completed, on which anybody may wait.
+using host_captured = captured_graph<command>;  // operations, copies, fills, calls and stamps
+using host_capture = capture_session<host_stream, host_event, command>;
+using host_captures = capture_registry<host_capture>;
+
+/// Command queue of a stream: a lock-free ring between one producer at a time and the worker, and a
+/// completion count that any thread may wait for.
 ///
-/// Lanes live as long as the device and pass from a destroyed stream to a new one. Their tickets go
-/// on counting, so a recording made through an earlier stream stays passed.
+/// Lanes live as long as the device and are reused by new streams. Tickets are never reset, so
+/// recordings of earlier streams remain passed.
 class lane {
  public:
-  /// Commands that can wait in a lane before its caller has to.
+  /// Maximum number of queued commands; then the producer waits.
   static constexpr std::uint64_t capacity = 1024;
 
   explicit lane(std::uint32_t id) noexcept : id_(id) {}
@@ -151,12 +156,12 @@ class lane {
 
   std::uint32_t id() const noexcept { return id_; }
 
-  // The caller's side.
+  // Producer side.
 
-  /// Waits until there is room and returns the ticket that the next command will have.
+  /// Waits for a free slot and returns the ticket of the next command.
   ticket reserve() noexcept;
 
-  /// Hands over the command for the ticket that `reserve` returned.
+  /// Submits the command for the ticket that `reserve` returned.
   void publish(const command& c) noexcept {
     const ticket last = submitted_.load(std::memory_order_relaxed);
     ring_[last % capacity] = c;
@@ -164,9 +169,9 @@ class lane {
     submitted_.store(last + 1, std::memory_order_seq_cst);
   }
 
-  // Anybody's side.
+  // Any thread.
 
-  /// The ticket of the latest command handed over.
+  /// Ticket of the latest submitted command.
   ticket submitted() const noexcept { return submitted_.load(std::memory_order_seq_cst); }
 
   bool passed(ticket t) const noexcept { return completed_.load(std::memory_order_acquire) >= t; }
@@ -174,30 +179,31 @@ class lane {
   /// Returns when `passed(t)`.
   void wait(ticket t, wait_mode how) const noexcept;
 
-  // The worker's side.
+  // Worker side.
 
-  /// How many commands are handed over and not completed.
+  /// Number of submitted commands that are not complete.
   std::uint64_t backlog() const noexcept { return submitted() - served_; }
 
-  /// The oldest of the backlog, which must not be empty; it stays in place until `complete`.
+  /// The oldest incomplete command.
+  /// @pre `backlog() > 0`
   const command& front() const noexcept { return ring_[served_ % capacity]; }
   ticket front_ticket() const noexcept { return served_ + 1; }
 
-  /// What its caller worked on when it handed the oldest over.
+  /// Stage and frame for which it was submitted.
   const stage_point& front_point() const noexcept { return points_[served_ % capacity]; }
 
-  /// Takes the oldest command away and wakes those asleep for it; no system call when nobody is.
+  /// Completes the oldest command and wakes threads that wait for it; no system call if none does.
   void complete() noexcept {
     completed_.store(++served_, std::memory_order_seq_cst);
     if (wake_at_.load(std::memory_order_seq_cst) <= served_) wake();
   }
 
-  /// What the worker has spent on the lane's operations, since the lane came to be.
+  /// Total time spent on the lane's operations.
   nanoseconds busy = 0;
 
-  /// The call when `front()` is one, and whether it was handed over.
+  /// The call if `front()` is one, and whether it was submitted.
   handed_call call;
-  bool call_is_handed_over = false;
+  bool call_is_submitted = false;
 
  private:
   static constexpr ticket nobody = std::numeric_limits<ticket>::max();
@@ -208,16 +214,16 @@ class lane {
 
   const std::uint32_t id_;
 
-  // Written by the caller.
+  // Written by the producer.
   alignas(line) std::atomic<ticket> submitted_{0};
-  ticket known_completed_ = 0;  // spares the caller a look at the worker's cache line
+  ticket known_completed_ = 0;  // avoids reads of the worker's cache line
 
   // Written by the worker.
   alignas(line) std::atomic<ticket> completed_{0};
   ticket served_ = 0;
 
-  // Written by those who sleep: the lowest ticket anybody sleeps for, and a count of wake-ups to
-  // sleep on.
+  // Written by waiting threads: the lowest ticket any of them waits for, and the futex word, which
+  // counts wake-ups.
   alignas(line) mutable std::atomic<ticket> wake_at_{nobody};
   mutable std::atomic<std::uint32_t> wakes_{0};
 
@@ -225,35 +231,36 @@ class lane {
   std::array<stage_point, capacity> points_{};
 };
 
-/// The lanes of a device: which exist, which are in use, and at which priority.
+/// All lanes of a device with their use and priority.
 class lane_table {
  public:
-  /// The lanes in use, by priority, highest first.
+  /// Lanes in use, by priority, highest first.
   using roster = std::array<std::vector<lane*>, 3>;
 
-  /// With room for all lanes there may be, so that `list` takes no memory.
+  /// Reserves capacity for all lanes, so that `list` does not allocate.
   static roster make_roster();
 
-  /// A lane that no stream uses. Throws `run_error` when all `recorded_point::max_lanes` are in
-  /// use.
+  /// Assigns a free lane to a stream.
+  /// @throws run_error if all `recorded_point::max_lanes` are in use
   lane& acquire(priority level);
 
-  /// Gives a lane back; nothing may be left to do on it.
+  /// Frees a lane.
+  /// @pre all its commands are complete
   void release(const lane& l) noexcept;
 
-  /// Changes whenever a lane is acquired or released.
+  /// Changes on each `acquire` and `release`.
   std::uint64_t version() const noexcept { return version_.load(std::memory_order_seq_cst); }
 
   /// Overwrites `into` with the lanes in use.
   void list(roster& into) const;
 
-  /// The point a recording stands for; without a lane when it is none or has passed.
+  /// The point of a recording that has not passed; else a null lane.
   lane_wait pending(recorded_point r) const noexcept;
 
-  /// Returns when the recording has passed; at once when it is none or of a capture.
+  /// Waits until the recording has passed. Returns at once if there is none or it is in a capture.
   void wait(recorded_point r, wait_mode how) const noexcept;
 
-  /// Returns when every command handed over so far, on every lane, is completed.
+  /// Waits for all commands submitted before the call, on all lanes.
   void wait_for_all(wait_mode how) const noexcept;
 
  private:
@@ -269,7 +276,7 @@ class lane_table {
   std::vector<entry> entries_;
   std::atomic<std::uint64_t> version_{0};
 
-  // Read without the mutex by whoever holds a recording.
+  // Read without the mutex.
   std::array<std::atomic<const lane*>, recorded_point::max_lanes> by_id_{};
   std::atomic<std::uint32_t> count_{0};
 };

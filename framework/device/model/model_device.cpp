@@ -19,7 +19,7 @@ device_properties model_properties(const model_settings& settings) {
   device_properties p;
   p.backend = "model";
   p.name = settings.name;
-  p.memory_bytes = settings.memory_bytes != 0 ? settings.memory_bytes : total_memory().value_or(0);
+  p.memory_bytes = settings.memory_bytes ? settings.memory_bytes : total_memory();
   p.priority_levels = 3;
   p.one_at_a_time = settings.operations_at_once == 1 && !settings.copies_apart;
   p.reports_busy_time = true;
@@ -50,7 +50,7 @@ class model_device final : public device {
     return std::make_unique<model_event>(engine_, std::move(name));
   }
 
-  /// Without the lock: other threads may go on with other streams meanwhile.
+  /// Does not lock: other threads may use other streams meanwhile.
   std::unique_ptr<graph> capture(stream& origin, const std::function<void()>& body) override {
     engine_.failed.throw_if_set();
     model_capture capture(engine_.captures, same_engine<model_stream>(origin, engine_));
@@ -93,8 +93,9 @@ std::unique_ptr<device> open_model_device(virtual_clock& clock, const model_sett
 
 void model_operate(stream& s, std::string_view name, model_duration duration) {
   if (typeid(s) != typeid(model_stream)) {
-    throw run_error(fmt::format(
-        "operation '{}' is for the model device and stream '{}' is not one of it", name, s.name()));
+    throw run_error(
+        fmt::format("operation '{}' is for the model device; stream '{}' belongs to another device",
+                    name, s.name()));
   }
   static_cast<model_stream&>(s).operate({std::string(name), std::move(duration)});
 }

@@ -19,8 +19,8 @@ nanoseconds copy_time(const model_settings& settings, std::size_t bytes) {
          std::llround(static_cast<double>(bytes) / settings.copy_bandwidth * 1e9);
 }
 
-/// What an engine does at the end of a command.
-void carry_out(const model_command& c) noexcept {
+/// Performs a command at the end of its time.
+void perform(const model_command& c) noexcept {
   if (const auto* copy = std::get_if<copy_command>(&c)) perform(*copy);
   if (const auto* fill = std::get_if<fill_command>(&c)) perform(*fill);
   if (const auto* call = std::get_if<call_command>(&c)) call->function->call();
@@ -64,7 +64,7 @@ void model_engine::submit(model_lane& lane, model_command c) {
   });
 }
 
-// Carries out what takes no time in the lanes that can go on, and in those that it frees.
+// Executes commands that take no time in all resumed lanes and in lanes that these release.
 void model_engine::settle() {
   for (;;) {
     if (resumed_.empty()) free_waiting();
@@ -84,7 +84,7 @@ void model_engine::free_waiting() {
   });
 }
 
-// Whether the lane's first command is done at once. If it is not, the lane is resumed later.
+// Whether the lane's first command completes at once; else the lane is resumed later.
 bool model_engine::passes(model_lane& lane) {
   const model_command& c = lane.queue.front();
   if (const auto* record = std::get_if<model_record>(&c)) {
@@ -131,7 +131,7 @@ void model_engine::enter(model_job& job) {
   start_later();
 }
 
-// Nothing is due for a device that is idle, which may thus be closed.
+// Schedules nothing for an idle device, so that it may be destroyed.
 void model_engine::start_later() {
   if (is_starting_later_) return;
   if (!calls_.can_start() && !copies_.can_start() && !operations_.can_start()) return;
@@ -146,12 +146,12 @@ void model_engine::start_ready() {
       model_job& job = *pool->ready.top().job;
       pool->ready.pop();
       --pool->free;
-      if (start(job) == 0) return;  // once it is finished, the others are started
+      if (start(job) == 0) return;  // it finishes before the others start
     }
   }
 }
 
-/// The time it takes.
+/// Returns the duration.
 nanoseconds model_engine::start(model_job& job) {
   const nanoseconds time = time_of(job);
   if (!is_call(*job.what)) {
@@ -169,7 +169,7 @@ void model_engine::finish(model_job& job) {
     job.lane->busy.end(clock.now());
     if (job.run != nullptr) job.run->busy_of(job.node).end(clock.now());
   }
-  if (!failed.is_set()) carry_out(*job.what);
+  if (!failed.is_set()) perform(*job.what);
   model_lane& lane = *job.lane;
   if (job.run == nullptr || job.run->done(job.node)) {
     complete_front(lane);
@@ -191,7 +191,7 @@ nanoseconds model_engine::time_of(const model_job& job) {
       auto* const timed = dynamic_cast<model_timed_call*>(call->function);
       if (timed != nullptr) time = timed->call_time();
     }
-    if (time < 0) throw run_error(fmt::format("it was told to take {} ns", time));
+    if (time < 0) throw run_error(fmt::format("its duration is {} ns", time));
     return time;
   } catch (const std::exception& e) {
     fail(job, reason_of(e));

@@ -29,8 +29,8 @@ class model_run;
 class model_stream;
 struct model_lane;
 
-/// A point in a lane, which the lane passes when it has completed so many commands. Without a lane
-/// it has passed.
+/// A point in a lane, passed when the lane has completed `at` commands. With a null lane it has
+/// passed.
 struct model_point {
   const model_lane* on = nullptr;
   std::uint64_t at = 0;
@@ -44,7 +44,7 @@ struct model_operation {
   model_duration duration;
 };
 
-/// A recording, and in a graph a stamp.
+/// A recording, or a stamp in a graph.
 struct model_record {
   model_event* stamped;
 };
@@ -60,30 +60,29 @@ struct model_launch {
 using model_command = std::variant<model_operation, copy_command, fill_command, call_command,
                                    model_record, model_wait, model_launch>;
 
-/// What a command that can be a node of a graph is called in listings, traces and messages.
+/// Name of a graph node's command in listings, traces and messages.
 std::string name_of(const model_command& c);
 
-/// The time in which at least one operation was carried out.
+/// Total time with at least one active operation.
 class model_busy_time {
  public:
   void begin(nanoseconds now) noexcept {
-    if (under_way_++ == 0) since_ = now;
+    if (active_++ == 0) since_ = now;
   }
   void end(nanoseconds now) noexcept {
-    if (--under_way_ == 0) total_ += now - since_;
+    if (--active_ == 0) total_ += now - since_;
   }
 
-  /// While none is under way.
+  /// @pre no operation is active
   nanoseconds total() const noexcept { return total_; }
 
  private:
-  int under_way_ = 0;
+  int active_ = 0;
   nanoseconds since_ = 0;
   nanoseconds total_ = 0;
 };
 
-/// A command that takes an engine's time, in its lane or in the launch of a graph there. Stays
-/// until it is finished.
+/// A command that occupies an engine: of a lane, or of a graph launched there.
 struct model_job {
   const model_command* what = nullptr;
   model_lane* lane = nullptr;
@@ -91,16 +90,16 @@ struct model_job {
   std::size_t node = 0;      ///< of the graph
 };
 
-/// The commands of a stream. Lives as long as the device and passes from a destroyed stream to a
-/// new one, so that points in it stay passed.
+/// Command queue of a stream. Lives as long as the device and is reused by new streams, so that its
+/// points remain passed.
 struct model_lane {
   priority level = priority::normal;
   bool is_in_use = false;
-  std::deque<model_command> queue;  ///< the first is under way, or waits
-  std::deque<stage_point> points;   ///< what the caller of each worked on
+  std::deque<model_command> queue;  ///< the first one is active or waits
+  std::deque<stage_point> points;   ///< stage and frame of each command
   std::uint64_t submitted = 0;
   std::uint64_t completed = 0;
-  model_job front = {};  ///< of the first command, where it is one
+  model_job front = {};  ///< job of the first command, if it has one
   model_busy_time busy = {};
 
   model_point front_point() const noexcept { return {this, completed + 1}; }
@@ -114,15 +113,14 @@ inline bool model_point::has_passed() const noexcept {
 using model_capture = capture_session<model_stream, model_event, model_command>;
 using model_captured = captured_graph<model_command>;  // without waits and launches
 
-/// What the streams, events and graphs of one `model` device share: its lanes, its engines, and
-/// what it does as its clock goes on.
+/// State shared by the streams, events and graphs of a `model` device, and its simulation.
 class model_engine {
  public:
   model_engine(virtual_clock& on, const model_settings& given);
   model_engine(const model_engine&) = delete;
   model_engine& operator=(const model_engine&) = delete;
 
-  /// To be held by every call of the host's. Recursive, since whoever waits calls back what is due.
+  /// Held by every host call. Recursive, since a wait runs callbacks of the clock.
   std::recursive_mutex mutex;
 
   virtual_clock& clock;
@@ -131,27 +129,28 @@ class model_engine {
   capture_registry<model_capture> captures;
   operation_log log;
 
-  /// A lane that no stream uses.
+  /// Assigns a free lane to a stream.
   model_lane& acquire(priority level);
 
-  /// Nothing may be left to do on the lane.
+  /// @pre all commands of the lane are complete
   void release(model_lane& lane) noexcept { lane.is_in_use = false; }
 
   void submit(model_lane& lane, model_command c);
 
   bool is_idle() const noexcept { return unfinished_ == 0; }
 
-  /// A job has nothing more to wait for. For graphs, as `submit` is for streams.
+  /// Schedules a job whose dependencies are complete.
   void make_ready(model_job& job);
 
-  /// Lets the clock go on until `holds()`. Throws `run_error` where that cannot happen.
+  /// Advances the clock until `holds()`.
+  /// @throws run_error if no event is left
   template <class Predicate>
   void wait_until(Predicate&& holds) {
     const std::scoped_lock lock(mutex);
     clock.run_until(holds);
   }
 
-  /// Likewise for destructors, which wait for what is enqueued only.
+  /// As `wait_until`, for destructors: returns if no event is left.
   template <class Predicate>
   void drain_until(Predicate&& holds) noexcept {
     const std::scoped_lock lock(mutex);
@@ -170,7 +169,7 @@ class model_engine {
     }
   };
 
-  /// So many equal engines, and what is ready for them, most urgent on top.
+  /// Free engines of one kind and the jobs ready for them.
   struct engine_pool {
     int free;
     std::priority_queue<ready_job, std::vector<ready_job>, std::greater<>> ready = {};
@@ -198,10 +197,10 @@ class model_engine {
   void fail(const model_job& job, std::string_view reason) noexcept;
 
   std::vector<std::unique_ptr<model_lane>> lanes_;
-  std::uint64_t unfinished_ = 0;       // commands submitted and not completed, of all lanes
-  std::deque<model_lane*> resumed_;    // whose first command may pass or start
-  std::vector<waiting_lane> waiting_;  // in the order in which they came to wait
-  bool any_passed_ = false;            // a point that one of these may wait for
+  std::uint64_t unfinished_ = 0;       // incomplete commands of all lanes
+  std::deque<model_lane*> resumed_;    // lanes whose first command may pass or start
+  std::vector<waiting_lane> waiting_;  // in order of the start of their waits
+  bool any_passed_ = false;            // whether any point has passed since the last check
   std::uint64_t ready_count_ = 0;
   bool is_starting_later_ = false;
   engine_pool calls_{1};

@@ -39,7 +39,7 @@ void model_run::count_off(std::size_t node) {
 }
 
 bool model_run::settle() {
-  for (std::size_t i = 0; i < free_.size(); ++i) {  // which grows meanwhile
+  for (std::size_t i = 0; i < free_.size(); ++i) {  // `free_` grows in the loop
     const std::size_t node = free_[i];
     if (const auto* record = std::get_if<model_record>(&graph_.commands[node])) {
       record->stamped->stamp_in_graph(engine_.clock.now(), busy_of(node).total());

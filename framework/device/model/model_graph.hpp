@@ -10,23 +10,23 @@
 
 namespace graphline {
 
-/// The replay of a graph, by dependency. One launch at a time; the engine's to call.
+/// Executes launches of a graph, one at a time, in dependency order. Used only by the engine.
 class model_run {
  public:
   model_run(model_engine& engine, const model_captured& graph);
 
-  /// Begins a launch of the stream `on`. Whether it is complete at once.
+  /// Starts a launch in lane `on`. Returns whether it is complete.
   bool begin(model_lane& on);
 
-  /// A node is done. Whether the launch is complete with it.
+  /// Completes a node. Returns whether the launch is complete.
   bool done(std::size_t node);
 
-  /// As of a `captured_graph`.
+  /// See `captured_graph::point_of`.
   stage_point point_of(std::size_t node, const stage_point& launched) const noexcept {
     return graph_.point_of(node, launched);
   }
 
-  /// Of the node's branch.
+  /// Busy time of the node's branch.
   model_busy_time& busy_of(std::size_t node) { return busy_[graph_.branches[node]]; }
 
  private:
@@ -35,14 +35,14 @@ class model_run {
 
   model_engine& engine_;
   const model_captured& graph_;
-  std::vector<std::vector<std::size_t>> followers_;  // per node, those that depend on it
-  std::vector<model_busy_time> busy_;                // by branch
-  std::vector<model_job> jobs_;                      // by node
+  std::vector<std::vector<std::size_t>> followers_;  // per node: nodes that depend on it
+  std::vector<model_busy_time> busy_;                // per branch
+  std::vector<model_job> jobs_;                      // per node
 
-  // Of the launch under way.
-  std::size_t left_ = 0;                // nodes that are not done
-  std::vector<std::size_t> waits_for_;  // per node, how many it depends on that are not done
-  std::vector<std::size_t> free_;       // nodes that depend on none any more
+  // State of the active launch.
+  std::size_t left_ = 0;                // number of incomplete nodes
+  std::vector<std::size_t> waits_for_;  // per node: number of incomplete dependencies
+  std::vector<std::size_t> free_;       // nodes without incomplete dependencies
 };
 
 class model_graph_exec final : public graph_exec {
@@ -50,7 +50,7 @@ class model_graph_exec final : public graph_exec {
   model_graph_exec(model_engine& engine, std::shared_ptr<const model_captured> captured)
       : engine_(engine), captured_(std::move(captured)), run_(engine, *captured_) {}
 
-  /// Waits until its latest launch is done.
+  /// Waits for the latest launch.
   ~model_graph_exec() override {
     engine_.drain_until([this] { return latest_launch_.has_passed(); });
   }

@@ -11,8 +11,8 @@
 
 namespace graphline {
 
-/// An event of the `model` device; all of them keep time. What it stands for is as on `host`: for
-/// waits the latest recording, and for times that or a stamp in a graph, whichever passed last.
+/// An event of the `model` device, always timed. As on `host`, waits refer to the latest recording,
+/// and the time stamp is that of the latest recording or stamp to pass.
 class model_event final : public timed_event {
  public:
   model_event(model_engine& engine, std::string name) : engine_(engine), name_(std::move(name)) {}
@@ -25,8 +25,8 @@ class model_event final : public timed_event {
   bool done() const override;
   void wait(wait_mode how) const override;
 
-  /// All throw `run_error` for an event that was never recorded (nor stamped by a graph that was
-  /// launched), or has not passed.
+  /// These throw `run_error` if the event has not passed, or was never recorded or stamped by a
+  /// launched graph.
   nanoseconds since(const timed_event& earlier) const override;
   host_point on_host_clock() const override;
   std::optional<nanoseconds> busy_since(const timed_event& earlier) const override;
@@ -37,7 +37,7 @@ class model_event final : public timed_event {
   bool was_recorded() const noexcept { return latest_.on != nullptr || capture_number_ != 0; }
   const model_point& latest() const noexcept { return latest_; }
 
-  /// The number of the capture it was last recorded in, or 0 when it was in none.
+  /// Number of the capture of the latest recording; 0 if it was not in a capture.
   std::uint64_t capture_number() const noexcept { return capture_number_; }
 
   void recorded(const model_point& at) noexcept {
@@ -50,14 +50,14 @@ class model_event final : public timed_event {
     capture_number_ = number;
   }
 
-  /// A stream passes a recording; of an older one than the latest no time is kept. `busy` is how
-  /// long the device has been at work for the stream.
+  /// A stream passes a recording; only the latest recording sets the time stamp. `busy`: busy time
+  /// of the stream.
   void pass(const model_point& recording, nanoseconds now, nanoseconds busy) noexcept {
     --pending_;
     if (recording == latest_) keep(now, busy);
   }
 
-  /// A graph passes a stamp; `busy` likewise, for the branch.
+  /// A graph passes a stamp. `busy`: busy time of the branch.
   void stamp_in_graph(nanoseconds now, nanoseconds busy) noexcept {
     keep(now, busy);
     was_stamped_in_graph_ = true;
@@ -80,12 +80,12 @@ class model_event final : public timed_event {
   nanoseconds busy_ = 0;
 };
 
-/// A stream of the `model` device: a lane, or while it is captured, a branch of the capture.
+/// A stream of the `model` device: a lane, or a branch of a capture while it is captured.
 class model_stream final : public stream {
  public:
   model_stream(model_engine& engine, std::string name, priority level);
 
-  /// Waits until everything enqueued is done.
+  /// Waits for all enqueued work.
   ~model_stream() override;
 
   const std::string& name() const noexcept override { return name_; }

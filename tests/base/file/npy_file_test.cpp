@@ -21,7 +21,7 @@ using testing::HasSubstr;
 using testing::Property;
 using testing::Throws;
 
-/// A file that make_npy_files.py wrote.
+/// Path of a file from make_npy_files.py.
 std::string from_numpy(const std::string& name) {
   return GRAPHLINE_TEST_DIR "/file/npy/" + name;
 }
@@ -105,7 +105,7 @@ TEST(npy_file, refuses_a_file_of_another_length) {
   expect_content_refused(whole + whole, "holds more than one array: float32 [2, 3] takes 24 bytes");
 }
 
-/// A file of version 1.0 with this header and so many bytes behind it.
+/// A file of version 1.0 with this header, followed by `bytes` bytes.
 std::string with_header(const std::string& header, std::size_t bytes = 0) {
   const std::string length{static_cast<char>(header.size() & 0xff),
                            static_cast<char>(header.size() >> 8)};

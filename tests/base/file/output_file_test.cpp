@@ -46,7 +46,7 @@ class output_file_test : public ::testing::Test {
   const fs::path& folder_ = temporary_.path();
 };
 
-/// The message of the error that opening throws.
+/// Message of the exception that the constructor throws.
 std::string refusal(const std::string& path) {
   try {
     output_file file(path);
@@ -164,7 +164,7 @@ TEST_F(output_file_test, writes_a_device_in_place) {
   EXPECT_FALSE(file.is_standard_output());
 }
 
-/// Standard output led elsewhere for the length of a test.
+/// Redirects standard output during a test.
 class redirected_output {
  public:
   explicit redirected_output(int to) : before_(::dup(STDOUT_FILENO)) { ::dup2(to, STDOUT_FILENO); }

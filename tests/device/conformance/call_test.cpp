@@ -1,7 +1,7 @@
-// Host functions that the device calls: in stream order, in graphs, and beside other work.
+// Host functions in streams and graphs, alone and concurrent with other work.
 //
-// While a call is held up nothing is allocated, freed or used for the first time, since a device
-// may wait for all its work before it does that.
+// While a call is blocked, nothing is allocated, freed or used for the first time, since that may
+// synchronize the device.
 
 #include <algorithm>
 #include <thread>
@@ -14,9 +14,9 @@ namespace {
 
 class conformance_call : public device_test {
  protected:
-  static constexpr const char* no_real_time = "a call holds nothing up but the thread that waits";
+  static constexpr const char* no_real_time = "calls run on the waiting thread";
 
-  /// Enqueues "add 1, copy the counter to `reading`, note in `seen` what is read".
+  /// Increments the counter, copies it to `reading` and calls `note`.
   void enqueue_note(stream& s, const memory& counter, const memory& reading, test_function& note) {
     enqueue_count(s, counter, reading);
     s.call(note);
@@ -127,7 +127,7 @@ TEST_F(conformance_call, never_runs_beside_another) {
   constexpr int each = 100;
   std::atomic<int> inside = 0;
   int most_inside = 0;
-  int calls = 0;  // by functions of several streams, which never run at once
+  int calls = 0;  // not atomic: calls never overlap
   test_function count("count", [&] {
     most_inside = std::max(most_inside, inside.fetch_add(1) + 1);
     ++calls;

@@ -13,7 +13,7 @@ TEST_F(conformance_device, says_what_it_is) {
   const device_properties& p = dev().properties();
   EXPECT_FALSE(p.backend.empty());
   EXPECT_FALSE(p.name.empty());
-  EXPECT_GT(p.memory_bytes, 0U);
+  EXPECT_GT(p.memory_bytes, std::uint64_t{0});
   EXPECT_GE(p.priority_levels, 1);
   EXPECT_LE(p.priority_levels, 3);
 }

@@ -1,4 +1,4 @@
-// A device that has failed stays so, says in what, and lets nobody hang.
+// A failed device stays failed, reports the cause, and blocks no thread.
 
 #include "tests/device/conformance/fixture.hpp"
 

@@ -15,7 +15,7 @@
 
 namespace graphline::conformance {
 
-/// A fresh device for each test, and counters in its memory to tell what ran, and in which order.
+/// Opens a device per test. Counters in its memory show what ran, and in which order.
 class device_test : public testing::Test {
  protected:
   void SetUp() override {
@@ -30,14 +30,14 @@ class device_test : public testing::Test {
     return dev().make_stream(name, level);
   }
 
-  /// Lets `to` wait for what is in `from` so far.
+  /// Makes `to` wait for all work in `from` so far.
   void follow(stream& from, stream& to) {
     marks_.push_back(dev().make_event("mark"));
     from.record(*marks_.back());
     to.wait(*marks_.back());
   }
 
-  /// What `body` enqueues, captured from `origin` on.
+  /// Captures `body` on `origin` and instantiates the graph.
   std::unique_ptr<graph_exec> make_exec(stream& origin, const std::function<void()>& body) {
     return dev().capture(origin, body)->instantiate();
   }
@@ -49,7 +49,7 @@ class device_test : public testing::Test {
     return counter;
   }
 
-  /// An int32 in pinned memory, for the device to copy a counter to.
+  /// An int32 in pinned memory, target of copies of a counter.
   memory make_reading() {
     memory reading = dev().allocate_pinned(sizeof(std::int32_t));
     const std::int32_t none = -1;
@@ -63,7 +63,7 @@ class device_test : public testing::Test {
     return value;
   }
 
-  /// The value of a counter once the device is idle.
+  /// Waits for the device and returns the value of a counter.
   std::int32_t read(const memory& counter) {
     const memory reading = make_reading();
     const auto s = make_stream("read");
@@ -80,7 +80,7 @@ class device_test : public testing::Test {
     dev().synchronize(wait_mode::block);
   }
 
-  /// Enqueues "add 1, then copy the counter to `reading`": what is read tells when it ran.
+  /// Increments the counter and copies it to `reading`, whose value shows the order of execution.
   void enqueue_count(stream& s, const memory& counter, const memory& reading) {
     on().enqueue_add_one(s, counter.data());
     s.copy(reading.data(), counter.data(), sizeof(std::int32_t));

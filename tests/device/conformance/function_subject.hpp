@@ -12,7 +12,7 @@
 
 namespace graphline::conformance {
 
-/// A gate that a function of the device's waits at.
+/// A gate at which an operation of the device waits.
 class function_gate final : public gate {
  public:
   ~function_gate() override { open(); }
@@ -34,7 +34,7 @@ class function_gate final : public gate {
   std::shared_ptr<std::atomic<int>> state_ = std::make_shared<std::atomic<int>>(closed);
 };
 
-/// A device whose operations are functions of this process.
+/// Subject for a device whose operations are host functions.
 class function_subject : public subject {
  public:
   device& dev() override { return *device_; }

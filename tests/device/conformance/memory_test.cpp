@@ -1,4 +1,4 @@
-// Memory: alignment, counting, and sizes that cannot be had.
+// Memory: alignment, usage counters, and allocation failure.
 
 #include <cstdint>
 

@@ -1,4 +1,4 @@
-// Stamps: events that keep the time at which a graph passes them.
+// Time stamps of events in graphs.
 
 #include "tests/device/conformance/fixture.hpp"
 #include "tests/device/conformance/test_function.hpp"
@@ -44,7 +44,7 @@ TEST_F(conformance_stamp, in_a_graph_times_what_stands_between_two) {
   s->launch(*exec);
   dev().synchronize(wait_mode::block);
   const nanoseconds after = on().host_now();
-  // "Busy for about": half of it is a bound that a device's own clock cannot miss.
+  // Half the nominal time is a safe lower bound for any device clock.
   EXPECT_GE(end->since(*begin), 1'000'000);
   EXPECT_GE(latest(*begin), before);
   EXPECT_LE(earliest(*end), after);

@@ -10,9 +10,8 @@
 
 namespace graphline::conformance {
 
-/// Holds a device up until it is opened, so that a test can show that calls return while the device
-/// is busy, and decide what is enqueued before anything runs. Opens itself at the end of a test
-/// that fails half way.
+/// Blocks a device until it is opened, so that a test can check that calls are asynchronous and can
+/// enqueue work before anything runs. Opens on destruction, in case a test fails early.
 class gate {
  public:
   gate() = default;
@@ -22,12 +21,12 @@ class gate {
 
   virtual void open() = 0;
 
-  /// Whether the device has arrived at it.
+  /// Whether the device waits at the gate.
   virtual bool reached() const = 0;
 };
 
-/// All that the suite needs to know of a backend: how to open it, and four operations. A backend is
-/// put through the suite by defining `make_subject` and linking it.
+/// Adapts a backend to the suite: opens a device and provides four operations. A test program
+/// defines `make_subject` and links the suite.
 class subject {
  public:
   subject() = default;
@@ -37,34 +36,34 @@ class subject {
 
   virtual device& dev() = 0;
 
-  /// Makes an operation that adds 1 to an int32 in device memory, atomically.
+  /// Enqueues an atomic increment of an int32 in device memory.
   virtual void enqueue_add_one(stream& s, void* counter) = 0;
 
-  /// Keeps the device busy for about that long.
+  /// Enqueues an operation of about this duration.
   virtual void enqueue_busy(stream& s, std::int64_t microseconds) = 0;
 
-  /// Occupies the whole device until the gate is opened.
+  /// Enqueues an operation that occupies the whole device until the gate is opened.
   virtual std::unique_ptr<gate> enqueue_gate(stream& s) = 0;
 
-  /// Fails while it runs. Every wait that reports it contains `failure_text()`.
+  /// Enqueues an operation that fails. Every wait that reports it contains `failure_text()`.
   virtual void enqueue_failure(stream& s) = 0;
   virtual std::string failure_text() const = 0;
 
-  /// Whether operations of different streams never overlap, so that what ran first can be told from
-  /// what it saw. A gate holds kernels up either way; a device that overlaps may copy meanwhile.
+  /// Whether operations of different streams never overlap, so that their results show their order.
+  /// A gate blocks kernels in any case; a device with overlap may copy meanwhile.
   virtual bool does_one_thing_at_a_time() const { return true; }
 
-  /// The time by the clock that the device takes for the host's.
+  /// Current time of the device's host clock.
   virtual nanoseconds host_now() const { return now(); }
 
-  /// Whether it goes on while nobody waits for it, on threads of its own.
+  /// Whether work progresses without a waiting host thread.
   virtual bool goes_on_by_itself() const { return true; }
 
-  /// Whether a trace can be had of what is enqueued.
+  /// Whether `enqueue_*` operations appear in traces.
   virtual bool can_be_traced() const { return true; }
 };
 
-/// A device to test, or null when this machine has none, whereupon every test is skipped.
+/// A device to test; null if this machine has none: all tests are then skipped.
 std::unique_ptr<subject> make_subject();
 
 }  // namespace graphline::conformance

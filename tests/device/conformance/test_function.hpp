@@ -11,8 +11,8 @@
 
 namespace graphline::conformance {
 
-/// A host function made of what a test wants done. To be declared before the streams that call it,
-/// which wait for their work when they go.
+/// A host function from a std::function. Declare it before the streams that call it, since their
+/// destructors wait for it.
 class test_function : public host_function {
  public:
   test_function(std::string name, std::function<void()> work)
@@ -26,7 +26,7 @@ class test_function : public host_function {
   std::function<void()> work_;
 };
 
-/// A host function that returns once it is opened; open from then on.
+/// A host function that waits until it is opened.
 class held_function final : public test_function {
  public:
   explicit held_function(std::string name)
@@ -46,7 +46,7 @@ class held_function final : public test_function {
   std::atomic<bool> open_{false};
 };
 
-/// Opens a function at the end of a test that gives up half way. To be declared after the streams.
+/// Opens a function at scope exit, in case a test fails early. Declare it after the streams.
 class opened_at_end {
  public:
   explicit opened_at_end(held_function& held) : held_(held) {}

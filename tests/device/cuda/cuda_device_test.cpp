@@ -1,5 +1,5 @@
-// What is particular to the `cuda` device, on the fake of the CUDA runtime: several devices, used
-// from any thread, and memory. Calls that fail are in status_test.cpp.
+// The `cuda` device on the fake CUDA runtime: several devices, any thread, memory, clock and graph
+// listings. status_test.cpp tests failing calls.
 
 #include <cuda_runtime_api.h>
 #include <gmock/gmock.h>
@@ -54,7 +54,7 @@ TEST_F(cuda_device, takes_work_for_a_stream_from_a_thread_that_made_nothing) {
       [&] { s->record(*end); },
       [&] { dev->synchronize(wait_mode::block); },
   };
-  for (const auto& step : steps) std::thread(step).join();  // each as a thread's first call
+  for (const auto& step : steps) std::thread(step).join();  // each is its thread's first CUDA call
   EXPECT_EQ(*static_cast<const std::int32_t*>(reading.data()), 1);
 }
 
@@ -159,8 +159,8 @@ TEST_F(cuda_device, tells_what_its_clock_has_lost_and_how_coarsely_it_tells_long
   constexpr nanoseconds quarter_of_an_hour = 900'000'000'000;
   fake_cuda::put_clocks_forward(quarter_of_an_hour);
   const clock_check late = dev->check_clock();
-  // All that time is drift here. A float32 of so many milliseconds is a multiple of 62.5 us, and a
-  // point and the drift that is taken out of it are half as far off each, beside their 0.5 us.
+  // The whole time is drift here. A float32 of 900,000 ms has a resolution of 62.5 us; the stamp
+  // and the drift correction are each off by half of it, plus 0.5 us.
   EXPECT_GE(late.drift, quarter_of_an_hour / 2);
   EXPECT_GE(late.rounding, 63'000);
   EXPECT_LE(late.rounding, 125'500);
@@ -168,7 +168,7 @@ TEST_F(cuda_device, tells_what_its_clock_has_lost_and_how_coarsely_it_tells_long
   EXPECT_LT(dev->check_clock().rounding, 63'000);
 }
 
-/// The tick of a device's clock as its details tell it.
+/// The clock's tick from the device's details.
 std::string told_tick(const device& dev) {
   for (const auto& [what, value] : dev.properties().details) {
     if (what == "event tick") return value;
@@ -184,14 +184,14 @@ TEST_F(cuda_device, sees_the_tick_of_its_clock_and_states_times_to_it) {
   const clock_check again = dev->check_clock();
   EXPECT_GE(again.error, 1024);
   EXPECT_GE(again.rounding, 1024);
-  EXPECT_LE(again.rounding, 1100);  // of a time between the two checks, which float32 rounds
+  EXPECT_LE(again.rounding, 1100);  // plus the float32 rounding of the time between the checks
 }
 
 TEST_F(cuda_device, lists_host_functions_that_others_captured) {
   const auto dev = open_cuda_device(0);
   const auto s = dev->make_stream("s", priority::normal);
   conformance::test_function note("note", [] {});
-  int theirs = 0;  // as a library's or a plug-in's data, nothing of ours
+  int theirs = 0;  // data of a library or plug-in
   const auto captured = dev->capture(*s, [&] {
     s->call(note);
     const auto handle = static_cast<cudaStream_t>(s->native());
@@ -206,7 +206,7 @@ TEST_F(cuda_device, lists_host_functions_that_others_captured) {
   EXPECT_EQ(nodes[1].type, "call");
 }
 
-/// What every node is when `silent` fails whenever it is called.
+/// Descriptions of all nodes if the calls `silent` always fail.
 std::vector<std::string> described_without(const std::vector<std::string>& silent) {
   const auto dev = open_cuda_device(0);
   const auto s = dev->make_stream("s", priority::normal);
@@ -227,7 +227,7 @@ std::vector<std::string> described_without(const std::vector<std::string>& silen
   fake_cuda::fail_calls(silent, cudaErrorInvalidValue);
   std::vector<std::string> found;
   for (const graph_node& n : captured->nodes()) found.push_back(n.type + ": " + n.name);
-  EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);  // which a launch would report as its own
+  EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);  // else the next launch would report it
   return found;
 }
 

@@ -1,4 +1,4 @@
-// Every CUDA call of the backend fails once: the message names it, and nothing is left behind.
+// Makes every CUDA call of the backend fail: the message names the call, and nothing leaks.
 
 #include <gmock/gmock.h>
 
@@ -20,8 +20,7 @@ void use_a_device() {
   use_everything(*open_cuda_device(0));
 }
 
-/// Calls whose failure nobody can do anything about: what gives objects back, what only describes
-/// nodes, and what speaks to a profiler.
+/// Calls whose failure is ignored: destruction, descriptions of nodes, and profiler control.
 bool may_fail_unseen(const std::string& call) {
   static const std::set<std::string> calls = {"cudaStreamDestroy",
                                               "cudaEventDestroy",
@@ -58,7 +57,7 @@ TEST_F(cuda_status, of_every_call_is_looked_at_and_told_with_its_name) {
   const std::set<std::string> names(made.begin(), made.end());
   EXPECT_GE(names.size(), 35U);
   for (const std::string& name : names) {
-    // Of calls that are repeated until something is ready, the first ones stand for the rest.
+    // Tests only the first of calls that poll.
     const auto times = std::min<std::ptrdiff_t>(std::ranges::count(made, name), 15);
     for (std::ptrdiff_t n = 1; n <= times; ++n) {
       SCOPED_TRACE(name + ", call " + std::to_string(n));

@@ -1,4 +1,4 @@
-// Graphs with calls on the `host` device, and calls beside them.
+// Host functions in graphs of the `host` device, and concurrent with them.
 
 #include <atomic>
 #include <deque>
@@ -158,7 +158,7 @@ TEST_F(host_call_graph, skips_the_calls_after_a_failure_and_completes) {
   EXPECT_EQ(calls, 0);
 }
 
-/// Graphs of random shape over several streams, whose nodes check that what they depend on is done.
+/// Random graphs over several streams; each node checks that its dependencies are complete.
 TEST_F(host_call_graph, keeps_every_dependency_of_random_graphs) {
   constexpr std::size_t most_nodes = 40;
   constexpr int launches = 10;

@@ -1,4 +1,4 @@
-// Graphs of the `host` device: node boundaries, names, and captures that do not fit together.
+// Scheduling between graph nodes of the `host` device, and captures that cannot be combined.
 
 #include <string>
 

@@ -1,5 +1,4 @@
-// How long the `host` device tells that it was at work for a stream, against operations that take a
-// known time.
+// Busy time that the `host` device reports per stream, for operations of known duration.
 
 #include <gtest/gtest.h>
 
@@ -43,7 +42,7 @@ TEST_F(host_busy_time, leaves_out_what_the_device_did_for_another_stream) {
   function_operation operation("operation", work);
   timed_stream a(*dev_, "a");
   timed_stream b(*dev_, "b");
-  // Behind one that is under way, so that both begin events pass before either operation.
+  // Enqueued during another operation, so that both begin events pass before either operation.
   const auto first = make_stream("first", priority::high);
   host_enqueue(*first, operation);
   for (auto* s : {&a, &b}) {

@@ -1,4 +1,4 @@
-// Code of the host on the device's worker, and the compute threads it finds there.
+// host_call: host code on the device's worker with its compute threads.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -41,15 +41,14 @@ TEST_F(host_calls, sees_the_devices_number_of_compute_threads_and_leaves_the_cal
   EXPECT_EQ(omp_get_max_threads(), mine);
 }
 
-/// An operation that takes denormals for 0.
+/// An operation that flushes denormals.
 class flushing_operation final : public function_operation {
  public:
   using function_operation::function_operation;
   bool flushes_denormals() const noexcept override { return true; }
 };
 
-/// Twice a number, and the product of two, of which one or the other is denormal, on each of the
-/// threads.
+/// On each thread: the double of a denormal number, and a denormal product.
 std::vector<float> denormals_on(int threads) {
   std::vector<float> found(static_cast<std::size_t>(2 * threads), -1);
   const volatile float denormal = 1e-40F;
@@ -64,7 +63,7 @@ std::vector<float> denormals_on(int threads) {
 }
 
 TEST_F(host_calls, and_operations_compute_with_denormals_unless_an_operation_flushes_them) {
-#ifdef __SANITIZE_THREAD__  // for which libgomp is not built
+#ifdef __SANITIZE_THREAD__  // libgomp is not instrumented
   constexpr int most = 1;
 #else
   constexpr int most = 3;
@@ -111,7 +110,7 @@ TEST_F(host_calls, can_be_made_from_an_operation) {
 }
 
 TEST_F(host_calls, serves_several_callers) {
-  int calls = 0;  // only ever touched on the worker
+  int calls = 0;  // accessed only on the worker
   std::vector<std::thread> callers;
   for (int i = 0; i < 4; ++i) {
     callers.emplace_back([&] {
@@ -142,8 +141,8 @@ TEST_F(host_worker, wakes_for_work_after_it_has_gone_to_sleep) {
   const auto e = dev_->make_event("e");
   int runs = 0;
   function_operation count("count", [&] { ++runs; });
-  // Pauses from well under to well over the time that the worker polls, so that work arrives
-  // before, after and while it lies down.
+  // Pauses shorter and longer than the worker's polling, so that work arrives before, while and
+  // after it goes to sleep.
   for (int i = 0; i < 500; ++i) {
     const nanoseconds until = now() + i * 200;
     while (now() < until) {

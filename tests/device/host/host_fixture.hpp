@@ -17,7 +17,7 @@
 
 namespace graphline {
 
-/// An operation made of a function, for tests.
+/// A `host_operation` from a std::function.
 class function_operation : public host_operation {
  public:
   function_operation(std::string name, std::function<void()> work)
@@ -31,7 +31,7 @@ class function_operation : public host_operation {
   std::function<void()> work_;
 };
 
-/// An operation that goes on until it is opened, then does `last`.
+/// An operation that runs until it is opened, then calls `last`.
 class held_operation final : public function_operation {
  public:
   explicit held_operation(const std::function<void()>& last = [] {})
@@ -51,19 +51,19 @@ class held_operation final : public function_operation {
   std::atomic<bool> open_{false};
 };
 
-/// A fresh `host` device with one compute thread for each test.
+/// Opens a `host` device with one compute thread per test.
 class host_test : public testing::Test {
  protected:
   std::unique_ptr<stream> make_stream(const std::string& name, priority level = priority::normal) {
     return dev_->make_stream(name, level);
   }
 
-  /// What `body` enqueues, captured from `origin` on.
+  /// Captures `body` on `origin` and instantiates the graph.
   std::unique_ptr<graph_exec> make_exec(stream& origin, const std::function<void()>& body) {
     return dev_->capture(origin, body)->instantiate();
   }
 
-  /// Lets `to` wait for what is in `from` so far.
+  /// Makes `to` wait for all work in `from` so far.
   void follow(stream& from, stream& to) {
     marks_.push_back(dev_->make_event("mark"));
     from.record(*marks_.back());

@@ -1,4 +1,4 @@
-// Stamps in graphs on the `host` device: what they are to an event, and when they are made.
+// Time stamps in graphs of the `host` device.
 
 #include "framework/base/clock.hpp"
 #include "tests/device/host/host_fixture.hpp"
@@ -7,19 +7,6 @@ namespace graphline {
 namespace {
 
 using host_stamp = host_test;
-
-TEST_F(host_stamp, of_a_graph_that_was_not_launched_was_never_recorded) {
-  const auto e = dev_->make_timed_event("unseen");
-  const auto s = make_stream("s");
-  const auto g = dev_->capture(*s, [&] { s->stamp(*e); });
-  EXPECT_EQ(g->nodes().at(0).name, "unseen");
-  try {
-    static_cast<void>(e->on_host_clock());
-    ADD_FAILURE() << "it has a time";
-  } catch (const run_error& error) {
-    EXPECT_STREQ(error.what(), "event 'unseen' was never recorded");
-  }
-}
 
 TEST_F(host_stamp, in_a_graph_is_no_recording_to_wait_for) {
   const auto e = dev_->make_timed_event("e");

@@ -1,4 +1,4 @@
-// Traces of the `host` device: the names it gives, and ending in the midst of work.
+// Traces of the `host` device: names, and the end of a trace during work.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The queue behind a stream, without a worker.
+// The command queue of a stream, without a worker.
 
 #include "framework/device/host/lane.hpp"
 

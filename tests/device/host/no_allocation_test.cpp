@@ -1,4 +1,4 @@
-// Submitting work allocates nothing, on the caller's side or the worker's.
+// Submission and execution do not allocate.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// The `model` device: when each thing happens, to the nanosecond.
+// Exact times of the `model` device. model_schedule_test.cpp checks random programs.
 
 #include <cstddef>
 #include <cstring>
@@ -28,21 +28,6 @@ TEST_F(model_device, carries_out_one_operation_at_a_time_in_turns) {
                                    started{"b2", 35}));
 }
 
-TEST_F(model_device, carries_out_as_many_at_once_as_it_is_told) {
-  open({.operations_at_once = 2});
-  EXPECT_FALSE(dev_->properties().one_at_a_time);
-  const auto a = make_stream("a");
-  const auto b = make_stream("b");
-  const auto c = make_stream("c");
-  operate(*a, "a1", 10);
-  operate(*a, "a2", 20);
-  operate(*b, "b1", 4);
-  operate(*c, "c1", 30);
-  EXPECT_EQ(finish(), 34);
-  EXPECT_THAT(starts_,
-              ElementsAre(started{"a1", 0}, started{"b1", 0}, started{"c1", 4}, started{"a2", 10}));
-}
-
 TEST_F(model_device, prefers_the_higher_priority_where_an_operation_ends) {
   const auto low = make_stream("low", priority::low);
   const auto normal = make_stream("normal");
@@ -58,23 +43,6 @@ TEST_F(model_device, prefers_the_higher_priority_where_an_operation_ends) {
                                    started{"low 2", 30}));
 }
 
-TEST_F(model_device, picks_among_all_that_is_ready_by_the_end_of_a_time) {
-  open({.operations_at_once = 2});
-  const auto low = make_stream("low", priority::low);
-  const auto first = make_stream("first");
-  const auto second = make_stream("second");
-  const auto high = make_stream("high", priority::high);
-  operate(*low, "low", 1);  // enqueued first, at the same time
-  operate(*first, "first", 10);
-  operate(*second, "second", 10);
-  follow(*second, *high);
-  operate(*high, "high 1", 1);
-  operate(*high, "high 2", 1);
-  EXPECT_EQ(finish(), 12);
-  EXPECT_THAT(starts_, ElementsAre(started{"first", 0}, started{"second", 0}, started{"high 1", 10},
-                                   started{"low", 10}, started{"high 2", 11}));
-}
-
 TEST_F(model_device, picks_later_than_all_that_is_due_at_a_time) {
   const auto low = make_stream("low", priority::low);
   const auto high = make_stream("high", priority::high);
@@ -84,37 +52,6 @@ TEST_F(model_device, picks_later_than_all_that_is_due_at_a_time) {
   });
   clock_.advance_to(100);
   EXPECT_THAT(starts_, ElementsAre(started{"high", 5}, started{"low", 15}));
-}
-
-TEST_F(model_device, finishes_what_takes_no_time_before_anything_else_starts) {
-  open({.operations_at_once = 2});
-  const auto low = make_stream("low", priority::low);
-  const auto high = make_stream("high", priority::high);
-  operate(*low, "low 1", 10);
-  operate(*low, "low 2", 10);
-  operate(*high, "high 1", 0);
-  operate(*high, "high 2", 0);
-  operate(*high, "high 3", 7);
-  EXPECT_EQ(finish(), 20);
-  EXPECT_THAT(starts_, ElementsAre(started{"high 1", 0}, started{"high 2", 0}, started{"high 3", 0},
-                                   started{"low 1", 0}, started{"low 2", 10}));
-}
-
-TEST_F(model_device, starts_an_operation_once_the_event_it_waits_for_has_passed) {
-  open({.operations_at_once = 4});
-  const auto a = make_stream("a");
-  const auto b = make_stream("b");
-  const auto c = make_stream("c");
-  operate(*a, "a1", 10);
-  follow(*a, *b);
-  follow(*a, *c);
-  operate(*a, "a2", 100);
-  operate(*b, "b1", 25);
-  follow(*b, *c);
-  operate(*c, "c1", 3);
-  EXPECT_EQ(finish(), 110);
-  EXPECT_THAT(starts_, ElementsAre(started{"a1", 0}, started{"a2", 10}, started{"b1", 10},
-                                   started{"c1", 35}));
 }
 
 TEST_F(model_device, copies_beside_operations_by_latency_and_bandwidth) {
@@ -138,17 +75,6 @@ TEST_F(model_device, copies_beside_operations_by_latency_and_bandwidth) {
   EXPECT_EQ(end->on_host_clock().at, 1'001);
   EXPECT_THAT(starts_, ElementsAre(started{"b1", 701}));
   EXPECT_EQ(std::memcmp(to.data(), from.data(), 400), 0);
-}
-
-TEST_F(model_device, copies_in_place_of_operations_where_it_has_one_engine) {
-  open({.copy_latency = 100});
-  const memory block = dev_->allocate(8);
-  const auto a = make_stream("a");
-  const auto b = make_stream("b");
-  a->fill(block.data(), std::byte{1}, 8);
-  operate(*b, "b1", 5);
-  EXPECT_EQ(finish(), 105);
-  EXPECT_THAT(starts_, ElementsAre(started{"b1", 100}));
 }
 
 TEST_F(model_device, does_nothing_before_its_clock_goes_on) {
@@ -213,6 +139,7 @@ TEST_F(model_device, reads_times_as_coarsely_as_its_clock_ticks) {
 
 TEST_F(model_device, traces_operations_and_copies_with_their_times) {
   open({.operations_at_once = 2, .copy_latency = 3});
+  EXPECT_FALSE(dev_->properties().one_at_a_time);
   const memory block = dev_->allocate(4);
   const auto a = make_stream("a");
   const auto b = make_stream("b");
@@ -251,8 +178,7 @@ TEST_F(model_device, fails_in_an_operation_that_is_told_to_take_less_than_no_tim
     finish();
     FAIL() << "it goes back in time";
   } catch (const run_error& e) {
-    EXPECT_STREQ(e.what(),
-                 "operation 'early' failed on the model device: it was told to take -3 ns");
+    EXPECT_STREQ(e.what(), "operation 'early' failed on the model device: its duration is -3 ns");
   }
   EXPECT_EQ(clock_.now(), 0);
   EXPECT_THAT(starts_, testing::IsEmpty());

@@ -26,7 +26,7 @@ class timed_function final : public conformance::test_function, public model_tim
   nanoseconds time_;
 };
 
-/// A `model` device, of the usual settings until others are asked for.
+/// Opens a `model` device with default settings; `open` replaces it.
 class model_test : public testing::Test {
  protected:
   using started = std::pair<std::string, nanoseconds>;
@@ -37,7 +37,7 @@ class model_test : public testing::Test {
     return dev_->make_stream(name, level);
   }
 
-  /// An operation whose start is noted.
+  /// Enqueues an operation that records its start in `starts_`.
   void operate(stream& s, const std::string& name, nanoseconds time) {
     model_operate(s, name, [this, name, time] {
       starts_.emplace_back(name, clock_.now());
@@ -55,7 +55,7 @@ class model_test : public testing::Test {
     return dev_->capture(origin, body)->instantiate();
   }
 
-  /// Lets the clock go on until nothing is left; when that is.
+  /// Advances the clock until the device is idle; returns the time.
   nanoseconds finish() {
     dev_->synchronize(wait_mode::block);
     return clock_.now();

@@ -43,7 +43,7 @@ TEST_F(model_graph, replays_the_branches_of_a_graph_as_their_dependencies_allow)
                                        started{"left 2", t + 15}, started{"join", t + 20}));
       EXPECT_EQ(left->since(*right), 3);
     }
-    // Each launch asks for the times.
+    // Each launch calls the duration functions.
     time_of_root = 110;
     const nanoseconds second = clock_.now();
     s->launch(*exec);
@@ -51,18 +51,6 @@ TEST_F(model_graph, replays_the_branches_of_a_graph_as_their_dependencies_allow)
     EXPECT_EQ(left->on_host_clock().at, second + (at_once == 1 ? 127 : 120));
     marks_.clear();
   }
-}
-
-TEST_F(model_graph, lets_launches_of_one_executable_follow_each_other) {
-  open({.operations_at_once = 2});
-  const auto a = make_stream("a");
-  const auto b = make_stream("b");
-  const auto exec = make_exec(*a, [&] { operate(*a, "node", 10); });
-  operate(*a, "first", 3);
-  a->launch(*exec);
-  b->launch(*exec);
-  EXPECT_EQ(finish(), 23);
-  EXPECT_THAT(starts_, ElementsAre(started{"first", 0}, started{"node", 3}, started{"node", 13}));
 }
 
 TEST_F(model_graph, spends_overheads_before_operations_and_graphs_and_occupies_nothing) {

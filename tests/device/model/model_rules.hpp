@@ -16,7 +16,7 @@ namespace graphline::model_rules {
 
 enum class kind { operation, copy, call, record, wait, launch };
 
-/// What a stream or a graph is given to do.
+/// Work for a stream or a graph.
 struct item {
   kind what;
   nanoseconds time = 0;    // of an operation, or the bytes of a copy: a nanosecond each
@@ -26,7 +26,7 @@ struct item {
 struct captured_form {
   std::vector<item> nodes;
   std::vector<std::size_t> branches;  // of each node
-  /// Before the node of that number, its branch follows that branch.
+  /// Node index and branch: before this node, its branch waits for that branch.
   std::vector<std::pair<std::size_t, std::size_t>> joins;
   std::vector<std::vector<std::size_t>> after = {};  // as the device lists them
 };
@@ -47,7 +47,7 @@ struct program {
   std::size_t recordings = 0;
 };
 
-/// When each operation started, in that order, and when each recording passed.
+/// Start times of operations in order, and times at which recordings pass.
 struct times {
   std::vector<nanoseconds> starts;
   std::vector<nanoseconds> recordings;
@@ -55,7 +55,7 @@ struct times {
   bool operator==(const times&) const = default;
 };
 
-/// The rules, with nothing but lists that are searched from their beginning.
+/// The rules of model_device.hpp, simulated by linear searches.
 class simulation {
  public:
   explicit simulation(program& p) : p_(p), streams_(p.streams.size()) {
@@ -107,7 +107,7 @@ class simulation {
 
   void go_on(nanoseconds until) {
     for (;;) {
-      const auto next = std::ranges::min_element(due_, {}, &due::when);  // the first of equal ones
+      const auto next = std::ranges::min_element(due_, {}, &due::when);  // first of equal elements
       if ((next == due_.end() || next->when > now_) && start()) continue;
       if (next == due_.end() || next->when > until) return;
       now_ = next->when;
@@ -117,7 +117,7 @@ class simulation {
     }
   }
 
-  /// At the end of a time. Whether anything was started.
+  /// Starts ready work at the end of a time. Returns whether anything started.
   bool start() {
     bool any = false;
     for (std::size_t engine = 0; engine < free_.size(); ++engine) {
@@ -178,7 +178,7 @@ class simulation {
     resume(j.on);
   }
 
-  /// Whether the graph is empty.
+  /// Returns whether the graph is empty.
   bool begin_graph(std::size_t on) {
     state& s = streams_[on];
     const captured_form& g = p_.graphs[s.items.front().number];

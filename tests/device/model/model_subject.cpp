@@ -16,7 +16,7 @@ namespace {
 
 constexpr nanoseconds time_of_one = 1'000;
 
-/// An operation, and behind it a call that keeps the thread that waits, and with it the time.
+/// An operation, then a call that blocks the waiting thread and thereby the clock.
 class model_gate final : public gate {
  public:
   model_gate(virtual_clock& clock, stream& s) : clock_(clock), state_(std::make_shared<state>()) {
@@ -47,7 +47,7 @@ class model_gate final : public gate {
   std::shared_ptr<state> state_;
 };
 
-/// What outlives the device.
+/// Objects that outlive the device.
 struct outliving {
   virtual_clock clock;
   std::deque<std::shared_ptr<test_function>> calls;
