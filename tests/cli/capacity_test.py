@@ -65,21 +65,6 @@ class capacity(Case):
         self.expect(again, 0)
         self.assertEqual(again.stdout, done.stdout)
 
-    def test_frames_that_a_full_queue_drops_are_counted(self):
-        path = self.folder / "c.json"
-        self.run_it("--under", "2s", "--percentile", "p50", "--within", "50%", "--arrival",
-                    "poisson", "--queue", "1", "--when-full", "drop_newest", "--frames", "50",
-                    "--json", path, status=0)
-        result = json.loads(path.read_text())
-        self.assertEqual(result["settings"]["arrival"], "poisson")
-        self.assertEqual(result["settings"]["when_full"], "drop_newest")
-        runs = [run["record"] for run in result["record"]["runs"]]
-        dropped = [len(run["load"]["dropped"]) for run in runs]
-        for run, lost in zip(runs, dropped):
-            self.assertEqual(len(run["frames"]["end"]) + lost, run["settings"]["frames"])
-        self.assertGreater(sum(dropped), 0)
-        self.assertEqual(sum(probe["dropped"] for probe in result["probes"]), sum(dropped))
-
     def test_the_bound_and_the_arrivals_may_stand_in_the_file(self):
         text = PAUSES.replace("timing: none",
                               "timing: none, deadline: 1ms, arrival: poisson, rate: 30")

@@ -11,6 +11,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 GRAPHLINE, SOURCE, MAKE_IMAGES = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3]
@@ -283,6 +284,33 @@ class graphs(Case):
         for operation in operations:
             self.assertGreaterEqual(operation["calls_per_frame"], 1)
             self.assertGreaterEqual(operation["together"], operation["median"])
+
+
+OPEN = """pipeline: open
+stages:
+  - {name: work, kind: cpu.spin, duration: 1ms, stall: 100ms, stall_at: 7}
+run: {arrival: constant, rate: 200, frames: 60, warmup: 2, deadline: 10ms}
+"""
+
+
+class load(Case):
+    def test_a_closed_loop_takes_the_place_of_the_files_schedule(self):
+        path = self.pipeline(OPEN.replace("rate: 200", "rate: 200, queue: 4"))
+        self.expect(graphline("check", path), 0, "constant 200 frame/s", stream="stdout")
+        done = graphline("check", path, "--arrival", "closed")
+        self.expect(done, 0)
+        self.assertNotIn("frame/s", done.stdout)
+        self.assertEqual(done.stderr, "")
+        self.expect(graphline("check", path, "--arrival", "closed", "--rate", 30), 2,
+                    "rate: 30 makes no sense with arrival: closed")
+
+    def test_ctrl_c_ends_the_wait_for_a_frame_that_is_due_in_an_hour(self):
+        path = self.pipeline(OPEN)
+        for words in (["--wait", "block"], ["--strategy", "overlap", "--wait", "yield"]):
+            running = self.start("run", path, "--rate", "0.0003", *words)
+            time.sleep(1)  # by then it mostly waits; before that it ends in the same way
+            text, _ = self.interrupt(running)
+            self.assertIn("INTERRUPTED", text)
 
 
 if __name__ == "__main__":

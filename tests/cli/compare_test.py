@@ -192,43 +192,6 @@ class outputs(CompareCase):
         self.assertIn(LENGTHS, dict(files).values())
 
 
-CONVOLUTION = """pipeline: conv
-params: {kernel: 3, size: 24}
-inputs:
-  x: {shape: [1, 8, $size, $size]}
-stages:
-  - name: conv
-    kind: network
-    reads: x
-    writes: y
-    layers: [conv2d: {out_channels: 8, kernel: $kernel, padding: same}]
-run: {frames: 8, warmup: 1, timing: event}
-"""
-
-KERNELS = """experiment: kernels
-pipeline: conv.yaml
-vary:
-  kernel: [1, 3, 5, 7]
-trials: 1
-"""
-
-
-class sweeps(CompareCase):
-    def setUp(self):
-        super().setUp()
-        self.pipeline(CONVOLUTION, "conv.yaml")
-
-    def test_figures_stand_against_the_parameter(self):
-        result = self.result(text=KERNELS)
-        self.assertEqual(result["swept"], {"parameter": "kernel", "time_is": "device_time"})
-        self.assertEqual([point["value"] for point in result["sweep"]], [1, 3, 5, 7])
-        for point in result["sweep"]:
-            self.assertEqual(point["flops"], 8 * 24 * 24 * (2 * 8 * point["value"] ** 2 + 1))
-            self.assertGreater(point["time"], 0)
-        findings = " ".join(found["text"] for found in result["findings"])
-        self.assertNotIn("outputs of", findings)
-
-
 TOGETHER = """experiment: beside
 together:
   - name: camera
