@@ -44,7 +44,9 @@ NUMBER = re.compile(r"(?<![\w.'])\d+(?![\w.'])")
 CONDITION = re.compile(r"\b(?:if|while) \((?P<condition>(?:(?! = )[^;])*)\)(?= \S)")
 EARLY_EXIT = re.compile(r"^ *if \(.*\) (?:return\b.*|continue|break|throw\b.*);$")
 STATEMENT = re.compile(r"^ *(?:\+\+|--|\*)?[A-Za-z_][\w:.>()\[\]-]*(?:(?: [-+*/|&]?= |[(.]).*)?;$")
-KEYWORDS = re.compile(r"^ *(?:return|using|static|const|auto|typedef|template|friend|throw|goto)\b")
+# Not removed: other statements and declarations, and assignments of texts such as helps.
+KEPT = re.compile(r"^ *(?:return|using|static|const|auto|typedef|template|friend|throw|goto)\b"
+                  r"|.* = [{}, ]*;$")
 NO_BODY = re.compile(r"\b(?:namespace|class|struct|union|enum)\b[^()=]*$")
 
 
@@ -105,7 +107,7 @@ def mutations(line, code, before):
         if balanced(code[begin:end]):
             found.append(f"{line[:begin]}!({line[begin:end]}){line[end:]}")
     whole = before.rstrip().endswith((";", "{", "}", ":")) or not before.strip()
-    if whole and balanced(code) and not KEYWORDS.match(code):
+    if whole and balanced(code) and not KEPT.match(code):
         if EARLY_EXIT.match(code.rstrip()) or STATEMENT.match(code.rstrip()):
             found.append("")
     return found
@@ -151,7 +153,8 @@ def folders_of(path, root):
     for test in (root / "tests").rglob("*.[ch]pp"):
         folder = test.relative_to(root / "tests").parts[0]
         seen[folder] += test.read_text(encoding="utf-8").count(f'#include "{product}')
-    others = [folder for folder, count in seen.most_common() if count and folder != "bench"]
+    others = [folder for folder, count in seen.most_common()
+              if count and folder not in ("bench", "browser")]
     folders = [own, *others, "cli"] + ["models"] * path.startswith("stages/nn/")
     return [folder for folder in dict.fromkeys(folders)
             if (root / "tests" / folder / "CMakeLists.txt").is_file()]
