@@ -1,5 +1,5 @@
-"""How often two equal configurations are called different: by `graphline compare`, and by comparing
-the means of two runs with the noise of their frames.
+"""The rate of false verdicts on two equal configurations: of `graphline compare`, and of a
+comparison of two means by the noise of their frames.
 
 usage: false_verdicts.py GRAPHLINE [--experiments N]
 
@@ -32,7 +32,7 @@ configurations: [{name: one}, {name: other}]
 
 
 def means_differ(a, b):
-    """Whether Welch's test at 5 % tells the means of two samples apart."""
+    """Whether the means of two samples differ by Welch's test at 5 %."""
     error = math.sqrt(statistics.variance(a) / len(a) + statistics.variance(b) / len(b))
     return abs(statistics.fmean(a) - statistics.fmean(b)) > 1.96 * error
 

@@ -1,6 +1,6 @@
-// What Graphline itself costs per frame: six empty CPU stages, a chain with one diamond
-// (a -> b -> {c, d} -> e -> f), one frame at a time, beside a hand-written oneTBB flow graph of the
-// same shape in the same process. All take turns in random order; figures are medians.
+// Graphline's own cost per frame: six empty CPU stages, a chain with one diamond
+// (a -> b -> {c, d} -> e -> f), one frame at a time, compared with a hand-written oneTBB flow graph
+// of the same shape in the same process, interleaved in random order. Prints medians.
 //
 //   frame_cost_bench [--frames N] [--repetitions N]
 
@@ -51,14 +51,14 @@ session make_session(device& d, const stage_registry& registry, strategy how, st
   return session(std::move(p), d);
 }
 
-/// Nanoseconds a frame of one run, from its first frame's begin to its last one's end.
+/// Nanoseconds per frame of a run, from the begin of its first frame to the end of its last.
 double run_once(session& s, timing_method method) {
   const run_record record = record_of(s, {.timing = method});
   return static_cast<double>(record.frames.back().end - record.frames.front().begin) /
          static_cast<double>(record.frames.size());
 }
 
-/// Nanoseconds a frame of the flow graph.
+/// Nanoseconds per frame of the flow graph.
 double run_flow_graph(std::int64_t frames) {
   namespace flow = oneapi::tbb::flow;
   using node_type = flow::continue_node<flow::continue_msg>;

@@ -1,6 +1,6 @@
-// Settles on a GPU what documentation leaves open: one probe a process, so that one that crashes or
-// hangs costs no other's facts. Prints a line of JSON for each fact. Exit status: 0 it was done, 1
-// it failed, 2 there is no such probe.
+// Measures on a GPU what documentation leaves open: one probe per process, so that a crash or hang
+// loses no other facts. Prints each fact as a line of JSON. Exit status: 0 done; 1 the probe
+// failed; 2 there is no such probe.
 
 #include <fmt/format.h>
 

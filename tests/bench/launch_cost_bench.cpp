@@ -1,7 +1,7 @@
-// What launching a device stage costs the host through Graphline, beside the bare calls it is made
-// of: under timing `none` a graph launch, under `event` that between two timed events. On `cuda`
-// the bare calls are CUDA's own, on `host` those of the device interface. The variants take turns
-// in random order; a figure is the median over the blocks. Prints JSON.
+// Host cost of launching a device stage through Graphline, compared with the bare calls: a graph
+// launch (timing `none`), and a graph launch between two timed events (`event`). On `cuda` the bare
+// calls are CUDA's, on `host` those of the device interface. Variants are interleaved in random
+// order; results are medians over the blocks. Prints JSON.
 //
 //   launch_cost_bench [--device DEVICE] [--blocks N] [--launches N]
 
@@ -47,7 +47,7 @@ stage_spec fill_spec(const char* name, const char* reads, const char* writes) {
   return stage;
 }
 
-/// One kind of stage, for every device: it sets a kilobyte, the least work that makes a graph.
+/// A kind of stage for every device: it fills a kilobyte, the least work that makes a graph.
 stage_registry fill_registry() {
   stage_kind kind;
   kind.name = "fill";
@@ -68,8 +68,8 @@ stage_registry fill_registry() {
   return registry;
 }
 
-/// Three such stages, one after the other in one stream. The first two are like any within a path;
-/// the last one also marks the frame's end. `registry` must outlive the plan.
+/// Three such stages in one stream; the last one also ends the frame. `registry` must outlive the
+/// plan.
 plan fill_plan(const stage_registry& registry, const std::string& backend) {
   pipeline_spec spec;
   spec.name = {"fills"};
@@ -85,7 +85,7 @@ plan fill_plan(const stage_registry& registry, const std::string& backend) {
   return result;
 }
 
-/// A way to launch a stage, and nanoseconds a launch for each block.
+/// A way to launch a stage, and the nanoseconds per launch of each block.
 struct variant {
   const char* name;
   std::function<void(std::int64_t index)> launch;
@@ -99,7 +99,7 @@ struct variant {
   }
 };
 
-/// Launches a stage through Graphline, as its executors do.
+/// Launches a stage like Graphline's executors.
 class framework_launch {
  public:
   framework_launch(device& d, prepared_pipeline& pipeline, bound_stage& stage, timing_method method,
@@ -118,7 +118,7 @@ class framework_launch {
 
 void run_block(device& d, variant& v, int launches) {
   d.synchronize(wait_mode::block);
-  v.launch(0);  // the first after a wait finds the device asleep
+  v.launch(0);  // the first launch after a wait wakes the device
   const nanoseconds begin = now();
   for (int i = 0; i < launches; ++i) v.launch(i);
   const nanoseconds end = now();

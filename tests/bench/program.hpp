@@ -14,8 +14,8 @@
 
 namespace graphline {
 
-/// A pipeline file ready to run on a device, its own settings changed by `change` where that is
-/// given. `stages` must outlive it, and so must `on`.
+/// A prepared session of a pipeline file, with settings adjusted by `change`, if given.
+/// @pre `stages` and `on` outlive it
 inline session session_of_file(const std::string& path, device& on, const stage_registry& stages,
                                const std::function<void(settings&)>& change = {}) {
   const std::string backend = on.properties().backend;
@@ -27,15 +27,14 @@ inline session session_of_file(const std::string& path, device& on, const stage_
   return session(std::move(p), on);
 }
 
-/// The record of a run that went well; throws `run_error` otherwise.
+/// The record of a run. @throws run_error if the run failed
 inline run_record record_of(session& s, const run_options& options) {
   run_record record = s.run(options);
   if (record.failure) throw run_error(*record.failure);
   return record;
 }
 
-/// A program's `main`: reads the command line and returns the status of `body`, or that of an
-/// error.
+/// A program's `main`: parses the command line; returns the status of `body` or of an error.
 inline int run_program(CLI::App& program, int argc, char** argv, const std::function<int()>& body) {
   try {
     program.parse(argc, argv);

@@ -1,6 +1,6 @@
-// Whether a long run holds more than a short one, other than what it recorded: bytes per frame,
-// file descriptors and threads, after a few frames and after many, without timing and with events,
-// with 1 and 4 frames in flight. Exit status 1 where something grows.
+// Compares the resources of a long run with those of a short one, besides the record: bytes per
+// frame, file descriptors and threads, without timing and with events, with 1 and 4 frames in
+// flight. Exit status 1 if one grows.
 //
 //   soak PIPELINE.yaml [--frames N] [--few N] [--device DEVICE]
 
@@ -26,7 +26,7 @@ struct settings_given {
   std::int64_t few = 10'000;
 };
 
-/// What this process holds.
+/// The resources of this process.
 struct holding {
   double bytes = 0;  ///< of the heap
   std::int64_t descriptors = 0;
@@ -45,7 +45,7 @@ holding held_now() {
           .threads = entries("/proc/self/task")};
 }
 
-/// What one run left: with its record, and after the record is gone.
+/// The resources after a run, with its record and without it.
 struct run_left {
   double bytes_per_frame = 0;  ///< of the record
   holding after;
@@ -62,9 +62,9 @@ run_left run_once(session& s, timing_method method, std::int64_t frames) {
   return left;
 }
 
-/// A row of the table; true where many frames left no more than few.
+/// Prints a row of the table; true if many frames leave no more than few.
 bool compare(session& s, timing_method method, const settings_given& given) {
-  run_once(s, method, given.few);  // what a first run sets up stays
+  run_once(s, method, given.few);  // a first run allocates what stays
   const run_left few = run_once(s, method, given.few);
   const run_left many = run_once(s, method, given.frames);
   const double kept = many.after.bytes - few.after.bytes;
@@ -73,7 +73,7 @@ bool compare(session& s, timing_method method, const settings_given& given) {
              kept, few.after.descriptors, many.after.descriptors, few.after.threads,
              many.after.threads);
   std::fflush(stdout);
-  // A hundredth of a byte per frame is far less than the least object that a frame could leave.
+  // Any leaked object takes far more than a hundredth of a byte per frame.
   const double frames = static_cast<double>(given.frames);
   return many.bytes_per_frame <= few.bytes_per_frame + 1 && kept <= 0.01 * frames + 65'536 &&
          many.after.descriptors == few.after.descriptors && many.after.threads == few.after.threads;

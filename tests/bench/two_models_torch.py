@@ -20,7 +20,7 @@ import torch
 
 DTYPES = {"float32": torch.float32, "tf32": torch.float32, "float16": torch.float16,
           "bfloat16": torch.bfloat16}
-# By name: compiled how, as CUDA graphs, channels last.
+# Modes by name: compiler mode, whether as CUDA graphs, whether channels last.
 MODES = {"eager": (None, False, False),
          "eager, channels last": (None, False, True),
          "graphs": (None, True, False),
@@ -52,7 +52,7 @@ def sequence(folder, stage, layers):
 
 
 def networks(folder):
-    """Both networks in float32. Sizes come from the weights, values a moment later."""
+    """Both networks in float32, with sizes from the weights; values follow."""
     nn = torch.nn
     first = read_tensor(folder, "weight.backbone.0.weight").shape
     second = read_tensor(folder, "weight.backbone.2.weight").shape
@@ -69,7 +69,7 @@ def networks(folder):
 
 
 class Converted(torch.nn.Module):
-    """Takes a float32 image into the precision, as every frame of the pipeline does."""
+    """Converts a float32 image to the precision, as every frame of the pipeline does."""
 
     def __init__(self, network, dtype, channels_last):
         super().__init__()
@@ -95,7 +95,7 @@ class Mode:
         self.image = read_tensor(options.tensors, "input.image").to(options.device)
         self.compiled = compiled is not None
         if compiled:
-            # Otherwise each frame copies it to where the compiler's graph reads.
+            # Otherwise each frame copies it to the input of the compiler's graph.
             torch._dynamo.mark_static_address(self.image)
             backbone = torch.compile(backbone, mode=compiled, fullgraph=True)
             head = torch.compile(head, mode=compiled, fullgraph=True)
@@ -124,7 +124,7 @@ class Mode:
             second.replay()
             return score
 
-        # The graphs read and write these tensors: they must stay.
+        # Kept alive: the graphs read and write these tensors.
         self.kept = (features, score)
         self.backbone, self.head = first.replay, replay_head
 
@@ -160,7 +160,7 @@ def relative_error(score, expected):
 
 
 def set_up(name, options, expected):
-    """The mode, or None after saying why it cannot be had here."""
+    """The mode, or None after printing why it is unavailable."""
     if MODES[name][0] and not hasattr(torch, "compile"):
         tell(mode=name, unavailable=f"PyTorch {torch.__version__} has no torch.compile")
         return None
@@ -178,8 +178,8 @@ def set_up(name, options, expected):
         mode = Mode(name, options)
         _, score = block(mode, options)
         error = relative_error(score, expected)
-    except Exception as reason:  # whatever a compiler throws: the other modes go on
-        # A compiler's first line may only say that what follows was raised.
+    except Exception as reason:  # any error of a compiler: other modes continue
+        # The first line of a compiler's error may have no reason.
         lines = [line.strip() for line in str(reason).splitlines() if line.strip()]
         tell(mode=name, unavailable=f"{type(reason).__name__}: {' '.join(lines[:2])}"[:300])
         return None

@@ -1,4 +1,4 @@
-// Copies of what reports are made of, with memory that runs out at each of their allocations.
+// Copies of report data, with each of their allocations failing.
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include "framework/report/document.hpp"
 
 namespace {
-long left = -1;  // allocations until one fails; negative: none does
+long left = -1;  // allocations until one fails; negative: none fails
 }
 
 #pragma GCC diagnostic ignored "-Wmismatched-new-delete"
@@ -31,7 +31,7 @@ void operator delete(void* p, std::size_t) noexcept {
 namespace graphline {
 namespace {
 
-/// How many allocations `copy` makes, each of which has failed once.
+/// Makes each allocation of `copy` fail once; returns their number.
 template <class Copy>
 long allocations_of(Copy copy) {
   for (long n = 0;; ++n) {

@@ -1,12 +1,11 @@
-// Preloaded into a program (LD_PRELOAD), makes one of its calls fail as the system may make it
-// fail.
+// Preloaded into a program (LD_PRELOAD), makes one of its calls fail as the system may.
 //
 //   FAULT_CALL   which: memory, write, open, read, fsync, close, rename, ftruncate or thread
-//   FAULT_NTH    the how many-eth of these since main began, from 1; 0 for none
-//   FAULT_AFTER  set: all that follow fail too
-//   FAULT_COUNT  a file that gets the number of these calls at the end
+//   FAULT_NTH    which of these since main began, from 1; 0 for none
+//   FAULT_AFTER  set: all later ones fail too
+//   FAULT_COUNT  a file to write the number of these calls to
 //
-// Of a crash it writes to standard error through which libraries it came.
+// After a crash it prints the libraries on the call stack to standard error.
 
 #include <dlfcn.h>
 #include <execinfo.h>
@@ -24,7 +23,7 @@
 #include <cstdlib>
 #include <cstring>
 
-// The C library's own allocator by its second names: looking up the first would allocate.
+// Alternative names of the C library's allocator: looking up the usual ones would allocate.
 extern "C" {
 void* __libc_malloc(std::size_t);
 void* __libc_calloc(std::size_t, std::size_t);
@@ -43,7 +42,7 @@ const char* call = "";
 long nth = 0;
 bool after = false;
 
-/// Whether this call of a kind is one to fail.
+/// Whether this call must fail.
 bool fails(const char* kind) noexcept {
   if (!begun.load(std::memory_order_relaxed) || std::strcmp(call, kind) != 0) return false;
   const long number = calls.fetch_add(1) + 1;
@@ -77,7 +76,7 @@ void tell_crash(int signal) {
 
 int counted_main(int argc, char** argv, char** environment) {
   void* frame = nullptr;
-  ::backtrace(&frame, 1);  // the first takes memory
+  ::backtrace(&frame, 1);  // the first call allocates
   ::signal(SIGSEGV, tell_crash);
   ::signal(SIGABRT, tell_crash);
   if (const char* which = std::getenv("FAULT_CALL")) call = which;

@@ -26,7 +26,7 @@ CALLS = ("memory", "write", "open", "read", "fsync", "close", "rename", "ftrunca
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 STATUSES = (0, 1, 2, 3, 130)
 
-# Crashes that are not ours to mend, by the library that they came through.
+# Crashes inside libraries, which Graphline cannot fix.
 THIRD_PARTY = {
     "libdnnl.so": "oneDNN crashes where one of its allocations fails",
     "directory_iterator": "the C++ library ends the process where it cannot list a folder for want "
@@ -60,12 +60,12 @@ vary: {in_flight: [1, 2]}
 trials: 2
 frames: 6
 """
-UNFINISHED = ".*.graphline-*"  # a result that is being written
+UNFINISHED = ".*.graphline-*"  # unfinished results
 OUTPUTS = {"--json": "r.json", "--csv": "r.csv", "--html": "r.html"}
 
 
 class Command:
-    """One command line, and what its files must be afterwards."""
+    """A command line, and the required state of its files afterwards."""
 
     def __init__(self, *words, outputs=(), store=False):
         self.words = words
@@ -93,11 +93,11 @@ COMMANDS = {
 
 
 class Trouble(Exception):
-    """What must hold does not."""
+    """A requirement is violated."""
 
 
 class Workplace:
-    """A folder with a pipeline, results from before and a program to be driven."""
+    """A folder with a pipeline, older results and the program under test."""
 
     def __init__(self, folder, program, shim):
         self.folder, self.program, self.shim = pathlib.Path(folder), program, shim
@@ -117,7 +117,7 @@ class Workplace:
             raise Trouble(f"{words} without a fault: {done.returncode}\n{done.stderr}")
 
     def restore(self):
-        """Makes the files as they were before the program was ever run."""
+        """Restores the files to their state before the first run."""
         for output in OUTPUTS.values():
             (self.folder / output).write_text("{}" if output.endswith("json") else "before")
         (self.folder / "e.trials").write_bytes(self.trials)
@@ -126,14 +126,14 @@ class Workplace:
             unfinished.unlink()
 
     def run(self, command, **faults):
-        """The ended program, after faults of its calls."""
+        """Runs the program with failing calls."""
         self.restore()
         return subprocess.run([self.program, *command.line()], cwd=self.folder, timeout=60,
                               capture_output=True, text=True, errors="replace",
                               env=self.environment(LD_PRELOAD=str(self.shim), **faults))
 
     def run_signalled(self, command, number, delay):
-        """The ended program, sent a signal after so many seconds."""
+        """Runs the program and sends it a signal after `delay` seconds."""
         self.restore()
         with subprocess.Popen([self.program, *command.line()], cwd=self.folder, text=True,
                               errors="replace", stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -156,8 +156,8 @@ class Workplace:
         return int(counted.read_text())
 
     def check(self, command, call, done):
-        """Raises `Trouble` where something that must hold does not. The name of what is to blame,
-        if it is none of ours."""
+        """Raises `Trouble` if a requirement is violated. Returns the cause outside of Graphline, if
+        there is one."""
         unheard = -done.returncode in SIGNALS and not done.stderr and not done.stdout
         if done.returncode not in STATUSES and not unheard:
             came_through = done.stderr + self.innermost_function(done.stderr)
@@ -180,7 +180,7 @@ class Workplace:
         return "the signal came before main" if unheard else None
 
     def innermost_function(self, stderr):
-        """The program's own function that a crash came from, by name."""
+        """The name of the program's function that crashed."""
         frame = re.search(re.escape(self.program.name) + r"\(\+(0x[0-9a-f]+)\)", stderr)
         if not frame:
             return ""
@@ -200,8 +200,8 @@ class Workplace:
             raise Trouble(f"{path.name} is not whole")
 
     def check_store(self):
-        """Trials from before, or those of a store begun anew, each of them whole. Where the new one
-        did not get as far as its header, those from before are in NAME.previous."""
+        """The older trials, or those of a new store; all are complete. If the new store lacks its
+        header, the older trials are in NAME.previous."""
         path = self.folder / "e.trials"
         if not path.exists() or not path.read_bytes():
             path = self.folder / "e.trials.previous"
@@ -212,20 +212,20 @@ class Workplace:
 
 
 def heed_signals():
-    """Whoever runs this script may ignore them, as nohup does."""
+    """Restores signals that the parent ignores, as nohup does."""
     for number in SIGNALS:
         signal.signal(number, signal.SIG_DFL)
 
 
 def spread(count, most):
-    """At most so many of 1 to count, near the start and the end in any case."""
+    """At most `most` of 1 to `count`, including those near the start and the end."""
     if count <= most:
         return list(range(1, count + 1))
     return sorted({1 + round(i * (count - 1) / (most - 1)) for i in range(most)})
 
 
 def faults_of(place, command, call, most, nth):
-    """What there is to try of a call: each fault's name and how to run the command with it."""
+    """The faults of a call: name, and how to run the command with it."""
     if call == SIGNAL:
         began = time.monotonic()
         place.run(command)
@@ -243,7 +243,7 @@ def faults_of(place, command, call, most, nth):
 
 
 def drive(place, name, calls, most, nth):
-    """All faults of a command; how many there were, what failed, and whom it was up to."""
+    """Tries all faults of a command: their number, the failures, and those with another cause."""
     command, tried, troubles, others = COMMANDS[name], 0, [], {}
     for call in calls:
         for fault, run in faults_of(place, command, call, most, nth):

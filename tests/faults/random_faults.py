@@ -219,7 +219,7 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "seeded",
                         help="folder for the copy and its build")
     parser.add_argument("--limit", type=int, default=900,
-                        help="seconds after which the tests of a folder count as hanging")
+                        help="seconds until the tests of a folder count as hanging")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="of the build")
     parser.add_argument("--list", action="store_true", help="only print the faults")
     given = parser.parse_args()

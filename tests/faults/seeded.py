@@ -1,8 +1,8 @@
-"""Puts the faults of seeded.txt into the product, one at a time, and runs the tests that must catch
-each: a test fails, crashes or never ends.
+"""Applies the faults of seeded.txt to the product, one at a time, and runs the tests that must
+catch each: a test fails, crashes or hangs.
 
-The tree is copied, configured and built in a folder that is kept, so that a second run starts
-quickly. Each result is printed, and added to a file, as soon as it is known.
+Works on a copy of the tree with its own build; both are kept, so the next run starts quickly. Each
+result is printed, and appended to a file, as soon as it is known.
 
 usage: seeded.py --check
        seeded.py [--build DIR] [--from N] [--only N] [--results FILE [--missed]] [--limit SECONDS]
@@ -29,17 +29,17 @@ WANTED = 95  # percent of the faults that are not equivalent
 CAUGHT, MISSED, EQUIVALENT, BROKEN = "caught", "MISSED", "equivalent", "BROKEN"
 
 FAILED_TEST = re.compile(r"Test +#\d+: (\S+).*?\*\*\*(?!Skipped)(\w+)")
-# What CMake says where a test program cannot even list its tests.
+# CMake's message if a test program cannot list its tests.
 NO_LIST_OF_TESTS = "Error running test executable"
 
 
 class Trouble(Exception):
-    """What keeps the faults from being tried."""
+    """A reason why faults cannot be tried."""
 
 
 @dataclasses.dataclass
 class Fault:
-    """One of the list, from 1."""
+    """An entry of the list, numbered from 1."""
     number: int
     path: str
     folder: str
@@ -58,13 +58,13 @@ class Fault:
         return (root / self.path).read_text(encoding="utf-8")
 
     def place(self, root):
-        """FILE:LINE, or the file alone where the fragment is not in it."""
+        """FILE:LINE, or the file alone if the fragment is not in it."""
         text = self.text(root)
         at = text.find(self.old)
         return self.path if at < 0 else f"{self.path}:{text.count(chr(10), 0, at) + 1}"
 
     def wrong(self, root):
-        """Why it cannot be put in, in words; empty where it can."""
+        """Why it cannot be applied, in words; else empty."""
         if not self.old:
             return "it has no '-' line"
         if self.new is None:
@@ -80,7 +80,7 @@ class Fault:
 
 
 def read_list(text):
-    """The faults of a list. Raises `Trouble` for a line that belongs to none."""
+    """The faults of a list. Raises `Trouble` for a line that is not part of one."""
     faults, current = [], None
     for number, line in enumerate(text.splitlines(), 1):
         if line.startswith("#"):
@@ -105,7 +105,7 @@ def read_list(text):
 
 
 def check(faults, root):
-    """Names every entry that cannot be put in; how many there are."""
+    """Prints every entry that cannot be applied; returns their number."""
     wrong = 0
     seen = set()
     for fault in faults:
@@ -118,8 +118,8 @@ def check(faults, root):
 
 
 def copy_tree(root, to):
-    """Makes `to` a copy of all files that git does not ignore. What is the same stays untouched, so
-    that it is not compiled again."""
+    """Makes `to` a copy of all files that git does not ignore. Equal files stay untouched, so that
+    they do not compile again."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=root, check=True, capture_output=True, text=True).stdout.split("\0")
@@ -137,7 +137,7 @@ def copy_tree(root, to):
 
 
 def run(words, limit=None, **options):
-    """Status and output of a program; None as status where it was ended after `limit` seconds."""
+    """Status and output of a program; the status is None if it was killed after `limit` seconds."""
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           errors="replace", start_new_session=True, **options) as process:
         try:
@@ -152,7 +152,7 @@ def run(words, limit=None, **options):
 
 
 class Workplace:
-    """A copy of the tree and its build, with `cuda` only where a fault is in code for it."""
+    """A copy of the tree and its build, with the cuda device only if a fault needs it."""
 
     def __init__(self, folder, limit, jobs, cuda):
         self.source, self.build = folder / "source", folder / "build"
@@ -161,7 +161,7 @@ class Workplace:
                             "CCACHE_NOHASHDIR": "1"}
 
     def prepare(self, folders):
-        """Copies, configures and builds; all must pass without a fault."""
+        """Copies, configures, builds and tests; all tests must pass without a fault."""
         self.source.mkdir(parents=True, exist_ok=True)
         copy_tree(ROOT, self.source)
         frontend = self.source / "build" / "cudnn_frontend"
@@ -236,7 +236,7 @@ def say(line):
 
 
 class Results:
-    """What became of faults, in this run and in those before that wrote to the same file."""
+    """Verdicts on faults, of this run and of earlier ones with the same file."""
 
     def __init__(self, path):
         self.path, self.verdicts = path, {}
@@ -254,7 +254,7 @@ class Results:
                                    "seconds": round(seconds, 1), "fault": fault.key()}) + "\n")
 
     def end(self, faults):
-        """Says how many were caught; the status of the program."""
+        """Prints how many were caught; returns the exit status."""
         found = [EQUIVALENT if fault.equivalent else self.verdicts.get(json.dumps(fault.key()))
                  for fault in faults]
         for fault, verdict in zip(faults, found):
@@ -282,24 +282,24 @@ def try_faults(place, faults, results):
 
 
 def interrupt(*_):
-    """Ends the program as Ctrl-C does, so that the source is restored."""
+    """Ends the program like Ctrl-C, so that the source is restored."""
     raise KeyboardInterrupt
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
-    parser.add_argument("--check", action="store_true", help="only whether each can be put in")
+    parser.add_argument("--check", action="store_true", help="only check that each can be applied")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "seeded",
                         help="folder for the copy and its build")
-    parser.add_argument("--from", type=int, default=1, dest="first", help="go on at this one")
-    parser.add_argument("--only", type=int, help="try this one alone")
-    parser.add_argument("--results", type=pathlib.Path, help="file to which results are added")
+    parser.add_argument("--from", type=int, default=1, dest="first", help="start with this one")
+    parser.add_argument("--only", type=int, help="try only this one")
+    parser.add_argument("--results", type=pathlib.Path, help="file to append results to")
     parser.add_argument("--missed", action="store_true",
-                        help="try only those that --results does not hold as caught")
+                        help="try only those that are not caught in --results")
     parser.add_argument("--limit", type=int, default=900,
-                        help="seconds after which the tests of a folder count as hanging")
+                        help="seconds until the tests of a folder count as hanging")
     parser.add_argument("folders", nargs="*", metavar="FOLDER",
-                        help="try only those that the tests of this folder must catch")
+                        help="try only faults that the tests of this folder must catch")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="of the build")
     given = parser.parse_args()
     signal.signal(signal.SIGTERM, interrupt)
@@ -307,7 +307,7 @@ def main():
         faults = read_list(LIST.read_text(encoding="utf-8"))
         wrong = check(faults, ROOT)
         if given.check or wrong or not faults:
-            say(f"{len(faults)} faults, {wrong} of which cannot be put in")
+            say(f"{len(faults)} faults, {wrong} of which cannot be applied")
             return 1 if wrong or not faults else 0
         chosen = [fault for fault in faults
                   if (fault.number == given.only if given.only else fault.number >= given.first)]

@@ -1,4 +1,4 @@
-"""The Git commit that a build tells: of a repository, of one with changes, and of an archive.
+"""The Git commit of a build: from a repository, from one with changes, and from an archive.
 
 usage: commit_test.py CMAKE SCRIPT
 """

@@ -1,8 +1,8 @@
 """The floors of the source tree: which folder may include what.
 
-A file includes only from its own folder and from floors below; folders on one floor do not know
-each other. Libraries that only some places may know are listed too. A source includes the header
-of its own name before any other, so that compiling it shows whether that header stands alone.
+A file includes only from its own folder and from lower floors; folders on the same floor do not
+include each other. Some libraries and parts are reserved for some files. A source includes its own
+header first, so that compiling it shows whether that header compiles alone.
 """
 
 import pathlib
@@ -41,8 +41,8 @@ CUDA_STAGES = r"stages/(.*/)?cuda/|stages/.*_cuda\.(cu|cuh|cpp|hpp)$"
 # What brings the backends together.
 BUILTIN = r"framework/(device/builtin/|graphline\.hpp$)"
 
-# Folders and files of the project, as expressions, that only some files may include. Without a CUDA
-# toolkit the parts made for `cuda` are not compiled.
+# Parts of the project that only some files may include. Without a CUDA toolkit, parts for `cuda`
+# are not compiled.
 RESERVED = (
     (CUDA_STAGES, rf"{CUDA_STAGES}|stages/builtin\.cpp$"),
     ("framework/device/host/", rf"{BUILTIN}|framework/device/host/|tools/|{HOST_STAGES}"),
@@ -51,7 +51,7 @@ RESERVED = (
     (r"framework/graphline\.hpp", r"tools/"),
 )
 
-# Libraries, by what their headers are called, and the files that may include them.
+# Libraries, by the names of their headers, and the files that may include them.
 LIBRARIES = (
     ("yaml-cpp", r"yaml-cpp/", r"framework/spec/yaml_reader\.cpp$"),
     ("Boost", r"boost/", r"framework/analysis/(stats/confidence|run/lower_bound)\.cpp$"),
@@ -65,8 +65,8 @@ LIBRARIES = (
     ),
 )
 
-# Names that only some files may use. Whoever comes after the planner asks for a property of the
-# schedule, so that a new strategy is one new file in plan/schedules and a word.
+# Names that only some files may use. Code after the planner uses properties of the schedule, so
+# that a new strategy is one new file in plan/schedules and a word.
 NAMES = (
     (
         r"\b(strategy|graph_mode)::\w+",
@@ -89,7 +89,7 @@ def floor_of(folder, floors):
 
 
 def trouble_with(path, included, quoted):
-    """What is wrong with `path` including `included`, or None."""
+    """Why `path` may not include `included`, or None."""
     for name, header, allowed in LIBRARIES:
         if not quoted and re.match(header, included) and not re.match(allowed, path):
             return f"{name} is known only to files that match {allowed}"
@@ -110,7 +110,7 @@ def trouble_with(path, included, quoted):
 
 
 def violations(path, text):
-    """Every include in `text`, the content of `path`, that the floors forbid, as messages."""
+    """Messages on the forbidden includes in `text`, the content of `path`."""
     found = []
     for match in INCLUDE.finditer(text):
         why = trouble_with(path, match[2], match[1] == '"')
@@ -121,7 +121,7 @@ def violations(path, text):
 
 
 def name_violations(path, text):
-    """Every name in `text` that is kept to other files, as messages."""
+    """Messages on names in `text` that are reserved for other files."""
     found = []
     for name, allowed in NAMES:
         if re.match(allowed, path):
@@ -134,7 +134,7 @@ def name_violations(path, text):
 
 
 def own_header_violations(path, text, files):
-    """What is wrong with the first include of a source whose header is among `files`."""
+    """A message if a source does not include its own header, one of `files`, first."""
     own = re.sub(r"\.(cpp|cu)$", ".hpp", path)
     first = INCLUDE.search(text)
     if own == path or own not in files or (first and first[2] == own):

@@ -1,6 +1,5 @@
-"""Follows the links of the project's texts: a file that one names is there, and so is its heading.
-
-Links to other sites are not followed: what they lead to is not the project's.
+"""Checks that links in the project's Markdown files lead to existing files and headings. Links to
+other sites are not followed.
 """
 
 import pathlib

@@ -1,4 +1,4 @@
-"""The project's own files, found without git so that a plain copy of the tree is checked too."""
+"""The project's files, found without git, so that a plain copy of the tree can be checked too."""
 
 import os
 import pathlib
@@ -23,7 +23,7 @@ def cpp_files(root):
 
 
 def shell_scripts(root):
-    """Files that a shell runs, told by their first line."""
+    """Shell scripts, recognized by their first line."""
     return [path for path in files(root) if _is_shell(pathlib.Path(root, path))]
 
 

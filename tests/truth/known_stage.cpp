@@ -1,5 +1,4 @@
-// A device stage for `host` whose operations take a known time, so that what Graphline says of a
-// device can be compared with it.
+// A device stage for `host` whose operations take a known time, to compare with reported times.
 
 #include <framework/stage/plugin.hpp>
 

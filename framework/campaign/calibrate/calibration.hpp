@@ -3,10 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "framework/base/clock.hpp"
@@ -40,47 +38,6 @@ calibration_sizes sizes_for(const device_properties& device);
 /// A warning, with the remedy, that a tensor of this size may fit into caches; else empty.
 std::string doubt_of_caches(std::size_t bytes, const device_properties& device);
 
-/// A prepared, repeatable measurement of one or more ceilings.
-class ceiling_measurement {
- public:
-  virtual ~ceiling_measurement() = default;
-  ceiling_measurement(const ceiling_measurement&) = delete;
-  ceiling_measurement& operator=(const ceiling_measurement&) = delete;
-
-  /// For progress.
-  const std::string& name() const noexcept { return name_; }
-
-  /// Adds samples of each ceiling, after a warm-up; fewer if `stop`, which may be null, is raised.
-  /// @throws run_error if the device fails
-  virtual void add_samples(const stop_request* stop) = 0;
-
-  /// All samples so far.
-  const std::vector<ceiling_record>& ceilings() const noexcept { return ceilings_; }
-
-  /// The libraries used, with their versions, like those in run records.
-  const std::vector<std::pair<std::string, std::string>>& environment() const noexcept {
-    return environment_;
-  }
-
- protected:
-  explicit ceiling_measurement(std::string name) : name_(std::move(name)) {}
-
-  std::vector<ceiling_record> ceilings_;
-  std::vector<std::pair<std::string, std::string>> environment_;
-
- private:
-  std::string name_;
-};
-
-/// Host cost of launching, recording and waiting, by the host clock.
-std::unique_ptr<ceiling_measurement> measure_driver_costs(const calibration_sizes& sizes,
-                                                          device& d);
-
-/// Bandwidths between a device and pageable memory, by the host clock.
-/// @throws run_error if there is not enough memory
-std::unique_ptr<ceiling_measurement> measure_pageable_transfers(const calibration_sizes& sizes,
-                                                                device& d);
-
 /// A stage of a pipeline whose time gives a ceiling.
 struct measured_stage {
   ceiling what = ceiling::read;
@@ -97,27 +54,12 @@ struct ceiling_pipeline {
   std::vector<measured_stage> measured;
 };
 
-/// `copy`, then `read` of the copy, then `write` of another tensor of the same size.
-ceiling_pipeline memory_pipeline(const calibration_sizes& sizes);
-
-/// To the device and back, with pinned host memory.
-ceiling_pipeline transfer_pipeline(const calibration_sizes& sizes);
-
 /// A large convolution between two small ones, which convert tensors to and from its preferred type
 /// and layout.
 ceiling_pipeline convolution_pipeline(const calibration_sizes& sizes, precision p);
 
 /// The product of two square matrices, likewise between two small layers.
 ceiling_pipeline matmul_pipeline(const calibration_sizes& sizes, precision p);
-
-/// Ceilings from the times of a pipeline's stages, one per entry of `ceiling_pipeline::measured`.
-/// Plans and prepares the pipeline and runs one frame.
-/// @throws error if that fails
-/// @throws interrupted_error if `stop` is raised
-std::unique_ptr<ceiling_measurement> measure_pipeline(ceiling_pipeline pipeline,
-                                                      const calibration_sizes& sizes,
-                                                      const stage_registry& kinds, device& d,
-                                                      const stop_request* stop);
 
 struct calibration_options {
   const stop_request* stop = nullptr;

@@ -1,4 +1,4 @@
-// What the stamps of events are worth.
+// Probes of event time stamps.
 
 #include <algorithm>
 #include <array>
@@ -11,7 +11,7 @@
 namespace gpu_probe {
 namespace {
 
-/// The smallest difference between two of the values that is none of rounding; 0 where all agree.
+/// The smallest difference between two values beyond rounding; 0 if all agree.
 double smallest_step(std::vector<double> values) {
   constexpr double rounding = 0.5;  // ns, of a float of milliseconds
   std::ranges::sort(values);
@@ -23,14 +23,14 @@ double smallest_step(std::vector<double> values) {
   return std::isfinite(smallest) ? smallest : 0;
 }
 
-/// An event, and the host's time that it lies within.
+/// An event, and the interval of host time that contains it.
 struct bracketed {
   cudaEvent_t event = nullptr;
   double middle_us = 0;
   double width_us = std::numeric_limits<double>::infinity();
 };
 
-/// The event of the narrowest bracket of some.
+/// The event with the narrowest interval.
 bracketed bracket(cudaStream_t stream) {
   bracketed narrowest;
   for (int i = 0; i < 200; ++i) {
@@ -75,7 +75,7 @@ void probe_ticks() {
   check(cudaMemcpy(changes.data(), on_device, sizeof(changes), cudaMemcpyDeviceToHost),
         "cudaMemcpy");
   long long step = std::numeric_limits<long long>::max();
-  for (std::size_t i = 2; i < changes.size(); ++i) {  // the first may have been under way
+  for (std::size_t i = 2; i < changes.size(); ++i) {  // the first may be incomplete
     step = std::min(step, changes[i] - changes[i - 1]);
   }
   tell("globaltimer step", static_cast<double>(step), "ns");
@@ -134,7 +134,7 @@ void probe_negative_times() {
     float milliseconds = 0;
     const cudaError_t status = cudaEventElapsedTime(&milliseconds, second, first);
     tell(std::string(fact) + ", status", status_text(status));
-    static_cast<void>(cudaGetLastError());  // a status that was told stands in no later way
+    static_cast<void>(cudaGetLastError());  // clears the reported error
     tell(fact, static_cast<double>(milliseconds) * 1e3, "us");
   };
   backwards("100 us backwards on a stream", stream);

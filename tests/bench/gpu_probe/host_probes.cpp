@@ -1,4 +1,4 @@
-// Whom host functions hold up, what stack they have, and what captures stand.
+// Probes of host functions (which work they delay, their stack) and of captures.
 
 #include <pthread.h>
 
@@ -22,7 +22,7 @@ void call(cudaStream_t stream, cudaHostFn_t function, void* with = nullptr) {
   check(cudaLaunchHostFunc(stream, function, with), "cudaLaunchHostFunc");
 }
 
-/// Microseconds of the host until the stream has done all that `enqueue` gave to any.
+/// Host time in microseconds until the stream has done the work of `enqueue`.
 double until_done(cudaStream_t stream, const std::function<void()>& enqueue) {
   check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
   const double begin = now_us();
@@ -33,7 +33,7 @@ double until_done(cudaStream_t stream, const std::function<void()>& enqueue) {
   return us;
 }
 
-/// Microseconds in a graph until each of two branches is done. `first` and `second` enqueue them.
+/// Microseconds in a graph until each of two branches is done, which `first` and `second` enqueue.
 std::array<double, 2> branches(const std::function<void(cudaStream_t)>& first,
                                const std::function<void(cudaStream_t)>& second) {
   const cudaStream_t stream = make_stream();
@@ -63,7 +63,7 @@ struct stack_of_thread {
   std::size_t left = 0;
 };
 
-/// Fills a `stack_of_thread`; prints nothing, which a small stack might not stand.
+/// Fills a `stack_of_thread`. Printing could overflow a small stack.
 void measure_stack(void* into) {
   pthread_attr_t attributes;
   void* lowest = nullptr;

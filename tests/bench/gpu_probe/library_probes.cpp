@@ -1,4 +1,4 @@
-// Which libraries there are.
+// Probes of libraries.
 
 #include <cudnn.h>
 #include <cupti.h>

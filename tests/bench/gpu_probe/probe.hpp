@@ -1,7 +1,6 @@
 #pragma once
 
-// What the probes share. Each probe is run in a process of its own and leaves it to the end of that
-// process to free what it made.
+// Shared by the probes. Each runs in its own process, whose end frees its resources.
 
 #include <cuda_runtime_api.h>
 
@@ -10,11 +9,11 @@
 
 namespace gpu_probe {
 
-/// Prints one fact as a line of JSON, at once: a later crash takes none of those before.
+/// Prints a fact as a line of JSON, flushed, so that a later crash does not lose it.
 void tell(const std::string& fact, double value, const std::string& unit);
 void tell(const std::string& fact, const std::string& text);
 
-/// Throws `graphline::cuda_error` unless it is cudaSuccess.
+/// @throws graphline::cuda_error unless the status is cudaSuccess
 void check(cudaError_t status, const char* call);
 
 /// "cudaSuccess", "cudaErrorStreamCaptureUnjoined (904)".
@@ -23,25 +22,25 @@ std::string status_text(cudaError_t status);
 cudaStream_t make_stream();
 cudaEvent_t make_event(unsigned flags = cudaEventDefault);
 void record(cudaEvent_t event, cudaStream_t stream);
-/// As a node of the graph that is being captured, which stamps at every launch.
+/// Records an event as a node of the captured graph, at every launch.
 void record_in_graph(cudaEvent_t event, cudaStream_t stream);
-/// What the stream is given from now on waits for what the other one has been given.
+/// Makes later work of the stream wait for all earlier work of the other one.
 void join(cudaStream_t stream, cudaStream_t other);
-/// Asks once. That it was not yet done is no error that a later call would find.
+/// Polls once, and clears the status "not ready".
 bool is_done(cudaEvent_t event);
-/// From one event to another that the host need not have waited for.
+/// Time between two events, which the host need not have waited for.
 double microseconds(cudaEvent_t from, cudaEvent_t to);
 
-/// The graph of what `enqueue` gives the stream.
+/// Captures the work of `enqueue`.
 cudaGraph_t captured(cudaStream_t stream, const std::function<void()>& enqueue);
-/// Ready to be launched, and uploaded.
+/// Instantiates and uploads a graph.
 cudaGraphExec_t executable(cudaGraph_t graph, cudaStream_t stream);
 
-/// Of the host's steady clock.
+/// The host's steady clock.
 double now_us();
 
-/// Enqueue one kernel each: one that does nothing; one that is busy for so long;
-/// one that writes the first `count` changes of %globaltimer.
+/// Each enqueues a kernel: an empty one; one that is busy for a given time; one that writes the
+/// first `count` changes of %globaltimer.
 void enqueue_empty(cudaStream_t stream);
 void enqueue_busy(cudaStream_t stream, long long nanoseconds);
 void enqueue_timer_changes(cudaStream_t stream, long long* to, int count);

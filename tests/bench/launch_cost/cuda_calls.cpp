@@ -12,7 +12,7 @@ bare_calls cuda_calls(const graphline::bound_stage& stage) {
   const auto stream = static_cast<cudaStream_t>(stage.on->native());
   const cudaGraphExec_t executable =
       dynamic_cast<const graphline::cuda_graph_exec&>(*stage.executable).handle();
-  // They stay until the program ends.
+  // Never destroyed.
   cudaEvent_t begin = nullptr;
   cudaEvent_t end = nullptr;
   check_cuda(cudaEventCreate(&begin), "cudaEventCreate", "the bare calls");
