@@ -13,7 +13,7 @@ import tempfile
 import time
 import unittest
 
-BUILD, SOURCE = sys.argv[1], pathlib.Path(sys.argv[2])
+BUILD, SOURCE = sys.argv[1], pathlib.Path(sys.argv[2]).resolve()
 
 # Says that it has a GPU and all precisions, and computes on `host` in float32.
 PRETENDING = """#!{python}
@@ -45,9 +45,35 @@ else:
     sys.exit(1)
 """
 
-def gpu_check(*words, build=BUILD):
+LISTING = """#!/bin/sh
+[ "$1" != devices ] || printf 'cuda     Pretended, 1 GiB\\nhost     Pretended, 1 GiB\\n'
+echo "ran: $*"
+"""
+
+# One probe crashes after its first fact, one hangs after it, one fails.
+PROBE = """#!/bin/sh
+echo '{"fact": "'$1'", "value": 1024, "unit": "ns"}'
+case $1 in
+  libraries) echo '{"fact": "NVRTC is missing", "text": "'$(seq 400)' Install it"}' ;;
+  drift) kill -SEGV $$ ;;
+  record_nodes) sleep 60 ;;
+  negative_times) echo 'gpu_probe: no stream' >&2; exit 1 ;;
+esac
+"""
+
+
+def gpu_check(*words, build=BUILD, **more):
     command = [sys.executable, str(SOURCE / "tools" / "gpu_check"), "--build", str(build)]
-    return subprocess.run([*command, *map(str, words)], capture_output=True, text=True, timeout=240)
+    return subprocess.run([*command, *map(str, words)], capture_output=True, text=True,
+                          timeout=240, **more)
+
+
+def add_program(folder, name, text):
+    """Adds a program to a made-up build."""
+    path = folder / "bin" / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
 
 
 class Case(unittest.TestCase):
@@ -57,13 +83,6 @@ class Case(unittest.TestCase):
         folder = tempfile.TemporaryDirectory(prefix="gpu_check_test_")
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
-
-    def script(self, name, text, **values):
-        """A program of a build in `folder`."""
-        path = self.folder / "bin" / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text.format(python=sys.executable, **values))
-        path.chmod(0o755)
 
 
 class running(Case):
@@ -142,8 +161,9 @@ class pretending(Case):
         for name, program in (("graphline", "bin/graphline"),
                               ("cuda_gpu_conformance_test", "tests/device/host_conformance_test"),
                               ("launch_cost_bench", "tests/bench/launch_cost_bench")):
-            self.script(name, PRETENDING, program=f"{BUILD}/{program}")
-        self.script("pipelines_test", TESTS)
+            add_program(self.folder, name, PRETENDING.format(python=sys.executable,
+                                                             program=f"{BUILD}/{program}"))
+        add_program(self.folder, "pipelines_test", TESTS.format(python=sys.executable))
 
     def rows(self, *steps):
         path = self.folder / "r.json"
@@ -170,6 +190,75 @@ class pretending(Case):
         self.assertIn(rows["overhead", "six_small, event"]["status"], judged)
         self.assertRegex(rows["overhead", "six_small, event"]["bound"], r"< \+5\.00 us")
         self.assertEqual(rows["overhead", "six_small, sync"]["status"], "shown")
+
+
+class ladder(unittest.TestCase):
+    """The ladder, with programs that pretend to have a GPU; some of them crash or hang."""
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory(prefix="gpu_check_test_")
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = pathlib.Path(folder.name)
+        add_program(cls.folder, "graphline", LISTING)
+        add_program(cls.folder, "gpu_probe", PROBE)
+        cls.done = cls.climb("--json", "r.json", device="cuda")
+        cls.result = json.loads((cls.folder / "r.json").read_text())
+        cls.rows = {row["check"]: row for row in cls.result["rows"]}
+
+    @classmethod
+    def climb(cls, *words, device):
+        return gpu_check("--only", "ladder", "--device", device, *words, build=cls.folder,
+                         cwd=cls.folder)
+
+    def test_a_rung_that_crashes_fails_and_one_that_hangs_is_not_run(self):
+        self.assertEqual(self.done.returncode, 1, self.done.stderr)
+        statuses = {name: row["status"] for name, row in self.rows.items()}
+        bad = {"probe drift": "FAIL", "probe record_nodes": "not run",
+               "probe negative_times": "FAIL"}
+        needs_tools = {"nvidia-smi", "memcheck", "racecheck"}
+        self.assertEqual({name: status for name, status in statuses.items()
+                          if status != "PASS" and name not in needs_tools}, bad)
+        self.assertIn("ended by SIGSEGV", self.rows["probe drift"]["note"])
+        self.assertIn("not done after 7 s", self.rows["probe record_nodes"]["note"])
+        self.assertIn("no stream", self.rows["probe negative_times"]["note"])
+
+    def test_what_a_rung_had_found_stays_however_it_ended(self):
+        for name in ("ticks", "drift", "record_nodes", "negative_times"):
+            self.assertEqual(self.result[f"probe {name}"],
+                             [{"fact": name, "value": 1024, "unit": "ns"}])
+            self.assertIn(f"{name}: 1024 ns", self.rows[f"probe {name}"]["note"])
+        kept = next((self.folder / "gpu_check_ladder").glob("*-ladder"))
+        logs = {path.name.partition("-")[2]: path.read_text() for path in kept.glob("*.log")}
+        self.assertIn("1024", logs["probe_record_nodes.log"])
+        rows = self.folder / "gpu_check_ladder" / "rows.jsonl"
+        lines = [json.loads(line) for line in rows.read_text().splitlines()]
+        self.assertEqual(lines, self.result["rows"])
+
+    def test_what_to_install_is_shown_however_long_the_places_are(self):
+        self.assertIn("Install it", self.rows["probe libraries"]["note"])
+        self.assertIn("Pretended", self.rows["devices"]["note"])
+
+    def test_rungs_add_one_thing_at_a_time(self):
+        order = [row["check"] for row in self.result["rows"]]
+        self.assertEqual(order[:4], ["devices", "nvidia-smi", "probe libraries", "probe ticks"])
+        self.assertEqual(order[-8:], ["relu alone", "timing event", "graphs stage", "timing layers",
+                                      "graphs frame", "two_models", "memcheck", "racecheck"])
+        kept = next((self.folder / "gpu_check_ladder").glob("*-ladder"))
+        first = next(kept.glob("*-relu_alone.log")).read_text()
+        self.assertIn("--graphs off --timing none", first)
+
+    def test_on_host_it_tries_what_takes_no_gpu(self):
+        done = self.climb("--keep", "host", device="host")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertRegex(done.stdout, r"graphs frame +PASS")
+        self.assertRegex(done.stdout, r"probe ticks +not run\n +it is for a GPU")
+
+    def test_a_folder_that_cannot_be_made_is_status_2(self):
+        (self.folder / "file").write_text("")
+        done = self.climb("--keep", "file/x", device="host")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("--keep", done.stderr)
 
 
 if __name__ == "__main__":
