@@ -23,7 +23,7 @@ using testing::HasSubstr;
 using testing::Pair;
 using testing::StartsWith;
 
-/// So small that a calibration takes a fraction of a second.
+/// Small sizes, with which a calibration takes a fraction of a second.
 calibration_options quick() {
   calibration_options options;
   options.sizes = calibration_sizes{.memory_bytes = 4000,
@@ -38,7 +38,7 @@ calibration_options quick() {
   return options;
 }
 
-/// On a fresh device.
+/// Calibrates a new device.
 class calibration : public testing::Test {
  protected:
   calibration_record run(const calibration_options& options = quick(),

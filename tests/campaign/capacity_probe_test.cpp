@@ -16,7 +16,7 @@ namespace {
 
 using namespace testing_kinds;
 
-/// A pipeline of one CPU stage that takes a millisecond at least, run as the search asks for it.
+/// A pipeline with a CPU stage of at least a millisecond, run by the search's probe.
 class session_probe : public ::testing::Test {
  protected:
   capacity_run run(std::optional<double> rate, std::int64_t frames, std::uint64_t seed = 1) {
@@ -122,7 +122,7 @@ TEST(enough_late, are_more_than_the_percentile_allows_in_the_whole_run) {
     const auto frames = usual_capacity_frames(how);
     const auto late = enough_late(how, frames);
     ASSERT_LT(late, frames) << p;
-    // In time first, then late, the most clustered there is.
+    // First the frames in time, then the late ones: the strongest clustering.
     std::vector<nanoseconds> times(static_cast<std::size_t>(frames - late), 5);
     times.resize(static_cast<std::size_t>(frames), 20);
     EXPECT_GT(check_bound({times}, p, how.bound).late_share(), 1 - p);

@@ -36,7 +36,7 @@ capacity_estimate estimate_of(const capacity_record& record) {
   return summarize(record).estimate;
 }
 
-/// Searches with other seeds, and what became of them.
+/// The outcome of searches with different seeds.
 struct many_searches {
   int holding = 0;             ///< whose interval holds the truth
   int narrow = 0;              ///< whose interval is as narrow as asked for
@@ -77,7 +77,7 @@ many_searches search_often(const simulated_queue& queue, capacity_settings how, 
   return result;
 }
 
-/// Of 95 % intervals: fewer hold the truth with other seeds, in 8 of 100 such tests.
+/// For 95 % intervals; with other seeds, 8 of 100 such tests find fewer.
 constexpr int nearly_all = 18;
 
 TEST(capacity_search, interval_holds_what_queueing_theory_says_of_random_arrivals) {
@@ -197,7 +197,7 @@ TEST(capacity_search, draws_other_moments_in_every_run_and_cuts_none_off_that_is
 }
 
 TEST(capacity_search, says_when_every_rate_holds) {
-  // Always as fast as frames come.
+  // Keeps up with any rate.
   const auto probe = [](const probe_request& request) {
     capacity_run run;
     run.record = simulated_queue{}.run(request.rate, request.frames, request.seed);

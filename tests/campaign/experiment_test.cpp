@@ -26,7 +26,7 @@ using testing::IsEmpty;
 using testing::Optional;
 using testing::SizeIs;
 
-/// Made-up runs of twenty frames; keeps which configurations it was asked for.
+/// Made-up runs of twenty frames; records the requested configurations.
 class scripted_runner final : public trial_runner {
  public:
   std::vector<run_record> run(std::size_t configuration, const trial_request& request,
@@ -36,7 +36,7 @@ class scripted_runner final : public trial_runner {
     numbers.push_back(request.number);
     run_record record;
     record.interrupted = stop != nullptr && stop->raised();
-    // No two frames alike, and trials a percent or so apart, not alike for two configurations.
+    // All frames differ; trials differ by about a percent, and between configurations.
     const auto apart = static_cast<nanoseconds>(trial * (3 + 4 * configuration) % 5);
     for (nanoseconds i = 0; i < 20; ++i) {
       const nanoseconds length = 1'000'000 + 5'000 * apart + 100 * (7 * i % 13);
@@ -50,7 +50,7 @@ class scripted_runner final : public trial_runner {
 
   std::vector<std::size_t> asked;
   std::vector<std::uint64_t> numbers;
-  /// May change what the n-th trial of a configuration gives.
+  /// Changes the n-th trial of a configuration, if set.
   std::function<void(std::size_t configuration, std::size_t trial, run_record&)> script;
 };
 
@@ -296,7 +296,7 @@ TEST(experiment, makes_up_for_affected_blocks_with_as_many_further_ones) {
   EXPECT_THAT(run_experiment(p, runner, {}).trials, SizeIs(2 * 12));
 }
 
-/// Answers with the same runs for every configuration.
+/// Returns the same runs for every configuration.
 class made_up_runner final : public trial_runner {
  public:
   std::vector<run_record> run(std::size_t, const trial_request&, const stop_request*) override {

@@ -29,7 +29,7 @@ constexpr auto unlimited = std::numeric_limits<std::uint64_t>::max();
 
 class local_trials : public testing::Test {
  protected:
-  /// `device_mix` that tells which of its stages were prepared, and may refuse to be.
+  /// Adds a `device_mix` that counts preparations and may fail them.
   void SetUp() override {
     registry_ = make_registry([this](const std::string& stage, std::int64_t frame) {
       if (on_frame_) on_frame_(stage, frame);
@@ -124,9 +124,9 @@ TEST_F(local_trials, give_up_what_else_was_prepared_to_stay_within_the_budget) {
 TEST_F(local_trials, keep_all_members_of_a_configuration_however_small_the_budget) {
   add("together", {named("camera"), named("batch")});
   const auto r = runner(0);
-  // The camera is in the foreground. Its last frame waits until the batch job has begun a second
-  // frame that counts, and so has ended the first: else the camera may be done before the other has
-  // its turn. Frames count from when both are warm, so those after the camera's very first one.
+  // The camera is in the foreground. Its last frame waits until the batch job has begun its second
+  // measured frame, and so completed the first; otherwise the camera could end before the batch job
+  // runs. Measured frames begin when both are warm, after the camera's first one.
   constexpr std::int64_t warmup = 2;
   constexpr std::int64_t last = warmup + 30 - 1;
   tally begun;

@@ -1,4 +1,4 @@
-"""What a device can do at best, as a user of graphline calibrate meets it.
+"""graphline calibrate: results, saved calibrations, interrupts.
 
 usage: calibrate_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES
 """
@@ -25,7 +25,7 @@ frames: 2
 
 
 class calibrate(Case):
-    """One calibration serves all tests; each has a copy of it in a folder of its own."""
+    """One calibration for all tests; each has a copy in its own folder."""
 
     @classmethod
     def setUpClass(cls):
@@ -47,7 +47,7 @@ class calibrate(Case):
         return graphline(*words, env={**os.environ, "GRAPHLINE_CACHE": str(cache or self.cache)})
 
     def run_small(self, name="run.json"):
-        """The process, and the result."""
+        """Runs a small pipeline: the finished process, and its result."""
         path = self.folder / name
         done = self.with_cache("run", self.pipeline(), *HOST, "--json", path)
         self.expect(done, 0)
@@ -162,7 +162,7 @@ class calibrate(Case):
         self.assertFalse(path.exists())
 
     def stopped(self, path, seconds):
-        """What it says and shows, stopped so long after it has opened the result at `path`."""
+        """Output of a calibration, interrupted `seconds` after it opened the result at `path`."""
         process = self.start("calibrate", *HOST, "--json", path,
                              env={**os.environ, "GRAPHLINE_CACHE": str(self.cache)})
         until = time.monotonic() + 60
@@ -181,7 +181,7 @@ class calibrate(Case):
         self.assertIn("nothing was measured", err)
         self.assertEqual(out, "")
         self.assertEqual(path.read_text(), "the one before")
-        # How long it prepares is the machine's matter.
+        # Preparation takes longer on slow machines.
         for seconds in (4, 8, 16, 32, 64):
             out, err = self.stopped(path, seconds)
             if "nothing was measured" not in err:

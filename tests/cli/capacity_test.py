@@ -1,4 +1,4 @@
-"""graphline capacity as a user meets it: exit status, messages, files.
+"""graphline capacity: exit status, messages, files.
 
 usage: capacity_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES
 """
@@ -10,7 +10,7 @@ import unittest
 
 from cli_test import Case, graphline
 
-# One frame takes 2 ms and hardly anything else, so that 500 frames a second are the most.
+# A frame takes 2 ms, so the capacity is at most 500 frame/s.
 PAUSES = """pipeline: pauses
 stages:
   - {name: pause, kind: cpu.spin, duration: 2ms}
@@ -37,8 +37,8 @@ class capacity(Case):
         self.assertEqual(result["probes"], [])
 
     def test_the_highest_rate_is_found_below_the_throughput(self):
-        # A bound so long that a busy machine does not break it: then what shows that a rate is too
-        # high is that the queue grows, as it must with a frame that takes 2 ms at the least.
+        # The bound is so long that a busy machine does not exceed it. Too high a rate then shows by
+        # a growing queue, since a frame takes at least 2 ms.
         path = self.folder / "c.json"
         done = self.run_it("--under", "2s", "--percentile", "p90", "--within", "10%", "--frames",
                            "100", "--json", path, status=0)

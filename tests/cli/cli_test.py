@@ -1,4 +1,4 @@
-"""The graphline program as a user meets it: exit status, messages, files.
+"""The graphline program: exit status, messages, files.
 
 usage: cli_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES [CLASS ...]
 """
@@ -17,7 +17,7 @@ import unittest
 GRAPHLINE, SOURCE, MAKE_IMAGES = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3]
 PIPELINES = SOURCE / "pipelines"
 
-# What was measured of the machine that the tests run on is no matter of theirs.
+# Tests do not use calibrations of this machine.
 EMPTY_CACHE = tempfile.TemporaryDirectory(prefix="graphline_cache_")
 os.environ["GRAPHLINE_CACHE"] = EMPTY_CACHE.name
 
@@ -64,7 +64,7 @@ def floats(path):
 
 
 def parts_in(folder):
-    """The temporary files of results that are being written there."""
+    """The unfinished results in a folder."""
     return list(folder.glob(".*.graphline-*"))
 
 
@@ -95,7 +95,7 @@ class Case(unittest.TestCase):
         return json.loads(done.stdout)
 
     def changed(self, path, name, change):
-        """Another file, with a result that something was done to."""
+        """Writes a changed result to another file."""
         result = json.loads(path.read_text())
         change(result)
         other = self.folder / name
@@ -109,7 +109,7 @@ class Case(unittest.TestCase):
         return process
 
     def interrupt(self, process, number=signal.SIGINT):
-        """What it shows and says, ended so."""
+        """Interrupts a process; returns its output and errors."""
         process.send_signal(number)
         out, err = process.communicate(timeout=120)
         self.assertEqual(process.returncode, 130, err)
@@ -129,7 +129,7 @@ class usage(Case):
     def test_settings_that_make_no_sense_together_are_refused(self):
         done = graphline("run", self.pipeline(), "--strategy", "serial", "--in-flight", "2")
         self.expect(done, 2, "--in-flight 2: error: in_flight: 2 makes no sense")
-        self.assertNotIn("run: {", done.stderr)  # which says nothing of the kind
+        self.assertNotIn("run: {", done.stderr)  # the line of the file is not to blame
         path = self.pipeline(SMALL.replace("warmup: 2", "graphs: frame"), "frame.yaml")
         self.expect(graphline("check", path, "--timing", "sync"), 2,
                     "--timing sync: error: timing: sync makes no sense")
@@ -308,7 +308,7 @@ class load(Case):
         path = self.pipeline(OPEN)
         for words in (["--wait", "block"], ["--strategy", "overlap", "--wait", "yield"]):
             running = self.start("run", path, "--rate", "0.0003", *words)
-            time.sleep(1)  # by then it mostly waits; before that it ends in the same way
+            time.sleep(1)  # by then it usually waits; before that it ends the same way
             text, _ = self.interrupt(running)
             self.assertIn("INTERRUPTED", text)
 

@@ -1,4 +1,4 @@
-"""graphline compare stopped, killed, failed and resumed, as a user meets it.
+"""graphline compare, interrupted, killed, failed and resumed.
 
 usage: compare_resume_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES [CLASS ...]
 """
@@ -14,7 +14,7 @@ import unittest
 from cli_test import MAKE_IMAGES, graphline
 from compare_test import LENGTHS, SPINS, CompareCase
 
-# Two stages that read what is no text of the experiment.
+# Two stages that read data files.
 DATA = """pipeline: data
 inputs:
   x: {shape: [1, 1], dtype: float32}
@@ -31,7 +31,7 @@ SLOW = LENGTHS.replace("1ms, 3ms", "5ms, 6ms").replace("trials: 6", "trials: 30"
 
 
 def safetensors(values):
-    """A file of the weights of a layer from one feature to as many as there are values."""
+    """A safetensors file for a linear layer from one feature to as many as there are values."""
     data = struct.pack(f"<{len(values)}f", *values)
     header = json.dumps({"0.weight": {"dtype": "F32", "shape": [len(values), 1],
                                       "data_offsets": [0, len(data)]}}).encode()
@@ -40,7 +40,7 @@ def safetensors(values):
 
 class StoreCase(CompareCase):
     def trials(self, store=None):
-        """The whole lines of the store that are trials."""
+        """The complete trials in the store."""
         path = store or self.store
         if not path.exists():
             return []
@@ -48,7 +48,7 @@ class StoreCase(CompareCase):
                 if line.startswith('{"trial":') and line.endswith("\n")]
 
     def start_slow(self, *words, text=SLOW):
-        """The program, running in a group of its own as in a shell."""
+        """Starts the program in its own process group, like a shell."""
         process = self.start("compare", self.experiment(text), "--device", "host", *words,
                              cwd=self.folder, start_new_session=True)
         return process
@@ -202,7 +202,7 @@ class failing(StoreCase):
         self.store = self.folder / "sizes.trials.jsonl"
 
     def break_after(self, trials, text, damage):
-        """What the program says of an experiment that something happens to."""
+        """Messages of the program on an experiment that is disturbed."""
         process = self.start_slow("--json", "r.json", text=text)
         self.until(lambda: len(self.trials()) >= trials)
         damage(process)
@@ -228,7 +228,7 @@ class failing(StoreCase):
         self.assertIn("stage 'read'", saved["failure"])
         self.assertIn("image_", saved["failure"])
         self.assertIsNotNone(saved["record"]["trials"][-1]["members"][0]["failure"])
-        # The store is of an experiment that ended: it is in nobody's way.
+        # The store is of a finished experiment, and a new one may replace it.
         subprocess.run([MAKE_IMAGES, self.images, "3"], check=True, capture_output=True)
         self.compare("--trials", "2", text=SIZES)
         self.assertEqual(len(self.trials()), 4)

@@ -1,4 +1,4 @@
-"""graphline compare as a user meets it: tables, verdicts, bad input.
+"""graphline compare and overhead: tables, verdicts, files.
 
 usage: compare_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES [CLASS ...]
 """
@@ -30,7 +30,7 @@ trials: 6
 
 
 class CompareCase(Case):
-    """Runs in a folder of its own, which has the pipeline."""
+    """Runs in its own folder with the pipeline."""
 
     def setUp(self):
         super().setUp()
@@ -60,7 +60,7 @@ class shipped_experiments(Case):
             done = graphline("compare", path, "--device", "host", "--trials", "1", "--json", saved,
                              cwd=self.folder)
             self.expect(done, 0, path.stem, "p50", stream="stdout")
-            # Behind warnings of too few trials; broken where the terminal is narrow.
+            # After warnings of too few trials; wrapped on a narrow terminal.
             self.assertRegex(" ".join(done.stderr.split()),
                              rf"{path.stem}: \d configurations, 1 trial each: about .*\d s$")
             result = json.loads(saved.read_text())
@@ -71,7 +71,7 @@ class shipped_experiments(Case):
 
     def check_outputs(self, name, result):
         if name in ("batch_size", "gemv") or name.startswith("sweep_"):
-            return  # as many results as pictures; sums in another order; other sizes
+            return  # other batches, another order of additions, other sizes
         seen = {}
         for trial in result["record"]["trials"]:
             for member in trial["members"]:
@@ -228,7 +228,7 @@ class together(CompareCase):
         priorities = {t["configuration"]: [m["settings"]["priorities"] for m in t["members"]]
                       for t in result["record"]["trials"]}
         self.assertEqual((priorities[2], priorities[3]), ([True, True], [False, False]))
-        # Of the frames that fell due while one stalled, each counts from when it was due.
+        # The latency of frames that were due during the stall counts from when they were due.
         camera = result["configurations"][0]["members"][0]
         self.assertEqual((camera["due"], camera["deadline"]["missed"] >= 8), (40, True), camera)
         trial = next(t for t in result["record"]["trials"] if t["configuration"] == 0)

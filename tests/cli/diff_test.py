@@ -1,4 +1,4 @@
-"""Two saved results side by side, as a user of the graphline program meets them.
+"""graphline diff of two saved results.
 
 usage: diff_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES
 """

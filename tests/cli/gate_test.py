@@ -1,4 +1,4 @@
-"""Gates in CI, as a user of the graphline program meets them: --fail-if and --junit.
+"""Gates in CI: --fail-if and --junit.
 
 usage: gate_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES
 """

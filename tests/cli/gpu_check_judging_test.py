@@ -1,4 +1,4 @@
-"""What tools/gpu_check judges, and by what rules.
+"""The judgments of tools/gpu_check, on made-up results.
 
 usage: gpu_check_judging_test.py SOURCE_DIR
 """

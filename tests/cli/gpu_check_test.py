@@ -1,4 +1,4 @@
-"""tools/gpu_check, tried on `host`: what it prints, how it ends.
+"""tools/gpu_check on `host`, and with programs that pretend to have a GPU: output and exit status.
 
 usage: gpu_check_test.py BUILD_DIR SOURCE_DIR [CLASS ...]
 """
@@ -15,7 +15,7 @@ import unittest
 
 BUILD, SOURCE = sys.argv[1], pathlib.Path(sys.argv[2]).resolve()
 
-# Says that it has a GPU and all precisions, and computes on `host` in float32.
+# Pretends to have a GPU with all precisions, and computes on `host` in float32.
 PRETENDING = """#!{python}
 import os, pathlib, re, sys
 words = ["host" if word == "cuda" else word for word in sys.argv[1:]]
@@ -29,7 +29,7 @@ for word in words:
 os.execv({program!r}, [{program!r}, *words])
 """
 
-# Lists and runs tests as GoogleTest does; those of the host would fail.
+# Lists and runs tests like GoogleTest; those of the host would fail.
 TESTS = """#!{python}
 import os, pathlib, sys
 

@@ -1,4 +1,4 @@
-"""What a hostile file, a closed stream or a lost terminal does to the program: no harm.
+"""Hostile files, closed streams and lost terminals do no harm.
 
 usage: hostile_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES
 """
@@ -22,7 +22,7 @@ TOO_DEEP = "lists and objects are nested more than 64 deep"
 
 
 def closing(*descriptors):
-    """What a shell does at '>&-'."""
+    """Closes descriptors, like '>&-' in a shell."""
     def close_all():
         for descriptor in descriptors:
             os.close(descriptor)
@@ -84,7 +84,7 @@ class things_in_the_way(Case):
 
     def test_nothing_is_waited_for_that_a_file_names(self):
         os.mkfifo(self.folder / "pipe")
-        endless, kept_open = os.pipe()  # a standard input of which the end never comes
+        endless, kept_open = os.pipe()  # a standard input that never ends
         self.addCleanup(os.close, endless)
         self.addCleanup(os.close, kept_open)
         for name in ("/dev/stdin", "pipe", "/dev/zero", "."):
@@ -140,7 +140,7 @@ run: {frames: 20, warmup: 2}
         for strategy in ("serial", "async", "overlap"):
             done = graphline("run", path, "--json", result, "--strategy", strategy)
             self.assertEqual(done.returncode, 1, done.stderr)
-            # The table says it, and so does what a log keeps.
+            # Both the table and standard error say it.
             for stream in (done.stdout, done.stderr):
                 self.assertIn("stage 'read' (cpu.images), frame 4", " ".join(stream.split()))
             self.assertRegex(done.stderr, r"(?m)^error: stage 'read' \(cpu\.images\), frame 4: .*"
@@ -189,7 +189,7 @@ class deep_json(Case):
                 self.expect(graphline(*words), 2, "r.json:1:", TOO_DEEP)
 
 class hostile_texts(Case):
-    # Sets the terminal's title, begins a color, ends a line early, and turns letters around.
+    # Sets the terminal's title, begins a color, breaks a line, and reverses text.
     NAME = "a\x1b]0;owned\x07\x1b[31m\x9b1m\r\x7f\u202eb\u2066c\u200f"
 
     def expect_visible(self, done):

@@ -1,4 +1,4 @@
-"""What a pipeline amounts to, as a user of the graphline program meets it.
+"""graphline inspect: FLOPs, bytes and parameters.
 
 usage: inspect_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES PLUGINS_DIR
 """
@@ -14,7 +14,7 @@ from cli_test import PIPELINES, Case, graphline
 
 PLUGINS = pathlib.Path(sys.argv[4])  # those of tests/stage/plugins
 
-# Two figures that are known: a convolution, and a product with broadcasting.
+# Known FLOPs: a convolution, and a product with broadcasting.
 KNOWN = """pipeline: known
 params:
   bias: false
@@ -34,8 +34,8 @@ stages:
   - {name: product, kind: matmul, reads: [a, b], writes: c}
 """
 
-# Parameters to PyTorch, what norms store beside them, and MACs in units of 10^9 with the digits
-# that are published: torchvision's documentation.
+# PyTorch's parameters, running means and variances of norms, and GMACs with the published digits,
+# from torchvision's documentation.
 PUBLISHED = {
     "mobilenet_v2": (3_504_872, 34_112, "0.30"),
     "resnet50": (25_557_032, 53_120, "4.09"),

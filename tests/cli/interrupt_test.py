@@ -1,4 +1,4 @@
-"""A run that somebody ends by Ctrl-C, as a user of the graphline program meets it.
+"""Ctrl-C at any time.
 
 usage: interrupt_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES PLUGINS_DIR
 """
@@ -18,7 +18,7 @@ from cli_test import ENDLESS, SMALL, Case, graphline, parts_in
 
 
 def wait_until_caught(process):
-    """Until the program has taken over what Ctrl-C sends."""
+    """Waits until the program has its handler for Ctrl-C."""
     until = time.monotonic() + 60
     while time.monotonic() < until:
         status = pathlib.Path(f"/proc/{process.pid}/status").read_text(encoding="utf-8")
@@ -53,7 +53,7 @@ class interrupted(Case):
             time.sleep(delay)
             process.send_signal(signal.SIGINT)
             _, err = process.communicate(timeout=60)
-            # Before the program has taken the signal over, the shell's own rule holds.
+            # Before the program has a handler, the signal ends it.
             self.assertIn(process.returncode, (130, -signal.SIGINT), err)
             if path.exists():
                 self.assertTrue(json.loads(path.read_text())["interrupted"])

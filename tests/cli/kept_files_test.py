@@ -1,4 +1,4 @@
-"""No result takes the place of a file that its command reads.
+"""No result replaces a file that its command reads, or another result.
 
 usage: kept_files_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES
 """
@@ -58,7 +58,7 @@ class kept_files(Case):
         one, same = self.folder / "one.csv", self.folder / "sub" / ".." / "one.csv"
         (self.folder / "sub").mkdir()
         os.symlink(self.folder, self.folder / "link")
-        os.symlink(one, self.folder / "file-link")  # that leads to nothing yet
+        os.symlink(one, self.folder / "file-link")  # to a file that does not exist yet
         os.symlink("file-link", self.folder / "second-link")
         for there in (False, True):
             if there:

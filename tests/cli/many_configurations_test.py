@@ -1,4 +1,4 @@
-"""graphline compare, report and diff of 26 configurations: all are told apart on 80 columns.
+"""graphline compare, report and diff of 26 configurations on 80 columns.
 
 usage: many_configurations_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES
 """
@@ -47,7 +47,7 @@ class many_configurations(Case):
         return done
 
     def parts(self, text):
-        """What stands between empty lines; no line is too long, no row without a value."""
+        """Splits a text at empty lines; checks that no line is too long and no row empty."""
         for line in text.splitlines():
             self.assertLessEqual(len(line), 80, line)
             self.assertNotRegex(line, r"^\S+( +-)+$")
@@ -74,7 +74,7 @@ class many_configurations(Case):
         self.assertRegex(main[1], r"^id \(us\) +p50 +change % +95 % interval +verdict")
         self.assertEqual(self.rows(main), IDS)
         self.assertEqual(self.rows(slow), IDS)
-        # On a busy machine none may be known to have changed. Timing: none times no stage.
+        # On a busy machine no stage may have changed. timing=none times no stages.
         timed = {IDS[i] for i in range(1, 26, 2)}
         for part in parts:
             if part[0].startswith("stages that changed"):

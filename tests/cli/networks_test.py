@@ -1,4 +1,4 @@
-"""Networks with several inputs and outputs, as a user of the graphline program meets them.
+"""Networks with several inputs and outputs.
 
 usage: networks_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES
 """

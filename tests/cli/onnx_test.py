@@ -1,4 +1,4 @@
-"""ONNX models as stages, as a user of the graphline program meets them.
+"""ONNX models as stages.
 
 usage: onnx_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES
 """
@@ -19,7 +19,7 @@ run: {frames: 3, warmup: 1}
 
 
 def number(field, value):
-    """A field of protobuf that is an integer of up to seven bits."""
+    """A protobuf field with an integer of up to seven bits."""
     return bytes([field << 3, value])
 
 
@@ -47,7 +47,7 @@ def node(operator, inputs, outputs, name):
 
 
 def model(last="Add"):
-    """A 1x1 convolution with 2, relu, and that plus 1 where `last` is Add."""
+    """A 1x1 convolution with weight 2, relu, and an operator `last` with 1."""
     graph = (text(1, node("Conv", ["x", "w"], ["c"], "conv1"))
              + text(1, node("Relu", ["c"], ["scores"], "relu1"))
              + text(1, node(last, ["scores", "one"], ["sum"], "last1"))
@@ -59,12 +59,12 @@ def model(last="Add"):
     return number(1, 8) + text(8, number(2, 17)) + text(7, graph)
 
 
-# By name ONNX's number of the type and struct's letter.
+# ONNX's number and struct's letter of each type.
 INTEGERS = {"int32": (6, "i"), "int64": (7, "q"), "uint8": (2, "B")}
 
 
 def model_of_integers(dtype, operator):
-    """Whether each integer is 1, or another operator of it and 1, as float32."""
+    """An operator on integers and 1, cast to float32."""
     number_of_type, letter = INTEGERS[dtype]
     one = (number(1, 1) + number(2, number_of_type) + text(8, "one")
            + text(9, struct.pack(letter, 1)))

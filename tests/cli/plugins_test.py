@@ -1,4 +1,4 @@
-"""Pipelines with plug-ins, as a user of the graphline program meets them.
+"""Pipelines with plug-ins.
 
 usage: plugins_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES PLUGINS_DIR
 """

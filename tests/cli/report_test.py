@@ -1,4 +1,4 @@
-"""Reports made of saved results, as a user of the graphline program meets them.
+"""graphline report of saved results.
 
 usage: report_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES
 """
@@ -13,7 +13,7 @@ from cli_test import EXPERIMENT, GRAPHLINE, SMALL, Case, graphline, parts_in
 
 class report(Case):
     def run_result(self, *words, text=SMALL, forms=("html", "trace", "csv")):
-        """A run's result, the files made with it, and the table that it printed."""
+        """A result of a run, the files written with it, and its table."""
         path = self.folder / "run.json"
         files = {form: self.folder / f"run.{form}" for form in forms}
         options = [word for form, file in files.items() for word in (f"--{form}", file)]

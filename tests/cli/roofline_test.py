@@ -1,4 +1,4 @@
-"""A pipeline held against the roofline of its device, as a user of the graphline program meets it.
+"""graphline roofline.
 
 usage: roofline_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES
 """
@@ -30,7 +30,7 @@ class roofline(Case):
         return graphline(*words, env=self.environment, **more)
 
     def calibrate(self):
-        """Keeps a calibration of `host` with made-up figures: 10 GB/s and 100 GFLOP/s."""
+        """Saves a made-up calibration of `host`: 10 GB/s and 100 GFLOP/s."""
         done = self.graphline("run", self.pipeline(name="first.yaml"), "--device", "host",
                               "--frames", "1", "--quiet", "--json", "-")
         self.expect(done, 0)

@@ -19,7 +19,7 @@ PLUGINS = pathlib.Path(sys.argv[4])  # those of tests/stage/plugins
 
 
 class core(yaml.SafeLoader):
-    """YAML 1.2, as editors and the reader have it: 'off' is a word."""
+    """YAML 1.2, like editors and the reader: 'off' is a word."""
     yaml_implicit_resolvers = {}
 
 
@@ -40,14 +40,14 @@ PIPELINE, EXPERIMENT = schema_of("pipeline"), schema_of("experiment")
 
 
 def refused(text, schema):
-    """What the schema has against a file, as texts."""
+    """Errors of a file against a schema."""
     document = yaml.load(text, core)
     return [f"{list(e.absolute_path)}: {e.message}"
             for e in jsonschema.Draft7Validator(schema).iter_errors(document)]
 
 
 def shipped():
-    """Path and schema of each file that comes with the project."""
+    """Path and schema of each shipped file."""
     for path in sorted((SOURCE / "pipelines").rglob("*.yaml")):
         yield path, EXPERIMENT if path.parent.name == "experiments" else PIPELINE
     for path in sorted((SOURCE / "examples").rglob("*.yaml")):
@@ -113,11 +113,11 @@ class shipped_files(Case):
             if path.name == "plugins.yaml":
                 continue
             found = refused(path.read_text(), PIPELINE)
-            # Their stages are for the reader, which does not look at what their kinds take.
+            # The reader does not check the keys of their kinds.
             self.assertEqual([f for f in found if not f.startswith("['stages'")], [], path)
 
 
-# A file with one mapping left to fill in: the schema's definition of it, and the file.
+# A file with one mapping to fill in, by the name of its definition in the schema.
 IN_A_PIPELINE = {
     "": "pipeline: p\nstages: [{name: s, kind: cpu.spin}]\n%s\n",
     "input": "pipeline: p\ninputs: {x: {%s}}\nstages: [{name: s, kind: cpu.spin}]\n",
@@ -133,7 +133,7 @@ class the_reader(Case):
     """Its keys are the schema's."""
 
     def asked(self, template, keys, command="check"):
-        """What the reader says of a mapping with these keys."""
+        """Messages of the reader on a mapping with these keys."""
         there = {line.split(":")[0] for line in template.splitlines()}
         top = "\n%s\n" in template
         written = ("\n" if top else ", ").join(f"{k}: 1" for k in keys if k not in there or not top)

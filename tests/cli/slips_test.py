@@ -1,4 +1,4 @@
-"""What new users trip over: each slip is answered with what to do, where it was made.
+"""Common mistakes of new users: the message points at the place and names the remedy.
 
 usage: slips_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES
 """
@@ -22,7 +22,7 @@ class command_line(Case):
         done = graphline("check", path, "--set", "side=abc")
         self.expect(done, 2, f"--set side=abc: error: 'shape' must be a list of "
                     "whole numbers, such as [1, 3, 224, 224], found 'abc'\n")
-        self.assertNotIn("$side", done.stderr)  # the line of the file is in order
+        self.assertNotIn("$side", done.stderr)  # the line of the file is correct
         self.expect(graphline("check", path, "--set", "side=0"), 2,
                     "--set side=0: ", "must be at least 1, found 0")
 
@@ -34,7 +34,7 @@ class command_line(Case):
 
     def test_a_reader_that_goes_away_ends_it_quietly_with_all_files_written(self):
         def left_alone(*words):
-            """Run with a standard output whose reader has gone before anything is written."""
+            """Runs with a standard output that its reader has closed."""
             reader, writer = os.pipe()
             os.close(reader)
             try:
@@ -47,8 +47,8 @@ class command_line(Case):
                       ("check", path), ("inspect", path), ("stages",), ("stages", "network"),
                       ("devices",), ("--help",), ("--version",)):
             done = left_alone(*words)
-            self.assertEqual(done.returncode, 141, words)  # as of a program that SIGPIPE ended
-            # People's text is on standard error where results are on standard output.
+            self.assertEqual(done.returncode, 141, words)  # like a program that SIGPIPE ended
+            # Text for people goes to standard error if a result goes to standard output.
             self.assertEqual(done.stderr.startswith("small on host"), words[-1] == "-", words)
             self.assertNotIn("error", done.stderr, words)
         self.assertEqual(json.loads(result.read_text())["end_to_end"]["count"], 12)

@@ -1,4 +1,4 @@
-"""A run whose process stands still for a while, as a user of the graphline program meets it.
+"""A run whose process is stopped for a while.
 
 usage: standstill_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES
 """
@@ -23,7 +23,7 @@ STOPPED = 0.5  # seconds
 
 
 def stop_now_and_then(process):
-    """Until it ends; how long the longest stop can have been, in s."""
+    """Stops the process until it ends; returns the longest possible stop in s."""
     longest = 0
     while True:
         try:
@@ -50,12 +50,12 @@ class stopped(Case):
             self.assertTrue(found)
             for still in found:
                 self.assertFalse(still["suspended"])
-                # A stop begins when the processor is told, which takes a while on a busy machine.
+                # The stop begins when a core handles the signal, later on a busy machine.
                 self.assertGreaterEqual(still["length_ns"], 0.5e9 * STOPPED)
                 self.assertLessEqual(still["length_ns"], 1e9 * longest + 0.1e9)
             said = " ".join(result["warnings"])
             self.assertRegex(said, r"the process stood still for [0-9.]+ m?s at frames? \d+")
-            # The frame that it names is one that took that long.
+            # The named frame took that long.
             frame = int(re.search(r"at frames? (\d+)", said)[1])
             frames = result["record"]["frames"]
             self.assertGreaterEqual(frames["end"][frame] - frames["due"][frame],

@@ -1,4 +1,4 @@
-"""What the graphline program shows on a terminal, and what where there is none.
+"""Output on a terminal, and without one.
 
 usage: terminal_test.py GRAPHLINE SOURCE_DIR MAKE_IMAGES
 """
@@ -33,7 +33,7 @@ run: {frames: 3, warmup: 0}
 
 
 def environment(**changes):
-    """This one without what would change what is shown, and with `changes`; None takes away."""
+    """The environment without variables that affect output, with `changes`; None removes."""
     result = {**os.environ, "TERM": "xterm", "LC_ALL": "C.UTF-8", **changes}
     for name in ("NO_COLOR", "COLUMNS"):
         if name not in changes:
@@ -42,7 +42,7 @@ def environment(**changes):
 
 
 def open_terminal():
-    """The two ends of a new pseudo-terminal; skips the test where the machine has none."""
+    """The two ends of a new pseudo-terminal; skips the test if there is none."""
     try:
         return pty.openpty()
     except OSError as error:  # a container or chroot without /dev/pts
@@ -50,7 +50,7 @@ def open_terminal():
 
 
 class Terminal:
-    """A program whose three streams are a terminal of so many columns."""
+    """Starts a program on a terminal with so many columns."""
 
     def __init__(self, *words, columns=80, **changes):
         self.ours, theirs = open_terminal()
@@ -62,7 +62,7 @@ class Terminal:
         self.text = ""
 
     def read_until(self, fragment=None, seconds=120):
-        """Until it has shown the fragment, or else has ended; all that it has shown."""
+        """Reads until the fragment appears or the program ends; returns all output."""
         end = time.monotonic() + seconds
         data = b""
         while time.monotonic() < end:

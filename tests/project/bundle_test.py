@@ -1,5 +1,5 @@
-"""The bundle for machines with a GPU: it brings what its programs need, and wants no newer C
-library than they do themselves.
+"""The bundle for machines with a GPU: it has the libraries of its programs, and needs no newer C
+library than they do.
 
 usage: bundle_test.py CMAKE BUILD_DIR
 """
@@ -13,7 +13,7 @@ import unittest
 
 CMAKE, BUILD = sys.argv[1:]
 
-# What a machine has by itself.
+# Libraries that every machine has.
 OF_THE_SYSTEM = re.compile(r"lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s)\.so\.|ld-linux|linux-vdso")
 
 
@@ -22,7 +22,7 @@ def said(*words):
 
 
 def c_library_wanted(file):
-    """The newest version of it that a program or library asks for, as numbers."""
+    """The newest version of the C library that a file needs, as numbers."""
     versions = re.findall(r"\bGLIBC_([0-9.]+)", said("objdump", "-T", str(file)))
     return max((tuple(map(int, v.split("."))) for v in versions), default=())
 

@@ -1,4 +1,4 @@
-"""Holds files to a length at which each is one concept, and to lines that a window shows whole.
+"""Checks the length of files, so that each is one concept, and of lines.
 
 C++ is laid out by clang-format, see style.py; YAML has tables whose rows stay in one line.
 """

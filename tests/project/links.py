@@ -13,7 +13,7 @@ HEADING = re.compile(r"^#+ (.+?)\s*$", re.MULTILINE)
 
 
 def anchors(text):
-    """What a link can name in a text: its headings, as they are written in addresses."""
+    """The anchors of a text, from its headings."""
     found = []
     for title in HEADING.findall(FENCED.sub("", text)):
         words = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", title).lower()
@@ -24,12 +24,12 @@ def anchors(text):
 
 
 def blank(match):
-    """As many lines as there were, with nothing in them."""
+    """The same number of lines, empty."""
     return "\n" * match[0].count("\n")
 
 
 def dead_links(root, path):
-    """The links of the text `path` that lead nowhere, as messages."""
+    """Messages on the dead links of the text `path`."""
     text = pathlib.Path(root, path).read_text(encoding="utf-8")
     text = CODE.sub(blank, FENCED.sub(blank, text))
     found = []
@@ -51,7 +51,7 @@ def dead_links(root, path):
 
 
 def texts(root):
-    """The project's texts: those beside its folders, and those in `docs`."""
+    """The project's texts: those at its root and in `docs`."""
     root = pathlib.Path(root)
     return [path.relative_to(root).as_posix()
             for path in sorted([*root.glob("*.md"), *root.glob("docs/**/*.md")])]

@@ -1,4 +1,4 @@
-"""Tests of the links check itself, on texts made up for it."""
+"""Tests of the links check, on made-up texts."""
 
 import pathlib
 import tempfile

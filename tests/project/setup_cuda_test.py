@@ -1,4 +1,4 @@
-"""When `tools/setup/cuda` fetches a toolkit: in a copy of it, with a driver and a pip made up.
+"""When tools/setup/cuda downloads a toolkit: in a copy of it, with a made-up driver and pip.
 
     setup_cuda_test.py ROOT
 """
@@ -12,7 +12,7 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(sys.argv.pop(1))
-# Makes the folders that pip would fill for `--target FOLDER`.
+# Creates the folders that pip would fill for `--target FOLDER`.
 PIP = """#!/bin/sh
 while [ $# -gt 1 ]; do
   [ "$1" != --target ] || mkdir -p "$2/nvidia/cu13/bin" "$2/nvidia/cu13/lib"
@@ -41,7 +41,7 @@ class SetupCuda(unittest.TestCase):
         self.program("nvidia-smi", f"#!/bin/sh\necho {version}\n")
 
     def bring(self, *arguments):
-        """The finished script, and whether it brought a toolkit."""
+        """The finished script, and whether it downloaded a toolkit."""
         path = f"{self.root / 'bin'}:{os.environ['PATH']}"
         done = subprocess.run([self.root / "tools" / "setup" / "cuda", *arguments], check=False,
                               capture_output=True, text=True, env={**os.environ, "PATH": path})

@@ -1,4 +1,4 @@
-"""Runs a checker of style that may be missing over the project's files: `style.py format|shell`.
+"""Runs a style checker over the project's files: `style.py format|shell`.
 
 Exits with 77, which ctest shows as skipped, when the checker is missing.
 """
@@ -11,7 +11,7 @@ import sys
 import source_tree
 
 SKIPPED = 77
-CLANG_FORMAT = 14  # Debian 12's; other versions lay out some code otherwise
+CLANG_FORMAT = 14  # Debian 12's; other versions format differently
 
 
 def skip(reason):
@@ -25,7 +25,7 @@ def run(command, root, paths):
 
 
 def check_format(root):
-    """clang-format has nothing to change in any source."""
+    """Runs clang-format on all sources."""
     program = shutil.which(f"clang-format-{CLANG_FORMAT}") or shutil.which("clang-format")
     if not program:
         return skip(f"clang-format {CLANG_FORMAT} is not installed")
@@ -37,7 +37,7 @@ def check_format(root):
 
 
 def check_shell(root):
-    """shellcheck finds nothing in any script, nor in the shell pieces that they source."""
+    """Runs shellcheck on all scripts and the files that they source."""
     program = shutil.which("shellcheck")
     if not program:
         return skip("shellcheck is not installed")

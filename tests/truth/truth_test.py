@@ -1,4 +1,4 @@
-"""What the graphline program says, against what is known of the pipeline.
+"""Reported times of the graphline program against known ones.
 
 usage: truth_test.py GRAPHLINE KNOWN_STAGE [CLASS ...]
 
@@ -21,7 +21,7 @@ import unittest
 GRAPHLINE, KNOWN_STAGE = sys.argv[1:3]
 
 
-disturbances = []  # of the latest run, as the result tells them
+disturbances = []  # of the latest run, from its result
 
 
 def run(folder, text, *options):
@@ -57,7 +57,7 @@ class Case(unittest.TestCase):
         self.folder = folder.name
 
     def until_quiet(self, attempt):
-        """Calls `attempt()` until it raises no assertion; its last one is the test's."""
+        """Calls `attempt()` until it raises no assertion; the last assertion fails the test."""
         for number in range(self.tries):
             try:
                 return attempt()
@@ -102,8 +102,8 @@ run: {frames: 30, warmup: 2, strategy: async, timing: event}
                 result = run(self.folder, text, *more)
                 of = stages(result)
                 spans = [ms(of[name]["device_span"]) for name in of]
-                if "frame" not in more:  # there one follows the other
-                    # One of them has waited for the other, in turn with it.
+                if "frame" not in more:  # which runs them in order
+                    # One of them waited for the other.
                     self.assertGreaterEqual(max(spans), 5)
                 for stage in of.values():
                     self.assertGreaterEqual(ms(stage["device_time"], "min"), 3)
@@ -137,7 +137,7 @@ class Drawn:
         return "\n".join(lines) + "\nrun: {frames: 6, warmup: 1, timing: event}\n"
 
     def shortest(self, cores):
-        """The shortest schedule on so many cores and one device, by trying every order."""
+        """The shortest schedule on some cores and one device, by trying every order."""
         best = None
         for order in itertools.permutations(range(len(self.stages))):
             end, free, device, possible = {}, [0] * cores, [0], True
@@ -157,7 +157,7 @@ class Drawn:
 
 
 class contention(Case):
-    """Pipelines that share one CPU, which has no more time than passes."""
+    """Pipelines that share one CPU."""
 
     SPIN = """stages:
   - {name: work, kind: cpu.spin, duration: 4ms%s}
@@ -177,7 +177,7 @@ trials: 1
         self.addCleanup(os.sched_setaffinity, 0, before)
 
     def frames_of_both(self):
-        """Of a trial with both at once: begins and ends in ns, of all frames."""
+        """Begins and ends of all frames of a trial with both pipelines, in ns."""
         path = pathlib.Path(self.folder, "beside.yaml")
         path.write_text(self.TOGETHER)
         saved = pathlib.Path(self.folder, "r.json")
@@ -228,7 +228,7 @@ class bounds(Case):
 
 class arrivals(Case):
     def test_are_dropped_as_an_exact_queue_drops_them(self):
-        # One server of 10 ms, an arrival every 6 ms, room for one that waits.
+        # One server of 10 ms, an arrival every 6 ms, a queue of one.
         text = """stages:
   - {name: serve, kind: cpu.spin, duration: 10ms, clock: wall}
 run: {frames: 120, warmup: 2, arrival: constant, rate: 166.6666667, queue: 1,
@@ -264,7 +264,7 @@ run: {{frames: {frames}, warmup: 2, arrival: constant, rate: {rate}}}
             self.assertEqual(result["findings"][0]["key"], "overloaded")
             self.assertIsNone(result["end_to_end"]["p50"])
             self.assertEqual(result["end_to_end"]["count"], frames)
-            # A core serves 200 a second at most, whatever else it does.
+            # A core completes at most 200 frames a second.
             self.assertLessEqual(result["throughput"]["value"], 200.5)
 
         def attempt():
@@ -275,7 +275,7 @@ run: {{frames: {frames}, warmup: 2, arrival: constant, rate: {rate}}}
 
 
 def nearest_rank(values, percent):
-    """The least value that at least so many percent of all are not above."""
+    """The nearest-rank percentile."""
     return sorted(values)[-(-percent * len(values) // 100) - 1]
 
 
@@ -321,10 +321,10 @@ class attribution(Case):
                             worked[row["stage"]] += row["mean"]
                     for name, on_path in worked.items():
                         self.assertLessEqual(on_path, 1.05 * took[name] + 0.2, (where, name))
-                    if strategy == "serial":  # one after the other, so that each is all on the path
+                    if strategy == "serial":  # in order, so each is completely on the path
                         for name, on_path in worked.items():
                             self.assertGreaterEqual(on_path, 0.97 * took[name], (where, name))
-                    else:  # at least the longest chain of waits was
+                    else:  # at least the longest chain
                         self.assertGreaterEqual(sum(worked.values()), 0.97 * max(took.values()))
                 self.until_quiet(attempt)
 
