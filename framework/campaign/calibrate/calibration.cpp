@@ -158,10 +158,10 @@ std::string doubt_of_caches(std::size_t bytes, const device_properties& device) 
   constexpr std::size_t enough = 128 * mebibyte;
   if (bytes >= enough) return {};
   return fmt::format(
-      "for lack of memory ({} in all) bandwidths were measured on {}, which may fit into caches: "
-      "they can be too high; calibrate again with {} free",
-      format_bytes(device.memory_bytes), format_bytes(bytes),
-      format_bytes(tensors_in_memory * enough));
+      "for lack of memory{} bandwidths were measured on {}, which may fit into caches: they can be "
+      "too high; calibrate again with {} free",
+      device.memory_bytes ? fmt::format(" ({} in all)", format_bytes(*device.memory_bytes)) : "",
+      format_bytes(bytes), format_bytes(tensors_in_memory * enough));
 }
 
 namespace {
@@ -318,8 +318,9 @@ constexpr std::int64_t least_frames = 3;
 plan planned(const pipeline_spec& spec, const stage_registry& kinds, const device& d) {
   diagnostics found;
   const device_properties& on = d.properties();
-  plan made = make_plan(spec, kinds,
-                        {.backend = on.backend, .device_memory_bytes = on.memory_bytes.value_or(0)}, found);
+  plan made =
+      make_plan(spec, kinds,
+                {.backend = on.backend, .device_memory_bytes = on.memory_bytes.value_or(0)}, found);
   found.throw_if_errors();
   return made;
 }
