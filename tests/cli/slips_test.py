@@ -196,7 +196,7 @@ class files(Case):
         whole = safetensors(sound)
         cases = [
             ("okk.safetensors", None, at_file, "does not exist (did you mean 'ok.safetensors'?)"),
-            ("a.jpg", picture.read_bytes(), at_file, "is no safetensors file"),
+            ("a.jpg", picture.read_bytes(), at_file, "is not a safetensors file"),
             ("cut.safetensors", whole[:-4], at_file, "is truncated"),
             ("shape.safetensors", safetensors({**sound, "0.weight": [8, 3, 5, 5]}), at_layer,
              "'0.weight': expected F32 [8, 3, 3, 3], found F32 [8, 3, 5, 5]"),

@@ -93,8 +93,8 @@ class plan_timer {
     if (status == cudaErrorMemoryAllocation) {
       static_cast<void>(cudaGetLastError());  // clear it for later calls
       throw run_error(fmt::format(
-          "{}: the device has not {} left to try plans out on; 'tune: off' needs none of it",
-          owner_, format_bytes(bytes)));
+          "{}: the device has less than {} free for tuning plans; 'tune: off' needs none", owner_,
+          format_bytes(bytes)));
     }
     check(status, "cudaMalloc");
     return {data, &cudaFree};

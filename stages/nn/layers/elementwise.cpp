@@ -16,9 +16,7 @@ parameter eps_parameter() {
 parameter second_operand() {
   return {.name = "from",
           .type = parameter_type::text,
-          .help =
-              "Name of the earlier layer or input of the network that is the second operand; "
-              "shapes are broadcast.",
+          .help = "Earlier layer or network input that is the second operand; shapes broadcast.",
           .required = true};
 }
 
@@ -102,60 +100,59 @@ layer_shape infer(const softmax_layer& softmax, std::span<const layer_input> inp
 
 std::vector<layer_kind> element_wise_kinds() {
   using function = pointwise_function;
-  return {pointwise_kind("relu", "max(x, 0)", {function::relu}),
-          pointwise_kind("relu6", "min(max(x, 0), 6)", {function::clip, 0, 6}),
-          {"gelu",
-           "x times the normal distribution function of x",
-           {{.name = "approximate",
-             .type = parameter_type::choice,
-             .help = "none: with erf, exact; tanh: the approximation by tanh.",
-             .default_value = "none",
-             .choices = {"none", "tanh"}}},
-           [](const arguments& values, layer_problems&) {
-             const bool by_tanh = values.text("approximate") == "tanh";
-             return pointwise_layer{by_tanh ? function::gelu_tanh : function::gelu_erf};
-           }},
-          pointwise_kind("sigmoid", "1 / (1 + exp(-x))", {function::sigmoid}),
-          pointwise_kind("silu", "x / (1 + exp(-x))", {function::silu}),
-          pointwise_kind("tanh", "The hyperbolic tangent of x", {function::tanh}),
-          pointwise_kind("hardsigmoid", "min(max(x / 6 + 1 / 2, 0), 1)",
-                         {function::hard_sigmoid, 1.0F / 6, 0.5F}),
-          pointwise_kind("hardswish", "x min(max(x / 6 + 1 / 2, 0), 1)", {function::hard_swish}),
-          pointwise_kind("mish", "x tanh(log(1 + exp(x)))", {function::mish}),
-          {"leaky_relu",
-           "x, or x times a slope where it is negative",
-           {{.name = "negative_slope",
-             .type = parameter_type::number,
-             .help = "The slope.",
-             .default_value = "0.01"}},
-           [](const arguments& values, layer_problems&) {
-             return pointwise_layer{function::leaky_relu,
-                                    static_cast<float>(values.number("negative_slope"))};
-           }},
-          operands_kind("add", "The sum of what it reads and the second operand", function::add),
-          operands_kind("sub", "The second operand subtracted from what it reads", function::sub),
-          operands_kind("mul", "What it reads times the second operand", function::mul),
-          operands_kind("div", "What it reads divided by the second operand", function::div),
-          {"softmax",
-           "exp(x) / sum(exp(x)) along one dimension",
-           {{.name = "dim",
-             .help = "The dimension; negative ones count from the last.",
-             .default_value = "-1"}},
-           [](const arguments& values, layer_problems&) {
-             return softmax_layer{.dim = values.integer("dim")};
-           }},
-          {"batch_norm2d",
-           "Normalization per channel by stored statistics (inference)",
-           {eps_parameter()},
-           [](const arguments& values, layer_problems&) {
-             return batch_norm2d_layer{.eps = values.number("eps")};
-           }},
-          {"layer_norm",
-           "Normalization along the last dimension, by its own mean and variance",
-           {eps_parameter()},
-           [](const arguments& values, layer_problems&) {
-             return layer_norm_layer{.eps = values.number("eps")};
-           }}};
+  return {
+      pointwise_kind("relu", "max(x, 0)", {function::relu}),
+      pointwise_kind("relu6", "min(max(x, 0), 6)", {function::clip, 0, 6}),
+      {"gelu",
+       "x times the normal distribution function of x",
+       {{.name = "approximate",
+         .type = parameter_type::choice,
+         .help = "none: exact, with erf; tanh: its approximation.",
+         .default_value = "none",
+         .choices = {"none", "tanh"}}},
+       [](const arguments& values, layer_problems&) {
+         const bool by_tanh = values.text("approximate") == "tanh";
+         return pointwise_layer{by_tanh ? function::gelu_tanh : function::gelu_erf};
+       }},
+      pointwise_kind("sigmoid", "1 / (1 + exp(-x))", {function::sigmoid}),
+      pointwise_kind("silu", "x / (1 + exp(-x))", {function::silu}),
+      pointwise_kind("tanh", "The hyperbolic tangent of x", {function::tanh}),
+      pointwise_kind("hardsigmoid", "min(max(x / 6 + 1 / 2, 0), 1)",
+                     {function::hard_sigmoid, 1.0F / 6, 0.5F}),
+      pointwise_kind("hardswish", "x min(max(x / 6 + 1 / 2, 0), 1)", {function::hard_swish}),
+      pointwise_kind("mish", "x tanh(log(1 + exp(x)))", {function::mish}),
+      {"leaky_relu",
+       "x, or x times a slope where it is negative",
+       {{.name = "negative_slope",
+         .type = parameter_type::number,
+         .help = "The slope.",
+         .default_value = "0.01"}},
+       [](const arguments& values, layer_problems&) {
+         return pointwise_layer{function::leaky_relu,
+                                static_cast<float>(values.number("negative_slope"))};
+       }},
+      operands_kind("add", "Its input plus the second operand", function::add),
+      operands_kind("sub", "Its input minus the second operand", function::sub),
+      operands_kind("mul", "Its input times the second operand", function::mul),
+      operands_kind("div", "Its input divided by the second operand", function::div),
+      {"softmax",
+       "exp(x) / sum(exp(x)) along one dimension",
+       {{.name = "dim", .help = "The dimension; negative: from the last.", .default_value = "-1"}},
+       [](const arguments& values, layer_problems&) {
+         return softmax_layer{.dim = values.integer("dim")};
+       }},
+      {"batch_norm2d",
+       "Normalization per channel by stored statistics (inference)",
+       {eps_parameter()},
+       [](const arguments& values, layer_problems&) {
+         return batch_norm2d_layer{.eps = values.number("eps")};
+       }},
+      {"layer_norm",
+       "Normalization along the last dimension, by its own mean and variance",
+       {eps_parameter()},
+       [](const arguments& values, layer_problems&) {
+         return layer_norm_layer{.eps = values.number("eps")};
+       }}};
 }
 
 }  // namespace graphline::nn

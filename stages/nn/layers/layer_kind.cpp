@@ -11,15 +11,14 @@ namespace {
 const parameter name_parameter{
     .name = "name",
     .type = parameter_type::tree,
-    .help = "Name of the layer, for its weights, for those who read it, and in every table.",
+    .help =
+        "Name of the layer: prefix of its weights, and its name for other layers and in tables.",
     .structure = "name"};
 
 const parameter reads_parameter{
     .name = "reads",
     .type = parameter_type::tree,
-    .help =
-        "Name of the earlier layer or input of the network that it reads; the layer before when "
-        "left out.",
+    .help = "Earlier layer or network input to read; the previous layer by default.",
     .structure = "name"};
 
 }  // namespace

@@ -41,11 +41,11 @@ pool2d_layer read_average(const arguments& values, layer_problems& problems) {
 
 std::vector<parameter> window_parameters(parameter own) {
   return {kernel_parameter("Height and width of the window: a number or [h, w]."),
-          pair_parameter("stride", "Step of the window; the kernel's size when left out.", {}, 1),
+          pair_parameter("stride", "Step of the window; the kernel's size by default.", {}, 1),
           pair_parameter("padding", "Added on each side.", "0", 0),
           {.name = "ceil_mode",
            .type = parameter_type::boolean,
-           .help = "Keep a last window that is only partly covered.",
+           .help = "Keep a last, partly covered window.",
            .default_value = "false"},
           std::move(own)};
 }
@@ -109,7 +109,7 @@ std::vector<layer_kind> pooling_kinds() {
                           .default_value = "true"}),
        read_average},
       {"adaptive_avg_pool2d",
-       "Mean over windows that give an output of a stated size",
+       "Mean over windows, for a given output size",
        {{.name = "output",
          .type = parameter_type::integers,
          .help = "Height and width of the output: a number or [h, w].",

@@ -63,7 +63,7 @@ conv_transpose2d_layer read_conv_transpose2d(const arguments& values, layer_prob
 
 parameter groups_parameter() {
   return {.name = "groups",
-          .help = "Groups of channels convolved apart; as many as input channels is depthwise.",
+          .help = "Groups of channels convolved separately; one per input channel is depthwise.",
           .default_value = "1",
           .minimum = 1,
           .maximum = largest_size};
@@ -77,8 +77,8 @@ parameter bias_parameter(std::string help) {
 }
 
 parameter padding_parameter() {
-  auto result = pair_parameter(
-      "padding", "Zeros added on each side; same: as many as keep height and width.", "0", 0);
+  auto result =
+      pair_parameter("padding", "Zeros added on each side; same: keep height and width.", "0", 0);
   result.choices = {"same"};
   return result;
 }
@@ -244,10 +244,10 @@ std::vector<layer_kind> product_kinds() {
        "Transposed 2-D convolution of [N, C, H, W]",
        {size_parameter("out_channels", "Channels of the output."),
         kernel_parameter("Height and width of the kernel: a number or [h, w]."),
-        pair_parameter("stride", "Distance of the input's elements in the output.", "1", 1),
-        pair_parameter("padding", "Rows and columns of the output left out on each side.", "0", 0),
+        pair_parameter("stride", "Distance of input elements in the output.", "1", 1),
+        pair_parameter("padding", "Rows and columns cropped from each side of the output.", "0", 0),
         pair_parameter("output_padding",
-                       "Rows added below and columns added on the right, fewer than the stride.",
+                       "Rows added below and columns added at the right, fewer than the stride.",
                        "0", 0),
         pair_parameter("dilation", "Distance between kernel elements.", "1", 1), groups_parameter(),
         bias_parameter("Add a learned number per channel.")},
@@ -263,7 +263,7 @@ std::vector<layer_kind> product_kinds() {
       {"scaled_dot_product_attention",
        "softmax(q k^T / sqrt(dim / heads)) v per head, of packed [N, tokens, q k v]",
        {size_parameter("heads",
-                       "Heads, each of dim / heads neighboring features of q, of k and of v.")},
+                       "Heads, each of dim / heads adjacent features of q, of k and of v.")},
        [](const arguments& values, layer_problems&) {
          return attention_layer{.heads = values.integer("heads")};
        }}};

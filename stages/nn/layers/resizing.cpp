@@ -98,22 +98,20 @@ std::vector<layer_kind> resizing_kinds() {
   parameter size = pair_parameter("size", "Height and width of the result.", {}, 1);
   size.maximum = largest_upsampled;
   return {{"upsample",
-           "Images of another size, by the nearest elements or between them",
+           "Resizes images by nearest or bilinear interpolation",
            {std::move(size),
             {.name = "scale_factor",
              .type = parameter_type::numbers,
-             .help = "What height and width are multiplied by, in place of a size: a number or "
-                     "[h, w].",
+             .help = "Factors of height and width, instead of 'size': a number or [h, w].",
              .minimum = 0},
             {.name = "mode",
              .type = parameter_type::choice,
-             .help = "nearest: the element at or before a position; bilinear: between four.",
+             .help = "nearest: the element at or before a position; bilinear: interpolate four.",
              .default_value = "nearest",
              .choices = {"nearest", "bilinear"}},
             {.name = "align_corners",
              .type = parameter_type::boolean,
-             .help = "Of bilinear: the centers of the corner pixels stay where they are, instead "
-                     "of their edges.",
+             .help = "With bilinear: align the centers of the corner pixels, not their edges.",
              .default_value = "false"}},
            {},
            read_upsample}};

@@ -13,8 +13,7 @@ namespace graphline::nn {
 namespace {
 
 parameter dim_parameter() {
-  return {
-      .name = "dim", .help = "The dimension; negative ones count from the last.", .required = true};
+  return {.name = "dim", .help = "The dimension; negative: from the last.", .required = true};
 }
 
 /// The product of the extents that are not -1.
@@ -241,27 +240,27 @@ layer_shape infer(const convert_layer&, std::span<const layer_input> inputs, lay
 
 std::vector<layer_kind> tensor_kinds() {
   return {{"flatten",
-           "Folds the dimensions from one on into a single one",
+           "Merges the dimensions from one on",
            {{.name = "start_dim",
-             .help = "The first dimension to fold; negative ones count from the last.",
+             .help = "The first dimension to merge; negative: from the last.",
              .default_value = "1"}},
            {},
            read_flatten},
           {"reshape",
-           "The same elements, row-major, in another shape",
+           "Views the row-major elements in another shape",
            {{.name = "shape",
              .type = parameter_type::integers,
-             .help = "The extents; one of them may be -1 and follows from the others.",
+             .help = "The extents; one may be -1 and is inferred.",
              .required = true,
              .minimum = -1,
              .maximum = largest_size}},
            {},
            read_reshape},
           {"permute",
-           "The dimensions in another order",
+           "Reorders the dimensions",
            {{.name = "dims",
              .type = parameter_type::integers,
-             .help = "Which dimension each one is; negative ones count from the last.",
+             .help = "Input dimension of each output dimension; negative: from the last.",
              .required = true}},
            {},
            read_permute},
@@ -269,10 +268,9 @@ std::vector<layer_kind> tensor_kinds() {
            "Part of one dimension: x[start:end:step]",
            {dim_parameter(),
             {.name = "start",
-             .help = "The first element; negative ones count from the end.",
+             .help = "The first element; negative: from the end.",
              .default_value = "0"},
-            {.name = "end",
-             .help = "The element after the last, likewise; all to the end when left out."},
+            {.name = "end", .help = "One past the last element, likewise; the end by default."},
             {.name = "step",
              .help = "The distance between elements.",
              .default_value = "1",
@@ -281,7 +279,7 @@ std::vector<layer_kind> tensor_kinds() {
            {},
            read_slice},
           {"zero_pad2d",
-           "Images with zeros around them",
+           "Pads images with zeros",
            {{.name = "padding",
              .type = parameter_type::integers,
              .help = "Zeros on each side: a number or [left, right, top, bottom].",
@@ -291,11 +289,11 @@ std::vector<layer_kind> tensor_kinds() {
            {},
            read_zero_pad2d},
           {"concat",
-           "Joins what it reads along one dimension",
+           "Joins its inputs along one dimension",
            {dim_parameter(),
             {.name = "reads",
              .type = parameter_type::tree,
-             .help = "Names of the earlier layers or inputs of the network, in order.",
+             .help = "Earlier layers or network inputs, in order.",
              .required = true,
              .structure = "name or list of names"}},
            {},

@@ -77,7 +77,7 @@ std::int64_t block_size(const onnx_call& node) {
 std::size_t import_depth_to_space(onnx_importer& to, const onnx_call& node) {
   const std::int64_t size = block_size(node);
   const shape& s = node.extents(0);
-  node.require(s[1] % (size * size) == 0, "has channels that are no whole blocks");
+  node.require(s[1] % (size * size) == 0, "has channels that are not whole blocks");
   const std::int64_t channels = s[1] / size / size;
   std::size_t x = to.value(0);
   if (node.text("mode", "DCR") == "CRD") {
@@ -94,7 +94,7 @@ std::size_t import_space_to_depth(onnx_importer& to, const onnx_call& node) {
   const std::int64_t size = block_size(node);
   const shape& s = node.extents(0);
   node.require(s[2] % size == 0 && s[3] % size == 0,
-               "has rows or columns that are no whole blocks");
+               "has rows or columns that are not whole blocks");
   std::size_t x = to.add_reshape(to.value(0), {s[0], s[1], s[2] / size, size, s[3] / size, size});
   x = to.add(transpose_layer{{0, 3, 5, 1, 2, 4}}, {x});
   return to.add_reshape(x, {s[0], s[1] * size * size, s[2] / size, s[3] / size});

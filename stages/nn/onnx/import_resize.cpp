@@ -75,7 +75,7 @@ std::vector<resized_extent> resized_extents(const onnx_importer& to, const onnx_
   axes = node.integers("axes").value_or(axes);
   std::set<std::size_t> stated;
   node.require(scales.size() == axes.size() || sizes.size() == axes.size(),
-               "has not a scale or size for each dimension");
+               "needs a scale or size per dimension");
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const std::size_t axis = node.axis(axes[i], result.size());
     node.require(stated.insert(axis).second, "has an axis twice");

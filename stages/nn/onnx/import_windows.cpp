@@ -66,7 +66,7 @@ window_attributes window_of(const onnx_call& node, const extent_triple& kernel, 
   if (automatic == "NOTSET") {
     const auto pads = node.integers("pads");
     if (!pads) return window;
-    node.require(pads->size() == 2 * dimensions, "has not two pads for each dimension");
+    node.require(pads->size() == 2 * dimensions, "needs two pads per dimension");
     for (const std::int64_t number : *pads) {
       node.require(number >= 0 && number <= most_of_window,
                    "has pads that are not from 0 to 2^31 - 1");
@@ -275,7 +275,7 @@ std::size_t import_layer_normalization(onnx_importer& to, const onnx_call& node)
 std::size_t normalize_groups(onnx_importer& to, const onnx_call& node, std::int64_t groups) {
   const shape extents = node.extents(0);
   node.require(extents.rank() > 2 && groups > 0 && extents[1] % groups == 0,
-               "has channels that are no such number of groups");
+               "has channels that its groups do not divide");
   const std::int64_t extent = extents.elements() / extents[0] / groups;
   node.charge(shape{extent});
   const auto count = static_cast<std::size_t>(extent);

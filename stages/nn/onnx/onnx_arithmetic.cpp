@@ -279,7 +279,7 @@ onnx_function reduces(const reduction& how) {
 onnx_tensor cumulative_sum(const onnx_call& call) {
   const onnx_tensor& from = call.input(0);
   const auto axes = call.integers(1);
-  call.require(axes.size() == 1, "has not one axis");
+  call.require(axes.size() == 1, "needs exactly one axis");
   const std::size_t axis = call.axis(axes[0], from.extents.rank());
   auto lines = from.extents.extents();
   lines[axis] = 1;

@@ -35,7 +35,7 @@ labels labels_of(const onnx_call& call, std::string_view term, std::size_t hidde
       i += 2;
     } else {
       call.require((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'),
-                   "has an equation with other than letters");
+                   "has an equation with characters other than letters");
       result.push_back(c);
     }
   }
@@ -69,7 +69,7 @@ einsum_form einsum_of(const onnx_call& call) {
   const std::size_t arrow = equation.find("->");
   std::string_view terms = std::string_view(equation).substr(0, arrow);
   const auto commas = static_cast<std::size_t>(std::ranges::count(terms, ','));
-  call.require(commas + 1 == call.inputs(), "has not as many terms as inputs");
+  call.require(commas + 1 == call.inputs(), "needs one term per input");
   einsum_form form;
   std::size_t most_hidden = 0;
   for (std::size_t i = 0; i < call.inputs(); ++i) {

@@ -61,13 +61,13 @@ shape reshaped_extents(const onnx_call& call) {
   const bool zero_is_zero = call.integer("allowzero", 0) != 0;
   for (std::size_t i = 0; i < extents.size(); ++i) {
     if (extents[i] != 0 || zero_is_zero) continue;
-    call.require(i < from.rank(), "keeps an extent that there is not");
+    call.require(i < from.rank(), "copies an extent that its input lacks");
     extents[i] = from[i];
   }
   if (const auto open = std::ranges::find(extents, -1); open != extents.end()) {
     *open = 1;
     const auto others = shape(extents).checked_elements();
-    call.require(others.value_or(0) > 0, "has an extent that cannot be told");
+    call.require(others.value_or(0) > 0, "has an extent that cannot be inferred");
     *open = *from.checked_elements() / *others;
   }
   return shape(std::move(extents));
@@ -113,7 +113,7 @@ std::vector<selection> slices(const onnx_call& call) {
   const auto steps = call.integers("steps", 4).value_or(integer_list(starts.size(), 1));
   call.require(
       ends.size() == starts.size() && axes.size() == starts.size() && steps.size() == starts.size(),
-      "has not as many starts, ends, axes and steps");
+      "has different numbers of starts, ends, axes and steps");
   selection lists;
   for (std::size_t i = 0; i < starts.size(); ++i) {
     call.require(steps[i] != 0, "has a step of 0");
@@ -139,7 +139,7 @@ std::vector<selection> split_parts(const onnx_call& call) {
       parts->push_back(std::min(part, left));
     }
   }
-  call.require(std::ssize(*parts) == count, "has not as many parts as outputs");
+  call.require(std::ssize(*parts) == count, "needs one part per output");
   std::vector<selection> results;
   std::int64_t start = 0;
   for (const std::int64_t part : *parts) {
@@ -155,7 +155,7 @@ std::vector<selection> split_parts(const onnx_call& call) {
 std::vector<selection> tiles(const onnx_call& call) {
   const shape& from = call.extents(0);
   const auto repeats = call.integers(1);
-  call.require(repeats.size() == from.rank(), "has not as many repeats as axes");
+  call.require(repeats.size() == from.rank(), "needs one repeat per axis");
   selection lists;
   for (std::size_t axis = 0; axis < repeats.size(); ++axis) {
     const std::int64_t along = from[axis];
@@ -189,7 +189,7 @@ std::vector<selection> padded(const onnx_call& call) {
   const std::string mode = call.text("mode", "constant");
   call.require(mode == "constant" || mode == "edge" || mode == "reflect" || mode == "wrap",
                "has a mode that is not supported");
-  call.require(pads.size() == 2 * axes.size(), "has not two pads for each axis");
+  call.require(pads.size() == 2 * axes.size(), "needs two pads per axis");
   for (const std::int64_t each : pads) {
     call.require(each > -call.budget() && each < call.budget(), "asks for too many elements");
   }
@@ -205,7 +205,8 @@ std::vector<selection> padded(const onnx_call& call) {
     const std::int64_t count = from[axis] + before + after;
     call.require(count >= 0, "takes away more elements than it has");
     call.charge(shape{count});
-    call.require(along > 0 || count == 0 || mode == "constant", "pads with elements it has not");
+    call.require(along > 0 || count == 0 || mode == "constant",
+                 "repeats elements of an empty input");
     integer_list& list = lists[axis] = counted(-before - first, count);
     for (std::int64_t& position : list) {
       position = padded_from(mode, position, along);
@@ -286,7 +287,7 @@ std::vector<std::size_t> transposed_order(const onnx_call& call) {
     std::ranges::reverse(order);
   }
   call.require(std::ranges::is_permutation(order, counted(0, rank)),
-               "has a 'perm' that is no permutation of its axes");
+               "has a 'perm' that is not a permutation of its axes");
   return {order.begin(), order.end()};
 }
 

@@ -254,7 +254,7 @@ void onnx_importer::read_node(const onnx_node& node) {
   layers_of_node_ = 0;
   try {
     if (after_refused) {
-      // Its operator alone can say something new.
+      // After a refused input, only an unsupported operator is a further error.
       const bool evaluated = can_evaluate(node) || node.op_type == "If";
       if (!evaluated || !node.domain.empty()) find_operator(call);
       return;
@@ -285,7 +285,7 @@ void onnx_importer::add_node(const onnx_call& call) {
   give(values);
 }
 
-/// Of what the node gives only that counts which it has a name for.
+/// Declares the layers of a node; only named outputs count.
 void onnx_importer::make_node(std::size_t first_layer, const std::vector<std::size_t>& values) {
   const onnx_node& node = call_->node();
   std::vector<std::size_t> read;
@@ -321,7 +321,7 @@ void onnx_importer::give(const std::vector<std::size_t>& values) {
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (names[i].empty() || !read_.contains(names[i])) continue;
     if (i >= values.size()) call_->refuse(fmt::format("gives no output {} here", i));
-    // What the network reads, or a constant, is none of its results before a layer gives it.
+    // An input or constant of the network becomes an output only through a layer.
     const shape extents = shape_of(values[i]);
     const bool by_layer = !is_input(values[i]) && !network_.network().values[values[i]].constant;
     const std::size_t given = by_layer ? values[i] : add(reshape_layer{extents}, {values[i]});

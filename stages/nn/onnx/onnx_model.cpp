@@ -107,7 +107,8 @@ std::string external_data::read(const entries& where, const onnx_tensor& tensor,
   const fs::path inside(location);
   if (location.empty() || inside.is_absolute() ||
       std::ranges::find(inside, fs::path("..")) != inside.end()) {
-    refuse("which is no path inside the model's folder; save the model again, with its data there");
+    refuse(
+        "which is not a path inside the model's folder; save the model again, with its data there");
   }
   std::error_code problem;
   const fs::path folder = fs::canonical(folder_of(model_), problem);
@@ -129,7 +130,7 @@ std::string external_data::read(const entries& where, const onnx_tensor& tensor,
     std::uint64_t value = 0;
     const auto read = std::from_chars(written->second.data(), end, value);
     if (read.ec != std::errc() || read.ptr != end) {
-      refuse(fmt::format("at an {} that is no number; save the model again", key));
+      refuse(fmt::format("at an {} that is not a number; save the model again", key));
     }
     return value;
   };
@@ -178,7 +179,7 @@ class model_reader {
     throw input_error(fmt::format("ONNX file '{}' {}", path_, message));
   }
   [[noreturn]] void unsound(const std::string& where, const std::string& message) const {
-    fail(fmt::format("is not sound: {} {}; export the model again", where, message));
+    fail(fmt::format("is invalid: {} {}; export the model again", where, message));
   }
   /// Runs a reader of a part of the file; names the part if it is damaged.
   template <class Read>
@@ -234,7 +235,9 @@ onnx_model model_reader::parse(std::string_view bytes) {
   if (result.ir_version <= 0) {
     if (bytes.starts_with("\x1f\x8b")) fail("is compressed by gzip; unpack it with gunzip");
     if (bytes.starts_with("PK\x03\x04")) fail("is a zip archive; unpack it");
-    fail("is no ONNX file; export a model of another format, for example with torch.onnx.export");
+    fail(
+        "is not an ONNX file; export a model of another format, for example with "
+        "torch.onnx.export");
   }
   if (graph.data() == nullptr) fail("holds no graph; export the model again");
   if (result.opset < first_opset || result.opset > last_opset) {

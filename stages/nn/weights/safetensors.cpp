@@ -91,7 +91,7 @@ void safetensors_file::read_header(std::uint64_t size) {
   }
   if (beginning.back() != '{' || length > largest_header) {
     fail(
-        "is no safetensors file; write the tensors of another format with save_file of "
+        "is not a safetensors file; write the tensors of another format with save_file of "
         "safetensors.torch or safetensors.numpy, and name that file");
   }
   if (length > size - 8) fail("is truncated");
@@ -104,7 +104,7 @@ void safetensors_file::read_header(std::uint64_t size) {
   try {
     header = read_json(text);
   } catch (const json_error& why) {
-    fail(fmt::format("is not sound: its header is no JSON: {}", why.what()));
+    fail(fmt::format("is invalid: its header is not JSON: {}", why.what()));
   }
   data_start_ = 8 + length;
   for (const auto& [name, value] : header.items()) {
@@ -112,7 +112,7 @@ void safetensors_file::read_header(std::uint64_t size) {
     entry tensor;
     if (!read_entry(value, tensor)) {
       fail(
-          fmt::format("is not sound: tensor {} has not exactly a 'dtype', a 'shape' and the "
+          fmt::format("is invalid: tensor {} needs exactly a 'dtype', a 'shape' and the "
                       "'data_offsets' of so many elements",
                       quote(name)));
     }

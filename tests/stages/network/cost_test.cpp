@@ -46,7 +46,7 @@ TEST(network_cost, is_that_of_the_formula_of_each_layer) {
        {4, 1024},
        {1025 * 2048, 4096 * 2048, 2 * 4096 * 2048 + 4 * 2048, 4 * (4096 + 1025 * 2048),
         4 * 4 * 2048}},
-      // Of tokens, once for each.
+      // Once per token.
       {"linear: {out_features: 6}", {2, 5, 4}, {30, 240, 540, 4 * (40 + 30), 4 * 60}},
       {"relu", square, elementwise(100)},
       {"relu6", square, elementwise(200)},
@@ -62,7 +62,7 @@ TEST(network_cost, is_that_of_the_formula_of_each_layer) {
       {"adaptive_avg_pool2d: {output: 4}", image, pooled(2 * 8 * 8, 32)},
       {"batch_norm2d", image, {8, 0, 4 * 72 + 2 * 2, 4 * (72 + 8), 4 * 72}},
       {"layer_norm", {2, 5, 8}, {16, 0, 7 * 80 + 4 * 10, 4 * (80 + 16), 4 * 80}},
-      // Four features of a head, in two products; the scores are not moved.
+      // Four features per head, two products; scores are not moved.
       {"scaled_dot_product_attention: {heads: 3}",
        {2, 5, 36},
        {0, scores * 8, 2 * scores * 8 + 6 * scores, 4 * 2 * 5 * 36, 4 * 2 * 5 * 12}},

@@ -1,4 +1,4 @@
-// Costs of whole networks against what other programs count; the listing tells which.
+// Costs of whole networks against the counts of other programs, which the YAML file names.
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 
 namespace graphline::test {
 
-/// A network of cases.yaml, which PyTorch has computed too.
+/// A network of cases.yaml with PyTorch's results.
 struct reference_case {
   std::string name;
   std::vector<std::string> inputs;   ///< their names
@@ -17,13 +17,13 @@ struct reference_case {
   std::vector<tensor_type> types;    ///< of the inputs
   arguments values;                  ///< of the stage, with weights where some are stored
 
-  /// How a failed test calls it.
+  /// Name in failure messages.
   friend void PrintTo(const reference_case& printed, std::ostream* to) { *to << printed.name; }
 };
 
 std::vector<reference_case> reference_cases();
 
-/// Those of a file like cases.yaml: a case has a `shape`, of "input", or `inputs` with a shape each
+/// Reads a file like cases.yaml: a case has a `shape`, of "input", or `inputs` with a shape each
 /// and `outputs`.
 std::vector<reference_case> cases_in(const std::string& path);
 

@@ -1,4 +1,4 @@
-// Every layer against what PyTorch computed; the references are made by make_references.py.
+// Every layer against PyTorch's results, made by make_references.py.
 
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ class references : public testing::TestWithParam<reference_case> {
     trial.run(inputs);
     ASSERT_EQ(inferred.outputs.size(), wanted.outputs.size());
     for (std::size_t i = 0; i < wanted.outputs.size(); ++i) {
-      // The shape that was inferred must be PyTorch's, or this throws.
+      // The inferred shape must be PyTorch's, or this throws.
       const std::vector<float> expected =
           stored.read_float32(wanted.name + "." + wanted.outputs[i], inferred.outputs[i].shape);
       EXPECT_LE(difference(trial.output(0, i), expected), 1e-5)
@@ -52,7 +52,7 @@ TEST_P(references, agree_with_two_threads) {
 INSTANTIATE_TEST_SUITE_P(pytorch, references, testing::ValuesIn(reference_cases()),
                          [](const auto& given) { return given.param.name; });
 
-TEST(reference_file, is_missed_where_there_are_none) {
+TEST(reference_file, is_reported_if_missing) {
   const environment_guard elsewhere("GRAPHLINE_REFERENCES", "/nowhere");
   EXPECT_THROW(reference_cases(), std::runtime_error);
 }

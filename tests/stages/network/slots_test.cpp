@@ -1,4 +1,4 @@
-// What must hold of a network's work beside its numbers: slots apart, graphs, allocation, parts.
+// A network's work apart from its numbers: slots, graphs, allocation, parts.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ using testing::Field;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-/// A network with reorders, fused and unfused steps and a pool of ours.
+/// A network with reorders, fused and unfused steps and one of Graphline's pools.
 const char* const mixed = R"(
 layers:
   - conv2d: {out_channels: 24, kernel: 3, padding: 1, name: stem}
@@ -54,8 +54,8 @@ TEST(network_work, keeps_two_slots_apart) {
   EXPECT_EQ(both.output(1), second_alone);
 }
 
-TEST(network_work, takes_denormals_for_zero_unless_it_keeps_them) {
-  // Squares of 1e-20 are denormal, as is all that is made of them.
+TEST(network_work, flushes_denormals_unless_told_to_keep_them) {
+  // Squares of 1e-20 are denormal.
   const std::string layers =
       "layers: [{mul: {from: input}}, {conv2d: {out_channels: 8, kernel: 3, bias: false, "
       "name: conv}}, leaky_relu, {add: {from: conv}}]\n";
@@ -104,7 +104,7 @@ TEST(network_work, reuses_scratch_by_lifetime) {
   EXPECT_EQ(many.scratch_bytes(), few.scratch_bytes());
 }
 
-TEST(network_parts, are_the_layers_computed_as_one_and_tell_what_carries_them_out) {
+TEST(network_parts, are_the_groups_and_name_their_implementation) {
   stage_trial trial(network_kind(), R"(
 layers:
   - conv2d: {out_channels: 16, kernel: 3, name: stem}
@@ -118,7 +118,7 @@ layers:
     return AllOf(Field(&stage_part::name, name),
                  Field(&stage_part::choice, AllOf(StartsWith("oneDNN "), HasSubstr(content))));
   };
-  // What flatten does, bringing the elements in order, is a part where it is work at all.
+  // Flatten is a part only if it has to reorder.
   const auto parts = trial.parts();
   EXPECT_THAT(parts.front(), part("stem+1.batch_norm2d+2.relu", "conv2d+bias+batch_norm2d+relu ["));
   EXPECT_THAT(parts.back(), part("4.linear", "linear+bias ["));
@@ -160,7 +160,7 @@ layers:
   EXPECT_EQ(parts[3].name, "3.linear+4.add");
 }
 
-TEST(network_parts, say_that_the_host_computes_in_float32_whatever_was_asked_for) {
+TEST(network_parts, state_that_the_host_computes_in_float32) {
   stage_trial trial(network_kind(), "{layers: [relu], precision: bfloat16, tune: off}",
                     {floats({4, 4})});
   EXPECT_THAT(trial.parts(), ElementsAre(Field(&stage_part::choice,

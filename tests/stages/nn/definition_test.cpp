@@ -1,4 +1,4 @@
-// What a user reads when a network is wrong.
+// Messages about wrong networks.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,14 +21,14 @@ std::string problems(const std::string& layers, const shape& input = image) {
   return problems_of(network_kind(), "layers:\n" + layers, {floats(input)});
 }
 
-/// Layers, what they read, and what is said of them.
+/// Layers, their input and the expected messages.
 struct wrong_layers {
   const char* layers;
   shape input;
   const char* said;
 };
 
-TEST(network_problems, are_told_at_their_places) {
+TEST(network_problems, are_reported_at_their_places) {
   const wrong_layers cases[] = {
       {"  - con2d: {out_channels: 8, kernel: 3}\n", image,
        "2:5: unknown layer 'con2d' (did you mean 'conv2d'?)\n"},
@@ -110,7 +110,7 @@ TEST(network_problems, are_told_at_their_places) {
   for (const auto& [layers, input, said] : cases) EXPECT_EQ(problems(layers, input), said);
 }
 
-TEST(network_problems, of_layers_that_rearrange_elements_are_told_at_their_places) {
+TEST(network_problems, of_layers_that_rearrange_elements_are_reported_at_their_places) {
   const wrong_layers cases[] = {
       {"  - relu: {name: a}\n  - concat: {dim: 1, reads: [a, b]}\n", image,
        "3:33: no earlier layer is named 'b' (known: input, a)\n"},
@@ -197,7 +197,7 @@ TEST(network_problems, of_layers_that_rearrange_elements_are_told_at_their_place
   for (const auto& [layers, input, said] : cases) EXPECT_EQ(problems(layers, input), said);
 }
 
-TEST(network_problems, of_several_tensors_are_told_at_their_places) {
+TEST(network_problems, of_several_tensors_are_reported_at_their_places) {
   const std::pair<const char*, const char*> cases[] = {
       {"{layers: [relu: {name: a}, add: {from: y}], inputs: [x, y]}", ""},
       {"{layers: [relu: {name: a}, add: {from: y}], inputs: [x, y], outputs: a}",
@@ -231,7 +231,7 @@ TEST(network_problems, of_several_tensors_are_told_at_their_places) {
               HasSubstr("reads float32, but its y is int64 [2, 3]"));
 }
 
-TEST(network_ports, are_those_that_the_arguments_name) {
+TEST(network_ports, are_named_by_the_arguments) {
   const auto ports = [](const std::string& yaml) {
     diagnostics out;
     const arguments values = read_arguments(network_kind(), yaml);

@@ -17,7 +17,7 @@ using testing::ElementsAre;
 
 using function = pointwise_function;
 
-/// Grows a network of element-wise layers on [1, 2, 1, 1] and its constants.
+/// Builds a network of element-wise layers on [1, 2, 1, 1] and its constants.
 class element_wise_network {
  public:
   element_wise_network() { x = builder_.add_input("x", {{1, 2, 3, 3}, dtype::float32}); }
@@ -69,7 +69,7 @@ std::vector<std::string> steps_of(const group_expression& layers) {
   return names;
 }
 
-TEST(group_expression, takes_a_hard_swish_that_is_written_out_for_the_function) {
+TEST(group_expression, recognizes_a_written_out_hard_swish) {
   element_wise_network network;
   const std::size_t y = network.add(function::mul, {network.constant({2}), network.x});
   const std::size_t sum = network.add(function::add, {y, network.constant({3})});
@@ -79,7 +79,7 @@ TEST(group_expression, takes_a_hard_swish_that_is_written_out_for_the_function) 
   EXPECT_THAT(steps_of(network.expression()), ElementsAre("linear", "hard_swish"));
 }
 
-TEST(group_expression, takes_a_gelu_that_is_written_out_for_the_function) {
+TEST(group_expression, recognizes_a_written_out_gelu) {
   for (const float divisor : {1.41421354F, 1.5F}) {
     element_wise_network network;
     const std::size_t scaled = network.add(function::div, {network.x, network.constant({divisor})});
@@ -96,7 +96,7 @@ TEST(group_expression, takes_a_gelu_that_is_written_out_for_the_function) {
   }
 }
 
-TEST(group_expression, takes_x_times_its_sigmoid_for_silu) {
+TEST(group_expression, recognizes_silu_in_x_times_its_sigmoid) {
   element_wise_network network;
   const std::size_t y = network.add(function::sigmoid, {network.x});
   network.add(function::mul, {y, network.x});
@@ -111,7 +111,7 @@ TEST(group_expression, keeps_a_clip_of_other_bounds) {
   EXPECT_THAT(steps_of(network.expression()), ElementsAre("linear", "clip", "mul"));
 }
 
-TEST(group_expression, joins_factors_and_terms) {
+TEST(group_expression, merges_factors_and_terms) {
   element_wise_network network;
   // ((2 - x) * {3, 5} - {1, 2}) / 4
   std::size_t y = network.add(function::sub, {network.constant({2}), network.x});
@@ -134,7 +134,7 @@ TEST(group_expression, joins_factors_and_terms) {
   EXPECT_THAT(folded.folded->shift, ElementsAre(DoubleEq(1.25), DoubleEq(2.0)));
 }
 
-TEST(group_expression, folds_nothing_of_what_is_read_twice) {
+TEST(group_expression, folds_nothing_that_is_read_twice) {
   element_wise_network network;
   const std::size_t y = network.add(function::mul, {network.x, network.constant({3, 5})});
   network.add(function::add, {y, network.x});
@@ -143,7 +143,7 @@ TEST(group_expression, folds_nothing_of_what_is_read_twice) {
   EXPECT_THAT(steps_of(layers), ElementsAre("mul", "add"));
 }
 
-TEST(group_expression, goes_on_after_steps_and_with_a_term_before_them) {
+TEST(group_expression, splits_after_steps_and_takes_a_term_before_them) {
   element_wise_network network;
   std::size_t y = network.add(function::silu, {network.x});
   y = network.add(function::max, {y, network.constant({1, 2})});

@@ -39,7 +39,7 @@ std::vector<std::string> groups_of(const std::string& yaml, const shape& input) 
 
 const shape small_image{1, 8, 6, 6};
 
-TEST(fusion, makes_one_program_of_element_wise_layers_with_one_result) {
+TEST(fusion, groups_element_wise_layers_with_one_result) {
   const std::pair<const char*, std::vector<std::string>> networks[] = {
       {"[conv2d: {out_channels: 8, kernel: 1}, batch_norm2d, add: {from: input}, relu]",
        {"0+1+2+3"}},
@@ -51,19 +51,19 @@ TEST(fusion, makes_one_program_of_element_wise_layers_with_one_result) {
       {"[conv2d: {out_channels: 8, kernel: 1, name: x}, relu: {name: y},"
        " conv2d: {out_channels: 8, kernel: 1, name: z}, add: {reads: y, from: z}]",
        {"0+1", "2+3"}},
-      // A function of a product stays with it where the sum is another's.
+      // A function of a product stays with it if the sum could join either product.
       {"[conv2d: {out_channels: 8, kernel: 1, name: x}, relu: {name: y},"
        " conv2d: {out_channels: 8, kernel: 1, reads: input}, add: {from: y}]",
        {"0+1", "2+3"}},
-      // So it does where the sum is of two such.
+      // The same for the sum of two such functions.
       {"[conv2d: {out_channels: 8, kernel: 1, name: x}, batch_norm2d, silu: {name: y},"
        " conv2d: {out_channels: 8, kernel: 1, reads: input}, batch_norm2d, add: {from: y}, relu]",
        {"0+1+2", "3+4+5+6"}},
       // A value is added to itself.
       {"[conv2d: {out_channels: 8, kernel: 1, name: a}, add: {from: a}]", {"0+1"}},
-      // Results of other shapes are none of a group.
+      // Results of other shapes end a group.
       {"[relu, max_pool2d: {kernel: 2}, relu, sigmoid]", {"0", "1", "2+3"}},
-      // Pools and what follows them stay apart.
+      // Pools do not join the layers after them.
       {"[max_pool2d: {kernel: 2}, relu, flatten]", {"0", "1", "2"}},
       {"[batch_norm2d, relu, {max_pool2d: {kernel: 2}}, silu, relu, batch_norm2d]",
        {"0+1", "2", "3+4+5"}},
@@ -73,7 +73,7 @@ TEST(fusion, makes_one_program_of_element_wise_layers_with_one_result) {
   }
 }
 
-TEST(fused_cost, moves_what_a_group_reads_from_outside_and_gives_and_nothing_inside) {
+TEST(fused_cost, counts_bytes_into_and_out_of_a_group_and_none_inside) {
   const network_definition network = defined(R"(
 - conv2d: {out_channels: 4, kernel: 1, bias: false, name: x}
 - conv2d: {out_channels: 4, kernel: 3, padding: 1, bias: false, name: main}
@@ -93,7 +93,7 @@ TEST(fused_cost, moves_what_a_group_reads_from_outside_and_gives_and_nothing_ins
   // x and main; the last value goes out as float32.
   EXPECT_EQ(projection.bytes_read, 2 * (2 * value + 32));
   EXPECT_EQ(projection.bytes_written, 4 * value);
-  // The network's input is float32, what the others read is not.
+  // Only the network's input is float32.
   EXPECT_EQ(cost_of(network, groups[0], half_inside).bytes_read, 4 * 8 * 36 + 2 * 32);
   EXPECT_EQ(cost_of(network, groups[1], half_inside).bytes_read, 2 * (value + 4 * 4 * 9));
   const element_sizes all_half{.input = 2, .output = 2, .inside = 2};

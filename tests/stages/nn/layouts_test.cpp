@@ -16,8 +16,8 @@ namespace {
 
 using function = pointwise_function;
 
-/// Grows a network with constants. `apart`, a reshape to the same extents after each layer keeps
-/// every value row-major and every layer by itself.
+/// Builds a network with constants. With `apart`, a reshape after each layer keeps every value
+/// row-major and every layer in its own group.
 class network_trial {
  public:
   network_trial(const shape& input, bool apart)
@@ -60,7 +60,7 @@ class network_trial {
                {x});
   }
 
-  /// Twice the extents, between the elements around each position.
+  /// Doubles the extents, interpolating.
   std::size_t twice(std::size_t x) {
     const auto along = [&](std::size_t axis) {
       std::vector<resize_position> positions;
@@ -112,8 +112,8 @@ class network_trial {
   std::size_t given_;
 };
 
-/// What keeps layouts, in one network: parts of channels, concats, pools, resizing, and programs
-/// with numbers for each channel, constant and computed.
+/// Layers that keep layouts in one network: slices of channels, concats, pools, resizing, and
+/// expressions with numbers per channel, constant and computed.
 network_trial mixed_network(const shape& input, std::int64_t c, bool apart) {
   network_trial n(input, apart);
   const std::size_t stem = n.conv(n.given(), 2 * c, 3);
@@ -153,19 +153,19 @@ std::ptrdiff_t reorders_of(const std::vector<std::string>& operations) {
                                [](const std::string& name) { return name.starts_with("reorder"); });
 }
 
-TEST(layouts, let_the_parts_of_a_concat_lie_in_it_from_the_beginning) {
+TEST(layouts, write_the_parts_of_a_concat_in_place) {
   network_trial n({1, 3, 10, 14}, false);
   const std::size_t a = n.conv(n.given(), 16, 3);
   const std::size_t b = n.conv(a, 32, 3);
   n.conv(n.add("concat", concat_layer{1}, {a, b}), 16, 1);
   const auto operations = n.trial().operations();
-  // Where convolutions want channels last, as with AVX-512, the parts are not of one piece.
+  // With channels last, as for AVX-512, the parts are not contiguous.
   const bool copied = std::ranges::any_of(
       operations, [](const std::string& name) { return name.starts_with("concat"); });
   EXPECT_TRUE(!copied || reorders_of(operations) <= 2) << testing::PrintToString(operations);
 }
 
-TEST(layouts, are_those_of_the_convolutions_on_both_sides) {
+TEST(layouts, follow_the_convolutions_on_both_sides) {
   network_trial n({1, 3, 16, 16}, false);
   const std::size_t stem = n.conv(n.given(), 32, 3);
   const std::size_t sum = n.add(function::add, {n.conv(n.conv(stem, 32, 3), 32, 1), stem});
@@ -176,7 +176,7 @@ TEST(layouts, are_those_of_the_convolutions_on_both_sides) {
   EXPECT_LE(reorders_of(operations), 2) << testing::PrintToString(operations);
 }
 
-TEST(products, fold_what_is_constant_for_each_channel_and_leave_the_rest_to_loops) {
+TEST(products, fold_constants_per_channel_and_leave_the_rest_to_loops) {
   for (const bool transposed : {false, true}) {
     const auto result = [&](bool apart) {
       network_trial n({1, 8, 6, 5}, apart);
@@ -198,7 +198,7 @@ TEST(products, fold_what_is_constant_for_each_channel_and_leave_the_rest_to_loop
   }
 }
 
-/// Steps that are post-operations of oneDNN, each by itself; one function comes twice.
+/// oneDNN post-operations; one function occurs twice.
 const std::vector<pointwise_layer> repeated_functions[] = {
     {{function::leaky_relu, 0.5F}, {function::leaky_relu, 0.1F}},
     {{function::clip, -0.6F, 0.4F}, {function::clip, -0.2F, 0.7F}},

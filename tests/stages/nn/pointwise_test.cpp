@@ -22,7 +22,7 @@ using testing::ElementsAre;
 
 using function = pointwise_function;
 
-/// What each function is, in double, by the standard library.
+/// Reference functions in double, by the standard library.
 double hard_sigmoid(double x, double alpha, double beta) {
   return std::clamp(alpha * x + beta, 0.0, 1.0);
 }
@@ -212,7 +212,7 @@ const pointwise_layer all_layers[] = {
     {pointwise_function::where},
 };
 
-/// Numbers of every size and sign, and those that are none.
+/// Numbers of every magnitude and sign, infinities and NaN.
 std::vector<float> some_numbers(std::size_t count, std::uint64_t seed) {
   std::vector<float> numbers{0.0F,   -0.0F,    1.0F,      -1.0F,      0.5F,   1.5F,
                              2.5F,   infinity, -infinity, nan,        1e-42F, 88.0F,
@@ -238,13 +238,13 @@ pointwise_expression expression_of(const pointwise_layer& layer) {
   return expression;
 }
 
-/// x times a sum of a bounded function and a constant, which is near 0 for negative x.
+/// Functions of the form x * (f(x) + c) that cancel to 0 for negative x.
 bool cancels(pointwise_function of) {
   return of == pointwise_function::hard_swish || of == pointwise_function::gelu_erf ||
          of == pointwise_function::gelu_tanh;
 }
 
-TEST(pointwise_loops, give_what_each_function_is_of_every_kind_of_number) {
+TEST(pointwise_loops, compute_each_function_of_every_kind_of_number) {
   constexpr std::size_t count = 5000;
   const std::vector<float> operands[] = {some_numbers(count, 1), some_numbers(count, 2),
                                          some_numbers(count, 3)};
@@ -265,8 +265,7 @@ TEST(pointwise_loops, give_what_each_function_is_of_every_kind_of_number) {
       } else if (std::isinf(expected)) {
         EXPECT_EQ(given[i], expected) << traits_of(layer.function).name << " of " << at[0];
       } else {
-        // Four units in the last place, and what is lost of subnormal numbers and where the formula
-        // adds numbers that cancel.
+        // Four ulp, plus the loss in subnormal numbers and in formulas that cancel.
         const float cancelled = cancels(layer.function) ? 1.2e-7F * std::abs(at[0]) : 0.0F;
         EXPECT_NEAR(given[i], expected, 5e-7F * std::abs(expected) + 1.5e-38F + cancelled)
             << traits_of(layer.function).name << " of " << at[0] << ", " << at[1];
@@ -275,7 +274,7 @@ TEST(pointwise_loops, give_what_each_function_is_of_every_kind_of_number) {
   }
 }
 
-TEST(pointwise_loops, broadcast_and_carry_out_steps_in_registers) {
+TEST(pointwise_loops, broadcast_and_keep_steps_in_registers) {
   // (x + channel) * y over [2, 3, 5, 7] with a channel of [3, 1, 1], x transposed in memory.
   const std::int64_t extents[] = {2, 3, 5, 7};
   const pointwise_expression expression{
@@ -312,7 +311,7 @@ TEST(pointwise_loops, broadcast_and_carry_out_steps_in_registers) {
   }
 }
 
-TEST(pointwise_space, joins_extents_along_which_all_tensors_advance_evenly) {
+TEST(pointwise_space, merges_extents_that_are_contiguous_in_all_tensors) {
   const pointwise_space joined =
       collapsed({{2, 3, 1, 5, 7}, {{105, 35, 0, 7, 1}, {0, 1, 0, 0, 0}, {105, 35, 9, 7, 1}}});
   EXPECT_THAT(joined.extents, ElementsAre(2, 3, 35));
@@ -320,7 +319,7 @@ TEST(pointwise_space, joins_extents_along_which_all_tensors_advance_evenly) {
               ElementsAre(ElementsAre(105, 35, 1), ElementsAre(0, 1, 0), ElementsAre(105, 35, 1)));
 }
 
-TEST(broadcast, is_that_of_numpy) {
+TEST(broadcast, follows_numpy) {
   const shape fits[] = {{3, 1, 7}, {2, 1, 5, 1}, {}};
   EXPECT_EQ(broadcast(fits), (shape{2, 3, 5, 7}));
   const shape not_these[] = {{3, 2}, {3}};

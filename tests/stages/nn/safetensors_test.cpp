@@ -23,7 +23,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// A file that is gone at the end of the test.
+/// A temporary file.
 class safetensors : public testing::Test {
  protected:
   void TearDown() override { std::filesystem::remove(path_); }
@@ -40,7 +40,7 @@ class safetensors : public testing::Test {
     std::ofstream(path_, std::ios::binary | std::ios::trunc) << bytes;
   }
 
-  /// What is said about the file when it is opened, or about a tensor when it is read.
+  /// The error of opening the file or reading a tensor.
   std::string problem(const std::string& tensor = "", const shape& expected = {}) {
     try {
       safetensors_file file(path_);
@@ -98,8 +98,8 @@ TEST_F(safetensors, refuses_headers_that_are_not_exact) {
       {R"({"a":{"dtype":"F31","shape":[2],"data_offsets":[0,8]}})", 8,
        "tensor 'a' has not exactly"},
       {R"({"a":{"dtype":"F32","shape":[2]}})", 8, "tensor 'a' has not exactly"},
-      {"{\"a\":", 0, "its header is no JSON"},
-      {"[1]", 0, "is no safetensors file"}};
+      {"{\"a\":", 0, "its header is not JSON"},
+      {"[1]", 0, "is not a safetensors file"}};
   for (const auto& [header, data_bytes, expected] : headers) {
     write(header, data_bytes);
     EXPECT_THAT(problem(), HasSubstr(expected)) << header;
@@ -109,7 +109,7 @@ TEST_F(safetensors, refuses_headers_that_are_not_exact) {
   write_raw(std::string("\x40\0\0\0\0\0\0\0{}", 10));
   EXPECT_THAT(problem(), HasSubstr("is truncated"));
   write_raw(std::string(8, '\xff') + "{}");
-  EXPECT_THAT(problem(), HasSubstr("is no safetensors file"));
+  EXPECT_THAT(problem(), HasSubstr("is not a safetensors file"));
 }
 
 TEST_F(safetensors, refuses_headers_that_would_take_memory_or_messages_without_bound) {
@@ -136,7 +136,7 @@ TEST_F(safetensors, refuses_a_file_that_is_not_there_and_suggests_a_near_one) {
   std::filesystem::remove(near);
 }
 
-TEST_F(safetensors, refuses_what_is_no_file_without_waiting_for_it) {
+TEST_F(safetensors, refuses_a_pipe_without_blocking) {
   ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);  // opening it would wait for a writer
   EXPECT_THAT(problem(), HasSubstr("is not a regular file"));
   std::filesystem::remove(path_);
@@ -151,7 +151,7 @@ TEST_F(safetensors, says_what_to_do_with_a_file_of_another_format) {
         std::string("\x08\x07\x12\x07pytorch\x1a\x05") + zeros,
         "<!DOCTYPE html><html></html>" + zeros, std::string("abc"), std::string()}) {
     write_raw(content);
-    EXPECT_THAT(problem(), HasSubstr("is no safetensors file; write the tensors"));
+    EXPECT_THAT(problem(), HasSubstr("is not a safetensors file; write the tensors"));
   }
 }
 
@@ -179,7 +179,7 @@ TEST(safetensors_types, keep_infinities_nans_and_subnormals_of_half) {
   EXPECT_TRUE(std::signbit(float_from_half(0x8000)));
 }
 
-TEST(float_conversion, gives_back_every_half_and_bfloat16) {
+TEST(float_conversion, round_trips_every_half_and_bfloat16) {
   for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
     const auto narrow = static_cast<std::uint16_t>(bits);
     const float half = float_from_half(narrow);
@@ -197,7 +197,7 @@ TEST(float_conversion, gives_back_every_half_and_bfloat16) {
   }
 }
 
-TEST(float_conversion, rounds_to_the_nearest_and_to_the_even_of_two) {
+TEST(float_conversion, rounds_to_nearest_even) {
   EXPECT_EQ(half_from_float(1.0F + 0x1p-11F), 0x3c00);      // halfway, down to even
   EXPECT_EQ(half_from_float(1.0F + 3 * 0x1p-11F), 0x3c02);  // halfway, up to even
   EXPECT_EQ(half_from_float(1.0F + 0x1p-11F + 0x1p-20F), 0x3c01);

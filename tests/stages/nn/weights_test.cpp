@@ -38,7 +38,7 @@ std::vector<float> values_of(const named_tensor& tensor) {
   return values;
 }
 
-/// The largest of its numbers, which is near the bound of all where there are many.
+/// The largest magnitude, which is near the bound if there are many.
 double bound_of(const named_tensor& tensor) {
   double most = 0;
   for (const float value : values_of(tensor)) most = std::max(most, std::abs(double{value}));
@@ -72,13 +72,13 @@ TEST(network_weights, are_drawn_within_the_bound_of_their_fan_in) {
   EXPECT_THAT(bound_of(weights[0]), just_within(std::sqrt(3.0 / 100)));
   EXPECT_LE(bound_of(weights[1]), 0.1F);
   EXPECT_GT(bound_of(weights[1]), 0.08);
-  // A kernel of 2 x 2 that moves by 2 meets each output once.
+  // A kernel of 2 x 2 with stride 2 meets each output once.
   const auto transposed = weights_of(
       "layers: [conv_transpose2d: {out_channels: 40, kernel: 2, stride: 2}]", {1, 12, 9, 9});
   EXPECT_THAT(bound_of(transposed[0]), just_within(std::sqrt(3.0 / 12)));
 }
 
-TEST(network_weights, make_up_for_the_rectifier_that_follows) {
+TEST(network_weights, compensate_for_the_rectifier_that_follows) {
   const auto bounds = [](const std::string& after) {
     const auto weights =
         weights_of("layers: [conv2d: {out_channels: 40, kernel: 3, bias: false}, " + after + "]",
@@ -96,7 +96,7 @@ TEST(network_weights, make_up_for_the_rectifier_that_follows) {
   }
 }
 
-TEST(network_weights, follow_from_the_seed_and_their_name_alone) {
+TEST(network_weights, depend_on_the_seed_and_their_name_only) {
   const auto once =
       weights_of("layers: [linear: {out_features: 5}, linear: {out_features: 5}]", {1, 5});
   const auto again = weights_of("layers: [linear: {out_features: 5}]", {1, 5});
@@ -107,8 +107,8 @@ TEST(network_weights, follow_from_the_seed_and_their_name_alone) {
 }
 
 TEST(network_weights, are_the_same_numbers_on_every_machine) {
-  // std::mt19937_64 begins with 14514284786278117030 for the seed 5489; the upper 53 bits of it,
-  // scaled to [-1, 1].
+  // std::mt19937_64 starts with 14514284786278117030 for seed 5489: its upper 53 bits, scaled to
+  // [-1, 1].
   std::vector<float> drawn(1);
   draw_uniform(drawn, 1.0, 5489);
   const double unit = static_cast<double>(14514284786278117030ULL >> 11) / 9007199254740992.0;
@@ -125,14 +125,14 @@ TEST(network_weights, come_from_a_file_when_there_is_one) {
   EXPECT_GT(std::set<float>(values.begin(), values.end()).size(), 60U);
 }
 
-/// What the check of a network from [3, 10] says, a line per problem.
+/// The check's messages for a network on [3, 10], one per line.
 std::string check_problem(const std::string& layers, const std::string& file) {
   return problems_of(network_kind(),
                      "layers:\n" + layers + "weights: " + reference_file("weights/" + file) + "\n",
                      {floats({3, 10})});
 }
 
-TEST(network_weights, in_a_file_are_complained_of_at_the_layer_that_does_not_get_its_own) {
+TEST(network_weights, in_a_file_are_checked_per_layer) {
   EXPECT_EQ(check_problem("  - linear: {out_features: 7}\n", "linear.safetensors"), "");
   EXPECT_THAT(check_problem("  - relu\n  - linear: {out_features: 8, name: fc}\n"
                             "  - linear: {out_features: 7, name: fc2}\n",

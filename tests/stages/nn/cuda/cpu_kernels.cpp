@@ -42,8 +42,7 @@ std::vector<Number> numbered(Number count, thread_order order) {
   return numbers;
 }
 
-/// What a block of kernels_cuda.cu can have: the bounds they are compiled for, and what every GPU
-/// has.
+/// Limits of a block: those that kernels_cuda.cu is compiled for, and those of every GPU.
 constexpr int most_threads = 256;
 constexpr std::size_t most_shared_bytes = std::size_t{48} << 10;
 
@@ -108,7 +107,7 @@ class cpu_launcher {
   thread_order order_;
 };
 
-/// What lies in several places.
+/// Disjoint memory ranges.
 std::vector<std::vector<std::byte>> copies_of(const std::vector<std::span<std::byte>>& places) {
   std::vector<std::vector<std::byte>> copies;
   for (const auto& place : places) copies.emplace_back(place.begin(), place.end());

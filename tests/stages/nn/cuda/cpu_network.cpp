@@ -23,7 +23,7 @@ network_definition defined(const arguments& values, const std::vector<tensor_typ
   return network;
 }
 
-/// Bytes that begin where a pack may, as all that a device allocates.
+/// Bytes aligned for packs, like device allocations.
 std::size_t room_after(std::size_t bytes) {
   constexpr std::size_t widest_pack = 16;
   return (widest_pack - bytes % widest_pack) % widest_pack;

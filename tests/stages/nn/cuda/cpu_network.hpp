@@ -11,29 +11,28 @@ namespace graphline::test {
 
 using namespace nn;
 
-/// A network lowered for `cuda` and carried out on the CPU. The library must outlive it.
+/// A network lowered for `cuda` that runs on the CPU. The library must outlive it.
 class cpu_network {
  public:
-  /// One of YAML, `values` being those of the stage. Tensors are row-major and float32 where no
+  /// A network from YAML; `values` are the stage's arguments. Tensors are row-major float32 unless
   /// forms are given.
   cpu_network(const arguments& values, const std::vector<tensor_type>& inputs,
               reference_library& library, precision p = precision::float32,
               const std::vector<value_form>& in = {}, const std::vector<value_form>& out = {});
 
-  /// The same of one input and one output.
+  /// The same with one input and one output.
   cpu_network(const arguments& values, const shape& input, reference_library& library,
               precision p = precision::float32, const value_form& in = {},
               const value_form& out = {})
       : cpu_network(values, std::vector{tensor_type{input, dtype::float32}}, library, p,
                     std::vector{in}, std::vector{out}) {}
 
-  /// Any network, with the data of its constants; tensors are row-major, of the types of its
-  /// values.
+  /// A network with the data of its constants; tensors are row-major, of the types of its values.
   cpu_network(network_definition network, const std::vector<named_tensor>& constants,
               reference_library& library, precision p = precision::float32);
 
-  /// Runs on the inputs, rounded to the elements that it reads, with scratch, workspace and outputs
-  /// filled with NaNs before, all of them at protected pages. The outputs.
+  /// Runs on the inputs, rounded to the types it reads, with scratch, workspace and outputs
+  /// initially NaN and all memory at guard pages. Returns the outputs.
   std::vector<std::vector<float>> run(const std::vector<std::vector<float>>& inputs,
                                       guard at = guard::behind);
   std::vector<float> run(const std::vector<float>& input, guard at = guard::behind) {
@@ -43,7 +42,7 @@ class cpu_network {
   const cuda_program& program() const { return program_; }
   const network_definition& network() const { return network_; }
 
-  /// How many steps are conversions.
+  /// Number of conversion steps.
   std::size_t conversions() const;
 
  private:

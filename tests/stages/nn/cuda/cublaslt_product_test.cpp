@@ -1,4 +1,4 @@
-// What is asked of cuBLASLt, by a library in its place that multiplies in host memory.
+// Calls of cuBLASLt, made to a fake library that multiplies in host memory.
 
 #include "stages/nn/cuda/cublaslt_product.hpp"
 
@@ -15,7 +15,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Before the first test, since a library is opened once in a process.
+// Runs before the first test: a library is opened once per process.
 const environment_guard in_place_of_cublaslt("GRAPHLINE_LIBRARY_PATH", GRAPHLINE_FAKE_FOLDER);
 
 std::unique_ptr<plan_choices> plans_for(const product_form& form, std::string& why_not) {
@@ -56,7 +56,7 @@ TEST(a_product, takes_the_bias_of_each_call) {
   }
 }
 
-/// Products in a batch, each on from the one before it by so many elements more than it has.
+/// Batched products whose matrices have gaps of `gap` elements.
 product_form batch_of_products(std::int64_t apart) {
   product_form form = packed_product(4, 8, 4);
   form.bias = true;
@@ -67,7 +67,7 @@ product_form batch_of_products(std::int64_t apart) {
   return form;
 }
 
-TEST(a_product, counts_on_no_more_alignment_than_every_matrix_of_a_batch_has) {
+TEST(a_product, assumes_only_the_alignment_of_every_matrix_of_a_batch) {
   for (const std::int64_t apart : {0, 1, 2, 4}) {
     const product_form form = batch_of_products(apart);
     std::string why_not;
@@ -79,7 +79,7 @@ TEST(a_product, counts_on_no_more_alignment_than_every_matrix_of_a_batch_has) {
   }
 }
 
-TEST(a_product, takes_operands_aligned_as_its_form_says_and_no_less) {
+TEST(a_product, requires_the_alignment_of_its_form) {
   for (const std::size_t alignment : {4, 8, 16}) {
     product_form form = batch_of_products(0);
     form.alignment = alignment;
@@ -123,7 +123,7 @@ TEST(a_product, uses_tensor_cores_only_where_operands_may_be_rounded) {
 TEST(a_product, identifies_its_algorithms_by_all_that_they_hold) {
   std::string why_not;
   const auto plans = plans_for(packed_product(3, 4, 5), why_not);
-  // Its number, its workspace and the alignments that it counts on.
+  // Algorithm number, workspace and alignments.
   EXPECT_EQ(plans->identity(0),
             "000000000000000a"
             "0000000000000200"
@@ -166,7 +166,7 @@ TEST(a_product, fails_with_the_owner_where_it_makes_no_sense) {
               ::testing::ThrowsMessage<run_error>(HasSubstr("stage 'head': cublasLt")));
 }
 
-TEST(cublaslt, tells_its_version) {
+TEST(cublaslt, reports_its_version) {
   EXPECT_EQ(cublaslt_version(), "13.1.2");
 }
 

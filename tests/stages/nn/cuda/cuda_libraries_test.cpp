@@ -1,5 +1,4 @@
-// What cuBLASLt computes and how it is tuned, on a GPU. Skipped where there is none. Convolutions:
-// in the networks of gpu_test.cpp.
+// cuBLASLt's results and tuning on a GPU; skipped without one. gpu_test.cpp covers convolutions.
 
 #include "stages/nn/cuda/cuda_library.hpp"
 
@@ -32,7 +31,7 @@ class cuda_libraries_test : public ::testing::Test {
     return open_cuda_libraries(*device_, tune, "stage 'test'");
   }
 
-  /// Runs it on float32 operands and returns the last one, which it writes.
+  /// Runs it on float32 operands and returns the output.
   numbers run(library_operation& operation, std::vector<numbers> operands) {
     std::vector<memory> device_memory;
     std::vector<memory> pinned;

@@ -1,5 +1,5 @@
-// What cuDNN offers to fuse, asked for GPUs that need not be there. The graphs are those that are
-// run; where a case here has no candidates, `plan` returns null and the network is split.
+// Fusions that cuDNN offers for GPUs that need not be present. These are the graphs that networks
+// run; where a case has no candidates, `plan` returns null and the network is split.
 
 #include <dlfcn.h>
 #include <gmock/gmock.h>
@@ -22,12 +22,12 @@ constexpr activation every_activation[] = {activation::relu,     activation::rel
                                            activation::gelu_erf, activation::gelu_tanh,
                                            activation::sigmoid,  activation::silu};
 
-/// Skipped where there is no cuDNN.
+/// Skipped without cuDNN.
 class cudnn_fusions : public testing::Test {
  protected:
   void SetUp() override {
-    // cuDNN asks the driver's library for nothing but to be there, which the toolkit's stub is too:
-    // once loaded under any path, it is found by its name.
+    // cuDNN only needs the driver library to be loaded; the toolkit's stub suffices and, once
+    // loaded from any path, is found by name.
     if (dlopen("libcuda.so.1", RTLD_NOW) == nullptr &&
         dlopen(GRAPHLINE_CUDA_DRIVER_LIBRARY, RTLD_NOW) == nullptr) {
       GTEST_SKIP() << "there is neither libcuda.so.1 nor the toolkit's stub";
@@ -85,7 +85,7 @@ convolution_form convolution(std::int64_t in_channels, std::int64_t side, std::i
   return form;
 }
 
-/// With one more row and column of padding before the image or after it, as "same" padding has it.
+/// With one more row and column of padding on one side, as in "same" padding.
 convolution_form padded(convolution_form form, bool after) {
   extent_pair& before = form.conv.padding;
   form.conv.padding_after = after ? before : extent_pair{before[0] - 1, before[1] - 1};

@@ -1,6 +1,6 @@
-// As much of cuBLASLt as is used here, for float32 in host memory and without a GPU: it takes the
-// attributes in the sizes that its header gives them, refuses what does not fit together and memory
-// that is not aligned as was said, and multiplies column by column.
+// The subset of cuBLASLt in use, for float32 in host memory, without a GPU. It checks attribute
+// sizes against the header, refuses inconsistent layouts and misaligned memory, and multiplies in
+// column-major order.
 
 #include <cublasLt.h>
 
@@ -53,7 +53,7 @@ struct preference {
   std::uint32_t result = 256;
 };
 
-/// What the words of an algorithm hold.
+/// Contents of an algorithm's words.
 enum algorithm_word { number, workspace_bytes, left, right, result, bias };
 constexpr std::uintptr_t workspace_alignment = 256;
 
@@ -89,7 +89,7 @@ std::uint64_t columns_of(const layout& l, cublasOperation_t t) {
   return t == CUBLAS_OP_T ? l.rows : l.columns;
 }
 
-/// Sums in float32: the types of the table in its manual that have those.
+/// Type combinations with float32 accumulation in the manual's table.
 bool has_types(const product& p, cudaDataType_t element) {
   const bool tf32 = p.compute == CUBLAS_COMPUTE_32F_FAST_TF32;
   const bool whole = element == CUDA_R_32F;
@@ -116,7 +116,7 @@ bool divides(std::uint64_t alignment, const void* address) {
   return alignment == 0 || reinterpret_cast<std::uintptr_t>(address) % alignment == 0;
 }
 
-/// Of every matrix of a batch.
+/// For every matrix of a batch.
 bool divides(std::uint64_t alignment, const layout& l, const void* data) {
   for (std::int32_t i = 0; i < l.batch; ++i) {
     if (!divides(alignment, l.at(data, i, 0, 0, CUBLAS_OP_N))) return false;
@@ -208,8 +208,8 @@ cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t p
   return CUBLAS_STATUS_INVALID_VALUE;
 }
 
-/// Three algorithms, the middle one on tensor cores; for a depth of 13 none. Each counts on the
-/// alignments it is told of; that of a bias is its pointer's.
+/// Three algorithms, the second on tensor cores; none for a depth of 13. Each relies on the stated
+/// alignments; the bias's is its pointer's.
 cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDesc_t description,
                                               cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
                                               cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,

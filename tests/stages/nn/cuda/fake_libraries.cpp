@@ -1,4 +1,4 @@
-// In place of the project's kernels and of cuDNN and cuBLASLt.
+// Replaces the kernels, cuDNN and cuBLASLt.
 
 #include <atomic>
 #include <functional>
@@ -80,12 +80,12 @@ class enqueuing_library final : public cuda_library {
 
 void enqueue_kernel(const kernel_form& form, std::span<void* const> operands, void* cuda_stream,
                     const std::string& owner) {
-  // A kernel's arguments are copied when it is launched.
+  // Launches copy a kernel's arguments.
   const pointers all(operands.begin(), operands.end());
   launch(cuda_stream, owner, all, [form, all] { test::run_on_cpu(form, all); });
 }
 
-// The whole of cuda_libraries.cpp, so that the linker leaves the true one out.
+// Defines all of cuda_libraries.cpp, so that the linker omits the real one.
 
 std::vector<std::pair<std::string, std::string>> cuda_library_versions() {
   return {};

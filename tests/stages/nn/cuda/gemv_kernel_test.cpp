@@ -1,4 +1,4 @@
-// The kernel's body, carried out on the CPU.
+// The kernel's body, run on the CPU.
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ using namespace nn;
 
 namespace {
 
-/// Those whose operands have the rank of the product, as a form wants them.
+/// Samples whose operands have the product's rank, as forms require.
 std::vector<gemv_case> cases_of_one_rank() {
   std::vector<gemv_case> cases = gemv_cases();
   std::erase_if(cases, [](const gemv_case& c) {

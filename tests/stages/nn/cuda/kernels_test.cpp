@@ -1,4 +1,4 @@
-// The kernels' bodies, carried out on the CPU, where the networks do not reach.
+// Kernel bodies, run on the CPU, in cases that networks do not cover.
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -32,8 +32,8 @@ std::span<std::byte> bytes_of(std::vector<Element>& elements) {
   return std::as_writable_bytes(std::span(elements));
 }
 
-/// Runs a kernel from one tensor of floats to another, both at protected pages. With `shift` packs
-/// are not aligned.
+/// Runs a kernel from one float tensor to another, both at guard pages. With `shift` they are not
+/// aligned for packs.
 std::vector<float> run_floats(const kernel_form& form, const std::vector<float>& from,
                               std::size_t results, guard at, std::size_t shift = 0) {
   const guarded<float> read(from, at, shift);
@@ -112,7 +112,7 @@ TEST(float_conversion, rounds_as_cuda_does) {
   }
 }
 
-/// clip(x, 0, infinity) of so many elements in a row.
+/// clip(x, 0, infinity) of `count` elements.
 pointwise_form relu_of(std::int64_t count) {
   const pointwise_layer relu{pointwise_function::clip, 0, std::numeric_limits<float>::infinity()};
   return {{.operands = 1, .steps = {{relu, {0}}}, .results = {1}},
@@ -135,13 +135,13 @@ TEST(pointwise_kernel, works_in_place_and_on_what_is_not_aligned) {
   }
 }
 
-TEST(pointwise_kernel, keeps_what_is_not_a_number) {
+TEST(pointwise_kernel, propagates_nan) {
   std::vector<float> values = some_values(24);
   values[5] = std::numeric_limits<float>::quiet_NaN();
   EXPECT_TRUE(std::isnan(run_floats(relu_of(24), values, 24, guard::behind)[5]));
 }
 
-/// Every function on operands of every type, in packs and one by one, beside the host's loops.
+/// Every function on operands of every type, in packs and single, compared with the host's loops.
 TEST(pointwise_kernel, computes_each_function_as_the_host_does) {
   constexpr std::int64_t count = 40;
   for (int number = 0; number <= static_cast<int>(pointwise_function::where); ++number) {
@@ -211,8 +211,8 @@ TEST(pointwise_kernel, reads_integers_and_broadcasts_what_it_reads) {
   expect(dtype::uint8, std::uint8_t{});
 }
 
-TEST(pointwise_kernel, refuses_a_program_that_a_kernel_has_no_room_for) {
-  // So many results of one step each, of which later steps read two beside what is before them.
+TEST(pointwise_kernel, refuses_an_expression_too_large_for_a_kernel) {
+  // More results with later readers than a kernel can keep.
   const auto expression_of = [](std::uint16_t results, std::uint16_t readers) {
     pointwise_expression expression{.operands = 1, .steps = {}, .results = {}};
     for (std::uint16_t i = 0; i < results; ++i) {
@@ -232,7 +232,7 @@ TEST(pointwise_kernel, refuses_a_program_that_a_kernel_has_no_room_for) {
   EXPECT_THROW(encoded(expression_of(19, 6), nowhere), std::logic_error);
 }
 
-TEST(pool_kernel, keeps_what_is_not_a_number) {
+TEST(pool_kernel, propagates_nan) {
   std::vector<float> from = some_values(9);
   from[4] = std::numeric_limits<float>::quiet_NaN();
   for (const pooling method : {pooling::max, pooling::average}) {
@@ -263,7 +263,7 @@ TEST(softmax_kernel, takes_minus_infinity_and_large_numbers) {
   }
 }
 
-TEST(softmax_kernel, gives_no_numbers_for_infinity_nor_for_minus_infinity_alone) {
+TEST(softmax_kernel, gives_nan_for_infinity_and_for_minus_infinity_only) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   for (const std::int64_t extent : {4, 100, 1000}) {
     std::vector<float> one_infinite = some_values(extent);
@@ -278,7 +278,7 @@ TEST(softmax_kernel, gives_no_numbers_for_infinity_nor_for_minus_infinity_alone)
   }
 }
 
-/// The columns of [rows, 3] reduced to a number each.
+/// Reduces the columns of [rows, 3].
 std::vector<float> reduced_columns(reduce_layer::reduction function,
                                    const std::vector<float>& from) {
   const auto rows = static_cast<std::int64_t>(from.size() / 3);
@@ -290,7 +290,7 @@ std::vector<float> reduced_columns(reduce_layer::reduction function,
 TEST(reduce_kernel, reduces_few_and_many_elements) {
   using reduction = reduce_layer::reduction;
   for (const std::int64_t rows : {1, 5, 64, 700}) {
-    // Of 1 and -1 every product and every sum is exact.
+    // Products and sums of 1 and -1 are exact.
     std::vector<float> from(static_cast<std::size_t>(3 * rows));
     std::array<double, 3> sums{};
     for (std::size_t i = 0; i < from.size(); ++i) {
@@ -312,7 +312,7 @@ TEST(reduce_kernel, reduces_few_and_many_elements) {
   }
 }
 
-TEST(reduce_kernel, keeps_what_is_not_a_number) {
+TEST(reduce_kernel, propagates_nan) {
   using reduction = reduce_layer::reduction;
   for (const std::size_t rows : {std::size_t{4}, std::size_t{100}}) {
     for (const std::size_t row : {std::size_t{0}, rows - 1}) {
@@ -330,7 +330,7 @@ TEST(reduce_kernel, keeps_what_is_not_a_number) {
 
 TEST(sum_kernel, adds_up_every_element_once_for_every_count_and_alignment) {
   for (const std::int64_t count : {0, 1, 5, 255, 8191, 8192, 8193, 3 * 8192, 70'001}) {
-    // Small whole numbers, of which every sum is exact.
+    // Small integers, whose sums are exact.
     std::vector<float> from(static_cast<std::size_t>(count));
     double expected = 0;
     for (std::size_t i = 0; i < from.size(); ++i) {
@@ -355,7 +355,7 @@ TEST(sum_kernel, adds_up_every_element_once_for_every_count_and_alignment) {
   }
 }
 
-TEST(sum_kernel, has_no_more_pieces_than_a_block_reads_at_once) {
+TEST(sum_kernel, has_at_most_as_many_pieces_as_a_block_loads_at_once) {
   EXPECT_EQ(pieces_of({4096 * 8192}), 4096);
   EXPECT_EQ(pieces_of({4096 * 8192 + 1}), 2049);  // of two rows each
   EXPECT_EQ(pieces_of({1'000'000'000}), 4070);    // of 30 rows each, 245,760 elements

@@ -34,7 +34,7 @@ std::string message_of_failure(const std::string& name, const std::vector<librar
   return "";
 }
 
-/// The folders that a source brought, in order.
+/// Folders from a source, in order.
 std::vector<std::string> folders_of(const std::string& source) {
   std::vector<std::string> folders;
   for (const library_place& place : library_places()) {
@@ -60,7 +60,7 @@ TEST(library_loader, opens_the_first_that_is_a_library) {
                   AllOf(HasSubstr(fake), HasSubstr("graphline_fake_question"))));
 }
 
-TEST(library_loader, tells_where_it_looked_and_what_to_do) {
+TEST(library_loader, reports_where_it_looked_and_the_remedy) {
   const temporary_folder folder;
   std::ofstream(folder.make("broken") / "libgraphline_absent.so.9") << "text";
   const std::string empty = folder.make("empty");

@@ -1,4 +1,4 @@
-// What a network becomes for `cuda`: which steps, and what is said of them.
+// Steps of networks lowered for `cuda`, and their text in reports.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -68,7 +68,7 @@ TEST(cuda_network, keeps_the_bias_fused_when_only_the_activation_is_refused) {
                         "convolution)"));
 }
 
-TEST(cuda_network, says_which_layer_the_library_has_nothing_for) {
+TEST(cuda_network, names_the_layer_that_the_library_refuses) {
   reference_library library;
   library.takes_product = [](const product_form&) { return false; };
   EXPECT_THAT(
@@ -99,7 +99,7 @@ TEST(cuda_network, lets_a_first_pool_read_and_a_last_kernel_write_float32_themse
   ASSERT_EQ(softmaxes.size(), 1U);
   EXPECT_EQ(softmaxes[0].from, dtype::float16);
   EXPECT_EQ(softmaxes[0].to, dtype::float32);
-  // What is only seen in another shape is no part.
+  // A view is not a part.
   EXPECT_THAT(names_of(network.program()),
               ElementsAre("0.adaptive_avg_pool2d", "2.linear", "3.softmax"));
 }
@@ -172,7 +172,7 @@ TEST(cuda_network, multiplies_all_heads_of_an_image_or_all_images_of_a_head_at_o
   }
 }
 
-TEST(cuda_network, tells_the_library_how_the_heads_of_an_attention_are_aligned) {
+TEST(cuda_network, states_the_alignment_of_attention_heads) {
   const auto alignment = [](const shape& input, precision p) {
     reference_library library;
     cpu_network(network_of(attention_of_three), input, library, p);
@@ -201,7 +201,7 @@ TEST(cuda_network, normalizes_rows_without_a_conversion_and_writes_what_the_call
   EXPECT_EQ(norms[1].extent, 8);
 }
 
-/// Grows a network of one input layer by layer.
+/// Builds a network with one input, layer by layer.
 class layered_network {
  public:
   explicit layered_network(const tensor_type& input) { last_ = builder_.add_input("x", input); }
@@ -224,7 +224,7 @@ class layered_network {
   std::size_t last_ = 0;
 };
 
-TEST(cuda_network, keeps_integers_whole_that_a_16_bit_type_would_round) {
+TEST(cuda_network, keeps_integers_that_a_16_bit_type_would_round) {
   const network_definition network =
       layered_network({{4}, dtype::int64})
           .add(convert_layer{dtype::int64})
@@ -254,7 +254,7 @@ TEST(cuda_network, sums_squares_that_do_not_fit_into_float16) {
   for (const float root : result) EXPECT_NEAR(root, 300.0F, 0.5F);
 }
 
-TEST(cuda_network, swaps_two_dimensions_by_the_kernel_that_goes_by_tiles) {
+TEST(cuda_network, swaps_two_dimensions_by_the_tiled_kernel) {
   const auto forms_of = [](const shape& input, std::vector<std::size_t> order) {
     const network_definition network =
         layered_network(floats(input)).add(transpose_layer{std::move(order)}).finish();

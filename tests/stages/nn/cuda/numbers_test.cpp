@@ -1,5 +1,5 @@
-// What a network lowered for `cuda` computes, against the host backend: every layer, whole
-// networks, every precision, and a library that fuses everything, nothing, or some of it.
+// Results of networks lowered for `cuda` against the host: every layer, whole networks, every
+// precision, and libraries that fuse everything, nothing, or some.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -55,7 +55,7 @@ std::vector<fusing> ways_to_fuse() {
        }}};
 }
 
-/// |a - b| / |b|, as lengths of vectors.
+/// a - b| / |b| in the Euclidean norm.
 double relative_error(const std::vector<float>& a, const std::vector<float>& b) {
   if (a.size() != b.size()) return std::numeric_limits<double>::infinity();
   double apart = 0;
@@ -68,7 +68,7 @@ double relative_error(const std::vector<float>& a, const std::vector<float>& b) 
   return std::sqrt(apart / length);
 }
 
-/// A few roundings to the precision's elements: of 24, 11 or 8 bits.
+/// A few roundings to the precision's 24, 11 or 8 bits.
 double tolerance(precision p) {
   if (element_bytes(p) == 4) return 1e-5;
   return p == precision::float16 ? 3e-3 : 8 * 3e-3;
@@ -115,7 +115,7 @@ TEST_P(network_numbers, agree_with_the_host_in_every_precision_however_much_is_f
   }
 }
 
-/// Elements of [n, c, h, w] as [n, h, w, c], or back.
+/// Reorders [n, c, h, w] to [n, h, w, c] or back.
 std::vector<float> relaid(const std::vector<float>& values, const shape& s, bool to_channels_last) {
   std::vector<float> result(values.size());
   const std::int64_t pixels = s[2] * s[3];

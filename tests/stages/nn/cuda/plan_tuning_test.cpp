@@ -1,4 +1,4 @@
-// How plans are tried out, on the fake CUDA runtime.
+// Timing of plans on the fake CUDA runtime.
 
 #include <gtest/gtest.h>
 

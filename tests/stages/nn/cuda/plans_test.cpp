@@ -7,7 +7,7 @@
 namespace graphline::nn {
 namespace {
 
-/// Plans of which only some can be built, and that are never run.
+/// Plans of which only some build, and which never run.
 class made_up_plans final : public plan_choices {
  public:
   explicit made_up_plans(std::vector<bool> can_build) : can_build_(std::move(can_build)) {}
@@ -48,7 +48,7 @@ TEST(choosing_a_plan, takes_the_first_that_can_be_built) {
   EXPECT_EQ(plans.kept, 1U);
 }
 
-TEST(choosing_a_plan, tells_why_the_best_cannot_be_had_when_none_can) {
+TEST(choosing_a_plan, reports_why_the_preferred_plan_fails_if_none_builds) {
   made_up_plans plans({false, false});
   std::string why_not = "left over";
   EXPECT_FALSE(choose_plan(plans, nullptr, why_not));

@@ -13,8 +13,8 @@ using namespace nn;
 
 namespace {
 
-/// The calls on operands that begin where each of them says. What no call writes stays zero, and
-/// what two write is their sum.
+/// Evaluates the calls at their offsets. Unwritten elements stay zero; elements written twice are
+/// summed.
 numbers by_calls(const product_calls& product, const numbers& a, const numbers& b,
                  std::size_t results) {
   const auto from = [](const numbers& values, std::int64_t offset) {
@@ -31,14 +31,14 @@ numbers by_calls(const product_calls& product, const numbers& a, const numbers& 
   return result;
 }
 
-/// An operand's extents as they are stored.
+/// Stored extents of an operand.
 shape stored(const shape& s, bool transposed) {
   std::vector<std::int64_t> extents = s.extents();
   if (transposed) std::swap(extents[s.rank() - 1], extents[s.rank() - 2]);
   return shape(std::move(extents));
 }
 
-/// What a library asks of leading dimensions: that rows do not overlap.
+/// Libraries require rows that do not overlap.
 void expect_sound(const product_form& form) {
   EXPECT_GE(form.a_leading, form.transpose_a ? form.m : form.k);
   EXPECT_GE(form.b_leading, form.transpose_b ? form.k : form.n);

@@ -1,6 +1,6 @@
 #pragma once
 
-// Products and their results by sums written out, to hold libraries against.
+// Reference products by plain sums.
 
 #include <cstddef>
 #include <span>
@@ -15,15 +15,15 @@ using numbers = std::vector<float>;
 /// A product of packed matrices.
 product_form packed_product(std::int64_t m, std::int64_t n, std::int64_t k);
 
-/// Of every transposition, with gaps between rows, extents of 1, shared matrices in batches, bias
-/// and relu.
+/// Forms with every transposition, gaps between rows, extents of 1, shared matrices in batches,
+/// bias and relu.
 std::vector<product_form> sample_products();
 
-/// Operands of those sizes: whole numbers from -3 to 3, which every precision holds as it does
-/// their products and sums; the last one, which is written, of zeros.
+/// Operands of these sizes: integers from -3 to 3, exact in every precision together with their
+/// products and sums; the output is zero.
 std::vector<numbers> whole_operands(std::span<const std::size_t> bytes);
 
-/// The form's product of the operands; what lies between its rows stays zero. Of activations relu.
+/// The form's product of the operands; gaps between rows stay zero. Supports relu only.
 numbers expected_product(const product_form& form, const std::vector<numbers>& operands);
 
 }  // namespace graphline::nn

@@ -14,7 +14,7 @@ using namespace nn;
 
 namespace {
 
-/// Elements of a precision's type in memory, as numbers.
+/// Elements in memory as numbers.
 class elements {
  public:
   elements(void* data, precision p) : data_(static_cast<std::byte*>(data)), precision_(p) {}
@@ -98,7 +98,7 @@ class reference_operation final : public library_operation {
   Form form_;
 };
 
-/// The sum under the kernel at one output position of channel `out`.
+/// The convolution at one output position of channel `out`.
 double convolved(const convolution_form& form, const elements& x, const elements& w,
                  std::int64_t image, std::int64_t row, std::int64_t column, std::int64_t out) {
   const conv2d_layer& conv = form.conv;

@@ -11,11 +11,11 @@ namespace graphline::test {
 
 using namespace nn;
 
-/// A `cuda_library` that computes in host memory by plain loops, in double, and rounds what it
-/// writes to the elements' type. Needs a workspace, which it fills with rubbish.
+/// A `cuda_library` that computes in host memory by plain loops, in double, and rounds its results
+/// to the elements' type. Needs a workspace, which it overwrites.
 class reference_library final : public cuda_library {
  public:
-  /// Which forms it takes; all where a rule is left out.
+  /// Accepted forms; all if unset.
   std::function<bool(const convolution_form&)> takes_convolution;
   std::function<bool(const product_form&)> takes_product;
 

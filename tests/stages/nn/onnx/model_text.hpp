@@ -23,8 +23,8 @@ inline std::vector<float> drawn(std::size_t count, unsigned seed) {
   return values;
 }
 
-/// A model that grows node by node: nodes are named after their operator, and give a value of their
-/// own name.
+/// Builds a model node by node: nodes are named after their operator and give a value of their own
+/// name.
 class model_text {
  public:
   std::string node(const std::string& op_type, const std::vector<std::string>& inputs,
@@ -51,7 +51,7 @@ class model_text {
     return name;
   }
 
-  /// The model of what has grown, with the inputs "x", "y", ... of these extents.
+  /// The model with inputs "x", "y", ... of these extents.
   onnx_model model(const std::vector<std::vector<std::string>>& inputs, const std::string& output) {
     char name = 'x';
     for (const auto& extents : inputs) graph_.add(11, written::value({&name, 1}, extents)), ++name;

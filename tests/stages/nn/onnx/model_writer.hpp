@@ -9,7 +9,7 @@
 
 #include "stages/nn/onnx/onnx_tensor.hpp"
 
-// Writes the messages of ONNX files, sound and unsound ones, by the numbers of onnx.proto.
+// Writes messages of ONNX files, valid and invalid, by the field numbers of onnx.proto.
 namespace graphline::written {
 
 class message {
@@ -50,7 +50,7 @@ std::string raw(const std::vector<Element>& elements) {
   return bytes;
 }
 
-/// A tensor that is still without data.
+/// A tensor without data.
 inline message tensor(std::string_view name, nn::onnx_type element,
                       const std::vector<std::int64_t>& extents) {
   message result;

@@ -14,7 +14,7 @@
 #include "tests/stages/nn/cuda/cpu_network.hpp"
 #endif
 
-// Who carries imported networks out in tests.
+// Runs imported networks in tests.
 
 namespace graphline::test {
 
@@ -22,7 +22,7 @@ using namespace nn;
 
 using values_of_tensors = std::vector<std::vector<float>>;
 
-/// Carries a network out; its outputs one after the other.
+/// Runs a network and returns its outputs.
 using carry_out = values_of_tensors (*)(const onnx_network&, const values_of_tensors&);
 
 inline values_of_tensors on_host(const onnx_network& network, const values_of_tensors& inputs) {
@@ -68,14 +68,14 @@ inline values_of_tensors on_host(const onnx_network& network, const values_of_te
 }
 
 #ifdef GRAPHLINE_CUDA
-/// The steps of the `cuda` device: kernels' bodies on the CPU, and loops in place of the libraries.
+/// Runs the steps of `cuda` on the CPU: kernel bodies, and loops in place of the libraries.
 inline values_of_tensors on_cuda_stand_ins(const onnx_network& network,
                                            const values_of_tensors& inputs) {
   reference_library library;
   return cpu_network(network.definition, network.constants, library).run(inputs);
 }
 
-/// The same with a library that fuses nothing and pads all sides alike.
+/// The same with a library that fuses nothing and supports symmetric padding only.
 inline values_of_tensors on_plain_stand_ins(const onnx_network& network,
                                             const values_of_tensors& inputs) {
   reference_library library;
@@ -89,7 +89,7 @@ inline values_of_tensors on_plain_stand_ins(const onnx_network& network,
 }
 #endif
 
-/// Tests of what each of them computes.
+/// Fixture for tests on every backend.
 class carried_out : public testing::TestWithParam<std::string> {
  protected:
   static carry_out on() {
@@ -105,7 +105,7 @@ inline std::string name_of_carrier(const testing::TestParamInfo<std::string>& gi
   return given.param;
 }
 
-/// Makes tests of a fixture that derives from `carried_out`.
+/// Instantiates the tests of a fixture derived from `carried_out`.
 #ifdef GRAPHLINE_CUDA
 #define GRAPHLINE_CARRY_OUT(fixture)                                                          \
   INSTANTIATE_TEST_SUITE_P(on, fixture, testing::Values("host"), name_of_carrier);            \

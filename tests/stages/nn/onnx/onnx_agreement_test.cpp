@@ -1,5 +1,5 @@
-// What operators give where their text leaves it open or ONNX Runtime and PyTorch give something
-// else, and what of it is refused. tests/models/operators.py compares random nodes of all of them.
+// Operators where the specification is ambiguous or ONNX Runtime and PyTorch deviate, and what is
+// refused. tests/models/operators.py compares random nodes of all operators.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -31,13 +31,13 @@ written::message words(std::string_view name, const std::string& text) {
   return written::attribute(name, 3).text(4, text);
 }
 
-/// What a node of `x` gives on the host.
+/// Runs a node of `x` on the host.
 std::vector<float> given(model_text& model, const shape& extents, const std::vector<float>& x,
                          const std::string& output) {
   return on_host(model.network(extents, output), {x}).front();
 }
 
-/// Why a node is refused.
+/// The reason why a node is refused, or "none".
 std::string refusal(model_text& model, const shape& extents, const std::string& output) {
   try {
     model.network(extents, output);
@@ -73,13 +73,13 @@ TEST(onnx_resize, copies_what_keeps_its_extents) {
   EXPECT_THAT(given(model, {2, 3}, counted(6), resized), ElementsAre(0, 1, 2, 3, 4, 5));
 }
 
-TEST(onnx_pad, fills_from_what_negative_pads_leave) {
+TEST(onnx_pad, repeats_what_negative_pads_leave) {
   model_text model;
   const auto padded = model.node("Pad", {"x", model.constant({2, -1})}, {words("mode", "wrap")});
   EXPECT_THAT(given(model, {4}, counted(4), padded), ElementsAre(1, 2, 0, 1, 2));
 }
 
-TEST(onnx_axes, stand_once) {
+TEST(onnx_axes, must_differ) {
   const shape square{2, 2};
   model_text pad;
   EXPECT_THAT(
@@ -108,21 +108,21 @@ TEST(onnx_log_sum_exp, does_not_overflow) {
   }
 }
 
-TEST(onnx_clip, ends_at_the_largest_number_where_a_bound_is_left_out) {
+TEST(onnx_clip, has_the_largest_number_as_default_bound) {
   model_text model;
   const auto clipped = model.node("Clip", {"x", model.constant({}, {0})});
   EXPECT_THAT(given(model, {2}, {infinity, -3}, clipped),
               ElementsAre(std::numeric_limits<float>::max(), 0));
 }
 
-TEST(onnx_transposed_convolution, has_the_extents_that_are_stated) {
+TEST(onnx_transposed_convolution, has_the_stated_extents) {
   const auto upsampled = [](std::int64_t wanted) {
     model_text model;
     const auto node = model.node("ConvTranspose", {"x", model.constant({1, 1, 2}, {1, 10})},
                                  {integers("output_shape", {wanted}), integers("strides", {2})});
     return given(model, {1, 1, 2}, {1, 2}, node);
   };
-  // The odd element of padding lies before: of [1, 10, 2, 20].
+  // The odd element of padding is before: crops [1, 10, 2, 20].
   EXPECT_THAT(upsampled(3), ElementsAre(10, 2, 20));
   EXPECT_THAT(upsampled(4), ElementsAre(1, 10, 2, 20));
   EXPECT_THAT(upsampled(5), ElementsAre(1, 10, 2, 20, 0));
@@ -159,7 +159,7 @@ TEST(onnx_dimensions, are_at_most_twelve) {
               HasSubstr("takes at most 12 dimensions"));
 }
 
-TEST(onnx_dropout, that_trains_may_drop_nothing) {
+TEST(onnx_dropout, may_train_with_a_ratio_of_0) {
   for (const auto& [ratio, why] : {std::pair{0.0F, "none"}, {0.5F, "trains"}}) {
     model_text model;
     const auto yes = model.node("Cast", {model.constant({}, {1})}, {integer("to", 9)});
@@ -168,7 +168,7 @@ TEST(onnx_dropout, that_trains_may_drop_nothing) {
   }
 }
 
-TEST(onnx_concat, leaves_out_constants_without_elements) {
+TEST(onnx_concat, skips_constants_without_elements) {
   model_text model;
   const auto joined =
       model.node("Concat", {model.constant({2, 0}, {}), "x", "x"}, {integer("axis", 1)});
@@ -183,7 +183,7 @@ TEST(onnx_concat, leaves_out_constants_without_elements) {
       HasSubstr("has shapes that do not fit together"));
 }
 
-TEST(onnx_scatter, replaces_rows_the_last_of_which_counts) {
+TEST(onnx_scatter, keeps_the_last_update_of_a_row) {
   model_text model;
   const auto at = model.node("Reshape", {model.constant({2, 0, -1}), model.constant({3, 1})});
   const auto updates = model.constant({3, 2}, {10, 11, 20, 21, 30, 31});
@@ -217,7 +217,7 @@ TEST(onnx_lstm, has_weights_of_its_hidden_size) {
               HasSubstr("has weights of another hidden size than its 'hidden_size'"));
 }
 
-/// Of few bytes, which name them: they hold nothing.
+/// Such tensors take few bytes in a file.
 TEST(onnx_budget, is_not_raised_by_tensors_of_strings_or_without_elements) {
   constexpr std::int64_t half = std::int64_t{1} << 62;
   written::message graph;

@@ -1,5 +1,4 @@
-// What the node tests of ONNX leave out: attributes of older operator sets, other types, and what
-// is refused.
+// Cases that ONNX's node tests omit: attributes of older operator sets, other types, and refusals.
 
 #include "stages/nn/onnx/onnx_constants.hpp"
 
@@ -185,7 +184,7 @@ TEST(onnx_constants, compute_with_integers_as_c_does) {
             fmt::format("int64 [2]: {} {}", most, least));
 }
 
-TEST(onnx_constants, keep_what_is_no_number) {
+TEST(onnx_constants, propagate_nan) {
   const onnx_tensor some = reals({3}, {1, std::nanf(""), 2});
   EXPECT_EQ(outputs_of(op("Max"), {some, reals({}, {1.5F})}), "float32 [3]: 1.5 nan 2");
   EXPECT_EQ(outputs_of(op("Min"), {reals({}, {1.5F}), some}), "float32 [3]: 1 nan 1.5");
@@ -194,7 +193,7 @@ TEST(onnx_constants, keep_what_is_no_number) {
   EXPECT_EQ(outputs_of(op("Equal"), {some, some}), "bool [3]: 1 0 1");
 }
 
-TEST(onnx_constants, reduce_nothing_to_where_a_reduction_starts) {
+TEST(onnx_constants, reduce_nothing_to_the_neutral_element) {
   const onnx_tensor nothing = reals({2, 0}, {});
   EXPECT_EQ(outputs_of(op("ReduceMax"), {nothing}), "float32 [1, 1]: -inf");
   EXPECT_EQ(outputs_of(op("ReduceMin", {{"axes", list{1}}}), {nothing}), "float32 [2, 1]: inf inf");
@@ -206,7 +205,7 @@ TEST(onnx_constants, reduce_nothing_to_where_a_reduction_starts) {
   EXPECT_EQ(outputs_of(op("Transpose"), {nothing}), "float32 [0, 2]:");
 }
 
-TEST(onnx_constants, are_refused_where_a_node_is_not_sound) {
+TEST(onnx_constants, refuse_invalid_nodes) {
   const onnx_tensor text{.element = onnx_type::string, .extents = {1}};
   const auto axis = [](std::int64_t value) { return onnx_attribute{"axis", value}; };
   const auto mode = [](const char* name) { return onnx_attribute{"mode", std::string(name)}; };
@@ -224,7 +223,7 @@ TEST(onnx_constants, are_refused_where_a_node_is_not_sound) {
       {op("Exp"), {line}, "is not defined for integers"},
       {op("Mod"), {reals({1}, {1}), reals({1}, {1})}, "is not defined for floats"},
       {op("Cast", {{"to", std::int64_t{8}}}), {line}, "gives elements of a type that is not"},
-      {op("CumSum"), {line, integers({0, 0})}, "has not one axis"},
+      {op("CumSum"), {line, integers({0, 0})}, "needs exactly one axis"},
       {op("CumSum"), {line, integers({1})}, "has an axis 1 of a tensor of 1 dimensions"},
       {op("ArgMax"), {integers({0}, {})}, "has no elements along its axis"},
       {op("Where"), {reals({1}, {1}), line, line}, "has no integers as its input 0"},
@@ -238,7 +237,9 @@ TEST(onnx_constants, are_refused_where_a_node_is_not_sound) {
       {op("Range"), {reals({}, {0}), reals({}, {NAN}), reals({}, {1})}, "that is not a number"},
       {op("Gather"), {line, integers({5})}, "has an index beyond its axis"},
       {op("Gather"), {integers(shape{}, {1}), line}, "has an axis 0 of a tensor of 0 dim"},
-      {op("Slice"), {line, integers({0}), integers({})}, "has not as many starts, ends, axes"},
+      {op("Slice"),
+       {line, integers({0}), integers({})},
+       "has different numbers of starts, ends, axes"},
       {op("Slice"),
        {line, integers({0, 0}), integers({1, 1}), integers({0, -1})},
        "has an axis twice"},
@@ -247,22 +248,22 @@ TEST(onnx_constants, are_refused_where_a_node_is_not_sound) {
        "has a step of 0"},
       {op("Concat", {axis(0)}), {line, six}, "has inputs of different types"},
       {op("Concat", {axis(1)}), {six, integers({1, 1}, {1})}, "has shapes that do not fit"},
-      {op("Split", {}, 2), {line, integers({5})}, "has not as many parts as outputs"},
+      {op("Split", {}, 2), {line, integers({5})}, "needs one part per output"},
       {op("Split", {}, 2), {line, integers({5, 1})}, "has parts that do not add up"},
       {op("Split", {}, 2), {line, integers({1, 1})}, "has parts that do not add up"},
       {op("Unsqueeze"), {line, integers({0, -3})}, "has an axis twice"},
       {op("Squeeze"), {line, integers({0})}, "does not keep the number of elements"},
       {op("Reshape"), {line, integers({2, 2})}, "does not keep the number of elements"},
       {op("Reshape"), {line, integers({-1, 2})}, "does not keep the number of elements"},
-      {op("Reshape"), {line, integers({-1, -1})}, "has an extent that cannot be told"},
-      {op("Reshape"), {line, integers({5, 0})}, "keeps an extent that there is not"},
-      {op("Transpose", {{"perm", list{0, 0}}}), {six}, "has a 'perm' that is no permutation"},
-      {op("Tile"), {six, integers({1})}, "has not as many repeats as axes"},
+      {op("Reshape"), {line, integers({-1, -1})}, "has an extent that cannot be inferred"},
+      {op("Reshape"), {line, integers({5, 0})}, "copies an extent that its input lacks"},
+      {op("Transpose", {{"perm", list{0, 0}}}), {six}, "has a 'perm' that is not a permutation"},
+      {op("Tile"), {six, integers({1})}, "needs one repeat per axis"},
       {op("Pad", {mode("odd")}), {line, integers({1, 1})}, "has a mode that is not supported"},
-      {op("Pad"), {line, integers({1})}, "has not two pads for each axis"},
+      {op("Pad"), {line, integers({1})}, "needs two pads per axis"},
       {op("Pad"), {line, integers({-3, -3})}, "takes away more elements than it has"},
       {op("Pad"), {line, integers({1, 1}), reals({}, {1})}, "has inputs of different types"},
-      {op("Pad", {mode("edge")}), {integers({0}, {}), integers({1, 1})}, "pads with elements"},
+      {op("Pad", {mode("edge")}), {integers({0}, {}), integers({1, 1})}, "repeats elements"},
       {op("Trilu"), {line}, "takes matrices"},
       {op("Trilu"), {six, line}, "takes one diagonal"}};
   for (const auto& [written, inputs, expected] : cases) {
@@ -270,7 +271,7 @@ TEST(onnx_constants, are_refused_where_a_node_is_not_sound) {
   }
 }
 
-TEST(onnx_constants, take_no_more_than_the_budget) {
+TEST(onnx_constants, stay_within_the_budget) {
   constexpr std::int64_t large = std::int64_t{1} << 62;
   const onnx_tensor one = integers(shape{}, {1});
   const std::tuple<onnx_node, tensors> cases[] = {

@@ -1,5 +1,5 @@
-// The cost of a node is that of the model as written: what it reads, its parameters and what it
-// gives, each once, however many layers it becomes.
+// The cost of a node is that of the model as written: its inputs, parameters and outputs count
+// once, regardless of how many layers it becomes.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,10 +18,10 @@ namespace {
 struct counted_node {
   const char* op_type;
   shape x;
-  std::vector<shape> weights;  ///< constants that are parameters; none for an input left out
+  std::vector<shape> weights;  ///< parameters; a rank of 0 omits the input
   std::vector<written::message> attributes;
   std::int64_t written;                   ///< elements
-  std::optional<std::int64_t> read = {};  ///< elements of x; all of them
+  std::optional<std::int64_t> read = {};  ///< elements of x; default: all
   bool rearranges = true;                 ///< becomes more than one layer that moves elements
 };
 
@@ -30,7 +30,7 @@ cost sum_of_layers(const onnx_network& network) {
   return prepared_network(definition, {}, {}, {}).cost;
 }
 
-/// As it is carried out: of the groups of layers.
+/// As executed: the sum over groups.
 cost sum_of_groups(const onnx_network& network) {
   cost sum;
   for (const layer_group& group : group_layers(network.definition)) {
@@ -114,7 +114,7 @@ TEST(onnx_cost, is_that_of_the_node_as_written) {
   }
 }
 
-TEST(onnx_cost, of_what_is_selected_is_that_of_the_elements_taken) {
+TEST(onnx_cost, of_a_selection_counts_the_selected_elements) {
   const auto selected = [](const char* op_type, const std::vector<std::vector<std::int64_t>>& rest,
                            const std::vector<written::message>& attributes = {}) {
     model_text model;
@@ -147,10 +147,9 @@ TEST(onnx_cost, counts_the_flops_of_three_dimensions_as_written) {
   EXPECT_EQ(flops({"Conv", x, {{6, 4, 3, 3, 3}}, {}, 0}), 6 * 3 * 7 * 6 * 4 * 27 * 2);
 }
 
-TEST(onnx_cost, tells_what_is_moved_beyond_a_convolution_of_three_dimensions) {
+TEST(onnx_cost, counts_rearranged_bytes_of_a_three_dimensional_convolution) {
   const onnx_network network = network_of({"Conv", {1, 4, 5, 9, 8}, {{6, 4, 3, 3, 3}}, {}, 0});
-  // The planes under each place of the kernel, gathered and put in order, then read; what is given,
-  // put in order.
+  // The planes in each window are gathered, transposed and read again; the result is transposed.
   const std::int64_t planes = 3 * 3 * 4 * 9 * 8;
   const std::int64_t given = 6 * 3 * 7 * 6;
   EXPECT_EQ(sum_of_layers(network).bytes_rearranged,

@@ -1,5 +1,5 @@
-// Models as networks on the host device, and as those of `cuda` on the CPU, compared with the
-// outputs that ONNX's own tests expect, Debian's libonnx-testdata, and with PyTorch's.
+// Imported models on the host, and lowered for `cuda` on the CPU, against the expected outputs of
+// ONNX's tests (Debian's libonnx-testdata) and of PyTorch.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,18 +27,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Tests whose outputs are not what later versions of ONNX, and ONNX Runtime, give.
+/// Tests whose outputs differ from later versions of ONNX and from ONNX Runtime.
 const std::map<std::string, const char*> other_outputs = {
     {"test_resize_downsample_scales_linear_align_corners",
      "the reference scaled corners by the length before it is rounded to whole elements"}};
 
-/// What became of a test of ONNX.
+/// Outcome of a test.
 struct outcome {
   bool compared = false;
-  std::string why_not;  ///< of one that is refused
+  std::string why_not;  ///< if refused
 };
 
-/// The first set of data of a test; nothing where some of it is not float32.
+/// The first data set of a test; empty if some of it is not float32.
 struct test_data {
   onnx_model model;
   std::vector<onnx_tensor> inputs;
@@ -75,7 +75,7 @@ values_of_tensors run_model(const test_data& data, carry_out on, diagnostics& pr
   return problems.has_errors() ? values_of_tensors{} : on(network, inputs);
 }
 
-/// The same test with all inputs but the first as constants of the model, as weights are.
+/// The test with all inputs but the first as constants, like weights.
 test_data with_constants(test_data data) {
   for (std::size_t i = 1; i < data.inputs.size(); ++i) {
     data.inputs[i].name = data.model.graph.inputs[i].name;
@@ -116,7 +116,7 @@ outcome try_model(const fs::path& folder, carry_out on) {
   return {true, ""};
 }
 
-/// Tries all tests of a folder, and prints why some are refused. How many were compared.
+/// Runs all tests of a folder and prints refusals; returns how many were compared.
 int try_folder(const fs::path& all, carry_out on) {
   std::map<std::string, std::vector<std::string>> refused;
   if (!fs::exists(all)) {
@@ -143,8 +143,8 @@ int try_folder(const fs::path& all, carry_out on) {
   return compared;
 }
 
-/// What one direction of an LSTM makes of x [steps, batch 1, 2 features] by ONNX's formulas: the
-/// hidden state of three numbers after each step, and the last cell state.
+/// One direction of an LSTM by ONNX's formulas on x [steps, 1, 2] with three hidden units: the
+/// hidden state after each step and the last cell state.
 struct lstm_states {
   std::vector<std::array<double, 3>> hidden;
   std::array<double, 3> cell;
@@ -232,9 +232,9 @@ TEST_P(onnx_import, an_lstm_goes_forward_backward_and_both_ways) {
   }
 }
 
-TEST_P(onnx_import, elements_are_taken_by_numbers_that_a_frame_brings) {
+TEST_P(onnx_import, gathers_by_indices_that_are_inputs) {
   const std::vector<float> table = drawn(5 * 3, 1);
-  const std::vector<float> numbers{0, 4, 2, 2, -1, -5, 7, -9};  // the last two lie outside
+  const std::vector<float> numbers{0, 4, 2, 2, -1, -5, 7, -9};  // the last two are out of range
   const std::vector<std::size_t> taken{0, 4, 2, 2, 4, 0, 4, 0};
   model_text text;
   const auto rows = text.node("Gather", {text.constant({5, 3}, table), "x"});
@@ -253,7 +253,7 @@ TEST_P(onnx_import, elements_are_taken_by_numbers_that_a_frame_brings) {
   EXPECT_EQ(on()(network, {numbers, y}).front(), expected);
   const cost& of_rows = network.definition.layers[1].cost;
   EXPECT_EQ(of_rows.parameters, 15);
-  // What is taken; the numbers are read where they are converted.
+  // The taken elements; the indices are read by the conversion.
   EXPECT_EQ(of_rows.bytes_read, 4 * 8 * 3);
   EXPECT_EQ(network.definition.layers[0].cost.bytes_read, 4 * 8);
 }
@@ -299,8 +299,8 @@ TEST_P(onnx_import, a_product_of_many_rows_may_have_512_columns) {
   }
 }
 
-/// After a convolution, which may want channels in blocks.
-TEST_P(onnx_import, a_maximum_is_that_of_each_window_however_wide_the_row) {
+/// The convolution may choose blocked channels.
+TEST_P(onnx_import, max_pools_have_the_maximum_of_each_window_in_wide_rows) {
   constexpr std::int64_t channels = 12, height = 7, width = 301;
   std::vector<float> same(channels * channels, 0);
   for (std::size_t i = 0; i < channels; ++i) same[i * (channels + 1)] = 1;

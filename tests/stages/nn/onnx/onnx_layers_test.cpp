@@ -1,4 +1,4 @@
-// What an imported model's layers and constants are, and which nodes are refused.
+// Layers and constants of imported models, and refused nodes.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

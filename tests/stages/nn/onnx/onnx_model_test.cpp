@@ -212,7 +212,7 @@ TEST(onnx_model, refuses_files_that_are_no_models) {
   };
   for (const std::string_view other : {"", "version https://git-lfs", "\x0a\x01x"}) {
     write(other);
-    EXPECT_THAT(problem_of_file(path), HasSubstr("is no ONNX file; export")) << other;
+    EXPECT_THAT(problem_of_file(path), HasSubstr("is not an ONNX file; export")) << other;
   }
   write("PK\x03\x04");
   EXPECT_THAT(problem_of_file(path), HasSubstr("is a zip archive; unpack it"));
@@ -276,7 +276,7 @@ TEST(onnx_model, refuses_graphs_that_are_not_sound) {
   };
   const std::tuple<message, const char*> cases[] = {
       {graph_of({node("Relu", {"gone"}, {"y"})}),
-       "is not sound: node 'Relu_0' reads 'gone', which nothing gives; export the model again"},
+       "is invalid: node 'Relu_0' reads 'gone', which nothing gives; export the model again"},
       {graph_of({node("Relu", {"z"}, {"y"}), node("Abs", {"y"}, {"z"})}),
        "node 'Relu_0' reads 'z', which node 'Abs_1' does not give before it"},
       {graph_of({node("Relu", {"y"}, {"y"})}), "reads 'y', which node 'Relu_0' does not give"},
@@ -350,7 +350,7 @@ TEST_F(external_tensor, does_not_leave_the_folder_of_the_model) {
   fs::create_symlink("../secret", folder_.path() / "model" / "link");
   fs::create_symlink("data/w", folder_.path() / "model" / "inside");
   constexpr const char* outside =
-      "which is no path inside the model's folder; save the model again";
+      "which is not a path inside the model's folder; save the model again";
   for (const auto& path : {std::string("../secret"), std::string("data/../../secret"),
                            (folder_.path() / "secret").string(), std::string()}) {
     EXPECT_THAT(problem_of({{"location", path}}), HasSubstr(outside)) << path;
@@ -374,7 +374,7 @@ TEST_F(external_tensor, may_lie_in_the_folder_to_which_the_model_is_a_link) {
   EXPECT_EQ(problem_of({{"location", "m.data"}}), "none");
   EXPECT_THAT(std::get<2>(read_.graph.initializers.at(0).values), ElementsAre(5, 6));
   EXPECT_THAT(problem_of({{"location", "link"}}), HasSubstr("a link out of the model's folder"));
-  EXPECT_THAT(problem_of({{"location", "../blobs/2b"}}), HasSubstr("which is no path inside"));
+  EXPECT_THAT(problem_of({{"location", "../blobs/2b"}}), HasSubstr("which is not a path inside"));
 }
 
 TEST_F(external_tensor, has_all_its_data) {
@@ -388,7 +388,7 @@ TEST_F(external_tensor, has_all_its_data) {
               HasSubstr("of another length than int32 [2] has; save"));
   for (const std::string number : {"-1", "", "1x", "99999999999999999999"}) {
     EXPECT_THAT(problem_of({{"location", "data/w"}, {"offset", number}}),
-                HasSubstr("at an offset that is no number"));
+                HasSubstr("at an offset that is not a number"));
   }
   EXPECT_EQ(problem_of({{"location", "data/w"}}, 4), "none") << "tensors may share them";
   EXPECT_THAT(problem_of({{"location", "data/w"}}, 11), HasSubstr("in which tensors overlap"));

@@ -1,5 +1,5 @@
-// The node tests of ONNX itself, from Debian's libonnx-testdata: models of one operator, or of
-// those that a function is made of, with inputs and the outputs that they are to have.
+// ONNX's node tests (Debian's libonnx-testdata): models of one operator, or of the nodes of a
+// function, with inputs and expected outputs.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Cases of known operators that are refused, or have another output.
+/// Cases of supported operators that are refused or have another output.
 const std::map<std::string, const char*> exceptions = {
     {"test_cast_FLOAT_to_STRING", "strings are refused"},
     {"test_cast_STRING_to_FLOAT", "strings are refused"},
@@ -38,14 +38,14 @@ const std::map<std::string, const char*> exceptions = {
     {"test_hannwindow_expanded", "as above"},
     {"test_hannwindow_symmetric_expanded", "as above"}};
 
-/// Whether a number is the expected one to 1e-6, of itself or of `scale`.
+/// Whether a number is within 1e-6 of the expected one, relative to it or to `scale`.
 bool near(double value, double expected, double scale) {
   if (std::isnan(expected)) return std::isnan(value);
   return value == expected ||
          std::abs(value - expected) <= 1e-6 * std::max(std::abs(expected), scale);
 }
 
-/// What is wrong with an output; empty where nothing is.
+/// Describes the first difference; empty if there is none.
 std::string difference(const onnx_tensor& got, const onnx_tensor& expected, double scale) {
   if (got.element != expected.element || got.extents != expected.extents) {
     return "is " + std::string(to_string(got.element)) + " " + to_string(got.extents) + ", not " +
@@ -69,7 +69,7 @@ std::string difference(const onnx_tensor& got, const onnx_tensor& expected, doub
   return problem;
 }
 
-/// Computes a model's outputs from those inputs, node by node.
+/// Evaluates a model node by node.
 std::map<std::string, onnx_tensor> outputs_of(const onnx_model& model,
                                               std::map<std::string, onnx_tensor> values) {
   for (const onnx_tensor& initializer : model.graph.initializers) {
@@ -96,11 +96,11 @@ TEST(onnx_constants, pass_the_node_tests_of_onnx) {
   int models = 0;
   for (const auto& entry : fs::directory_iterator(all)) {
     const std::string name = entry.path().filename();
-    // What some tests of an operator set below 7 use has not changed since.
+    // Operators of tests for operator sets below 7 have not changed since.
     const onnx_model model = read_model_as(entry.path(), 17);
     if (!std::ranges::all_of(model.graph.nodes, can_evaluate)) continue;
     SCOPED_TRACE(name);
-    // Errors of the steps of a function are to be measured by what they compute with.
+    // Errors within a function are relative to its operands.
     const double scale = model.graph.nodes.size() > 1 ? 1 : 0;
     for (const auto& set : fs::directory_iterator(entry.path())) {
       if (!set.is_directory()) continue;

@@ -1,4 +1,4 @@
-// Layers that exporters write out in several nodes, compared with loops over their formulas.
+// Layers that exporters write out in several nodes, against their formulas.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ class onnx_patterns : public carried_out {
 
 GRAPHLINE_CARRY_OUT(onnx_patterns);
 
-/// What may differ between models that write a layer norm out.
+/// Variants of a written-out layer norm.
 struct written_norm {
   std::int64_t axis = -1;
   float eps = 1e-3F;
@@ -87,7 +87,7 @@ TEST_P(onnx_patterns, a_layer_norm_in_nine_nodes_is_one_layer) {
   }
 }
 
-TEST(onnx_patterns_of, what_only_looks_like_a_layer_norm_stays_as_it_is) {
+TEST(onnx_patterns_of, similar_nodes_are_not_a_layer_norm) {
   const auto kinds = [](const written_norm& norm, const shape& x) {
     model_text model;
     return layers_of(model.network(x, write_norm(model, "x", norm))).front();
@@ -97,7 +97,7 @@ TEST(onnx_patterns_of, what_only_looks_like_a_layer_norm_stays_as_it_is) {
   EXPECT_EQ(kinds({.weights = 1}, {2, 2, 6}), "ReduceMean mean");
 }
 
-TEST(onnx_patterns_of, a_part_that_is_read_elsewhere_stays_beside_the_layer) {
+TEST(onnx_patterns_of, nodes_with_other_readers_stay) {
   model_text model;
   const std::string norm = write_norm(model, "x", {});
   const auto network = model.network({2, 2, 6}, model.node("Add", "both", {norm, "unit"}));
@@ -114,10 +114,11 @@ constexpr std::int64_t heads = 2;
 constexpr std::int64_t depth = 4;
 constexpr std::int64_t features = heads * depth;
 
-/// How exporters take queries, keys and values, [images, heads, tokens, depth], out of one product.
+/// How exporters extract queries, keys and values, [images, heads, tokens, depth], from one
+/// product.
 using take_parts = std::vector<std::string> (*)(model_text&);
 
-/// [3, images, heads, tokens, depth], and its parts.
+/// Transposes to [3, images, heads, tokens, depth] and slices.
 std::vector<std::string> parts_of_all(model_text& to) {
   const auto apart = to.node("Reshape", {"x", to.constant({0, 0, 3, heads, depth})});
   const auto first = to.node("Transpose", {apart}, {integers("perm", {2, 0, 3, 1, 4})});
@@ -130,7 +131,7 @@ std::vector<std::string> parts_of_all(model_text& to) {
   return parts;
 }
 
-/// Each part of the last dimension by itself.
+/// Slices the last dimension, then transposes.
 std::vector<std::string> parts_of_features(model_text& to) {
   std::vector<std::string> parts;
   for (const std::int64_t which : {0, 1, 2}) {
@@ -234,7 +235,7 @@ TEST(onnx_patterns_of, products_count_what_they_read_of_a_value) {
   const std::int64_t scores = images * heads * tokens * tokens * std::int64_t{sizeof(float)};
   const auto groups = group_layers(network);
   const std::int64_t macs = images * heads * tokens * tokens * depth;
-  // Each query's number times the root of the depth is counted as the model has it.
+  // The scale of queries counts as in the model.
   EXPECT_EQ(cost_of(network, groups.at(0)).flops, 2 * macs + images * tokens * features);
   EXPECT_EQ(cost_of(network, groups.at(2)).flops, 2 * macs);
   EXPECT_EQ(cost_of(network, groups.at(0)).bytes_read, 2 * part);

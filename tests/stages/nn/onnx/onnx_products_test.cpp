@@ -1,5 +1,5 @@
-// Products of two values that are moved and scaled before and after them, and reductions, compared
-// with the same nodes carried out one by one in double precision.
+// Products of values that are moved and scaled before and after, and reductions, against the same
+// nodes evaluated one by one in double.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ std::int64_t product(const extents& of) {
   return std::accumulate(of.begin(), of.end(), std::int64_t{1}, std::multiplies<>());
 }
 
-/// A value of a model under way and the numbers that it must hold.
+/// A value of the model under construction and its expected numbers.
 struct value_so_far {
   std::string name;
   extents shape;
@@ -50,7 +50,7 @@ void for_positions(const extents& shape, const One& one) {
   }
 }
 
-/// Writes nodes and carries them out.
+/// Writes nodes and evaluates them.
 class model_under_way {
  public:
   explicit model_under_way(unsigned seed) : random_(seed) {}
@@ -83,7 +83,7 @@ class model_under_way {
     for (double& each : x.data) each = divides ? each / by : each * by;
     return x;
   }
-  /// Every so manieth along a dimension from some position on.
+  /// Slices a dimension with a step.
   value_so_far sliced(value_so_far x, std::int64_t axis, std::int64_t first, std::int64_t step) {
     const auto at = static_cast<std::size_t>(axis);
     const std::int64_t end = x.shape[at];
@@ -116,7 +116,7 @@ class model_under_way {
     return result;
   }
 
-  /// Moves a value at random: with the same number of elements, or fewer where it may be cut.
+  /// Moves a value at random; `cut` allows fewer elements.
   value_so_far moved(value_so_far x, int steps, bool cut) {
     for (int i = 0; i < steps; ++i) {
       const std::int64_t what = below(cut ? 4 : 3);
@@ -141,7 +141,7 @@ class model_under_way {
   onnx_network network(const value_so_far& x, const std::string& output) {
     return text_.network(shape(x.shape), output);
   }
-  /// Elements of both in their order, as one row.
+  /// Adds both as rows.
   value_so_far sum_in_order(const value_so_far& a, const value_so_far& b) {
     const extents row{product(a.shape)};
     value_so_far result = reshaped(a, row);
@@ -151,7 +151,7 @@ class model_under_way {
   }
 
  private:
-  /// Neighboring dimensions as one, or one as two, of which neither is empty.
+  /// Merges adjacent dimensions or splits one; none becomes empty.
   extents any_shape(extents shape) {
     const std::int64_t at = below(std::ssize(shape));
     const auto place = shape.begin() + at;
@@ -170,7 +170,7 @@ class model_under_way {
   model_text text_;
 };
 
-/// How often a product reads or writes what lies elsewhere, or is scaled.
+/// Counts products that read or write in place, or scale.
 struct taken_over {
   int products = 0;
   int read = 0;
@@ -193,7 +193,7 @@ class onnx_products : public carried_out {};
 
 GRAPHLINE_CARRY_OUT(onnx_products);
 
-TEST_P(onnx_products, are_right_wherever_their_matrices_lie) {
+TEST_P(onnx_products, compute_any_layout_of_their_matrices) {
   taken_over found;
   for (unsigned seed = 0; seed < 400; ++seed) {
     SCOPED_TRACE(seed);
@@ -203,7 +203,7 @@ TEST_P(onnx_products, are_right_wherever_their_matrices_lie) {
     const int most_steps = 1 + static_cast<int>(seed % 4);
     value_so_far a = model.moved(x, most_steps, /*cut=*/true);
     if (a.shape.size() < 2) a = model.reshaped(a, {1, product(a.shape)});
-    // The same elements in another order, so that both have the same first extents.
+    // Another order of the same elements, so that leading extents match.
     value_so_far b = model.moved(a, most_steps, /*cut=*/false);
     extents wanted = a.shape;
     std::swap(wanted[wanted.size() - 1], wanted[wanted.size() - 2]);

@@ -26,13 +26,13 @@ inline onnx_model parse_model(const std::string& bytes) {
   return parse_onnx(std::as_bytes(std::span(bytes)), "test.onnx");
 }
 
-/// A model as if of another operator set. Of a field that comes twice the last one holds.
+/// Reads a model as another operator set: the last occurrence of a field wins.
 inline onnx_model read_model_as(const std::filesystem::path& folder, std::int64_t opset) {
   const auto other = written::message().add(8, written::message().number(2, opset));
   return parse_model(bytes_of(folder / "model.onnx") + other.bytes());
 }
 
-/// The model of a test; one of an operator set below 7 as if it were of that.
+/// Reads a test's model; operator sets below 7 are read as 7.
 inline onnx_model read_model(const std::filesystem::path& folder) {
   try {
     return parse_model(bytes_of(folder / "model.onnx"));
@@ -41,8 +41,8 @@ inline onnx_model read_model(const std::filesystem::path& folder) {
   }
 }
 
-/// A tensor in a file of its own, of the type that the model tells: the files have uint16 in place
-/// of bfloat16.
+/// A tensor file, read with the type that the model declares: files have uint16 in place of
+/// bfloat16.
 inline onnx_tensor read_tensor(const std::filesystem::path& file, const onnx_value& value) {
   const auto type = written::message().number(2, static_cast<std::int64_t>(value.element));
   const auto graph = written::message().text(5, bytes_of(file) + type.bytes());
