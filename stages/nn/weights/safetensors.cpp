@@ -112,8 +112,8 @@ void safetensors_file::read_header(std::uint64_t size) {
     entry tensor;
     if (!read_entry(value, tensor)) {
       fail(
-          fmt::format("is invalid: tensor {} needs exactly a 'dtype', a 'shape' and the "
-                      "'data_offsets' of so many elements",
+          fmt::format("is invalid: tensor {} needs exactly a 'dtype', a 'shape' and matching "
+                      "'data_offsets'",
                       quote(name)));
     }
     if (tensor.end > size - data_start_) {
