@@ -39,6 +39,7 @@ stage_registry builtin_stages() {
   registry.add(spin_kind());
   registry.add(images_kind());
   registry.add(resize_kind());
+  registry.add(letterbox_kind());
   registry.add(normalize_kind());
   registry.add(top_k_kind());
   registry.add(nms_kind());

@@ -40,6 +40,7 @@ stage_kind random_normal_kind();                                          // cpu
 stage_kind spin_kind();                                                   // cpu/spin.cpp
 stage_kind images_kind();                                                 // cpu/images.cpp
 stage_kind resize_kind();                                                 // cpu/resize.cpp
+stage_kind letterbox_kind();                                              // cpu/letterbox.cpp
 stage_kind normalize_kind();                                              // cpu/normalize.cpp
 stage_kind top_k_kind();                                                  // cpu/top_k.cpp
 stage_kind nms_kind();                                                    // cpu/nms.cpp

@@ -1,0 +1,124 @@
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include "stages/cpu/pictures.hpp"
+#include "stages/kinds.hpp"
+
+namespace graphline {
+namespace {
+
+/// The scale of a picture, and where it lies in the output.
+struct placement {
+  double scale = 0;
+  std::size_t left = 0;
+  std::size_t top = 0;
+  std::size_t height = 0;  ///< scaled
+  std::size_t width = 0;
+};
+
+/// Computes the placement of Ultralytics' LetterBox (ultralytics/data/augment.py, with center and
+/// scaleup): the size rounds to the nearest pixel, halves to even. Scaled sides have at least one
+/// pixel; LetterBox fails if they have none.
+placement fit_centered(const picture_view& from, std::size_t height, std::size_t width) {
+  const auto ratio = [](std::size_t to, std::size_t extent) {
+    return static_cast<double>(to) / static_cast<double>(extent);
+  };
+  placement at{.scale = std::min(ratio(height, from.height), ratio(width, from.width))};
+  const auto scaled = [&](std::size_t extent) {
+    const double exact = static_cast<double>(extent) * at.scale;
+    return static_cast<std::size_t>(std::max(1.0, std::nearbyint(exact)));
+  };
+  at.height = scaled(from.height);
+  at.width = scaled(from.width);
+  // round(space / 2 - 0.1) of LetterBox: an odd pixel goes to the bottom or right.
+  at.top = (height - at.height) / 2;
+  at.left = (width - at.width) / 2;
+  return at;
+}
+
+class letterbox final : public cpu_stage {
+ public:
+  explicit letterbox(const stage_config& config)
+      : fill_(static_cast<std::uint8_t>(config.arguments.integer("fill"))) {}
+
+  void run(const cpu_call& call) override {
+    const const_tensor_view* sizes = call.inputs.size() > 1 ? &call.inputs[1] : nullptr;
+    const shape& written = call.outputs[0].type.shape;
+    const auto height = static_cast<std::size_t>(written[1]);
+    const auto width = static_cast<std::size_t>(written[2]);
+    const auto channels = static_cast<std::size_t>(written[3]);
+    const std::size_t row_bytes = width * channels;
+    auto* out = call.outputs[0].as<std::uint8_t>();
+    auto* placements = call.outputs[1].as<float>();
+    std::fill_n(out, call.outputs[0].type.bytes(), fill_);
+    for (std::int64_t i = 0; i < written[0]; ++i) {
+      const picture_view from = picture_at(call.inputs[0], sizes, static_cast<std::size_t>(i));
+      placement at;
+      if (from.height != 0 && from.width != 0) {
+        at = fit_centered(from, height, width);
+        resize_(from, at.height, at.width, out + at.top * row_bytes + at.left * channels,
+                row_bytes);
+      }
+      *placements++ = static_cast<float>(at.scale);
+      *placements++ = static_cast<float>(at.left);
+      *placements++ = static_cast<float>(at.top);
+      out += height * row_bytes;
+    }
+  }
+
+ private:
+  std::uint8_t fill_;
+  linear_resize resize_;
+};
+
+/// FLOPs are unknown: the arithmetic of the pixels is integer.
+prepared_stage prepare_letterbox(const arguments& given, std::span<const tensor_type> inputs,
+                                 diagnostics& out) {
+  const auto& size = given.integers("size");
+  const bool two = check_count(given, "size", size.size(), 2, "height and width", out);
+  if (!check_pictures("cpu.letterbox", given, inputs, out) || !two) return {};
+  const shape& pictures = inputs[0].shape;
+  return prepared_moves(inputs,
+                        {{{pictures[0], size[0], size[1], pictures[3]}, dtype::uint8},
+                         {{pictures[0], 3}, dtype::float32}},
+                        make_cpu_stage<letterbox>);
+}
+
+}  // namespace
+
+stage_kind letterbox_kind() {
+  stage_kind kind;
+  kind.name = "cpu.letterbox";
+  kind.headline = "Fit pictures into one size, aspect ratio kept (bilinear, as Ultralytics)";
+  kind.on = side::cpu;
+  kind.inputs = {{"pictures", "uint8 [B, H, W, C]"},
+                 {"sizes", "int64 [B, 2]: height and width of each; without them all H and W"}};
+  kind.optional_inputs = 1;
+  kind.outputs = {{"fitted",
+                   "uint8 [B, height, width, C]: each picture in the middle, the rest filled; all "
+                   "filled where there is no picture"},
+                  {"placement",
+                   "float32 [B, 3]: scale, left, top; (x - left) / scale and (y - top) / scale "
+                   "are pixels of the picture; zeros where there is no picture"}};
+  kind.parameters = {
+      {.name = "size",
+       .type = parameter_type::integers,
+       .help = "[height, width]. Pictures shrink or grow until one side fits.",
+       .required = true,
+       .unit = "px",
+       .minimum = 1,
+       .maximum = 65535},
+      {.name = "fill",
+       .type = parameter_type::integer,
+       .help = "Value of every channel beside a picture.",
+       .default_value = "114",
+       .minimum = 0,
+       .maximum = 255},
+  };
+  kind.prepare = prepare_letterbox;
+  return kind;
+}
+
+}  // namespace graphline
