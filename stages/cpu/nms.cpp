@@ -44,9 +44,16 @@ std::int64_t per_entry(const shape& boxes) {
   return boxes[boxes.rank() - 2];
 }
 
-/// Greedy non-maximum suppression with the result of torchvision.ops.nms, for each entry of a
-/// batch: in order of falling score, a box is kept unless a kept box overlaps it by more than the
-/// threshold. Comparing each box with the kept ones only ends as soon as enough boxes are kept.
+/// A box with its class.
+struct classed_box {
+  box corners;
+  std::int64_t of_class;
+};
+
+/// Greedy non-maximum suppression for each entry of a batch: in order of falling score, a box is
+/// kept unless a kept box of its class overlaps it by more than the threshold. The result is that
+/// of torchvision.ops.batched_nms; without classes all boxes are of one, as in torchvision.ops.nms.
+/// Comparing each box with the kept ones only ends as soon as enough boxes are kept.
 class nms final : public cpu_stage {
  public:
   explicit nms(const stage_config& config)
@@ -64,25 +71,31 @@ class nms final : public cpu_stage {
   void run(const cpu_call& call) override {
     const box* boxes = call.inputs[0].as<const box>();
     const float* scores = call.inputs[1].as<const float>();
+    const auto* classes =
+        call.inputs.size() > 2 ? call.inputs[2].as<const std::int64_t>() : nullptr;
     std::int64_t* indices = call.outputs[0].as<std::int64_t>();
     std::int64_t* counts = call.outputs[1].as<std::int64_t>();
     const auto entries = static_cast<std::size_t>(call.outputs[1].type.shape.elements());
     for (std::size_t entry = 0; entry < entries; ++entry) {
+      const std::size_t first = entry * boxes_;
       counts[entry] =
-          suppress(boxes + entry * boxes_, scores + entry * boxes_, indices + entry * max_outputs_);
+          suppress(boxes + first, scores + first, classes == nullptr ? nullptr : classes + first,
+                   indices + entry * max_outputs_);
     }
   }
 
  private:
-  /// Processes one entry of a batch.
+  /// Processes one entry of a batch; `classes` may be null.
   /// @return the number of kept boxes
-  std::int64_t suppress(const box* boxes, const float* scores, std::int64_t* indices) {
+  std::int64_t suppress(const box* boxes, const float* scores, const std::int64_t* classes,
+                        std::int64_t* indices) {
     rank(scores);
     kept_.clear();
     for (const ranked& candidate : order_) {
       if (kept_.size() == max_outputs_) break;
       const box& given = boxes[candidate.index()];
-      const box b = centered_ ? from_center(given) : given;
+      const classed_box b{.corners = centered_ ? from_center(given) : given,
+                          .of_class = classes == nullptr ? 0 : classes[candidate.index()]};
       if (suppressed(b)) continue;
       indices[kept_.size()] = candidate.index();
       kept_.push_back(b);
@@ -100,9 +113,10 @@ class nms final : public cpu_stage {
     std::sort(order_.begin(), order_.end());
   }
 
-  bool suppressed(const box& b) const {
-    return std::any_of(kept_.begin(), kept_.end(),
-                       [&](const box& k) { return overlap(k, b) > iou_threshold_; });
+  bool suppressed(const classed_box& b) const {
+    return std::any_of(kept_.begin(), kept_.end(), [&](const classed_box& k) {
+      return k.of_class == b.of_class && overlap(k.corners, b.corners) > iou_threshold_;
+    });
   }
 
   double iou_threshold_;
@@ -111,20 +125,20 @@ class nms final : public cpu_stage {
   bool centered_;
   std::size_t boxes_;  ///< of one entry of a batch
   std::vector<ranked> order_;
-  std::vector<box> kept_;
+  std::vector<classed_box> kept_;
 };
 
 /// Upper bound for indices, whose size in bytes then fits into 64 bits.
 constexpr std::int64_t most_kept = std::int64_t{1} << 56;
 
-/// Whether there is a score for each box: the boxes' extents without the last one, or with 1 as the
-/// last one, as a layer with one feature writes them.
-bool one_each(const shape& boxes, const shape& scores) {
+/// Whether there is a score or a class for each box: the boxes' extents without the last one, or
+/// with 1 as the last one, as a layer with one feature or cpu.top_k with k = 1 writes them.
+bool one_each(const shape& boxes, const shape& values) {
   std::vector<std::int64_t> expected = boxes.extents();
   expected.back() = 1;
-  if (scores.extents() == expected) return true;
+  if (values.extents() == expected) return true;
   expected.pop_back();
-  return scores.extents() == expected;
+  return values.extents() == expected;
 }
 
 /// FLOPs are unknown, because they depend on the boxes.
@@ -134,13 +148,16 @@ prepared_stage prepare_nms(const arguments& given, std::span<const tensor_type> 
   const tensor_type& scores = inputs[1];
   const bool sound = boxes.element == dtype::float32 && scores.element == dtype::float32 &&
                      (boxes.shape.rank() == 2 || boxes.shape.rank() == 3) &&
-                     boxes.shape.extents().back() == 4 && one_each(boxes.shape, scores.shape);
+                     boxes.shape.extents().back() == 4 && one_each(boxes.shape, scores.shape) &&
+                     (inputs.size() < 3 || (inputs[2].element == dtype::int64 &&
+                                            one_each(boxes.shape, inputs[2].shape)));
   if (!sound) {
-    out.error(
-        given.where(),
-        fmt::format("cpu.nms reads boxes float32 [N, 4] and scores float32 [N], or of a batch "
-                    "[B, N, 4] and [B, N]; found {} and {}",
-                    to_string(boxes), to_string(scores)));
+    out.error(given.where(),
+              fmt::format("cpu.nms reads boxes float32 [N, 4], scores float32 [N] and, if at all, "
+                          "classes int64 [N], or of a batch [B, N, 4], [B, N] and [B, N]; found "
+                          "{}, {}{}",
+                          to_string(boxes), to_string(scores),
+                          inputs.size() < 3 ? "" : ", " + to_string(inputs[2])));
     return {};
   }
   if (per_entry(boxes.shape) > std::numeric_limits<std::uint32_t>::max()) {
@@ -173,7 +190,11 @@ stage_kind nms_kind() {
   kind.headline = "Keep the best of boxes that overlap (non-maximum suppression)";
   kind.on = side::cpu;
   kind.inputs = {{"boxes", "float32 [N, 4], or of a batch [B, N, 4]"},
-                 {"scores", "float32 [N] or [N, 1], of a batch [B, N] or [B, N, 1]"}};
+                 {"scores", "float32 [N] or [N, 1], of a batch [B, N] or [B, N, 1]"},
+                 {"classes",
+                  "int64, shaped like scores; with them a box is dropped only for a better one of "
+                  "its class"}};
+  kind.optional_inputs = 1;
   kind.outputs = {
       {"indices",
        "int64 [max_outputs] or [B, max_outputs]: positions among N, best first, then -1"},

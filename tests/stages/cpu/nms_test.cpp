@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <random>
+#include <set>
 
 #include "stages/kinds.hpp"
 #include "tests/stages/cpu/stage_trial.hpp"
@@ -161,6 +162,71 @@ INSTANTIATE_TEST_SUITE_P(forms, nms_batch,
                                   (tested.param.scores_have_a_feature ? "_and_a_feature" : "");
                          });
 
+/// As torchvision.ops.batched_nms is documented, and its plain implementation computes it: nms for
+/// each class alone, then what is kept of all classes by falling score.
+std::vector<std::int64_t> kept_of_each_class(const std::vector<whole_box>& boxes,
+                                             const std::vector<float>& scores,
+                                             const std::vector<std::int64_t>& classes) {
+  std::vector<std::int64_t> kept;
+  for (const std::int64_t of_class : std::set(classes.begin(), classes.end())) {
+    std::vector<std::int64_t> members;
+    std::vector<whole_box> their_boxes;
+    std::vector<float> their_scores;
+    for (std::size_t i = 0; i < boxes.size(); ++i) {
+      if (classes[i] != of_class) continue;
+      members.push_back(static_cast<std::int64_t>(i));
+      their_boxes.push_back(boxes[i]);
+      their_scores.push_back(scores[i]);
+    }
+    for (const std::int64_t i : struck_out(their_boxes, their_scores)) {
+      kept.push_back(members[static_cast<std::size_t>(i)]);
+    }
+  }
+  std::ranges::sort(kept);
+  std::ranges::stable_sort(kept, [&](auto a, auto b) {
+    return scores[static_cast<std::size_t>(a)] > scores[static_cast<std::size_t>(b)];
+  });
+  return kept;
+}
+
+TEST(nms, suppresses_within_each_class_as_batched_nms_of_torchvision) {
+  constexpr std::int64_t entries = 4;
+  constexpr std::int64_t count = 60;
+  std::mt19937 generator(5);
+  std::vector<float> corners;
+  std::vector<float> scores;
+  std::vector<std::int64_t> classes;
+  std::vector<std::int64_t> expected;
+  std::vector<std::int64_t> counts;
+  for (std::int64_t entry = 0; entry < entries; ++entry) {
+    const auto boxes = some_boxes(count, generator);
+    std::vector<float> entry_scores;
+    std::vector<std::int64_t> entry_classes;
+    for (const whole_box& b : boxes) {
+      for (const int c : {b.x1, b.y1, b.x2, b.y2}) corners.push_back(static_cast<float>(c));
+      entry_scores.push_back(static_cast<float>(generator() % 30) / 30);  // some are equal
+      entry_classes.push_back(static_cast<std::int64_t>(generator() % 3) * 1'000'000'000'000 - 1);
+    }
+    auto kept = kept_of_each_class(boxes, entry_scores, entry_classes);
+    ASSERT_GT(kept.size(), struck_out(boxes, entry_scores).size());
+    ASSERT_LT(kept.size(), static_cast<std::size_t>(count));
+    counts.push_back(static_cast<std::int64_t>(kept.size()));
+    kept.resize(count, -1);
+    expected.insert(expected.end(), kept.begin(), kept.end());
+    scores.insert(scores.end(), entry_scores.begin(), entry_scores.end());
+    classes.insert(classes.end(), entry_classes.begin(), entry_classes.end());
+  }
+  for (const shape& one_each : {shape{entries, count}, shape{entries, count, 1}}) {
+    stage_trial trial(nms_kind(), "{max_outputs: 60}",
+                      {{{entries, count, 4}, dtype::float32},
+                       {one_each, dtype::float32},
+                       {one_each, dtype::int64}});
+    trial.input(0, corners).input(1, scores).input(2, classes).run();
+    EXPECT_EQ(trial.output<std::int64_t>(0), expected);
+    EXPECT_EQ(trial.output<std::int64_t>(1), counts);
+  }
+}
+
 TEST(nms, refuses_more_outputs_than_any_memory_holds) {
   const std::int64_t entries = std::int64_t{1} << 40;
   EXPECT_THAT(stage_trial(nms_kind(), "{max_outputs: 2000000000}",
@@ -180,12 +246,18 @@ TEST(nms, refuses_shapes_that_do_not_belong_together) {
       {{{2, 5, 4}, dtype::float32}, {{5}, dtype::float32}},
       {{{2, 5, 4}, dtype::float32}, {{2, 5, 3}, dtype::float32}},
       {{{1, 2, 5, 4}, dtype::float32}, {{1, 2, 5}, dtype::float32}},
+      {{{5, 4}, dtype::float32}, {{5}, dtype::float32}, {{4}, dtype::int64}},
+      {{{5, 4}, dtype::float32}, {{5}, dtype::float32}, {{5}, dtype::float32}},
+      {{{2, 5, 4}, dtype::float32}, {{2, 5}, dtype::float32}, {{2, 5, 3}, dtype::int64}},
   };
   for (const auto& inputs : wrong) {
+    std::string list;
+    for (const tensor_type& type : inputs) list += (list.empty() ? "" : ", ") + to_string(type);
     EXPECT_THAT(stage_trial(nms_kind(), "{max_outputs: 1}", inputs).complaints(),
-                ElementsAre("cpu.nms reads boxes float32 [N, 4] and scores float32 [N], or of a "
-                            "batch [B, N, 4] and [B, N]; found " +
-                            to_string(inputs[0]) + " and " + to_string(inputs[1])));
+                ElementsAre("cpu.nms reads boxes float32 [N, 4], scores float32 [N] and, if at "
+                            "all, classes int64 [N], or of a batch [B, N, 4], [B, N] and [B, N]; "
+                            "found " +
+                            list));
   }
 }
 
