@@ -43,6 +43,7 @@ stage_registry builtin_stages() {
   registry.add(normalize_kind());
   registry.add(top_k_kind());
   registry.add(nms_kind());
+  registry.add(gather_kind());
   registry.add(text_boxes_kind());
   registry.add(crop_kind());
   registry.add(ctc_decode_kind());

@@ -77,7 +77,10 @@ class stage_trial {
     config_.arguments = bind_arguments(kind.parameters, read_yaml(source, problems_), kind.name,
                                        {source, 1, 1, 1}, ".", problems_);
     if (problems_.has_errors()) return {};
-    prepared_stage prepared = kind.prepare(config_.arguments, inputs, problems_);
+    const prepare_function prepare =
+        kind.open ? kind.open(config_.arguments, problems_).prepare : kind.prepare;
+    if (problems_.has_errors()) return {};
+    prepared_stage prepared = prepare(config_.arguments, inputs, problems_);
     config_.outputs = prepared.outputs;
     return prepared;
   }
