@@ -18,8 +18,8 @@ enum class guard { before, behind };
 
 constexpr guard guards[] = {guard::before, guard::behind};
 
-/// Elements beside a protected page, so that an access beyond them ends the test by SIGSEGV, without
-/// a sanitizer. `room` elements separate them from the page, for another alignment.
+/// Elements beside a protected page, so that an access beyond them ends the test by SIGSEGV,
+/// without a sanitizer. `room` elements separate them from the page, for another alignment.
 template <class T>
 class guarded {
  public:

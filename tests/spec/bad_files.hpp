@@ -1,7 +1,7 @@
 #pragma once
 
-// Input files NAME.yaml with the complete expected output NAME.expected. After an intended change of
-// a message, run the tests with GRAPHLINE_UPDATE_GOLDEN=1 and review the difference.
+// Input files NAME.yaml with the complete expected output NAME.expected. After an intended change
+// of a message, run the tests with GRAPHLINE_UPDATE_GOLDEN=1 and review the difference.
 
 #include <gtest/gtest.h>
 

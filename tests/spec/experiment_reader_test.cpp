@@ -172,8 +172,8 @@ TEST(pipelines_together, have_settings_of_their_own_and_names_by_their_files) {
   EXPECT_TRUE(spec.configurations.empty());
 }
 
-/// Reads a text and renders its diagnostics without an exception or crash. A text without errors must
-/// give something to run.
+/// Reads a text and renders its diagnostics without an exception or crash. A text without errors
+/// must give something to run.
 void read_and_render_experiment(const std::string& text) {
   const experiment_reading r = read_experiment_text(text);
   EXPECT_EQ(r.said.all().empty(), r.said.render().empty());
