@@ -26,34 +26,8 @@ std::string missing_part(const stage_kind& kind, const prepared_stage& stage) {
   return "";
 }
 
-/// The kind and the arguments that experiments vary, as text: thousands of configurations may
-/// differ in one of them.
-std::string key_of(const stage_kind& kind, const arguments& given) {
-  std::string key = kind.name;
-  for (const parameter& p : kind.parameters) {
-    if (!given.has(p.name)) continue;
-    switch (p.type) {
-      case parameter_type::integer:
-      case parameter_type::duration:
-        key += fmt::format(" {}", given.integer(p.name));
-        break;
-      case parameter_type::number:
-        key += fmt::format(" {}", given.number(p.name));
-        break;
-      case parameter_type::text:
-      case parameter_type::choice:
-      case parameter_type::path:
-        key += " " + given.text(p.name);
-        break;
-      default:
-        break;
-    }
-  }
-  return key;
-}
-
-/// Calls a function of a kind. An exception other than std::bad_alloc becomes an error at the
-/// stage.
+/// Calls a function of a kind. An exception, except for lack of memory, becomes an error at the
+/// stage. Hands on what the function reports.
 /// @return null after an error
 template <class Result, class Call>
 std::shared_ptr<const Result> call_kind(const stage_kind& kind, const std::string& stage,
@@ -77,12 +51,9 @@ std::shared_ptr<const Result> call_kind(const stage_kind& kind, const std::strin
 }  // namespace
 
 prepared_stages::entry& prepared_stages::entry_of(const stage_kind& kind, const arguments& given) {
-  const std::string key = key_of(kind, given);
-  const auto [first, last] = entries_.equal_range(key);
-  const auto known = std::find_if(first, last, [&](const auto& e) {
-    return e.second.kind == &kind && e.second.given == given;
-  });
-  return (known != last ? known : entries_.emplace(key, entry{&kind, given}))->second;
+  const auto known = std::ranges::find_if(
+      entries_, [&](const entry& e) { return e.kind == &kind && e.given == given; });
+  return known != entries_.end() ? *known : entries_.emplace_back(entry{&kind, given});
 }
 
 std::shared_ptr<const opened_stage> prepared_stages::open(const stage_kind& kind,

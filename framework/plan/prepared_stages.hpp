@@ -1,9 +1,9 @@
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "framework/base/diagnostic.hpp"
@@ -48,7 +48,7 @@ class prepared_stages {
 
   entry& entry_of(const stage_kind& kind, const arguments& given);
 
-  std::unordered_multimap<std::string, entry> entries_;  ///< by some of the arguments
+  std::deque<entry> entries_;  // which keeps references valid as it grows
 };
 
 }  // namespace graphline
