@@ -26,8 +26,8 @@ std::string missing_part(const stage_kind& kind, const prepared_stage& stage) {
   return "";
 }
 
-/// Calls a function of a kind. An exception, except for lack of memory, becomes an error at the
-/// stage. Hands on what the function reports.
+/// Calls a function of a kind. An exception other than std::bad_alloc becomes an error at the
+/// stage.
 /// @return null after an error
 template <class Result, class Call>
 std::shared_ptr<const Result> call_kind(const stage_kind& kind, const std::string& stage,
