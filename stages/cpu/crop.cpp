@@ -208,7 +208,7 @@ prepared_stage prepare_crop(const arguments& given, std::span<const tensor_type>
     out.error(
         given.where(),
         fmt::format("cpu.crop reads pictures uint8 [B, H, W, C], boxes float32 [B, N, 4, 2], how "
-                    "many int64 [B] and, if at all, which are turned float32 [B x N, 2]; found {}",
+                    "many int64 [B] and optionally which are turned float32 [B x N, 2]; found {}",
                     found));
     return {};
   }

@@ -97,7 +97,7 @@ prepared_stage prepare_ctc_decode(const arguments& given, std::span<const tensor
   if (!sound) {
     out.error(
         given.where(),
-        fmt::format("cpu.ctc_decode reads probabilities float32 [N, T, C > 1] and, if at all, how "
+        fmt::format("cpu.ctc_decode reads probabilities float32 [N, T, C > 1] and optionally how "
                     "many int64 [B] with N divisible by B; found {}{}",
                     to_string(inputs[0]), counted ? " and " + to_string(inputs[1]) : ""));
     return {};

@@ -153,7 +153,7 @@ prepared_stage prepare_nms(const arguments& given, std::span<const tensor_type> 
                                             one_each(boxes.shape, inputs[2].shape)));
   if (!sound) {
     out.error(given.where(),
-              fmt::format("cpu.nms reads boxes float32 [N, 4], scores float32 [N] and, if at all, "
+              fmt::format("cpu.nms reads boxes float32 [N, 4], scores float32 [N] and optionally "
                           "classes int64 [N], or of a batch [B, N, 4], [B, N] and [B, N]; found "
                           "{}, {}{}",
                           to_string(boxes), to_string(scores),

@@ -29,7 +29,7 @@ bool check_pictures(const char* kind, const arguments& given, std::span<const te
     return true;
   }
   out.error(given.where(),
-            fmt::format("{} reads pictures uint8 [B, H, W, C] and, if at all, their sizes "
+            fmt::format("{} reads pictures uint8 [B, H, W, C] and optionally their sizes "
                         "int64 [B, 2]; found {}{}",
                         kind, to_string(pictures),
                         inputs.size() < 2 ? "" : " and " + to_string(inputs[1])));
