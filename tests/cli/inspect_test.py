@@ -90,8 +90,8 @@ class inspect(Case):
         path, page = self.pipeline(KNOWN), self.folder / "costs.html"
         done = graphline("inspect", path, "--html", page, "--markdown", "-")
         self.expect(done, 0, "## known", "| all stages |", stream="stdout")
-        self.assertIn("graphline inspect", page.read_text())
-        self.assertIn(">all stages<", page.read_text())
+        self.assertIn('"kind":"inspect"', page.read_text())
+        self.assertIn('"all stages"', page.read_text())
 
     def test_what_is_not_known_is_said_and_left_out_of_the_sum(self):
         done = graphline("inspect", self.pipeline(), "--json", "-")

@@ -61,7 +61,7 @@ TEST_F(cuda_trace, does_not_take_times_that_are_not_known_for_none_at_all) {
     const auto trace = trace_cuda_operations(0);
     fake_cupti::note_kernel("timed", 0, 100, 200);
     fake_cupti::note_kernel("_Z7untimedv", 0, 0, 0);
-    EXPECT_THAT(what_take_throws(*trace), HasSubstr("operation 'untimed' and not when it began"));
+    EXPECT_THAT(what_take_throws(*trace), HasSubstr("operation 'untimed' without time stamps"));
   }
   const auto next = trace_cuda_operations(0);
   EXPECT_THAT(next->take(), IsEmpty());

@@ -254,8 +254,8 @@ TEST(nms, refuses_shapes_that_do_not_belong_together) {
     std::string list;
     for (const tensor_type& type : inputs) list += (list.empty() ? "" : ", ") + to_string(type);
     EXPECT_THAT(stage_trial(nms_kind(), "{max_outputs: 1}", inputs).complaints(),
-                ElementsAre("cpu.nms reads boxes float32 [N, 4], scores float32 [N] and, if at "
-                            "all, classes int64 [N], or of a batch [B, N, 4], [B, N] and [B, N]; "
+                ElementsAre("cpu.nms reads boxes float32 [N, 4], scores float32 [N] and optionally "
+                            "classes int64 [N], or of a batch [B, N, 4], [B, N] and [B, N]; "
                             "found " +
                             list));
   }

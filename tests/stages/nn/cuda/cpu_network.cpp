@@ -44,7 +44,10 @@ cpu_network::cpu_network(const arguments& values, const std::vector<tensor_type>
     : network_(defined(values, inputs)), read_(in), written_(out) {
   read_.resize(network_.inputs.size());
   written_.resize(network_.outputs.size());
-  lower(weight_table(network_, network_weights(network_, nullptr, 1)), library, p);
+  diagnostics problems;
+  const auto file = open_weights(network_, values, problems);
+  problems.throw_if_errors();
+  lower(weight_table(network_, network_weights(network_, file.get(), 1)), library, p);
 }
 
 cpu_network::cpu_network(network_definition network, const std::vector<named_tensor>& constants,
