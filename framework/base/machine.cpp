@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A line of /proc/meminfo in bytes.
+/// Value of an entry of /proc/meminfo, in bytes.
 std::optional<std::uint64_t> meminfo_bytes(const fs::path& root, std::string_view key) {
   std::ifstream file(root / "proc/meminfo");
   for (std::string name; file >> name; file.ignore(std::numeric_limits<int>::max(), '\n')) {
@@ -45,7 +45,8 @@ fs::path folder_from(const char* variable) {
 
 int usable_cores() {
   int cores = static_cast<int>(affinity_cpus().size());
-  // Machines with more CPUs than a `cpu_set_t` holds: the standard library ignores the affinity.
+  // Falls back for machines with more CPUs than a `cpu_set_t` holds; `hardware_concurrency` ignores
+  // the affinity.
   if (cores == 0) cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   if (const auto limit = read_cgroup_limits().cpus; limit && *limit < cores) {
     cores = std::max(1, static_cast<int>(*limit));

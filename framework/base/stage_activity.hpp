@@ -23,7 +23,7 @@ const stage_label* stage_label_of(const std::string& stage, const std::string& k
 /// "stage 'track' (my.track of plug-in /opt/track.so)"
 std::string to_string(const stage_label& label);
 
-/// Current work of a thread: a frame of a stage, or the preparation of the stage.
+/// What a thread is working on: a frame of a stage, or the preparation of the stage.
 struct stage_point {
   static constexpr std::int64_t getting_ready = -1;
 

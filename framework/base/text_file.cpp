@@ -119,7 +119,7 @@ std::string suggest_file(const std::string& path) {
        entry.increment(ignored)) {
     if (entry->is_regular_file(ignored)) names.push_back(entry->path().filename().string());
   }
-  // 0: does not list the folder if no name is near.
+  // 0: if no name is similar, lists none of the folder's files.
   return suggestion(wanted.filename().string(), names, 0);
 }
 

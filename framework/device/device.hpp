@@ -184,9 +184,9 @@ class stream {
   /// it.
   virtual void call(host_function& f) = 0;
 
-  /// As `record`, but in a capture it adds a node that stamps the event at each graph launch. The
-  /// time stamp is available once a launch is complete. The event must outlive the executable and
-  /// cannot be waited for: record another event for that.
+  /// Like `record`, but during capture it adds a node that stamps the event at each graph launch.
+  /// The time stamp is available once a launch is complete. The event must outlive the executable
+  /// and cannot be waited for: record another event for that.
   virtual void stamp(timed_event& e) = 0;
 
   /// Launches a graph in this stream.
@@ -297,7 +297,7 @@ class device {
   /// Optimizes the event for waits by `how`. `block` on an event made for another mode may poll.
   virtual std::unique_ptr<event> make_event(std::string name, wait_mode how = wait_mode::block) = 0;
 
-  /// `block` on a timed event may poll.
+  /// Waiting for a timed event in mode `block` may poll.
   virtual std::unique_ptr<timed_event> make_timed_event(std::string name) = 0;
 
   /// Captures the operations that `body` enqueues on `origin` and on streams that join. `origin`

@@ -130,7 +130,7 @@ void read_tensors(const node& stage, std::string_view key, std::vector<named>& n
 stage_spec read_stage(const node& item, diagnostics& out) {
   stage_spec stage;
   std::vector<node::member> parameters = item.members();
-  // `priority` stays, since some kinds do not take one: the planner checks it.
+  // Keeps `priority`: not every kind takes it, which the planner checks.
   std::erase_if(parameters, [](const node::member& m) {
     return m.key.text != "priority" && find_parameter(stage_keys(), m.key.text) != nullptr;
   });

@@ -26,7 +26,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-/// Whether "$NAME" may stand for a value: in a pipeline it may, in an experiment not.
+/// Whether "$NAME" may stand for a value: allowed in pipelines, not in experiments.
 enum class references { allowed, refused };
 
 /// The name that a definition has in the schema, by its words: "list_of_stages".
@@ -260,8 +260,8 @@ void add_layers(json& definitions, const std::vector<described_keys>& layers) {
       {"$ref": "#/definitions/reference"}]})");
 }
 
-/// The settings of a run and what a parameter takes, each under its name, as a configuration has
-/// them. `wrapped` is given what one value may be.
+/// The schema of a configuration's values: run settings and parameters, each under its name.
+/// `wrapped` is given what one value may be.
 template <class Wrap>
 json values_by_name(Wrap wrapped) {
   json schema{{"type", "object"}, {"propertyNames", definition("identifier")}};

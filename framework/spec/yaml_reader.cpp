@@ -79,7 +79,7 @@ std::size_t find_lookalike(std::string_view text) {
   return std::string_view::npos;
 }
 
-/// The error for the lookalike of a space at byte `at` of a line.
+/// The error for a character at byte `at` of a line that looks like a space but is not one.
 unreadable_yaml lookalike_at(const std::shared_ptr<const source_text>& source, std::size_t line,
                              std::size_t at) {
   const auto [code, bytes] = utf8_at(source->line(line), at);
@@ -272,7 +272,7 @@ class tree_converter {
       where.length = written.size();
       return where;
     }
-    // An omitted list item follows its dash.
+    // The place of an omitted list item is right after its dash.
     for (std::size_t number = where.line; number > 0 && number + 2 > where.line; --number) {
       std::string_view before = source_->line(number);
       if (number == where.line) before = before.substr(0, where.column - 1);

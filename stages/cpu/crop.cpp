@@ -164,7 +164,7 @@ class crop final : public cpu_stage {
   }
 
  private:
-  /// Fills the left columns of a crop, as many as its proportions give.
+  /// Fills the left columns of a crop; their number follows from its aspect ratio.
   /// @return their number
   std::size_t cut(const picture_view& picture, const crop_view& view, std::uint8_t* out) {
     const std::size_t row_bytes = view.width() * picture.channels;

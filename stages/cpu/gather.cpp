@@ -86,7 +86,7 @@ prepared_stage prepare_gather(const arguments& given, std::span<const tensor_typ
   return result;
 }
 
-/// A port of the same name on both sides for each name of 'inputs'.
+/// For each name in 'inputs', an input port and an output port of that name.
 opened_stage open_gather(const arguments& given, diagnostics& out) {
   stage_ports ports{.inputs = {{"indices", ""}}, .outputs = {}};
   for (const named& name : read_names(given.tree("inputs"), "inputs", out)) {

@@ -65,8 +65,8 @@ int orientation_in_tiff(byte_span tiff) noexcept {
   return 1;
 }
 
-/// Bytes of a file to search for the Exif segment, which has at most 64 KiB and is near the
-/// beginning.
+/// Bytes at the start of a file to search for the Exif segment, which is at most 64 KiB long and
+/// near the beginning.
 constexpr std::size_t exif_reach = std::size_t{128} << 10;
 
 /// The tag Orientation in the Exif segment (JEITA CP-3451): 1 upright, 2 mirrored, 3 upside down, 4

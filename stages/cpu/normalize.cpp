@@ -79,7 +79,7 @@ prepared_stage prepare_normalize(const arguments& given, std::span<const tensor_
 stage_kind normalize_kind() {
   stage_kind kind;
   kind.name = "cpu.normalize";
-  kind.headline = "Make the numbers that a network expects of pictures";
+  kind.headline = "Convert pictures to the numbers that a network expects";
   kind.on = side::cpu;
   kind.inputs = {{"pictures", "uint8 [B, H, W, 3]: red, green, blue"},
                  {"sizes", "int64 [B, 2]: height and width of each; without them all H and W"}};

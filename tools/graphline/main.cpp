@@ -68,8 +68,8 @@ int report(std::string_view message, exit_status status) noexcept {
 
 constexpr std::string_view out_of_memory = "out of memory; make the tensors or --frames smaller";
 
-/// The terminate handler: an exception that nothing can catch, as in a library's thread, becomes a
-/// message.
+/// Terminate handler: prints a message for an exception that nothing can catch, such as one in a
+/// library's thread.
 [[noreturn]] void end_here() noexcept {
   remove_unfinished_files();
   try {
@@ -219,7 +219,7 @@ void make_openmp_passive(char** command_line) {
   if (std::getenv("OMP_WAIT_POLICY") != nullptr) return;
   ::setenv("OMP_WAIT_POLICY", "PASSIVE", 1);
   std::error_code unknown;
-  // The resolved path keeps the process's name.
+  // Resolved, because a process started as /proc/self/exe would be named `exe`.
   const auto program = std::filesystem::read_symlink("/proc/self/exe", unknown);
   ::execv(program.c_str(), command_line);
   // If that fails (no /proc), idle threads spin; results are the same.

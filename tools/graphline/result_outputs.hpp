@@ -49,7 +49,7 @@ class result_files {
 
 /// The results of a command. Output files are opened before the run, so that an unwritable path
 /// fails early. Each result is written even if another one fails; `finish` reports the first
-/// failure, or a closed standard output if there is no other.
+/// failure, and a closed standard output only if nothing else failed.
 class result_outputs {
  public:
   /// Opens the requested files. `read`: the files that the command reads.

@@ -136,7 +136,7 @@ class random_arrivals {
   /// Value of the regression line at `rate` in standard errors: negative if the capacity is higher.
   double evidence(double rate) const {
     const double limit = queue_.limit_for(rate, allowed_);
-    // Nonzero if fewer frames wait than may be late.
+    // Nonzero if the share of frames that wait is below the share that may be late.
     const double offset = allowed_ - queue_.late_share(rate, limit);
     struct point {
       double at;

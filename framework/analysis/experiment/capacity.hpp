@@ -60,10 +60,10 @@ struct capacity_estimate {
 /// A run is disturbed and excluded if the process stood still, or if its mean own time exceeds the
 /// median over runs by more than five robust standard deviations (1.4826 median absolute
 /// deviations: Rousseeuw and Croux, 1993) and by more than half of `within`. If more than two
-/// fifths of the runs exceed this limit, it is normal behavior of the pipeline, and all runs count.
+/// fifths of the runs exceed this limit, that is normal for the pipeline, and all runs count.
 ///
-/// `poisson`: the number of late frames depends mainly on how the arrivals of a run happened to
-/// cluster, and these are known. Each run is therefore compared with a `reference_queue` with the
+/// `poisson`: the number of late frames depends mainly on how the arrivals of a run cluster, and
+/// the arrival times are known. Each run is therefore compared with a `reference_queue` with the
 /// same arrivals and the closed loop's service rate. For a candidate capacity x, the reference's
 /// limit is the wait that the allowed fraction of its frames exceeds at x in the long run. If x is
 /// the capacity, the expected fraction of late frames at x is the same for run and reference: the

@@ -57,8 +57,8 @@ class run_lanes {
   /// Lane of the main thread.
   std::size_t of_main() const noexcept { return stream_count_; }
 
-  /// Returns when the last activity of the single host thread before `to`, for any frame, ended, if
-  /// after `from`. Takes O(log n) time for n frames. Empty with one frame in flight or several
+  /// The end of the single host thread's last activity before `to`, of any frame; empty if that is
+  /// not after `from`. Takes O(log n) time for n frames. Empty with one frame in flight or several
   /// threads.
   std::optional<nanoseconds> main_busy_until(nanoseconds from, nanoseconds to) const;
 

@@ -31,9 +31,9 @@ double automatic_block_length(std::span<const double> series);
 /// @param in_order Times of one run in frame order.
 /// @param sorted The same times.
 ///
-/// Frames are serially dependent, so an interval for independent frames is too narrow. The number
-/// of frames below a percentile is therefore resampled by the circular block bootstrap (Politis and
-/// Romano 1992), whose variance is a sum over all blocks and needs no draws. Its ratio to the
+/// Frames are serially dependent, so an interval for independent frames is too narrow. The variance
+/// of the number of frames below a percentile is therefore that of the circular block bootstrap
+/// (Politis and Romano 1992), computed as a sum over all blocks, without draws. Its ratio to the
 /// variance of independent frames is the design effect; the number of frames divided by it, reduced
 /// by Student's t for the number of blocks, is the effective sample size, which determines the
 /// binomial ranks of the interval (Korn and Graubard, "Confidence intervals for proportions with

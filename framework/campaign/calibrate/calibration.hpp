@@ -31,8 +31,8 @@ struct calibration_sizes {
   nanoseconds time_each = 0;
 };
 
-/// Sizes for a device: tensors far larger than its caches, at most a quarter of its memory in
-/// total, about half a minute on a processor, and enough work to keep a GPU busy.
+/// Sizes for a device. Tensors are far larger than its caches and take at most a quarter of its
+/// memory in total. The work takes about half a minute on a CPU and is enough to keep a GPU busy.
 calibration_sizes sizes_for(const device_properties& device);
 
 /// A warning, with the remedy, that a tensor of this size may fit into caches; else empty.

@@ -87,7 +87,7 @@ class capacity_search {
     return false;
   }
 
-  /// Whether a run at a rate holds; empty if the search ends.
+  /// Whether the percentile holds in a run at a rate; empty if the search has to end.
   std::optional<bool> holds(double rate) {
     constexpr int most_tries = 4;  // if the process stood still
     for (int tries = 0; tries < most_tries; ++tries) {

@@ -45,10 +45,10 @@ struct capacity_options {
 /// `frames_to_hold` plus the first tenth, which does not count.
 std::int64_t least_capacity_frames(double percentile);
 
-/// The number of frames with which a run judges any rate except those close to the highest: about
-/// twelve frames lie beyond the percentile. At least 100. If the throughput of the closed loop is
-/// known, at least a second of frames (at most 20,000), and `frames_for_queue` or half a minute of
-/// frames, whichever are fewer.
+/// Frames per run for rates that are not close to the highest: enough that about twelve lie beyond
+/// the percentile. At least 100. If the throughput of the closed loop is known, at least a second
+/// of frames (at most 20,000), and `frames_for_queue` or half a minute of frames, whichever are
+/// fewer.
 std::int64_t usual_capacity_frames(const capacity_settings& how, double closed_loop = 0);
 
 /// Searches for the highest rate at which the percentile holds:

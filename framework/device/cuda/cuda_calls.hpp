@@ -34,7 +34,7 @@ inline void check_cuda(cudaError_t status, std::string_view call, std::string_vi
     throw cuda_error(status, call, subject);
 }
 
-/// Object of a call; formatted only if the call fails.
+/// What a call acts on, for error messages; formatted only if the call fails.
 struct cuda_subject {
   const char* kind;  ///< "stream"
   const std::string& name;

@@ -26,11 +26,11 @@ std::string csv_field(std::string_view name);
 /// begin at the due time and have no number or end. Quoted as in RFC 4180; lines end in LF.
 void write_run_csv(text_sink& to, const run_record& record);
 
-/// The stamps of every trial, in the order in which trials ran. Each row of `write_run_csv` follows
-/// the id and name of the configuration, the name of its pipeline, a column for each setting or
-/// parameter that varies (named as in the experiment, or "params.NAME" if the name is taken; empty
-/// if not set), block and trial (from 0), and whether the trial counts, failed, was in a disturbed
-/// block, and ran beside other work.
+/// The stamps of every trial, in the order in which trials ran. Each row begins with these columns,
+/// followed by those of `write_run_csv`: id and name of the configuration; name of its pipeline;
+/// each varied setting or parameter; block and trial (from 0); and whether the trial counts,
+/// failed, was in a disturbed block, or ran beside other work. A varied column has the name used in
+/// the experiment, or "params.NAME" if that is taken; it is empty if not set.
 void write_experiment_csv(text_sink& to, const experiment_record& record);
 
 }  // namespace graphline

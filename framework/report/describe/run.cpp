@@ -116,7 +116,7 @@ table output_table(const run_record& record) {
       record.outputs);
 }
 
-/// Operations from traces of each stage alone, in planned order.
+/// Operations from traces in which each stage ran by itself, in planned order.
 table operation_table(const run_record& record) {
   table made{
       "operations",

@@ -179,7 +179,7 @@ std::vector<column_of<stage_row>> stage_columns(const run_record& record,
   return list;
 }
 
-/// Stages in planned order with their parts; untimed ones in data only.
+/// Stages in planned order with their parts; untimed stages appear only in JSON and CSV.
 table stage_table(const run_record& record, const run_analysis& analysis) {
   const auto columns = stage_columns(record, statistics(analysis.summary.end_to_end));
   table made{"stages", "Stages", "stage", "part", columns_of(columns)};
@@ -217,7 +217,7 @@ bool is_small(const attribution_row& of, const attribution_summary& summary) {
          little(of.slowest, summary.end_to_end.slowest);
 }
 
-/// Whether there are enough frames for typical and slowest ones.
+/// Whether there are enough frames to tell typical frames from the slowest.
 bool has_groups(const run_record& record) {
   return record.frames.size() >= samples_needed(0.5);
 }

@@ -41,7 +41,7 @@ std::string as_junit(const gate_suite& of);
 /// A chart as JSON for the page: {"kind": "roofline", ...}.
 nlohmann::ordered_json chart_data(const chart& of);
 
-/// A self-contained page. Its script draws the document, which it holds as JSON.
+/// A self-contained page. The page holds the document as JSON, and its script draws it.
 std::string as_html(const document& of);
 
 }  // namespace graphline::report

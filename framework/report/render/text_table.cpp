@@ -37,7 +37,8 @@ void pad(std::string& cell, text_table::align align, std::size_t width) {
   cell.insert(align == text_table::align::left ? cell.size() : 0, missing, ' ');
 }
 
-/// Byte offset and width before each character of a text, then its end.
+/// Byte offset and width before each character of a text, with a last entry for the end of the
+/// text.
 struct measured_text {
   explicit measured_text(std::string_view of) : text(of) {
     std::size_t width = 0;

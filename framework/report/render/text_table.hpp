@@ -41,8 +41,8 @@ class text_table {
     text_table::align align = text_table::align::number;
     /// Width to which its cells, names, may be cut; 0 forbids cutting.
     std::size_t least = 0;
-    /// Columns with the greatest value are omitted first if there is no room; from 10 on before
-    /// names are cut, and silently.
+    /// If there is no room, columns with the greatest value are omitted first. Columns with 10 or
+    /// more are omitted before any name is cut, and without a note.
     int expendable = 0;
     /// Its cells differ from the column before it; both are cut around the first difference.
     bool differs = false;

@@ -15,7 +15,7 @@ namespace graphline {
 ///   key (another version wrote it), or is damaged
 any_record read_record(const std::string& path, named_by who = named_by::user);
 
-/// Reads a calibration. @throws input_error also if the file holds another kind
+/// Reads a calibration. @throws input_error also if the file holds another kind of result
 calibration_record read_calibration(const std::string& path);
 
 /// The commands whose results can be read: "run, compare or roofline".

@@ -35,9 +35,9 @@ class frame_schedule {
   /// @pre `queue` >= 1.
   frame_schedule(arrival_source arrivals, std::int64_t queue, queue_policy when_full);
 
-  /// Returns when the next frame was or will be due, for a caller that can begin one from host time
-  /// `at` on; empty if no frame is left. `at` ascends from call to call; the first call begins the
-  /// load.
+  /// Returns the due time of the next frame, past or future, for a caller that can begin one at
+  /// host time `at` or later; empty if no frame is left. `at` ascends from call to call; the first
+  /// call begins the load.
   std::optional<nanoseconds> next(nanoseconds at);
 
   /// Begins the frame returned by `next`, at its due time or later, and removes it from the queue.

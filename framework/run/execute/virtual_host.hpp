@@ -45,7 +45,8 @@ struct virtual_world {
 ///   issue to one stream take turns.
 /// - As many watchers as on `real_host` observe completions; each is busy while it issues stages.
 /// - Not supported: stop requests raised by time, frames submitted by an application. `begin`
-///   throws `run_error` for `timing: callback`, and for `timing: sync` if several threads issue.
+///   throws `run_error` for `timing: callback`, and for `timing: sync` if several threads issue
+///   stages.
 class virtual_host {
  public:
   /// Waits of the driver thread.

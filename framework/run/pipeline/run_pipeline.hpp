@@ -53,7 +53,7 @@ enum class plan_use {
 struct planning_options {
   std::string device = "auto";                                ///< auto, host, cuda or cuda:N
   std::vector<std::pair<std::string, std::string>> set = {};  ///< parameters, as in --set
-  /// Modifies the spec before planning, such as settings of the run; reports errors to `out`.
+  /// Modifies the spec, for example run settings, before planning; reports errors to `out`.
   std::function<void(pipeline_spec&, diagnostics& out)> adjust = {};
   plugin_use plugins = plugin_use::load;
 };

@@ -88,8 +88,8 @@ class library_operation {
   virtual std::size_t workspace_bytes() const = 0;
 
   /// Enqueues it on a CUDA stream. Operands are aligned to 16 bytes, or as the form says. Allocates
-  /// no device memory; may run under capture after one run outside. @throws run_error with the
-  /// library's status.
+  /// no device memory; may be captured once it has run outside a capture. @throws run_error with
+  /// the library's status.
   virtual void enqueue(void* cuda_stream, std::span<void* const> operands, void* workspace) = 0;
 };
 

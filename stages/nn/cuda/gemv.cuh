@@ -189,7 +189,7 @@ void run(const gemv_form& form, std::span<void* const> operands, const Launcher&
       packs && form.k % 4 == 0 && form.cut % 4 == 0 && begins_pack<4>(a) && begins_pack<4>(x);
   with_width<4>(wide, [&](auto width) {
     const auto with = [&](auto shared) {
-      // Threads per row: up to a warp, no more than its packs.
+      // Threads per row: the row's packs rounded up to a power of two, at most a warp.
       int lanes = 1;
       while (lanes < 32 && lanes * width < form.k) lanes *= 2;
       launch.teams(stacked_dot_products<width, shared>{a, x, y, form.k, form.cut, stacks, lanes},

@@ -7,8 +7,8 @@
 
 namespace graphline::nn {
 
-/// A block is a piece of `rows` times `sum_row` elements, loaded in coalesced packs. Each thread
-/// has all packs of a row in flight.
+/// A thread block sums a piece of `rows` times `sum_row` elements, loaded in coalesced packs. Each
+/// thread has all packs of a row in flight.
 template <int width>
 struct sum_pieces {
   static constexpr int phases = 3;

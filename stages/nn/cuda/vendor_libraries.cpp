@@ -11,7 +11,7 @@
 namespace graphline::nn {
 namespace {
 
-// Equal major versions have compatible interfaces.
+// Libraries with the same major version have compatible interfaces.
 constexpr int cuda_major = CUDART_VERSION / 1000;
 constexpr int cudnn_major = CUDNN_MAJOR;
 constexpr int cublas_major = CUBLAS_VER_MAJOR;

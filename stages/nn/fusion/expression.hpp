@@ -65,7 +65,8 @@ struct followed_product {
   expression_source bias_term() const;
 };
 
-/// The product at the head of a group and what follows it; `axis` has the channels.
+/// The product at the head of a group and the layers that follow it; `axis` is the dimension of the
+/// channels.
 followed_product followed_product_of(const network_definition& network, const weight_table& weights,
                                      const layer_group& group, std::size_t axis);
 

@@ -78,7 +78,7 @@ std::vector<layer_group> group_layers(const network_definition& network) {
     const bool element_wise = is_element_wise(layer);
     const bool product = is_product(network, index);
     const std::vector<std::size_t>& of = readers[layer.outputs.front()];
-    // Registers: one for the step and one per further input.
+    // Registers: one for the result, and one for each input but the first.
     const std::size_t values = element_wise ? layer.inputs.size() : 0;
     std::size_t group = none;
     if ((element_wise || product) && !of.empty() && of[0] != none &&

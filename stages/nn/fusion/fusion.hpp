@@ -26,8 +26,8 @@ struct layer_group {
 
 /// Splits a network into groups, ordered by their last layers, so each follows those it reads.
 /// Batch norms and pointwise layers of one shape, of which only the last is read elsewhere, form a
-/// group, together with the product before them if they are its only readers. If a function of a
-/// product's result could join two products, it joins the product it depends on.
+/// group, together with the product before them if they are its only readers. A layer that could be
+/// fused with either of two products is fused with the one whose result it reads.
 std::vector<layer_group> group_layers(const network_definition& network);
 
 /// Whether a layer computes each element from those at its position.

@@ -39,8 +39,8 @@ class host_lowering : public network_lowering {
   /// Adds a buffer for a value of that layout.
   host_value make_tensor(const dnnl::memory::desc& layout);
 
-  /// Moves a value into part of a tensor, so that its producers write there. False if it already
-  /// lies in another, or outside scratch memory.
+  /// Moves a value into part of a tensor, so that its producers write there. Returns false if it
+  /// already lies in another tensor or outside scratch memory.
   bool lay_within(const host_value& tensor, const host_value& whole, std::size_t offset);
 
   /// A value that is part of a tensor.

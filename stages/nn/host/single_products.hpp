@@ -15,7 +15,7 @@ namespace graphline::nn {
 host_program lower_product_for_host(const matmul_form& form, const char* name,
                                     const std::string& owner, precision asked);
 
-/// A product with one column, by loops that read each row once.
+/// Lowers a matrix-vector product to loops that read each matrix row once.
 host_program lower_gemv_for_host(const matmul_form& form);
 
 }  // namespace graphline::nn

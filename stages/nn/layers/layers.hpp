@@ -12,7 +12,8 @@
 
 namespace graphline::nn {
 
-// The kinds of layers that YAML may name, by family, each list in the file of its name.
+// The kinds of layers that YAML may name, by family. Each function is defined in the file named
+// after its family.
 std::vector<layer_kind> product_kinds();
 std::vector<layer_kind> element_wise_kinds();
 std::vector<layer_kind> pooling_kinds();
@@ -69,7 +70,7 @@ bool expect_images(const layer_input& input, layer_problems& problems);
 std::optional<extent_pair> window_output(const layer_input& input, const pool2d_layer& window,
                                          layer_problems& problems);
 
-/// `dim` counted from the front; reports one out of range and returns empty.
+/// `dim` counted from the front. If it is out of range, reports that and returns empty.
 std::optional<std::size_t> resolve_dim(std::int64_t dim, const layer_input& input,
                                        std::string_view parameter, layer_problems& problems);
 

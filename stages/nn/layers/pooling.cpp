@@ -8,7 +8,7 @@
 namespace graphline::nn {
 namespace {
 
-/// Reads what max and average pools share.
+/// Reads the parameters common to max and average pooling.
 pool2d_layer read_window(const arguments& values, layer_problems& problems) {
   pool2d_layer pool;
   pool.kernel = read_pair(values, "kernel", problems);
@@ -50,8 +50,8 @@ std::vector<parameter> window_parameters(parameter own) {
           std::move(own)};
 }
 
-/// Elements under all windows along one axis; adjacent windows overlap by one if the sizes do not
-/// divide.
+/// Sum of the window sizes along one axis; adjacent windows share an element if `out` does not
+/// divide `in`.
 std::int64_t covered_elements(std::int64_t in, std::int64_t out) {
   std::int64_t sum = 0;
   for (std::int64_t i = 0; i < out; ++i) sum += adaptive_window(i, in, out).elements();

@@ -105,9 +105,9 @@ std::size_t import_conv(onnx_importer& to, const onnx_call& node) {
   return to.add(transpose_layer{{0, 2, 1, 3, 4}}, {apart});
 }
 
-/// With a requested output size, the excess becomes padding, the odd element before unless
-/// SAME_UPPER; a size beyond the result adds zeros at the end, as does `output_padding`: negative
-/// padding.
+/// If an output size is requested and the result is larger, the excess is cut as padding; an odd
+/// element is cut at the beginning, or at the end for SAME_UPPER. If the result is smaller, zeros
+/// are added at the end, as `output_padding` does; both are negative padding.
 std::size_t import_conv_transpose(onnx_importer& to, const onnx_call& node) {
   const window_images read = images_of(to, node);
   node.require(read.dimensions < 3, "goes over three dimensions, which is not supported");

@@ -321,7 +321,8 @@ void onnx_importer::give(const std::vector<std::size_t>& values) {
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (names[i].empty() || !read_.contains(names[i])) continue;
     if (i >= values.size()) call_->refuse(fmt::format("gives no output {} here", i));
-    // An input or constant of the network becomes an output only through a layer.
+    // Only a layer writes an output, so an input or constant that is also an output is copied by a
+    // reshape.
     const shape extents = shape_of(values[i]);
     const bool by_layer = !is_input(values[i]) && !network_.network().values[values[i]].constant;
     const std::size_t given = by_layer ? values[i] : add(reshape_layer{extents}, {values[i]});

@@ -88,7 +88,7 @@ onnx_tensor expand(const onnx_call& call) {
   return result;
 }
 
-/// The padding value: an attribute before operator set 11, then an input.
+/// The padding value: an attribute before operator set 11, an input since.
 onnx_tensor padding_of(const onnx_call& call) {
   if (call.has(2)) {
     call.require(call.input(2).element == call.input(0).element, "has inputs of different types");

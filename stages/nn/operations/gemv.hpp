@@ -8,8 +8,8 @@
 
 namespace graphline::nn {
 
-/// One dimension of the rows: its extent and the strides of matrix rows and vectors along it, in
-/// elements. A stride of 0 broadcasts.
+/// One dimension of the matrix rows: its extent, and the strides of the matrix and the vectors
+/// along it, in elements. A stride of 0 broadcasts.
 struct gemv_axis {
   std::int64_t extent = 1;
   std::int64_t a = 0;

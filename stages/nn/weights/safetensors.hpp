@@ -25,9 +25,9 @@ class safetensors_file {
     std::uint64_t end = 0;
   };
 
-  /// Reads the header only. @throws input_error naming the file and, where known, the tensor: the
-  /// file cannot be read, has another format, is truncated, or its header has unknown types or
-  /// sizes that do not follow from shape and type.
+  /// Reads the header only. @throws input_error, naming the file and, where known, the tensor, if
+  /// the file cannot be read, has another format or is truncated, or if its header has unknown
+  /// types or sizes that do not match shape and type
   explicit safetensors_file(std::string path);
 
   const std::string& path() const noexcept { return path_; }
