@@ -20,7 +20,7 @@ namespace {
 struct crash_signal {
   int number;
   std::string_view meaning;
-  bool by_memory = false;  ///< possibly caused by an invalid access
+  bool by_memory = false;  ///< an invalid memory access may be the cause
 };
 constexpr std::array crash_signals = {
     crash_signal{SIGSEGV, "SIGSEGV, access to memory that is not its own", true},
@@ -59,14 +59,14 @@ void tell_crash(const crash_signal& signal) noexcept {
 
 void on_crash(int signal, siginfo_t* info, void* /*context*/) {
   const auto of = std::ranges::find(crash_signals, signal, &crash_signal::number);
-  // Only the first crash reports; another thread, or this handler itself, may crash too.
+  // Only the first crash is reported, because another thread or this handler itself may crash too.
   if (!crashed.exchange(true)) {
     tell_crash(*of);
     remove_unfinished_files();
   }
   ::sigaction(signal, &earlier_actions[static_cast<std::size_t>(of - crash_signals.begin())],
               nullptr);
-  // A faulting instruction executes again; a signal that was sent must be raised again.
+  // A faulting instruction faults again by itself, but a signal that was sent must be raised again.
   if (info->si_code <= 0) ::raise(signal);
 }
 

@@ -5,20 +5,20 @@
 
 namespace graphline {
 
-/// Installs handlers for SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT. They print one line that
-/// names the stage, its kind and plug-in and the frame, remove the files of `removed_on_crash`, and
-/// restore the earlier handler. Call it once, early in `main`.
+/// Installs handlers for SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT. A handler prints one line
+/// that names the stage, its kind and plug-in, and the frame. It then removes the files of
+/// `removed_on_crash` and restores the earlier handler. Call it once, early in `main`.
 void report_crashes() noexcept;
 
-/// Sets the remedy printed after crashes that an invalid memory access may have caused. The text
-/// must stay valid until the program ends; null prints none.
+/// Sets the remedy that is printed after a crash that an invalid memory access may have caused. The
+/// text must stay valid until the program ends; null prints no remedy.
 void suggest_on_crash(const char* remedy) noexcept;
 
-/// Removes the files of `removed_on_crash`. For exits that skip destructors.
+/// Removes the files of `removed_on_crash`. Call it before an exit that skips destructors.
 void remove_unfinished_files() noexcept;
 
-/// Registers a temporary file to be removed on a crash during this object's lifetime. Beyond 64
-/// files at once, further ones are not removed.
+/// Registers a temporary file to be removed on a crash during this object's lifetime. At most 64
+/// files are registered at once; more are ignored.
 class removed_on_crash {
  public:
   removed_on_crash() = default;

@@ -26,7 +26,7 @@ std::string to_spaces(std::string_view text) {
   return std::string(text.size(), ' ');
 }
 
-/// First byte of the last `count` characters before byte `end`.
+/// Returns the offset of the first of the `count` characters before byte `end`.
 std::size_t step_back(std::string_view line, std::size_t end, std::size_t count) {
   std::size_t at = end;
   for (std::size_t i = 0; i < count && at > 0; ++i) {
@@ -36,8 +36,8 @@ std::size_t step_back(std::string_view line, std::size_t end, std::size_t count)
   return at;
 }
 
-/// The line, cut around the place if long, and a line with "^~~~" under the bytes from `begin` to
-/// `end`.
+/// Returns two lines: `line`, cut around the place if it is long, and a line that marks the bytes
+/// from `begin` to `end` with "^~~~".
 std::pair<std::string, std::string> excerpt(std::string_view line, std::size_t begin,
                                             std::size_t end) {
   // A line has at most as many columns as bytes.
@@ -78,7 +78,7 @@ std::string_view word_for(severity s) {
   return s == severity::error ? "error" : "warning";
 }
 
-/// Shortens a long message to its beginning and its end, which has the remedy.
+/// Cuts the middle out of a long message. The end is kept because it contains the remedy.
 std::string bounded(std::string_view message) {
   constexpr std::size_t longest = 2000;
   constexpr std::size_t end = 500;
@@ -129,7 +129,7 @@ std::string diagnostics::render(std::size_t limit) const {
   };
   std::vector<std::reference_wrapper<const diagnostic>> sorted(all_.begin(), all_.end());
   std::ranges::stable_sort(sorted, std::less<>(), key);
-  // A value that is used twice is reported once.
+  // A value used in two places gives the same diagnostic twice; one is kept.
   const auto again = [&](const diagnostic& a, const diagnostic& b) {
     return key(a) == key(b) && a.message == b.message;
   };
@@ -150,7 +150,7 @@ void diagnostics::throw_if_errors() const {
 
 namespace {
 
-/// Ignores case and the difference between "-" and "_".
+/// Returns the word in lower case, with "-" replaced by "_".
 std::string folded(std::string_view word) {
   std::string result(word);
   for (char& c : result) {
@@ -160,8 +160,8 @@ std::string folded(std::string_view word) {
   return result;
 }
 
-/// Restricted Damerau-Levenshtein distance (optimal string alignment), with three rows of the
-/// table.
+/// Returns the restricted Damerau-Levenshtein distance (optimal string alignment). Keeps only three
+/// rows of the table.
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before_last(b.size() + 1);
   std::vector<std::size_t> last(b.size() + 1);
@@ -189,8 +189,8 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
   for (const std::string& candidate : candidates) {
     const std::size_t shorter = std::min(word.size(), candidate.size());
     const std::size_t longer = std::max(word.size(), candidate.size());
-    // Up to a third of the letters may differ, at most three. Words of up to three letters are too
-    // similar for that: "gpu" is not a typo of "cpu".
+    // Up to a third of the letters may differ, but no more than three. Words of up to three letters
+    // are not corrected, so that "gpu" is not taken for a typo of "cpu".
     const std::size_t allowed = longer <= 3 ? 0 : std::min<std::size_t>(longer / 3, 3);
     if (shorter == 0 || longer - shorter > allowed) continue;
     const std::size_t edits = distance(folded(word), folded(candidate));

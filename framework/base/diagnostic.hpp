@@ -12,14 +12,14 @@ namespace graphline {
 
 enum class severity { error, warning };
 
-/// An error or a warning about user input, with its place.
+/// An error or a warning about user input, and the place it is about.
 struct diagnostic {
   graphline::severity severity = severity::error;
   graphline::place place;
   std::string message;  ///< what is wrong and what was expected, one line, no full stop
 
-  /// "FILE:LINE:COLUMN: error: MESSAGE", then the source line with a caret under the place. Keeps
-  /// tabs so that the caret lines up, shows control characters as "?" and cuts long lines.
+  /// Returns "FILE:LINE:COLUMN: error: MESSAGE", then the source line with a caret under the place.
+  /// Keeps tabs so that the caret lines up, shows control characters as "?" and cuts long lines.
   std::string render() const;
 };
 
@@ -33,7 +33,7 @@ class diagnostics {
   bool has_errors() const noexcept { return errors_ > 0; }
   const std::vector<diagnostic>& all() const noexcept { return all_; }
 
-  /// Renders up to `limit` diagnostics, sorted by place within each file, then counts the rest.
+  /// Renders up to `limit` diagnostics, sorted by place within each file, and counts the others.
   std::string render(std::size_t limit = 50) const;
 
   /// @throws input_error with all diagnostics rendered, if one of them is an error.
@@ -44,12 +44,12 @@ class diagnostics {
   std::size_t errors_ = 0;
 };
 
-/// The candidate nearest to `word` by edits (insert, delete, replace, swap neighbors); empty if
-/// none is near enough to be a typo.
+/// Returns the candidate that takes the fewest edits (insert, delete, replace, swap neighbors) from
+/// `word`; empty if all take too many for a typo.
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 
-/// " (did you mean 'X'?)" with the nearest candidate. If none is near: " (known: A, B, C)", or
-/// empty if the list is longer than `list_up_to`.
+/// Returns " (did you mean 'X'?)" with the nearest candidate. If none is near, returns " (known: A,
+/// B, C)", or an empty text if there are more than `list_up_to` candidates.
 std::string suggestion(std::string_view word, const std::vector<std::string>& candidates,
                        std::size_t list_up_to = 12);
 

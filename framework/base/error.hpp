@@ -13,11 +13,11 @@ enum class exit_status : int {
   run_failed = 1,     ///< a stage, the device or an output failed while running
   bad_input = 2,      ///< the command line or a file is wrong
   no_device = 3,      ///< the requested device is not available
-  gate_failed = 4,    ///< all ran, and a --fail-if condition holds or cannot be judged
+  gate_failed = 4,    ///< all ran, but a --fail-if condition is true or cannot be evaluated
   interrupted = 130,  ///< Ctrl-C; what was measured so far is reported
 };
 
-/// Base of all exceptions that Graphline throws. `what()` is a complete message for users: it names
+/// Base of all exceptions that Graphline throws. `what()` is a complete message for users. It names
 /// the place and, if known, the remedy.
 class error : public std::runtime_error {
  public:
@@ -30,13 +30,13 @@ class error : public std::runtime_error {
   exit_status status_;
 };
 
-/// Invalid command line or file. Exit status 2.
+/// Thrown for an invalid command line or file. Exit status 2.
 class input_error : public error {
  public:
   explicit input_error(const std::string& message) : error(exit_status::bad_input, message) {}
 };
 
-/// Failure during a run. Exit status 1.
+/// Thrown for a failure during a run. Exit status 1.
 class run_error : public error {
  public:
   explicit run_error(const std::string& message) : error(exit_status::run_failed, message) {}
@@ -48,20 +48,20 @@ class stage_failure : public run_error {
   using run_error::run_error;
 };
 
-/// The requested device is not available. Exit status 3.
+/// Thrown if the requested device is not available. Exit status 3.
 class no_device_error : public error {
  public:
   explicit no_device_error(const std::string& message) : error(exit_status::no_device, message) {}
 };
 
-/// The run stopped on request before it had anything to report. Exit status 130.
+/// Thrown if the run stopped on request before it had anything to report. Exit status 130.
 class interrupted_error : public error {
  public:
   explicit interrupted_error(const std::string& message)
       : error(exit_status::interrupted, message) {}
 };
 
-/// `e.what()`, or "out of memory" for the standard library's allocation failures. Does not
+/// Returns `e.what()`, or "out of memory" for the standard library's allocation failures. Does not
 /// allocate.
 inline const char* reason_of(const std::exception& e) noexcept {
   const bool memory = dynamic_cast<const std::bad_alloc*>(&e) != nullptr ||
@@ -69,8 +69,8 @@ inline const char* reason_of(const std::exception& e) noexcept {
   return memory ? "out of memory" : e.what();
 }
 
-/// `reason_of` the exception being handled. Call it within the catch block; the text is valid until
-/// the block ends.
+/// Returns `reason_of` the exception being handled. Call it within the catch block; the text is
+/// valid until the block ends.
 inline const char* reason_of_caught() noexcept {
   try {
     throw;

@@ -7,22 +7,22 @@
 
 namespace graphline {
 
-/// The alignment of tensors and scratch in an allocation that several share.
+/// The alignment in bytes of tensors and scratch that share one allocation.
 inline constexpr std::size_t block_alignment = 256;
 
 constexpr std::size_t aligned_bytes(std::size_t bytes) noexcept {
   return (bytes + block_alignment - 1) / block_alignment * block_alignment;
 }
 
-/// Offsets of blocks in one allocation, and the bytes of all together.
+/// The offsets of blocks in one allocation, and its size in bytes.
 struct block_layout {
   std::vector<std::size_t> offsets;
   std::size_t bytes = 0;
 };
 
 /// Places blocks of these sizes, largest first, each at the lowest aligned offset where it overlaps
-/// only blocks for which `may_share(block, other)` holds, by index. Every block lies at offset 0 or
-/// at the end of another, so the total never exceeds the sum of the aligned sizes.
+/// only blocks for which `may_share(block, other)` is true, by index. Every block begins at offset
+/// 0 or where another block ends, so the total never exceeds the sum of the aligned sizes.
 template <class MayShare>
 block_layout place_first_fit(const std::vector<std::size_t>& bytes, const MayShare& may_share) {
   std::vector<std::size_t> order(bytes.size());
@@ -30,7 +30,7 @@ block_layout place_first_fit(const std::vector<std::size_t>& bytes, const MaySha
   std::ranges::stable_sort(order, std::ranges::greater{}, [&](std::size_t b) { return bytes[b]; });
   block_layout layout{std::vector<std::size_t>(bytes.size(), 0), 0};
   const auto offset_of = [&](std::size_t block) { return layout.offsets[block]; };
-  std::vector<std::size_t> placed;  // by offset
+  std::vector<std::size_t> placed;  // in order of offset
   for (const std::size_t block : order) {
     const std::size_t size = aligned_bytes(bytes[block]);
     std::size_t offset = 0;

@@ -10,7 +10,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-/// The parser's message without its number and position.
+/// Returns the parser's message without its number and position.
 std::string reason_of(std::string_view what) {
   constexpr std::string_view dash = " - ";
   constexpr std::string_view bracket = "] ";
@@ -24,8 +24,8 @@ std::string reason_of(std::string_view what) {
   return std::string(reason);
 }
 
-/// SAX handler that builds the value. nlohmann's builder with a callback takes quadratic time in
-/// the size of objects.
+/// SAX handler that builds the value. nlohmann's own builder, if given a callback, takes quadratic
+/// time in the size of objects.
 class builder {
  public:
   explicit builder(std::size_t text_bytes) : left_(10 * text_bytes + (std::size_t{32} << 20)) {}
@@ -39,7 +39,7 @@ class builder {
     take(48 + value.size());
     return put(std::move(value));
   }
-  bool binary(json::binary_t&) { return true; }  // not in texts
+  bool binary(json::binary_t&) { return true; }  // JSON text contains none
   bool start_object(std::size_t) { return open(json::object()); }
   bool start_array(std::size_t) { return open(json::array()); }
   bool end_object() { return close(); }
@@ -61,8 +61,8 @@ class builder {
   json result() { return std::move(whole_); }
 
  private:
-  /// Counts a value's memory in bytes, approximately. Result files take 2 to 6 times the size of
-  /// their text, headers of weights 9 times.
+  /// Counts a value's approximate memory in bytes. Result files take 2 to 6 times the size of their
+  /// text, headers of weight files 9 times.
   void take(std::size_t bytes) {
     if (bytes > left_) throw json_error(1, "it holds more values than a file of its size may");
     left_ -= bytes;
@@ -76,7 +76,7 @@ class builder {
       return &in->get_ref<json::array_t&>().emplace_back(std::move(value));
     }
     auto& members = in->get_ref<json::object_t&>();
-    std::vector<json::object_t::value_type>& all = members;  // does not search for the key
+    std::vector<json::object_t::value_type>& all = members;  // to append without a search
     return &all.emplace_back(std::move(key_), std::move(value)).second;
   }
 
@@ -104,7 +104,7 @@ class builder {
   json whole_;
   std::vector<json*> open_;  ///< open lists and objects, the innermost last
   std::string key_;
-  std::size_t left_;  ///< remaining bytes
+  std::size_t left_;  ///< bytes that values may still take
 };
 
 }  // namespace

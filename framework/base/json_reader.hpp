@@ -9,16 +9,16 @@
 
 namespace graphline {
 
-/// Maximum nesting of lists and objects: bounds the stack of recursive functions over a value.
+/// Maximum nesting of lists and objects. It bounds the stack of recursive functions over a value.
 constexpr std::size_t max_json_depth = 64;
 
-/// Invalid JSON, or JSON beyond the limits of `read_json`. `what()` is the reason without the
-/// place.
+/// Thrown for invalid JSON, or JSON beyond the limits of `read_json`. `what()` is the reason
+/// without the place.
 class json_error : public std::runtime_error {
  public:
   json_error(std::size_t byte, const std::string& why) : std::runtime_error(why), byte_(byte) {}
 
-  /// Position of the last byte read, from 1.
+  /// Returns the position of the last byte read, counted from 1.
   std::size_t byte() const noexcept { return byte_; }
 
  private:
@@ -30,7 +30,7 @@ class json_error : public std::runtime_error {
 /// @throws json_error
 nlohmann::ordered_json read_json(std::string_view text);
 
-/// As `read_json`; empty on invalid JSON.
+/// Same as `read_json`, but returns empty on invalid JSON.
 std::optional<nlohmann::ordered_json> find_json(std::string_view text);
 
 }  // namespace graphline

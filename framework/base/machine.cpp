@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Value of an entry of /proc/meminfo, in bytes.
+/// Returns the value of an entry of /proc/meminfo in bytes; empty if it is missing.
 std::optional<std::uint64_t> meminfo_bytes(const fs::path& root, std::string_view key) {
   std::ifstream file(root / "proc/meminfo");
   for (std::string name; file >> name; file.ignore(std::numeric_limits<int>::max(), '\n')) {
@@ -26,7 +26,7 @@ std::optional<std::uint64_t> meminfo_bytes(const fs::path& root, std::string_vie
   return std::nullopt;
 }
 
-/// The minimum of the known values.
+/// Returns the minimum of the known values; empty if both are unknown.
 std::optional<std::uint64_t> least(std::optional<std::uint64_t> a, std::optional<std::uint64_t> b) {
   return a && b ? std::min(a, b) : std::max(a, b);
 }
@@ -35,7 +35,7 @@ void keep_to(const ::cpu_set_t& cpus) noexcept {
   static_cast<void>(::sched_setaffinity(0, sizeof cpus, &cpus));
 }
 
-/// The value of an environment variable as a path; may be empty.
+/// Returns the value of an environment variable as a path; empty if it is not set.
 fs::path folder_from(const char* variable) {
   const char* value = std::getenv(variable);
   return value == nullptr ? "" : value;
@@ -45,7 +45,7 @@ fs::path folder_from(const char* variable) {
 
 int usable_cores() {
   int cores = static_cast<int>(affinity_cpus().size());
-  // Falls back for machines with more CPUs than a `cpu_set_t` holds; `hardware_concurrency` ignores
+  // A machine may have more CPUs than a `cpu_set_t` can represent. `hardware_concurrency` ignores
   // the affinity.
   if (cores == 0) cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   if (const auto limit = read_cgroup_limits().cpus; limit && *limit < cores) {
@@ -110,7 +110,7 @@ fs::path cache_folder() {
 
 namespace {
 
-/// Whether a comma-separated list contains a word.
+/// Returns true if a comma-separated list contains a word.
 bool lists(std::string_view list, std::string_view word) {
   while (!list.empty()) {
     const auto entry = list.substr(0, list.find(','));
@@ -120,8 +120,8 @@ bool lists(std::string_view list, std::string_view word) {
   return false;
 }
 
-/// The process's group in the hierarchy of a version 1 controller, or of version 2 if `controller`
-/// is empty: "pod/task" from the line "4:memory:/pod/task" or "0::/pod/task" of /proc/self/cgroup.
+/// Returns the process's group in the hierarchy of a version 1 controller, or of version 2 if
+/// `controller` is empty: "pod/task" for a line "4:memory:/pod/task" in /proc/self/cgroup.
 std::optional<fs::path> group_of_process(const fs::path& root, std::string_view controller) {
   std::ifstream groups(root / "proc/self/cgroup");
   for (std::string line; std::getline(groups, line);) {
@@ -141,7 +141,7 @@ struct mounted_hierarchy {
   fs::path folder;
 };
 
-/// The mount of a hierarchy from /proc/self/mountinfo, else its usual place.
+/// Returns the mount of a hierarchy from /proc/self/mountinfo, or its usual place if not found.
 mounted_hierarchy mount_of(const fs::path& root, std::string_view controller) {
   std::ifstream mounts(root / "proc/self/mountinfo");
   for (std::string line; std::getline(mounts, line);) {
@@ -161,7 +161,7 @@ mounted_hierarchy mount_of(const fs::path& root, std::string_view controller) {
   return {"", root / "sys/fs/cgroup" / controller};
 }
 
-/// Folders of the process's group and its visible ancestors. In a container, its group is the root.
+/// Returns the folders of the process's group and of its visible ancestors, outermost first.
 std::vector<fs::path> group_folders(const fs::path& root, std::string_view controller) {
   const auto group = group_of_process(root, controller);
   const auto mount = mount_of(root, controller);
@@ -175,14 +175,14 @@ std::vector<fs::path> group_folders(const fs::path& root, std::string_view contr
   return folders;
 }
 
-/// The number in a file; empty for "max".
+/// Returns the number in a file; empty for "max" or an unreadable file.
 std::optional<std::int64_t> number_in(const fs::path& path) {
   std::ifstream file(path);
   std::int64_t value = 0;
   return file >> value ? std::optional(value) : std::nullopt;
 }
 
-/// The value of `name` in a file with lines "name value".
+/// Returns the value of `name` in a file with lines "name value"; empty if it is missing.
 std::optional<std::int64_t> statistic(const fs::path& path, std::string_view name) {
   std::ifstream file(path);
   std::string key;
@@ -197,10 +197,10 @@ void take_least(std::optional<Value>& least, Value value) {
   least = std::min(least.value_or(value), value);
 }
 
-/// `cached`: reclaimable page cache, included in `used`.
+/// Lowers `limits` to those of a group. `used` includes `cached`, the reclaimable page cache.
 void limit_memory(cgroup_limits& limits, std::optional<std::int64_t> limit,
                   std::optional<std::int64_t> used, std::optional<std::int64_t> cached) {
-  constexpr std::int64_t none = std::int64_t{1} << 62;  // version 1: a huge number means no limit
+  constexpr std::int64_t none = std::int64_t{1} << 62;  // in version 1 a huge number: no limit
   if (!limit || *limit < 0 || *limit >= none) return;
   const auto left =
       std::clamp<std::int64_t>(*limit - used.value_or(0) + cached.value_or(0), 0, *limit);
@@ -229,7 +229,7 @@ cgroup_limits read_cgroup_limits(const fs::path& root) {
     const auto used = number_in(folder / "memory.usage_in_bytes");
     const auto cached = statistic(folder / "memory.stat", "total_inactive_file");
     limit_memory(limits, number_in(folder / "memory.limit_in_bytes"), used, cached);
-    // Includes limits of ancestors that are not visible.
+    // This value includes the limits of ancestors that are not visible.
     limit_memory(limits, statistic(folder / "memory.stat", "hierarchical_memory_limit"), used,
                  cached);
   }

@@ -17,13 +17,13 @@
 namespace graphline {
 namespace {
 
-/// Reads a file of /proc or /sys, which has no size.
+/// Reads a file of /proc or /sys. These files report no size.
 std::string text_of(const std::string& path) {
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-/// Removes spaces and a number from the beginning of a text; returns the number.
+/// Removes spaces and a number from the beginning of a text. Returns the number, if any.
 template <class Number>
 std::optional<Number> take(std::string_view& text) {
   text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
@@ -53,7 +53,7 @@ nanoseconds thread_processor_time() noexcept {
 
 std::optional<core_times> parse_core_times(std::string_view proc_stat,
                                            const std::vector<int>& cores, long ticks_a_second) {
-  // In the order of the file. Guest time, which follows, is included in `user`.
+  // Columns in the order of the file. The later columns count guest time, which `user` includes.
   enum { user, nice, system, idle, waiting, interrupts, soft_interrupts, steal, columns };
   const nanoseconds tick = 1'000'000'000 / std::max(ticks_a_second, 1L);
   core_times sum;

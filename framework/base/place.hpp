@@ -8,7 +8,7 @@
 
 namespace graphline {
 
-/// Text of an input file, kept so that diagnostics can show its lines.
+/// The text of an input file, kept so that diagnostics can show its lines.
 class source_text {
  public:
   /// `name` appears in messages. Drops a leading UTF-8 byte order mark, so that columns are right.
@@ -17,7 +17,7 @@ class source_text {
   const std::string& name() const noexcept { return name_; }
   const std::string& text() const noexcept { return text_; }
 
-  /// Line `number`, counted from 1, without its line end; empty beyond the text.
+  /// Returns line `number`, counted from 1, without its line end; empty beyond the text.
   std::string_view line(std::size_t number) const noexcept;
 
  private:
@@ -26,7 +26,7 @@ class source_text {
   std::vector<std::size_t> starts_;
 };
 
-/// Source location of a value. Default-constructed for values built in C++.
+/// The source location of a value. Default-constructed for values built in C++.
 struct place {
   std::shared_ptr<const source_text> source;
   std::size_t line = 0;    ///< from 1; 0 when there is no source line

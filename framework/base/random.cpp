@@ -6,7 +6,7 @@
 namespace graphline {
 
 void normal_generator::fill(std::span<double> values) {
-  // In [-1, 1), exact: doubling and subtracting 1 does not round.
+  // In [-1, 1). Exact, because doubling and subtracting 1 do not round.
   const auto uniform = [this] { return 2.0 * uniform_unit(bits_) - 1.0; };
   for (std::size_t i = 0; i < values.size(); i += 2) {
     double x;

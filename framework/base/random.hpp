@@ -10,7 +10,7 @@
 
 namespace graphline {
 
-/// Mixes two 64-bit values into one (finalizer of SplitMix64, Steele et al. 2014). Derives
+/// Mixes two 64-bit values into one (finalizer of SplitMix64, Steele et al. 2014). Used to derive
 /// independent seeds from seed, stage and frame.
 inline std::uint64_t mix_seed(std::uint64_t a, std::uint64_t b) noexcept {
   std::uint64_t z = a + 0x9e3779b97f4a7c15ULL * (b + 1);
@@ -19,7 +19,7 @@ inline std::uint64_t mix_seed(std::uint64_t a, std::uint64_t b) noexcept {
   return z ^ (z >> 31);
 }
 
-/// A 64-bit seed from a name (FNV-1a), so that a stage's numbers do not depend on its position.
+/// Hashes a name to 64 bits (FNV-1a), so that a stage's numbers do not depend on its position.
 inline std::uint64_t seed_from(std::string_view name) noexcept {
   std::uint64_t hash = 0xcbf29ce484222325ULL;
   for (const char c : name) {
@@ -28,27 +28,27 @@ inline std::uint64_t seed_from(std::string_view name) noexcept {
   return hash;
 }
 
-/// Uniform in [0, 1), from the upper 53 bits of the next draw. Portable, unlike
-/// std::uniform_real_distribution.
+/// Returns a uniform number in [0, 1) from the upper 53 bits of the next draw. Gives the same
+/// numbers on every platform, unlike std::uniform_real_distribution.
 inline double uniform_unit(std::mt19937_64& generator) {
   return static_cast<double>(generator() >> 11) * 0x1.0p-53;
 }
 
-/// Fisher-Yates shuffle. Portable for a given seed, unlike std::shuffle.
+/// Fisher-Yates shuffle. Gives the same order on every platform, unlike std::shuffle.
 template <class T>
 void shuffle(std::vector<T>& items, std::mt19937_64& generator) {
   for (std::size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[generator() % i]);
 }
 
-/// Standard normal numbers by the polar method (Marsaglia and Bray, 1964), as in NumPy's legacy
-/// generator. Portable, unlike std::normal_distribution: machines differ at most in the rounding of
-/// one logarithm.
+/// Generates standard normal numbers by the polar method (Marsaglia and Bray, 1964), like NumPy's
+/// legacy generator. Numbers of different machines differ at most in the rounding of one logarithm,
+/// unlike those of std::normal_distribution.
 class normal_generator {
  public:
   void seed(std::uint64_t seed) { bits_.seed(seed); }
 
-  /// Fills `values` with the next numbers. Numbers are generated in pairs; an odd size drops the
-  /// last one.
+  /// Fills `values` with the next numbers. Numbers are generated in pairs; if the size is odd, the
+  /// last number is dropped.
   void fill(std::span<double> values);
 
  private:

@@ -12,7 +12,7 @@
 
 namespace graphline {
 
-/// Async-signal-safe line for standard error, truncated to its buffer.
+/// Composes a line for standard error and cuts it to the buffer's size. Async-signal-safe.
 class signal_line {
  public:
   void add(std::string_view text) noexcept {
@@ -20,7 +20,7 @@ class signal_line {
     std::memcpy(text_ + used_, text.data(), bytes);
     used_ += bytes;
   }
-  void add(std::int64_t number) noexcept {  // not negative
+  void add(std::int64_t number) noexcept {  // must not be negative
     char digits[20];
     std::size_t begin = sizeof digits;
     do {
@@ -29,7 +29,7 @@ class signal_line {
     } while (number > 0);
     add({digits + begin, sizeof digits - begin});
   }
-  /// Same text as `to_string`.
+  /// Adds the same text as `to_string`.
   void add(const stage_label& label) noexcept {
     add("stage '");
     add(label.stage);

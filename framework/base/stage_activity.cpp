@@ -21,7 +21,7 @@ constexpr std::size_t alternate_stack_bytes = 64 * 1024;
 
 const stage_label* stage_label_of(const std::string& stage, const std::string& kind,
                                   const std::string& plugin) {
-  // Never destroyed: threads may outlive static objects.
+  // Never destroyed, because threads may outlive static objects.
   static auto* const lock = new std::mutex;
   static auto* const known = new std::map<std::tuple<std::string, std::string, std::string>,
                                           std::unique_ptr<const stage_label>>;
@@ -41,7 +41,7 @@ std::string to_string(const stage_point& at) {
   return to_string(*at.stage) + (frame ? ", frame " + std::to_string(at.frame) : "");
 }
 
-/// Sets an alternate signal stack, for stack overflows. Keeps one that a sanitizer has set.
+/// Sets a signal stack for use after a stack overflow. Keeps a stack that a sanitizer has set.
 void thread_activity::prepare_stack() noexcept {
   stack_t now{};
   if (::sigaltstack(nullptr, &now) != 0 || (now.ss_flags & SS_DISABLE) == 0) return;
@@ -53,7 +53,7 @@ void thread_activity::prepare_stack() noexcept {
   ::sigaltstack(&now, nullptr);
 }
 
-/// Called at thread exit.
+/// Called at thread exit. Lets another thread reuse the activity.
 void thread_activity::detach(void* activity) noexcept {
   auto& own = *static_cast<thread_activity*>(activity);
   stack_t now{};

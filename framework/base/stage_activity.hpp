@@ -8,39 +8,39 @@
 
 namespace graphline {
 
-/// Name of a stage in messages. Labels live until the program ends, so that any thread and signal
-/// handler may read them.
+/// The name of a stage in messages. Labels live until the program ends, so that any thread and
+/// signal handler may read them.
 struct stage_label {
   std::string stage;
   std::string kind;
-  std::string plugin;  ///< file of the kind; empty for a built-in kind
+  std::string plugin;  ///< file of the plug-in; empty for a built-in kind
 };
 
-/// The label with these texts; equal texts give the same pointer.
+/// Returns the label with these texts. Equal texts give the same pointer.
 const stage_label* stage_label_of(const std::string& stage, const std::string& kind,
                                   const std::string& plugin);
 
-/// "stage 'track' (my.track of plug-in /opt/track.so)"
+/// Returns "stage 'track' (my.track of plug-in /opt/track.so)".
 std::string to_string(const stage_label& label);
 
 /// What a thread is working on: a frame of a stage, or the preparation of the stage.
 struct stage_point {
   static constexpr std::int64_t getting_ready = -1;
 
-  const stage_label* stage = nullptr;  ///< null: no stage
+  const stage_label* stage = nullptr;  ///< null if the thread works on no stage
   std::int64_t frame = getting_ready;
 
   bool operator==(const stage_point&) const = default;
 };
 
-/// "stage 'track' (my.track of plug-in /opt/track.so), frame 12".
+/// Returns "stage 'track' (my.track of plug-in /opt/track.so), frame 12".
 /// @pre `at.stage` is not null
 std::string to_string(const stage_point& at);
 
-/// The `stage_point` of one thread: written by that thread, readable by all.
+/// The `stage_point` of one thread, written by that thread and readable by all.
 class thread_activity {
  public:
-  /// Activity of the calling thread.
+  /// Returns the activity of the calling thread.
   static thread_activity& own() noexcept { return own_ != nullptr ? *own_ : attach(); }
 
   /// Calls `take` for each thread that works on a stage. Async-signal-safe if `take` is.
@@ -73,11 +73,11 @@ class thread_activity {
   std::atomic<const stage_label*> stage_{nullptr};
   std::atomic<std::int64_t> frame_{0};
   std::atomic<bool> taken_{true};
-  std::unique_ptr<std::byte[]> stack_;  ///< of signal handlers
-  thread_activity* next_ = nullptr;     ///< activities are reused and never freed
+  std::unique_ptr<std::byte[]> stack_;  ///< stack of signal handlers
+  thread_activity* next_ = nullptr;     ///< next in the list; activities are reused and never freed
 };
 
-/// Sets the calling thread's point and restores the previous one. Costs two stores.
+/// Sets the calling thread's point; its destructor restores the previous point. Costs two stores.
 class stage_scope {
  public:
   explicit stage_scope(stage_point at) noexcept : own_(thread_activity::own()), before_(own_.at()) {

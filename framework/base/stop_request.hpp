@@ -7,16 +7,16 @@
 
 namespace graphline {
 
-/// Request to stop early, polled between frames. Lock-free, so that a signal handler may raise it.
+/// A request to stop early, polled between frames. Lock-free, so that signal handlers may raise it.
 class stop_request {
  public:
   stop_request() noexcept = default;
 
-  /// Also raised when `outer` is, so that a part of the work can stop alone. `outer` may be null
-  /// and must outlive this object.
+  /// Creates a request that is also raised while `outer` is, so that a part of the work can be
+  /// stopped alone. `outer` may be null and must outlive this object.
   explicit stop_request(const stop_request* outer) noexcept : outer_(outer) {}
 
-  /// Also raised from host time `at` on.
+  /// Makes the request count as raised from host time `at` on.
   /// @pre no thread polls it yet
   void raise_at(nanoseconds at) noexcept { at_ = at; }
 

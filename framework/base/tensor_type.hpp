@@ -13,15 +13,15 @@ namespace graphline {
 /// Element type of a tensor.
 enum class dtype { float32, float64, float16, bfloat16, int64, int32, uint8 };
 
-/// Name in YAML and reports, such as "float32".
+/// Returns the name in YAML and reports, such as "float32".
 std::string_view to_string(dtype type) noexcept;
 
-/// The dtype with this name; empty if there is none.
+/// Returns the dtype with this name; empty if there is none.
 std::optional<dtype> dtype_from(std::string_view name) noexcept;
 
 const std::vector<std::string>& dtype_names();
 
-/// Size of one element in bytes.
+/// Returns the size of one element in bytes.
 std::size_t size_of(dtype type) noexcept;
 
 /// Extents of a tensor, outermost first, row-major; no extents is a scalar.
@@ -35,10 +35,10 @@ class shape {
   std::int64_t operator[](std::size_t axis) const { return extents_[axis]; }
   const std::vector<std::int64_t>& extents() const noexcept { return extents_; }
 
-  /// Number of elements; empty if an extent is negative or the product exceeds 2^62.
+  /// Returns the number of elements; empty if an extent is negative or the product exceeds 2^62.
   std::optional<std::int64_t> checked_elements() const noexcept;
 
-  /// Number of elements; INT64_MAX if `checked_elements()` is empty.
+  /// Returns the number of elements; INT64_MAX if `checked_elements()` is empty.
   std::int64_t elements() const noexcept;
 
   bool operator==(const shape&) const = default;
@@ -47,7 +47,7 @@ class shape {
   std::vector<std::int64_t> extents_;
 };
 
-/// "[32, 3, 224, 224]".
+/// Returns "[32, 3, 224, 224]".
 std::string to_string(const shape& s);
 
 /// Shape and element type of a tensor.
@@ -55,7 +55,7 @@ struct tensor_type {
   graphline::shape shape;
   dtype element = dtype::float32;
 
-  /// Size in bytes, packed, row-major.
+  /// Returns the size of the packed, row-major tensor in bytes.
   std::size_t bytes() const noexcept {
     return static_cast<std::size_t>(shape.elements()) * size_of(element);
   }
@@ -63,7 +63,7 @@ struct tensor_type {
   bool operator==(const tensor_type&) const = default;
 };
 
-/// "float32 [32, 3, 224, 224]".
+/// Returns "float32 [32, 3, 224, 224]".
 std::string to_string(const tensor_type& type);
 
 /// Memory layout of a 4-D device tensor [n, c, h, w]. All other tensors are row-major.
@@ -96,7 +96,7 @@ struct const_tensor_view {
 
 /// A named weight in host memory.
 struct named_tensor {
-  std::string name;  ///< as in PyTorch's state dict: "0.weight", "bn.running_mean"
+  std::string name;  ///< name in PyTorch's state dict: "0.weight", "bn.running_mean"
   tensor_type type;
   std::vector<std::byte> data;
 };

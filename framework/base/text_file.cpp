@@ -62,7 +62,7 @@ std::shared_ptr<const source_text> read_text_file(const std::string& path, std::
   std::size_t count = 0;
   while ((count = std::fread(block.data(), 1, block.size(), file.get())) > 0) {
     text.append(block.data(), count);
-    // Checked while reading, since pipes and devices have no size.
+    // The size is checked while reading, because pipes and devices report none.
     if (text.size() > largest) {
       refuse(path, fmt::format("it is larger than {} MiB, the most that is read", largest >> 20));
     }
@@ -119,7 +119,7 @@ std::string suggest_file(const std::string& path) {
        entry.increment(ignored)) {
     if (entry->is_regular_file(ignored)) names.push_back(entry->path().filename().string());
   }
-  // 0: if no name is similar, lists none of the folder's files.
+  // With 0, no files are listed if no name is similar.
   return suggestion(wanted.filename().string(), names, 0);
 }
 

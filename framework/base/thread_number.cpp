@@ -11,7 +11,7 @@ namespace graphline {
 
 namespace {
 
-/// Never destroyed: threads may outlive static objects.
+/// Never destroyed, because threads may outlive static objects.
 struct name_list {
   std::mutex lock;
   std::map<std::uint32_t, std::string> names;

@@ -7,8 +7,8 @@
 
 namespace graphline {
 
-/// A character of a UTF-8 text: its code point, empty if invalid, and its size in bytes (1 if
-/// invalid).
+/// A character of a UTF-8 text: its code point and its size in bytes. An invalid byte is a
+/// character of size 1 without a code point.
 struct utf8_character {
   std::optional<char32_t> code;
   std::size_t bytes = 1;
@@ -19,31 +19,31 @@ struct utf8_character {
 /// @pre `at < text.size()`
 utf8_character utf8_at(std::string_view text, std::size_t at) noexcept;
 
-/// Offset of the first invalid sequence; empty if `text` is valid UTF-8.
+/// Returns the offset of the first invalid sequence; empty if `text` is valid UTF-8.
 std::optional<std::size_t> first_invalid_utf8(std::string_view text) noexcept;
 
-/// Terminal columns of a character: 0 for combining marks, 2 for East Asian wide characters and
-/// most emoji, else 1 (blocks of the Unicode East Asian Width property).
+/// Returns the terminal columns of a character: 0 for combining marks, 2 for East Asian wide
+/// characters and most emoji, else 1. Based on blocks of the Unicode East Asian Width property.
 std::size_t display_width(char32_t code) noexcept;
 
-/// True for characters that a terminal interprets: control characters, line and paragraph
+/// Returns true for characters that a terminal interprets: control characters, line and paragraph
 /// separators, and marks that change the text direction.
 bool is_control(char32_t code) noexcept;
 
-/// Unicode name of a character that looks like a space or is invisible, such as "no-break space".
-/// Empty for all others.
+/// Returns the Unicode name of a character that is invisible or looks like a space, such as
+/// "no-break space". Empty for other characters.
 std::string_view lookalike_of_space(char32_t code) noexcept;
 
 /// Replaces control characters, invalid bytes and U+FFFD by "?".
 std::string printable(std::string_view text);
 
-/// `printable`, with lookalikes of spaces named: net<U+200B>work.
+/// Same as `printable`, but names lookalikes of spaces: net<U+200B>work.
 std::string with_spaces_named(std::string_view text);
 
 /// Replaces each invalid byte by U+FFFD.
 std::string as_utf8(std::string_view text);
 
-/// `with_spaces_named` in quotes; text longer than `limit` bytes is cut and ends in "...".
+/// Returns `with_spaces_named` in quotes. Text longer than `limit` bytes is cut and ends in "...".
 std::string quote(std::string_view text, std::size_t limit = 60);
 
 }  // namespace graphline

@@ -30,7 +30,7 @@ bool virtual_clock::step() {
 }
 
 void virtual_clock::advance_to(nanoseconds when) {
-  // Excludes calls at the end of `when`: the caller may still act at that time.
+  // Excludes calls at the end of `when`, because the caller may still act at that time.
   const entry end{when, at_end_bit, 0};
   while (!due_.empty() && due_.front() < end) step();
   now_ = std::max(now_, when);

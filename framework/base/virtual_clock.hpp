@@ -11,8 +11,8 @@
 
 namespace graphline {
 
-/// Deterministic discrete-event clock: time starts at 0 and advances only from call to call. Not
-/// thread-safe. A call may schedule others and may advance the clock itself.
+/// A deterministic discrete-event clock. Time starts at 0 and advances only from call to call. A
+/// call may schedule more calls and may advance the clock itself. Not thread-safe.
 class virtual_clock {
  public:
   nanoseconds now() const noexcept { return now_; }
@@ -21,14 +21,14 @@ class virtual_clock {
   /// @throws run_error if `when` has passed.
   void at(nanoseconds when, std::function<void()> call) { add(when, false, std::move(call)); }
 
-  /// As `at`, but after all other calls of that time: for a scheduler that picks among what is
-  /// ready.
+  /// Same as `at`, but the call runs after all other calls of that time. Used by a scheduler that
+  /// picks among ready jobs.
   void at_end_of(nanoseconds when, std::function<void()> call) { add(when, true, std::move(call)); }
 
-  /// Advances to the next call and runs it. False if none is left.
+  /// Advances to the next call and runs it. Returns false if no call is left.
   bool step();
 
-  /// Advances until `holds()`.
+  /// Advances until `holds()` returns true.
   /// @throws run_error if no call is left.
   template <class Predicate>
   void run_until(Predicate&& holds) {
@@ -37,19 +37,19 @@ class virtual_clock {
     }
   }
 
-  /// Time of the next call; empty if none is left.
+  /// Returns the time of the next call; empty if none is left.
   std::optional<nanoseconds> next() const noexcept {
     return due_.empty() ? std::nullopt : std::optional(due_.front().when);
   }
 
-  /// Runs all calls up to time `when`, except those of `at_end_of(when)`, and stops there. No
-  /// effect if `when` has passed.
+  /// Runs all calls up to time `when`, except those of `at_end_of(when)`, and sets the clock to
+  /// `when`. Does nothing if `when` has passed.
   void advance_to(nanoseconds when);
 
  private:
   struct entry {
     nanoseconds when;
-    std::uint64_t order;  // the highest bit marks calls at the end of their time
+    std::uint64_t order;  // scheduling order; the highest bit marks calls at the end of their time
     std::size_t call;     // index into `calls_`
 
     auto operator<=>(const entry&) const = default;
@@ -60,7 +60,7 @@ class virtual_clock {
 
   nanoseconds now_ = 0;
   std::uint64_t scheduled_ = 0;
-  std::vector<entry> due_;  // a heap, the next on top
+  std::vector<entry> due_;  // a heap with the next call on top
   std::vector<std::function<void()>> calls_;
   std::vector<std::size_t> free_;  // indices into `calls_`
 };

@@ -7,40 +7,40 @@
 
 namespace graphline {
 
-/// Location of a tensor and of a stage's computation.
+/// Where a tensor is stored or a stage computes.
 enum class side { device, cpu };
 
 /// Priority of a stage's stream.
 enum class priority { high, normal, low };
 
-/// How the host waits for the device: polling, polling and yielding the core, or blocked until
+/// How the host waits for the device: it polls, polls and yields the core, or blocks until
 /// signaled.
 enum class wait_mode { spin, yield, block };
 
-/// How frames are scheduled: one host thread that waits for each device stage, one host thread that
-/// waits only for what a CPU stage reads, or each stage as soon as its inputs are ready.
+/// How frames are scheduled. `serial`: a host thread waits for each device stage. `async`: it waits
+/// only for inputs of CPU stages. `overlap`: a stage starts as soon as its inputs are ready.
 enum class strategy { serial, async, overlap };
 
-/// How device work is launched: by operation, by a graph per stage, or by one graph per frame with
-/// its CPU stages as host nodes.
+/// How device work is launched: operation by operation, as one graph per stage, or as one graph per
+/// frame in which CPU stages are host nodes.
 enum class graph_mode { off, stage, frame };
 
 /// How stages are measured; `traits_of` describes the times.
 enum class timing_method { none, host, sync, callback, event, layers };
 
-/// When frames are due: as soon as a slot is free, at a constant rate, or in a Poisson process.
+/// When frames are due: as soon as a slot is free, at a constant rate, or as a Poisson process.
 enum class arrival { closed, constant, poisson };
 
-/// Treatment of a frame that arrives while the queue is full: it waits outside, the oldest queued
-/// frame is dropped, or the new frame is.
+/// What happens to a frame that arrives while the queue is full: it waits outside the queue, it
+/// replaces the oldest queued frame, which is dropped, or it is dropped itself.
 enum class queue_policy { block, drop_oldest, drop_newest };
 
-/// How a dependency is satisfied. Under `graphs: frame` the first two also serve CPU stages.
+/// How a dependency is satisfied. With `graphs: frame` the first two values also order CPU stages.
 enum class satisfied_by {
-  stream_order,  ///< device to device in one stream
+  stream_order,  ///< device to device, by order in one stream
   event_wait,    ///< device to device across streams, by an event
-  completion,    ///< device to CPU: when the host sees the device finish
-  cpu_return,    ///< CPU to any stage: when the function returns
+  completion,    ///< device to CPU, when the host sees the device finish
+  cpu_return,    ///< CPU to any stage, when the function returns
 };
 
 /// Initial contents of a pipeline input.
@@ -79,7 +79,7 @@ inline constexpr word<fill> fill_words[] = {{"normal", fill::normal},
                                             {"zeros", fill::zeros},
                                             {"ones", fill::ones}};
 
-/// Percentiles of all reports, ascending; also those that experiments, searches and gates accept.
+/// Percentiles of all reports, ascending. Experiments, searches and gates accept only these.
 inline constexpr word<double> shown_percentiles[] = {
     {"p50", 0.5}, {"p90", 0.9}, {"p95", 0.95}, {"p99", 0.99}, {"p99.9", 0.999}, {"p99.99", 0.9999}};
 
@@ -98,7 +98,7 @@ template <> struct words_of<satisfied_by>  { static constexpr const auto& table 
 template <> struct words_of<fill>          { static constexpr const auto& table = fill_words; };
 // clang-format on
 
-/// The word for a value: `to_word(strategy::async)` is "async".
+/// Returns the word for a value: `to_word(strategy::async)` is "async".
 template <class T>
 constexpr std::string_view to_word(T value) noexcept {
   for (const auto& [text, v] : words_of<T>::table) {
@@ -107,7 +107,7 @@ constexpr std::string_view to_word(T value) noexcept {
   return "?";
 }
 
-/// The value of a word; empty if there is none.
+/// Returns the value of a word; empty if there is no such word.
 template <class T>
 constexpr std::optional<T> from_word(std::string_view text) noexcept {
   for (const auto& [t, value] : words_of<T>::table) {

@@ -43,7 +43,7 @@ inline memory_usage usage_of(const memory_account& device, const memory_account&
           .allocations = device.allocations.load() + pinned.allocations.load()};
 }
 
-/// First fatal failure of a device. Never reset, since a failed operation leaves its results
+/// The first fatal failure of a device. Never reset, because a failed operation leaves its results
 /// undefined.
 class device_failure {
  public:
@@ -59,7 +59,7 @@ class device_failure {
   template <class Name>
   void set(const stage_point& at, const Name& name, const char* device,
            std::string_view reason) noexcept {
-    // During preparation the caller adds the stage's name.
+    // During preparation, the caller adds the stage's name to the message.
     const bool names_stage = at.stage != nullptr && at.frame >= 0;
     set(
         [&] {
@@ -69,7 +69,7 @@ class device_failure {
         names_stage);
   }
 
-  /// Stores `message()`; later calls have no effect. `names_stage`: throw a `stage_failure`.
+  /// Stores `message()`; later calls do nothing. With `names_stage`, waits throw a `stage_failure`.
   template <class Message>
   void set(const Message& message, bool names_stage = false) noexcept {
     const std::scoped_lock lock(mutex_);
@@ -78,7 +78,7 @@ class device_failure {
       message_ = message();
       names_stage_ = names_stage;
     } catch (const std::bad_alloc&) {
-      message_ = "out of memory";  // fits a string's internal buffer
+      message_ = "out of memory";  // short enough for a string without allocation
     }
     set_.store(true, std::memory_order_release);
   }
@@ -86,11 +86,11 @@ class device_failure {
  private:
   std::mutex mutex_;
   std::string message_;       // written once, before `set_`
-  bool names_stage_ = false;  // likewise
+  bool names_stage_ = false;  // also written once, before `set_`
   std::atomic<bool> set_{false};
 };
 
-/// Open captures of a device. `Capture` has a `number()` and an `origin_name()`.
+/// The open captures of a device. `Capture` has a `number()` and an `origin_name()`.
 template <class Capture>
 class capture_registry {
  public:
@@ -106,14 +106,14 @@ class capture_registry {
     std::erase(open_, &capture);
   }
 
-  /// The capture with this number; null if it has ended.
+  /// Returns the capture with this number; null if it has ended.
   Capture* find(std::uint64_t number) const {
     const std::scoped_lock lock(mutex_);
     const auto found = std::ranges::find(open_, number, &Capture::number);
     return found == open_.end() ? nullptr : *found;
   }
 
-  /// @throws run_error during a capture, which a device-wide wait would invalidate on some devices.
+  /// @throws run_error during a capture, because on some devices a device-wide wait invalidates it
   void refuse_synchronize() const {
     const std::scoped_lock lock(mutex_);
     if (open_.empty()) return;
@@ -130,7 +130,7 @@ class capture_registry {
 };
 
 /// Casts `object` to the final type `T` of the backend.
-/// @throws run_error if it belongs to another device than `engine`
+/// @throws run_error if it belongs to a device other than that of `engine`
 template <class T, class U, class Engine>
 auto& same_engine(U& object, const Engine& engine) {
   using result = std::conditional_t<std::is_const_v<U>, const T, T>;
@@ -143,7 +143,7 @@ auto& same_engine(U& object, const Engine& engine) {
       "uses it");
 }
 
-/// The capture that a wait of stream `s` for event `e` belongs to; null if none.
+/// Returns the capture that a wait of stream `s` for event `e` belongs to; null if there is none.
 /// @pre `e` was recorded
 /// @throws run_error if that capture has ended, or if `s` is captured and `e` was recorded outside
 template <class Capture, class Stream, class Event>

@@ -19,23 +19,23 @@
 
 namespace graphline {
 
-/// Captured commands in the order of their enqueue calls, a topological order. `nodes[i]` describes
-/// `commands[i]`.
+/// The captured commands in the order of their enqueue calls, which is a topological order.
+/// `nodes[i]` describes `commands[i]`.
 template <class Command>
 struct captured_graph {
   std::vector<Command> commands;
   std::vector<graph_node> nodes;
   std::vector<std::size_t> branches;  ///< per command: index of its stream
   std::size_t branch_count = 0;
-  std::vector<const stage_label*> stages;  ///< per command: stage that captured it, or null
+  std::vector<const stage_label*> stages;  ///< per command: capturing stage, or null
 
-  /// The stage and frame that a node works on in a launch from the point `launched`.
+  /// Returns the stage and frame that a node works on in a launch from the point `launched`.
   stage_point point_of(std::size_t node, const stage_point& launched) const noexcept {
     return stages[node] == nullptr ? launched : stage_point{stages[node], launched.frame};
   }
 };
 
-/// A graph of a backend whose graphs are replayed in software by `Exec`.
+/// A graph of a backend that replays its graphs in software by `Exec`.
 template <class Engine, class Exec, class Captured>
 class replayed_graph final : public graph {
  public:
@@ -52,17 +52,17 @@ class replayed_graph final : public graph {
   std::shared_ptr<const Captured> captured_;
 };
 
-/// A capture of a backend whose graphs are replayed in software. Each stream is a branch with a
-/// frontier: the nodes that its next node depends on. A recorded event keeps the frontier of its
-/// stream; a wait merges it into the frontier of the waiting stream, which thereby joins.
+/// A capture of a backend that replays its graphs in software. Each stream is a branch with a
+/// frontier, the set of nodes that its next node depends on. A recorded event keeps the frontier of
+/// its stream. A stream that waits for the event joins, and adds this frontier to its own.
 ///
 /// Used only by the capturing thread. `Stream` has `capture` and `set_capture`, `Event` has
-/// `recorded_in_capture`, and `name_of` names a `Command`.
+/// `recorded_in_capture`, and `name_of` returns the name of a `Command`.
 template <class Stream, class Event, class Command>
 class capture_session {
  public:
   /// Puts `origin` in capture mode.
-  /// @throws run_error if it is being captured already
+  /// @throws run_error if `origin` is being captured already
   capture_session(capture_registry<capture_session>& registry, Stream& origin)
       : registry_(registry), origin_name_(origin.name()) {
     if (origin.capture() != nullptr) {
@@ -140,7 +140,7 @@ class capture_session {
   }
 
  private:
-  using node_indices = std::vector<std::size_t>;  // ascending, each once
+  using node_indices = std::vector<std::size_t>;  // ascending and unique
 
   struct branch {
     Stream* on;
@@ -150,8 +150,8 @@ class capture_session {
   branch& branch_of(const Stream& s) { return *std::ranges::find(branches_, &s, &branch::on); }
 
   capture_registry<capture_session>& registry_;
-  const std::string origin_name_;  // read by other threads, unlike the branches
-  std::vector<branch> branches_;   // the first is the origin's
+  const std::string origin_name_;  // also read by other threads, unlike the branches
+  std::vector<branch> branches_;   // the first branch is that of the origin
   std::map<const Event*, node_indices> recorded_;
   captured_graph<Command> captured_;
   std::uint64_t number_ = 0;

@@ -24,7 +24,7 @@ struct fill_command {
   std::byte value;
 };
 
-/// Complete when the function returns.
+/// Calls a host function. Complete when the function returns.
 struct call_command {
   host_function* function;
 };

@@ -1,7 +1,7 @@
 #pragma once
 
-// The device interface. Owners are unique pointers; functions take references. Backends: host (CPU
-// threads), cuda, model (virtual time).
+// The device interface. Unique pointers own objects, functions take references. The backends are
+// host (CPU threads), cuda and model (virtual time).
 
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace graphline {
 
 class device;
 
-/// Owning memory block; freed on destruction. Move-only.
+/// An owned memory block, freed on destruction. Move-only.
 class memory {
  public:
   using release_function = void (*)(void* context, void* data, std::size_t bytes) noexcept;
@@ -58,18 +58,18 @@ class memory {
   release_function release_ = nullptr;
 };
 
-/// A point in a stream. Refers to its latest recording.
+/// A point in a stream. Queries and waits refer to its latest recording.
 class event {
  public:
   virtual ~event() = default;
   event(const event&) = delete;
   event& operator=(const event&) = delete;
 
-  /// Whether the stream has passed the latest recording; true if there is none.
+  /// Returns true if the work before the latest recording is complete, or if there is no recording.
   /// @throws run_error once the device has failed
   virtual bool done() const = 0;
 
-  /// Returns when `done()`.
+  /// Waits until `done()`.
   /// @throws run_error naming the failed operation once the device has failed
   virtual void wait(wait_mode how) const = 0;
 
@@ -86,48 +86,48 @@ struct host_point {
 /// An event with a device time stamp.
 class timed_event : public event {
  public:
-  /// Device time from `earlier` to this event.
-  /// @pre both were recorded on the same device and have passed
+  /// Returns the device time from `earlier` to this event.
+  /// @pre both were recorded on the same device and are complete
   virtual nanoseconds since(const timed_event& earlier) const = 0;
 
-  /// The time stamp on the host's clock.
+  /// Returns the time stamp on the host's clock.
   virtual host_point on_host_clock() const = 0;
 
-  /// Time that the device spent on operations enqueued between `earlier` and this event in their
-  /// stream; excludes work of other streams. Empty unless `device_properties::reports_busy_time`.
+  /// Returns the time that the device spent on operations enqueued between `earlier` and this event
+  /// in their stream. Excludes other streams. Empty unless `device_properties::reports_busy_time`.
   /// @pre both were recorded in one stream, or stamped in one stream by the same graph launch
   virtual std::optional<nanoseconds> busy_since(const timed_event& /*earlier*/) const {
     return std::nullopt;
   }
 };
 
-/// Host function called in stream order.
+/// A host function that the device calls in stream order.
 class host_function {
  public:
   virtual ~host_function() = default;
   host_function(const host_function&) = delete;
   host_function& operator=(const host_function&) = delete;
 
-  /// Shown in graph listings.
+  /// Returns the name in graph listings.
   virtual std::string_view name() const noexcept = 0;
 
-  /// Called from a thread of the device or one that waits for it; never concurrently. Must not call
-  /// the device.
+  /// Called from a thread of the device or a thread that waits for it, never concurrently with
+  /// another host function. Must not call the device.
   virtual void call() noexcept = 0;
 
  protected:
   host_function() = default;
 };
 
-/// Node of a captured graph.
+/// A node of a captured graph.
 struct graph_node {
   std::string name;                ///< operation or kernel
   std::string type;                ///< "operation", "copy", "fill", "call", "stamp", "empty"
   std::vector<std::size_t> after;  ///< indices of the nodes it depends on
 };
 
-/// Executable graph. Launches of one executable never overlap, so each frame in flight needs its
-/// own.
+/// An executable graph. Launches of one executable never overlap, so each frame in flight needs an
+/// executable of its own.
 class graph_exec {
  public:
   virtual ~graph_exec() = default;
@@ -138,14 +138,14 @@ class graph_exec {
   graph_exec() = default;
 };
 
-/// Captured graph: can be listed and instantiated, not launched.
+/// A captured graph. It can be listed and instantiated, but not launched.
 class graph {
  public:
   virtual ~graph() = default;
   graph(const graph&) = delete;
   graph& operator=(const graph&) = delete;
 
-  /// Nodes in topological order.
+  /// Returns the nodes in topological order.
   virtual std::vector<graph_node> nodes() const = 0;
   virtual std::unique_ptr<graph_exec> instantiate() const = 0;
 
@@ -153,9 +153,9 @@ class graph {
   graph() = default;
 };
 
-/// In-order queue of asynchronous device operations. One stream must not be used by two threads
-/// concurrently; different streams may. During a capture, the same calls add graph nodes instead.
-/// Outside a capture no call allocates.
+/// An in-order queue of asynchronous device operations. Two threads must not use the same stream
+/// concurrently, but may use different streams. During a capture, the same calls add graph nodes
+/// instead. Outside a capture no call allocates.
 class stream {
  public:
   virtual ~stream() = default;
@@ -165,35 +165,34 @@ class stream {
   virtual const std::string& name() const noexcept = 0;
 
   /// Copies between device and pinned memory in any direction. Both blocks must outlive the copy.
-  /// Outside a capture one of them may be pageable memory; the call may then block.
+  /// Outside a capture one of the blocks may be pageable memory; the call may then block.
   virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
 
   /// Sets every byte.
   virtual void fill(void* to, std::byte value, std::size_t bytes) = 0;
 
-  /// Records `e`: it passes when all earlier work in this stream is complete. In a capture, a
-  /// `wait` of another stream for `e` makes that stream join; the event gets no time stamp.
+  /// Records `e`, which is complete when all earlier work in this stream is. In a capture, `e` gets
+  /// no time stamp, and a `wait` of another stream for `e` makes that stream join the capture.
   virtual void record(event& e) = 0;
 
-  /// Makes later work in this stream wait for the latest recording of `e`. No effect if there is
-  /// none.
+  /// Makes later work in this stream wait for the latest recording of `e`, if there is one.
   virtual void wait(const event& e) = 0;
 
   /// Calls `f` when all earlier work in this stream is complete. Later work in this stream waits
-  /// until it returns; other streams continue. `f` must outlive the call and graphs that captured
+  /// until `f` returns; other streams continue. `f` must outlive the call and graphs that captured
   /// it.
   virtual void call(host_function& f) = 0;
 
-  /// Like `record`, but during capture it adds a node that stamps the event at each graph launch.
-  /// The time stamp is available once a launch is complete. The event must outlive the executable
-  /// and cannot be waited for: record another event for that.
+  /// Same as `record`, but in a capture it adds a node that stamps the event at each graph launch.
+  /// The time stamp is available once a launch is complete. The event must outlive the executable.
+  /// Streams cannot wait for it; record another event for that.
   virtual void stamp(timed_event& e) = 0;
 
   /// Launches a graph in this stream.
   /// @throws run_error during a capture
   virtual void launch(graph_exec& g) = 0;
 
-  /// Native handle: a cudaStream_t on `cuda`, null on other backends.
+  /// Returns the native handle: a cudaStream_t on `cuda`, null on other backends.
   virtual void* native() const noexcept { return nullptr; }
 
  protected:
@@ -205,27 +204,27 @@ struct device_properties {
   std::string backend;                        ///< "host", "cuda" or "model"
   std::string name;                           ///< the vendor's name
   std::optional<std::uint64_t> memory_bytes;  ///< device memory; empty if unknown
-  int compute_threads = 0;                    ///< of `host`; 0 on other backends
+  int compute_threads = 0;                    ///< threads of the `host` device; 0 on other backends
   int priority_levels = 1;                    ///< distinct levels among high, normal and low
   bool one_at_a_time = false;                 ///< operations of all streams execute one at a time
   bool reports_busy_time = false;             ///< timed events support `busy_since`
-  /// CPUs for host threads that compute, so that the device keeps its own; empty: any. Not part of
-  /// results.
+  /// CPUs for host threads that compute, so that the device keeps its own CPUs. Empty if all may be
+  /// used. Not part of results.
   cpu_set host_cpus;
-  /// Further facts for reports (versions, compute capability), as name and value.
+  /// More properties for reports (versions, compute capability), as name and value.
   std::vector<std::pair<std::string, std::string>> details;
   nanoseconds warm_up = 0;  ///< time under load before measurements
 };
 
-/// Snapshot of a device. Empty values are unknown.
+/// A snapshot of a device. Empty values are unknown.
 struct device_state {
   std::optional<double> clock = {};         ///< core clock in MHz
-  std::optional<double> memory_clock = {};  ///< in MHz
+  std::optional<double> memory_clock = {};  ///< memory clock in MHz
   std::vector<std::string> slowed_by = {};  ///< reasons for reduced clocks: "the power limit"
-  std::optional<int> other_processes = {};  ///< with work on the device
+  std::optional<int> other_processes = {};  ///< number of other processes with work on it
 };
 
-/// Name of the compute threads of the `host` device.
+/// The name of the compute threads of the `host` device.
 inline constexpr const char* device_thread_name = "host device";
 
 /// Memory in use in bytes, and the number of allocations.
@@ -234,34 +233,34 @@ struct memory_usage {
   std::size_t device_peak_bytes = 0;
   std::size_t pinned_bytes = 0;
   std::size_t pinned_peak_bytes = 0;
-  std::uint64_t allocations = 0;  ///< device and pinned, since the device was opened
+  std::uint64_t allocations = 0;  ///< number of both kinds since the device was opened
 };
 
-/// Relation of a device's clock to the host's.
+/// How a device's clock relates to the host's clock.
 struct clock_check {
   nanoseconds at = 0;     ///< host time of the check
   nanoseconds error = 0;  ///< maximum error of later device stamps on the host's clock
-  nanoseconds drift = 0;  ///< delay that device stamps accumulated since the previous check
-  /// Maximum rounding error, in addition to `error`, of stamps since the previous check after drift
-  /// correction. It grows with the time between checks if long times have a coarser resolution.
+  nanoseconds drift = 0;  ///< how much too late device stamps have become since the previous check
+  /// Maximum rounding error, in addition to `error`, of drift-corrected stamps since the previous
+  /// check. It grows with the time between checks if long times have a coarser resolution.
   nanoseconds rounding = 0;
 };
 
 /// An executed operation.
 struct operation_time {
-  std::string name;  ///< the kernel's name in the vendor's tools, or the operation's
+  std::string name;  ///< the kernel's name in the vendor's tools, or the operation's name
   nanoseconds duration = 0;
 };
 
-/// Records each executed operation during its lifetime. Graphs instantiated earlier may be missing
-/// and should not be launched. Slows the device down.
+/// Records each operation that is executed during this object's lifetime. Slows the device down. Do
+/// not launch graphs that were instantiated earlier: their operations may be missing.
 class operation_trace {
  public:
   virtual ~operation_trace() = default;
   operation_trace(const operation_trace&) = delete;
   operation_trace& operator=(const operation_trace&) = delete;
 
-  /// Operations since the previous call or the start of the trace, ordered by start time.
+  /// Returns operations since the previous call or the start of the trace, ordered by start time.
   /// @pre the device is idle
   virtual std::vector<operation_time> take() = 0;
 
@@ -272,10 +271,10 @@ class operation_trace {
 /// A GPU or a set of CPU threads that executes stages. Must outlive all objects it creates.
 ///
 /// Members of `device`, and `event::done` and `event::wait`, are thread-safe, so that several
-/// pipelines can run concurrently. Three properties are shared by all threads: `synchronize` waits
-/// for the work of all threads and throws during any capture; `check_clock` reports error and drift
-/// since the last check by any thread; host functions run one at a time. Prepare a pipeline, which
-/// captures, allocates and synchronizes, while no other one runs.
+/// pipelines can run concurrently. Some effects reach all threads. `synchronize` waits for the work
+/// of all threads and throws during any capture. `check_clock` reports error and drift since the
+/// last check by any thread. Host functions run one at a time. Preparing a pipeline captures,
+/// allocates and synchronizes, so do it while no other pipeline runs.
 class device {
  public:
   virtual ~device() = default;
@@ -294,10 +293,10 @@ class device {
   virtual memory_usage usage() const noexcept = 0;
 
   virtual std::unique_ptr<stream> make_stream(std::string name, priority level) = 0;
-  /// Optimizes the event for waits by `how`. `block` on an event made for another mode may poll.
+  /// Makes an event for waits by `how`. A wait by `block` for an event of another mode may poll.
   virtual std::unique_ptr<event> make_event(std::string name, wait_mode how = wait_mode::block) = 0;
 
-  /// Waiting for a timed event in mode `block` may poll.
+  /// Makes a timed event. A wait for it by `block` may poll.
   virtual std::unique_ptr<timed_event> make_timed_event(std::string name) = 0;
 
   /// Captures the operations that `body` enqueues on `origin` and on streams that join. `origin`
@@ -315,12 +314,12 @@ class device {
   /// @throws run_error if a trace exists already or the required library is missing
   virtual std::unique_ptr<operation_trace> trace_operations() = 0;
 
-  // Annotations for the vendor's profilers; almost free without one.
+  // Annotations for the vendor's profilers. They cost almost nothing if no profiler runs.
 
-  /// Whether ranges are supported.
+  /// Returns true if ranges are supported.
   virtual bool shows_ranges() const noexcept { return false; }
 
-  /// Opens and closes a named range on the calling thread's timeline; ranges nest. Any thread may
+  /// Opens and closes a named range on the calling thread's timeline. Ranges nest. Any thread may
   /// call these, also within a host function.
   virtual void begin_range(const char* /*name*/) noexcept {}
   virtual void end_range() noexcept {}
@@ -328,8 +327,8 @@ class device {
   /// Starts and stops a profiler's collection around the measured frames.
   virtual void profile(bool /*on*/) noexcept {}
 
-  /// Current state; empty if the device has none. May take a millisecond: do not call it while
-  /// frames run.
+  /// Returns the current state; empty if the device reports none. May take a millisecond, so do not
+  /// call it while frames run.
   virtual std::optional<device_state> state() noexcept { return std::nullopt; }
 
  protected:

@@ -16,13 +16,13 @@
 namespace graphline {
 namespace {
 
-/// A device of a backend.
+/// A device of a backend, by its index.
 struct choice {
   const backend* of;
   int index;
 };
 
-/// Device names of all builds.
+/// Returns the names that a request may give, in any build.
 const std::vector<std::string>& known_names() {
   static const std::vector<std::string> names = {"auto", "host", "cuda"};
   return names;

@@ -8,16 +8,16 @@
 
 namespace graphline {
 
-/// Requested device: "host", "cuda", "cuda:1", or "auto" for a GPU if present and else `host`.
+/// A requested device: "host", "cuda", "cuda:1", or "auto" for a GPU if there is one, else `host`.
 struct device_request {
   std::string name = "auto";
-  int host_threads = 0;  ///< compute threads of `host`; 0: half the cores, at least one
+  int host_threads = 0;  ///< compute threads of `host`; 0 for half the cores, at least one
 };
 
 /// A backend of this build.
 struct backend {
   std::string name;
-  /// Devices of this machine; if there are none, sets `reason`.
+  /// Lists the devices of this machine. If there are none, sets `reason`.
   std::vector<device_properties> (*list)(std::string& reason);
   std::unique_ptr<device> (*open)(int index, const device_request& request);
 };
@@ -29,12 +29,12 @@ class device_list {
 
   const std::vector<backend>& backends() const noexcept { return backends_; }
 
-  /// Name of the backend that a request resolves to.
+  /// Returns the name of the backend that a request resolves to.
   /// @throws input_error for an unknown name
   /// @throws no_device_error listing the devices found, if the requested one is not available
   std::string resolve(const device_request& request) const;
 
-  /// Opens the device that a request resolves to. Throws as `resolve`.
+  /// Opens the device that a request resolves to. Throws like `resolve`.
   std::unique_ptr<device> open(const device_request& request) const;
 
  private:

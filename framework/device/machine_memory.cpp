@@ -13,7 +13,7 @@
 namespace graphline {
 namespace {
 
-/// Places blocks of at least a huge page on huge pages, if available, to avoid TLB misses.
+/// Allocates a block. Large blocks get huge pages, if available, to avoid TLB misses.
 void* allocate_block(std::size_t bytes) {
   constexpr std::size_t huge_page = std::size_t{2} << 20;
   constexpr std::size_t line = 256;
@@ -24,7 +24,7 @@ void* allocate_block(std::size_t bytes) {
   void* data = nullptr;
   if (::posix_memalign(&data, alignment, rounded) != 0) return nullptr;
 #ifdef MADV_HUGEPAGE
-  // Excludes the last, partial huge page, which would take more memory than requested.
+  // The last, partial huge page is excluded because it would take more memory than requested.
   if (whole > 0) ::madvise(data, whole, MADV_HUGEPAGE);
 #endif
   return data;
@@ -39,7 +39,7 @@ void release_block(void* from, void* data, std::size_t bytes) noexcept {
 
 memory machine_memory::allocate(memory_account& to, std::size_t bytes, const char* kind) {
   if (bytes == 0) return {};
-  // Checked first, because Linux overcommits and would kill the program later.
+  // Check first, because Linux overcommits and would kill the program later.
   const auto available = available_memory();
   void* data = nullptr;
   if (bytes <= available.value_or(bytes)) {
@@ -52,8 +52,8 @@ memory machine_memory::allocate(memory_account& to, std::size_t bytes, const cha
         format_bytes(bytes), kind, on_,
         available ? fmt::format(": {} is available", format_bytes(*available)) : ""));
   }
-  // Floats read as NaN, which exposes uninitialized reads. The write also faults all pages in
-  // before anything is timed.
+  // Floats read as NaN, which exposes uninitialized reads. The write also makes the system provide
+  // all pages before anything is timed.
   constexpr unsigned char unwritten = 0xff;
   std::memset(data, unwritten, bytes);
 

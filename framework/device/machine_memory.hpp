@@ -8,7 +8,7 @@
 namespace graphline {
 
 /// Allocates host memory for devices without memory of their own. Counts device and pinned memory
-/// separately. Messages name the backend `on`.
+/// separately. `on` is the backend's name in messages.
 class machine_memory {
  public:
   explicit machine_memory(const char* on) noexcept : on_(on) {}

@@ -11,7 +11,7 @@
 
 namespace graphline {
 
-/// Operation trace of a device implemented in software.
+/// The operation trace of a device that is implemented in software.
 class operation_log {
  public:
   /// Starts a trace.
@@ -20,7 +20,7 @@ class operation_log {
 
   bool is_on() const noexcept { return on_.load(std::memory_order_relaxed); }
 
-  /// Appends an operation. Call it in order of start times while `is_on()`.
+  /// Appends an operation. Call it in order of start times, while `is_on()`.
   void note(std::string name, nanoseconds duration);
 
  private:

@@ -64,7 +64,7 @@ const std::vector<setting<experiment_settings>>& all_experiment_settings() {
   return table;
 }
 
-/// Keys that cannot be combined with `together`: members have their own, or nothing varies.
+/// Keys that cannot be combined with `together`, because each member has its own or nothing varies.
 constexpr const char* not_with_together[] = {"pipeline", "params",         "run",
                                              "frames",   "warmup",         "vary",
                                              "baseline", "configurations", "exclude"};
@@ -75,14 +75,14 @@ constexpr const char* not_with_configurations[] = {"vary", "exclude"};
 /// Run settings that are also allowed at the top of an experiment on one pipeline.
 constexpr const char* keys_at_top[] = {"frames", "warmup"};
 
-/// The member with this key, or null.
+/// Returns the member with this key, or null.
 const node::member* find_member(const node& mapping, std::string_view key) {
   const auto found = std::ranges::find_if(mapping.members(),
                                           [&](const node::member& m) { return m.key.text == key; });
   return found == mapping.members().end() ? nullptr : &*found;
 }
 
-/// Reports each of `keys`, which cannot be combined with the key `owner`.
+/// Reports each key of `keys` that is present, because it cannot be combined with the key `owner`.
 void refuse_beside(const node& root, std::string_view owner, std::span<const char* const> keys,
                    diagnostics& out) {
   for (const char* key : keys) {
@@ -118,7 +118,7 @@ named read_pipeline_path(const node& of, const std::vector<parameter>& keys, con
   return {value->text(), value->where()};
 }
 
-/// Reads `run:` and the settings beside it.
+/// Reads `run:` and the run settings at the top of the file.
 std::vector<assignment> read_common_run(const node& root, diagnostics& out) {
   std::vector<assignment> list;
   if (const node* n = root.find("run")) list = read_run_assignments(*n, out);
@@ -148,7 +148,7 @@ void read_one_pipeline(const node& root, experiment_spec& spec, diagnostics& out
     return;
   }
   if (vary == nullptr) {
-    // Reported as an unknown key.
+    // A misspelled `vary` is reported as an unknown key.
     if (member_meant(root, "vary", names_of(experiment_keys())) != nullptr) return;
     out.error({spec.source},
               "there is nothing to compare: 'vary' or 'configurations' is missing, such as "
@@ -159,7 +159,7 @@ void read_one_pipeline(const node& root, experiment_spec& spec, diagnostics& out
   spec.configurations = read_grid(*vary, baseline, root.find("exclude"), out);
 }
 
-/// The given name, else the stem of the pipeline's file; empty after an error.
+/// Returns the given name, else the stem of the pipeline's file; empty after an error.
 named read_member_name(const node& item, const named& pipeline, diagnostics& out) {
   const node* given = item.find("name");
   if (given == nullptr && pipeline.text.empty()) return pipeline;
@@ -236,7 +236,7 @@ const std::vector<parameter>& experiment_keys() {
         structure_key("run", "mapping of settings", "Settings of all configurations.")};
     for (const char* key : keys_at_top) {
       list.push_back(*find_parameter(run_keys(), key));
-      list.back().default_value.reset();  // as in the pipeline's file
+      list.back().default_value.reset();  // by default the value in the pipeline's file
     }
     list.insert(
         list.end(),

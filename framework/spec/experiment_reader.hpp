@@ -11,21 +11,21 @@
 
 namespace graphline {
 
-/// Top-level keys of an experiment file, in addition to user keys that begin with "x-".
+/// Returns the top-level keys of an experiment file. Users may add keys that begin with "x-".
 const std::vector<parameter>& experiment_keys();
 
-/// Keys of a member of `together:`.
+/// Returns the keys of a member of `together:`.
 const std::vector<parameter>& member_keys();
 
-/// Reads an experiment file, expands the grid of `vary:` and resolves each configuration's
-/// reference. Reports all errors of the file itself; the planner checks varied keys and values
+/// Reads an experiment file, expands the grid of `vary:` and finds the reference of each
+/// configuration. Reports all errors of the file itself; the planner checks varied keys and values
 /// against the pipeline.
 experiment_spec read_experiment(std::shared_ptr<const source_text> source, diagnostics& out);
 
-/// Keys of `experiment_settings`.
+/// Returns the keys of `experiment_settings`.
 const std::vector<parameter>& experiment_setting_keys();
 
-/// Reads these keys of an experiment file and ignores others.
+/// Reads the keys of `experiment_settings` in an experiment file and ignores other keys.
 experiment_settings read_experiment_settings(const node& root, diagnostics& out);
 
 }  // namespace graphline

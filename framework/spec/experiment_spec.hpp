@@ -14,16 +14,16 @@
 
 namespace graphline {
 
-/// Settings of the execution and evaluation of an experiment.
+/// Settings for executing and evaluating an experiment.
 struct experiment_settings {
-  std::int64_t trials = 10;               ///< maximum per configuration
-  std::optional<nanoseconds> time_limit;  ///< no block of trials begins after it
-  /// Stop when the half-width of each interval of p50 ratios is at most this.
+  std::int64_t trials = 10;               ///< maximum number per configuration
+  std::optional<nanoseconds> time_limit;  ///< no block of trials begins after this time
+  /// If set, stop when the half-width of each interval of p50 ratios is at most this.
   std::optional<double> narrow_to;
   double margin = 0.01;          ///< a ratio within 1 +- margin counts as equal
   double tail = 0.95;            ///< percentile compared in addition to p50
-  std::uint64_t seed = 1;        ///< of the random order
-  bool repeat_affected = false;  ///< repeat blocks disturbed by machine noise
+  std::uint64_t seed = 1;        ///< seed of the random order
+  bool repeat_affected = false;  ///< repeat blocks that machine noise has disturbed
 };
 
 /// A setting of the `run:` section or a parameter of the pipeline, with its value.
@@ -32,23 +32,23 @@ struct assignment {
   node value;
 };
 
-/// A declared configuration: its assignments in addition to the common ones.
+/// A declared configuration: its assignments in addition to those of all configurations.
 struct configuration_spec {
-  named name;  ///< given, or formed from the assignments: "timing=sync in_flight=2"
+  named name;  ///< given in the file, or formed from the assignments: "timing=sync in_flight=2"
   std::vector<assignment> assignments;
-  std::size_t reference = 0;  ///< index of the configuration it is compared with
+  std::size_t reference = 0;  ///< index of the configuration to compare it with
 };
 
-/// One of several pipelines that run concurrently.
+/// One of several pipelines that run at the same time.
 struct member_spec {
   named name;
   named pipeline;                               ///< path as written
-  std::optional<graphline::priority> priority;  ///< of all its streams; unset: as in its file
+  std::optional<graphline::priority> priority;  ///< of all its streams; if unset, as in its file
   std::vector<assignment> run;                  ///< settings, including `frames` and `warmup`
   std::vector<assignment> params;
 };
 
-/// A declared experiment: one pipeline with configurations, or several concurrent pipelines.
+/// A declared experiment: one pipeline with configurations, or several pipelines at the same time.
 struct experiment_spec {
   named name;
   std::string description;
@@ -56,9 +56,9 @@ struct experiment_spec {
   named pipeline;                  ///< path as written; empty with `together`
   std::vector<assignment> run;     ///< settings of all configurations, including `frames`
   std::vector<assignment> params;  ///< parameters of all configurations
-  std::vector<configuration_spec> configurations;  ///< at least one, unless `together`
-  bool varied = false;                             ///< the configurations come from `vary:`
-  std::vector<member_spec> together;               ///< empty, or at least two
+  std::vector<configuration_spec> configurations;  ///< at least one if `together` is empty
+  bool varied = false;                             ///< true if `vary:` gave the configurations
+  std::vector<member_spec> together;               ///< either empty or at least two
   experiment_settings how;
   std::shared_ptr<const source_text> source;
 };

@@ -14,7 +14,7 @@
 
 namespace graphline {
 
-/// A key that takes the words of an enumeration.
+/// Returns a key that takes the words of an enumeration.
 template <class T>
 parameter word_key(std::string name, std::string help, std::optional<T> initial = {}) {
   parameter key{.name = std::move(name), .type = parameter_type::choice, .help = std::move(help)};
@@ -23,7 +23,7 @@ parameter word_key(std::string name, std::string help, std::optional<T> initial 
   return key;
 }
 
-/// A key whose reader parses its value. `structure`: see `parameter`.
+/// Returns a key whose reader parses its value. `structure`: see `parameter`.
 inline parameter structure_key(std::string name, std::string structure, std::string help) {
   return {.name = std::move(name),
           .type = parameter_type::tree,
@@ -43,8 +43,8 @@ struct setting {
   std::function<void(Struct&, const arguments::value&)> store;
 };
 
-/// The setting of a member. Enumerations, booleans and integers imply the key's type, choices and
-/// default (the member's initial value).
+/// Returns the setting of a member. For enumerations, booleans and integers, the member gives the
+/// key's type, choices and default (its initial value).
 template <class Struct, class Member>
 setting<Struct> setting_of(Member Struct::*member, parameter key) {
   const Member initial = Struct{}.*member;
@@ -64,14 +64,14 @@ setting<Struct> setting_of(Member Struct::*member, parameter key) {
     return {std::move(key), [member](Struct& to, const arguments::value& v) {
               to.*member = static_cast<Member>(std::get<std::int64_t>(v));
             }};
-  } else {  // optional: unset by default, of the key's type
+  } else {  // an optional member: no default, and the type of `key`
     return {std::move(key), [member](Struct& to, const arguments::value& v) {
               to.*member = std::get<typename Member::value_type>(v);
             }};
   }
 }
 
-/// Keys of a table of settings.
+/// Returns the keys of a table of settings.
 template <class Struct>
 std::vector<parameter> keys_of(const std::vector<setting<Struct>>& table) {
   std::vector<parameter> keys;

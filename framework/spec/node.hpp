@@ -9,7 +9,7 @@
 
 namespace graphline {
 
-/// A word of user input with its place.
+/// A word of user input and its place.
 struct named {
   std::string text;
   graphline::place place = {};
@@ -17,15 +17,15 @@ struct named {
   bool operator==(const named&) const = default;
 };
 
-/// An unchecked value: null, scalar, sequence or mapping, with its place. Read from YAML or built
-/// in C++.
+/// An unchecked value (null, scalar, sequence or mapping) and its place. Read from YAML or built in
+/// C++.
 class node {
  public:
   enum class form { null, scalar, sequence, mapping };
   struct member;
 
   node() = default;
-  /// Scalars with their YAML text.
+  /// Makes a scalar with its YAML text.
   node(const char* text);
   node(std::string text);
   node(int value);
@@ -33,7 +33,7 @@ class node {
   node(double value);
   node(bool value);
 
-  /// A scalar from a file. `quoted` scalars are always text.
+  /// Makes a scalar from a file. `quoted` scalars are always text.
   static node scalar(std::string text, bool quoted, place where);
   static node null(place where);
   static node sequence(std::vector<node> items, place where = {});
@@ -51,16 +51,16 @@ class node {
   const std::vector<node>& items() const noexcept { return items_; }        ///< of a sequence
   const std::vector<member>& members() const noexcept { return members_; }  ///< of a mapping
 
-  /// The value of a mapping's key, or null.
+  /// Returns the value of a mapping's key, or null.
   const node* find(std::string_view key) const noexcept;
 
-  /// Text for messages: "nothing", "'abc'", "a list", "a mapping".
+  /// Returns a text for messages: "nothing", "'abc'", "a list", "a mapping".
   std::string describe() const;
 
-  /// The value as one line of YAML: "[1, 2]", "{cuda: 32, host: 1}". Scalars are not quoted.
+  /// Returns the value, unquoted, as one line of YAML: "[1, 2]", "{cuda: 32, host: 1}".
   std::string in_one_line() const;
 
-  /// Whether the same was written at the same place.
+  /// Returns true if the same value was written at the same place.
   bool operator==(const node&) const;
 
  private:
@@ -72,7 +72,7 @@ class node {
   graphline::place where_;
 };
 
-/// A key of a mapping with its value.
+/// A key of a mapping and its value.
 struct node::member {
   named key;
   node value;

@@ -14,14 +14,14 @@ class node_budget {
   static constexpr std::size_t most_values = 100'000;
   static constexpr std::size_t most_text = std::size_t{32} << 20;  ///< bytes of scalars
 
-  /// Counts a value with `text_bytes` of text. False beyond the budget.
+  /// Counts a value with `text_bytes` of text. Returns false if the budget is exceeded.
   bool take(std::size_t text_bytes) noexcept {
     ++values_;
     text_ += text_bytes;
     return values_ <= most_values && text_ <= most_text;
   }
 
-  /// Counts a value and all values within it. False beyond the budget.
+  /// Counts a value and all values within it. Returns false if the budget is exceeded.
   bool take_all(const node& n) noexcept;
 
  private:
@@ -29,7 +29,7 @@ class node_budget {
   std::size_t text_ = 0;
 };
 
-/// Message for a file beyond the budget. `repeating`: "aliases" or "parameters".
+/// Returns the message for a file beyond the budget. `repeating` is "aliases" or "parameters".
 std::string beyond_budget(std::string_view repeating);
 
 }  // namespace graphline

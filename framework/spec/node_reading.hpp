@@ -19,25 +19,25 @@
 
 namespace graphline {
 
-/// Whether `text` is a valid name of a pipeline, stage, tensor or parameter: letters (of any
-/// script), digits, "_", "-" and ".", at most 100 bytes, and not "." or "..", since names become
-/// file names.
+/// Returns true if `text` is a valid name of a pipeline, stage, tensor or parameter. A name has at
+/// most 100 bytes of letters (of any script), digits, "_", "-" and ".". It is not "." or "..",
+/// because names become file names.
 bool is_name(std::string_view text) noexcept;
 
-/// Reports an invalid name of `what` ("a stage"). Returns `is_name`.
+/// Reports an invalid name of `what` ("a stage"). Returns true if the name is valid.
 bool check_name(const named& name, std::string_view what, diagnostics& out);
 
-/// Reports an invalid label of `what`: empty, with control characters, or over 100 bytes. Labels
-/// name configurations and members of an experiment and are only displayed. Returns whether it is
-/// valid.
+/// Reports an invalid label of `what`, which is empty, contains control characters or exceeds 100
+/// bytes. Labels name configurations and members of an experiment and are only displayed. Returns
+/// true if the label is valid.
 bool check_label(const named& name, std::string_view what, diagnostics& out);
 
-/// Reads a key's text and checks it as the name of `what`. Empty after an error.
+/// Reads a key's text and checks it with `check` as the name of `what`. Empty after an error.
 named read_name(const node& value, std::string_view key, std::string_view what,
                 bool (*check)(const named&, std::string_view, diagnostics&), diagnostics& out);
 
-/// Reports each name of `list` that an earlier entry has. `what` names the entries: "member".
-/// Ignores empty names, which could not be read.
+/// Reports each name that an earlier entry of `list` also has. `what` names the entries: "member".
+/// Ignores empty names, which come from entries that could not be read.
 template <class Named>
 void check_distinct(const std::vector<Named>& list, std::string_view what, diagnostics& out) {
   std::unordered_map<std::string_view, const place*> first;
@@ -52,21 +52,21 @@ void check_distinct(const std::vector<Named>& list, std::string_view what, diagn
   }
 }
 
-/// The parameter that a scalar refers to: "batch" for an unquoted $batch; empty if none.
+/// Returns the parameter that a scalar refers to, "batch" for an unquoted $batch; empty if none.
 std::optional<std::string_view> parameter_reference(const node& n) noexcept;
 
-/// True for a parameter reference that could not be substituted. That error was reported already,
-/// so readers report no follow-on errors.
+/// Returns true for a parameter reference that could not be substituted. This error was reported
+/// already, so readers report no follow-on errors.
 bool is_unresolved(const node& n) noexcept;
 
-/// Whether the value or anything in it is unresolved.
+/// Returns true if the value or a value in it is unresolved.
 bool holds_unresolved(const node& n) noexcept;
 
 /// Reports "'WHAT' must be EXPECTED, found ..." at the node's place, unless it `is_unresolved`.
 void report_mismatch(const node& n, std::string_view what, std::string_view expected,
                      diagnostics& out);
 
-// Typed readers. On error they report "'WHAT' must be a whole number, found 'abc'" at the node's
+// Typed readers. On an error they report "'WHAT' must be a whole number, found 'abc'" at the node's
 // place and return empty.
 
 std::optional<std::int64_t> read_integer(const node& n, std::string_view what, diagnostics& out);
@@ -74,30 +74,30 @@ std::optional<double> read_number(const node& n, std::string_view what, diagnost
 std::optional<bool> read_boolean(const node& n, std::string_view what, diagnostics& out);
 std::optional<std::string> read_text(const node& n, std::string_view what, diagnostics& out);
 
-/// A duration with its unit, such as 20ms.
+/// Reads a duration with its unit, such as 20ms.
 std::optional<nanoseconds> read_duration(const node& n, std::string_view what, diagnostics& out);
 
-/// A percentage between 0 and 100, exclusive, as a fraction: 0.01 for 1%.
+/// Reads a percentage above 0 and below 100 as a fraction, 0.01 for 1%.
 std::optional<double> read_percent(const node& n, std::string_view what, diagnostics& out);
 
-/// A list of whole numbers; a single number is a list of one.
+/// Reads a list of whole numbers; a single number is a list of one.
 std::optional<std::vector<std::int64_t>> read_integers(const node& n, std::string_view what,
                                                        diagnostics& out);
 std::optional<std::vector<double>> read_numbers(const node& n, std::string_view what,
                                                 diagnostics& out);
 
-/// A list of extents, each at least 1, with at most 2^59 elements.
+/// Reads a list of extents, each at least 1, with at most 2^59 elements.
 std::optional<shape> read_shape(const node& n, std::string_view what, diagnostics& out);
 std::optional<dtype> read_dtype(const node& n, std::string_view what, diagnostics& out);
 
-/// One name or a list of names.
+/// Reads one name or a list of names.
 std::vector<named> read_names(const node& n, std::string_view what, diagnostics& out);
 
-/// One of `choices`; the error suggests the nearest.
+/// Reads one of `choices`. The error message suggests the nearest choice.
 std::optional<std::string> read_choice(const node& n, std::string_view what,
                                        const std::vector<std::string>& choices, diagnostics& out);
 
-/// The words of an enumeration, for messages.
+/// Returns the words of an enumeration, for messages.
 template <class T>
 std::vector<std::string> word_list() {
   std::vector<std::string> list;
@@ -105,42 +105,42 @@ std::vector<std::string> word_list() {
   return list;
 }
 
-/// One word of an enumeration of base/words.hpp.
+/// Reads one word of an enumeration of base/words.hpp.
 template <class T>
 std::optional<T> read_word(const node& n, std::string_view what, diagnostics& out) {
   const auto text = read_choice(n, what, word_list<T>(), out);
   return text ? from_word<T>(*text) : std::nullopt;
 }
 
-/// Reports a node that is not a mapping. Returns whether it is one.
+/// Reports a node that is not a mapping. Returns true if it is a mapping.
 bool check_mapping(const node& n, std::string_view what, diagnostics& out);
 
-/// A kind of file, and another kind that users may pass instead.
+/// A kind of file, and the other kind of file that users may pass by mistake.
 struct document_form {
   const char* what;             ///< "a pipeline"
   const char* keys;             ///< its required keys
-  const char* foreign_key;      ///< key that only the other kind has
+  const char* foreign_key;      ///< key that only the other kind contains
   const char* foreign;          ///< "an experiment"
   const char* foreign_command;  ///< command for the other kind: "compare"
 };
 
-/// Reads a document. Omits top-level keys that begin with "x-", which hold anchors. Null after an
-/// error, also if the document is of the other kind or a result.
+/// Reads a document. Omits top-level keys that begin with "x-", which are for anchors. Null after
+/// an error, also if the document is a result or of the other kind.
 node read_document(std::shared_ptr<const source_text> source, const document_form& form,
                    diagnostics& out);
 
-/// Reads the top-level key that names a document, "a pipeline" for example, with the keys `known`.
+/// Reads the top-level key that names a document, such as "a pipeline", with the keys `known`.
 named read_document_name(const node& root, const place& file, const std::string& key,
                          const std::string& what, const std::vector<std::string>& known,
                          diagnostics& out);
 
-/// The member with an unknown key that probably means the missing `key`: a synonym or a
-/// misspelling; null if there is none.
+/// Returns the member whose unknown key probably means the missing `key`, because it is a synonym
+/// or a misspelling; null if there is none.
 const node::member* member_meant(const node& mapping, const std::string& key,
                                  const std::vector<std::string>& known);
 
-/// Reports each key that is not in `known`, with the nearest known key, or all of them if none is
-/// near.
+/// Reports each key that is not in `known`. Suggests the nearest known key, or lists all known keys
+/// if none is near.
 void check_keys(const node& mapping, std::string_view what, const std::vector<std::string>& known,
                 diagnostics& out);
 

@@ -40,7 +40,7 @@ std::optional<value> read_path(const node& n, const parameter& p, const std::str
   return value(path.lexically_normal().string());
 }
 
-/// A number, a list of numbers, or one of the parameter's words.
+/// Reads a number, a list of numbers, or one of the parameter's words.
 std::optional<value> read_integers_or_word(const node& n, const parameter& p, diagnostics& out) {
   const bool is_word = !p.choices.empty() && n.is_scalar() && !is_unresolved(n) &&
                        n.text().find_first_of("0123456789") == std::string::npos;
@@ -81,13 +81,13 @@ std::optional<value> read_typed(const node& n, const parameter& p, const std::st
   throw std::logic_error(fmt::format("parameter '{}' has no type", p.name));
 }
 
-/// A bound or value of the parameter as text.
+/// Returns a bound or value of the parameter as text.
 std::string show(const parameter& p, double number) {
   return p.type == parameter_type::duration ? format_duration(number)
                                             : fmt::format("{:.15g}", number);
 }
 
-/// "1 to 64", ">= 0"; empty without bounds.
+/// Returns "1 to 64" or ">= 0"; empty without bounds.
 std::string range_of(const parameter& p) {
   if (p.minimum && p.maximum) {
     return fmt::format("{} to {}", show(p, *p.minimum), show(p, *p.maximum));
@@ -99,7 +99,7 @@ std::string range_of(const parameter& p) {
 bool in_range(const parameter& p, double number, const place& where, diagnostics& out) {
   const bool high_enough = !p.minimum || number >= *p.minimum;
   const bool low_enough = !p.maximum || number <= *p.maximum;
-  if (high_enough && low_enough) return true;  // false for NaN
+  if (high_enough && low_enough) return true;  // NaN is outside any bounds
   out.error(where, fmt::format("'{}' must be {}, found {}", p.name, range_of(p), show(p, number)));
   return false;
 }
@@ -181,7 +181,7 @@ arguments bind_arguments(const std::vector<parameter>& schema, const node& given
   arguments bound;
   bound.set_owner(owner_place);
 
-  // Null, as in a bare `- gelu`, is an empty mapping.
+  // Null, for example in `- gelu` without parameters, stands for an empty mapping.
   if (given.is_mapping()) {
     check_keys(given, owner, names_of(schema), out);
   } else if (!given.is_null()) {

@@ -15,14 +15,14 @@
 
 namespace graphline {
 
-/// Type of a parameter or key, and its C++ type in `arguments`.
+/// Type of a parameter or key, with its C++ type in `arguments`.
 enum class parameter_type {
   integer,   ///< std::int64_t
   number,    ///< double
   boolean,   ///< bool
   text,      ///< std::string
   choice,    ///< std::string, one of `choices`
-  path,      ///< std::string; relative to its file's folder, or to the working directory in options
+  path,      ///< std::string, relative to the file's folder or, in options, the working directory
   duration,  ///< nanoseconds, written with a unit: 20ms
   integers,  ///< std::vector<std::int64_t>; a single number is a list of one
   numbers,   ///< std::vector<double>; a single number is a list of one
@@ -32,7 +32,7 @@ enum class parameter_type {
   percent,   ///< double, written with a percent sign: 0.01 for 1%
 };
 
-/// Name of the type in `graphline stages` and messages: "whole number", "duration", ...
+/// Returns the name of the type in `graphline stages` and messages: "whole number", "duration", ...
 std::string_view to_string(parameter_type type) noexcept;
 
 /// A parameter of a stage kind, or a key of a mapping in a file.
@@ -40,27 +40,27 @@ struct parameter {
   std::string name;
   parameter_type type = parameter_type::integer;
   std::string help;                               ///< one sentence
-  std::optional<std::string> default_value = {};  ///< YAML text; unset: absent unless given
+  std::optional<std::string> default_value = {};  ///< YAML text; if unset, the key may be absent
   bool required = false;
   std::string unit = {};               ///< "px"; empty for none
-  std::optional<double> minimum = {};  ///< of a number, or of each number of a list
+  std::optional<double> minimum = {};  ///< bound of a number, or of each number of a list
   std::optional<double> maximum = {};
-  /// Words of a `choice`. For `integers`: words accepted instead, held as text.
+  /// Words of a `choice`. For `integers`, words accepted instead of numbers and stored as text.
   std::vector<std::string> choices = {};
-  /// The only backend on which it has an effect; empty: all.
+  /// The only backend on which it has an effect; empty if all.
   std::string only_on = {};
-  /// Structure of a `tree`, such as "list of stages", as `graphline schema` defines it; empty: any.
+  /// Structure of a `tree`, such as "list of stages", from `graphline schema`; empty if any.
   std::string structure = {};
 };
 
-/// Names of parameters, in order.
+/// Returns the names of parameters, in order.
 std::vector<std::string> names_of(const std::vector<parameter>& keys);
 
-/// The parameter with this name, or null.
+/// Returns the parameter with this name, or null.
 const parameter* find_parameter(const std::vector<parameter>& keys, std::string_view name);
 
-/// The type with its choices or range: "whole number >= 1", "high | normal | low", "number 0 to 1",
-/// "whole numbers >= 0 or same".
+/// Returns the type with its choices or range: "whole number >= 1", "high | normal | low", "number
+/// 0 to 1", "whole numbers >= 0 or same".
 std::string describe_type(const parameter& p);
 
 /// Checked, typed parameter values.
@@ -69,17 +69,17 @@ class arguments {
   using value = std::variant<std::int64_t, double, bool, std::string, std::vector<std::int64_t>,
                              std::vector<double>, graphline::shape, dtype, node>;
 
-  /// Whether the parameter was given or has a default.
+  /// Returns true if the parameter was given or has a default.
   bool has(std::string_view name) const noexcept;
 
-  /// Whether the parameter is present as text, such as a word instead of integers.
+  /// Returns true if the value is text, such as a word instead of integers.
   bool holds_text(std::string_view name) const noexcept;
 
-  // Each throws std::logic_error if the parameter is absent or of another type.
+  // Each throws std::logic_error if the parameter is absent or has another type.
   std::int64_t integer(std::string_view name) const { return get<std::int64_t>(name); }
   double number(std::string_view name) const { return get<double>(name); }
   bool boolean(std::string_view name) const { return get<bool>(name); }
-  /// For text, choice and path.
+  /// For parameters of type text, choice and path.
   const std::string& text(std::string_view name) const { return get<std::string>(name); }
   nanoseconds duration(std::string_view name) const { return get<nanoseconds>(name); }
   const std::vector<std::int64_t>& integers(std::string_view name) const {
@@ -94,13 +94,13 @@ class arguments {
   dtype element(std::string_view name) const { return get<dtype>(name); }
   const node& tree(std::string_view name) const { return get<node>(name); }
 
-  /// Place of the value; for a default, of the stage or layer.
+  /// Returns the place of the value. For a default, that is the place of the stage or layer.
   place where(std::string_view name) const;
 
-  /// Place of the stage or layer.
+  /// Returns the place of the stage or layer.
   const place& where() const noexcept { return owner_; }
 
-  /// Whether the same values were written at the same places.
+  /// Returns true if the same values were written at the same places.
   bool operator==(const arguments&) const = default;
 
   void set(std::string name, value v, place where);
@@ -126,13 +126,13 @@ class arguments {
 };
 
 /// Reads a value and checks its type and range. Empty after an error. Relative paths are joined to
-/// `directory`, except those of options.
+/// `directory` unless they come from options.
 std::optional<arguments::value> read_value(const parameter& p, const node& n,
                                            const std::string& directory, diagnostics& out);
 
 /// Reads the mapping `given` by `schema` and reports unknown keys, wrong types, missing required
 /// keys and values out of range. `owner` names the stage or layer in messages: "stage 'head'
-/// (network)". Invalid parameters are absent from the result or have their default. Paths: see
+/// (network)". In the result, invalid parameters are absent or have their default. For paths see
 /// `read_value`.
 /// @throws std::logic_error if a default violates its own parameter
 arguments bind_arguments(const std::vector<parameter>& schema, const node& given,

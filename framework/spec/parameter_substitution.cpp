@@ -14,7 +14,7 @@
 namespace graphline {
 namespace {
 
-/// Reports a value that is not a scalar or a (nested) list of scalars. Returns whether it is.
+/// Reports a value that is not a scalar or a (nested) list of scalars. Returns true if it is one.
 bool is_plain(const node& n, std::string_view name, diagnostics& out) {
   if (n.is_sequence()) {
     bool plain = true;
@@ -29,8 +29,8 @@ bool is_plain(const node& n, std::string_view name, diagnostics& out) {
   return false;
 }
 
-/// The value for `backend`: the node itself, or the backend's entry of a mapping. Null after an
-/// error.
+/// Returns the value for `backend`: the node itself, or the backend's entry of a mapping. Null
+/// after an error.
 node choose(const node& n, const named& name, const std::string& backend, diagnostics& out) {
   if (!n.is_mapping()) return is_plain(n, name.text, out) ? n : node();
   check_keys(n, "parameter " + quote(name.text), parameter_backends(), out);
@@ -42,7 +42,7 @@ node choose(const node& n, const named& name, const std::string& backend, diagno
   return node();
 }
 
-/// A copy of a value with all its nodes at one place.
+/// Returns a copy of a value with all its nodes at one place.
 node placed(const node& n, const place& where) {
   if (n.is_mapping()) return node::mapping(n.members(), where);
   if (!n.is_sequence()) return node::scalar(n.text(), n.quoted(), where);
@@ -51,7 +51,7 @@ node placed(const node& n, const place& where) {
   return node::sequence(std::move(items), where);
 }
 
-/// Parses an option, "--set side=3". Empty after an error.
+/// Parses an option such as "--set side=3". Empty after an error.
 std::optional<node::member> read_option(const std::string& name, const std::string& text,
                                         diagnostics& out) {
   const place at{std::make_shared<source_text>(fmt::format("--set {}={}", name, text), "")};
@@ -80,7 +80,7 @@ parameter_values::parameter_values(const node& section, const reading_options& o
     for (const node::member& declared : section.members()) {
       const auto& name = declared.key;
       if (!check_name(name, "a parameter", out)) continue;
-      // A value from elsewhere replaces those of all backends, so a missing one is no error.
+      // A value from elsewhere replaces that of every backend, so a missing backend is no error.
       const bool replaced = std::ranges::any_of(
           given, [&](const node::member& m) { return m.key.text == name.text; });
       values_.push_back(
@@ -130,7 +130,7 @@ node parameter_values::substitute(const node& n, diagnostics& out) {
   }
   if (parameter_reference(n)) return replaced(n, out);
   if (!refuse_part(n, out)) return n;
-  // A bare reference, so that readers report no follow-on errors.
+  // Returns only the reference, so that readers report no follow-on errors.
   return node::scalar(n.text().substr(0, n.text().find('/')), false, n.where());
 }
 

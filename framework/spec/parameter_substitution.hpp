@@ -11,28 +11,28 @@
 
 namespace graphline {
 
-/// Backends for which a parameter may have its own value: {cuda: 32, host: 1}.
+/// Returns the backends for which a parameter may have its own value: {cuda: 32, host: 1}.
 const std::vector<std::string>& parameter_backends();
 
-/// Values of a file's `params:` section for one backend, with the options applied; substitutes
+/// The values of a file's `params:` section for one backend, with the options applied. Substitutes
 /// `$name`.
 class parameter_values {
  public:
-  /// Reads the section: a mapping from names to a scalar, a list, or a mapping from backends to
-  /// either. `section` may be null.
+  /// Reads the section, a mapping from names. Each value is a scalar, a list, or a mapping from
+  /// backends to a scalar or a list. `section` may be null.
   parameter_values(const node& section, const reading_options& options, diagnostics& out);
 
   /// Replaces each unquoted `$name` in `n` by its value, which keeps its own place. Reports unknown
-  /// names and leaves them. Null, after one error, once all results exceed a `node_budget`.
+  /// names and leaves them. Returns null, after one error, once all results exceed a `node_budget`.
   node substitute(const node& n, diagnostics& out);
 
-  /// Whether the `node_budget` is exceeded: the file cannot be checked further.
+  /// Returns true if the `node_budget` is exceeded, so that the file cannot be checked further.
   bool exhausted() const noexcept { return exhausted_; }
 
   /// Warns of parameters that were never substituted.
   void report_unused(diagnostics& out) const;
 
-  /// Name and value of each, in declared order.
+  /// Returns name and value of each parameter, in declared order.
   std::vector<std::pair<std::string, std::string>> resolved() const;
 
  private:
@@ -42,8 +42,8 @@ class parameter_values {
     bool used = false;
   };
 
-  /// Reports `$name/...`, which begins like a parameter but would not be substituted. Returns
-  /// whether it did.
+  /// Reports `$name/...`, which begins like a parameter but would not be substituted. Returns true
+  /// after a report.
   bool refuse_part(const node& n, diagnostics& out);
   value* find(std::string_view name) noexcept;
   node replaced(const node& n, diagnostics& out);

@@ -18,8 +18,8 @@
 namespace graphline {
 namespace {
 
-/// Takes an input's type from the header of its NumPy file. Returns false after an error: the file
-/// is unreadable or contradicts the other keys.
+/// Takes an input's type from the header of its NumPy file. Reports an error and returns false if
+/// the file is unreadable or contradicts the other keys.
 bool take_type_of_file(const node& value, const arguments& given, input_spec& input,
                        diagnostics& out) {
   const std::size_t before = out.all().size();
@@ -57,8 +57,8 @@ bool take_type_of_file(const node& value, const arguments& given, input_spec& in
   return out.all().size() == before;
 }
 
-/// Reads the `inputs:` section. Keeps invalid inputs without a type, so that their readers report
-/// no follow-on errors.
+/// Reads the `inputs:` section. Keeps invalid inputs without a type, so that stages that read them
+/// report no follow-on errors.
 std::vector<input_spec> read_inputs(const node& section, const std::string& directory,
                                     diagnostics& out) {
   std::vector<input_spec> inputs;
@@ -71,7 +71,7 @@ std::vector<input_spec> read_inputs(const node& section, const std::string& dire
     const std::size_t before = out.all().size();
     const arguments given = bind_arguments(input_keys(), value, owner, name.place, directory, out);
     input.typed = out.all().size() == before && !holds_unresolved(value);
-    if (!given.has("dtype")) continue;  // not a mapping
+    if (!given.has("dtype")) continue;  // the input is not a mapping
     input.fill = from_word<fill>(given.text("fill")).value();
     if (given.has("on")) input.on = from_word<side>(given.text("on"));
     if (given.has("file")) {
@@ -86,8 +86,8 @@ std::vector<input_spec> read_inputs(const node& section, const std::string& dire
   return inputs;
 }
 
-/// Reads a required key of a stage. If it is missing: empty, at the stage's place; removes a
-/// misspelled key from the stage's parameters.
+/// Reads a required key of a stage. If it is missing, returns an empty text at the stage's place
+/// and removes a misspelled key from the stage's parameters.
 named read_required(const node& stage, const std::string& key, std::string_view owner,
                     std::vector<node::member>& parameters, diagnostics& out) {
   const node* value = stage.find(key);
@@ -109,7 +109,7 @@ named read_required(const node& stage, const std::string& key, std::string_view 
   return {text.value_or(""), value->where()};
 }
 
-/// Reads `reads` or `writes`: names, or a mapping from ports to names.
+/// Reads `reads` or `writes`, which are names, or a mapping from ports to names.
 void read_tensors(const node& stage, std::string_view key, std::vector<named>& names,
                   std::vector<named>& ports, diagnostics& out) {
   const node* value = stage.find(key);
@@ -130,7 +130,7 @@ void read_tensors(const node& stage, std::string_view key, std::vector<named>& n
 stage_spec read_stage(const node& item, diagnostics& out) {
   stage_spec stage;
   std::vector<node::member> parameters = item.members();
-  // Keeps `priority`: not every kind takes it, which the planner checks.
+  // Keeps `priority`, because not every kind takes it and the planner checks that.
   std::erase_if(parameters, [](const node::member& m) {
     return m.key.text != "priority" && find_parameter(stage_keys(), m.key.text) != nullptr;
   });
@@ -148,7 +148,7 @@ stage_spec read_stage(const node& item, diagnostics& out) {
   return stage;
 }
 
-/// Reads the `stages:` section. Keeps stages with an invalid name or kind.
+/// Reads the `stages:` section. Also keeps stages with an invalid name or kind.
 std::vector<stage_spec> read_stages(const node& section, diagnostics& out) {
   std::vector<stage_spec> stages;
   if (!section.is_sequence()) {
@@ -166,7 +166,7 @@ std::vector<stage_spec> read_stages(const node& section, diagnostics& out) {
   return stages;
 }
 
-/// The document without `params` and with every `$name` replaced.
+/// Returns the document without `params` and with every `$name` replaced.
 node resolve(const node& root, parameter_values& parameters, diagnostics& out) {
   std::vector<node::member> members;
   for (const auto& [key, value] : root.members()) {

@@ -14,7 +14,7 @@
 
 namespace graphline {
 
-/// Inputs of parameter substitution other than the file.
+/// What parameter substitution needs besides the file.
 struct reading_options {
   std::string backend = "host";  ///< selects the values of parameters that differ by backend
   std::vector<std::pair<std::string, std::string>> set = {};  ///< --set name=value, in order
@@ -22,17 +22,17 @@ struct reading_options {
   std::vector<node::member> values = {};
 };
 
-/// Top-level keys of a pipeline file, in addition to user keys that begin with "x-".
+/// Returns the top-level keys of a pipeline file. Users may add keys that begin with "x-".
 const std::vector<parameter>& pipeline_keys();
 
-/// Keys of an input.
+/// Returns the keys of an input.
 const std::vector<parameter>& input_keys();
 
-/// Keys of stages of all kinds.
+/// Returns the keys of stages of all kinds.
 const std::vector<parameter>& stage_keys();
 
-/// Reads a pipeline file and reports all errors. After errors the spec holds the valid parts, so
-/// that the planner can find further errors.
+/// Reads a pipeline file and reports all errors. After errors the spec contains the valid parts, so
+/// that the planner can find more errors.
 pipeline_spec read_pipeline(std::shared_ptr<const source_text> source,
                             const reading_options& options, diagnostics& out);
 

@@ -17,12 +17,12 @@
 
 namespace graphline {
 
-/// Limits of the arrival rate in frames per second: one per microsecond, one per 12 days. Sums of
-/// such periods still fit 64-bit nanoseconds.
+/// Limits of the arrival rate in frames per second: one frame per microsecond and one per 12 days.
+/// Sums of such periods still fit 64-bit nanoseconds.
 constexpr double highest_rate = 1e6;
 constexpr double lowest_rate = 1e-6;
 
-/// False for NaN.
+/// Returns true if `rate` is within the limits. False for NaN.
 constexpr bool can_be_kept(double rate) noexcept {
   return rate >= lowest_rate && rate <= highest_rate;
 }
@@ -33,18 +33,18 @@ struct settings {
   graph_mode graphs = graph_mode::stage;
   timing_method timing = timing_method::event;
   wait_mode wait = wait_mode::block;
-  bool priorities = true;               ///< off: every stream has the same priority
+  bool priorities = true;               ///< if false, every stream has the same priority
   std::int64_t in_flight = 1;           ///< maximum number of incomplete frames
-  std::int64_t workers = 0;             ///< threads for CPU stages under `overlap`; 0: one per core
+  std::int64_t workers = 0;             ///< CPU-stage threads under `overlap`; 0 for one per core
   std::int64_t frames = 45;             ///< measured frames
-  std::int64_t warmup = 5;              ///< frames before them that are not reported
-  std::optional<nanoseconds> max_time;  ///< no measured frame begins after it
-  std::uint64_t seed = 1;               ///< of weights, inputs, random stages and arrivals
-  std::int64_t threads = 0;             ///< compute threads of the `host` device; 0: half the cores
+  std::int64_t warmup = 5;              ///< frames that run first and are not reported
+  std::optional<nanoseconds> max_time;  ///< no measured frame begins after this time
+  std::uint64_t seed = 1;               ///< seed of weights, inputs, random stages and arrivals
+  std::int64_t threads = 0;             ///< threads of the `host` device; 0 for half the cores
   bool guard = false;                   ///< check that CPU stages write within their outputs
-  std::optional<nanoseconds> deadline;  ///< a frame that takes longer has missed it
+  std::optional<nanoseconds> deadline;  ///< a frame that takes longer misses it
 
-  // Load. Deadlines and latencies count from a frame's due time.
+  // Load. A frame's latency and deadline count from the time at which it is due.
   graphline::arrival arrival = graphline::arrival::closed;
   std::optional<double> rate;  ///< mean number of frames due per second; not with `closed`
   std::int64_t queue = 16;     ///< maximum number of due frames that wait to begin
@@ -52,11 +52,11 @@ struct settings {
 };
 
 /// Places of settings in a file or among the options ("--strategy overlap", without a line). All
-/// empty in a spec built in C++.
+/// are empty in a spec built in C++.
 struct settings_places {
-  place section;                      ///< of the `run:` section's value
-  std::map<std::string, place> each;  ///< of valid given settings, by key
-  std::set<std::string> unread;       ///< keys of invalid given settings, which were reported
+  place section;                      ///< place of the `run:` section's value
+  std::map<std::string, place> each;  ///< places of valid given settings, by key
+  std::set<std::string> unread;       ///< keys of invalid given settings, reported already
 };
 
 /// A constant input tensor of the pipeline.
@@ -64,26 +64,26 @@ struct input_spec {
   named name;
   tensor_type type;
   graphline::fill fill = graphline::fill::normal;
-  std::string file = {};        ///< NumPy file with its contents; empty: filled by `fill`
-  std::optional<side> on = {};  ///< location; unset: on the side of its first reader
-  bool typed = true;            ///< false: `type` is invalid, which was reported
+  std::string file = {};        ///< NumPy file with its contents; if empty, filled by `fill`
+  std::optional<side> on = {};  ///< location; if unset, the side of its first reader
+  bool typed = true;            ///< false if `type` is invalid and was reported
 };
 
-/// A declared stage. The planner checks `parameters` by the stage's kind. An empty name or kind is
-/// invalid and was reported.
+/// A declared stage. The planner checks `parameters` by the stage's kind. If the name or kind is
+/// empty, it was invalid and was reported.
 struct stage_spec {
   named name;
   named kind;
   std::vector<named> reads = {};
-  std::vector<named> read_ports = {};   ///< ports of `reads`; empty: in the kind's order
-  std::vector<named> writes = {};       ///< empty: named after the stage
-  std::vector<named> write_ports = {};  ///< ports of `writes`; empty: in the kind's order
+  std::vector<named> read_ports = {};   ///< ports of `reads`; if empty, in the kind's order
+  std::vector<named> writes = {};       ///< if empty, named after the stage
+  std::vector<named> write_ports = {};  ///< ports of `writes`; if empty, in the kind's order
   std::vector<named> after = {};  ///< stages that must finish first, without a data dependency
   graphline::priority priority = graphline::priority::normal;
   node parameters = node::mapping({});  ///< all other keys
 };
 
-/// A declared pipeline, with parameters substituted and source places.
+/// A declared pipeline with its source places, after parameter substitution.
 struct pipeline_spec {
   named name;
   std::string description;

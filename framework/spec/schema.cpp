@@ -26,22 +26,22 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-/// Whether "$NAME" may stand for a value: allowed in pipelines, not in experiments.
+/// Allows or refuses "$NAME" in place of a value. Pipelines allow it, experiments refuse it.
 enum class references { allowed, refused };
 
-/// The name that a definition has in the schema, by its words: "list_of_stages".
+/// Returns the name of a definition in the schema, such as "list_of_stages" for "list of stages".
 std::string definition_name(std::string_view words) {
   std::string name(words);
   std::ranges::replace(name, ' ', '_');
   return name;
 }
 
-/// A reference to it.
+/// Returns a reference to a definition.
 json definition(std::string_view words) {
   return {{"$ref", "#/definitions/" + definition_name(words)}};
 }
 
-/// A bound as a whole number where it is one, as people write it.
+/// Returns a bound, without a decimal point if it is a whole number.
 json bound(double value) {
   const auto whole = static_cast<std::int64_t>(value);
   return static_cast<double>(whole) == value ? json(whole) : json(value);
@@ -54,7 +54,7 @@ json number_schema(const parameter& p, const char* type) {
   return schema;
 }
 
-/// `one`, or a list of such.
+/// Returns the schema of a value `one` or a list of such values.
 json one_or_list(const json& one) {
   return {{"anyOf", {one, {{"type", "array"}, {"items", one}}}}};
 }
@@ -64,7 +64,7 @@ json or_reference(json schema, references how) {
   return {{"anyOf", {std::move(schema), definition("reference")}}};
 }
 
-/// The value alone, without what is said about its key.
+/// Returns the schema of a key's value, without the key's help and default.
 json value_schema(const parameter& p, references how) {
   const auto list_of = [&](json one) {
     json schema = one_or_list(or_reference(std::move(one), how));
@@ -122,7 +122,7 @@ json default_of(const parameter& p) {
   return list;
 }
 
-/// {cuda: 32, host: 1}
+/// Returns the schema of a value such as {cuda: 32, host: 1}.
 json per_backend() {
   json schema{{"type", "object"}, {"minProperties", 1}, {"additionalProperties", false}};
   for (const std::string& backend : parameter_backends()) {
@@ -131,26 +131,26 @@ json per_backend() {
   return schema;
 }
 
-/// As messages call the type, with the unit of a number and the words of a dtype.
+/// Returns the type as messages call it, with the unit of a number and the words of a dtype.
 std::string type_in_words(const parameter& p) {
   if (p.type == parameter_type::element) return fmt::format("{}", fmt::join(dtype_names(), " | "));
   const bool has_unit = !p.unit.empty() && p.type != parameter_type::duration;
   return describe_type(p) + (has_unit ? ", " + p.unit : "");
 }
 
-/// The JSON Schema (draft 7) of a key's value, with the key's help, type in words and default.
+/// Returns the JSON Schema (draft 7) of a key's value, with the key's help, type and default.
 json schema_of(const parameter& p, references how) {
   json schema{{"description", p.help}};
   schema["$comment"] = type_in_words(p);
   if (p.default_value) schema["default"] = default_of(p);
   json value = value_schema(p, how);
   if (value.contains("$ref"))
-    value = {{"allOf", json::array({value})}};  // beside it nothing else would count
+    value = {{"allOf", json::array({value})}};  // keys beside "$ref" are ignored
   schema.update(value);
   return schema;
 }
 
-/// That of a mapping with these keys and no others.
+/// Returns the schema of a mapping with these keys and no others.
 json mapping_schema(const std::vector<parameter>& keys, references how) {
   json schema{{"type", "object"}, {"additionalProperties", false}};
   for (const parameter& p : keys) {
@@ -160,19 +160,19 @@ json mapping_schema(const std::vector<parameter>& keys, references how) {
   return schema;
 }
 
-/// Lets a value be left out too, as in "run:".
+/// Makes the schema of a mapping also allow an omitted value, such as "run:" alone.
 json or_nothing(json mapping) {
   mapping["type"] = {"object", "null"};
   return mapping;
 }
 
-/// The definitions that both kinds of file share: texts, names, durations, values of parameters.
+/// Returns the definitions that both kinds of file share: texts, names, durations, values.
 json common_definitions(references how) {
-  // What a name is made of, as framework/spec/node_reading.cpp has it.
+  // The characters of a name, the same as in framework/spec/node_reading.cpp.
   const std::string name =
       R"((?!\.\.?$)[^\u0000-,/:-@\[-^`{-\u00a0\u1680\u2000-\u200b\u202f\u205f\u3000]+$)";
   const std::string amount = R"(^([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)? *)";
-  // What YAML takes for a number or a truth value may be a text all the same.
+  // A text may look like a number or a truth value to YAML, so all three types are allowed.
   const json scalar{{"type", {"string", "number", "boolean"}}};
   const auto text = [&](json more) {
     more.update(scalar);
@@ -200,7 +200,7 @@ json common_definitions(references how) {
   return all;
 }
 
-/// What stands at the top of both kinds of file.
+/// Returns the schema of the top level of a file, the same for both kinds of file.
 json file_schema(const char* title, const std::vector<parameter>& keys, references how) {
   json schema{{"$schema", "http://json-schema.org/draft-07/schema#"}, {"title", title}};
   schema.update(mapping_schema(keys, how));
@@ -216,7 +216,7 @@ json titled_schema(const described_keys& of) {
   return schema;
 }
 
-/// Adds a stage, which the keys of every stage and those of its kind describe.
+/// Adds the schema of a stage, which has the keys of every stage and those of its kind.
 void add_stages(json& definitions, const std::vector<described_keys>& kinds) {
   json stage = mapping_schema(stage_keys(), references::allowed);
   stage.erase("additionalProperties");  // each kind lists its own keys
@@ -236,7 +236,7 @@ void add_stages(json& definitions, const std::vector<described_keys>& kinds) {
   definitions["stage"] = std::move(stage);
 }
 
-/// Adds a layer: a mapping of its name to its parameters, or its name alone if none is required.
+/// Adds the schema of a layer: its name mapped to its parameters, or only its name.
 void add_layers(json& definitions, const std::vector<described_keys>& layers) {
   json mapping{{"type", "object"},
                {"minProperties", 1},
@@ -260,8 +260,8 @@ void add_layers(json& definitions, const std::vector<described_keys>& layers) {
       {"$ref": "#/definitions/reference"}]})");
 }
 
-/// The schema of a configuration's values: run settings and parameters, each under its name.
-/// `wrapped` is given what one value may be.
+/// Returns the schema of a configuration's values: run settings and parameters, each under its
+/// name. `wrapped` turns the schema of a single value into that of the key.
 template <class Wrap>
 json values_by_name(Wrap wrapped) {
   json schema{{"type", "object"}, {"propertyNames", definition("identifier")}};
@@ -273,7 +273,7 @@ json values_by_name(Wrap wrapped) {
   return schema;
 }
 
-/// Settings in an experiment, which are as in the pipeline's file where they are left out.
+/// Returns the schema of settings in an experiment, where an omitted setting has no default.
 json settings_schema(std::vector<parameter> keys) {
   for (parameter& p : keys) p.default_value.reset();
   return or_nothing(mapping_schema(keys, references::refused));

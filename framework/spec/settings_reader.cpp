@@ -18,7 +18,7 @@ const std::vector<setting<settings>>& all_settings() {
   static const auto table = [] {
     std::vector<setting<settings>> list;
     each_setting([&]<class Held>(Held settings::*member, const setting_entry& of) {
-      // The type of optional members, which the member does not imply.
+      // An optional member does not imply the key's type.
       constexpr bool rate = std::is_same_v<Held, std::optional<double>>;
       list.push_back(
           setting_of(member, {.name = of.key,
@@ -73,7 +73,7 @@ void read_setting(settings& run, settings_places& places, const std::string& key
 
 namespace {
 
-/// The settings of a `run:` section; reports other keys.
+/// Returns the settings of a `run:` section and reports other keys.
 std::vector<assignment> assignments_in(const node& section, diagnostics& out) {
   std::vector<assignment> list;
   if (section.is_null() || !check_mapping(section, "run", out)) return list;

@@ -11,21 +11,21 @@
 
 namespace graphline {
 
-/// Keys of a `run:` section.
+/// Returns the keys of a `run:` section.
 const std::vector<parameter>& run_keys();
 
-/// Names of these keys, also used by the command line.
+/// Returns the names of these keys, which the command line also uses.
 const std::vector<std::string>& setting_keys();
 bool is_setting(const std::string& key);
 
 /// Sets one setting. An invalid key or value is reported and changes nothing.
 void read_setting(settings& run, const std::string& key, const node& value, diagnostics& out);
 
-/// As above, and records the place or the failure in `places`.
+/// Same as above, and records the place or the failure in `places`.
 void read_setting(settings& run, settings_places& places, const std::string& key, const node& value,
                   diagnostics& out);
 
-/// Reads a `run:` section with the places; `section` may be null.
+/// Reads a `run:` section and the places of its settings; `section` may be null.
 void read_settings(settings& run, settings_places& places, const node& section, diagnostics& out);
 
 /// Reads a `run:` section of an experiment file and reports invalid keys and values; `section` may

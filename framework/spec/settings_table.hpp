@@ -13,15 +13,15 @@ namespace graphline {
 
 /// Description of a setting, in addition to its member's type.
 struct setting_entry {
-  const char* key;          ///< in a `run:` section; the option of `in_flight` is --in-flight
-  const char* option_help;  ///< of the option
-  const char* help;         ///< of the key
+  const char* key;          ///< key in a `run:` section; the option of `in_flight` is --in-flight
+  const char* option_help;  ///< help of the option
+  const char* help;         ///< help of the key
   std::optional<double> minimum = {};
   std::optional<double> maximum = {};
   const char* option_value = "N";  ///< placeholder in the option's help
-  bool on_schedule = false;        ///< has no effect with closed arrival; results then omit it
+  bool on_schedule = false;        ///< no effect with closed arrival; results then omit it
   const char* option_letter = "";  ///< short option, such as "-n,"
-  bool of_overlap = false;         ///< has no effect without workers; results then omit it
+  bool of_overlap = false;         ///< no effect without workers; results then omit it
 };
 
 /// Calls `take(member, entry)` for each setting of a run. Files, options, schemas, plans, results
@@ -101,18 +101,18 @@ void each_setting(Take take) {
         std::nullopt, std::nullopt, "", true});
 }
 
-/// Whether CPU stages run on workers, not on one host thread or as host nodes of a graph.
+/// Returns true if CPU stages run on workers, not on one host thread or as host nodes of a graph.
 inline bool has_workers(const settings& run) {
   return run.strategy == strategy::overlap && run.graphs != graph_mode::frame;
 }
 
-/// Whether a setting has an effect in this run; `workers` does if it is not 0.
+/// Returns true if a setting has an effect in this run. `workers` has one if it is not 0.
 inline bool applies(const setting_entry& of, const settings& run) {
   return (!of.on_schedule || run.arrival != arrival::closed) &&
          (!of.of_overlap || (has_workers(run) && run.workers > 0));
 }
 
-/// A setting's value as in a file: "overlap", "on", "16"; empty if unset.
+/// Returns a setting's value as it is written in a file: "overlap", "on", "16"; empty if unset.
 template <class T>
 std::string written(const T& value) {
   if constexpr (std::is_enum_v<T>) {

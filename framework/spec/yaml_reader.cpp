@@ -23,7 +23,7 @@
 namespace graphline {
 namespace {
 
-/// A text that parses but cannot be used.
+/// Thrown for a text that parses but cannot be used.
 struct unreadable_yaml {
   place where;
   std::string message;
@@ -43,8 +43,8 @@ place place_at(const std::shared_ptr<const source_text>& source, std::size_t at)
   return {source, line, at - line_start + 1, 1};
 }
 
-/// Bytes that are not UTF-8, and control characters (YAML 1.2, section 5.1). Empty if there are
-/// none.
+/// Finds bytes that are not UTF-8, and control characters (YAML 1.2, section 5.1). Empty if there
+/// are none.
 std::optional<diagnostic> find_unreadable(const std::shared_ptr<const source_text>& source) {
   const std::string_view text = source->text();
   std::optional<diagnostic> found;
@@ -69,7 +69,7 @@ std::optional<diagnostic> find_unreadable(const std::shared_ptr<const source_tex
   return std::nullopt;
 }
 
-/// Offset of the first character that looks like a space or is invisible; npos if there is none.
+/// Returns the offset of the first character that looks like a space or is invisible; npos if none.
 std::size_t find_lookalike(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     const utf8_character character = utf8_at(text, at);
@@ -79,7 +79,7 @@ std::size_t find_lookalike(std::string_view text) {
   return std::string_view::npos;
 }
 
-/// The error for a character at byte `at` of a line that looks like a space but is not one.
+/// Returns the error for a character at byte `at` of a line that looks like a space but is not one.
 unreadable_yaml lookalike_at(const std::shared_ptr<const source_text>& source, std::size_t line,
                              std::size_t at) {
   const auto [code, bytes] = utf8_at(source->line(line), at);
@@ -89,10 +89,10 @@ unreadable_yaml lookalike_at(const std::shared_ptr<const source_text>& source, s
                       static_cast<std::uint32_t>(*code), lookalike_of_space(*code))};
 }
 
-// The parser fails somewhere after these mistakes. The next two functions search the line of the
-// error and the two above, the last one all lines above.
+// The parser reports these mistakes somewhere after them. The next two functions search the line of
+// the error and the two lines above it. The third searches all lines above.
 
-/// The first lookalike of a space outside comments.
+/// Returns the error for the first lookalike of a space outside comments.
 std::optional<unreadable_yaml> lookalike_near(const std::shared_ptr<const source_text>& source,
                                               std::size_t line) {
   for (std::size_t number = line > 2 ? line - 2 : 1; number <= line; ++number) {
@@ -104,7 +104,7 @@ std::optional<unreadable_yaml> lookalike_near(const std::shared_ptr<const source
   return std::nullopt;
 }
 
-/// A tab used as indentation.
+/// Returns the place of a tab used as indentation.
 std::optional<place> tab_near(const std::shared_ptr<const source_text>& source, std::size_t line) {
   for (std::size_t number = line > 2 ? line - 2 : 1; number <= line; ++number) {
     const std::string_view text = source->line(number);
@@ -115,8 +115,8 @@ std::optional<place> tab_near(const std::shared_ptr<const source_text>& source, 
   return std::nullopt;
 }
 
-/// The previous line if it has the same indentation and no ':': the parser joined it with the key
-/// below into one text.
+/// Returns the place of the previous line if it has the same indentation and no ':'. The parser
+/// then joined it with the key below into one text.
 std::optional<place> missing_colon_above(const std::shared_ptr<const source_text>& source,
                                          std::size_t line) {
   const std::string_view below = source->line(line);
@@ -132,7 +132,7 @@ std::optional<place> missing_colon_above(const std::shared_ptr<const source_text
   return std::nullopt;
 }
 
-constexpr std::size_t max_depth = 64;  // of nested lists and mappings
+constexpr std::size_t max_depth = 64;  // levels of nested lists and mappings
 
 std::string too_deep() {
   return fmt::format("this is nested deeper than {} levels", max_depth);
@@ -144,7 +144,7 @@ place place_of(const std::shared_ptr<const source_text>& source, const YAML::Mar
           static_cast<std::size_t>(mark.column) + 1, 1};
 }
 
-/// Offset after the closing quote of a text that begins with the opening quote; npos if unclosed.
+/// Returns the offset after the closing quote of a text that begins with a quote; npos if unclosed.
 std::size_t end_of_quoted(std::string_view text) {
   for (std::size_t i = 1; i < text.size(); ++i) {
     if (text[0] == '"' && text[i] == '\\') {
@@ -159,14 +159,14 @@ std::size_t end_of_quoted(std::string_view text) {
 }
 
 /// Converts the parser's tree to nodes with places. The parser reports where a value begins; its
-/// end is searched in the source. Resolves merge keys; reports duplicate and non-scalar keys.
+/// end is searched in the source. Resolves merge keys. Reports duplicate and non-scalar keys.
 /// Throws `unreadable_yaml` beyond the limits of depth and size, which aliases could exceed.
 class tree_converter {
  public:
   tree_converter(std::shared_ptr<const source_text> source, diagnostics& out)
       : source_(std::move(source)), out_(out) {}
 
-  /// `owner`: place of an omitted value. `depth`: number of enclosing lists and mappings.
+  /// `owner` is the place of an omitted value, `depth` the number of enclosing lists and mappings.
   node convert(const YAML::Node& from, const place& owner, std::size_t depth = 0) {
     place where = place_of(source_, from.Mark());
     if (!budget_.take(from.IsScalar() ? from.Scalar().size() : 0)) {
@@ -199,8 +199,8 @@ class tree_converter {
     }
   }
 
-  /// Throws if a plain scalar contains intended structure: a lookalike of a space after a key's ':'
-  /// or an item's '-', or as indentation. Elsewhere lookalikes are allowed.
+  /// Throws if a plain scalar contains a lookalike of a space where structure was intended: after a
+  /// key's ':' or an item's '-', or as indentation. Elsewhere lookalikes are allowed.
   void refuse_lookalike_between(const place& where, std::string_view scalar) const {
     std::size_t at = find_lookalike(scalar);
     if (at == npos) return;
@@ -243,7 +243,7 @@ class tree_converter {
         members.push_back({{key.text(), key.where()}, std::move(value)});
       }
     }
-    // Own keys override merged ones, and earlier merged mappings override later ones.
+    // Own keys override merged keys, and earlier merged mappings override later mappings.
     for (const node& merged : merges) {
       if (!merged.is_mapping()) {
         out_.error(merged.where(),
@@ -256,14 +256,14 @@ class tree_converter {
     return members;
   }
 
-  /// Whether a tag makes a scalar text. The parser tags quoted scalars "!" and plain ones "?".
+  /// Returns true if a tag makes a scalar text. The parser tags quoted scalars "!", plain ones "?".
   static bool is_text(const std::string& tag, const place& where) {
     if (tag.empty() || tag == "?") return false;
     if (tag == "!" || tag == "tag:yaml.org,2002:str") return true;
     throw unreadable_yaml{where, fmt::format("the tag '{}' has no meaning here", tag)};
   }
 
-  /// For an omitted value the parser reports the place of the next token.
+  /// Returns the place of a null. The parser reports the next token for an omitted value.
   place place_of_null(place where, const place& owner) const {
     const std::string_view line = source_->line(where.line);
     const std::string_view rest = line.substr(std::min(where.column - 1, line.size()));
@@ -272,7 +272,7 @@ class tree_converter {
       where.length = written.size();
       return where;
     }
-    // The place of an omitted list item is right after its dash.
+    // An omitted list item gets the place of its dash, which is on this line or the line above.
     for (std::size_t number = where.line; number > 0 && number + 2 > where.line; --number) {
       std::string_view before = source_->line(number);
       if (number == where.line) before = before.substr(0, where.column - 1);
@@ -283,7 +283,7 @@ class tree_converter {
     return owner;
   }
 
-  /// Place of the scalar at `where`, after its anchor and tag.
+  /// Returns the place of the scalar at `where`, after its anchor and tag.
   place token_at(place where, std::string_view text) const {
     const std::string_view line = source_->line(where.line);
     std::size_t at = std::min(where.column - 1, line.size());
@@ -295,7 +295,7 @@ class tree_converter {
     where.column = at + 1;
     if (at >= line.size()) return where;
 
-    // A scalar that continues on the next line is marked to the end of its first line.
+    // Of a scalar that continues on the next line, the place covers only the first line.
     where.length = line.find_last_not_of(" \t") + 1 - at;
     if (line[at] == '"' || line[at] == '\'') {
       const std::string& all = source_->text();
@@ -317,8 +317,8 @@ class tree_converter {
   node_budget budget_;
 };
 
-/// Checks the number of values before the tree is built, which takes 0.5 KiB per value, and refuses
-/// a second document, which `YAML::Load` ignores. (`YAML::LoadAll` never returns for some damaged
+/// Checks the number of values before the tree is built, which takes 0.5 KiB per value. Refuses a
+/// second document, which `YAML::Load` ignores. (`YAML::LoadAll` never returns for some damaged
 /// texts.)
 void refuse_what_cannot_be_loaded(const std::shared_ptr<const source_text>& source) {
   struct counter final : YAML::EventHandler {
@@ -360,7 +360,7 @@ void refuse_what_cannot_be_loaded(const std::shared_ptr<const source_text>& sour
   while (parser.HandleNextDocument(seen)) continue;
 }
 
-/// Replacements for the parser's messages, which describe its states, not the mistake.
+/// Replacements for the parser's messages, which describe the parser's state, not the mistake.
 struct phrase {
   std::string_view theirs;  ///< beginning of the parser's message
   std::string_view ours;

@@ -7,13 +7,13 @@
 
 namespace graphline {
 
-/// The system's description of an `errno` value.
+/// Returns the system's description of an `errno` value.
 std::string errno_text(int code);
 
-/// The path quoted for a message; "standard output" for "-".
+/// Returns the path in quotes, or "standard output" for "-".
 std::string shown_path(const std::string& path);
 
-/// The reader of standard output, `head` for example, has closed it.
+/// Thrown when the reader of standard output, for example `head`, has closed it.
 class output_closed : public run_error {
  public:
   output_closed() : run_error("standard output was closed by its reader") {}

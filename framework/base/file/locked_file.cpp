@@ -23,7 +23,7 @@ bool same_file(const struct stat& a, const struct stat& b) {
   return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-/// Why a file could not be opened for writing, with the remedy.
+/// Returns why a file could not be opened for writing, with the remedy.
 std::string why_not_opened(const std::string& path, int code) {
   const auto folder = folder_of(path);
   std::error_code ignored;
@@ -45,7 +45,7 @@ void lock(int descriptor, const std::string& name, const std::string& path) {
   struct stat named {};
   if (::fstat(descriptor, &opened) == 0 && !S_ISREG(opened.st_mode))
     refuse_what_is_there(name, path);
-  // The lock's holder is writing. Another run may also have renamed the opened file meanwhile.
+  // Another run holds the lock while it writes. It may also have renamed the file since `open`.
   const bool locked = ::flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
   if (!locked || ::stat(name.c_str(), &named) != 0 || !same_file(opened, named)) {
     refuse_to_write(path, "it is being written already, by another run or for another option");
@@ -66,7 +66,7 @@ std::string resolve_links(const std::string& path) {
 }
 
 int open_locked(const std::string& name, int flags, const std::string& path) {
-  // O_NONBLOCK: opening a pipe without a reader fails with ENXIO instead of blocking.
+  // With O_NONBLOCK, opening a pipe without a reader fails with ENXIO instead of blocking.
   const int descriptor = ::open(name.c_str(), flags | O_CLOEXEC | O_NONBLOCK, 0666);
   if (descriptor < 0 && (errno == ENXIO || errno == ELOOP)) refuse_what_is_there(name, path);
   if (descriptor < 0) refuse_to_write(path, why_not_opened(name, errno));

@@ -19,10 +19,10 @@ namespace {
 
 constexpr std::string_view npy_magic = "\x93NUMPY";
 
-/// Far more than a header of one array takes.
+/// Limit in bytes, far above the header of any array.
 constexpr std::uint64_t largest_npy_header = 65536;
 
-/// Far more than the dimensions of any tensor.
+/// Limit far above the number of dimensions of any tensor.
 constexpr std::size_t most_npy_extents = 64;
 
 struct npy_name {
@@ -40,7 +40,7 @@ class python_literal {
  public:
   explicit python_literal(std::string_view text) : rest_(text) {}
 
-  /// Skips spaces, then `token` if it follows. Returns whether it did.
+  /// Skips spaces, then `token` if it follows. Returns true if it followed.
   bool take(std::string_view token) {
     rest_.remove_prefix(std::min(rest_.find_first_not_of(" \n"), rest_.size()));
     if (!rest_.starts_with(token)) return false;
@@ -68,7 +68,7 @@ class python_literal {
     return std::nullopt;
   }
 
-  /// A tuple of non-negative integers.
+  /// Parses a tuple of non-negative integers. Returns empty on any other text.
   std::optional<std::vector<std::int64_t>> extents() {
     if (!take("(")) return std::nullopt;
     std::vector<std::int64_t> found;
@@ -90,14 +90,14 @@ class python_literal {
   std::string_view rest_;
 };
 
-/// The array described by a header.
+/// The array that a header describes.
 struct npy_description {
   std::optional<std::string> element;
   std::optional<bool> fortran_order;
   std::optional<std::vector<std::int64_t>> extents;
 };
 
-/// Empty unless the header describes exactly one array of numbers.
+/// Parses a header. Returns empty unless it describes exactly one array of numbers.
 std::optional<npy_description> describe_npy(std::string_view header) {
   python_literal in(header);
   npy_description found;

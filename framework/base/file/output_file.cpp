@@ -27,7 +27,7 @@ constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz0123456789";
 constexpr std::string_view mark = ".graphline-";
 constexpr std::size_t random_letters = 6;
 
-/// ".NAME.graphline-"
+/// Returns ".NAME.graphline-".
 std::string beginning_of(const std::string& target) {
   std::string beginning = "." + std::filesystem::path(target).filename().string();
   return beginning.append(mark);
@@ -45,7 +45,7 @@ bool is_random_name(std::string_view text) {
   return text.size() == random_letters && text.find_first_not_of(letters) == text.npos;
 }
 
-/// Removes a temporary file unless its run still holds the lock; false if it does.
+/// Removes a temporary file. Returns false and keeps the file if a run still holds its lock.
 bool remove_left_over(const std::string& name) {
   const int descriptor = ::open(name.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
   if (descriptor < 0) return true;
@@ -58,7 +58,7 @@ bool remove_left_over(const std::string& name) {
   return !held;
 }
 
-/// Removes the temporary files of `target` except `own`; false if a run still holds one.
+/// Removes the temporary files of `target` except `own`. Returns false if a run locks one.
 bool remove_left_overs(const std::string& target, const std::string& own) {
   struct closer {
     void operator()(DIR* opened) const noexcept { ::closedir(opened); }
@@ -77,14 +77,14 @@ bool remove_left_overs(const std::string& target, const std::string& own) {
   return free;
 }
 
-/// Whether a file has the name of a temporary file. No result may be written to such a name.
+/// Returns true for the name of a temporary file. No result may be written to such a name.
 bool is_part_name(std::string_view file_name) {
   const auto at = file_name.rfind(mark);
   return file_name.starts_with('.') && at != file_name.npos && at > 0 &&
          is_random_name(file_name.substr(at + mark.size()));
 }
 
-/// An open and locked temporary file; its owner closes and renames or removes it.
+/// An open and locked temporary file. Its owner closes it and renames or removes it.
 struct part_file {
   std::string name;
   int descriptor = -1;
@@ -174,7 +174,7 @@ void output_file::commit(const std::function<void(text_sink&)>& write) {
   write(sink);
   sink.flush();
   if (!part_.empty()) {
-    // Some file systems report a failed write only now: before the old result is replaced.
+    // Some file systems report a failed write only at fsync. The old result is still there then.
     if (::fsync(descriptor_) != 0) fail(errno);
     if (::rename(part_.c_str(), target_.c_str()) != 0) fail(errno);
     part_.clear();

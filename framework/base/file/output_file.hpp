@@ -11,12 +11,12 @@ namespace graphline {
 
 /// A result file, opened before the run so that an unwritable path fails early.
 ///
-/// A regular file is written to a temporary file beside it, ".NAME.graphline-XXXXXX", which
-/// `commit` renames: a failed run leaves the previous result unchanged. The next run removes the
-/// temporary files of killed runs. Standard output, pipes and devices are written in place.
+/// A regular file is first written as a temporary file ".NAME.graphline-XXXXXX" in the same folder.
+/// `commit` renames it, so that a failed run leaves the previous result unchanged. The next run
+/// removes temporary files of killed runs. Standard output, pipes and devices are written in place.
 class output_file {
  public:
-  /// `path`: a file, or "-" for standard output.
+  /// `path` is a file, or "-" for standard output.
   /// @throws input_error with path, reason and remedy if the folder is missing, the path is a
   /// folder or has a temporary file's name, permission is denied, or another run is writing the
   /// file.
@@ -30,7 +30,7 @@ class output_file {
   /// The path that the constructor received.
   const std::string& path() const noexcept { return path_; }
 
-  /// True for "-" and "/dev/stdout"; text for people then goes to standard error.
+  /// True for "-" and "/dev/stdout". Text for people must then go to standard error.
   bool is_standard_output() const noexcept { return standard_output_; }
 
   /// Writes the output of `write` and renames the file. Call it once.

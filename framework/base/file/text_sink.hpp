@@ -8,7 +8,7 @@
 
 namespace graphline {
 
-/// Buffers text and passes it on in pieces: the trace of a million frames takes gigabytes.
+/// Buffers text and passes it on in pieces, because the trace of a million frames takes gigabytes.
 class text_sink {
  public:
   using take_function = std::function<void(std::string_view piece)>;
@@ -25,7 +25,7 @@ class text_sink {
     return *this;
   }
 
-  /// Passes on the buffered text. Call it at the end; the destructor does not.
+  /// Passes on the buffered text. Call it at the end, because the destructor does not.
   void flush() {
     if (held_.empty()) return;
     take_(held_);
@@ -39,7 +39,7 @@ class text_sink {
   take_function take_;
 };
 
-/// The text that `write(text_sink&, given...)` writes.
+/// Returns the text that `write(text_sink&, given...)` writes.
 template <class Write, class... Given>
 std::string text_by(Write write, const Given&... given) {
   std::string text;

@@ -4,7 +4,7 @@
 
 namespace graphline {
 
-/// All backends of this build: `cuda`, if built with the CUDA toolkit, and `host`.
+/// Returns all backends of this build: `host`, and `cuda` if built with the CUDA toolkit.
 const device_list& builtin_devices();
 
 }  // namespace graphline

@@ -10,7 +10,7 @@ std::string describe(cudaError_t status, std::string_view call, std::string_view
       fmt::format("{} for {} failed: {} ({}), {}", call, subject, cudaGetErrorName(status),
                   static_cast<int>(status), cudaGetErrorString(status));
   if (is_sticky(status)) {
-    // The call that reports a sticky error is seldom its cause.
+    // A sticky error is seldom caused by the call that reports it.
     text += "; work enqueued earlier caused it, and the device cannot be used any more";
   } else if (status == cudaErrorCallRequiresNewerDriver ||
              status == cudaErrorUnsupportedPtxVersion) {
@@ -27,7 +27,7 @@ std::string describe(cudaError_t status, std::string_view call, std::string_view
 
 cuda_error::cuda_error(cudaError_t status, std::string_view call, std::string_view subject)
     : run_error(describe(status, call, subject)), status_(status) {
-  static_cast<void>(cudaGetLastError());  // clears it; the next launch would report it again
+  static_cast<void>(cudaGetLastError());  // clears it, so that the next launch does not report it
 }
 
 bool is_sticky(cudaError_t status) noexcept {

@@ -11,7 +11,7 @@
 
 namespace graphline {
 
-/// A failed CUDA call: "cudaStreamEndCapture for stream 'copy' failed:
+/// Thrown if a CUDA call fails: "cudaStreamEndCapture for stream 'copy' failed:
 /// cudaErrorStreamCaptureInvalidated (901), operation failed due to a previous error during
 /// capture".
 class cuda_error : public run_error {
@@ -24,17 +24,17 @@ class cuda_error : public run_error {
   cudaError_t status_;
 };
 
-/// Whether the error corrupts the context, so that all later calls fail (a sticky error).
+/// Returns true if the error corrupts the context, so that all later calls fail (a sticky error).
 bool is_sticky(cudaError_t status) noexcept;
 
-/// Throws `cuda_error` unless `status` is cudaSuccess. `subject` is the object of the call: "stream
-/// 'copy'".
+/// Throws `cuda_error` unless `status` is cudaSuccess. `subject` is the object of the call, such as
+/// "stream 'copy'".
 inline void check_cuda(cudaError_t status, std::string_view call, std::string_view subject) {
   if (status != cudaSuccess) [[unlikely]]
     throw cuda_error(status, call, subject);
 }
 
-/// What a call acts on, for error messages; formatted only if the call fails.
+/// The object of a call, for error messages. Its text is formatted only if the call fails.
 struct cuda_subject {
   const char* kind;  ///< "stream"
   const std::string& name;
@@ -42,8 +42,8 @@ struct cuda_subject {
   std::string text() const { return std::string(kind) + " '" + name + "'"; }
 };
 
-/// Destroys a CUDA object. Ignores the status: it reports an earlier failure, which a wait has
-/// reported, or process exit.
+/// Destroys a CUDA object. Ignores the status, which reports process exit or an earlier failure
+/// that a wait has reported already.
 struct cuda_deleter {
   void operator()(cudaStream_t s) const noexcept { static_cast<void>(cudaStreamDestroy(s)); }
   void operator()(cudaEvent_t e) const noexcept { static_cast<void>(cudaEventDestroy(e)); }

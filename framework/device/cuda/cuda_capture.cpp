@@ -24,7 +24,7 @@ cuda_capture::cuda_capture(cuda_engine& engine, cuda_stream& origin)
 
 cuda_capture::~cuda_capture() {
   if (open_) {
-    // Discards the incomplete graph and any error of ending the capture.
+    // Discards the incomplete graph and any error from ending the capture.
     cudaGraph_t abandoned = nullptr;
     static_cast<void>(cudaStreamEndCapture(origin_, &abandoned));
     unique_cuda<cudaGraph_t>(abandoned).reset();
@@ -61,7 +61,7 @@ unique_cuda<cudaGraph_t> cuda_capture::finish() {
   engine_.fail(status, "cudaStreamEndCapture", {"stream", origin_name_});
 }
 
-/// "stream 'side'", or "one of the streams 'a', 'b'": CUDA does not say which.
+/// Returns "stream 'side'", or "one of the streams 'a', 'b'" because CUDA does not say which.
 std::string cuda_capture::joined_names() const {
   std::vector<std::string> names;
   for (std::size_t i = 1; i < streams_.size(); ++i) {

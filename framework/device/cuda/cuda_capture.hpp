@@ -16,20 +16,20 @@ class cuda_capture;
 class cuda_stream;
 struct cuda_engine;
 
-/// Names of the events that a graph stamps.
+/// The names of the events that a graph stamps.
 using stamp_names = std::map<cudaEvent_t, std::string>;
 
 using cuda_captures = capture_registry<cuda_capture>;
 
-/// A thread-local stream capture; other threads may use other streams. Used only by the capturing
-/// thread.
+/// A thread-local stream capture, so other threads may use other streams. Used only by the
+/// capturing thread.
 class cuda_capture {
  public:
   /// Puts `origin` in capture mode.
-  /// @throws run_error if it is being captured already
+  /// @throws run_error if `origin` is being captured already
   cuda_capture(cuda_engine& engine, cuda_stream& origin);
 
-  /// Abandons the capture unless it was finished, and ends the capture mode of all its streams.
+  /// Abandons the capture unless it is finished, and takes all its streams out of capture mode.
   ~cuda_capture();
   cuda_capture(const cuda_capture&) = delete;
   cuda_capture& operator=(const cuda_capture&) = delete;
@@ -52,9 +52,9 @@ class cuda_capture {
   std::string joined_names() const;
 
   cuda_engine& engine_;
-  const std::string origin_name_;  // read by other threads, unlike the streams
+  const std::string origin_name_;  // also read by other threads, unlike the streams
   cudaStream_t origin_;
-  std::vector<cuda_stream*> streams_;  // the first is the origin
+  std::vector<cuda_stream*> streams_;  // the first stream is the origin
   stamp_names stamps_;
   bool open_ = true;
   std::uint64_t number_ = 0;

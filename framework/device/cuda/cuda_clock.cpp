@@ -14,14 +14,14 @@ namespace {
 const std::string anchor_name = "clock anchor";
 const std::string tick_name = "clock tick";
 
-/// Fallback: "cudaEventElapsedTime ... with a resolution of around 0.5 microseconds" (CUDA Runtime
-/// API). Measured: 32 ns and 1.024 us.
+/// Used until the tick is measured: "cudaEventElapsedTime ... with a resolution of around 0.5
+/// microseconds" (CUDA Runtime API). Measured: 32 ns and 1.024 us.
 constexpr nanoseconds documented_tick = 500;
 
 constexpr std::size_t events_for_tick = 100;
-constexpr int tries = 20;  ///< of an anchor
+constexpr int tries = 20;  ///< for the place of an anchor
 
-/// Rounding error of a float32 time, which has 24 bits.
+/// Returns the rounding error of a float32 time, which has a mantissa of 24 bits.
 nanoseconds rounding_of(nanoseconds elapsed) {
   return std::abs(elapsed) >> 24;
 }
@@ -40,11 +40,11 @@ clock_check cuda_clock::check() {
   const std::scoped_lock lock(mutex_);
   clock_check result{.at = next_.point.at, .error = next_.point.error + tick_};
   if (checked_) {
-    // Time of the new anchor by the old one.
+    // Time from the old anchor to the new one, on the device.
     const nanoseconds since =
         elapsed(current_.event.get(), anchor_name, next_.event.get(), anchor_name);
     result.drift = current_.point.at + since - next_.point.at;
-    result.rounding = tick_ + 2 * rounding_of(since);  // of a stamp and of `since`
+    result.rounding = tick_ + 2 * rounding_of(since);  // rounding of a stamp and of `since`
   }
   std::swap(current_, next_);
   checked_ = true;
@@ -80,7 +80,7 @@ unique_cuda<cudaEvent_t> cuda_clock::make_event() const {
   return unique_cuda<cudaEvent_t>(made);
 }
 
-/// Polls without pause until the event has passed.
+/// Polls without pause until the event is complete.
 void cuda_clock::poll(cudaEvent_t e, const cuda_subject& subject) const {
   cudaError_t status = cudaErrorNotReady;
   while (status == cudaErrorNotReady) status = cudaEventQuery(e);
@@ -88,9 +88,9 @@ void cuda_clock::poll(cudaEvent_t e, const cuda_subject& subject) const {
   static_cast<void>(cudaGetLastError());  // clears cudaErrorNotReady
 }
 
-/// The smallest difference among the times between events, and from zero.
+/// Returns the smallest difference among the times between events, and from zero.
 nanoseconds cuda_clock::measured_tick() const {
-  // Smaller differences are float32 rounding.
+  // Differences below this come from float32 rounding.
   constexpr nanoseconds rounded = 4;
   const cuda_subject subject{"event", tick_name};
   std::vector<unique_cuda<cudaEvent_t>> events;
@@ -114,7 +114,7 @@ nanoseconds cuda_clock::measured_tick() const {
   return smallest == std::numeric_limits<nanoseconds>::max() ? documented_tick : smallest;
 }
 
-/// Records an event between two readings of the host's clock several times and keeps the tightest.
+/// Records several events, each between two readings of the host's clock, and keeps the most exact.
 void cuda_clock::place(anchor& a) const {
   const cuda_subject subject{"event", anchor_name};
   unique_cuda<cudaEvent_t> tried = make_event();

@@ -17,13 +17,13 @@
 namespace graphline {
 namespace {
 
-/// As nvidia-smi shows it: "00000000:3B:00.0".
+/// Returns the PCI bus ID as nvidia-smi shows it: "00000000:3B:00.0".
 std::string bus_id_of(const cudaDeviceProp& given) {
   return fmt::format("{:08X}:{:02X}:{:02X}.0", given.pciDomainID, given.pciBusID,
                      given.pciDeviceID);
 }
 
-/// What CUDA says of the device of that number without a context on any. Throws `cuda_error`.
+/// Returns what CUDA reports for a device without creating a context. Throws `cuda_error`.
 device_properties cuda_properties(int index) {
   const std::string subject = fmt::format("device cuda:{}", index);
   cudaDeviceProp given{};
@@ -32,7 +32,7 @@ device_properties cuda_properties(int index) {
   int runtime = 0;
   check_cuda(cudaDriverGetVersion(&driver), "cudaDriverGetVersion", subject);
   check_cuda(cudaRuntimeGetVersion(&runtime), "cudaRuntimeGetVersion", subject);
-  // cudaDeviceProp has no clocks since CUDA 13.
+  // Since CUDA 13, cudaDeviceProp contains no clock rates.
   const auto attribute = [&](cudaDeviceAttr which) {
     int value = 0;
     check_cuda(cudaDeviceGetAttribute(&value, which, index), "cudaDeviceGetAttribute", subject);
@@ -44,11 +44,11 @@ device_properties cuda_properties(int index) {
 
   device_properties result;
   result.backend = "cuda";
-  // Idle GPUs run at 345 MHz, busy ones at 1980 (measured); the ramp's duration is unknown.
+  // Measured: idle at 345 MHz, busy at 1980 MHz. How long a GPU takes to speed up is unknown.
   result.warm_up = 300'000'000;
   result.name = given.name;
   result.memory_bytes = given.totalGlobalMem;
-  // The number of priorities needs a context, which a list does not create. GPUs have six or none.
+  // Asking for the number needs a context, which a list must not create. GPUs have six or none.
   result.priority_levels = given.streamPrioritiesSupported != 0 ? 3 : 1;
   result.details = {
       {"compute capability", fmt::format("{}.{}", given.major, given.minor)},
@@ -66,7 +66,7 @@ device_properties cuda_properties(int index) {
   return result;
 }
 
-/// The device in NVML; empty if unknown.
+/// Returns the device in NVML; empty if unknown.
 std::optional<nvml_device> nvml_device_of(int index) {
   cudaDeviceProp given{};
   check_cuda(cudaGetDeviceProperties(&given, index), "cudaGetDeviceProperties",
@@ -168,7 +168,7 @@ class cuda_device final : public device {
   std::atomic<unsigned> schedule_{cudaDeviceScheduleAuto};
 };
 
-/// Why cudaGetDeviceCount failed, with the remedy.
+/// Returns why cudaGetDeviceCount failed, with the remedy.
 std::string describe_absence(cudaError_t status) {
   int driver = 0;
   int runtime = 0;
@@ -195,7 +195,7 @@ std::vector<device_properties> list_cuda(std::string& reason) {
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);
   if (status != cudaSuccess) {
-    static_cast<void>(cudaGetLastError());  // clears it; a later call would report it again
+    static_cast<void>(cudaGetLastError());  // clears it, so that a later call does not report it
     reason = describe_absence(status);
     return {};
   }

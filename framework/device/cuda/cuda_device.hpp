@@ -8,12 +8,12 @@
 
 namespace graphline {
 
-/// Opens a CUDA device by its ordinal. Devices may be open concurrently, also more than once.
+/// Opens a CUDA device by its ordinal. Other devices, and the same one, may be open already.
 /// @throws run_error if the device cannot be used
 std::unique_ptr<device> open_cuda_device(int index);
 
 /// Makes a `cuda` device current for the calling thread and returns its ordinal.
-/// @throws run_error if it is a device of another backend or has failed
+/// @throws run_error if the device belongs to another backend or has failed
 int use_cuda_device(device& d);
 
 backend cuda_backend();
@@ -22,7 +22,7 @@ backend cuda_backend();
 /// @throws run_error if a trace exists already or CUPTI is missing
 std::unique_ptr<operation_trace> trace_cuda_operations(int device);
 
-/// "13.0" for 13000.
+/// Returns "13.0" for 13000.
 std::string cuda_version_text(int version);
 
 }  // namespace graphline

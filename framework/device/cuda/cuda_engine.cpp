@@ -8,12 +8,12 @@
 namespace graphline {
 namespace {
 
-/// This thread's current device as set by any engine; -1 if unknown.
+/// This thread's current device, as last set by an engine; -1 if unknown.
 thread_local int current_device = -1;
 
 int make_ready(int index) {
   const std::string subject = fmt::format("device cuda:{}", index);
-  // Creates the context too, so an unusable device fails here.
+  // This also creates the context, so that an unusable device fails here.
   check_cuda(cudaSetDevice(index), "cudaSetDevice", subject);
   current_device = index;
   return index;
@@ -77,7 +77,7 @@ void cuda_engine::fail_enqueued(cudaError_t status, const char* call, cuda_subje
 
 namespace {
 
-/// Some drivers report cudaErrorInvalidValue for sizes beyond all memory.
+/// Some drivers report cudaErrorInvalidValue for a size that exceeds all memory.
 bool is_too_much(cudaError_t status) noexcept {
   return status == cudaErrorMemoryAllocation || status == cudaErrorInvalidValue;
 }
@@ -106,7 +106,7 @@ memory cuda_memory::allocate(std::size_t bytes) {
   device_.add(bytes);
   engine_.check(cudaMemsetAsync(data, unwritten, bytes, engine_.setup.get()), "cudaMemsetAsync",
                 subject);
-  // No other stream waits for `setup`, so the block must be ready on return.
+  // No other stream waits for `setup`, so the block must be filled on return.
   engine_.check(cudaStreamSynchronize(engine_.setup.get()), "cudaStreamSynchronize", subject);
   return block;
 }
@@ -131,8 +131,7 @@ memory cuda_memory::allocate_pinned(std::size_t bytes) {
   return memory(data, bytes, this, &cuda_memory::release_pinned);
 }
 
-// Ignores errors: a failed free reports an earlier failure, which a wait has reported, or process
-// exit.
+// Ignores errors, which report process exit or an earlier failure that a wait has reported.
 void cuda_memory::release_device(void* from, void* data, std::size_t bytes) noexcept {
   auto& owner = *static_cast<cuda_memory*>(from);
   owner.device_.bytes.fetch_sub(bytes);

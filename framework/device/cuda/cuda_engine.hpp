@@ -18,8 +18,8 @@ namespace graphline {
 
 struct cuda_engine;
 
-/// Allocates device memory (cudaMalloc) and pinned host memory and counts both. Not pooled: a
-/// pipeline allocates a few large blocks during preparation.
+/// Allocates device memory (cudaMalloc) and pinned host memory and counts both. Uses no pool,
+/// because a pipeline allocates only a few large blocks, during preparation.
 class cuda_memory {
  public:
   /// Initial value of every byte. Floats read as NaN, which exposes uninitialized reads.
@@ -41,26 +41,26 @@ class cuda_memory {
   memory_account pinned_;
 };
 
-/// Converts event times to the host's clock by an anchor: an event that passed between two readings
-/// of the host's clock. CUDA reports only times between events, as float32 milliseconds with a
+/// Converts event times to the host's clock by an anchor, an event recorded between two readings of
+/// the host's clock. CUDA reports only times between events, as float32 milliseconds with a
 /// resolution that depends on the device.
 class cuda_clock {
  public:
   explicit cuda_clock(cuda_engine& engine);
 
-  /// Replaces the anchor by the tightest of several tries. Thread-safe. The device should be idle.
+  /// Replaces the anchor by the best of several tries. Thread-safe. The device should be idle.
   clock_check check();
 
-  /// Device time between two events.
-  /// @throws run_error naming the event that has not passed
+  /// Returns the device time between two events in nanoseconds.
+  /// @throws run_error naming both events if one is not complete or was never recorded
   nanoseconds elapsed(cudaEvent_t earlier, const std::string& earlier_name, cudaEvent_t later,
                       const std::string& later_name) const;
 
-  /// Resolution of the times between events.
+  /// Returns the resolution of the times between events.
   nanoseconds tick() const noexcept { return tick_; }
 
-  /// Host time at which an event passed. The error grows with the time since the last check, since
-  /// float32 has 24 bits; it does not include drift.
+  /// Returns the host time at which an event completed. The error grows with the time since the
+  /// last check, because float32 has a mantissa of 24 bits. The error does not include drift.
   host_point on_host_clock(cudaEvent_t e, const std::string& name) const;
 
  private:
@@ -83,7 +83,7 @@ class cuda_clock {
   anchor current_;
 };
 
-/// State shared by the streams, events, graphs and memory of a `cuda` device.
+/// State that the streams, events, graphs and memory of a `cuda` device share.
 struct cuda_engine {
   /// Creates the device's context.
   /// @throws cuda_error
@@ -92,29 +92,29 @@ struct cuda_engine {
   cuda_engine(const cuda_engine&) = delete;
   cuda_engine& operator=(const cuda_engine&) = delete;
 
-  /// Makes the device current for the calling thread. Required before every CUDA call: in a thread
-  /// without a current device even a query creates a context on device 0. May fail on a failed
-  /// device; calls on a handle of this device then fail and report it, and calls without one use
-  /// `require_current`.
+  /// Makes the device current for the calling thread. Call it before every CUDA call, because in a
+  /// thread without a current device even a query creates a context on device 0. It may fail on a
+  /// failed device. Later calls on a handle of this device then fail and report it. Before calls
+  /// without a handle, use `require_current`.
   cudaError_t make_current() noexcept;
 
-  /// As `make_current`, before calls without a handle of this device. Throws as `check`.
+  /// Same as `make_current`, for calls without a handle of this device. Throws like `check`.
   void require_current(cuda_subject subject) { check(make_current(), "cudaSetDevice", subject); }
 
-  /// CUDA's stream priority for a level; lower is more urgent.
+  /// Returns CUDA's stream priority for a level; lower is more urgent.
   int stream_priority(priority level) const noexcept;
 
-  /// Number of distinct priorities among high, normal and low.
+  /// Returns the number of distinct priorities among high, normal and low.
   int priority_levels() const noexcept;
 
-  /// For calls that wait or create objects.
+  /// Checks the status of a call that waits or creates objects.
   /// @throws the device's first failure if there is one, else cuda_error if this call failed
   void check(cudaError_t status, const char* call, cuda_subject of) {
     if (status != cudaSuccess) [[unlikely]]
       fail(status, call, of);
   }
 
-  /// For calls that enqueue. A sticky error does not throw here: the next wait reports it.
+  /// Checks an enqueuing call. Does not throw for a sticky error, because the next wait reports it.
   void check_enqueued(cudaError_t status, const char* call, cuda_subject of) {
     if (status != cudaSuccess) [[unlikely]]
       fail_enqueued(status, call, of);

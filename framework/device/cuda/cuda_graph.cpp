@@ -18,8 +18,8 @@
 namespace graphline {
 namespace {
 
-/// A function of the driver; null if missing. The program does not link against the driver, so that
-/// it starts without one. Not cached: graphs are listed once, outside measurements.
+/// Returns a function of the driver; null if missing. The program does not link against the driver,
+/// so that it starts without one. Not cached, because graphs are listed once, outside measurements.
 template <class Function>
 Function driver_function(const char* name) {
   void* found = nullptr;
@@ -45,7 +45,7 @@ class lister {
   lister(cuda_engine& engine, const std::string& name, const stamp_names& stamps)
       : engine_(engine), subject_{"the graph of stream", name}, stamps_(stamps) {}
 
-  /// In topological order.
+  /// Returns the nodes in topological order.
   std::vector<graph_node> list(cudaGraph_t graph) {
     const std::vector<cudaGraphNode_t> nodes = nodes_of(graph);
     std::map<cudaGraphNode_t, std::vector<cudaGraphNode_t>> predecessors = edges_of(graph);
@@ -91,7 +91,7 @@ class lister {
     return predecessors;
   }
 
-  /// For reports only, so unknown details of a node are omitted.
+  /// Describes a node for reports. Omits details that CUDA does not report.
   graph_node describe(cudaGraphNode_t node) {
     cudaGraphNodeType type{};
     check(cudaGraphNodeGetType(node, &type), "cudaGraphNodeGetType");
@@ -112,7 +112,7 @@ class lister {
       case cudaGraphNodeTypeHost: {
         cudaHostNodeParams call{};
         const bool ours = told(cudaGraphHostNodeGetParams(node, &call)) &&
-                          call.fn == &call_host_function;  // else from a library or plug-in
+                          call.fn == &call_host_function;  // else a library or plug-in added it
         if (!ours) return {"call", "call", {}};
         return {std::string(static_cast<const host_function*>(call.userData)->name()), "call", {}};
       }
@@ -130,7 +130,7 @@ class lister {
   }
 
   static bool told(cudaError_t status) {
-    if (status != cudaSuccess) static_cast<void>(cudaGetLastError());  // the next launch reports it
+    if (status != cudaSuccess) static_cast<void>(cudaGetLastError());  // else a launch reports it
     return status == cudaSuccess;
   }
 
@@ -180,7 +180,7 @@ std::unique_ptr<graph_exec> cuda_graph::instantiate() const {
   return std::make_unique<cuda_graph_exec>(engine_, captured_.get(), name_);
 }
 
-// The driver also knows kernels that libraries launched.
+// Asks the driver, which also knows kernels that libraries launched.
 std::string kernel_name(cudaGraphNode_t node) {
   const auto params_of = driver_function<get_params>("cuGraphKernelNodeGetParams");
   const auto name_of_function = driver_function<get_function_name>("cuFuncGetName");

@@ -30,7 +30,7 @@ bool cuda_event::done() const {
   engine_.make_current();
   const cudaError_t status = cudaEventQuery(handle_);
   if (status == cudaErrorNotReady) {
-    static_cast<void>(cudaGetLastError());  // clears it; the next launch would report it
+    static_cast<void>(cudaGetLastError());  // clears it, so that the next launch does not report it
     return false;
   }
   engine_.check(status, "cudaEventQuery", {"event", name_});
@@ -45,7 +45,7 @@ void cuda_event::wait(wait_mode how) const {
     engine_.check(cudaEventSynchronize(handle_), "cudaEventSynchronize", {"event", name_});
     return;
   }
-  // Each query takes the driver's lock, which other threads need for their launches.
+  // Pauses between queries, because a query takes a lock of the driver that launches need.
   constexpr int most_pauses = 16;
   int pauses = 1;
   while (!done()) {

@@ -13,12 +13,12 @@ namespace graphline {
 class cuda_capture;
 struct cuda_engine;
 
-/// A CUDA event with or without timing. Tracks whether it was recorded in a capture, since asking
+/// A CUDA event with or without timing. Tracks whether it was recorded in a capture, because asking
 /// CUDA would invalidate the capture.
 class cuda_event final : public timed_event {
  public:
-  /// `flags` of cudaEventCreateWithFlags. Events without timing and cudaEventBlockingSync are the
-  /// fastest.
+  /// `flags` are those of cudaEventCreateWithFlags. Events without timing and without
+  /// cudaEventBlockingSync are the fastest.
   cuda_event(cuda_engine& engine, std::string name, unsigned flags);
   ~cuda_event() override;
 
@@ -39,7 +39,7 @@ class cuda_event final : public timed_event {
 
   bool was_recorded() const noexcept { return latest_.load(std::memory_order_acquire) != never; }
 
-  /// Number of the capture of the latest recording; 0 if it was not in a capture.
+  /// Returns the number of the capture of the latest recording; 0 if it was not in a capture.
   std::uint64_t capture_number() const noexcept {
     const std::uint64_t latest = latest_.load(std::memory_order_acquire);
     return latest == never || latest == on_stream ? 0 : latest;
@@ -58,7 +58,7 @@ class cuda_event final : public timed_event {
   std::atomic<std::uint64_t> latest_{never};
 };
 
-/// Calls a `host_function` as cudaHostFn_t. Its address identifies our host nodes in graphs.
+/// Calls a `host_function` as cudaHostFn_t. Host nodes with this function are Graphline's.
 void call_host_function(void* function);
 
 /// A non-blocking CUDA stream of one priority.
@@ -66,7 +66,7 @@ class cuda_stream final : public stream {
  public:
   cuda_stream(cuda_engine& engine, std::string name, priority level);
 
-  /// Enqueued work still completes.
+  /// Destroys the stream. Enqueued work still completes.
   ~cuda_stream() override;
 
   const std::string& name() const noexcept override { return name_; }
@@ -78,7 +78,7 @@ class cuda_stream final : public stream {
   void stamp(timed_event& e) override;
   void launch(graph_exec& g) override;
 
-  /// The cudaStream_t. Makes the device current for the calling thread, as kernel launches require.
+  /// Returns the cudaStream_t and makes the device current for the thread, as launches require.
   void* native() const noexcept override;
 
   const cuda_engine& engine() const noexcept { return engine_; }

@@ -17,7 +17,7 @@
 namespace graphline {
 namespace {
 
-/// CUPTI's functions; the library is opened at the first trace.
+/// CUPTI's functions. The library is opened at the first trace.
 struct cupti_functions {
   const shared_library library =
       open_library(fmt::format("libcupti.so.{}", CUDART_VERSION / 1000), library_places(),
@@ -50,7 +50,7 @@ void check_cupti(CUptiResult status, const char* call) {
       call, meaning == nullptr ? "unknown" : meaning, static_cast<int>(status)));
 }
 
-/// Number of operations that CUPTI dropped since the previous call.
+/// Returns the number of operations that CUPTI dropped since the previous call.
 std::size_t dropped_records() {
   std::size_t count = 0;
   check_cupti(cupti().count_dropped(nullptr, 0, &count), "cuptiActivityGetNumDroppedRecords");
@@ -62,7 +62,7 @@ struct traced_operation {
   operation_time operation;
 };
 
-/// Records from CUPTI's threads.
+/// The records that CUPTI's threads deliver.
 struct collected {
   std::mutex mutex;
   std::uint32_t device = 0;
@@ -72,7 +72,7 @@ struct collected {
 };
 
 collected& all_collected() {
-  static auto* const the_one = new collected;  // CUPTI may still call at process exit
+  static auto* const the_one = new collected;  // CUPTI may still use it at process exit
   return *the_one;
 }
 
@@ -80,7 +80,7 @@ template <class Record>
 void keep(collected& into, const CUpti_Activity* activity, std::string name) {
   const auto& record = *reinterpret_cast<const Record*>(activity);
   if (record.deviceId != into.device) return;
-  if (record.end == 0) {  // unknown
+  if (record.end == 0) {  // the end is unknown
     if (into.untimed.empty()) into.untimed = std::move(name);
     return;
   }
@@ -110,9 +110,9 @@ void keep(collected& into, const CUpti_Activity* activity) {
 
 void CUPTIAPI give_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records) {
   constexpr std::size_t bytes = std::size_t{1} << 20;
-  *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(8, bytes));  // CUPTI requires 8
+  *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(8, bytes));  // alignment for CUPTI
   *size = *buffer == nullptr ? 0 : bytes;
-  *max_records = 0;  // as many as fit
+  *max_records = 0;  // no limit but the buffer's size
 }
 
 void CUPTIAPI take_buffer(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t /*size*/,
@@ -148,7 +148,7 @@ class cuda_trace final : public operation_trace {
       check_cupti(cupti().register_callbacks(&give_buffer, &take_buffer),
                   "cuptiActivityRegisterCallbacks");
       for (const auto kind : traced_kinds) check_cupti(cupti().enable(kind), "cuptiActivityEnable");
-      static_cast<void>(dropped_records());  // those of the trace before
+      static_cast<void>(dropped_records());  // clears the count of the previous trace
     } catch (...) {
       stop();
       throw;

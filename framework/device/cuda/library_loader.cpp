@@ -32,8 +32,8 @@ std::vector<std::string> split_at_colons(std::string_view text) {
   return parts;
 }
 
-/// Library folders of NVIDIA's Python packages, such as nvidia/cudnn/lib, in the installations of
-/// VIRTUAL_ENV, PATH and the user.
+/// Returns the library folders of NVIDIA's Python packages, such as nvidia/cudnn/lib, in the
+/// installations of VIRTUAL_ENV, PATH and the user.
 std::vector<std::string> python_package_folders() {
   std::vector<fs::path> prefixes = {environment("VIRTUAL_ENV"), environment("HOME") + "/.local"};
   for (const std::string& folder : split_at_colons(environment("PATH"))) {
@@ -57,7 +57,7 @@ std::string last_loader_error() {
   return text == nullptr ? "no reason given" : text;
 }
 
-/// Opens the library; null and `trouble` on failure.
+/// Opens the library. On failure, returns null and sets `trouble`.
 void* open_in(const library_place& place, const std::string& name, std::string& trouble) {
   std::string path = name;
   if (!place.folder.empty()) {

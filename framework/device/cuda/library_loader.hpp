@@ -1,7 +1,7 @@
 #pragma once
 
-// Opens shared libraries at run time: the program does not link against them and starts without
-// them.
+// Opens shared libraries at run time. The program does not link against them, so that it starts
+// without them.
 
 #include <optional>
 #include <span>
@@ -10,7 +10,7 @@
 
 namespace graphline {
 
-/// A loaded shared library. Never unloaded, since objects that it created may be destroyed at exit.
+/// A loaded shared library. Never unloaded, as objects that it created may be destroyed at exit.
 class shared_library {
  public:
   shared_library(std::string name, void* handle);
@@ -18,7 +18,7 @@ class shared_library {
   const std::string& name() const noexcept { return name_; }  ///< "libcudnn.so.9"
   void* handle() const noexcept { return handle_; }           ///< from dlopen
 
-  /// The file that was loaded; the name if unknown.
+  /// Returns the path of the loaded file, or the name if unknown.
   std::string path() const;
 
   /// @throws run_error if the library has no such function
@@ -52,13 +52,13 @@ class function_of {
 
 /// A folder to search for libraries.
 struct library_place {
-  std::string folder;  ///< empty: the search path of the system's loader
-  std::string source;  ///< for messages: "GRAPHLINE_LIBRARY_PATH", "a Python package"
+  std::string folder;  ///< empty for the search path of the system's loader
+  std::string source;  ///< name in messages: "GRAPHLINE_LIBRARY_PATH", "a Python package"
 };
 
-/// The library search path: GRAPHLINE_LIBRARY_PATH (separated by colons), lib and ../lib beside the
-/// executable, the system's loader, the CUDA toolkit, and the nvidia-* packages of the Python
-/// installations in VIRTUAL_ENV and PATH. Reads the environment at each call.
+/// Returns the library search path: GRAPHLINE_LIBRARY_PATH (separated by colons), lib and ../lib
+/// beside the executable, the system's loader, the CUDA toolkit, and the nvidia-* packages of the
+/// Python installations in VIRTUAL_ENV and PATH. Reads the environment at each call.
 std::vector<library_place> library_places();
 
 /// Opens a library by its SONAME from the first place where it loads.
@@ -66,8 +66,8 @@ std::vector<library_place> library_places();
 shared_library open_library(const std::string& name, std::span<const library_place> places,
                             const std::string& remedy);
 
-/// As `open_library`, but returns empty on failure and appends the reasons to `looked`. For a
-/// dependency of another library, which finds it by its SONAME once it is loaded.
+/// Same as `open_library`, but returns empty on failure and appends the reasons to `looked`. Use it
+/// for a library that another library needs and finds by its SONAME once it is loaded.
 std::optional<shared_library> open_if_found(const std::string& name,
                                             std::span<const library_place> places,
                                             std::string* looked = nullptr);

@@ -9,11 +9,11 @@
 namespace graphline {
 namespace {
 
-// nvmlClockType_t
+// Values of nvmlClockType_t.
 constexpr unsigned clock_of_cores = 1;
 constexpr unsigned clock_of_memory = 2;
 
-/// nvmlClocksThrottleReasons, without idleness and application clocks.
+/// Bits of nvmlClocksThrottleReasons, without those for idleness and application clocks.
 constexpr std::pair<unsigned long long, const char*> reasons_for_clocks[] = {
     {0x04, "the power limit"},          {0x08, "the hardware (power or temperature)"},
     {0x10, "another GPU of its group"}, {0x20, "temperature"},
@@ -23,7 +23,7 @@ std::string switched(unsigned now) {
   return now != 0 ? "on" : "off";
 }
 
-/// Functions that the driver lacks are null.
+/// Returns the functions of `library`. Functions that the driver lacks are null.
 nvml_functions functions_of(void* library) {
   nvml_functions found;
   const auto bind = [&](auto& function, const char* name) {
@@ -42,7 +42,7 @@ nvml_functions functions_of(void* library) {
   return found;
 }
 
-/// The functions of the loaded library; all null if there is none.
+/// Returns the functions of the loaded library; all are null if there is none.
 const nvml_functions& loaded() {
   static const nvml_functions functions = [] {
     void* const library = ::dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);

@@ -1,6 +1,6 @@
 #pragma once
 
-// NVIDIA's management library (NVML). It belongs to the driver, not to the toolkit, so it is loaded
+// NVIDIA's management library (NVML). The driver contains it, but not the toolkit, so it is loaded
 // at run time and used without its header.
 
 #include <memory>
@@ -13,8 +13,8 @@
 
 namespace graphline {
 
-/// Functions of libnvidia-ml.so.1, with the types of its header as of driver 450. Each returns 0 on
-/// success; any may be null.
+/// Functions of libnvidia-ml.so.1, with the types in its header for driver 450. Each returns 0 on
+/// success. Any may be null.
 struct nvml_functions {
   using handle = void*;
   int (*init)() = nullptr;
@@ -33,22 +33,22 @@ struct nvml_functions {
     unsigned gpu_instance;
     unsigned compute_instance;
   };
-  /// `count`: in: capacity of `list`; out: number of processes, which may be larger.
+  /// `count`: capacity of `list` on entry; on return the number of processes, possibly larger.
   int (*processes)(handle device, unsigned* count, process* list) = nullptr;
 };
 
-/// One GPU of the library.
+/// A GPU that NVML knows.
 class nvml_device {
  public:
   /// `functions` must outlive this object.
   nvml_device(const nvml_functions& functions, nvml_functions::handle device)
       : with_(functions), device_(device) {}
 
-  /// Driver, power limit, ECC and MIG, as name and value; without those that are unknown.
+  /// Returns driver, power limit, ECC and MIG as name and value. Omits unknown values.
   std::vector<std::pair<std::string, std::string>> details() const;
 
-  /// Does not count `own_process` among the other processes. If the library does not list it, as in
-  /// containers with their own process numbers, the count is unknown.
+  /// Returns the state. Counts the processes other than `own_process`. If NVML does not list
+  /// `own_process`, as happens in containers with their own process numbers, the count is unknown.
   device_state state(unsigned own_process) const noexcept;
 
  private:
@@ -56,10 +56,10 @@ class nvml_device {
   nvml_functions::handle device_;
 };
 
-/// The GPU with this PCI bus ID, "0000:3b:00.0"; empty if the library or the GPU is missing.
+/// Returns the GPU with this PCI bus ID, "0000:3b:00.0"; empty without the library or the GPU.
 std::optional<nvml_device> find_nvml_device(const std::string& pci_bus_id);
 
-/// As above, with the library's functions given.
+/// Same as above, but uses the given functions of the library.
 std::optional<nvml_device> find_nvml_device(const nvml_functions& functions,
                                             const std::string& pci_bus_id);
 

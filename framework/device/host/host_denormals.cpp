@@ -9,7 +9,7 @@
 namespace graphline {
 namespace {
 
-/// Sets the calling thread's denormal mode.
+/// Makes the calling thread flush denormals to zero, or not.
 void set_denormals(bool flush) noexcept {
 #if defined(__SSE2__)
   constexpr unsigned int flush_to_zero = 0x8040;  // results (FTZ) and operands (DAZ)
@@ -31,7 +31,7 @@ void set_denormals(bool flush) noexcept {
 void host_worker::flush_denormals(bool flush) noexcept {
   if (flush == flushes_denormals_) return;
   flushes_denormals_ = flush;
-  // LLVM's OpenMP restores a thread's mode after a region, so the worker's is set outside one too.
+  // LLVM's OpenMP restores a thread's mode after a parallel region, so set it outside one too.
   set_denormals(flush);
 #pragma omp parallel
   set_denormals(flush);

@@ -23,7 +23,7 @@
 namespace graphline {
 namespace {
 
-/// The text after "KEY:" in a file of such lines, trimmed; empty if missing.
+/// Returns the trimmed text after "KEY:" in a file of such lines; empty if missing.
 std::string value_in(const char* path, std::string_view key) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
@@ -36,7 +36,7 @@ std::string value_in(const char* path, std::string_view key) {
   return "";
 }
 
-/// The processor's widest vector instructions, by oneDNN's name.
+/// Returns the processor's widest vector instructions, by oneDNN's name.
 std::string_view vector_instructions() noexcept {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512f")) return "AVX-512";
@@ -50,7 +50,7 @@ std::string_view vector_instructions() noexcept {
 #endif
 }
 
-/// Half the cores, at least one: the other half is for CPU stages.
+/// Returns half the cores, at least one. The other half is for CPU stages.
 int default_compute_threads() {
   return std::max(1, usable_cores() / 2);
 }
@@ -116,7 +116,7 @@ class host_device final : public host_runner {
     engine_.failed.throw_if_set();
   }
 
-  clock_check check_clock() override { return {.at = now()}; }  // same clock
+  clock_check check_clock() override { return {.at = now()}; }  // the device's clock is the host's
 
   std::unique_ptr<operation_trace> trace_operations() override { return engine_.log.trace(); }
 
@@ -133,8 +133,8 @@ class host_device final : public host_runner {
   host_engine engine_;
 };
 
-/// Starts as many threads as the device needs and joins them, since libgomp terminates the program
-/// if it cannot start a thread. Throws `run_error`.
+/// Starts as many threads as the device needs and joins them. Throws `run_error` if that fails,
+/// because libgomp would terminate the program.
 void try_threads(int compute_threads) {
   constexpr int own = 2;  // the worker and the caller of host functions
   struct release {
@@ -188,7 +188,7 @@ void host_enqueue(stream& s, host_operation& operation) {
 }
 
 void host_call(device& d, const std::function<void()>& work) {
-  // Not by typeid: each library has its own host_device.
+  // Does not compare typeid, because each library has its own host_device.
   auto* const runner = dynamic_cast<host_runner*>(&d);
   if (runner == nullptr) {
     throw run_error(

@@ -15,20 +15,20 @@ class host_operation {
  public:
   virtual ~host_operation() = default;
 
-  /// Name in graph listings and error messages.
+  /// Returns the name in graph listings and error messages.
   virtual std::string_view name() const noexcept = 0;
 
-  /// An exception puts the device in the failed state: later operations are skipped, and every wait
-  /// throws a `run_error` that names this operation.
+  /// Executes the operation. An exception puts the device in the failed state: later operations are
+  /// skipped, and every wait throws a `run_error` that names this operation.
   virtual void run() = 0;
 
-  /// Whether the compute threads flush denormal operands and results to zero; many processors are
-  /// many times slower with denormals.
+  /// Returns true if the compute threads flush denormal operands and results to zero. Many
+  /// processors are many times slower with denormals.
   virtual bool flushes_denormals() const noexcept { return false; }
 };
 
-/// Stream of a `host` device, for stages. Virtual, so that a plug-in with its own copy of this
-/// library calls the program's.
+/// A stream of a `host` device, for stages. Its functions are virtual, so that a plug-in with its
+/// own copy of this library calls the program's functions.
 class host_queue : public stream {
  public:
   virtual void enqueue(host_operation& operation) = 0;
@@ -44,8 +44,8 @@ class host_runner : public device {
 /// and all graphs that captured it.
 void host_enqueue(stream& s, host_operation& operation);
 
-/// Runs `work` on the worker thread of a `host` device between operations and waits for it;
-/// exceptions propagate. For preparation: oneDNN plans its threads where a primitive is created.
+/// Runs `work` on the worker thread of a `host` device between operations and waits for it.
+/// Rethrows exceptions. Used to create oneDNN primitives, which plan for the calling thread's team.
 void host_call(device& d, const std::function<void()>& work);
 
 /// Opens the `host` device with at least 1 compute thread.

@@ -39,7 +39,7 @@ graph_run::graph_run(const host_captured& graph)
 graph_run::standing graph_run::advance(host_caller& caller) noexcept {
   if (!is_active_) begin();
   process_immediate(caller);
-  // Calls return in order of submission, so only the oldest needs a check.
+  // Calls return in order of submission, so only the oldest open call is checked.
   while (returned_ < called_.size() && calls_[returned_].has_returned()) {
     done(called_[returned_++]);
     process_immediate(caller);
@@ -80,7 +80,7 @@ void graph_run::begin() noexcept {
   returned_ = 0;
   left_ = graph_.nodes.size();
   for (std::size_t i = 0; i < left_; ++i) waits_for_[i] = graph_.nodes[i].after.size();
-  // In reverse, since `immediate_` is a stack.
+  // In reverse, because `immediate_` is a stack.
   for (std::size_t i = left_; i-- > 0;) {
     if (waits_for_[i] == 0) make_ready(i);
   }

@@ -13,12 +13,12 @@ namespace graphline {
 class host_caller;
 struct host_engine;
 
-/// Executes launches of a graph, one at a time, in dependency order: nodes independent of a running
-/// host function continue. Allocates only on construction. Used only by the worker.
+/// Executes launches of a graph, one at a time, in dependency order. Nodes that do not depend on a
+/// running host function continue. Allocates only on construction. Used only by the worker.
 ///
-/// Stamps and calls take the worker no time, so they are processed as soon as their dependencies
-/// are complete; after a host function, that is between two operations. Other ready nodes execute
-/// in captured order.
+/// Stamps and calls cost the worker no time, so it processes them as soon as their dependencies are
+/// complete. If the last dependency is a host function, it does so between two operations. Other
+/// ready nodes execute in captured order.
 class graph_run {
  public:
   /// `graph` must outlive the run.
@@ -32,15 +32,15 @@ class graph_run {
   /// ready stamps and calls.
   standing advance(host_caller& caller) noexcept;
 
-  /// The next node to execute.
+  /// Returns the next node to execute.
   /// @pre `advance` returned `ready`
   const command& next() const noexcept { return graph_.commands[ready_.front()]; }
-  /// `captured_graph::point_of` the next node.
+  /// Returns `captured_graph::point_of` the next node.
   stage_point next_point(const stage_point& launched) const noexcept {
     return graph_.point_of(ready_.front(), launched);
   }
 
-  /// Completes the next node, which took `time`. Returns whether another node can execute before
+  /// Completes the next node, which took `time`. Returns true if another node can execute before
   /// any stamp or call.
   bool next_done(nanoseconds time) noexcept;
 
@@ -57,10 +57,10 @@ class graph_run {
   bool is_active_ = false;
   std::size_t left_ = 0;                // number of incomplete nodes
   std::vector<std::size_t> waits_for_;  // per node: number of incomplete dependencies
-  std::vector<std::size_t> ready_;      // operations, copies and fills: a min-heap
+  std::vector<std::size_t> ready_;      // a min-heap of operations, copies and fills
   std::vector<std::size_t> immediate_;  // ready stamps and calls
-  std::vector<std::size_t> called_;     // nodes of `calls_`, in order of submission
-  std::size_t returned_ = 0;            // how many of these have returned
+  std::vector<std::size_t> called_;     // nodes with a submitted call, in order of submission
+  std::size_t returned_ = 0;            // number of `called_` nodes whose call has returned
   std::vector<handed_call> calls_;
   std::vector<nanoseconds> busy_;  // per branch: time spent on its operations
 };
@@ -74,10 +74,10 @@ class host_graph_exec final : public graph_exec {
 
   const host_engine& engine() const noexcept { return engine_; }
 
-  /// Records a launch and returns the previous one, which it must follow.
+  /// Records a launch and returns the previous launch, which it must follow.
   recorded_point launched(recorded_point r) noexcept { return latest_launch_.exchange(r); }
 
-  /// The command that launches the graph after a point.
+  /// Returns the command that launches the graph after a point.
   command launch_after(lane_wait after) noexcept { return launch_command{&run_, after}; }
 
  private:

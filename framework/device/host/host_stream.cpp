@@ -11,7 +11,7 @@ namespace graphline {
 
 host_event::~host_event() {
   engine_.lanes.wait(latest(), wait_mode::block);
-  // Rare: an earlier recording on another stream may pass after the latest one.
+  // In rare cases an earlier recording on another stream completes after the latest one.
   while (unstamped_.load(std::memory_order_acquire) != 0) ::sched_yield();
 }
 
@@ -52,7 +52,7 @@ void host_event::refuse_untimed() const {
     throw run_error(fmt::format("event '{}' keeps no time; make a timed event", name_));
   }
   const recorded_point r = latest();
-  // Relaxed: the caller has seen a launch complete, which orders the worker's stores.
+  // Relaxed, because the caller has seen a launch complete, which orders the worker's stores.
   if (!stamped_in_graph_.load(std::memory_order_relaxed)) {
     refuse_if_captured(*this);
     if (r.is_never()) throw run_error(fmt::format("event '{}' was never recorded", name_));
@@ -87,7 +87,7 @@ void host_stream::fill(void* to, std::byte value, std::size_t bytes) {
 void host_stream::record(event& e) {
   host_event& ours = same_engine<host_event>(e, engine_);
   if (capture_ != nullptr) return capture_->record(*this, ours);
-  // The event stores the recording first, since the worker compares it.
+  // The event stores the recording first, because the worker compares it.
   ours.recorded(recorded_point::at(lane_.id(), lane_.reserve()));
   publish(record_command{ours.keeps_time() ? &ours : nullptr});
 }
@@ -100,7 +100,7 @@ void host_stream::wait(const event& e) {
     return capture->wait(*this, ours);
   }
   const lane_wait after = engine_.lanes.pending(r);
-  if (after.on == nullptr || after.on == &lane_) return;  // passed, or in stream order
+  if (after.on == nullptr || after.on == &lane_) return;  // complete, or in stream order
   submit(wait_command{after});
 }
 

@@ -14,11 +14,11 @@ namespace graphline {
 
 struct host_engine;
 
-/// An event of the `host` device. The worker accesses only timed events, until their recordings
-/// have passed and the graphs that stamp them are destroyed.
+/// An event of the `host` device. The worker accesses only timed events, until their recordings are
+/// complete and the graphs that stamp them are destroyed.
 ///
 /// Waits refer to the latest recording; a stamp in a graph is not a recording. The time stamp is
-/// that of the latest recording or stamp to pass.
+/// that of the latest recording or of the latest stamp, whichever completed last.
 class host_event final : public timed_event {
  public:
   host_event(host_engine& engine, std::string name, bool keeps_time)
@@ -30,7 +30,7 @@ class host_event final : public timed_event {
   bool done() const override;
   void wait(wait_mode how) const override;
 
-  /// These throw `run_error` if the event is untimed, has not passed, or was never recorded or
+  /// These throw `run_error` if the event is untimed, is not complete, or was never recorded or
   /// stamped by a launched graph.
   nanoseconds since(const timed_event& earlier) const override;
   host_point on_host_clock() const override;
@@ -42,7 +42,7 @@ class host_event final : public timed_event {
 
   recorded_point latest() const noexcept { return latest_.load(std::memory_order_acquire); }
 
-  /// Notes a recording, before the worker can see it.
+  /// Notes a recording. Call it before the worker can see the recording.
   void recorded(recorded_point r) noexcept {
     if (keeps_time_) unstamped_.fetch_add(1, std::memory_order_relaxed);
     latest_.store(r, std::memory_order_release);
@@ -51,20 +51,20 @@ class host_event final : public timed_event {
     latest_.store(recorded_point::in_capture(number), std::memory_order_release);
   }
 
-  /// Number of the capture of the latest recording; 0 if it was not in a capture.
+  /// Returns the number of the capture of the latest recording; 0 if it was not in a capture.
   std::uint64_t capture_number() const noexcept {
     const recorded_point r = latest();
     return r.is_in_capture() ? r.number() : 0;
   }
 
-  /// The worker passes a recording of a timed event; only the latest recording sets the time stamp.
-  /// `busy`: total time spent on the stream's operations.
+  /// Called when the worker completes a recording of a timed event. Only the latest recording sets
+  /// the time stamp. `busy` is the total time spent on the stream's operations.
   void stamp(recorded_point r, nanoseconds busy) noexcept {
     if (latest() == r) keep(busy);
     unstamped_.fetch_sub(1, std::memory_order_release);
   }
 
-  /// The worker passes a stamp in a graph.
+  /// Called when the worker reaches a stamp in a graph.
   void stamp_in_graph(nanoseconds busy) noexcept {
     keep(busy);
     stamped_in_graph_.store(true, std::memory_order_relaxed);
@@ -84,7 +84,7 @@ class host_event final : public timed_event {
   std::atomic<nanoseconds> stamp_{0};
   std::atomic<nanoseconds> busy_{0};
   std::atomic<bool> stamped_in_graph_{false};
-  std::atomic<std::uint32_t> unstamped_{0};  // recordings that have not passed
+  std::atomic<std::uint32_t> unstamped_{0};  // recordings that are not complete
 };
 
 /// A stream of the `host` device: a lane, or a branch of a capture while it is captured.

@@ -85,7 +85,7 @@ void host_caller::serve() {
     first_ = call.next_;
     lock.unlock();
     if (!failed_.is_set()) call.function_->call();
-    // Sequentially consistent with the worker's `parked_`; see `host_worker::idle`.
+    // Must be sequentially consistent with the worker's `parked_`, see `host_worker::idle`.
     call.returned_.store(true, std::memory_order_seq_cst);
     worker_.notice();
     lock.lock();
@@ -133,7 +133,7 @@ void host_worker::serve(int compute_threads, const cpu_set& cpus) {
   name_thread(device_thread_name);
   omp_set_dynamic(0);
   omp_set_num_threads(compute_threads);
-  // Creates the team now: libgomp terminates the program if it fails to start a thread later.
+  // Creates the team now, because libgomp ends the program if it fails to start a thread later.
   flush_denormals(true);
   for (;;) {
     if (serve_one()) continue;
@@ -157,7 +157,7 @@ void host_worker::serve_calls() {
   flush_denormals(false);
   std::unique_lock lock(calls_mutex_);
   has_calls_.store(false, std::memory_order_seq_cst);
-  // One at a time, so that calls made meanwhile run too.
+  // Takes calls one at a time, so that calls made meanwhile run too.
   while (!calls_.empty()) {
     std::packaged_task<void()> task = std::move(calls_.front());
     calls_.erase(calls_.begin());
@@ -190,13 +190,13 @@ lane* host_worker::choose() {
         }
       }
     }
-    // A recording that passed in this scan may have released a lane checked earlier.
+    // A recording completed in this scan may have released a lane that was checked before it.
     if (!any_blocked || points_passed_ == points_before) return chosen;
   }
 }
 
-// Executes commands that take no time, up to the lane's next operation. Stops at the backlog of the
-// start, so that a busy producer cannot keep the worker here.
+// Executes commands that take no time, up to the lane's next operation. Handles only commands that
+// were queued at the start, so that a busy producer cannot keep the worker here.
 host_worker::state host_worker::settle(lane& l) noexcept {
   for (std::uint64_t left = l.backlog(); left > 0; --left) {
     if (is_work(l.front())) return state::ready;
@@ -260,7 +260,7 @@ void host_worker::execute_front(lane& l) noexcept {
     l.busy += execute(c);
     l.complete();
   }
-  settle(l);  // before other lanes, so that a stamp after the operation is not delayed
+  settle(l);  // before other lanes, so that a stamp after the operation is not late
 }
 
 void host_worker::fail(const command& c, std::string_view reason) noexcept {
@@ -268,7 +268,7 @@ void host_worker::fail(const command& c, std::string_view reason) noexcept {
       thread_activity::own().at(), [&] { return name_of(c); }, "host", reason);
 }
 
-/// Returns the duration.
+/// Executes a command and returns its duration.
 nanoseconds host_worker::execute(const command& c) noexcept {
   if (failed_.is_set()) return 0;
   const auto* operate = std::get_if<operate_command>(&c);
@@ -277,7 +277,7 @@ nanoseconds host_worker::execute(const command& c) noexcept {
     const nanoseconds begin = now();
     perform(c);
     const nanoseconds time = now() - begin;
-    // Outside the measured time.
+    // The log is written outside the measured time.
     if (log_.is_on()) log_.note(name_of(c), time);
     return time;
   } catch (...) {
@@ -286,9 +286,9 @@ nanoseconds host_worker::execute(const command& c) noexcept {
   return 0;
 }
 
-// No wake-up is lost: the worker sets `parked_`, then checks lanes and calls; a producer publishes,
-// or a call returns, then `notice` reads `parked_`. Both are sequentially consistent, so one sees
-// the other's write.
+// No wake-up is lost. The worker sets `parked_`, then checks lanes and calls. A producer publishes,
+// or a call returns, before `notice` reads `parked_`. Both pairs are sequentially consistent, so at
+// least one side sees the other's write.
 void host_worker::idle() {
   constexpr int polls_per_clock_read = 16;
   const nanoseconds until = now() + idle_polling;

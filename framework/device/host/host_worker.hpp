@@ -24,11 +24,11 @@ namespace graphline {
 
 class host_worker;
 
-/// Thread that calls host functions one at a time in order of submission, so that the worker can
+/// A thread that calls host functions one at a time in order of submission, so that the worker can
 /// execute other operations meanwhile.
 class host_caller {
  public:
-  /// Notifies `worker` of each return. The thread runs on `cpus`.
+  /// Constructs without a thread. The thread will run on `cpus` and notify `worker` of each return.
   host_caller(const device_failure& failed, host_worker& worker, cpu_set cpus)
       : failed_(failed), worker_(worker), cpus_(std::move(cpus)) {}
 
@@ -37,12 +37,12 @@ class host_caller {
   host_caller(const host_caller&) = delete;
   host_caller& operator=(const host_caller&) = delete;
 
-  /// Starts the thread unless it runs. Deferred to the first call, since most devices need none.
+  /// Starts the thread unless it runs. Call it before the first `submit`.
   /// @throws run_error if the thread cannot be started
   void start();
 
-  /// Submits `f`; after a device failure it counts as returned without a call. Used only by the
-  /// worker, after `start`.
+  /// Submits `f`. After a device failure, `f` is not called but counts as returned. Used only by
+  /// the worker, after `start`.
   void submit(handed_call& call, host_function& f) noexcept;
 
  private:
@@ -62,19 +62,19 @@ class host_caller {
   std::thread thread_;
 };
 
-/// Thread that executes the commands of all lanes, one operation at a time.
+/// The thread that executes the commands of all lanes, one operation at a time.
 ///
-/// Between two operations, or two graph nodes, it first settles every lane (passes recordings,
-/// checks waits, submits calls to the caller thread), then executes the next operation of the
-/// highest priority. Lanes of equal priority alternate.
+/// Between two operations or graph nodes, it first goes through every lane: it completes
+/// recordings, checks waits and submits calls to the caller thread. Then it executes the next
+/// operation of the highest priority. Lanes of equal priority alternate.
 class host_worker {
  public:
-  /// Time to poll for commands before sleeping: longer than the gap between two submissions, short
-  /// compared with stages.
+  /// Time to poll for commands before sleeping. It is longer than the gap between two submissions
+  /// and short compared with stages.
   static constexpr nanoseconds idle_polling = 30'000;
 
-  /// Starts the thread, with `compute_threads` threads per OpenMP region. They run on the device's
-  /// CPUs, host functions on the others.
+  /// Starts the thread, with `compute_threads` threads per OpenMP region. They run on
+  /// `cpus.device`, host functions on `cpus.others`.
   host_worker(lane_table& lanes, device_failure& failed, operation_log& log, int compute_threads,
               cpu_split cpus);
 
@@ -88,7 +88,7 @@ class host_worker {
     if (parked_.load(std::memory_order_seq_cst) != 0) unpark();
   }
 
-  /// Runs `work` on the worker between two operations and waits for it; exceptions propagate.
+  /// Runs `work` on the worker between two operations and waits for it. Exceptions propagate.
   void call(const std::function<void()>& work);
 
   /// Starts the caller thread. Call it before submitting host functions.
@@ -121,7 +121,7 @@ class host_worker {
   lane_table::roster roster_;
   std::array<std::size_t, 3> turn_{};  // per priority: index of the first lane to try
   std::uint64_t roster_version_ = 0;
-  std::uint64_t points_passed_ = 0;  // number of points that other lanes may wait for
+  std::uint64_t points_passed_ = 0;  // count of completed points that other lanes may wait for
   bool flushes_denormals_ = false;
 
   alignas(64) std::atomic<std::uint32_t> parked_{0};
@@ -131,11 +131,11 @@ class host_worker {
   std::vector<std::packaged_task<void()>> calls_;
   std::atomic<bool> has_calls_{false};
 
-  host_caller caller_;  // destroyed before the members that `notice` uses
+  host_caller caller_;  // last, so that both are destroyed before the members that `notice` uses
   std::thread thread_;
 };
 
-/// State shared by the streams, events and graphs of a `host` device. The worker is the last
+/// State that the streams, events and graphs of a `host` device share. The worker is the last
 /// member, so that it is destroyed first.
 struct host_engine {
   host_engine(int compute_threads, cpu_split cpus)

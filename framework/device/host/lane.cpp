@@ -30,7 +30,7 @@ ticket lane::reserve() noexcept {
   const ticket next = submitted_.load(std::memory_order_relaxed) + 1;
   if (next > known_completed_ + capacity) {
     const ticket freed_by = next - capacity;
-    // With short operations a slot is free before a sleep would begin.
+    // With short operations a slot becomes free sooner than a thread falls asleep.
     constexpr int polls = 1000;
     for (int i = 0; i < polls && !passed(freed_by); ++i) pause_briefly();
     wait(freed_by, wait_mode::block);
@@ -53,9 +53,9 @@ void lane::wait(ticket t, wait_mode how) const noexcept {
   }
 }
 
-// No wake-up is lost: the sleeper lowers `wake_at_`, then reads `completed_`; the worker writes
-// `completed_`, then reads `wake_at_`. Both are sequentially consistent, so one sees the other's
-// write. If `wake` resets `wake_at_`, the sleeper finds `wakes_` changed.
+// No wake-up is lost. The sleeper lowers `wake_at_`, then reads `completed_`. The worker writes
+// `completed_`, then reads `wake_at_`. Both pairs are sequentially consistent, so at least one side
+// sees the other's write. If `wake` resets `wake_at_`, the sleeper finds `wakes_` changed.
 void lane::sleep_until(ticket t) const noexcept {
   for (;;) {
     const std::uint32_t seen = wakes_.load(std::memory_order_seq_cst);

@@ -22,25 +22,25 @@
 
 namespace graphline {
 
-/// Sequence number of a command in its lane, from 1.
+/// Number of a command in its lane, counted from 1.
 using ticket = std::uint64_t;
 
-/// Latest recording of an event: a lane and a ticket, packed into one word for atomic access. It
-/// has passed once the lane has completed the ticket. A wait copies the point, so that it refers to
-/// the recording it saw even if the event is recorded again on another stream.
+/// The latest recording of an event: a lane and a ticket, packed into one word for atomic access.
+/// It is complete once the lane has completed the ticket. A wait copies the point, so that it still
+/// refers to this recording if the event is recorded again on another stream.
 class recorded_point {
  public:
-  /// Maximum number of lanes, and so of streams of a device.
+  /// Maximum number of lanes, and thus of streams of a device.
   static constexpr std::uint32_t max_lanes = 1024;
 
-  /// Never recorded.
+  /// The point of an event that was never recorded.
   constexpr recorded_point() = default;
 
   static constexpr recorded_point at(std::uint32_t lane, ticket t) noexcept {
     return recorded_point((std::uint64_t{lane} << ticket_bits) | t);
   }
 
-  /// A recording within the capture with this number.
+  /// Returns a recording within the capture with this number.
   static constexpr recorded_point in_capture(std::uint64_t capture) noexcept {
     return recorded_point((std::uint64_t{captured_lane} << ticket_bits) | capture);
   }
@@ -52,7 +52,7 @@ class recorded_point {
     return static_cast<std::uint32_t>(word_ >> ticket_bits);
   }
 
-  /// The ticket or the number of the capture.
+  /// Returns the ticket or the number of the capture.
   constexpr std::uint64_t number() const noexcept { return word_ & number_mask; }
 
   constexpr bool operator==(const recorded_point&) const = default;
@@ -71,11 +71,11 @@ class recorded_point {
 
 static_assert(std::atomic<recorded_point>::is_always_lock_free);
 
-/// A host function submitted to the caller thread. Part of its lane or graph, so that submission
-/// does not allocate; reusable once the function has returned.
+/// A host function submitted to the caller thread. A member of its lane or graph, so that
+/// submission does not allocate. Reusable once the function has returned.
 class handed_call {
  public:
-  /// Whether the latest submitted call has returned.
+  /// Returns true if the latest submitted call has returned.
   bool has_returned() const noexcept { return returned_.load(std::memory_order_seq_cst); }
 
  private:
@@ -91,7 +91,7 @@ class host_event;
 class host_stream;
 class lane;
 
-/// Point in a lane that a command waits for; null lane: none.
+/// A point in a lane that a command waits for. If the lane is null, there is none.
 struct lane_wait {
   const lane* on = nullptr;
   ticket at = 0;
@@ -121,33 +121,33 @@ struct launch_command {
   lane_wait after;
 };
 
-/// A stream command. Trivially copyable, so that submission is a copy into the ring.
+/// A stream command. Trivially copyable, so that submission only copies it into the ring.
 using command = std::variant<operate_command, copy_command, fill_command, call_command,
                              stamp_command, record_command, wait_command, launch_command>;
 
 static_assert(std::is_trivially_copyable_v<command> && sizeof(command) <= 32);
 
-/// Whether the worker itself executes the command for some time.
+/// Returns true if executing the command takes the worker time.
 inline bool is_work(const command& c) noexcept {
   return std::holds_alternative<operate_command>(c) || std::holds_alternative<copy_command>(c) ||
          std::holds_alternative<fill_command>(c);
 }
 
-/// Name of a graph node's command in listings, traces and messages.
+/// Returns the name of a graph node's command in listings, traces and messages.
 std::string name_of(const command& c);
 
 using host_captured = captured_graph<command>;  // operations, copies, fills, calls and stamps
 using host_capture = capture_session<host_stream, host_event, command>;
 using host_captures = capture_registry<host_capture>;
 
-/// Command queue of a stream: a lock-free ring between one producer at a time and the worker, and a
-/// completion count that any thread may wait for.
+/// The command queue of a stream: a lock-free ring between one producer at a time and the worker,
+/// and a completion count that any thread may wait for.
 ///
 /// Lanes live as long as the device and are reused by new streams. Tickets are never reset, so
-/// recordings of earlier streams remain passed.
+/// recordings of earlier streams remain complete.
 class lane {
  public:
-  /// Maximum number of queued commands; then the producer waits.
+  /// Maximum number of queued commands. If it is reached, the producer waits.
   static constexpr std::uint64_t capacity = 1024;
 
   explicit lane(std::uint32_t id) noexcept : id_(id) {}
@@ -171,28 +171,28 @@ class lane {
 
   // Any thread.
 
-  /// Ticket of the latest submitted command.
+  /// Returns the ticket of the latest submitted command.
   ticket submitted() const noexcept { return submitted_.load(std::memory_order_seq_cst); }
 
   bool passed(ticket t) const noexcept { return completed_.load(std::memory_order_acquire) >= t; }
 
-  /// Returns when `passed(t)`.
+  /// Waits until `passed(t)`.
   void wait(ticket t, wait_mode how) const noexcept;
 
   // Worker side.
 
-  /// Number of submitted commands that are not complete.
+  /// Returns the number of submitted commands that are not complete.
   std::uint64_t backlog() const noexcept { return submitted() - served_; }
 
-  /// The oldest incomplete command.
+  /// Returns the oldest incomplete command.
   /// @pre `backlog() > 0`
   const command& front() const noexcept { return ring_[served_ % capacity]; }
   ticket front_ticket() const noexcept { return served_ + 1; }
 
-  /// Stage and frame for which it was submitted.
+  /// Returns the stage and frame for which the oldest incomplete command was submitted.
   const stage_point& front_point() const noexcept { return points_[served_ % capacity]; }
 
-  /// Completes the oldest command and wakes threads that wait for it; no system call if none does.
+  /// Completes the oldest command. Makes a system call only if a thread waits for the completion.
   void complete() noexcept {
     completed_.store(++served_, std::memory_order_seq_cst);
     if (wake_at_.load(std::memory_order_seq_cst) <= served_) wake();
@@ -201,7 +201,7 @@ class lane {
   /// Total time spent on the lane's operations.
   nanoseconds busy = 0;
 
-  /// The call if `front()` is one, and whether it was submitted.
+  /// The call of `front()` if that is a call command, and whether it was submitted.
   handed_call call;
   bool call_is_submitted = false;
 
@@ -216,14 +216,14 @@ class lane {
 
   // Written by the producer.
   alignas(line) std::atomic<ticket> submitted_{0};
-  ticket known_completed_ = 0;  // avoids reads of the worker's cache line
+  ticket known_completed_ = 0;  // a copy that saves reads of the worker's cache line
 
   // Written by the worker.
   alignas(line) std::atomic<ticket> completed_{0};
   ticket served_ = 0;
 
-  // Written by waiting threads: the lowest ticket any of them waits for, and the futex word, which
-  // counts wake-ups.
+  // Written by waiting threads: the lowest ticket that a thread waits for, and the futex word,
+  // which counts wake-ups.
   alignas(line) mutable std::atomic<ticket> wake_at_{nobody};
   mutable std::atomic<std::uint32_t> wakes_{0};
 
@@ -231,13 +231,13 @@ class lane {
   std::array<stage_point, capacity> points_{};
 };
 
-/// All lanes of a device with their use and priority.
+/// All lanes of a device, with their use and priority.
 class lane_table {
  public:
   /// Lanes in use, by priority, highest first.
   using roster = std::array<std::vector<lane*>, 3>;
 
-  /// Reserves capacity for all lanes, so that `list` does not allocate.
+  /// Returns an empty roster with capacity for all lanes, so that `list` does not allocate.
   static roster make_roster();
 
   /// Assigns a free lane to a stream.
@@ -248,16 +248,16 @@ class lane_table {
   /// @pre all its commands are complete
   void release(const lane& l) noexcept;
 
-  /// Changes on each `acquire` and `release`.
+  /// Returns a number that changes on each `acquire` and `release`.
   std::uint64_t version() const noexcept { return version_.load(std::memory_order_seq_cst); }
 
   /// Overwrites `into` with the lanes in use.
   void list(roster& into) const;
 
-  /// The point of a recording that has not passed; else a null lane.
+  /// Returns the point of a recording that is not complete, else a null lane.
   lane_wait pending(recorded_point r) const noexcept;
 
-  /// Waits until the recording has passed. Returns at once if there is none or it is in a capture.
+  /// Waits until the recording is complete. Returns at once if there is none or it is in a capture.
   void wait(recorded_point r, wait_mode how) const noexcept;
 
   /// Waits for all commands submitted before the call, on all lanes.

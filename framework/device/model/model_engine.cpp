@@ -19,7 +19,7 @@ nanoseconds copy_time(const model_settings& settings, std::size_t bytes) {
          std::llround(static_cast<double>(bytes) / settings.copy_bandwidth * 1e9);
 }
 
-/// Performs a command at the end of its time.
+/// Performs a command. Called at the end of its time.
 void perform(const model_command& c) noexcept {
   if (const auto* copy = std::get_if<copy_command>(&c)) perform(*copy);
   if (const auto* fill = std::get_if<fill_command>(&c)) perform(*fill);
@@ -64,7 +64,7 @@ void model_engine::submit(model_lane& lane, model_command c) {
   });
 }
 
-// Executes commands that take no time in all resumed lanes and in lanes that these release.
+// Executes commands that take no time in resumed lanes, and in lanes that such commands release.
 void model_engine::settle() {
   for (;;) {
     if (resumed_.empty()) free_waiting();
@@ -84,7 +84,7 @@ void model_engine::free_waiting() {
   });
 }
 
-// Whether the lane's first command completes at once; else the lane is resumed later.
+// Returns true if the lane's first command completes at once. Otherwise the lane is resumed later.
 bool model_engine::passes(model_lane& lane) {
   const model_command& c = lane.queue.front();
   if (const auto* record = std::get_if<model_record>(&c)) {
@@ -131,7 +131,7 @@ void model_engine::enter(model_job& job) {
   start_later();
 }
 
-// Schedules nothing for an idle device, so that it may be destroyed.
+// Schedules nothing for an idle device, so that the device may be destroyed.
 void model_engine::start_later() {
   if (is_starting_later_) return;
   if (!calls_.can_start() && !copies_.can_start() && !operations_.can_start()) return;
@@ -146,12 +146,12 @@ void model_engine::start_ready() {
       model_job& job = *pool->ready.top().job;
       pool->ready.pop();
       --pool->free;
-      if (start(job) == 0) return;  // it finishes before the others start
+      if (start(job) == 0) return;  // a job without duration finishes before other jobs start
     }
   }
 }
 
-/// Returns the duration.
+/// Starts a job and returns its duration.
 nanoseconds model_engine::start(model_job& job) {
   const nanoseconds time = time_of(job);
   if (!is_call(*job.what)) {

@@ -29,8 +29,8 @@ class model_run;
 class model_stream;
 struct model_lane;
 
-/// A point in a lane, passed when the lane has completed `at` commands. With a null lane it has
-/// passed.
+/// A point in a lane, complete when the lane has completed `at` commands. With a null lane it is
+/// complete.
 struct model_point {
   const model_lane* on = nullptr;
   std::uint64_t at = 0;
@@ -60,10 +60,10 @@ struct model_launch {
 using model_command = std::variant<model_operation, copy_command, fill_command, call_command,
                                    model_record, model_wait, model_launch>;
 
-/// Name of a graph node's command in listings, traces and messages.
+/// Returns the name of a graph node's command in listings, traces and messages.
 std::string name_of(const model_command& c);
 
-/// Total time with at least one active operation.
+/// Measures the total time during which at least one operation is active.
 class model_busy_time {
  public:
   void begin(nanoseconds now) noexcept {
@@ -82,24 +82,24 @@ class model_busy_time {
   nanoseconds total_ = 0;
 };
 
-/// A command that occupies an engine: of a lane, or of a graph launched there.
+/// A command that occupies an engine. It belongs to a lane or to a graph launched in that lane.
 struct model_job {
   const model_command* what = nullptr;
   model_lane* lane = nullptr;
   model_run* run = nullptr;  ///< null outside a graph
-  std::size_t node = 0;      ///< of the graph
+  std::size_t node = 0;      ///< index in the graph
 };
 
-/// Command queue of a stream. Lives as long as the device and is reused by new streams, so that its
-/// points remain passed.
+/// The command queue of a stream. Lives as long as the device and is reused by new streams, so that
+/// its points remain complete.
 struct model_lane {
   priority level = priority::normal;
   bool is_in_use = false;
-  std::deque<model_command> queue;  ///< the first one is active or waits
+  std::deque<model_command> queue;  ///< the first command is active or waits
   std::deque<stage_point> points;   ///< stage and frame of each command
   std::uint64_t submitted = 0;
   std::uint64_t completed = 0;
-  model_job front = {};  ///< job of the first command, if it has one
+  model_job front = {};  ///< job of the first command, if the command has one
   model_busy_time busy = {};
 
   model_point front_point() const noexcept { return {this, completed + 1}; }
@@ -113,14 +113,14 @@ inline bool model_point::has_passed() const noexcept {
 using model_capture = capture_session<model_stream, model_event, model_command>;
 using model_captured = captured_graph<model_command>;  // without waits and launches
 
-/// State shared by the streams, events and graphs of a `model` device, and its simulation.
+/// State that the streams, events and graphs of a `model` device share, and its simulation.
 class model_engine {
  public:
   model_engine(virtual_clock& on, const model_settings& given);
   model_engine(const model_engine&) = delete;
   model_engine& operator=(const model_engine&) = delete;
 
-  /// Held by every host call. Recursive, since a wait runs callbacks of the clock.
+  /// Locked by every host call. Recursive, because a wait runs callbacks of the clock.
   std::recursive_mutex mutex;
 
   virtual_clock& clock;
@@ -150,7 +150,7 @@ class model_engine {
     clock.run_until(holds);
   }
 
-  /// As `wait_until`, for destructors: returns if no event is left.
+  /// Same as `wait_until` for destructors, but returns if no event is left.
   template <class Predicate>
   void drain_until(Predicate&& holds) noexcept {
     const std::scoped_lock lock(mutex);
@@ -169,7 +169,7 @@ class model_engine {
     }
   };
 
-  /// Free engines of one kind and the jobs ready for them.
+  /// The free engines of one kind and the jobs that are ready for them.
   struct engine_pool {
     int free;
     std::priority_queue<ready_job, std::vector<ready_job>, std::greater<>> ready = {};
@@ -198,9 +198,9 @@ class model_engine {
 
   std::vector<std::unique_ptr<model_lane>> lanes_;
   std::uint64_t unfinished_ = 0;       // incomplete commands of all lanes
-  std::deque<model_lane*> resumed_;    // lanes whose first command may pass or start
+  std::deque<model_lane*> resumed_;    // lanes whose first command may complete or start
   std::vector<waiting_lane> waiting_;  // in order of the start of their waits
-  bool any_passed_ = false;            // whether any point has passed since the last check
+  bool any_passed_ = false;            // true if a point was completed since the last check
   std::uint64_t ready_count_ = 0;
   bool is_starting_later_ = false;
   engine_pool calls_{1};

@@ -15,10 +15,10 @@ class model_run {
  public:
   model_run(model_engine& engine, const model_captured& graph);
 
-  /// Starts a launch in lane `on`. Returns whether it is complete.
+  /// Starts a launch in lane `on`. Returns true if the launch is complete.
   bool begin(model_lane& on);
 
-  /// Completes a node. Returns whether the launch is complete.
+  /// Completes a node. Returns true if the launch is complete.
   bool done(std::size_t node);
 
   /// See `captured_graph::point_of`.
@@ -26,7 +26,7 @@ class model_run {
     return graph_.point_of(node, launched);
   }
 
-  /// Busy time of the node's branch.
+  /// Returns the busy time of the node's branch.
   model_busy_time& busy_of(std::size_t node) { return busy_[graph_.branches[node]]; }
 
  private:

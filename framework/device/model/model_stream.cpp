@@ -110,7 +110,7 @@ void model_stream::launch(graph_exec& g) {
   const std::scoped_lock lock(engine_.mutex);
   auto& ours = same_engine<model_graph_exec>(g, engine_);
   if (capture_ != nullptr) refuse_launch_in_capture(name_);
-  engine_.submit(lane_, model_wait{ours.latest_launch()});  // an executable never overlaps itself
+  engine_.submit(lane_, model_wait{ours.latest_launch()});  // its launches never overlap
   engine_.submit(lane_, model_launch{&ours.run()});
   ours.launched(lane_.latest_point());
 }

@@ -11,13 +11,13 @@
 
 namespace graphline {
 
-/// An event of the `model` device, always timed. As on `host`, waits refer to the latest recording,
-/// and the time stamp is that of the latest recording or stamp to pass.
+/// An event of the `model` device, always timed. Waits refer to the latest recording. The time
+/// stamp is that of the latest recording or of the latest stamp, whichever completed last.
 class model_event final : public timed_event {
  public:
   model_event(model_engine& engine, std::string name) : engine_(engine), name_(std::move(name)) {}
 
-  /// Waits until all its recordings have passed.
+  /// Waits until all its recordings are complete.
   ~model_event() override {
     engine_.drain_until([this] { return pending_ == 0; });
   }
@@ -25,7 +25,7 @@ class model_event final : public timed_event {
   bool done() const override;
   void wait(wait_mode how) const override;
 
-  /// These throw `run_error` if the event has not passed, or was never recorded or stamped by a
+  /// These throw `run_error` if the event is not complete, or was never recorded or stamped by a
   /// launched graph.
   nanoseconds since(const timed_event& earlier) const override;
   host_point on_host_clock() const override;
@@ -37,7 +37,7 @@ class model_event final : public timed_event {
   bool was_recorded() const noexcept { return latest_.on != nullptr || capture_number_ != 0; }
   const model_point& latest() const noexcept { return latest_; }
 
-  /// Number of the capture of the latest recording; 0 if it was not in a capture.
+  /// Returns the number of the capture of the latest recording; 0 if it was not in a capture.
   std::uint64_t capture_number() const noexcept { return capture_number_; }
 
   void recorded(const model_point& at) noexcept {
@@ -50,14 +50,14 @@ class model_event final : public timed_event {
     capture_number_ = number;
   }
 
-  /// A stream passes a recording; only the latest recording sets the time stamp. `busy`: busy time
-  /// of the stream.
+  /// Called when a stream completes a recording. Only the latest recording sets the time stamp.
+  /// `busy` is the busy time of the stream.
   void pass(const model_point& recording, nanoseconds now, nanoseconds busy) noexcept {
     --pending_;
     if (recording == latest_) keep(now, busy);
   }
 
-  /// A graph passes a stamp. `busy`: busy time of the branch.
+  /// Called when a graph reaches a stamp. `busy` is the busy time of the branch.
   void stamp_in_graph(nanoseconds now, nanoseconds busy) noexcept {
     keep(now, busy);
     was_stamped_in_graph_ = true;
@@ -74,7 +74,7 @@ class model_event final : public timed_event {
   const std::string name_;
   model_point latest_;
   std::uint64_t capture_number_ = 0;
-  std::uint64_t pending_ = 0;  // recordings that have not passed
+  std::uint64_t pending_ = 0;  // recordings that are not complete
   bool was_stamped_in_graph_ = false;
   nanoseconds at_ = 0;
   nanoseconds busy_ = 0;
