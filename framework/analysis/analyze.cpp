@@ -38,7 +38,7 @@ roofline_analysis analyze(const roofline_record& record) {
   const auto layers = summarize(record.layers);
   for (const auto& findings : {result.stages.findings, layers.findings}) {
     for (const auto& found : findings) {
-      // Merge equal disturbances of the two runs.
+      // Keep only one of two warnings that are equal or have the same key.
       const bool known = std::ranges::any_of(result.findings, [&](const finding& other) {
         return found == other || (!found.key.empty() && found.key == other.key);
       });

@@ -16,18 +16,18 @@
 
 namespace graphline {
 
-// Analysis of each kind of result, computed once for all reports.
+// Each kind of result is analyzed once, for all reports.
 
 struct run_analysis {
   run_summary summary;
-  std::vector<percentile_interval> intervals;  ///< of the shown end-to-end percentiles
-  /// From `attribute`; excludes queue waits if end-to-end times are unsettled.
+  std::vector<percentile_interval> intervals;  ///< for the end-to-end percentiles that reports show
+  /// Result of `attribute`, without queue waits if the end-to-end times are unsettled.
   std::optional<attribution_summary> attribution;
-  std::optional<roofline_summary> roofline;  ///< from `evaluate_roofline`
+  std::optional<roofline_summary> roofline;  ///< result of `evaluate_roofline`
 };
 run_analysis analyze(const run_record& record);
 
-/// A saved run, for comparison with another.
+/// A saved run with its analysis, to compare it with another run.
 struct analyzed_run {
   std::string file;  ///< as given on the command line
   run_record record;
@@ -48,7 +48,7 @@ struct experiment_analysis {
 };
 experiment_analysis analyze(const experiment_record& record);
 
-/// Reuses an existing summary.
+/// Analyzes the record with a summary that the caller has already computed.
 experiment_analysis analyze(const experiment_record& record, experiment_summary summary);
 
 struct capacity_analysis {

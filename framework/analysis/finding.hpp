@@ -26,24 +26,23 @@ struct words_of<finding_severity> {
   static constexpr const auto& table = severity_words;
 };
 
-/// One of the contributions that a finding lists.
+/// One entry of the list of contributions in a finding.
 struct finding_item {
   std::string what;     ///< "queue wait"; may be empty
-  std::string subject;  ///< stage; empty if none
+  std::string subject;  ///< stage name; empty if there is no stage
   quantity amount;
   std::optional<double> part = {};  ///< fraction of the whole
   friend bool operator==(const finding_item&, const finding_item&) = default;
 };
 
-/// List of contributions. A separate type works around libstdc++ 12, which treats a variant of only
-/// standard types as never valueless and, if memory runs out during a copy, destroys an object that
-/// was never constructed.
+/// List of contributions. It is a separate type to work around a bug of libstdc++ 12, which treats
+/// a variant of only standard types as never valueless. If memory runs out while such a variant is
+/// copied, an object that was never constructed is destroyed.
 struct finding_items : std::vector<finding_item> {
   using vector::vector;
 };
 
-/// A conclusion from the data, in structured form; sentences.cpp in the reports turns it into a
-/// sentence.
+/// A conclusion from the data; sentences.cpp in the reports turns it into a sentence.
 struct finding {
   using figure = std::variant<quantity, std::string, std::vector<std::string>, finding_items>;
 
@@ -51,7 +50,7 @@ struct finding {
           std::vector<std::string> about = {});
   friend bool operator==(const finding&, const finding&) = default;
 
-  /// Adds a metric; omits an unknown one.
+  /// Adds a metric. Adds nothing if the optional is empty.
   finding& with(std::string_view name, figure value);
   finding& with(std::string_view name, const std::optional<double>& value, unit in);
   finding& with(std::string_view name, std::integral auto count) {
@@ -62,7 +61,7 @@ struct finding {
 
   std::string_view key;  ///< string literal, such as "far_from_roofline"
   finding_severity how;
-  /// Stages and parts, or configurations, as named by the user.
+  /// Names of the stages and parts, or labels of the configurations.
   std::vector<std::string> subjects;
   std::vector<std::pair<std::string_view, figure>> figures;
   std::vector<finding> cases;  ///< individual cases with their own metrics

@@ -28,7 +28,7 @@ std::string_view trimmed(std::string_view text) {
 
 // ---- Runs ---------------------------------------------------------------------------------------
 
-/// Explains why a result that ended early cannot be judged; empty if it completed.
+/// Returns "was interrupted", or "failed: " and the error; empty if the result is complete.
 std::string why_ended(bool interrupted, const std::optional<std::string>& failure) {
   if (failure) return "failed: " + *failure;
   return interrupted ? "was interrupted" : "";
@@ -64,7 +64,7 @@ gate_result judge_time(const gate& of, const distribution& times) {
     return judged(of, {static_cast<double>(times.max()), unit::duration});
   }
   const double p = *of.percentile;
-  // Applies to unsettled samples too: a value that already exceeds the limit fails.
+  // `percentile` is empty for unsettled samples, but a value above the limit must still fail.
   if (times.count() >= samples_needed(p)) {
     const auto value = times.sorted()[rank_of(p, times.count())];
     return judged(of, {static_cast<double>(value), unit::duration});
@@ -77,7 +77,7 @@ gate_result judge_frames(const gate& of, const run_summary& summary) {
   const auto& times = summary.end_to_end;
   if (!times) return not_judged(of, "no frame was completed");
   auto result = of.metric == "late" ? judge_late(of, summary) : judge_time(of, *times);
-  // Latency that grows with the length of the run cannot pass.
+  // If latency grows, a longer run could fail, so this run must not pass.
   if (result.outcome == gate_outcome::failed || times->why_unsettled().empty()) return result;
   return not_judged(of, times->why_unsettled());
 }
@@ -100,7 +100,7 @@ gate_result judge_undisturbed(const gate& of, const run_record& record) {
 
 // ---- Comparisons --------------------------------------------------------------------------------
 
-/// The change of a metric against its reference.
+/// Change of a configuration's metric from that of its reference.
 struct change {
   std::string who;  ///< quoted name of the configuration
   graphline::figure figure = graphline::figure::p50;
@@ -108,7 +108,7 @@ struct change {
   std::optional<interval> range;  ///< 95 % interval of `by`
   graphline::verdict verdict = graphline::verdict::inconclusive;
 
-  /// Smallest slowdown in the interval, as a fraction.
+  /// Returns the smallest slowdown in the interval, as a fraction.
   double least() const {
     return figure == graphline::figure::throughput ? -range->high : range->low;
   }
@@ -120,8 +120,8 @@ struct change {
   }
 };
 
-/// @param lacking What prevents a pass; empty if nothing.
-/// @param undated Number of configurations without a deadline, which "late" ignores.
+/// @param lacking Reason why the gate must not pass; empty if there is none.
+/// @param undated Number of configurations that "late" ignores because they have no deadline.
 gate_result judge_changes(const gate& of, const std::vector<change>& changes, double tail,
                           const std::string& lacking, std::size_t undated) {
   const change* worst = nullptr;
@@ -308,7 +308,7 @@ gate_result judge(const gate& of, const experiment_record& record,
       continue;
     }
     const auto* found = find_comparison(summary, pair, late ? figure::late : figure::p50);
-    // A verdict of fewer late frames than an overloaded reference holds for trials of any length.
+    // Longer trials only add late frames to an overloaded reference, so `faster` remains valid.
     const bool grows = what.latency_grows() || reference.latency_grows();
     const bool lasts = !grows || (found != nullptr && found->verdict == verdict::faster);
     if (found != nullptr && found->change_range() && lasts) continue;

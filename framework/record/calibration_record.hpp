@@ -49,7 +49,7 @@ struct words_of<ceiling> {
   static constexpr const auto& table = ceiling_words;
 };
 
-/// Unit of a ceiling.
+/// Returns the unit of a ceiling.
 constexpr unit unit_of(ceiling what) noexcept {
   if (what >= ceiling::launch) return unit::duration;
   return what >= ceiling::convolution ? unit::flops_per_second : unit::bytes_per_second;
@@ -91,7 +91,7 @@ void fields(Archive& a, part_of_record<calibration_record> auto& of) {
   a.value("interrupted", of.interrupted);
 }
 
-/// A ceiling's figures, compared with measured times.
+/// Figures of a ceiling, with which measured times are compared.
 struct ceiling_figure {
   ceiling what = ceiling::read;
   precision arithmetic = precision::float32;

@@ -12,8 +12,8 @@
 
 namespace graphline {
 
-/// A capacity search: the highest arrival rate at which a percentile of the end-to-end time stays
-/// within a bound.
+/// Settings of a capacity search, which looks for the highest arrival rate at which a percentile of
+/// the end-to-end time stays within a bound.
 struct capacity_settings {
   double percentile = 0.95;  ///< 0 < percentile < 1
   nanoseconds bound = 0;     ///< frames that take longer, and dropped frames, are late
@@ -59,7 +59,7 @@ struct capacity_record {
   run_record closed_loop;          ///< a run at maximum throughput
   std::vector<capacity_run> runs;  ///< in order of execution
   bool interrupted = false;
-  /// From before the first run to after the last; empty if not recorded.
+  /// Conditions from before the first run to after the last run; empty if not recorded.
   std::optional<conditions_record> conditions = {};
 };
 

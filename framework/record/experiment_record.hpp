@@ -59,8 +59,8 @@ void fields(Archive& a, part_of_record<compared_pair> auto& of) {
 /// One run of one configuration.
 struct trial_record {
   std::size_t configuration = 0;
-  /// A block has one trial of each configuration in random order, so that slow changes of the
-  /// machine affect all configurations alike.
+  /// A block consists of one trial of each configuration in random order, so that slow changes of
+  /// the machine affect all configurations alike.
   std::size_t block = 0;
   nanoseconds begun = 0;            ///< since the experiment began, without pauses
   std::vector<run_record> members;  ///< one per member of the configuration

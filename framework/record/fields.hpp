@@ -9,17 +9,16 @@
 
 namespace graphline {
 
-// Each struct of a record lists its `fields`, with the keys of result files in the order written.
-// `record_json.cpp` writes them, `record_from_json.cpp` reads them.
+// For each struct of a record, a function `fields` lists its members with their keys, in the order
+// of result files. `record_json.cpp` writes the fields, and `record_from_json.cpp` reads them.
 //
-// An archive derives from `record_counts` and has these members for fields:
+// An archive derives from `record_counts` and provides these members for `fields`:
 //   value     a value; an empty optional is null, or omitted if it would hold a struct
 //   column    a list with one entry per frame, or an empty one; stamps are written as two lists
 //   busy      a column of times, each at most the length of its stamp
 //   type      a tensor type, by the keys "shape" and "dtype"
 
-/// Sizes of the run being archived. While a list of stages or nodes is read: the number read so
-/// far.
+/// Sizes of the run being archived; while stages or nodes are read, their number so far.
 struct record_counts {
   std::size_t frames = 0;
   std::size_t threads = 0;
@@ -36,12 +35,12 @@ struct number_range {
   bool holds(double number) const noexcept { return number >= least && number <= most; }
 };
 
-/// Bounded so that sums of times fit 64 bits.
+/// The limits keep sums of times within 64 bits.
 inline constexpr number_range any_time{-0x1p53, 0x1p53, "nanoseconds of 104 days at most"};
 inline constexpr number_range time_above_0{1, 0x1p53, "a time above 0"};
-/// FLOPs or bytes, bounded so that the sum of a hundred fits 64 bits.
+/// FLOPs or bytes. The limit keeps the sum of a hundred amounts within 64 bits.
 inline constexpr number_range any_amount{0, 0x1p56, "a number from 0 to 2^56"};
-/// Divisors in reports.
+/// Numbers that reports divide by.
 inline constexpr number_range any_ceiling{1e-3, 1e18, "a number from 0.001 to 10^18"};
 inline constexpr number_range any_rate{lowest_rate, highest_rate,
                                        "a rate from 0.000001 to 1,000,000 frames a second"};
@@ -50,11 +49,11 @@ inline constexpr number_range part_of_one{std::numeric_limits<double>::denorm_mi
                                           "a number between 0 and 1"};
 inline constexpr number_range from_0{0, 0x1p63, "a number from 0"};
 inline constexpr number_range from_1{1, 0x1p63, "a number from 1"};
-/// Indices that reports look up.
+/// Returns the range of indices below `end`.
 constexpr number_range index_below(std::size_t end) {
   return {0, static_cast<double>(end) - 1, "an index below {}"};
 }
-/// A value of `cause`, or an index.
+/// Returns the range of the values of `cause` and of the indices below `end`.
 constexpr number_range cause_below(std::size_t end) {
   return {-2, static_cast<double>(end) - 1, "-2, -1 or an index below {}"};
 }
@@ -62,7 +61,7 @@ constexpr number_range cause_below(std::size_t end) {
 template <class T, class Record>
 concept part_of_record = std::same_as<std::remove_const_t<T>, Record>;
 
-/// Types with `fields`.
+/// Types for which a function `fields` exists.
 template <class T>
 concept part_of_a_record = requires(int& any_archive, T& of) {
   fields(any_archive, of);

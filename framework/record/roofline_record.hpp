@@ -5,11 +5,11 @@
 
 namespace graphline {
 
-/// Two runs of one pipeline in a process, compared with the roofline of the device.
+/// Two runs of one pipeline in the same process, to compare with the roofline of the device.
 struct roofline_record {
   run_record stages;  ///< with `timing: event` and the calibration
-  /// With `timing: layers`, for the times of parts. Has no frames if no stage has parts or the
-  /// first run ended early.
+  /// Run with `timing: layers`, for the times of parts. Contains no frames if no stage has parts or
+  /// the first run ended early.
   run_record layers;
 };
 

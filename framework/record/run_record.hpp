@@ -19,8 +19,8 @@
 
 namespace graphline {
 
-/// Setup cost of a graph, and host time per launch with and without it. All times by the host's
-/// clock.
+/// Setup cost of a graph, and host time to submit its operations with and without it. All times are
+/// on the host's clock.
 struct graph_record {
   std::string name;               ///< of the stage, or "frame"
   std::vector<graph_node> nodes;  ///< in topological order
@@ -30,8 +30,7 @@ struct graph_record {
   nanoseconds instantiate = 0;   ///< including the upload to the device
   nanoseconds first_launch = 0;  ///< from an executable's first launch to its completion
 
-  // Repeated launches of one executable, with CPU stages that do nothing. Fewer repetitions for
-  // longer graphs.
+  // Repeated launches of one executable, in which CPU stages do nothing; fewer for longer graphs.
   std::vector<nanoseconds> later_launch;  ///< from launch to completion
   std::vector<nanoseconds> launch;        ///< host time to launch the graph
   std::vector<nanoseconds> eager;         ///< host time to enqueue its operations one by one
@@ -65,7 +64,7 @@ void fields(Archive& a, part_of_record<source_record> auto& of) {
   a.value("text", of.text);
 }
 
-/// A tensor of the plan, including those that inserted copies write.
+/// A tensor of the plan, possibly written by an inserted copy.
 struct tensor_record {
   std::string name;
   tensor_type type;
@@ -83,8 +82,8 @@ void fields(Archive& a, part_of_record<tensor_record> auto& of) {
   a.value("readers", of.readers, index_below(a.stages));
 }
 
-/// Due time and start of a frame, and the time when the host saw its last stage complete. With
-/// `arrival: closed` a frame is due when it begins.
+/// The times at which a frame was due, at which it began, and at which the host saw its last stage
+/// complete. With `arrival: closed` a frame is due when it begins.
 struct frame_record {
   nanoseconds due = 0;
   nanoseconds begin = 0;
@@ -95,7 +94,7 @@ struct frame_record {
 struct output_record {
   std::string tensor;
   tensor_type type;
-  /// 16 hex digits: 64-bit FNV-1a over little-endian 8-byte words, the last one padded with zeros,
+  /// 16 hex digits: 64-bit FNV-1a over little-endian 8-byte words, the last word padded with zeros,
   /// with h ^= h >> 32 after each word.
   std::string checksum;
   bool finite = true;  ///< false: contains NaN or infinity
@@ -113,7 +112,7 @@ void fields(Archive& a, part_of_record<output_record> auto& of) {
 }
 inline constexpr std::size_t most_output_values = 256;
 
-/// Queue statistics of scheduled arrivals. All zero for `arrival: closed`.
+/// Queue statistics of scheduled arrivals. With `arrival: closed`, all members are zero or empty.
 struct load_record {
   std::vector<nanoseconds> dropped;     ///< due times of dropped frames, ascending
   std::vector<nanoseconds> unfinished;  ///< due times of frames that an aborted run left, ascending
@@ -193,7 +192,7 @@ void fields(Archive& a, part_of_record<conditions_record> auto& of) {
   a.value("standstills", of.standstills);
 }
 
-/// Raw results of a run. Every report is computed from this alone.
+/// Raw results of a run. Every report of the run is computed from this record alone.
 struct run_record {
   std::string pipeline;
   std::string description;
@@ -210,10 +209,11 @@ struct run_record {
   nanoseconds processor_time = 0;  ///< CPU time of the process during the measured frames
   std::optional<conditions_record> conditions = {};  ///< empty if no frame began
   std::vector<frame_record> frames;                  ///< completed frames
-  /// Host clock around each frame's graph launch: `graphs: frame`, all methods but none.
+  /// Host clock before and after each frame's graph launch. Filled with `graphs: frame`, under all
+  /// timing methods except none.
   std::vector<stamp_pair> launches;
-  /// Stage whose return or completion ended each frame: all methods but none; not with `graphs:
-  /// frame`.
+  /// Index of the stage whose return or completion ended each frame. Filled under all timing
+  /// methods except none, but not with `graphs: frame`.
   std::vector<std::uint32_t> ended_by;
   std::vector<std::string> threads;  ///< names of the host threads involved: "main", "worker 1"
   load_record load;
@@ -260,10 +260,10 @@ void fields(Archive& a, part_of_record<run_record> auto& of) {
   a.value("failure", of.failure);
 }
 
-/// Whether any interval ends before it begins: a clock was set back, so no time is reliable.
+/// Returns true if any interval ends before it begins, so that no time is reliable.
 bool goes_back(const run_record& record) noexcept;
 
-/// Number of frames due: completed, dropped and unfinished.
+/// Returns the number of frames due: completed, dropped and unfinished frames.
 std::size_t frames_due(const run_record& record) noexcept;
 
 }  // namespace graphline

@@ -13,8 +13,8 @@
 
 namespace graphline {
 
-/// Cost of a stage or part per frame, counted as in docs/costs.md for the layers as fused: traffic
-/// within a fused group does not count. Empty values are unknown.
+/// Cost of a stage or part per frame, counted by the rules of docs/costs.md. Traffic within a group
+/// of fused layers does not count. Empty values are unknown.
 struct cost_record {
   std::optional<std::int64_t> flops;
   std::optional<std::int64_t> bytes_read;
@@ -33,7 +33,7 @@ void fields(Archive& a, part_of_record<cost_record> auto& of) {
   a.value("precision", of.arithmetic);
 }
 
-/// Bytes read plus written; empty if either is unknown.
+/// Returns the bytes read plus written; empty if either number is unknown.
 inline std::optional<std::int64_t> bytes_of(const cost_record& cost) {
   if (!cost.bytes_read || !cost.bytes_written) return std::nullopt;
   return *cost.bytes_read + *cost.bytes_written;
@@ -100,7 +100,7 @@ inline constexpr std::int32_t previous_frame = -2;  ///< the same stage of the p
 }  // namespace cause
 
 /// Raw samples of a stage. Columns that the timing method fills have one entry per measured frame;
-/// the others are empty. A column of stamps takes 16 bytes per frame.
+/// all other columns are empty. A column of stamps takes 16 bytes per frame.
 struct stage_record {
   std::string name;
   std::string kind;
@@ -110,23 +110,24 @@ struct stage_record {
   std::string stream;                                          ///< name; empty for a CPU stage
   cost_record cost;                                            ///< the sum over its parts, if any
   std::vector<wait_record> waits;  ///< by earlier stage, ascending, each once
-  /// Device stage, host clock around the launch: host, callback, event, layers.
+  /// Device stage: host clock before and after its launch, under host, callback, event and layers.
   std::vector<stamp_pair> enqueued;
-  /// Device stage, between its two events: event, layers; or its two host functions: callback.
+  /// Device stage: times of its two events, under event and layers, or of its two host functions,
+  /// under callback.
   std::vector<stamp_pair> device;
-  /// Time within each `device` interval that the device worked on the stage, if it reports this.
+  /// Time for which the device worked on the stage in each `device` interval, if it reports this.
   std::vector<nanoseconds> busy;
   std::vector<stamp_pair> synced;  ///< device stage, host clock between two waits: sync
   std::vector<stamp_pair> cpu;     ///< CPU stage, host clock: all but none
-  /// Index into the run's `threads`: the thread that ran the CPU stage or launched the device
+  /// Index in the run's `threads` of the thread that ran the CPU stage or launched the device
   /// stage. Empty if neither is timed.
   std::vector<std::uint32_t> threads;
-  /// Last dependency, other than a thread, before the host ran the CPU stage or launched the device
-  /// stage: index of the stage that returned or completed, or a value of `cause`. All methods but
-  /// none; not with `graphs: frame`.
+  /// What the host waited for last, other than a thread, before it ran the CPU stage or launched
+  /// the device stage: index of the stage that returned or completed, or a value of `cause`. Filled
+  /// under all methods except none, but not with `graphs: frame`.
   std::vector<std::int32_t> causes;
-  /// Time when the host saw the device stage complete. Same methods; empty if the host does not
-  /// wait for the stage.
+  /// Time at which the host saw the device stage complete, under the same methods. Empty if the
+  /// host does not wait for the stage.
   std::vector<nanoseconds> seen;
   std::vector<part_record> parts;            ///< device stage; empty if it is not divided
   std::vector<operation_record> operations;  ///< device stage, if traced; not in measured frames
@@ -156,11 +157,11 @@ void fields(Archive& a, part_of_record<stage_record> auto& of) {
   a.value("traced_runs", of.traced_runs, of.operations.empty() ? from_0 : from_1);
 }
 
-/// Durations of intervals.
+/// Returns the durations of the intervals.
 std::vector<nanoseconds> lengths(const std::vector<stamp_pair>& stamps);
 
-/// Device time of a stage or part per frame: `busy` if the device reports it, else the interval
-/// between its events, which includes waits for other streams' work.
+/// Returns the device time of a stage or part per frame: `busy` if the device reports it, else the
+/// time between its events, which includes waits for the work of other streams.
 std::vector<nanoseconds> device_times(const stage_record& stage);
 std::vector<nanoseconds> device_times(const part_record& part);
 

@@ -44,8 +44,8 @@ constexpr timing_traits traits_of(timing_method method) noexcept {
   return {};
 }
 
-/// Runs one device stage under a timing method: defines the order of launches, waits, events and
-/// clock reads. `Operations` has
+/// Runs one device stage under a timing method. Defines the order of launches, waits, events and
+/// clock reads. `Operations` provides
 ///
 ///   nanoseconds now();            the host's clock
 ///   void launch();                enqueue the stage's work

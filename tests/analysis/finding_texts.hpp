@@ -10,8 +10,8 @@
 
 namespace graphline::samples {
 
-/// Formats findings: "key(subject, subject) figure=1.50 ms other=text [case]"; contributions as
-/// "pieces=5.00 ms/95.2 %/cpu time/after, ...".
+/// Formats each finding as "key(subject, subject) figure=1.50 ms other=text [case]", with
+/// contributions as "pieces=5.00 ms/95.2 %/cpu time/after, ...".
 std::vector<std::string> texts_of(const std::vector<finding>& list);
 
 /// Formats the findings of a record.
@@ -23,7 +23,7 @@ std::vector<std::string> findings(const experiment_record& record);
 
 std::vector<std::string_view> keys(const std::vector<finding>& list);
 
-/// The number `name` of a finding.
+/// Returns the metric `name` of a finding, which must be a number.
 double figure_of(const finding& of, std::string_view name);
 
 }  // namespace graphline::samples

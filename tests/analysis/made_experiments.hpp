@@ -25,33 +25,33 @@ struct made_configuration {
 made_configuration made_of(std::vector<std::pair<std::string, std::string>> assignments,
                            frame_times times = {});
 
-/// Frame times with this end-to-end time.
+/// Returns frame times with this end-to-end time.
 frame_times taking(nanoseconds end_to_end);
 
-/// `blocks` blocks of all configurations with 20 frames per trial whose times vary slightly. All
-/// configurations are compared with the first.
+/// Creates an experiment of `blocks` blocks. Each trial has 20 frames whose times vary slightly.
+/// All configurations are compared with the first.
 experiment_record made_experiment(std::string name, const std::vector<made_configuration>& of,
                                   std::size_t blocks);
 
-/// Three blocks of strategy=serial and strategy=async with equal times.
+/// Creates three blocks of strategy=serial and strategy=async with equal times.
 experiment_record two_strategies();
 
 /// Applies `change` to every run of a configuration.
 void for_runs_of(experiment_record& record, std::size_t configuration,
                  const std::function<void(run_record&)>& change);
 
-/// Serializes the stages `backbone`, `noise` and `head`.
+/// Makes the stages `backbone`, `noise` and `head` run one after another.
 void put_in_a_row(run_record& run);
 
-/// Adds a configuration of concurrent pipelines, given as name and configuration.
+/// Adds a configuration of concurrent pipelines, given by name, and returns its index.
 std::size_t add_together(experiment_record& to, std::string name,
                          const std::vector<std::pair<std::string, made_configuration>>& members);
 
-/// Summary of a record without comparisons.
+/// Summarizes a record without comparisons.
 experiment_summary figures_of(const experiment_record& record);
 
-/// Outcome of a comparison. The interval is of value / reference or, for late frames, of value -
-/// reference.
+/// Outcome of a comparison. `low` and `high` are the interval of value / reference or, for late
+/// frames, of value - reference.
 struct made_comparison {
   std::size_t pair = 0;
   graphline::figure figure = graphline::figure::p50;
@@ -61,7 +61,7 @@ struct made_comparison {
   std::optional<std::int64_t> more_trials = {};
 };
 
-/// Adds a comparison of values in the summary. `low` and `high` 0: no interval.
+/// Adds a comparison of values in the summary; without an interval if `low` and `high` are 0.
 void add_comparison(experiment_summary& to, const experiment_record& record,
                     const made_comparison& made);
 

@@ -29,7 +29,7 @@ class made_run {
   made_run& launch(std::size_t stage, nanoseconds begin, nanoseconds end, std::uint32_t thread = 0);
   made_run& synced(std::size_t stage, nanoseconds begin, nanoseconds end, std::uint32_t thread = 0);
   made_run& device(std::size_t stage, nanoseconds begin, nanoseconds end);
-  made_run& busy(std::size_t stage, nanoseconds time);  ///< of the `device` stamps before it
+  made_run& busy(std::size_t stage, nanoseconds time);  ///< for the last `device` stamps
   made_run& cause(std::size_t stage, std::int32_t what);
   made_run& seen(std::size_t stage, nanoseconds at);
   made_run& ended_by(std::size_t stage);
@@ -38,12 +38,12 @@ class made_run {
   run_record record;
 };
 
-/// Formats the pieces of a frame in order of time: "queue_wait 0-5, cpu noise 5-15", followed by a
-/// nonzero "residual -3".
+/// Formats the pieces of a frame in order of time: "queue_wait 0-5, cpu noise 5-15", and appends
+/// "residual -3" if the residual is not 0.
 std::string path_of(const run_record& record, std::size_t frame);
 std::string path_of(const made_run& made, std::size_t frame = 0);
 
-/// Sum of all piece lengths and the residual.
+/// Returns the sum of all piece lengths and the residual.
 nanoseconds sum_of(const frame_attribution& path);
 
 }  // namespace graphline::samples

@@ -10,9 +10,10 @@
 namespace graphline::samples {
 
 /// A machine and configurations with known true metrics. A frame of configuration c takes 10 ms
-/// times `factors[c]`, times random effects of its block, its trial and itself. All configurations
-/// share the distributions of these effects, so true ratios of times are exactly those of the
-/// factors, and ratios of throughput their inverse. The first configuration is the reference.
+/// times `factors[c]`, times random effects of its block, its trial and the frame. All
+/// configurations share the distributions of these effects, so true ratios of times are exactly
+/// those of the factors, and true ratios of throughput are their inverse. The first configuration
+/// is the reference.
 struct simulated_experiment {
   std::vector<double> factors = {1, 1};
   std::size_t blocks = 10;
@@ -26,7 +27,7 @@ struct simulated_experiment {
   std::vector<std::size_t> throttled_blocks = {};  ///< 20 % slower
 };
 
-/// Simulates an experiment without stages; deterministic by seed.
+/// Simulates an experiment without stages. The same seed gives the same result.
 experiment_record simulate(const simulated_experiment& as, std::uint64_t seed);
 
 }  // namespace graphline::samples

@@ -14,7 +14,7 @@ namespace graphline::samples {
 /// theory gives its exact properties.
 struct simulated_queue {
   graphline::arrival arrival = graphline::arrival::constant;
-  /// Mean service time in ns; exponential if `random`, else constant.
+  /// Mean service time in ns. Service times are exponential if `random` is set, else constant.
   double mean_service = 1e6;
   bool random = false;
   /// Standard deviation of normal noise added to each service, relative to the mean.
@@ -22,16 +22,16 @@ struct simulated_queue {
   /// Fraction of runs in which the machine stands still once, for twenty to sixty services.
   double stalls = 0;
 
-  /// A run of `frames` frames due at `rate` per second, or all at once.
+  /// Simulates a run of `frames` frames, due at `rate` per second or, without it, all at once.
   run_record run(std::optional<double> rate, std::int64_t frames, std::uint64_t seed) const;
 };
 
-/// Rate in frames per second at which percentile p of the sojourn time of M/M/1, exponential with
-/// rate mu - lambda, is `bound` ns.
+/// Returns the rate in frames per second at which percentile p of the sojourn time in an M/M/1
+/// queue is `bound` ns. The sojourn time is exponential with rate mu - lambda.
 double mm1_capacity(double mean_service, double p, double bound);
 
-/// Likewise for M/D/1, by bisection of Erlang's formula for the waiting time (Tijms, "A First
-/// Course in Stochastic Models", 2003, section 9.2.4).
+/// Returns the same rate for M/D/1, by bisection of Erlang's formula for the waiting time (Tijms,
+/// "A First Course in Stochastic Models", 2003, section 9.2.4).
 double md1_capacity(double service, double p, double bound);
 
 }  // namespace graphline::samples

@@ -7,17 +7,16 @@
 
 namespace graphline::samples {
 
-/// A random pipeline with random times, for execution in virtual time.
-///
-/// Times are multiples of 128 ns from a wide range, so that no two sums are equal and a change of 1
-/// ns preserves their order.
+/// A random pipeline with random times, for execution in virtual time. The times are multiples of
+/// 128 ns from a wide range, so that no two sums are equal and a change of 1 ns preserves their
+/// order.
 struct drawn_execution {
   testing_plans::drawn_run run;
   testing_plans::overheads of;
 };
 
-/// Eight frames of up to twelve CPU and device stages, including copies, on three streams; 1 to 4
-/// workers.
+/// Draws eight frames of up to twelve CPU and device stages, including copies, on three streams,
+/// with 1 to 4 workers.
 drawn_execution draw_execution(std::uint64_t seed, strategy how, std::size_t in_flight,
                                graph_mode graphs = graph_mode::stage);
 

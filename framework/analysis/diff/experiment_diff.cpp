@@ -13,8 +13,8 @@ namespace graphline {
 
 namespace {
 
-/// A metric of one side with the variance of its logarithm or, for late frames, of the fraction
-/// itself, if known.
+/// A metric of one experiment. `variance` is that of its logarithm or, for late frames, of the
+/// fraction itself; empty if unknown.
 struct side_figure {
   std::optional<double> value;
   std::optional<double> variance;
@@ -73,8 +73,7 @@ std::vector<std::string> missing_in(const std::vector<side_member>& other,
   return names;
 }
 
-/// Logarithm of a ratio (difference for late frames), with its standard error and degrees of
-/// freedom.
+/// Logarithm of a ratio (for late frames, a difference) with its error and degrees of freedom.
 struct estimated_change {
   double value = 0;
   double error = 0;

@@ -10,13 +10,13 @@
 
 namespace graphline {
 
-/// How an output compares between two runs.
+/// Result of comparing an output between two runs.
 enum class output_fate {
   same,         ///< equal checksums
-  differs,      ///< different checksums; `largest` is the difference if both have values
+  differs,      ///< different checksums; `largest` is set if both have values
   other_type,   ///< different shape or dtype
-  only_before,  ///< no such output after
-  only_after,   ///< no such output before
+  only_before,  ///< the second run lacks the output
+  only_after,   ///< the first run lacks the output
 };
 inline constexpr word<output_fate> output_fate_words[] = {{"same", output_fate::same},
                                                           {"differs", output_fate::differs},
@@ -34,12 +34,12 @@ struct output_change {
   output_fate found = output_fate::same;
   std::size_t compared = 0;             ///< number of finite values present in both
   std::optional<double> largest = {};   ///< largest absolute difference
-  std::optional<double> relative = {};  ///< `largest` over the largest magnitude; empty if 0
+  std::optional<double> relative = {};  ///< `largest` / largest magnitude; empty if the latter is 0
   bool finite_before = true;
   bool finite_after = true;
 };
 
-/// Outputs of the first in its order, then the remaining ones.
+/// Compares outputs by name: those of the first run in its order, then those only of the second.
 std::vector<output_change> compare(const std::vector<output_record>& before,
                                    const std::vector<output_record>& after);
 

@@ -29,7 +29,7 @@ std::vector<numbered_line> lines_of(std::string_view text) {
   return lines;
 }
 
-/// lengths[i][j]: length of the longest common subsequence of a[i..] and b[j..].
+/// Returns a table: [i][j] is the length of the longest common subsequence of a[i..] and b[j..].
 std::vector<std::vector<std::uint32_t>> common_lengths(const std::vector<numbered_line>& a,
                                                        const std::vector<numbered_line>& b) {
   std::vector<std::vector<std::uint32_t>> lengths(a.size() + 1,
@@ -44,7 +44,7 @@ std::vector<std::vector<std::uint32_t>> common_lengths(const std::vector<numbere
 }
 
 std::string_view file_name(const std::string& path) {
-  return std::string_view(path).substr(path.rfind('/') + 1);  // npos + 1 is 0: all of it
+  return std::string_view(path).substr(path.rfind('/') + 1);  // npos + 1 is 0 if there is no '/'
 }
 
 void compare_files(const source_record& before, const source_record& after,
@@ -68,7 +68,7 @@ void compare_files(const source_record& before, const source_record& after,
       ++j;
       continue;
     }
-    // Pair up unmatched lines.
+    // Report a removed line and an added line as one change.
     const bool remove = i < a.size() && (j == b.size() || common[i + 1][j] == common[i][j]);
     const std::size_t kept = i + (remove ? 1 : 0);
     const bool add = j < b.size() && common[kept][j + 1] == common[i][j];
@@ -79,7 +79,7 @@ void compare_files(const source_record& before, const source_record& after,
   }
 }
 
-/// Finds the counterpart of a file other than the first.
+/// Finds a file by name, except the first file; null if there is none.
 const source_record* find(const std::vector<source_record>& in, const std::string& file) {
   for (std::size_t i = 1; i < in.size(); ++i) {
     if (file_name(in[i].file) == file_name(file)) return &in[i];

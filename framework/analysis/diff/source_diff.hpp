@@ -8,22 +8,23 @@
 
 namespace graphline {
 
-/// A value of the result before and of the one after.
+/// The values in the first and the second result.
 template <class T>
 struct before_after {
   T before;
   T after;
 };
 
-/// A fact that differs between results; empty if a result does not state it.
+/// A fact that differs between results. A text is empty if its result does not contain the fact.
 struct fact_change {
   std::string name;
   before_after<std::optional<std::string>> texts;
 };
 
-/// Compares the source files of two results line by line. Each difference is named by file and line
-/// ("path.yaml:7"; line number of the first file if present). Ignores blank lines, comment lines
-/// and surrounding white space. Matches the first files with each other, further ones by name.
+/// Compares the source files of two results line by line. Names each difference by file and line,
+/// "path.yaml:7"; the line number is that of the first result, if the line exists there. Ignores
+/// blank lines, comment lines and surrounding white space. Matches the first file of one result
+/// with the first file of the other, and all remaining files by name.
 std::vector<fact_change> differences(const std::vector<source_record>& before,
                                      const std::vector<source_record>& after);
 

@@ -17,10 +17,10 @@
 namespace graphline {
 namespace {
 
-constexpr std::size_t least_at_random = 16;  // runs; fewer do not show their variation
+constexpr std::size_t least_at_random = 16;  // runs; fewer do not show how much runs vary
 constexpr std::size_t least_at_each_end = 3;
 
-/// Due times of frames, including dropped ones, and their times from due to end.
+/// Returns each frame's due time and time from due to end, by due time; `never` if dropped.
 std::vector<std::pair<nanoseconds, nanoseconds>> due_and_times(const run_record& record) {
   std::vector<std::pair<nanoseconds, nanoseconds>> due;
   due.reserve(record.frames.size() + record.load.dropped.size());
@@ -110,7 +110,7 @@ std::vector<pooled_run> undisturbed(const capacity_settings& how,
   return left;
 }
 
-/// Compares runs with a reference queue with the same arrivals. Rates are in frames per second.
+/// Compares runs with a reference queue that has the same arrivals. Rates are in frames per second.
 class random_arrivals {
  public:
   random_arrivals(const capacity_settings& how, std::optional<double> closed_loop,
@@ -133,10 +133,10 @@ class random_arrivals {
 
   double fastest() const { return 1 / queue_.service; }
 
-  /// Value of the regression line at `rate` in standard errors: negative if the capacity is higher.
+  /// Returns the regression line at `rate` in standard errors; negative below the capacity.
   double evidence(double rate) const {
     const double limit = queue_.limit_for(rate, allowed_);
-    // Nonzero if the share of frames that wait is below the share that may be late.
+    // Nonzero if fewer frames wait in the reference than may be late.
     const double offset = allowed_ - queue_.late_share(rate, limit);
     struct point {
       double at;
@@ -168,11 +168,11 @@ class random_arrivals {
       const double error = share * rest / std::max(1 - leverage, 0.1);
       variance += error * error;
     }
-    // The resolution of a fraction of frames is one frame.
+    // The error is at least one frame, the resolution of a fraction of frames.
     return at_rate / std::max(std::sqrt(variance), 1 / counted_);
   }
 
-  /// Slope of the log odds of late frames over log rate in the reference.
+  /// Returns the slope of the reference's log odds of late frames over the log rate; at least 1.
   double steepness(double rate) const {
     const double limit = queue_.limit_for(rate, allowed_);
     const auto log_odds = [&](double at) {
@@ -197,8 +197,7 @@ class random_arrivals {
   std::vector<one_run> runs_;
 };
 
-/// Searches from `from` towards `to` for the first rate that is not `within`; empty if there is
-/// none.
+/// Returns the first rate from `from` towards `to` that is not `within`; empty if there is none.
 template <class Within>
 std::optional<double> crossing(double from, double to, Within within) {
   constexpr double step = 1.02;
@@ -235,7 +234,7 @@ void estimate_random_arrivals(const capacity_settings& how, std::optional<double
   double high = std::min(highest, fastest->run->rate * extrapolation);
   const bool rises = compare.evidence(low) < 0 || compare.evidence(high) > 0;
   to.next = runs.size() % 2 == 0 ? high : low;
-  if (!rises) return;  // fewer late frames at higher rates: too noisy yet
+  if (!rises) return;  // not more late frames at higher rates: the data are too noisy yet
   constexpr int bisections = 20;
   for (int i = 0; i < bisections; ++i) {
     const double middle = std::sqrt(low * high);
@@ -249,8 +248,8 @@ void estimate_random_arrivals(const capacity_settings& how, std::optional<double
   to.low = crossing(rate, slowest->run->rate / 2, plausible);
   to.high = crossing(rate, highest, plausible).value_or(compare.fastest());
   to.enough = between && runs.size() >= least_at_random;
-  // Alternate between both sides of the capacity: far enough apart to determine the slope, and as
-  // close as the interval allows, since the relation is only locally linear.
+  // Alternate between rates below and above the capacity. Keep them far enough apart to determine
+  // the slope but, since the relation is only locally linear, as close as the interval allows.
   const double steepness = compare.steepness(rate);
   const double half = to.width() ? *to.width() / 2 : 1;
   const double apart =
@@ -277,7 +276,7 @@ void estimate_constant_rate(const capacity_settings& how, std::span<const pooled
   const auto last_held = std::find_if(rates.rbegin(), rates.rend(), holds).base();
   const double within = how.within;
   if (first_failed == rates.begin() || last_held == rates.end()) {
-    // The capacity is not enclosed yet; the first rate may have met a disturbance.
+    // The capacity is not enclosed yet. A disturbance may have made the lowest rate fail.
     constexpr double step = 1.1;
     if (rates.empty()) return;
     to.next =
@@ -292,7 +291,7 @@ void estimate_constant_rate(const capacity_settings& how, std::span<const pooled
   to.low = below->first / (1 + std::min(queue / frames, within / 4));
   to.high = last_held->first;
   to.rate = below->first;
-  // Bisect the gap; then repeat its ends and contradictory rates.
+  // Bisect the gap, then repeat runs at its ends and at contradictory rates.
   const auto fewest =
       std::min_element(below, std::next(last_held),
                        [](const auto& a, const auto& b) { return a.second.all < b.second.all; });
@@ -346,7 +345,7 @@ capacity_estimate estimate_capacity(const capacity_settings& how, std::optional<
 
 namespace {
 
-/// Times from begin to end of frames without concurrent frames and without a standstill.
+/// Returns the times from begin to end of frames that overlapped no other frame and no standstill.
 std::vector<nanoseconds> times_alone(const run_record& record) {
   std::vector<nanoseconds> times;
   const auto held_up = frames_held_up(record);
@@ -361,7 +360,7 @@ std::vector<nanoseconds> times_alone(const run_record& record) {
   return times;
 }
 
-/// Summaries in the order in which probes began.
+/// Summarizes the probes in the order in which they began.
 std::vector<probe_summary> probes_of(const capacity_record& record,
                                      const std::vector<capacity_run_summary>& summaries,
                                      const std::vector<bool>& disturbed) {
@@ -413,8 +412,8 @@ finding estimate_of(const capacity_estimate& estimate, const capacity_settings& 
   return made.with("runs", estimate.runs).with("frames", estimate.frames);
 }
 
-/// Reports an interval wider than requested. The width decreases with the square root of the number
-/// of frames.
+/// Reports an interval that is wider than requested or from too few runs. The width decreases with
+/// the square root of the number of frames.
 std::optional<finding> width_of(const capacity_estimate& estimate, const capacity_settings& how) {
   const auto width = estimate.width();
   if (!estimate.enough || !width) return found("interval_of_few_runs", how);
@@ -428,8 +427,8 @@ std::optional<finding> width_of(const capacity_estimate& estimate, const capacit
   return made;
 }
 
-/// Reports runs that failed below the estimated capacity. With random arrivals some do so close to
-/// it.
+/// Reports runs that failed below the interval of the capacity. With random arrivals, only counts
+/// rates below 80 % of its lower end, since closer to it some runs fail by chance.
 std::optional<finding> failures_below(const capacity_summary& summary,
                                       const capacity_settings& how) {
   if (!summary.estimate.low) return std::nullopt;
@@ -451,7 +450,7 @@ std::optional<finding> failures_below(const capacity_summary& summary,
       .with("lowest", lowest, unit::frames_per_second);
 }
 
-/// Explains a missing estimate.
+/// Explains why there is no estimate.
 finding nothing_found(const capacity_summary& summary, const capacity_settings& how) {
   const auto& alone = summary.alone;
   if (alone.verdict == bound_verdict::fails) {

@@ -24,7 +24,7 @@ struct timed_configuration {
   const comparison& cost;  ///< end-to-end p50 compared with `none`
 };
 
-/// Cost of a timing method: what it adds to a frame's median time.
+/// Reports how much a timing method adds to the median frame time.
 finding cost_of(const timed_configuration& of, std::size_t blocks) {
   const auto& cost = of.cost;
   const auto& range = cost.difference_range;
@@ -45,8 +45,8 @@ double p50_of(const member_summary::stage& stage) {
   return static_cast<double>(stage.times->median());
 }
 
-/// Explains a longer frame under `sync`: its stages run sequentially and together exceed the
-/// untimed frame.
+/// Explains why frames take longer under `sync`: the stages run one after another, and the sum of
+/// their times exceeds the untimed frame.
 std::optional<finding> lost_overlap(const timed_configuration& sync) {
   const auto& cost = sync.cost;
   if (!cost.difference_range || cost.difference_range->low <= 0) return std::nullopt;
@@ -55,7 +55,7 @@ std::optional<finding> lost_overlap(const timed_configuration& sync) {
     if (!stage.times) return std::nullopt;
     sum += p50_of(stage);
   }
-  // Require at least half of the cost, so that lost overlap is the main reason.
+  // Lost overlap must account for at least half of the cost to be the main reason.
   if (sum - cost.reference < 0.5 * cost.difference) return std::nullopt;
   return finding{"sync_serializes_overlap"}
       .with("stages", sum, unit::duration)
@@ -76,8 +76,8 @@ const timed_configuration* find_by(const std::vector<timed_configuration>& all,
   return found == all.end() ? nullptr : &*found;
 }
 
-/// Finds stages for which `host` measures the launch, while a method that measures the stage itself
-/// reports at least twice that time.
+/// Finds stages whose launch, which `host` measures, takes at most half of the stage's time under
+/// `event` or `sync`.
 void add_launches(const std::vector<timed_configuration>& all, std::vector<finding>& to) {
   const auto* host = find_by(all, timing_method::host);
   if (host == nullptr) return;
@@ -94,8 +94,8 @@ void add_launches(const std::vector<timed_configuration>& all, std::vector<findi
   }
 }
 
-/// Configurations of an experiment that varies only the timing method, compared with `none`; empty
-/// for other experiments.
+/// Returns the configurations of an experiment that varies only the timing method and compares it
+/// with `none`; empty for other experiments.
 std::vector<timed_configuration> timed_configurations(const finding_source& from) {
   std::vector<timed_configuration> list;
   for (const auto& one : from.summary.comparisons) {
@@ -119,7 +119,7 @@ bool decided(verdict what) {
   return what == verdict::faster || what == verdict::slower;
 }
 
-/// First of p50, late frames and tail that shows an effect; p50 if none does.
+/// Returns the first comparison (p50, late frames, tail) that shows an effect; p50 if none does.
 const comparison* telling(const experiment_summary& summary, const compared_pair& pair) {
   for (const auto what : {figure::p50, figure::late, figure::tail}) {
     const auto* found = find_comparison(summary, pair, what);
@@ -132,7 +132,7 @@ std::string in_points(double difference) {
   return fmt::format("{:+.3g} points", 100 * difference);
 }
 
-/// @param with Whether the compared configuration uses priorities and its reference does not.
+/// @param with True if the compared configuration uses priorities, false if its reference does.
 finding effect_of(const comparison& of, bool with, double tail) {
   finding made{decided(of.verdict)           ? "priorities_took_effect"
                : of.verdict == verdict::same ? "priorities_changed_nothing"

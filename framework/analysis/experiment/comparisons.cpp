@@ -19,7 +19,7 @@ bool is_share(const comparison& of) {
   return of.figure == figure::late;
 }
 
-/// Comparisons with simultaneous intervals, and the contrasts of those that have one.
+/// Comparisons with simultaneous intervals, and the contrasts that define the intervals.
 struct family {
   std::size_t blocks;
   double margin;
@@ -42,8 +42,8 @@ struct family {
     }
   }
 
-  /// Sets the intervals and verdicts. `finish` receives each comparison that has an interval, with
-  /// its contrast, the interval's level, and its half width in standard errors.
+  /// Sets ratio intervals and verdicts. Calls `finish` for each comparison with an interval, with
+  /// its contrast, the level of the interval, and its half width in standard errors.
   template <class Finish>
   std::vector<comparison> take(Finish finish) {
     if (contrasts.empty()) return std::move(comparisons);
@@ -61,7 +61,7 @@ struct family {
   }
 };
 
-/// Whether `blocks` blocks would decide the ratio with a power of 80 %.
+/// Returns true if `blocks` blocks would decide the ratio with a power of 80 %.
 bool would_decide(const inconclusive_ratio& ratio, double blocks, double seen_blocks) {
   constexpr double power_quantile = 0.84;  // normal quantile of 80 %
   const double t = student_t_critical(ratio.level, static_cast<std::size_t>(blocks) - 1);
@@ -179,7 +179,7 @@ std::vector<comparison> compare_figures(const counted_trials& trials,
       const bool grows = figures_by(to.pair.what).latency_grows;
       const bool reference_grows = figures_by(to.pair.reference).latency_grows;
       to.verdict = verdict_of_late({low, high}, record.how.margin, grows, reference_grows);
-      if (grows || reference_grows) return;  // longer trials would change the verdict
+      if (grows || reference_grows) return;  // the verdict depends on the length of the trials
       open.log_ratio = by.difference();
       open.error = by.difference_error();
     }

@@ -16,29 +16,29 @@ namespace graphline {
 inline constexpr std::array all_figures = {figure::p50, figure::tail, figure::throughput,
                                            figure::late};
 
-/// Metrics of a pipeline in the order of `all_figures`, with bootstrap replicates; empty for too
-/// few frames.
+/// Metrics of a pipeline in the order of `all_figures`, with bootstrap replicates. A metric is
+/// empty if it cannot be computed, for example from too few frames.
 struct resampled_figures {
   std::array<std::optional<resampled_figure>, all_figures.size()> of;
   bool latency_grows = false;  ///< with the length of the runs; see `overload_of`
 };
 
-/// Draws from `blocks` >= 1 blocks; no draws below `least_blocks`.
+/// Returns bootstrap draws from `blocks` >= 1 blocks; no draws below `least_blocks`.
 block_draws draws_for(std::size_t blocks, std::uint64_t seed);
 
-/// Computes the metrics over all frames of the runs, one run per block of the draws. No percentiles
-/// if latency grows with the length of the runs.
+/// Computes the metrics over all frames of the runs. Each run is one block of the draws. Omits
+/// percentiles if latency grows with the length of the runs.
 /// @param tail The tail percentile.
 resampled_figures figures_of(const std::vector<const run_record*>& runs, double tail,
                              const block_draws& draws);
 
-/// Verdict from the interval of a ratio, or of 1 plus a difference of fractions. `same` takes
-/// precedence: a significant difference within the margin is irrelevant.
+/// Returns the verdict for the interval of a ratio, or of 1 plus a difference of fractions. `same`
+/// takes precedence because a significant difference within the margin is irrelevant.
 /// @param more_is_faster True for throughput, false for times.
 verdict verdict_of(const interval& ratio, double margin, bool more_is_faster);
 
-/// Verdict from the interval of a difference of fractions of late frames. If latency grows, longer
-/// runs have a larger fraction: a verdict that they could reverse is `inconclusive`.
+/// Returns the verdict for the interval of a difference of fractions of late frames. Where latency
+/// grows, longer runs have larger fractions. A verdict that they could reverse is `inconclusive`.
 verdict verdict_of_late(const interval& difference, double margin, bool latency_grows,
                         bool latency_of_reference_grows);
 
@@ -47,18 +47,18 @@ verdict verdict_of_late(const interval& difference, double margin, bool latency_
 struct inconclusive_ratio {
   double log_ratio = 0;
   double error = 0;     ///< standard error of `log_ratio`
-  double level = 0.05;  ///< level of its interval
+  double level = 0.05;  ///< level of the ratio's interval
   double margin = 0.01;
 };
 
-/// Estimates how many more blocks would decide the ratio if its current value is true: the error
-/// decreases with the square root of the number of blocks, and the interval must decide with a
-/// power of 80 %. Empty beyond `most_more_trials`.
+/// Estimates how many more blocks would decide the ratio with a power of 80 %. Assumes that its
+/// current value is true and that the error decreases with the square root of the number of blocks.
+/// Empty beyond `most_more_trials`.
 std::optional<std::int64_t> blocks_to_decide(const inconclusive_ratio& ratio, std::size_t blocks);
 inline constexpr std::int64_t most_more_trials = 10'000;
 
-/// Compares every pair of a record by every metric that the counted trials of both provide, by
-/// pair, then metric. No intervals below `least_blocks` blocks.
+/// Compares every pair of a record by each metric that the counted trials of both sides provide;
+/// sorted by pair, then by metric. There are no intervals below `least_blocks` blocks.
 std::vector<comparison> compare_figures(const counted_trials& trials,
                                         const experiment_record& record);
 

@@ -10,28 +10,28 @@
 
 namespace graphline {
 
-/// The trials of an experiment that count: those of complete blocks, in which every configuration
-/// has a completed trial and the process never stood still. Without such a block, all trials with
-/// completed frames. Refers to the record.
+/// The trials of an experiment that count for metrics: those of complete blocks, in which every
+/// configuration has a complete trial, unless the process stood still. Without such a block, all
+/// trials with complete frames count. Holds pointers to the record.
 class counted_trials {
  public:
-  /// @param affected Disturbed blocks; do not count in an experiment that repeats them.
+  /// @param affected Disturbed blocks, which do not count if the experiment repeats them.
   explicit counted_trials(const experiment_record& record,
                           std::span<const std::size_t> affected = {});
 
-  /// Indices of the counted complete blocks, ascending.
+  /// Returns the indices of the counted complete blocks, ascending.
   const std::vector<std::size_t>& blocks() const noexcept { return blocks_; }
 
-  /// Complete blocks in which the process stood still, ascending; not counted.
+  /// Returns the complete blocks that do not count because the process stood still, ascending.
   const std::vector<std::size_t>& stood_still_blocks() const noexcept { return stood_still_; }
 
-  /// Number of complete blocks, counted or not.
+  /// Returns the number of complete blocks, counted or not.
   std::size_t complete_blocks() const noexcept { return complete_blocks_; }
 
-  /// Number of counted trials.
+  /// Returns the number of counted trials.
   std::size_t size() const noexcept;
 
-  /// Runs of a pipeline, one per block, in order.
+  /// Returns the counted runs of a pipeline, in block order.
   std::vector<const run_record*> of(const configuration_member& member) const;
 
  private:
@@ -41,8 +41,7 @@ class counted_trials {
   std::vector<std::vector<const trial_record*>> trials_;  // by configuration
 };
 
-/// Times of a stage by run; empty for a run without the stage, since stages can depend on
-/// parameters.
+/// Returns a stage's times by run; empty for a run without the stage, which parameters can remove.
 std::vector<std::vector<nanoseconds>> stage_times(const std::vector<const run_record*>& runs,
                                                   std::string_view name, measure what);
 

@@ -99,7 +99,7 @@ std::string listed_blocks(const std::vector<std::size_t>& blocks) {
   return fmt::format("block{} {}", blocks.size() == 1 ? "" : "s", listed(numbers, 8));
 }
 
-/// Adds disturbances of the machine.
+/// Adds findings about disturbances of the machine.
 void add_machine_findings(const finding_source& from, std::vector<finding>& to) {
   const auto& record = from.record;
   const auto& machine = from.summary.machine;

@@ -14,9 +14,9 @@
 
 namespace graphline {
 
-/// Findings of an experiment: cost of timing methods, equality of outputs, missing overlap, effect
-/// of priorities, overload, disturbances of the machine, and warnings of the trials' runs, merged
-/// over configurations.
+/// Returns the findings of an experiment: cost of timing methods, equality of outputs, missing
+/// overlap, effect of priorities, overload, disturbances of the machine, and warnings of the
+/// trials' runs. Merges equal findings about several configurations.
 /// @param swept Result of `sweep_of` for the record and summary.
 std::vector<finding> findings_of(const experiment_record& record, const experiment_summary& summary,
                                  const std::optional<sweep>& swept);
@@ -30,39 +30,40 @@ struct finding_source {
   const std::optional<sweep>& swept;
   experiment_labels labels;
 
-  /// Completed runs of a pipeline, in execution order.
+  /// Returns the complete runs of a pipeline, in execution order.
   std::vector<const run_record*> runs_of(const configuration_member& what) const;
 
   bool several_at_once(std::size_t configuration) const {
     return record.configurations[configuration].members.size() > 1;
   }
 
-  /// Whether the configurations of a pair differ only in the value of `key`.
+  /// Returns true if the configurations of a pair differ only in the value of `key`.
   bool differ_only_in(const compared_pair& pair, std::string_view key) const;
 };
 
-/// Merges equal findings about pipelines of an experiment. A merged finding names all pipelines: as
-/// subjects by label, and as a list for a sentence in "configurations".
+/// Merges equal findings about pipelines of an experiment. The labels of the pipelines become the
+/// subjects of the merged finding, and a list for a sentence in its metric "configurations".
 class grouped_findings {
  public:
   void add(finding what, const configuration_member& who);
   std::vector<finding> all(const experiment_labels& labels) const;
 
-  /// Appends `of` with the findings as its cases, if there are any.
+  /// If there are findings, appends `of` to `to` with the findings as its cases.
   void add_as_cases(finding of, const experiment_labels& labels, std::vector<finding>& to) const;
 
  private:
   std::vector<std::pair<finding, std::vector<configuration_member>>> groups_;
 };
 
-/// Cost of timing methods; effect of priorities.
+/// Adds findings about the cost of timing methods.
 void add_timing_findings(const finding_source& from, std::vector<finding>& to);
+/// Adds findings about the effect of priorities.
 void add_priority_findings(const finding_source& from, std::vector<finding>& to);
 
-/// Whether compared configurations computed the same outputs in the last frame of each trial.
+/// Adds findings about whether compared configurations computed the same outputs in the last frame.
 void add_output_findings(const finding_source& from, std::vector<finding>& to);
 
-/// Stages that ran concurrently, and those that could have.
+/// Adds findings about stages that ran concurrently, or could have.
 void add_overlap_findings(const finding_source& from, std::vector<finding>& to);
 
 }  // namespace graphline

@@ -19,7 +19,7 @@ std::string joined(const assignment_list& assignments) {
   return text;
 }
 
-/// The value that a configuration sets; empty if unset.
+/// Returns the value that a configuration assigns to `key`; empty if it assigns none.
 std::string value_of(const experiment_configuration& configuration, const std::string& key) {
   const auto found = std::ranges::find(configuration.assignments, key,
                                        &std::pair<std::string, std::string>::first);
@@ -98,7 +98,7 @@ std::string experiment_labels::list(const std::vector<configuration_member>& whi
 }
 
 std::string listed(const std::vector<std::string>& items, std::size_t most) {
-  // The single item that "and 1 more" would hide is no longer than these words.
+  // Show one more item instead of "and 1 more".
   const std::size_t shown = items.size() > most + 1 ? most : items.size();
   std::string text;
   for (std::size_t i = 0; i < shown; ++i) {

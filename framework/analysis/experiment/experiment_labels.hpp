@@ -8,18 +8,18 @@
 
 namespace graphline {
 
-/// Labels of an experiment's configurations in reports: by name, omitting assignments shared by all
-/// configurations, or by id ("c1", "c2" in declared order). Ids are used if a name exceeds 26
+/// Labels of an experiment's configurations in reports: names without the assignments that all
+/// configurations share, or ids ("c1", "c2" in declared order). Ids are used if a name exceeds 26
 /// bytes, so that tables fit into 80 columns, and for many configurations unless they differ in a
-/// single setting. Names are never truncated. Refers to the configurations.
+/// single setting. Names are never truncated. Holds a reference to the configurations.
 class experiment_labels {
  public:
   explicit experiment_labels(const std::vector<experiment_configuration>& configurations);
 
-  /// Whether labels are ids.
+  /// Returns true if the labels are ids.
   bool by_id() const noexcept { return by_id_; }
 
-  /// Whether reports show a single row per configuration, and details only for changed ones.
+  /// Returns true if reports show one row per configuration, and details only of changes.
   bool many() const noexcept { return configurations_.size() > 6; }
 
   std::size_t size() const noexcept { return configurations_.size(); }
@@ -28,25 +28,25 @@ class experiment_labels {
   }
   static std::string id(std::size_t configuration);
 
-  /// Whether configurations have user-defined names rather than generated ones.
+  /// Returns true if configurations have user-defined names, not generated names.
   bool named() const noexcept { return named_; }
 
-  /// Settings and parameters that vary between configurations.
+  /// Returns the keys of settings and parameters that vary between configurations.
   const std::vector<std::string>& keys() const noexcept { return keys_; }
 
-  /// Values of `keys()`, in order; empty if unset.
+  /// Returns a configuration's values in the order of `keys()`; an unset value is empty.
   std::vector<std::string> values(std::size_t configuration) const;
 
   /// Returns "timing=sync", a user-defined name such as "'one by one'", or the id.
   std::string of(std::size_t configuration) const;
 
-  /// Likewise; for concurrent pipelines "'camera (together)'".
+  /// Returns the same label or, for one of several concurrent pipelines, "'camera (together)'".
   std::string of(const configuration_member& what) const;
 
-  /// Returns "a, b and c", or "all configurations" if all of at least two are listed.
+  /// Returns "a, b and c", or "all configurations" if `which` contains all and more than one.
   std::string list(const std::vector<configuration_member>& which) const;
 
-  /// All pipelines of all configurations.
+  /// Returns all pipelines of all configurations.
   std::vector<configuration_member> all() const;
 
  private:
@@ -59,7 +59,7 @@ class experiment_labels {
   std::vector<std::string> keys_;
 };
 
-/// Returns "a, b and c", or for more than `most` items "a, b, c, d and 3 more".
+/// Returns "a, b and c", or for more than `most` + 1 items "a, b, c, d and 3 more".
 std::string listed(const std::vector<std::string>& items, std::size_t most = 4);
 
 }  // namespace graphline

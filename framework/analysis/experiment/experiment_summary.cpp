@@ -41,7 +41,7 @@ void add_frames(member_summary& to, const run_list& runs, double tail) {
   if (to.latency_grows()) to.trial_medians.clear();
   to.between_trials = stddev_of(to.trial_medians);
   if (done.time > 0) to.throughput = done.count * 1e9 / done.time;
-  // A record without processor time holds 0; a real run never does.
+  // 0 means that the record does not contain the processor time.
   if (running > 0 && processor > 0) {
     to.cores = static_cast<double>(processor) / static_cast<double>(running);
   }

@@ -15,8 +15,8 @@
 
 namespace graphline {
 
-/// A compared metric: percentiles of the end-to-end time, the throughput, or the fraction of frames
-/// that missed their deadline.
+/// A compared metric: a percentile of the end-to-end time, the throughput, or the fraction of
+/// frames that missed their deadline.
 enum class figure { p50, tail, throughput, late };
 
 inline constexpr word<figure> figure_words[] = {{"p50", figure::p50},
@@ -32,7 +32,7 @@ enum class verdict {
   faster,
   slower,
   same,          ///< the interval lies within the margin
-  inconclusive,  ///< none of the others is supported
+  inconclusive,  ///< the interval supports no other verdict
 };
 
 inline constexpr word<verdict> verdict_words[] = {{"faster", verdict::faster},
@@ -55,26 +55,25 @@ inline std::optional<interval> change_of(const std::optional<interval>& ratio) n
   return interval{ratio->low - 1, ratio->high - 1};
 }
 
-/// A metric of one configuration, or the p50 of one of its stages, compared with that of another.
-/// Late frames are compared by difference only, since the reference may have none.
+/// Comparison of a metric of one configuration, or of the p50 of one of its stages, with that of a
+/// reference. Late frames are compared only by difference, since the reference may have none.
 struct comparison {
   compared_pair pair;
   graphline::figure figure = graphline::figure::p50;
-  std::size_t stage = 0;  ///< of a stage comparison: index in the summary of `pair.what`
+  std::size_t stage = 0;  ///< stage index in the summary of `pair.what`, if stages are compared
   double value = 0;       ///< nanoseconds, frames per second, or a fraction of frames
-  double reference = 0;   ///< same unit
+  double reference = 0;   ///< in the same unit
   double difference = 0;  ///< value - reference
   double ratio = 1;       ///< value / reference; unused for late frames
-  /// Simultaneous 95 % intervals over the experiment; empty for too few blocks.
+  /// 95 % intervals, simultaneous over the experiment; empty if there are too few blocks.
   std::optional<interval> difference_range = {};
   std::optional<interval> ratio_range = {};
   graphline::verdict verdict = graphline::verdict::inconclusive;
-  /// If inconclusive: approximate number of further trials of each needed to decide; empty if
-  /// unknown or out of reach.
+  /// Approximate number of additional trials of each configuration that would decide an
+  /// inconclusive comparison; empty if unknown or too many.
   std::optional<std::int64_t> more_trials = {};
 
-  /// The change that the margin applies to: relative to the reference or, for late frames, the
-  /// difference.
+  /// Returns the change that the margin applies to: relative or, for late frames, the difference.
   double change() const noexcept {
     return figure == graphline::figure::late ? difference : ratio - 1;
   }
@@ -83,14 +82,14 @@ struct comparison {
   }
 };
 
-/// Summary of the trials of a pipeline of a configuration, over all their frames.
+/// Summary of a pipeline of a configuration, over all frames of its trials.
 struct member_summary {
   std::string name;
-  std::size_t trials = 0;                       ///< counted trials
-  std::optional<graphline::overload> overload;  ///< in most trials
+  std::size_t trials = 0;                       ///< number of counted trials
+  std::optional<graphline::overload> overload;  ///< set if most trials are overloaded
   std::optional<distribution> end_to_end;       ///< unsettled if latency grows
   std::optional<nanoseconds> tail;              ///< the experiment's tail percentile
-  std::optional<double> throughput;             ///< over all trials, see `completions_of`
+  std::optional<double> throughput;             ///< frames per second over all trials
   std::vector<double> trial_medians;            ///< p50 by trial in ns, in block order
   std::optional<double> between_trials;  ///< standard deviation of `trial_medians`; empty below 2
   struct stage {
@@ -101,13 +100,14 @@ struct member_summary {
   };
   std::vector<stage> stages;
 
-  /// Latency grows with the length of the trials in most of them: latencies are not comparable.
+  /// Returns true if latency grows with the length of the trial in most trials, so that latencies
+  /// are not comparable.
   bool latency_grows() const noexcept { return overload && overload->growth; }
   std::optional<deadline_summary> deadline;
-  std::size_t due = 0;      ///< frames, including dropped ones
+  std::size_t due = 0;      ///< due frames, including dropped frames
   std::size_t dropped = 0;  ///< frames dropped by a full queue
   std::size_t device_bytes = 0;
-  std::optional<double> cores;  ///< mean number of busy cores during frames, whole process
+  std::optional<double> cores;  ///< mean number of cores that the process used during frames
 };
 
 struct configuration_summary {
@@ -119,40 +119,39 @@ struct steadiness {
   /// Relative change of the references' p50 from the first block to the last; empty without a
   /// significant trend.
   std::optional<double> drift;
-  std::vector<std::size_t> affected_blocks;     ///< blocks with outlying references
+  std::vector<std::size_t> affected_blocks;     ///< blocks whose reference trials are outliers
   std::vector<std::size_t> stood_still_blocks;  ///< blocks in which the process stood still
 };
 
 struct experiment_summary {
   /// Blocks in which every configuration has a completed trial.
   std::size_t complete_blocks = 0;
-  std::size_t counted_blocks = 0;  ///< blocks used in comparisons, without repeated ones
+  std::size_t counted_blocks = 0;  ///< blocks used in comparisons; excludes repeated blocks
   std::size_t trials_left_out = 0;
   std::vector<configuration_summary> configurations;  ///< as in the record
   std::vector<comparison> comparisons;                ///< by pair, then figure
-  std::vector<comparison> stage_comparisons;          ///< simultaneous 95 % intervals of their own
+  std::vector<comparison> stage_comparisons;  ///< intervals are simultaneous over these comparisons
   steadiness machine;
 };
 
-/// Returns "p50", "p95" for the tail, "throughput", "late frames".
+/// Returns "p50", "p95" for the tail, "throughput" or "late frames".
 std::string figure_name(figure what, double tail);
 
-/// Returns the word for a verdict; for late frames "fewer" or "more" instead of faster and slower.
+/// Returns the word for a verdict; for late frames, "fewer" for faster and "more" for slower.
 std::string_view verdict_word(verdict what, figure of) noexcept;
 
-/// Finds the comparison of a pair by a metric, or null.
+/// Returns the comparison of a pair by a metric, or null if there is none.
 const comparison* find_comparison(const experiment_summary& summary, const compared_pair& pair,
                                   figure what) noexcept;
 
-/// Summarizes an experiment over complete blocks, including disturbed ones unless these were
-/// repeated. Without a complete block, summarizes the available trials without comparisons.
+/// Summarizes the counted trials. Makes no comparisons without a complete block.
 experiment_summary summarize(const experiment_record& record);
 
-/// Whether the interval of every pair's p50 ratio extends at most `narrow_to` to either side. Fast
-/// enough to call after every block.
+/// Returns true if the interval of every pair's p50 ratio extends at most `narrow_to`, relative to
+/// the ratio, to either side. Fast enough to call after every block.
 bool narrow_enough(const experiment_record& record, double narrow_to);
 
-/// Detects disturbed blocks among the trials so far.
+/// Detects drift and disturbed blocks in the trials so far.
 steadiness steadiness_of(const experiment_record& record);
 
 }  // namespace graphline

@@ -11,8 +11,8 @@ namespace graphline {
 
 namespace {
 
-/// The frame whose outputs the run's record holds; unknown if frames were dropped, since the last
-/// one completed need not be the last one due.
+/// Returns the number of the frame whose outputs the record contains. Empty if frames were dropped,
+/// since the last frame to complete need not be the last due.
 std::optional<std::size_t> last_frame(const run_record& run) {
   if (!run.load.dropped.empty()) return std::nullopt;
   return static_cast<std::size_t>(run.run.warmup) + run.frames.size();
@@ -35,7 +35,7 @@ finding difference_in(const output_change& by, const tensor_type& type) {
   return made.with("largest", by.largest, unit::none).with("relative", by.relative, unit::none);
 }
 
-/// Compares the outputs of two runs; empty if equal.
+/// Compares the outputs of two runs; returns nothing if they are equal.
 std::optional<finding> disagreement(const run_record& what, const run_record& reference) {
   const auto changes = compare(reference.outputs, what.outputs);
   for (const auto& change : changes) {
@@ -52,7 +52,7 @@ std::optional<finding> disagreement(const run_record& what, const run_record& re
   return difference_in(*differs, output->type);
 }
 
-/// A tensor whose checksums differ between trials that end with the same frame; empty if none.
+/// Returns a tensor whose checksums differ between trials with the same last frame; empty if none.
 std::string unsteady_tensor(const std::vector<const run_record*>& runs) {
   std::map<std::pair<std::string, std::size_t>, std::string> checksums;
   for (const auto* run : runs) {
@@ -67,7 +67,7 @@ std::string unsteady_tensor(const std::vector<const run_record*>& runs) {
   return "";
 }
 
-/// Whether all trials completed frames but have no outputs.
+/// Returns true if all trials completed frames but recorded no outputs.
 bool has_no_outputs(const experiment_record& record) {
   return !record.trials.empty() &&
          std::ranges::all_of(record.trials, [](const trial_record& trial) {
@@ -77,7 +77,7 @@ bool has_no_outputs(const experiment_record& record) {
          });
 }
 
-/// Adds findings about a pipeline's own trials. Returns whether their outputs agree.
+/// Adds findings about the outputs of a pipeline's trials. Returns true if the trials agree.
 bool add_own(const finding_source& from, const configuration_member& who, grouped_findings& to) {
   const auto runs = from.runs_of(who);
   const auto warn = [&](std::string_view key, const std::string& tensor) {

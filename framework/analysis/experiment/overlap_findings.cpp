@@ -15,7 +15,7 @@ namespace {
 struct side_by_side {
   double overlap = 0;  ///< sum of stage times minus the time with any stage active
   double stages = 0;   ///< sum of stage times; device stages count as one if executed one at a time
-  double longest = 0;  ///< longest stage, beside which all others could run
+  double longest = 0;  ///< longest stage; all other stages could run during it
   double frame = 0;    ///< frame time or, with several in flight, frame period
   double doubt = 0;    ///< maximum error between device and CPU stamps
 };
@@ -27,7 +27,7 @@ double total(const std::vector<stamp_pair>& spans) {
 }
 
 /// Adds the stages of a run. On a device that executes one operation at a time, overlapping spans
-/// include waits for other stages, so its stages count as one.
+/// include waits for other stages, so all stages of this device count as one.
 void add_stages(side_by_side& to, const run_record& run) {
   std::vector<stamp_pair> all;
   std::vector<stamp_pair> in_turn;
@@ -49,7 +49,7 @@ void add_stages(side_by_side& to, const run_record& run) {
   to.overlap += total(all) - total(merged(all));
 }
 
-/// Compares stamps of device and CPU stages, which share a clock under `event` and `layers`.
+/// Returns means over all frames. Device and CPU stamps are on one clock, up to `doubt`.
 side_by_side side_by_side_of(const std::vector<const run_record*>& runs) {
   side_by_side all;
   double frames = 0;
@@ -84,7 +84,7 @@ void add_overlap_findings(const finding_source& from, std::vector<finding>& to) 
     const auto found = side_by_side_of(runs);
     if (found.frame <= 0) continue;
     const char* const frame = run.in_flight > 1 ? "period" : "frame";
-    // Device and CPU stamps may differ at either end of a stage.
+    // Device and CPU stamps can disagree at both ends of a stage.
     const double least = std::max(noticeable * found.frame, 2 * found.doubt);
     if (found.overlap >= least) {
       together.add(finding{"overlap_of"}

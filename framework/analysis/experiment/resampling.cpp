@@ -13,8 +13,7 @@
 namespace graphline {
 namespace {
 
-/// Counts, for each value and block, the block's durations up to the value.
-/// @pre `values` ascends.
+/// Counts, for each value and each block, the durations in the block that do not exceed the value.
 std::vector<std::uint32_t> counts_up_to(const std::vector<nanoseconds>& values,
                                         const pooled_times& times) {
   const auto& blocks = times.blocks();
@@ -29,9 +28,9 @@ std::vector<std::uint32_t> counts_up_to(const std::vector<nanoseconds>& values,
   return counts;
 }
 
-/// Candidate values for a draw's percentile, ascending: those with the nearest ranks, where nearly
-/// all draws fall, and an even subset of all values, since draws without a block that forms the
-/// tail fall far away.
+/// Returns candidate values for the percentile of a draw, ascending: the values with the nearest
+/// ranks, where nearly all draws fall, and an even subset of all values. The subset is for draws
+/// that lack a block that forms the tail.
 std::vector<nanoseconds> candidates(const pooled_times& times, double p) {
   constexpr std::size_t most = 8'192;
   const auto& all = times.sorted();
@@ -54,13 +53,13 @@ std::uint64_t total(std::span<const std::uint16_t> drawn, const std::uint32_t* c
   return sum;
 }
 
-/// Whether the value and all replicates have a logarithm.
+/// Returns true if the value and all replicates are positive, so that they have logarithms.
 bool usable(const resampled_figure& figure) {
   return figure.value > 0 &&
          std::ranges::all_of(figure.draws, [](double draw) { return draw > 0; });
 }
 
-/// Studentized deviations from the mean; empty if the variation is only rounding.
+/// Returns the studentized deviations from the mean; empty if the variation is only rounding.
 std::vector<double> deviations_of(const std::vector<double>& draws) {
   const double mean = mean_of(draws);
   const double spread = stddev_of(draws).value_or(0);
@@ -71,7 +70,8 @@ std::vector<double> deviations_of(const std::vector<double>& draws) {
   return result;
 }
 
-/// The bootstrap variance of a mean of n values is too small by (n - 1) / n.
+/// Corrects a bootstrap standard deviation: the bootstrap variance of a mean of n values is too
+/// small by the factor (n - 1) / n.
 double error_of(double spread, std::size_t blocks) {
   const auto n = static_cast<double>(blocks);
   return spread * std::sqrt(n / (n - 1));

@@ -14,12 +14,12 @@ namespace graphline {
 /// Durations by block, each block sorted ascending.
 class pooled_times {
  public:
-  /// @param blocks One sample per block, unsorted; at least one is not empty.
+  /// @param blocks One sample per block, unsorted; at least one sample is not empty.
   explicit pooled_times(std::vector<std::vector<nanoseconds>> blocks);
 
   const std::vector<std::vector<nanoseconds>>& blocks() const noexcept { return blocks_; }
 
-  /// All durations, ascending.
+  /// Returns all durations, ascending.
   const std::vector<nanoseconds>& sorted() const noexcept { return sorted_; }
   std::size_t count() const noexcept { return sorted_.size(); }
 
@@ -33,13 +33,13 @@ class pooled_times {
 /// within blocks.
 class block_draws {
  public:
-  /// Deterministic in its arguments.
+  /// The draws depend only on the arguments.
   /// @pre `blocks` and `count` are at least 1.
   block_draws(std::size_t blocks, std::size_t count, std::uint64_t seed);
 
   std::size_t count() const noexcept { return times_.size() / blocks_; }
 
-  /// Number of times that a draw contains each block.
+  /// Returns how many times the draw contains each block.
   std::span<const std::uint16_t> operator[](std::size_t draw) const {
     return std::span(times_).subspan(draw * blocks_, blocks_);
   }
@@ -53,34 +53,34 @@ class block_draws {
 struct resampled_figure {
   double value = 0;
   std::vector<double> draws;
-  /// Lower limit of the standard error. For a fraction of frames it is one frame: a run without
-  /// late frames does not show that none can be late.
+  /// Lower limit of the standard error. For a fraction of frames it is one frame, since runs
+  /// without late frames do not show that no frame can be late.
   double least_error = 0;
 };
 
 /// Resamples a percentile (nearest rank) of the pooled durations. For large samples, replicates are
-/// chosen among some thousand candidate values, mostly around the percentile, so that time depends
-/// on the number of blocks only.
+/// chosen from about 25,000 candidate values, mostly around the percentile, so that the time per
+/// draw depends only on the number of blocks.
 /// @pre `times` is not empty.
 resampled_figure resample_percentile(const pooled_times& times, double p, const block_draws& draws);
 
-/// Resamples the ratio of the sums of `above` and `below`, one value each per block.
+/// Resamples the ratio of the sum of `above` to the sum of `below`; both have one value per block.
 /// @pre Values of `below` are positive.
 resampled_figure resample_ratio(std::span<const double> above, std::span<const double> below,
                                 const block_draws& draws);
 
-/// Standard error of the logarithm of a metric resampled from `blocks` blocks; empty without draws,
-/// or if a value is not positive.
+/// Returns the standard error of the logarithm of a metric resampled from `blocks` blocks; empty
+/// without draws, or if a value is not positive.
 std::optional<double> log_error(const resampled_figure& figure, std::size_t blocks);
 
-/// Standard error of a fraction resampled from `blocks` blocks; empty without draws.
+/// Returns the standard error of a fraction resampled from `blocks` blocks; empty without draws.
 std::optional<double> share_error(const resampled_figure& figure, std::size_t blocks);
 
 /// Comparison of a metric with that of a reference, with bootstrap errors.
 class contrast {
  public:
-  /// Compares metrics resampled by the same draws from `blocks` >= 2 blocks; empty if a value or
-  /// replicate is not positive, so that there is no ratio.
+  /// Compares metrics resampled with the same draws from `blocks` >= 2 blocks; empty if a value or
+  /// replicate is not positive, so that its logarithm does not exist.
   static std::optional<contrast> of(const resampled_figure& value,
                                     const resampled_figure& reference, std::size_t blocks);
 
@@ -90,20 +90,20 @@ class contrast {
 
   double log_ratio() const noexcept { return log_ratio_; }
 
-  /// Standard error of the logarithm of the ratio.
+  /// Returns the standard error of the logarithm of the ratio.
   double error() const noexcept { return error_; }
 
   double difference() const noexcept { return difference_; }
   double difference_error() const noexcept { return difference_error_; }
 
-  /// Studentized deviation of each replicate (logarithm of the ratio; difference of fractions) from
-  /// the mean of replicates; empty without variation.
+  /// Returns the studentized deviation of each replicate from their mean; empty without variation.
+  /// Replicates are logarithms of ratios or, for `of_shares`, differences.
   const std::vector<double>& deviations() const noexcept { return deviations_; }
 
-  /// Interval of the ratio: `t` standard errors on each side, in logarithms.
+  /// Returns the interval of the ratio; its logarithm extends `t` standard errors to either side.
   interval ratio_range(double t) const;
 
-  /// Interval of the difference, in the unit of the metric.
+  /// Returns the interval of the difference, in the unit of the metric.
   interval difference_range(double t) const;
 
  private:
@@ -114,13 +114,13 @@ class contrast {
   std::vector<double> deviations_;
 };
 
-/// Level of each interval such that all hold simultaneously with 95 %: between 5 %, if all
-/// contrasts are perfectly correlated, and 1 - 0.95^(1/k) for k independent ones (Sidak, 1967).
-/// Differences of fractions count like logarithms of ratios.
+/// Returns the level of each interval such that, with 95 % confidence, all intervals contain the
+/// true values. It is between 5 %, if all contrasts are perfectly correlated, and 1 - 0.95^(1/k)
+/// for k independent contrasts (Sidak, 1967). Differences of fractions count like log ratios.
 ///
-/// Single-step max-T (Westfall and Young, "Resampling-Based Multiple Testing", 1993): c is the 95 %
-/// quantile over draws of the largest deviation among the contrasts, in standard deviations; the
-/// level is the probability that a normal variable exceeds c in magnitude.
+/// Method: single-step max-T (Westfall and Young, "Resampling-Based Multiple Testing", 1993). c is
+/// the 95 % quantile, over the draws, of the largest deviation among the contrasts, in standard
+/// deviations. The level is the probability that the magnitude of a normal variable exceeds c.
 double common_level(std::span<const contrast> contrasts);
 
 }  // namespace graphline

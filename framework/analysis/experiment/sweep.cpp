@@ -24,12 +24,12 @@ std::optional<double> number_of(const std::string& text) {
   return value;
 }
 
-/// Whether a stage counts for the roofline. Copies move bytes outside of device memory ceilings.
+/// Returns true for device stages except copies, which device memory ceilings do not bound.
 bool computes(const stage_record& stage) {
   return stage.on == side::device && !stage.copy;
 }
 
-/// Adds to a sum; the sum becomes unknown if a part is unknown or on 64-bit overflow.
+/// Adds to a sum. The sum becomes unknown if a part is unknown or the sum overflows 64 bits.
 void add(std::optional<std::int64_t>& sum, const std::optional<std::int64_t>& part) {
   if (!sum || !part || __builtin_add_overflow(*sum, *part, &*sum)) sum.reset();
 }
@@ -49,7 +49,7 @@ void add_cost(sweep_point& to, const run_record& run) {
   }
 }
 
-/// The measure of the device stages if it covers execution.
+/// Returns the measure of the device stages; empty if it covers only their launch.
 std::optional<measure> measure_of_work(const std::vector<run_list>& all) {
   for (const auto& runs : all) {
     if (runs.empty()) continue;
@@ -60,7 +60,7 @@ std::optional<measure> measure_of_work(const std::vector<run_list>& all) {
   return std::nullopt;
 }
 
-/// p50 of the total time of a frame's device stages.
+/// Returns the p50 over frames of the total time of a frame's device stages, in ns.
 std::optional<double> time_in_stages(const run_list& runs, measure what) {
   std::vector<nanoseconds> all;
   for (const auto* run : runs) {
@@ -95,7 +95,7 @@ void add_roofline(sweep_point& to, const run_record& run, const calibration& kno
   to.by = std::ranges::max_element(by, {}, [](auto& b) { return b.second; })->first;
 }
 
-/// The single parameter that varies between configurations of one pipeline each.
+/// Returns the only varying setting if it is a parameter and each configuration has one pipeline.
 std::optional<std::string> swept_key(const experiment_record& record) {
   const experiment_labels labels(record.configurations);
   if (labels.named() || labels.keys().size() != 1) return std::nullopt;
@@ -110,7 +110,8 @@ std::optional<std::string> swept_key(const experiment_record& record) {
   return std::nullopt;
 }
 
-/// Points of the values that ran, without times; empty if a value is not numeric.
+/// Returns the points of values that ran, without times; empty if a value is not numeric or
+/// repeats.
 std::vector<sweep_point> points_of(const experiment_record& record,
                                    const std::vector<run_list>& runs) {
   const experiment_labels labels(record.configurations);

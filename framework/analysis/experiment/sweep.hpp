@@ -15,8 +15,8 @@ namespace graphline {
 /// Minimum number of values for a sweep.
 inline constexpr std::size_t least_sweep_points = 3;
 
-/// Total over device stages, without copies, at one value of the swept parameter. Empty values are
-/// unknown or not measured; times in ns.
+/// Totals over the device stages, without copies, at one value of the swept parameter. Empty values
+/// are unknown or not measured; times are in ns.
 struct sweep_point {
   std::size_t configuration = 0;
   std::string text;  ///< the value as written
@@ -29,23 +29,24 @@ struct sweep_point {
   std::optional<double>
       roofline_time;            ///< sum of the stages' roofline times; requires a calibration
   std::optional<bound> by;      ///< bound of most of the roofline time
-  std::optional<double> ratio;  ///< `time` over `roofline_time`; for stage times only
+  std::optional<double> ratio;  ///< `time` / `roofline_time`; only if device stages are timed
 };
 
 /// An experiment whose configurations differ in the numeric value of a single parameter.
 struct sweep {
   std::string key;
-  /// Measure of the device stages of a frame in total; empty if these are not timed and `time` is
-  /// end to end.
+  /// Measure of the device stages; `time` is its total per frame. Empty if device stages are not
+  /// timed, so that `time` is end to end.
   std::optional<measure> what;
-  std::vector<sweep_point> points;  ///< ascending by value; at least
+  std::vector<sweep_point> points;  ///< in ascending order of their values
 };
 
-/// Empty if anything else varies, values are not numeric, fewer than `least_sweep_points` ran,
-/// pipelines run concurrently, or costs of device stages are unknown.
+/// Returns the sweep of an experiment. Empty if anything else varies, values are not numeric, fewer
+/// than `least_sweep_points` values ran, pipelines run concurrently, or costs of device stages are
+/// unknown.
 std::optional<sweep> sweep_of(const experiment_record& record, const experiment_summary& summary);
 
-/// Whether the parameter changes the amount of work.
+/// Returns true if the FLOPs or bytes differ between the values.
 bool changes_cost(const sweep& of);
 
 }  // namespace graphline

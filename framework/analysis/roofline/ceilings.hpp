@@ -12,14 +12,14 @@ namespace graphline {
 /// Returns the display name of a ceiling: "memory, read"; "convolution, float16".
 std::string label_of(ceiling what, precision arithmetic);
 
-/// Summarizes a calibration: each ceiling at its median, 10th and 90th percentile time, by nearest
-/// rank. Omits ceilings without samples.
+/// Summarizes a calibration by each ceiling at its median, 10th and 90th percentile time (nearest
+/// rank). Omits ceilings without samples.
 std::vector<ceiling_figure> figures_of(const calibration_record& record);
 
 /// Relative spread above which a ceiling is reported as noisy.
 inline constexpr double wide_spread = 0.1;
 
-/// Range from the 10th to the 90th percentile of a ceiling's times, relative to the median.
+/// Returns the 10th to 90th percentile range of a ceiling's times, relative to the median.
 double spread_of(const ceiling_figure& figure);
 
 /// Lists bandwidths and rates with a wide spread: "memory, read (54 %)". Excludes host costs, which
@@ -27,8 +27,7 @@ double spread_of(const ceiling_figure& figure);
 std::vector<std::string> wide_spreads(const std::vector<ceiling_figure>& figures);
 
 /// Explains why a calibration may be stale: each changed name, thread count, driver, library,
-/// processor and version ("oneDNN was 2.6.2, is 2.6.3"), and an age above 90 days. Empty if it is
-/// current.
+/// processor and version ("oneDNN was 2.6.2, is 2.6.3"), and an age above 90 days. Else empty.
 std::vector<std::string> stale_reasons(
     const calibration_record& record, const device_properties& device,
     const std::vector<std::pair<std::string, std::string>>& environment);
@@ -36,11 +35,11 @@ std::vector<std::string> stale_reasons(
 /// A compute ceiling and its ridge point.
 struct compute_ceiling {
   precision arithmetic = precision::float32;
-  ceiling_figure rate;     ///< higher of `convolution` and `matmul`
+  ceiling_figure rate;     ///< the higher of `convolution` and `matmul`
   double ridge_point = 0;  ///< FLOP per byte
 };
 
-/// Time to move bytes, in ns: at the ceilings' median and best.
+/// Time to move bytes, in ns, at the ceilings' median and best values.
 struct memory_times {
   double usual = 0;
   double best = 0;
@@ -51,15 +50,15 @@ struct device_ceilings {
   /// @pre `measured` outlives this object.
   explicit device_ceilings(const std::vector<ceiling_figure>& measured);
 
-  /// Time to move bytes in device memory: bytes both read and written at the copy bandwidth, the
-  /// rest at the read or write bandwidth. `bandwidth` replaces a missing one.
+  /// Returns the time to move bytes in device memory. Bytes both read and written count at the copy
+  /// bandwidth, the rest at the read or write bandwidth. `bandwidth` replaces a missing bandwidth.
   /// @pre `bandwidth` has a value.
   memory_times time_to_move(double read, double written) const;
 
-  /// Ceiling of a precision; null if not measured.
+  /// Returns the compute ceiling of a precision; null if not measured.
   const ceiling_figure* rate(precision arithmetic) const;
 
-  std::optional<ceiling_figure> bandwidth;  ///< device memory: higher of `read` and `copy`
+  std::optional<ceiling_figure> bandwidth;  ///< device memory: the higher of `read` and `copy`
   const ceiling_figure* to_device;          ///< pinned memory; null if not measured
   const ceiling_figure* to_host;
   std::vector<compute_ceiling> compute;  ///< in the order of `precision`; empty without a bandwidth

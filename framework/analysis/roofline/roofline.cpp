@@ -12,20 +12,20 @@ namespace graphline {
 
 namespace {
 
-/// FLOP per byte; empty if either is unknown.
+/// Returns the FLOPs per byte; empty if either is unknown.
 std::optional<double> intensity_of(const cost_record& cost) {
   const auto bytes = bytes_of(cost);
   if (!cost.flops || !bytes || *bytes <= 0) return std::nullopt;
   return static_cast<double>(*cost.flops) / static_cast<double>(*bytes);
 }
 
-/// Time in ns.
+/// Returns the time for an amount, in ns.
 double time_for(double amount, double per_second) {
   return amount * 1e9 / per_second;
 }
 
-/// Metrics of work in device memory. Without a calibrated rate the roofline time is unknown: the
-/// memory time is only a lower bound.
+/// Computes the metrics of work in device memory. Without a calibrated compute rate the roofline
+/// time is unknown, since the memory time is only a lower bound.
 roofline_metrics on_device(const cost_record& cost, const device_ceilings& at) {
   roofline_metrics result;
   result.cost = cost;
@@ -58,7 +58,7 @@ roofline_metrics on_device(const cost_record& cost, const device_ceilings& at) {
   return result;
 }
 
-/// Metrics of a copy between host and device, which moves each byte once.
+/// Computes the metrics of a copy between host and device, which moves each byte once.
 roofline_metrics in_transfer(const cost_record& cost, const ceiling_figure* bandwidth) {
   roofline_metrics result;
   result.cost = cost;
@@ -70,7 +70,7 @@ roofline_metrics in_transfer(const cost_record& cost, const ceiling_figure* band
   return result;
 }
 
-/// Bandwidth of a copy, by the placement of its input or, if unknown, of its output.
+/// Returns the bandwidth of a copy, by the placement of its input or, if unknown, its output.
 const ceiling_figure* bandwidth_of_copy(const run_record& record, std::size_t stage,
                                         const device_ceilings& at) {
   for (const auto& tensor : record.tensors) {
@@ -92,7 +92,7 @@ void add_to(std::optional<double>& sum, const std::optional<double>& value) {
   }
 }
 
-/// Metrics of a stage whose parts run sequentially.
+/// Computes the metrics of a stage whose parts run one after another.
 roofline_metrics sum_of(const cost_record& whole, const std::vector<roofline_metrics>& parts) {
   roofline_metrics result;
   result.cost = whole;
@@ -120,7 +120,8 @@ void set_measured(roofline_metrics& figures, std::vector<nanoseconds> times) {
   figures.below_roofline = *figures.measured < *figures.best_roofline_time;
 }
 
-/// Returns the stage with the same parts in the run under `layers`, or null.
+/// Returns the stage whose parts were timed: that of `layers`, or null if its parts differ, or
+/// without `layers` the stage itself.
 const stage_record* stage_in_layers(const run_record& record, const run_record* layers,
                                     std::size_t s) {
   const auto& stage = record.stages[s];

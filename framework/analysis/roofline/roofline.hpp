@@ -14,9 +14,9 @@ namespace graphline {
 
 /// The ceiling that determines a roofline time.
 enum class bound {
-  memory,    ///< bytes over read, write and copy bandwidths of device memory
-  compute,   ///< FLOPs over the compute rate
-  transfer,  ///< bytes over the transfer bandwidth between host and device
+  memory,    ///< bytes / read, write and copy bandwidths of device memory
+  compute,   ///< FLOPs / compute rate
+  transfer,  ///< bytes / transfer bandwidth between host and device
 };
 inline constexpr word<bound> bound_words[] = {
     {"memory", bound::memory}, {"compute", bound::compute}, {"transfer", bound::transfer}};
@@ -25,42 +25,42 @@ struct words_of<bound> {
   static constexpr const auto& table = bound_words;
 };
 
-/// Roofline metrics of a piece of work, times in ns. Empty values are unknown or not measured.
+/// Roofline metrics of a stage or part; times are in ns. Empty values are unknown or not measured.
 struct roofline_metrics {
   cost_record cost;
-  std::optional<double> intensity;           ///< FLOP per byte read or written
-  std::optional<double> memory_time;         ///< bytes over memory or transfer bandwidths
-  std::optional<double> compute_time;        ///< FLOPs over the rate of the cost's precision
-  std::optional<double> roofline_time;       ///< larger of both; for a stage with parts, their sum
+  std::optional<double> intensity;      ///< FLOP per byte read or written
+  std::optional<double> memory_time;    ///< bytes / memory or transfer bandwidths
+  std::optional<double> compute_time;   ///< FLOPs / rate of the cost's precision
+  std::optional<double> roofline_time;  ///< the larger of both; for a stage with parts, their sum
   std::optional<double> best_roofline_time;  ///< roofline time at the ceilings' best
   std::optional<bound> by;  ///< for a stage with parts, the bound of most of its roofline time
   std::optional<double> measured;  ///< p50; empty for too few samples
-  std::optional<double> ratio;     ///< measured over roofline time
-  /// Measured below `best_roofline_time`: cost or calibration is wrong.
+  std::optional<double> ratio;     ///< measured time / roofline time
+  /// True if `measured` is below `best_roofline_time`, so that cost or calibration is wrong.
   bool below_roofline = false;
 };
 
 struct roofline_stage {
   std::size_t stage = 0;  ///< index in the record
   roofline_metrics figures;
-  std::optional<double> share_of_path;  ///< fraction of the mean end-to-end time
-  std::vector<roofline_metrics> parts;  ///< as in the record; times only under `layers`
+  std::optional<double> share_of_path;  ///< time on the critical path / mean end-to-end time
+  std::vector<roofline_metrics> parts;  ///< as in the record; measured only under `layers`
 };
 
 /// A run compared with the ceilings of its device.
 struct roofline_summary {
-  ceiling_figure bandwidth;              ///< higher of `read` and `copy`: the slope of the roofline
-  std::vector<compute_ceiling> compute;  ///< measured ones, in the order of `precision`
+  ceiling_figure bandwidth;  ///< the higher of `read` and `copy`, the slope of the roofline
+  std::vector<compute_ceiling> compute;  ///< measured ceilings, in the order of `precision`
   std::vector<roofline_stage> stages;    ///< device stages including copies, in planned order
-  std::optional<double> measured;        ///< sum over stages; empty if one was not measured
-  std::optional<double> roofline_time;   ///< sum over stages; empty if one is unknown
-  std::vector<std::size_t> by_gain;  ///< indices into `stages`: most time above its roofline on the
-                                     ///< critical path first; only those that have both
+  std::optional<double> measured;        ///< sum over stages; empty if a stage was not measured
+  std::optional<double> roofline_time;   ///< sum over stages; empty if that of a stage is unknown
+  /// Indices into `stages` by descending gain, the part of the time above the roofline that is on
+  /// the critical path. Only stages with a known gain.
+  std::vector<std::size_t> by_gain;
 };
 
 /// Compares a run with its calibration; empty without a calibrated bandwidth and compute rate.
-/// @param layers A run of the same pipeline under `timing: layers` that provides the times of
-/// parts, or null.
+/// @param layers A run of the same pipeline under `timing: layers`, to time its parts, or null.
 /// @param path Attribution of the run's frames.
 std::optional<roofline_summary> evaluate_roofline(const run_record& record,
                                                   const run_record* layers,
@@ -70,8 +70,8 @@ inline std::optional<roofline_summary> evaluate_roofline(const run_record& recor
   return evaluate_roofline(record, layers, attribute(record));
 }
 
-/// Finds which stages to optimize first and why, and measured times that contradict the cost or the
-/// calibration.
+/// Reports which stages to optimize first and why, and measured times that contradict the cost or
+/// the calibration.
 std::vector<finding> roofline_findings(const run_record& record, const roofline_summary& summary);
 
 }  // namespace graphline

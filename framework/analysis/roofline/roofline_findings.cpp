@@ -8,10 +8,10 @@ namespace graphline {
 
 namespace {
 
-// Stages below this fraction of the critical path are not reported.
+// Minimum fraction of the critical path for stages that are reported.
 constexpr double least_path_share = 0.05;
 
-// Below this ratio other code for the same work can gain little.
+// Up to this ratio, other code for the same work can gain little.
 constexpr double near_roofline = 1.3;
 
 bool is_far(const roofline_stage& stage) {
@@ -76,7 +76,7 @@ class collector {
     }
   }
 
-  /// Stages by descending gain.
+  /// Adds the stages that are far from their roofline, by descending gain.
   void add_far() {
     bool first = true;
     for (const auto index : summary_.by_gain) {
@@ -109,7 +109,8 @@ class collector {
     }
   }
 
-  /// Reports stages, and parts of other stages, with the metrics of the first.
+  /// Reports stages below their roofline, and such parts of other stages, in one finding with the
+  /// metrics of the first stage or part.
   void add_below_roofline() {
     finding found{"below_roofline", finding_severity::warning};
     const auto note_below = [&](const std::string& name, const roofline_metrics& of) {
@@ -128,7 +129,7 @@ class collector {
     if (!found.subjects.empty()) to_.push_back(std::move(found));
   }
 
-  /// Without a calibrated rate of a precision, roofline times are unknown.
+  /// Reports stages without roofline time, since the rate of their precision is not calibrated.
   void add_without_rate() {
     for (const auto& [word, arithmetic] : precision_words) {
       std::vector<std::string> names;

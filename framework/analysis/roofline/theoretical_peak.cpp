@@ -11,8 +11,8 @@
 namespace graphline {
 namespace {
 
-/// FLOPs per clock of a multiprocessor; dense, float32 accumulation. On cores, a multiply-add
-/// counts as two. 0: absent, or not documented by NVIDIA.
+/// FLOPs per clock of a multiprocessor: dense, with float32 accumulation. A multiply-add on cores
+/// counts as two. 0 if the unit is absent or NVIDIA does not document it.
 struct units {
   std::string_view capability;
   int float64_cores;
@@ -24,9 +24,9 @@ struct units {
   int geforce_share = 1;  ///< factor by which GeForce tensor cores are slower
 };
 
-// Cores: CUDA C++ Programming Guide, throughput of native arithmetic instructions. Tensor cores:
-// white papers of V100, TU102, A100, GA102, H100, AD102 and Blackwell; their peaks are these times
-// multiprocessors times boost clock.
+// Sources. Cores: CUDA C++ Programming Guide, throughput of native arithmetic instructions. Tensor
+// cores: white papers of V100, TU102, A100, GA102, H100, AD102 and Blackwell, whose peaks are these
+// values times multiprocessors times boost clock.
 constexpr std::array<units, 8> known_units = {{
     {"7.0", 64, 128, 256, 0, 1024, 0},
     {"7.5", 4, 128, 256, 0, 1024, 0, 2},
@@ -68,11 +68,11 @@ theoretical_peak memory_peak(const device_properties& device) {
   return peak;
 }
 
-/// A unit of the table.
+/// A unit whose peak is reported.
 struct wanted_unit {
   std::string_view name;
   int units::*flops;
-  bool cores;  ///< performs multiply-adds
+  bool cores;  ///< performs multiply-adds, which count as two FLOPs
 };
 constexpr std::array<wanted_unit, 6> wanted_units = {{
     {"float64 cores", &units::float64_cores, true},

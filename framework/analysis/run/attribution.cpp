@@ -10,19 +10,19 @@ namespace graphline {
 
 namespace {
 
-/// The activity that an activity of a frame waited for last.
+/// The earlier activity that an activity of a frame waited for last.
 struct blocker {
-  std::optional<std::size_t> activity;  ///< empty: the frame's begin
-  nanoseconds end = 0;                  ///< the part of `activity` up to here delayed the later one
-  time_category gap = time_category::worker_wait;  ///< how the time from `end` to `ready` counts
-  nanoseconds ready = 0;  ///< the host could continue; from here the activity waited for its thread
+  std::optional<std::size_t> activity;  ///< empty if it is the frame's begin
+  nanoseconds end = 0;                  ///< time until which `activity` delayed the later activity
+  time_category gap = time_category::worker_wait;  ///< category of the time from `end` to `ready`
+  nanoseconds ready = 0;  ///< when the host could continue; then the activity waited for its thread
 };
 
 /// Finds the blocker of each activity of one frame. An activity blocks at most once, so that a walk
 /// along blockers terminates for arbitrary stamps.
 class blocker_search {
  public:
-  /// @param ends Device stages without followers.
+  /// @param ends Device stages that no stage waits for.
   /// @pre All arguments outlive this object.
   blocker_search(const run_record& record, const std::vector<std::size_t>& ends,
                  const frame_activities& done, std::size_t frame)
@@ -87,7 +87,7 @@ class blocker_search {
   }
 
  private:
-  /// How an earlier activity is known to precede: by a dependency, regardless of stamps, or not.
+  /// How an activity is known to precede a later activity: by a dependency, or only by stamps.
   enum class order { known, by_stamps };
 
   template <class T>
@@ -104,7 +104,7 @@ class blocker_search {
     result.end = std::min(done_[*activity].end, end + tolerance(*activity));
   }
 
-  /// Keeps the activity that ended last; of equal ends, the one considered first.
+  /// Makes an activity the best blocker, and returns true, if it ended later than the best so far.
   bool consider(std::optional<std::size_t> earlier, time_category gap, order by) {
     if (!earlier || found_[*earlier] || *earlier == later_) return false;
     const activity& it = done_[*earlier];
@@ -117,9 +117,9 @@ class blocker_search {
     return true;
   }
 
-  /// A stage may begin before its launch call returns; then the launch delays it only up to its
-  /// begin. If another activity that the stage waits for ended during the call, the call had
-  /// already submitted the stage: the first operation is submitted early in the call.
+  /// Considers the launch of a device stage. The stage may begin before its launch call returns,
+  /// since the first operation is submitted early in the call. The launch then delays the stage
+  /// only up to its begin, and an activity that ended during the call takes precedence.
   void consider_launch(std::optional<std::size_t> launch) {
     if (!launch || found_[*launch]) return;
     const activity& it = done_[*launch];
@@ -147,9 +147,9 @@ class blocker_search {
                                                           : done_.launch_of(stage));
   }
 
-  /// Uses the cause in the record, then the activity that kept the thread busy afterwards. Without
-  /// a recorded cause, and behind a wait for the previous frame, uses the stage that was waited for
-  /// last.
+  /// Considers the cause in the record. Without a recorded cause, or after a wait for the previous
+  /// frame, considers all stages that the stage waits for. Then considers the activity that kept
+  /// the thread busy afterwards.
   void consider_for_host() {
     const std::size_t stage = done_[later_].stage;
     const auto by = value_at(record_.stages[stage].causes, frame_);
@@ -177,7 +177,7 @@ class blocker_search {
     const auto work = done_.work_of(stage);
     const auto launch = done_.launch_of(stage);
     if (is_awaited(stage, later)) {
-      // Its launch call must have returned, too.
+      // The host also waited for the launch call to return.
       const auto gap = work ? time_category::completion_delay : time_category::untimed;
       const bool is_last = consider(work, gap, order::known);
       if (!consider(launch, gap, order::known) && !is_last) return;
@@ -188,7 +188,7 @@ class blocker_search {
     }
   }
 
-  /// Whether the host waits for the stage's completion, not only for its return.
+  /// Returns true if the host waits until the stage completes, not only until its call returns.
   bool is_awaited(std::size_t stage, std::size_t later) const {
     if (record_.stages[stage].on == side::cpu) return false;
     const auto& waits = record_.stages[later].waits;
@@ -196,7 +196,7 @@ class blocker_search {
     return schedule_.in_order || wait == waits.end() || wait->how == satisfied_by::completion;
   }
 
-  /// Returns when the host finished the stage in the previous frame.
+  /// Returns the time at which the host finished the stage in the previous frame.
   std::optional<nanoseconds> end_in_previous_frame(std::size_t stage) const {
     if (frame_ == 0) return std::nullopt;
     const auto& of = record_.stages[stage];
@@ -279,7 +279,7 @@ class critical_path_walk {
   /// Adds an activity that delayed its successor until `end`.
   void add_activity(std::size_t index, nanoseconds end) {
     const activity& it = done_[index];
-    // An activity can begin before its frame by the clock error only; anything else is unsound.
+    // The clock error can make an activity begin before its frame; an earlier begin is unsound.
     const nanoseconds from = std::max(it.begin, begin_ - search_.tolerance(index));
     if (it.what == activity::kind::stage) {
       const auto& stage = record_.stages[it.stage];
@@ -309,7 +309,7 @@ class critical_path_walk {
     explained_ = std::min(explained_, from);
   }
 
-  /// Adds pieces from last to first; merges adjacent waits of a stage for a worker.
+  /// Adds a piece before those added so far; merges adjacent waits of a stage for a worker.
   void add(const path_piece& piece) {
     if (piece.end <= piece.begin) return;
     auto& pieces = result_.pieces;

@@ -18,7 +18,7 @@ enum class time_category {
   launch,       ///< the host launches a device stage or the frame's graph
   device,       ///< the device executes a stage
   copy,         ///< the device executes a copy
-  stream_wait,  ///< launched, but not started: its stream or the device was busy
+  stream_wait,  ///< launched but not started, since its stream or the device was busy
   worker_wait,  ///< ready, but no host thread had started it; without a stage: all was complete,
                 ///< but the host thread had not reached the frame's end
   previous_frame_wait,  ///< the stage was still running for the previous frame
@@ -58,22 +58,22 @@ struct path_piece {
 /// Attribution of one frame's end-to-end time.
 struct frame_attribution {
   std::vector<path_piece> pieces;  ///< in order of time, from due to end; lengths are positive
-  /// End-to-end time minus the sum of all piece lengths: 0 unless stamps contradict each other.
-  /// Then negative: the overlap of the pieces, at most the clock error for each end of a
-  /// device-stamped piece.
+  /// End-to-end time minus the sum of all piece lengths. It is 0 unless stamps contradict each
+  /// other. Then the pieces overlap and it is negative, by at most the clock error for each end of
+  /// a piece with device stamps.
   nanoseconds residual = 0;
 };
 
 /// Finds the critical path of each frame. Walks back from the frame's end, at each step to the
-/// activity that the host or device waited for last. For the host, the record names this cause; an
-/// activity of the same frame that kept the thread busy afterwards takes precedence. For a device
-/// stage, stamps decide: the latest to end among the stages it waits for, its launch, and the
-/// activity before it on its stream. Work on the path counts with its full measured length.
+/// activity that the host or device waited for last. For the host, this cause is in the record, but
+/// an activity of the same frame that kept the thread busy afterwards takes precedence. For a
+/// device stage, it is the activity that ended last among the stages it waits for, its launch, and
+/// the activity before it on its stream. Work on the path counts with its full measured length.
 ///
-/// The time between two such activities is a wait of the later one:
-/// - `stream_wait` of a device stage, and of every stage in a frame's graph;
-/// - of a CPU stage or a launch, `completion_delay` until the host observed the completion of the
-///   device stage, or `previous_frame_wait` until the same stage returned in the previous frame;
+/// The time between two such activities is a wait of the later activity:
+/// - `stream_wait` for a device stage, and for every stage in a frame's graph;
+/// - for a CPU stage or a launch, `completion_delay` until the host observed that the device stage
+///   was complete, or `previous_frame_wait` until the same stage returned in the previous frame;
 ///   then `worker_wait`;
 /// - `untimed` if the host waits for a device stage of which only the launch is timed.
 class attributor {
@@ -82,14 +82,13 @@ class attributor {
   /// @pre `record` outlives this object.
   explicit attributor(const run_record& record);
 
-  /// Attributes a frame of the record. Accepts arbitrary stamps. Takes O(m log m) time for m
-  /// stages.
+  /// Attributes a frame. Accepts arbitrary stamps. Takes O(m log m) time for m stages.
   frame_attribution of(std::size_t frame) const;
 
  private:
   const run_record& record_;
   run_lanes lanes_;
-  std::vector<std::size_t> ends_;  ///< device stages without followers
+  std::vector<std::size_t> ends_;  ///< device stages that no stage waits for
 };
 
 }  // namespace graphline

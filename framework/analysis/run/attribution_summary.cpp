@@ -32,7 +32,7 @@ bool is_work(time_category what) {
   return what == time_category::cpu || what == time_category::device || what == time_category::copy;
 }
 
-/// Frames that each column averages.
+/// Frames over which each column is averaged.
 struct groups {
   std::vector<std::size_t> all;
   std::vector<std::size_t> typical;
@@ -40,7 +40,7 @@ struct groups {
   std::size_t median = 0;
 };
 
-/// @param held_up Frames delayed by a standstill of the process, for which no stage is to blame.
+/// @param held_up Frames that a standstill of the process delayed; no stage caused the delay.
 groups group(const std::vector<nanoseconds>& times, const std::set<std::size_t>& held_up) {
   std::vector<std::size_t> by_time(times.size());
   std::iota(by_time.begin(), by_time.end(), std::size_t{0});
@@ -65,8 +65,7 @@ groups group(const std::vector<nanoseconds>& times, const std::set<std::size_t>&
   return result;
 }
 
-/// Rows by position in the summary: index of the stage (0: before all stages), then of the
-/// category.
+/// Rows by position: 1 + index of the stage (0 before all stages), then index of the category.
 using placed_rows = std::map<std::pair<std::size_t, std::ptrdiff_t>, attribution_row>;
 
 attribution_row& row_of(placed_rows& rows, const path_piece& piece, std::size_t stages) {
@@ -123,8 +122,7 @@ class path_times {
   }
 
  private:
-  /// Returns for how much of these stamps the path executed or waited on a device that executes one
-  /// operation at a time.
+  /// Returns how long, within these stamps, stages of the path ran on the device or waited for it.
   nanoseconds in_the_way(const stamp_pair& stamps) const {
     auto at =
         std::upper_bound(for_device_.begin(), for_device_.end(), stamps.begin,
@@ -139,7 +137,7 @@ class path_times {
   const run_record& record_;
   std::vector<path_stage> stages_;
   std::vector<nanoseconds> on_path_;    ///< by stage, in the current frame
-  std::vector<stamp_pair> for_device_;  ///< of the current frame's path
+  std::vector<stamp_pair> for_device_;  ///< device pieces of the current frame's path
 };
 
 std::vector<nanoseconds> running_times(const run_record& record) {
@@ -162,7 +160,7 @@ constexpr double least_share = 0.02;
 // Minimum number of frames for a meaningful group of slowest frames.
 constexpr std::size_t least_frames = 20;
 
-// Smallest reported fraction of a finding's total.
+// Minimum fraction of a finding's total for an entry of its list.
 constexpr double least_contribution = 0.1;
 
 quantity time_of(double ns) {
@@ -178,8 +176,8 @@ std::string name_of(time_category what) {
   return in_words(what) + (is_work(what) || what == time_category::launch ? " time" : "");
 }
 
-/// Returns the rows that grew most from typical to slow frames, largest growth first. Others may
-/// have shrunk, so that these can grow by more than the whole frame.
+/// Returns the rows that grew most from typical to slow frames, largest growth first. Since other
+/// rows may shrink, these rows can grow by more than the whole frame.
 std::vector<attribution_row> grown_most(const attribution_summary& summary, double more) {
   constexpr std::size_t most_named = 3;
   auto rows = summary.rows;
@@ -208,8 +206,8 @@ void add_slow_frames(const run_record& record, const attribution_summary& summar
   to.push_back(std::move(found));
 }
 
-/// Whether a stage of the critical path waits only because of the schedule, for the host thread or
-/// a stream, not for its input.
+/// Returns true if a stage of the critical path does not wait for its predecessor on the path, but
+/// only for the host thread or a stream because of the schedule.
 bool follows_schedule(const run_record& record, const lower_bound& bound) {
   if (bound.by != limited_by::critical_path) return false;
   for (std::size_t i = 1; i < bound.stages.size(); ++i) {
@@ -220,8 +218,8 @@ bool follows_schedule(const run_record& record, const lower_bound& bound) {
   return false;
 }
 
-/// Whether the stages that share the cores or the device work for at least half of the median
-/// frame. Otherwise something else limits the frame.
+/// Returns true if the stages that share the cores or the device keep them busy for at least half
+/// of the median frame. Otherwise something else limits the frame.
 bool fills(const run_record& record, const attribution_summary& summary) {
   const auto& median = summary.bound_of_median;
   nanoseconds work = 0;

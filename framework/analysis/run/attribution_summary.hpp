@@ -30,27 +30,26 @@ struct path_stage {
   double share_of_frames = 0;  ///< fraction of frames with the stage on the path
 };
 
-/// Attribution of the frame time of a run. Each column of `rows`, plus its residual, sums to the
-/// column's end-to-end time.
+/// Attribution of a run. In each column, rows and residual sum to the end-to-end time.
 struct attribution_summary {
   /// Reason for excluding queue waits; empty if they are included. If set, a frame's time (also for
   /// grouping) is from its begin to its end.
   std::string why_no_queue;
   /// In path order: queue wait, launch of the frame's graph, the categories of each stage in
-  /// planned order, waits at the frame's end. Only rows with time in some frame.
+  /// planned order, waits at the frame's end. Omits rows without time in any frame.
   std::vector<attribution_row> rows;
   struct per_group {
     double all = 0;
     double typical = 0;
     double slowest = 0;
   };
-  per_group end_to_end;  ///< from due, or from begin if `why_no_queue` is set
+  per_group end_to_end;  ///< time from due to end, or from begin if `why_no_queue` is set
   per_group residual;
   double running = 0;                ///< mean time from begin to end, in ns
   nanoseconds largest_residual = 0;  ///< largest absolute residual of a frame
 
-  /// Frame indices. Typical frames: 45th to 55th percentile of the end-to-end time, including the
-  /// median frame. Slowest frames: the slowest 1 %, at least one.
+  /// Indices of frames. Typical frames are those from the 45th to the 55th percentile of the
+  /// end-to-end time, including the median frame. Slowest frames are the slowest 1 %, at least one.
   std::vector<std::size_t> typical_frames;
   std::vector<std::size_t> slowest_frames;  ///< slowest first
   std::size_t median_frame = 0;             ///< by nearest rank, always from due to end
@@ -63,16 +62,16 @@ struct attribution_summary {
   lower_bound bound_of_median;         ///< lower bound of the median frame, for this schedule
 };
 
-/// Attributes all frames of a run; empty without frames or under `timing: none`. A nonempty reason
-/// excludes queue waits.
+/// Attributes all frames of a run; empty without frames or under `timing: none`. Excludes queue
+/// waits if `why_no_queue` is not empty.
 std::optional<attribution_summary> attribute(const run_record& record,
                                              std::string why_no_queue = {});
 
-/// Finds why slow frames are slow ("slow_frames"), what limits a frame and how close the run is to
-/// its lower bound ("critical_path", "cpu_cores" or "device"; a resource that fills the frame
+/// Reports why slow frames are slow ("slow_frames"), what limits a frame and how close the run is
+/// to its lower bound ("critical_path", "cpu_cores" or "device"; a resource that fills the frame
 /// period takes precedence, see `limit_of_period`), and how much time overlap hides
-/// ("overlap_hid"). Omits a finding below 2 % of a frame or below the clock error at both ends, and
-/// "slow_frames" with fewer than 20 frames.
+/// ("overlap_hid"). Omits "slow_frames" and "overlap_hid" below 2 % of a frame or twice the clock
+/// error, and "slow_frames" for fewer than 20 frames.
 std::vector<finding> attribution_findings(const run_record& record,
                                           const attribution_summary& summary);
 

@@ -16,18 +16,18 @@ namespace graphline {
 
 namespace {
 
-/// Reported fractions of the time of the usable cores. Steal delays threads that want to run; other
-/// processes may have used idle cores.
+/// Minimum reported fractions of the usable cores' time. Time that the hypervisor steals delays
+/// threads that want to run; other processes may have used idle cores.
 constexpr double steal_limit = 0.01;
 constexpr double others_limit = 0.1;
 
-/// The system counts in ticks of 10 ms per core, so smaller values are noise.
+/// The system counts in ticks of 10 ms per core, so values of a few ticks are noise.
 constexpr nanoseconds resolution = 50'000'000;
 
-/// Ratio of clocks below which a clock has dropped.
+/// A clock has dropped if it is below this fraction of its earlier value.
 constexpr double dropped_clock = 0.9;
 
-/// CPU time as a fraction of the total time of all cores.
+/// Returns CPU time as a fraction of the total time of all cores; empty if unknown.
 std::optional<double> part_of_cores(const std::optional<nanoseconds>& time,
                                     const conditions_record& conditions) {
   if (!time || conditions.lasted <= 0 || conditions.cores <= 0) return std::nullopt;
@@ -50,7 +50,7 @@ bool has_dropped(const std::optional<double>& before, const std::optional<double
   return before && after && *after < dropped_clock * *before;
 }
 
-/// Throttling reasons of both states, without duplicates.
+/// Returns the reasons for throttling before and after the run, without duplicates.
 std::vector<std::string> slowed_by(const conditions_record& conditions) {
   std::vector<std::string> reasons;
   for (const auto* state : {&conditions.device_before, &conditions.device_after}) {

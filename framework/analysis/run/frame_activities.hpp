@@ -8,17 +8,16 @@
 
 namespace graphline {
 
-/// Returns a frame's stamps; empty if missing or if they end before they begin. Clamps stamps to 36
-/// years around the epoch, since a damaged file may hold any value, so that differences do not
-/// overflow.
+/// Returns a frame's stamps; empty if they are missing or end before they begin. Clamps stamps of a
+/// damaged file to 36 years around the epoch so that differences do not overflow.
 std::optional<stamp_pair> sound_stamps(const std::vector<stamp_pair>& column, std::size_t frame);
 
-/// Returns when a stage worked on a frame, from the column that times it. Uses the device's busy
-/// time if reported, placed at the end of the span: time waited for other streams is assumed to
-/// come first.
+/// Returns the interval in which a stage worked on a frame, from the column that times the stage.
+/// If the device reports busy time, the interval has this length and ends with the span, since
+/// waits for other streams are assumed to come first.
 std::optional<stamp_pair> work_stamps(const stage_record& stage, std::size_t frame);
 
-/// Clamps a time in the same way.
+/// Clamps a time to 36 years around the epoch.
 nanoseconds sound_time(nanoseconds at) noexcept;
 
 /// Sorts spans and joins those that overlap or touch.
@@ -39,27 +38,26 @@ struct activity {
   std::optional<std::size_t> lane;  ///< index in `run_lanes`; empty if unknown
 };
 
-/// Numbers the lanes of a run, its streams and host threads. Each lane executes one activity at a
-/// time.
+/// Numbers a run's lanes, its streams and host threads. A lane executes one activity at a time.
 class run_lanes {
  public:
   /// @pre `record` outlives this object.
   explicit run_lanes(const run_record& record);
 
-  /// Lane of a device stage's execution. All streams share a lane on a device that executes one
-  /// operation at a time.
+  /// Returns the lane of a device stage's execution. All streams share a lane on a device that
+  /// executes one operation at a time.
   std::size_t of_stream(std::size_t stage) const { return streams_[stage]; }
 
-  /// Lane of the thread that ran a CPU stage or launched a device stage; empty if the record does
-  /// not name it and the strategy uses several threads.
+  /// Returns the lane of the thread that ran a CPU stage or launched a device stage; empty if the
+  /// record does not name it and the strategy uses several threads.
   std::optional<std::size_t> of_thread(std::size_t stage, std::size_t frame) const;
 
-  /// Lane of the main thread.
+  /// Returns the lane of the main thread.
   std::size_t of_main() const noexcept { return stream_count_; }
 
-  /// The end of the single host thread's last activity before `to`, of any frame; empty if that is
-  /// not after `from`. Takes O(log n) time for n frames. Empty with one frame in flight or several
-  /// threads.
+  /// Returns the end of the last activity that the single host thread began before `to`, in any
+  /// frame. Empty if the end is not in (`from`, `to`], with one frame in flight, or with several
+  /// threads. Takes O(log n) time for n frames.
   std::optional<nanoseconds> main_busy_until(nanoseconds from, nanoseconds to) const;
 
  private:
@@ -75,7 +73,7 @@ class frame_activities {
  public:
   frame_activities(const run_record& record, const run_lanes& lanes, std::size_t frame);
 
-  /// Stage executions first, then launches, each in planned order.
+  /// Returns stage executions, then launches, each in planned order.
   const std::vector<activity>& all() const noexcept { return all_; }
   const activity& operator[](std::size_t index) const { return all_[index]; }
 

@@ -12,7 +12,8 @@
 namespace graphline {
 namespace {
 
-/// Sums the gaps between each completion and the one `apart` before it.
+/// Returns the number of completions after the first `apart`, and the time they took: the sum of
+/// the gaps between each completion and the completion `apart` before it, divided by `apart`.
 /// @pre 0 < `apart` < `ends.size()`; `ends` ascends.
 completed_frames between(const std::vector<nanoseconds>& ends, std::size_t apart) {
   double sum = 0;
@@ -50,7 +51,7 @@ double busiest(const run_record& record) {
   return most / static_cast<double>(record.frames.size());
 }
 
-/// Limits the rate by the busiest resource.
+/// Counts completions, but at no higher rate than the busiest resource allows.
 completed_frames in_the_long_run(const run_record& record, const std::vector<nanoseconds>& ends,
                                  std::size_t apart) {
   auto done = between(ends, apart);

@@ -15,7 +15,7 @@ struct quartiles {
   nanoseconds high = 0;
 };
 
-/// Returns false and adds nothing if there are too few repetitions.
+/// Adds the quartiles of `times`. Returns false and adds nothing if there are too few repetitions.
 bool add(quartiles& to, std::vector<nanoseconds> times) {
   const std::size_t n = times.size();
   if (n < least_repetitions) return false;
@@ -26,7 +26,7 @@ bool add(quartiles& to, std::vector<nanoseconds> times) {
   return true;
 }
 
-/// One-time cost before the first frame; empty if unknown.
+/// Returns the one-time cost of the graphs in ns; empty if unknown.
 std::optional<nanoseconds> cost_of(const graph_cost_summary& summary) {
   if (!summary.first_launch) return std::nullopt;
   return summary.capture + summary.instantiate + *summary.first_launch;

@@ -9,7 +9,7 @@
 
 namespace graphline {
 
-/// Median of at least three repetitions; empty for fewer.
+/// Returns the lower median of at least three repetitions; empty for fewer.
 std::optional<nanoseconds> median_of_repetitions(std::vector<nanoseconds> times);
 
 /// Total cost of the graphs of a run, and the host time that they save per frame.
@@ -19,7 +19,7 @@ struct graph_cost_summary {
   std::size_t nodes = 0;
   nanoseconds capture = 0;
   nanoseconds instantiate = 0;
-  /// Time by which first launches exceeded later ones; empty if too few later ones were measured.
+  /// Time by which first launches exceeded later launches; empty with too few of the latter.
   std::optional<nanoseconds> first_launch;
 
   /// Host time of a graph launch compared with enqueueing each operation. `saves` and `costs`
@@ -31,7 +31,7 @@ struct graph_cost_summary {
       breaks_even_after;  ///< frames until the graphs pay off; set with `saves`
 };
 
-/// Empty for a run without graphs.
+/// Returns the cost of a run's graphs; empty without graphs.
 std::optional<graph_cost_summary> graph_cost_of(const run_record& record);
 
 }  // namespace graphline

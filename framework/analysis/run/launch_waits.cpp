@@ -11,7 +11,7 @@ namespace graphline {
 
 namespace {
 
-/// Time spans with device work, on any stage and frame.
+/// Returns the time spans in which the device worked on any stage of any frame.
 std::vector<stamp_pair> work_of_device(const run_record& record) {
   std::vector<stamp_pair> work;
   for (const auto& stage : record.stages) {
@@ -37,7 +37,7 @@ void add_gaps(std::vector<stamp_pair>& gaps, const std::vector<stamp_pair>& work
   }
 }
 
-/// A device stage with separate launches; sums over all frames in ns.
+/// A device stage that is launched separately. Times are sums over all frames in ns.
 struct launched_stage {
   std::size_t stage = 0;
   double idle = 0;    ///< device idle time while the stage was enqueued

@@ -22,7 +22,7 @@ struct job {
   nanoseconds after = 0;  ///< minimum time from its end to the frame's end
 };
 
-/// Stages that share a resource: ready at `ready` or later, followed by at least `after`.
+/// Stages that share a resource, each ready at `ready` or later and followed by at least `after`.
 struct shared_set {
   nanoseconds ready = 0;
   nanoseconds own = 0;  ///< time on the resource
@@ -30,7 +30,7 @@ struct shared_set {
   nanoseconds time() const noexcept { return ready + own + after; }
 };
 
-/// Returns the earliest time at which all jobs can be complete, given their ready times.
+/// Returns a lower bound of the time at which all jobs are complete, given their ready times.
 nanoseconds all_done(std::vector<job>& jobs, std::size_t cores) {
   std::sort(jobs.begin(), jobs.end(), [](const job& a, const job& b) { return a.ready > b.ready; });
   nanoseconds latest = 0;
@@ -86,7 +86,7 @@ class frame_stages {
     nanoseconds ready = 0;
     nanoseconds after = 0;
     std::vector<std::size_t> earlier;
-    boost::dynamic_bitset<> before;  ///< all its predecessors
+    boost::dynamic_bitset<> before;  ///< all predecessors, direct and indirect
     nanoseconds work() const noexcept { return stamps.length(); }
   };
   struct resource {
@@ -101,8 +101,8 @@ class frame_stages {
     return result;
   }
 
-  /// Order of stages on streams: that of the host thread's steps or, if stages start when ready, by
-  /// begin, adjusted so that no stage precedes one it waits for.
+  /// Returns the order of stages on streams: that of the host thread's steps or, if stages start
+  /// when ready, that of their begin stamps, but with every stage after those it waits for.
   std::vector<std::size_t> order_of_schedule() const {
     if (!steps_.empty()) {
       std::vector<std::size_t> order;
@@ -205,7 +205,7 @@ class frame_stages {
     }
   }
 
-  /// Computes the tails, from the end of the frame backwards.
+  /// Computes `after` of each stage, from the end of the frame backwards.
   void find_what_follows() {
     for (auto at = order_.rbegin(); at != order_.rend(); ++at) {
       auto& stage = stages_[*at];
@@ -223,7 +223,7 @@ class frame_stages {
     }
   }
 
-  /// Longest path along edges.
+  /// Returns the longest path along the edges.
   lower_bound critical_path() const {
     std::vector<nanoseconds> end(stages_.size(), 0);
     std::vector<std::size_t> after(stages_.size(), none);
@@ -242,8 +242,8 @@ class frame_stages {
     return result;
   }
 
-  /// Calls `visit` with the set of the largest bound for each ready time; of equal bounds, the
-  /// largest set.
+  /// Calls `visit` for each ready time with the set of stages that gives the largest bound; of
+  /// equal bounds, with the largest set.
   template <typename Visit>
   void each_set(const resource& r, Visit visit) const {
     std::vector<job> jobs;
@@ -290,7 +290,7 @@ class frame_stages {
     return longest;
   }
 
-  /// Returns the longest stage outside `stages`.
+  /// Returns the time of the longest stage outside `stages`.
   /// @pre `stages` ascends.
   nanoseconds longest_beside(const std::vector<std::size_t>& stages) const {
     nanoseconds longest = 0;
@@ -301,10 +301,10 @@ class frame_stages {
     return longest;
   }
 
-  /// Names what determines a bound above the critical path. Many sets can attain it: a set that
-  /// precedes or follows another, or a single stage, includes the other in `ready` or `after`.
-  /// Excludes sets that sharing does not delay and sets that take less time than a single other
-  /// stage; names the remaining one with the most work.
+  /// Names what determines a bound above the critical path. Several sets can attain the bound,
+  /// since `ready` and `after` of a set include the stages before and after it. Excludes sets that
+  /// take no longer than their longest path, which sharing does not delay, and sets that take no
+  /// longer than a single other stage. Names the remaining set with the most work.
   void name_limit(lower_bound& bound) const {
     // Each division by the number of cores rounds down by less than 1 ns.
     const bool divided = std::any_of(resources_.begin(), resources_.end(),

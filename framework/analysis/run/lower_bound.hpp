@@ -11,7 +11,7 @@ namespace graphline {
 
 /// The constraints that a lower bound honors in addition to stage times and dependencies.
 enum class schedules {
-  this_one,  ///< also the order of the host thread's steps and of stages on a stream
+  this_one,  ///< the order of the host thread's steps and of stages on a stream, and resources
   any,       ///< only the machine's resources
 };
 
@@ -31,33 +31,31 @@ struct words_of<limited_by> {
   static constexpr const auto& table = limited_by_words;
 };
 
-/// Time that no frame with these stage times can beat: launches, waits and synchronization cost
-/// nothing, and no other frame interferes.
+/// Time that no frame with these stage times can beat. Launches, waits and synchronization are
+/// assumed to cost nothing, and other frames not to interfere.
 struct lower_bound {
   nanoseconds time = 0;
   limited_by by = limited_by::critical_path;
-  std::vector<std::size_t> stages;  ///< the critical path, in order, or the sharing stages
+  std::vector<std::size_t> stages;  ///< the critical path, in order, or the stages that share
 };
 
-/// Lower bounds of frames with timed stages (`sync`, `event`, `layers`; `sync` times include the
-/// launch).
+/// Lower bounds of frames with timed stages (`event`, `layers`, or `sync`, including launches).
 ///
-/// A bound is the maximum of the longest path and, for each resource (the record's `cpu_cores`; the
-/// device, if it executes one operation at a time) and each set of its stages that become ready at
-/// time `a` or later and are followed by at least `b`, of a + work / cores + b (Jackson 1955 for
-/// one machine; Carlier 1987 for several). Ready times and tails are themselves such bounds over
-/// preceding and following stages.
+/// A bound is the maximum of the longest path and of a + work / cores + b over certain sets of
+/// stages (Jackson 1955 for one machine; Carlier 1987 for several). For each resource (the record's
+/// `cpu_cores`; the device, if it executes one operation at a time) and all times a and b, the set
+/// consists of the stages that become ready at a or later and are followed by at least b. Ready
+/// times and tails are themselves such bounds over the preceding and following stages.
 ///
-/// The critical path is named if its length is within 2 % of the bound. Otherwise, among the sets
-/// that attain the bound and whose stages take longer on the resource than their longest path, the
-/// one with the most work is named: a stage before or after those that share a resource limits
-/// nothing. The critical path is named again if a single other stage takes longer than the sharing
-/// stages together.
+/// The critical path is named if its length is within 2 % of the bound. Otherwise the set with the
+/// most work is named, among those that attain the bound and whose stages take longer on the
+/// resource than their longest path. If a single other stage takes longer than these, the critical
+/// path is named.
 ///
 /// A bound never exceeds the frame's time from begin to end by more than the clock error, and the
-/// bound for any schedule never exceeds that for this schedule. Simulating the list schedule
-/// without overheads guarantees neither: stages that are ready earlier may be chosen in another
-/// order and take longer (Graham 1969).
+/// bound for any schedule never exceeds that for this schedule. A simulation of the list schedule
+/// without overheads would guarantee neither: if stages are ready earlier, it may choose another
+/// order, which can take longer (Graham 1969).
 class lower_bounds {
  public:
   /// @pre `record` outlives this object.

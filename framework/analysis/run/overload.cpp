@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t least_for_overload = 15;
 
-/// Whether nine of ten frames from `first` on were due before a slot was free.
+/// Returns true if at least nine of ten frames from `first` on were due before a slot was free.
 bool is_saturated(const run_record& record, std::size_t first) {
   const auto slots = slots_of(record);
   const auto& frames = record.frames;
@@ -28,8 +28,8 @@ bool is_saturated(const run_record& record, std::size_t first) {
   return 10 * waited >= 9 * (frames.size() - first);
 }
 
-/// Returns by how much completions are farther apart than arrivals, in ns per frame, in each of
-/// `stretches` segments of the frames from `first` on.
+/// Divides the frames from `first` on into `stretches` segments. Returns by how much completions
+/// are farther apart than arrivals in each segment, in ns per frame.
 std::vector<double> lags_of(const run_record& record, std::size_t first, std::size_t stretches) {
   std::vector<nanoseconds> ends;
   for (const auto& frame : record.frames) ends.push_back(frame.end);
@@ -65,8 +65,8 @@ double mean_latency(std::span<const frame_record> frames) {
   return sum / static_cast<double>(frames.size());
 }
 
-/// Detects overload if fewer than half of the frames were completed: even at the shortest frame
-/// time, the slots could not complete as many frames as are offered.
+/// Detects overload of a run that completed fewer than half of its frames. Even at the shortest
+/// frame time, the slots could not complete as many frames as are offered.
 std::optional<overload> evident_overload(const run_record& record) {
   const auto& frames = record.frames;
   const auto offered = offered_rate(record);

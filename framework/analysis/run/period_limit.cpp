@@ -12,7 +12,7 @@ namespace graphline {
 
 namespace {
 
-/// Mean length over `frames` frames, in ns; `stamps_of(frame)` returns optional stamps.
+/// Returns the mean length over `frames` frames, in ns; `stamps_of(frame)` returns optional stamps.
 template <class StampsOf>
 double mean_length(std::size_t frames, StampsOf stamps_of) {
   double sum = 0;
@@ -22,8 +22,7 @@ double mean_length(std::size_t frames, StampsOf stamps_of) {
   return sum / static_cast<double>(frames);
 }
 
-/// Resources of a run with their busy fraction of the frame period, in the order of
-/// `serial_resource`.
+/// Resources of a run with their busy fraction of the period, by `serial_resource`.
 class period_uses {
  public:
   period_uses(const run_record& record, double period) : record_(record), period_(period) {

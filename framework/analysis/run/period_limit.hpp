@@ -30,16 +30,16 @@ struct words_of<serial_resource> {
 /// The resource that fills the frame period.
 struct period_limit {
   serial_resource what = serial_resource::stage;
-  std::vector<std::size_t> stages;  ///< stages that use it
-  double period = 0;                ///< ns, as `frame_period`
+  std::vector<std::size_t> stages;  ///< stages that use the resource
+  double period = 0;                ///< in ns, from `frame_period`
   double share = 0;                 ///< mean busy fraction of the period
 };
 
 /// Returns the busiest resource if it is busy for at least 90 % of the frame period. Resources
-/// within 1 % of the period count as equally busy; of these, returns the first in the order of
-/// `serial_resource`, the most specific one (a stage rather than the device that executes it), with
-/// all such stages. Empty with one frame in flight, where the period is the frame itself, and if
-/// frames arrive on a schedule that the pipeline keeps up with.
+/// count as equally busy if they differ by at most 1 % of the period. Of these, returns the first
+/// in the order of `serial_resource`, so that a stage precedes the device that executes it; equally
+/// busy stages are returned together. Empty if frames arrive on a schedule that the pipeline keeps
+/// up with, or in a closed loop with one frame in flight, where the period is the frame itself.
 std::optional<period_limit> limit_of_period(const run_record& record);
 
 }  // namespace graphline

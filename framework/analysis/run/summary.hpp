@@ -14,7 +14,7 @@
 
 namespace graphline {
 
-/// What a stage time measures; depends on the timing method and on where the stage runs.
+/// What a stage time measures, which depends on the timing method and on where the stage runs.
 enum class measure { device_time, synchronized_time, enqueue_time, cpu_time };
 
 inline constexpr word<measure> measure_words[] = {{"device_time", measure::device_time},
@@ -32,8 +32,8 @@ const std::vector<stamp_pair>& stamps_of(const stage_record& stage, measure what
 /// Returns the samples of a measure. Device time is the busy time if the device reports it.
 std::vector<nanoseconds> times_of(const stage_record& stage, measure what);
 
-/// Lists the measures that the timing method takes of a stage; the first one represents the stage's
-/// time. Stages in a frame's graph have no launches.
+/// Returns the measures that the timing method takes of a stage. The first represents the stage's
+/// time. The enqueue time of stages in a frame's graph is not measured.
 std::vector<measure> measures_of(side on, const settings& run);
 
 /// Measurements of one stage.
@@ -44,8 +44,8 @@ struct stage_summary {
   };
   std::vector<column> columns;  ///< by `measures_of`; empty if stages are not timed
 
-  /// Mean of the first column divided by the mean end-to-end time. Overlapping stages can exceed 1
-  /// in total. Empty if the end-to-end time is unsettled.
+  /// Mean of the first column divided by the mean end-to-end time. The shares of overlapping stages
+  /// can sum to more than 1. Empty if the end-to-end time is unsettled.
   std::optional<double> share;
 
   struct part {
@@ -58,7 +58,7 @@ struct stage_summary {
 /// Frames that missed a deadline: completed late, dropped, or overdue when the run ended early.
 struct deadline_misses {
   std::size_t missed = 0;
-  std::size_t dropped = 0;  ///< those of `missed` that were dropped
+  std::size_t dropped = 0;  ///< missed frames that were dropped
   std::size_t frames = 0;   ///< frames whose outcome is known
 
   double share() const noexcept {
@@ -73,27 +73,26 @@ struct deadline_summary {
   std::optional<nanoseconds> worst_late;
 };
 
-/// Scheduled frames.
+/// Load of a run with scheduled arrivals.
 struct load_summary {
-  std::size_t due = 0;  ///< `frames_due`
+  std::size_t due = 0;  ///< result of `frames_due`
   std::size_t dropped = 0;
   std::size_t unfinished = 0;     ///< neither completed nor dropped at the end of the run
-  std::optional<double> offered;  ///< arrivals per second; empty for fewer than two
-  /// From due to begin of each frame that ran; unsettled if end-to-end times are.
+  std::optional<double> offered;  ///< arrivals per second; empty for fewer than two arrivals
+  /// Times from due to begin of frames that ran; unsettled if the end-to-end times are.
   std::optional<distribution> queue_wait;
 };
 
 /// Summary of a run's raw samples.
 struct run_summary {
-  /// From due to end of each frame; unsettled if latency grows with the length of the run.
+  /// Times from due to end of the frames; unsettled if latency grows with the length of the run.
   std::optional<distribution> end_to_end;
   std::optional<double> throughput;   ///< frames per second, by `completions_of`
   std::vector<stage_summary> stages;  ///< as in the record
   std::optional<deadline_summary> deadline;
   std::optional<load_summary> load;  ///< empty with `arrival: closed`
   std::optional<graphline::overload> overload;
-  /// Failures first (overload, then missed deadlines), then warnings: those of the record, then
-  /// those derived from the samples.
+  /// Failures (overload, then missed deadlines), then warnings (recorded, then from the samples).
   std::vector<finding> findings;
 };
 
@@ -104,15 +103,14 @@ deadline_misses misses_of(const run_record& record, nanoseconds limit);
 /// Compares all frames of the runs with a deadline.
 deadline_summary compare_with_deadline(nanoseconds limit, std::span<const run_record* const> runs);
 
-/// Duration of a run. From first begin to last end. With scheduled arrivals, from the first due
-/// time to the time the next frame would be due, or to the last end if that is later. 0 without
-/// frames.
+/// Returns the duration of a run, from the first begin to the last end. With scheduled arrivals, it
+/// starts at the first due time, and ends no earlier than the next frame would be due.
 nanoseconds running_time(const run_record& record);
 
-/// Times from due to end, by frame.
+/// Returns the time from due to end of each frame.
 std::vector<nanoseconds> end_to_end_times(const run_record& record);
 
-/// Times from due to begin, by frame.
+/// Returns the time from due to begin of each frame.
 std::vector<nanoseconds> queue_wait_times(const run_record& record);
 
 /// Summary of one operation over the traced runs of a stage.
@@ -124,7 +122,7 @@ struct operation_summary {
   nanoseconds together = 0;  ///< total of a frame's calls; median over the runs
 };
 
-/// Lists operations in the record's order.
+/// Summarizes the operations in the order of the record.
 std::vector<operation_summary> operations_of(const stage_record& stage);
 
 }  // namespace graphline

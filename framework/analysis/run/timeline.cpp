@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t no_lane = static_cast<std::size_t>(-1);
 
-/// Host stamps of a stage. Each timing method fills at most one of these columns.
+/// Returns the host stamps of a stage. Each timing method fills at most one of these columns.
 const std::vector<stamp_pair>& host_stamps(const stage_record& stage) {
   if (stage.on == side::cpu) return stage.cpu;
   return stage.synced.empty() ? stage.enqueued : stage.synced;
@@ -21,7 +21,7 @@ timeline_span::kind host_kind(const stage_record& stage) {
   return stage.synced.empty() ? timeline_span::kind::launch : timeline_span::kind::synced;
 }
 
-/// Work stamps of a stage or part, as in `work_stamps`, but without sanitizing unsound stamps.
+/// Returns the interval in which a stage or part worked, like `work_stamps` but not sanitized.
 template <class Timed>
 stamp_pair at_work(const Timed& of, std::size_t frame) {
   auto stamps = of.device[frame];
@@ -35,7 +35,7 @@ bool on_stream(const stage_record& stage) {
   return stage.on == side::device && !stage.device.empty();
 }
 
-/// Whether a stream is used only for copies, including untimed ones.
+/// Returns true if a stream is used only for copies, including untimed copies.
 bool copies_only(const run_record& record, std::string_view stream) {
   return std::all_of(record.stages.begin(), record.stages.end(), [&](const stage_record& stage) {
     return stage.on != side::device || stage.stream != stream || stage.copy;
@@ -104,7 +104,7 @@ std::vector<timeline_span> timeline::spans_of(std::size_t frame) const {
     if (frame >= stamps.size()) return;
     spans.push_back({what, lane, stage, 0, stamps[frame].begin, stamps[frame].end});
   };
-  // The main thread, first in the record, launches the frames' graphs.
+  // The main thread, which is first in the record, launches the frames' graphs.
   if (!lane_of_thread_.empty()) {
     add(kind::launch, lane_of_thread_.front(), std::nullopt, record_.launches);
   }

@@ -10,7 +10,7 @@
 
 namespace graphline {
 
-/// A row of a timeline; its spans do not overlap, except parts within their stage.
+/// A row of a timeline. Its spans do not overlap, except that parts lie within their stage.
 struct timeline_lane {
   enum class kind {
     thread,  ///< a host thread: CPU stages, launches and, under `sync`, waits for the device
@@ -26,7 +26,7 @@ struct timeline_span {
   enum class kind {
     cpu,     ///< a CPU stage
     launch,  ///< launch of a device stage or of the frame's graph
-    synced,  ///< a device stage between two host waits: launch and execution
+    synced,  ///< a device stage between two waits of the host: launch and execution
     held,    ///< a device stage or copy between its events, including other work of the device
     device,  ///< a device stage: busy time if the device reports it, else between its events
     copy,    ///< a copy on the device; same times as `device`
@@ -58,19 +58,19 @@ struct words_of<timeline_span::kind> {
   static constexpr const auto& table = timeline_span_words;
 };
 
-/// The stamps of a run on one clock: lanes of spans. All charts and traces are drawn from this.
+/// The time spans of a run, in lanes and on one clock. All charts and traces are drawn from them.
 class timeline {
  public:
   /// @pre `record` outlives this object.
   explicit timeline(const run_record& record);
 
-  /// Lists threads in the record's order, then streams in stage order, then copy-only streams.
-  /// Omits empty lanes; empty under `timing: none`.
+  /// Returns the threads in the record's order, then streams in stage order, then copy-only
+  /// streams. Omits empty lanes; empty under `timing: none`.
   const std::vector<timeline_lane>& lanes() const noexcept { return lanes_; }
 
   /// Returns the spans of a frame as stamped, by begin; parts follow their stage. If the device was
-  /// busy with a stage for less than the time between its events, that time is `held`, and the busy
-  /// time, placed at its end, is a separate span, or the stage's timed parts.
+  /// busy with a stage for less than the time between its events, this time is a `held` span. A
+  /// second span at its end is the busy time; the stage's timed parts, if any, replace it.
   std::vector<timeline_span> spans_of(std::size_t frame) const;
 
  private:

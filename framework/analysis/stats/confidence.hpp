@@ -8,7 +8,7 @@
 namespace graphline {
 
 /// Returns the smallest number in [`low`, `high`) that satisfies `holds`, or `high` if none does.
-/// @pre `holds` is monotone: true for all numbers above one for which it is true.
+/// @pre `holds` is monotone: if it is true for a number, it is true for all larger numbers.
 template <std::integral Number, std::predicate<Number> Holds>
 Number first_that(Number low, Number high, Holds holds) {
   while (low < high) {
@@ -29,15 +29,14 @@ struct interval {
   bool contains(double value) const noexcept { return low <= value && value <= high; }
 };
 
-/// Two-sided critical value of the standard normal distribution: P(|Z| > z) = `level`; 1.96 for
-/// 0.05. 0 < `level` < 1.
+/// Returns z with P(|Z| > z) = `level` for a standard normal Z, 0 < `level` < 1; 1.96 for 0.05.
 double normal_critical(double level);
 
-/// Two-sided critical value of Student's t with `freedom` >= 1 degrees of freedom; 2.26 for 0.05
-/// and 9.
+/// Returns the two-sided critical value of Student's t at `level` for `freedom` >= 1 degrees of
+/// freedom; 2.26 for 0.05 and 9.
 double student_t_critical(double level, std::size_t freedom);
 
-/// Ranks in a sorted sample, counted from 1; 0 if the sample is too small for the bound.
+/// Ranks in a sorted sample, counted from 1. A rank is 0 if the sample is too small for it.
 struct rank_interval {
   std::size_t low = 0;
   std::size_t high = 0;
@@ -46,13 +45,13 @@ struct rank_interval {
 /// Returns ranks whose values enclose percentile `p` with 95 % confidence, 0 < p < 1, for a sample
 /// of `count` values with an effective sample size of `independent` <= `count`.
 ///
-/// Binomial ranks of the independent values: the highest rank above the percentile and the lowest
-/// rank below it with a probability of at most 2.5 % each (Conover, "Practical Nonparametric
-/// Statistics", 3rd ed. 1999, section 3.2). A rank is scaled by count / independent.
+/// The ranks are binomial: the highest rank above the percentile and the lowest rank below it with
+/// a probability of at most 2.5 % each, in a sample of `independent` values (Conover, "Practical
+/// Nonparametric Statistics", 3rd ed. 1999, section 3.2). They are scaled by count / independent.
 rank_interval interval_ranks(double p, std::size_t independent, std::size_t count);
 
-/// Estimates the change from the first value to the last, in their unit; empty without a
-/// significant trend or below `least_for_trend` values.
+/// Estimates the change from the first value to the last, in the unit of the values; empty without
+/// a significant trend or below `least_for_trend` values.
 ///
 /// Significance: Mann-Kendall test at 1 % (Kendall, "Rank Correlation Methods", 1975). Estimate:
 /// median of the slopes between all pairs of values, robust against outliers (Sen, "Estimates of

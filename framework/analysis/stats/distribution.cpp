@@ -10,7 +10,7 @@ namespace graphline {
 
 namespace {
 
-// Sums deviations from a value of the sample, which preserves the low digits of long durations.
+// Sums deviations from a value of the sample to preserve the low digits of long durations.
 double mean_around(const std::vector<nanoseconds>& values, nanoseconds pivot) {
   double sum = 0;
   for (const auto value : values) sum += static_cast<double>(value - pivot);
@@ -30,7 +30,7 @@ std::size_t samples_needed(double p) {
 }
 
 std::size_t rank_of(double p, std::size_t count) {
-  // 0.07 * 100 slightly exceeds 7 in binary; the factor keeps such products on their rank.
+  // 0.07 * 100 slightly exceeds 7 in binary; the factor keeps such products from being rounded up.
   constexpr double just_below_one = 1 - 1e-12;
   const double rank = std::ceil(p * static_cast<double>(count) * just_below_one);
   return static_cast<std::size_t>(std::max(rank, 1.0)) - 1;

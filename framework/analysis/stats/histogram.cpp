@@ -26,7 +26,7 @@ nanoseconds reach_of(const sorted& times, bool upper) {
   return middle + std::llround(upper ? limit : -limit);
 }
 
-/// Next width in the series 1, 2, 5, 10.
+/// Returns the next width in the series 1, 2, 5, 10.
 nanoseconds next_wider(nanoseconds width) {
   nanoseconds first = width;
   while (first >= 10) first /= 10;
@@ -34,7 +34,7 @@ nanoseconds next_wider(nanoseconds width) {
 }
 
 double wanted_width(const sorted& times, nanoseconds range) {
-  // If all values are equal, any width works; choose one with readable edges.
+  // If all values are equal, any width works. Choose a width with readable edges.
   if (times.front() == times.back()) return std::abs(static_cast<double>(times.front())) / 100;
   const auto n = static_cast<double>(times.size());
   const auto between = ranked(times, 0.75) - ranked(times, 0.25);
@@ -49,7 +49,7 @@ nanoseconds edge_before(nanoseconds time, nanoseconds width) {
   return time - (remainder < 0 ? remainder + width : remainder);
 }
 
-/// Number of bins from the one that contains `from` to the one that contains `to`.
+/// Returns the number of bins from the bin of `from` to the bin of `to`.
 std::size_t bins_between(nanoseconds from, nanoseconds to, nanoseconds width) {
   return static_cast<std::size_t>((to - edge_before(from, width)) / width) + 1;
 }
@@ -61,7 +61,7 @@ std::optional<histogram> histogram_of(std::vector<nanoseconds> sample, std::size
   std::sort(sample.begin(), sample.end());
   const auto low = reach_of(sample, false);
   const auto high = reach_of(sample, true);
-  // Choose the largest round width close to the wanted one, or larger if there are too many bins.
+  // Choose the largest round width near the wanted width, or more if there are too many bins.
   const double limit = 1.25 * wanted_width(sample, high - low);
   histogram result;
   while (static_cast<double>(next_wider(result.width)) <= limit ||

@@ -16,11 +16,11 @@ enum class bound_verdict {
   open,   ///< the interval contains the bound
 };
 
-/// Time of a frame that never ended; exceeds any other.
+/// Time of a frame that never ended; exceeds any other time.
 inline constexpr nanoseconds never = INT64_MAX;
 
-/// Minimum number of frames, none late, that shows that percentile `p` holds. p50: 6, p90: 36, p95:
-/// 72, p99: 368, p99.9: 3688.
+/// Returns the minimum number of frames that shows, if none is late, that percentile `p` is within
+/// the bound. p50: 6, p90: 36, p95: 72, p99: 368, p99.9: 3688.
 std::size_t frames_to_hold(double p);
 
 /// Comparison of a sample with a bound on one of its percentiles.
@@ -29,14 +29,14 @@ struct bound_check {
   std::size_t late = 0;  ///< frames beyond the bound
   std::optional<nanoseconds> p50;
   std::optional<nanoseconds> value;  ///< the percentile, by nearest rank
-  /// 95 % interval of the percentile; a bound is absent if the sample is too small for it.
+  /// 95 % interval of the percentile; an end is empty if the sample is too small for it.
   std::optional<nanoseconds> low;
   std::optional<nanoseconds> high;
-  /// Design effect: number of frames worth one independent frame, at least 1.
+  /// Design effect, at least 1: this number of frames is worth one independent frame.
   double clustering = 1;
   bound_verdict verdict = bound_verdict::open;
 
-  /// Fraction of late frames; 0 without frames.
+  /// Returns the fraction of late frames; 0 without frames.
   double late_share() const noexcept {
     return frames == 0 ? 0 : static_cast<double>(late) / static_cast<double>(frames);
   }
@@ -44,11 +44,12 @@ struct bound_check {
 
 /// Compares percentile `p` of the times of one or more runs, each in frame order, with a bound.
 ///
-/// The interval is distribution-free: binomial ranks of the pooled sample, 2.5 % on each side
-/// (Conover, "Practical Nonparametric Statistics", 3rd ed. 1999, section 3.2). Frames in one queue
-/// are late together, however. Each run is therefore split into batches, about 20 in total, and the
-/// ratio of the variance of late frames per batch to that of independent frames divides the
-/// effective sample size (batch means: Law, "Simulation Modeling and Analysis", section 9.5).
+/// The interval is distribution-free: its ends are binomial ranks of the pooled sample, 2.5 % on
+/// each side (Conover, "Practical Nonparametric Statistics", 3rd ed. 1999, section 3.2). However,
+/// frames in one queue are late together. Each run is therefore split into batches, about 20 in
+/// total. The effective sample size is divided by the ratio of the variance of late frames per
+/// batch to that of independent frames (batch means: Law, "Simulation Modeling and Analysis",
+/// section 9.5).
 bound_check check_bound(const std::vector<std::vector<nanoseconds>>& runs, double p,
                         nanoseconds bound);
 

@@ -34,7 +34,8 @@ class autocovariance {
   std::vector<double> known_;
 };
 
-/// Returns the last significant lag, at least 1: the next few autocorrelations are within chance.
+/// Returns the last lag, at least 1, with a significant autocorrelation. At the next few lags,
+/// autocorrelations are within chance.
 std::size_t reach_of(autocovariance& of, std::size_t count, std::size_t most) {
   const double log_count = std::log10(static_cast<double>(count));
   const double chance = 2 * std::sqrt(log_count / static_cast<double>(count));
@@ -47,7 +48,7 @@ std::size_t reach_of(autocovariance& of, std::size_t count, std::size_t most) {
   return std::max<std::size_t>(last, 1);
 }
 
-/// Means of groups of neighbors; drops an incomplete last group.
+/// Returns the means of groups of neighbors; drops an incomplete last group.
 std::vector<double> means_of_groups(std::span<const double> series, std::size_t group) {
   std::vector<double> means;
   means.reserve(series.size() / group);
@@ -64,8 +65,8 @@ std::vector<double> at_most(std::span<const nanoseconds> times, nanoseconds limi
   return result;
 }
 
-/// Variance of the mean under the circular block bootstrap, times the length of the series: the
-/// mean of squared block sums over all blocks, one beginning at each value.
+/// Returns the variance of the mean under the circular block bootstrap, times the series' length:
+/// the mean of (block sum)^2 / `length` over the blocks that begin at each value.
 double block_variance(std::span<const double> series, std::size_t length) {
   const double mean = mean_of(series);
   const std::size_t count = series.size();
@@ -79,7 +80,7 @@ double block_variance(std::span<const double> series, std::size_t length) {
   return squares / static_cast<double>(count) / static_cast<double>(length);
 }
 
-/// Effective sample size for the fraction of ones in the series.
+/// Returns the effective sample size for the fraction of ones in the series.
 double effective_count(std::span<const double> ones, std::size_t length) {
   const auto count = static_cast<double>(ones.size());
   const double share = mean_of(ones);

@@ -10,18 +10,19 @@ namespace graphline {
 struct reference_queue {
   double service = 1;
 
-  /// Long-run fraction of frames that wait longer than `limit` at `rate` arrivals per unit of time;
-  /// 1 if overloaded. Uses a recursion over queue lengths with positive terms only (Franx, "A
-  /// simple solution for the M/D/c waiting time distribution", Operations Research Letters 29,
-  /// 2001) in (limit / service)^2 steps.
+  /// Returns the long-run fraction of frames that wait longer than `limit` at `rate` arrivals per
+  /// unit of time; 1 if overloaded. Uses a recursion over queue lengths with positive terms only
+  /// (Franx, "A simple solution for the M/D/c waiting time distribution", Operations Research
+  /// Letters 29, 2001) in (limit / service)^2 steps.
   double late_share(double rate, double limit) const;
 
-  /// Limit that a fraction `late` of the frames exceeds, 0 < late < 1: 0 if fewer frames wait at
-  /// all, at most 300 times the service time.
+  /// Returns the limit that the waits of a fraction `late` of the frames exceed, 0 < late < 1.
+  /// Returns 0 if a smaller fraction waits at all, and at most 300 times the service time.
   double limit_for(double rate, double late) const;
 
-  /// Fraction of frames that wait longer than `limit` for given arrival times, in ascending order,
-  /// in an initially empty queue. Does not count the first `skipped` frames, fewer than there are.
+  /// Returns the fraction of frames that wait longer than `limit` for given arrival times, in
+  /// ascending order, in an initially empty queue. Does not count the first `skipped` frames.
+  /// @pre `skipped` is less than the number of arrivals.
   double late_share_of(std::span<const double> arrivals, double limit, std::size_t skipped) const;
 };
 
