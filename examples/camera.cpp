@@ -1,6 +1,6 @@
-// Drives a pipeline from an application, as a camera or a ROS node would: a thread submits a frame
-// thirty times a second, and a stage of the application reads the result of each. Latency counts
-// from the moment a frame is submitted.
+// Feeds a pipeline from an application, as a camera or a ROS node would. A thread submits a frame
+// thirty times a second, and a stage of the application reads the result of each frame. Latency
+// counts from the moment a frame is submitted.
 
 #include <graphline.hpp>
 
@@ -32,7 +32,7 @@ run: {frames: 60, warmup: 2, arrival: constant, rate: 30, queue: 1, when_full: d
 
 const tensor_type image_type{shape{1, 3, 48, 64}, dtype::float32};
 
-/// Reads the label of a frame in place.
+/// Reads the label of a frame in place, without a copy.
 class show final : public cpu_stage {
  public:
   void run(const cpu_call& call) override {
@@ -55,13 +55,13 @@ stage_kind show_kind() {
   return kind;
 }
 
-/// Submits frames until stopped. The pixels may change as soon as `submit` returns.
+/// Submits frames until stopped. `submit` copies the pixels, so they may change once it returns.
 void run_camera(frame_feed& feed, const std::stop_token& stop) {
   std::vector<float> pixels(static_cast<std::size_t>(image_type.shape.elements()));
   auto next = std::chrono::steady_clock::now();
   for (float brightness = 0; !stop.stop_requested(); brightness += 0.01F) {
     pixels.assign(pixels.size(), brightness);
-    feed.submit({{pixels.data(), image_type}});  // false: the run has not begun or has ended
+    feed.submit({{pixels.data(), image_type}});  // false if the run has not begun or has ended
     next += std::chrono::microseconds(33'333);
     std::this_thread::sleep_until(next);
   }
@@ -77,7 +77,7 @@ int main() {
     stages.add(show_kind());
 
     const std::jthread camera([&](const std::stop_token& stop) { run_camera(feed, stop); });
-    // Returns after 60 frames, or after feed.close().
+    // `run_pipeline` returns after 60 frames, or after feed.close().
     const run_record record = run_pipeline(source_text("camera.yaml", pipeline_text),
                                            {.device = "host"}, {.feed = &feed}, std::move(stages));
     std::cout << report::as_text(report::describe(record));

@@ -1,5 +1,5 @@
-// Adds a CPU stage kind with a parameter and uses it in a pipeline: `my.threshold`
-// turns scores into yes or no.
+// Adds a CPU stage kind with a parameter and uses it in a pipeline: `my.threshold` turns scores
+// into yes (1) or no (0).
 
 #include <graphline.hpp>
 
@@ -20,7 +20,7 @@ stages:
 run: {frames: 20, warmup: 2}
 )";
 
-/// The work: called once per frame, never concurrently.
+/// The work of the stage: `run` is called once per frame, never concurrently.
 class threshold final : public cpu_stage {
  public:
   explicit threshold(double at) : at_(static_cast<float>(at)) {}
@@ -37,7 +37,7 @@ class threshold final : public cpu_stage {
   float at_;
 };
 
-/// The kind: its name, ports and parameters, output types, and factory.
+/// Makes the kind: its name, ports and parameters, output types, and factory.
 stage_kind threshold_kind() {
   stage_kind kind;
   kind.name = "my.threshold";

@@ -13,10 +13,10 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    // YAML -> plan -> record. All errors in the file come as one message.
+    // From YAML to a plan to a record. All errors in the file are in one message.
     const run_record record = run_pipeline(argv[1], {.device = "host"}, {.frames = 20});
 
-    // Record -> report. The record also has the raw samples.
+    // From the record to a report. The record also contains the raw samples.
     std::cout << report::as_text(report::describe(record));
     if (record.failure) return 1;
     const auto& first = record.frames.front();

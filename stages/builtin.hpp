@@ -4,7 +4,7 @@
 
 namespace graphline {
 
-/// A registry with every built-in stage kind.
+/// Returns a registry with every built-in stage kind.
 stage_registry builtin_stages();
 
 }  // namespace graphline

@@ -27,8 +27,8 @@ using network_factory = std::function<std::unique_ptr<device_stage>(
 using matmul_factory = std::function<std::unique_ptr<device_stage>(device&, const nn::matmul_form&,
                                                                    const stage_config&)>;
 
-// The built-in stage kinds, each defined in the file of its name. Those of device stages take their
-// factory for `cuda`; without one they run on `host` alone.
+// The built-in stage kinds, each defined in the file of its name. Kinds of device stages take their
+// factory for `cuda`; without it they run only on `host`.
 
 stage_kind network_kind(const network_factory& make_cuda = {});           // network.cpp
 stage_kind onnx_kind(const network_factory& make_cuda = {});              // onnx.cpp
@@ -58,13 +58,13 @@ std::unique_ptr<device_stage> make_cuda_matmul(device& d, const nn::matmul_form&
 std::unique_ptr<device_stage> make_cuda_traffic(device& d, const stage_config& config);
 std::unique_ptr<device_stage> make_cuda_spin(device& d, const stage_config& config);
 
-/// The backends of a device kind, by whether it has a factory for `cuda`.
+/// Returns the backends of a device kind: `cuda`, if it has a factory for that, and `host`.
 template <class Factory>
 std::vector<std::string> backends(const Factory& make_cuda) {
   return make_cuda ? std::vector<std::string>{"cuda", "host"} : std::vector<std::string>{"host"};
 }
 
-/// Factories of a device stage by backend; `make_cuda` may be unset.
+/// Returns the factories of a device stage by backend; `make_cuda` may be unset.
 inline std::map<std::string, device_stage_factory> factories(device_stage_factory make_host,
                                                              device_stage_factory make_cuda) {
   std::map<std::string, device_stage_factory> by_backend{{"host", std::move(make_host)}};
@@ -72,14 +72,14 @@ inline std::map<std::string, device_stage_factory> factories(device_stage_factor
   return by_backend;
 }
 
-/// A kind's factory of a CPU stage that is made from its configuration.
+/// Factory for a CPU stage that is constructed from its configuration.
 template <class Stage>
 std::unique_ptr<cpu_stage> make_cpu_stage(const stage_config& config) {
   return std::make_unique<Stage>(config);
 }
 
-/// A CPU stage of which the bytes are known, but not the arithmetic. Outputs too large to be
-/// counted, which a plan refuses, count as 0 bytes.
+/// Prepares a CPU stage whose bytes are known, but not its arithmetic. Outputs that are too large
+/// to be counted, which a plan refuses, count as 0 bytes.
 inline prepared_stage prepared_moves(std::span<const tensor_type> inputs,
                                      std::vector<tensor_type> outputs, cpu_stage_factory make_cpu) {
   prepared_stage result{
@@ -94,7 +94,7 @@ inline prepared_stage prepared_moves(std::span<const tensor_type> inputs,
   return result;
 }
 
-/// The work of a device stage of one part, which `Enqueue` enqueues on a stream.
+/// The work of a device stage with one part, which `Enqueue` enqueues on a stream.
 template <class Enqueue>
 class one_part_work final : public device_work {
  public:

@@ -12,7 +12,7 @@ namespace graphline {
 
 namespace {
 
-/// oneDNN's limit.
+/// oneDNN's limit on the number of dimensions.
 constexpr std::size_t largest_rank = 12;
 
 bool check_operand(const char* name, const tensor_type& type, const place& where,
@@ -30,8 +30,7 @@ bool check_operand(const char* name, const tensor_type& type, const place& where
   return true;
 }
 
-/// The extents of `s` with leading ones up to `rank`, and with the last two swapped for
-/// `transpose`.
+/// Returns the extents of `s` with leading ones up to `rank`, the last two swapped if `transpose`.
 std::vector<std::int64_t> aligned(const shape& s, std::size_t rank, bool transpose) {
   std::vector<std::int64_t> extents(rank - s.rank(), 1);
   extents.insert(extents.end(), s.extents().begin(), s.extents().end());
@@ -39,12 +38,12 @@ std::vector<std::int64_t> aligned(const shape& s, std::size_t rank, bool transpo
   return extents;
 }
 
-/// "'a' is [2, 3] transposed", for messages.
+/// Returns "'a' is [2, 3] transposed", for messages.
 std::string describe(const char* name, const shape& s, bool transpose) {
   return fmt::format("'{}' is {}{}", name, to_string(s), transpose ? " transposed" : "");
 }
 
-/// Reports a product that is not float32 with one column, which `method: fused` needs.
+/// Reports a product that `method: fused` does not support: not float32, or several columns.
 bool check_fused(const arguments& values, const nn::matmul_form& form, diagnostics& out) {
   const auto report = [&](std::string_view where, std::string_view problem) {
     out.error(values.where(where), fmt::format("method: fused {}; use method: library", problem));
@@ -61,7 +60,7 @@ bool check_fused(const arguments& values, const nn::matmul_form& form, diagnosti
   return true;
 }
 
-/// The product by the rules of torch.matmul for ranks of at least 2; empty after an error.
+/// Returns the product by the rules of torch.matmul for ranks of at least 2; empty after an error.
 std::optional<nn::matmul_form> matmul_of(const arguments& values,
                                          std::span<const tensor_type> inputs, diagnostics& out) {
   const place& where = values.where();

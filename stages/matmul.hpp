@@ -7,10 +7,10 @@
 
 namespace graphline {
 
-/// Whether `method` chooses Graphline's own loops and kernels instead of a library.
+/// Returns true if `method` selects Graphline's own loops and kernels instead of a library.
 bool fused_of(const arguments& values);
 
-/// A `matmul` stage on a `host` device, by oneDNN or, if fused, by loops.
+/// Makes a `matmul` stage on a `host` device, with oneDNN or, if fused, with loops.
 std::unique_ptr<device_stage> make_host_matmul(device& d, const nn::matmul_form& form,
                                                const stage_config& config);
 

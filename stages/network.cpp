@@ -14,7 +14,7 @@
 namespace graphline {
 namespace {
 
-/// Layers with their parameters, for `graphline stages network`.
+/// Describes the layers and their parameters, for `graphline stages network`.
 std::string layer_manual() {
   std::string page =
       "Layers, in order; names and meanings are PyTorch's. Each also takes a 'name', and 'reads': "

@@ -12,7 +12,7 @@
 namespace graphline {
 namespace {
 
-/// The forms of a stage's tensors, which are row-major without `layouts`.
+/// Returns the forms of a stage's tensors; without `layouts` all are row-major.
 std::vector<nn::value_form> forms_of(const std::vector<tensor_type>& types,
                                      const std::vector<tensor_layout>& layouts) {
   std::vector<nn::value_form> forms;

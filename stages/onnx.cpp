@@ -17,7 +17,7 @@
 namespace graphline {
 namespace {
 
-/// Whether a shape matches the fixed extents of a model's input.
+/// Returns true if a shape matches the fixed extents of a model's input.
 bool fits(const nn::onnx_value& input, const shape& given) {
   if (!input.extents) return true;
   if (input.extents->size() != given.rank()) return false;
@@ -61,7 +61,7 @@ stage_ports ports_of(const nn::onnx_graph& graph) {
   return {ports(graph.inputs), ports(graph.outputs)};
 }
 
-/// Warns of open extents that have the same name in the model, but differ.
+/// Warns about open extents that have the same name in the model but different values.
 void warn_of_symbols(const nn::onnx_model& model, std::span<const tensor_type> tensors,
                      const place& where, diagnostics& out) {
   std::map<std::string, std::pair<std::int64_t, std::string>> known;  // extent, name of an input

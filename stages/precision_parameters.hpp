@@ -7,7 +7,7 @@
 
 namespace graphline {
 
-/// `precision` and `tune`, the parameters of all stages that call a vendor's library.
+/// Returns `precision` and `tune`, the parameters of all stages that call a vendor's library.
 inline std::vector<parameter> precision_parameters() {
   parameter how{.name = "precision",
                 .type = parameter_type::choice,
@@ -25,7 +25,7 @@ inline std::vector<parameter> precision_parameters() {
            .default_value = "true"}};
 }
 
-/// `denormals`, for networks.
+/// Returns `denormals`, a parameter of networks.
 inline parameter denormals_parameter() {
   return {.name = "denormals",
           .type = parameter_type::choice,
@@ -37,7 +37,7 @@ inline parameter denormals_parameter() {
           .only_on = "host"};
 }
 
-// The values of these parameters; for stages without them, their defaults.
+// Return the values of these parameters, or the default if a stage does not have the parameter.
 
 inline precision precision_of(const arguments& values) {
   if (!values.has("precision")) return precision::float32;

@@ -11,7 +11,7 @@
 
 namespace graphline {
 
-/// The steps of a program on one slot's memory.
+/// The steps of a program, bound to the memory of one slot.
 template <class Program>
 class program_work final : public device_work {
  public:

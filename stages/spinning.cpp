@@ -35,7 +35,7 @@ std::vector<nanoseconds> read_durations(const std::string& path) {
     if (text.empty()) continue;
     const auto duration = parse_duration(text);
     if (!duration) {
-      // Does not quote the line: the path may name the wrong file, such as one with secrets.
+      // Does not quote the line, because the path may name the wrong file, even one with secrets.
       throw input_error(
           fmt::format("{}:{}:{}: expected a duration with its unit{}", path, line, before + 1,
                       parse_nanoseconds(text) ? " below 292 years" : ", such as 12.5ms"));
@@ -55,8 +55,8 @@ void spin_wall_time(nanoseconds time) noexcept {
 }
 
 void spin_cpu_time(nanoseconds time) noexcept {
-  // A thread's CPU time never exceeds wall time. So the remaining time passes on the wall clock,
-  // which is cheap, before the CPU time is read again, which is a system call.
+  // A thread's CPU time never exceeds wall time. So the loop lets the remaining time pass on the
+  // wall clock, which is cheap to read, before it reads the CPU time again, which is a system call.
   const nanoseconds end = thread_processor_time() + time;
   for (nanoseconds left = time; left > 0; left = end - thread_processor_time()) {
     spin_wall_time(left);
@@ -155,11 +155,11 @@ nanoseconds spin_durations::of_frame(std::int64_t frame, std::uint64_t seed) con
   if (!listed_.empty()) return listed_[number % listed_.size()];
   if (distribution_ == distribution::constant) return static_cast<nanoseconds>(mean_);
   const std::uint64_t own = mix_seed(seed, number);
-  // In [0, 1), with all bits of a double.
+  // Uniform in [0, 1), with all bits of a double.
   const auto uniform = [own](std::uint64_t draw) {
     return static_cast<double>(mix_seed(own, draw) >> 11) * 0x1.0p-53;
   };
-  // Box and Muller, 1958.
+  // The method of Box and Muller, 1958.
   const auto normal = [&uniform] {
     return std::sqrt(-2 * std::log1p(-uniform(0))) * std::cos(2 * std::numbers::pi * uniform(1));
   };

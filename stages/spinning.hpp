@@ -12,14 +12,14 @@ namespace graphline {
 /// Keeps the calling thread busy for a wall time.
 void spin_wall_time(nanoseconds time) noexcept;
 
-/// Keeps the calling thread busy for a CPU time, which takes longer if other threads use its core.
+/// Keeps the calling thread busy for a CPU time; takes longer if other threads use its core.
 void spin_cpu_time(nanoseconds time) noexcept;
 
-/// The parameters of `spin_durations`.
+/// Returns the parameters of `spin_durations`.
 std::vector<parameter> spin_duration_parameters();
 
-/// A stage's duration in each frame: fixed, drawn, or from a file. It depends on the stage's seed
-/// and the frame alone, so that every configuration sees the same.
+/// A stage's duration in each frame: fixed, drawn, or from a file. It depends only on the stage's
+/// seed and the frame, so it is the same in every configuration.
 class spin_durations {
  public:
   /// Reads `spin_duration_parameters` and reports mistakes to `out`; after an error the result is
@@ -28,7 +28,7 @@ class spin_durations {
 
   nanoseconds of_frame(std::int64_t frame, std::uint64_t seed) const noexcept;
 
-  /// Whether every frame takes no time.
+  /// Returns true if every frame takes no time.
   bool all_zero() const noexcept {
     return listed_.empty() && distribution_ == distribution::constant && mean_ == 0;
   }
@@ -39,10 +39,11 @@ class spin_durations {
   distribution distribution_ = distribution::constant;
   double mean_ = 0;
   double stddev_ = 0;
-  std::vector<nanoseconds> listed_;  ///< repeated; empty without a file
+  std::vector<nanoseconds>
+      listed_;  ///< used in turn, then again from the first; empty without a file
 };
 
-/// The `device.spin` stage on the worker of a `host` device.
+/// Makes the `device.spin` stage, which runs on the worker of a `host` device.
 std::unique_ptr<device_stage> make_host_spin(device& d, const stage_config& config);
 
 }  // namespace graphline

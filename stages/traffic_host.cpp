@@ -16,12 +16,12 @@
 namespace graphline {
 namespace {
 
-/// A core that reads one sequence of addresses waits for each page in turn. So a piece is read as
-/// four quarters in parallel, and copied as two halves.
+/// A core that reads one sequence of addresses waits for each memory page in turn. So a piece is
+/// read as four quarters at the same time, and copied as two halves.
 constexpr std::int64_t quarters = 4;
 constexpr std::int64_t halves = 2;
 
-constexpr std::int64_t lanes = 32;  ///< sums of a quarter
+constexpr std::int64_t lanes = 32;  ///< number of sums in a quarter
 
 constexpr std::int64_t line = 64 / sizeof(float);
 
@@ -59,7 +59,7 @@ bool has_avx2() noexcept {
   _mm256_stream_ps(to + line / 2, _mm256_loadu_ps(from + line / 2));
 }
 
-/// Copies whole lines of both halves.
+/// Copies the cache lines of both halves that are complete.
 /// @return the number of copied elements
 [[gnu::target("avx2")]] std::int64_t copy_avx2(float* to, const float* from, std::int64_t count) {
   const std::int64_t half = count / (halves * line) * line;
@@ -87,8 +87,8 @@ bool has_avx2() noexcept {
 }
 #endif
 
-/// Consecutive elements that one thread processes at a time: 1 MiB. Threads take whole pieces, so
-/// that a sum does not depend on their number.
+/// Number of consecutive elements that one thread processes at a time: 1 MiB. Threads take whole
+/// pieces, so that a sum does not depend on the number of threads.
 constexpr std::int64_t piece = 1 << 18;
 
 /// Calls `body(begin, count)` for every piece of a tensor on the compute threads, then `end()`.

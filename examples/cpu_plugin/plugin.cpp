@@ -1,4 +1,4 @@
-// The plug-in: the CPU stage my.accumulate, which keeps state from frame to frame.
+// A plug-in with the CPU stage my.accumulate, which keeps state from frame to frame.
 
 #include <framework/stage/plugin.hpp>
 
@@ -14,14 +14,14 @@ namespace {
 
 using namespace graphline;
 
-/// The work: one object serves all frames, in order and one at a time.
+/// The work of the stage. One object processes all frames, in order and one at a time.
 class accumulator final : public cpu_stage {
  public:
   accumulator(double keep, std::int64_t elements)
       : keep_(static_cast<float>(keep)), sums_(static_cast<std::size_t>(elements)) {}
 
   void run(const cpu_call& call) override {
-    if (call.frame == 0) sums_.assign(sums_.size(), 0.0F);  // a trial of an experiment begins
+    if (call.frame == 0) sums_.assign(sums_.size(), 0.0F);  // a run or trial begins
     const auto* values = call.inputs[0].as<float>();        // inputs are read-only
     auto* sums = call.outputs[0].as<float>();
     for (std::size_t i = 0; i < sums_.size(); ++i) {
@@ -38,7 +38,7 @@ class accumulator final : public cpu_stage {
 };
 
 /// Checks the arguments and input types, computes output types and cost, and returns the factory.
-/// `graphline check` calls this function and nothing else of the stage.
+/// `graphline check` calls no other function of the stage.
 prepared_stage prepare(const arguments& given, std::span<const tensor_type> inputs,
                        diagnostics& out) {
   if (inputs[0].element != dtype::float32) {

@@ -11,10 +11,10 @@ namespace my {
 /// The constants of my.normalize in device memory: c means, then c standard deviations.
 class channel_constants {
  public:
-  /// Allocates, copies and waits: for a stage's preparation, not for its frames.
+  /// Allocates, copies and waits, so call it while a stage is prepared, not in its frames.
   channel_constants(graphline::device& d, const graphline::stage_config& config);
 
-  /// The work on the tensors of one slot.
+  /// Returns the arguments of the work on one slot's tensors.
   normalization on(const graphline::stage_tensors& tensors) const;
 
  private:
@@ -22,7 +22,7 @@ class channel_constants {
   graphline::memory values_;
 };
 
-/// The factory for the device `cuda`, in normalize_cuda.cu.
+/// Factory for the device `cuda`, defined in normalize_cuda.cu.
 std::unique_ptr<graphline::device_stage> make_normalize_cuda(graphline::device& d,
                                                              const graphline::stage_config& config);
 

@@ -18,7 +18,7 @@ class normalize_work final : public graphline::device_work {
  public:
   normalize_work(const normalization& n, const std::string& stage) : n_(n), stage_(stage) {}
 
-  // Only launches: with graphs, this runs once during capture, and each frame replays the kernel.
+  // Only launches the kernel. With graphs, frames replay the captured launch and do not call this.
   void enqueue(graphline::stream& s) override {
     const auto stream = static_cast<cudaStream_t>(s.native());
     const grid_extents grid = grid_for(n_);
@@ -32,7 +32,7 @@ class normalize_work final : public graphline::device_work {
 
  private:
   normalization n_;
-  const std::string& stage_;  // of the stage, which outlives its work
+  const std::string& stage_;  // name of the stage, which outlives this object
 };
 
 class normalize_stage final : public graphline::device_stage {

@@ -12,16 +12,16 @@
 
 namespace graphline {
 
-/// The cost of one frame, counted as docs/costs.md says. Empty if unknown, or if a sum overflows 64
-/// bits.
+/// Cost of one frame, counted as described in docs/costs.md. A figure is empty if it is unknown or
+/// a sum overflows 64 bits.
 struct cost_figures {
   std::optional<std::int64_t> parameters;  ///< elements of the weights
   std::optional<std::int64_t> macs;
   std::optional<std::int64_t> flops;  ///< two for each MAC, and all other arithmetic
   std::optional<std::int64_t> bytes_read;
   std::optional<std::int64_t> bytes_written;
-  std::optional<std::int64_t> bytes_rearranged;  ///< moved by an implementation, beyond these
-  /// FLOPs per byte read or written; in a sum, over the stages whose FLOPs and bytes are known.
+  std::optional<std::int64_t> bytes_rearranged;  ///< moved in addition by an implementation
+  /// FLOPs per byte read or written. In a sum, only of stages whose FLOPs and bytes are both known.
   /// Empty if no byte is moved.
   std::optional<double> intensity;
 };
@@ -37,7 +37,7 @@ void fields(Archive& a, part_of_record<cost_figures> auto& of) {
   a.value("intensity", of.intensity, from_0);
 }
 
-/// A layer of a stage as written in the pipeline, before a backend fuses it with others.
+/// A layer of a stage as written in the pipeline, not fused with other layers.
 struct layer_figures {
   std::string name;  ///< "0.conv2d", or the name given to it
   std::string kind;
@@ -86,14 +86,14 @@ void fields(Archive& a, part_of_record<stage_figures> auto& of) {
   a.value("layers", of.layers);
 }
 
-/// The cost of a pipeline: of its stages, in the order of the plan, and their sum.
+/// Cost of a pipeline: the cost of each stage, in the order of the plan, and the sum.
 struct cost_summary {
   std::string pipeline;
   std::string description;
-  std::vector<std::pair<std::string, std::string>> parameters;  ///< of the pipeline, by name
+  std::vector<std::pair<std::string, std::string>> parameters;  ///< the pipeline's, by name
   std::vector<stage_figures> stages;
-  cost_figures total;  ///< of the stages whose cost is known; empty if there are none
-  /// Indices of the stages that the sums omit: of MACs and FLOPs, and of bytes and parameters.
+  cost_figures total;  ///< sum over the stages whose cost is known; empty if there are none
+  /// Indices of the stages left out of the sums of MACs and FLOPs, and of bytes and parameters.
   std::vector<std::size_t> without_flops;
   std::vector<std::size_t> without_bytes;
 };

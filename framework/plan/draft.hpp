@@ -1,7 +1,7 @@
 #pragma once
 
 // The planner's working state, for this folder only. Each step below reports errors and continues
-// with what is sound, so that one call reports every error once.
+// with the parts that have no error, so that one call reports every error once.
 
 #include <fmt/format.h>
 
@@ -19,7 +19,7 @@
 
 namespace graphline::planning {
 
-/// Instead of an index: no such tensor or stage.
+/// Index that stands for no tensor or stage.
 inline constexpr std::size_t none = static_cast<std::size_t>(-1);
 
 struct draft_tensor {
@@ -28,11 +28,11 @@ struct draft_tensor {
   const input_spec* input = nullptr;      ///< null for a tensor that a stage writes
   std::size_t producer = none;            ///< stage, by its index in the spec; none for an input
   std::vector<std::size_t> readers = {};  ///< stages, by their index in the spec, ascending
-  std::optional<tensor_type> type = {};   ///< empty if unknown or unsound
+  std::optional<tensor_type> type = {};   ///< empty if unknown or wrong
   side on = side::device;
 };
 
-/// A dependency on an earlier stage, and where it was written.
+/// A dependency on an earlier stage, and the place where it was written.
 struct draft_link {
   std::size_t earlier;        ///< index in the spec
   std::size_t tensor = none;  ///< none for `after`
@@ -45,8 +45,8 @@ struct draft_stage {
   graphline::arguments arguments;
   std::shared_ptr<const prepared_stage> prepared;  ///< null if not prepared
   std::optional<stage_ports> ports;                ///< empty if unknown
-  std::vector<named> read_names;    ///< in the order of its ports, if these are known
-  std::vector<named> write_names;   ///< likewise
+  std::vector<named> read_names;    ///< in the order of the ports, if these are known
+  std::vector<named> write_names;   ///< in the order of the ports, if these are known
   std::vector<std::size_t> reads;   ///< tensor indices; none where unknown
   std::vector<std::size_t> writes;  ///< tensor indices; none where the name was taken
   std::vector<draft_link> links;
@@ -85,22 +85,22 @@ void declare_tensors(draft& d);
 /// Turns reads and `after` into links to earlier stages.
 void resolve_links(draft& d);
 
-/// Fills `order`, which is the declared order where links allow. Stages of a cycle become unsound.
+/// Fills `order`: the declared order, changed only as links require. Stages of a cycle are unsound.
 void put_in_order(draft& d);
 
-/// Decides where each tensor lives.
+/// Decides on which side each tensor is.
 void choose_sides(draft& d);
 
-/// The side on which a stage reads; for a kind that moves, the side of its tensor.
+/// Returns the side on which a stage reads; for a kind that moves, the side of the tensor it reads.
 side reading_side(const draft& d, const draft_stage& stage);
 
 /// Prepares the stages whose input types are known, which gives the types of their outputs.
 void prepare_stages(draft& d);
 
-/// Why a kind cannot run on a backend; empty if it can.
+/// Returns the reason that a kind cannot run on a backend; empty if it can.
 std::optional<std::string> missing_factory(const stage_kind& kind, const std::string& backend);
 
-/// Makes the plan's stages, tensors, inserted copies and edges, all but `dependency::how`. Reports
+/// Makes the plan's stages, tensors, inserted copies and edges, except `dependency::how`. Reports
 /// copies that no kind can make.
 /// @pre the draft has no errors
 plan assemble(draft& d);
@@ -108,24 +108,24 @@ plan assemble(draft& d);
 /// Distributes device stages over streams; fills `stream` and `streams`.
 void assign_streams(plan& p);
 
-/// Distributes CPU stages over streams of their own, for a frame's graph.
+/// Distributes CPU stages over separate streams, for a frame's graph.
 void assign_call_streams(plan& p);
 
-/// Resolves how edges are satisfied, event recording, host waits and reachability.
+/// Decides how edges are satisfied and which stages record events or are awaited. Fills `reach`.
 void settle_edges(plan& p);
 
-/// Makes a tensor channels last, and its elements those of a stage's precision, if the stages at
+/// Stores a tensor channels last, and in the element type of a stage's precision, if the stages at
 /// both ends accept that. Inputs and outputs of the pipeline stay row-major float32.
 void choose_forms(plan& p, const std::string& backend);
 
-/// Reports a tensor that cannot fit by itself, at its place.
+/// Reports a tensor that alone exceeds memory, at its place.
 /// @return whether it fits
 bool check_size(const draft& d, const draft_tensor& tensor, const tensor_type& type);
 
-/// Reports a plan whose memory cannot fit.
+/// Reports a plan that needs more memory than there is.
 void check_memory(const draft& d, const plan& p);
 
-/// " (line 12)"; empty for a spec made in C++.
+/// Returns, for example, " (line 12)"; empty for a spec made in C++.
 std::string on_line(const place& where);
 
 /// Adds `found` to `out`.

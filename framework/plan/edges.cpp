@@ -9,7 +9,7 @@
 namespace graphline::planning {
 namespace {
 
-/// Whether the outputs of some stage are unknown, after an error of that stage.
+/// Returns true if the outputs of some stage are unknown, because the stage has an error.
 bool may_be_written(const draft& d) {
   return std::ranges::any_of(d.stages, [](const draft_stage& stage) {
     return stage.spec->writes.empty() && (!stage.ports || stage.spec->name.text.empty());
@@ -82,15 +82,15 @@ void resolve_links(draft& d) {
 
 namespace {
 
-/// A link to a stage that is not ordered yet, or null.
+/// Returns a link to a stage that is not ordered yet, or null.
 const draft_link* open_link(const draft_stage& stage, const std::vector<bool>& ordered) {
   const auto open = std::find_if(stage.links.begin(), stage.links.end(),
                                  [&](const draft_link& l) { return !ordered[l.earlier]; });
   return open == stage.links.end() ? nullptr : &*open;
 }
 
-/// Finds stages of which each waits for the one before it and the first for the last, starting with
-/// the one declared first.
+/// Finds a cycle: stages of which each waits for the previous one, and the first for the last.
+/// Starts with the stage declared first.
 /// @pre some stages are not ordered, and each of them waits for another such stage
 std::vector<std::size_t> find_cycle(const draft& d, const std::vector<bool>& ordered) {
   const auto left = std::find(ordered.begin(), ordered.end(), false);
@@ -139,7 +139,7 @@ void put_in_order(draft& d) {
       ++open[s];
     }
   }
-  // Next is the earliest declared of all free stages.
+  // The free stage that was declared first comes next.
   std::priority_queue<std::size_t, std::vector<std::size_t>, std::greater<>> free;
   for (std::size_t s = 0; s < count; ++s) {
     if (open[s] == 0) free.push(s);
@@ -161,7 +161,7 @@ void put_in_order(draft& d) {
     if (d.order.size() == count) break;
     const std::vector<std::size_t> cycle = find_cycle(d, ordered);
     report_cycle(d, cycle, ordered);
-    // The whole cycle counts as ordered, so that the remaining stages are still checked.
+    // Marks the whole cycle as ordered, so that the remaining stages are still checked.
     for (const std::size_t s : cycle) {
       d.stages[s].sound = false;
       if (!ordered[s]) take(s);

@@ -28,26 +28,26 @@ namespace {
 
 /// A pipeline file that an experiment names.
 struct pipeline_file {
-  std::string path;  ///< from where the program runs
+  std::string path;  ///< relative to the working directory
   std::shared_ptr<const source_text> source;
   std::vector<std::string> parameters;  ///< the names of its `params:` section
 };
 
-/// A pipeline, what one configuration or member sets, and the resulting plan.
+/// A pipeline, what a configuration or member sets, and the resulting plan.
 struct experiment_unit {
   const pipeline_file* file = nullptr;
-  std::size_t index = 0;                        ///< of the configuration or member
+  std::size_t index = 0;                        ///< index of the configuration or member
   std::vector<const assignment*> settings;      ///< a later one wins
   std::vector<const assignment*> parameters;    ///< a later one wins
-  std::optional<graphline::priority> priority;  ///< of all its streams
+  std::optional<graphline::priority> priority;  ///< priority of all streams of the plan
   bool without_priorities = false;
 
   plan planned;
   diagnostics found;
 };
 
-/// The names in a pipeline's `params:` section.
-/// @throws unreadable_file that quotes nothing of the file if it is not a pipeline
+/// Returns the names in a pipeline's `params:` section.
+/// @throws unreadable_file if the file is not a pipeline, without quoting its text
 std::vector<std::string> declared_parameters(const std::shared_ptr<const source_text>& source) {
   diagnostics found;
   const node document = read_yaml(source, found);
@@ -75,8 +75,8 @@ class experiment_files {
     if (spec.source) note(spec.source->name(), spec.source);
   }
 
-  /// Opens a path as written in the experiment. Errors quote nothing of a file that is not a
-  /// pipeline, because an experiment may name any file.
+  /// Opens a path as written in the experiment. Errors do not quote the text of a file that is not
+  /// a pipeline, because an experiment may name any file.
   /// @return valid as long as this object; null after an error at the path's place
   const pipeline_file* open(const named& path, diagnostics& out) {
     const auto full = (std::filesystem::path(directory_) / path.text).lexically_normal().string();
@@ -94,10 +94,10 @@ class experiment_files {
     }
   }
 
-  /// Each file's path as written and the checksum of its text, 64-bit FNV-1a as 16 hex digits.
+  /// Returns each file's path as written and its checksum, 64-bit FNV-1a as 16 hex digits.
   const std::vector<std::pair<std::string, std::string>>& checksums() const { return checksums_; }
 
-  /// The texts, in the same order.
+  /// Returns the texts, in the same order.
   const std::vector<std::shared_ptr<const source_text>>& sources() const { return sources_; }
 
  private:
@@ -112,7 +112,7 @@ class experiment_files {
   std::vector<std::shared_ptr<const source_text>> sources_;
 };
 
-/// The last value of each key. Values that a later one replaces are not checked.
+/// Returns the last value of each key. Values that a later one replaces are not checked.
 std::vector<node::member> last_of_each(const std::vector<const assignment*>& list) {
   std::vector<node::member> values;
   for (const assignment* a : list) {
@@ -126,8 +126,8 @@ bool has_parameter(const pipeline_file& file, const std::string& name) {
   return std::ranges::find(file.parameters, name) != file.parameters.end();
 }
 
-/// Reads and plans units for one machine. Plug-ins go into `registry`; units share the stages that
-/// their settings and parameters leave alone.
+/// Reads and plans units for one machine. Plug-ins go into `registry`. Units share the stages that
+/// their settings and parameters do not change.
 class unit_planner {
  public:
   unit_planner(stage_registry& registry, const plan_target& target)
@@ -145,7 +145,7 @@ class unit_planner {
     if (unit.priority) {
       for (stage_spec& stage : spec.stages) stage.priority = *unit.priority;
     }
-    // Without a plug-in its kinds are unknown, which is not a mistake in the file.
+    // Without the plug-in, the planner would report its kinds as unknown.
     if (!load_plugins(spec, registry_, unit.found, target_.plugins)) return;
     unit.planned = make_plan(spec, registry_, target_, prepared_, unit.found);
   }
@@ -170,8 +170,8 @@ void add_parameters(const std::vector<assignment>& params, experiment_unit& unit
   }
 }
 
-/// Adds a configuration's assignments. Reports keys that are neither a setting nor a parameter, or
-/// are both.
+/// Adds a configuration's assignments. Reports keys that are neither setting nor parameter, or
+/// both.
 void add_assignments(const std::vector<assignment>& assignments, experiment_unit& unit,
                      diagnostics& out) {
   std::vector<std::string> known = setting_keys();
@@ -200,7 +200,7 @@ diagnostic_key key_of(const diagnostic& d) {
   return {d.place.source.get(), d.place.line, d.place.column, d.message};
 }
 
-/// A diagnostic and the units that it was found in.
+/// A diagnostic and the units it was found in.
 struct found_in {
   const diagnostic* what = nullptr;
   std::vector<const experiment_unit*> units;
@@ -233,7 +233,7 @@ diagnostic attributed(const experiment_spec& spec, const found_in& f) {
   if (!here && d.place.line > 0) {
     message += fmt::format(" ({}:{})", d.place.source->name(), d.place.line);
   }
-  // A warning is no reason to exclude a configuration.
+  // Warnings get no such hint, because they are no reason to exclude a configuration.
   if (d.severity == severity::error && !members) {
     message += spec.varied ? "; or leave such configurations out with 'exclude'"
                            : "; or take it off the list";
@@ -241,9 +241,9 @@ diagnostic attributed(const experiment_spec& spec, const found_in& f) {
   return {d.severity, here ? d.place : name.place, std::move(message)};
 }
 
-/// Reports what was found in the units, except for what `out` already has. What only some units
-/// have names the first of them and a remedy, at its place in the experiment's file or else where
-/// that declares the unit.
+/// Reports the diagnostics of the units that `out` does not contain yet. If only some units have
+/// one, the message names the first of these and a remedy. Its place is then the diagnostic's own
+/// if that is in the experiment's file, else the declaration of the unit.
 void attribute_diagnostics(const experiment_spec& spec,
                            const std::vector<const experiment_unit*>& units, diagnostics& out) {
   std::set<diagnostic_key> reported;
@@ -254,8 +254,8 @@ void attribute_diagnostics(const experiment_spec& spec,
   }
 }
 
-/// One unit for each configuration. If the reader rejected all of them, one unit without
-/// assignments, so that mistakes in the pipeline are reported too.
+/// Makes one unit for each configuration. If the reader rejected all configurations, makes one unit
+/// without assignments, so that mistakes in the pipeline are reported too.
 std::vector<experiment_unit> configuration_units(const experiment_spec& spec,
                                                  const pipeline_file& file, diagnostics& out) {
   std::vector<experiment_unit> units(std::max<std::size_t>(1, spec.configurations.size()));
@@ -305,7 +305,7 @@ void plan_configurations(const experiment_spec& spec, experiment_files& files,
   }
 }
 
-/// One unit for each member that has a file.
+/// Makes one unit for each member that has a file.
 std::vector<experiment_unit> member_units(const experiment_spec& spec, experiment_files& files,
                                           diagnostics& out) {
   std::vector<experiment_unit> units;
@@ -324,7 +324,7 @@ std::vector<experiment_unit> member_units(const experiment_spec& spec, experimen
   return units;
 }
 
-/// Whether `priorities: off` would change anything.
+/// Returns true if `priorities: off` would change anything.
 bool priorities_differ(const std::vector<experiment_unit>& units) {
   std::set<priority> used;
   for (const experiment_unit& unit : units) {
@@ -426,7 +426,7 @@ std::string in_digits(std::uint64_t checksum) {
   return fmt::format("{:016x}", checksum);
 }
 
-/// Reads block by block, since a weights file may be large.
+/// Returns a file's checksum. Reads block by block, because a weights file may be large.
 std::string checksum_of_file(const fs::path& path) {
   std::error_code unknown;  // a plug-in's stage may read a device file
   if (!fs::is_regular_file(path, unknown)) return "not there";
@@ -447,7 +447,7 @@ std::string checksum_of_folder(const fs::path& path) {
   std::error_code problem;
   for (fs::directory_iterator at(path, problem), end; !problem && at != end;
        at.increment(problem)) {
-    std::error_code no_size;  // of a folder in it
+    std::error_code no_size;  // for a folder in it
     const auto size = at->file_size(no_size);
     entries.insert(fmt::format("{} {}", at->path().filename().string(), no_size ? 0 : size));
   }

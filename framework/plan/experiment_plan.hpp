@@ -14,18 +14,18 @@
 
 namespace graphline {
 
-/// One configuration, ready to be run.
+/// A configuration, planned.
 struct planned_configuration {
   experiment_configuration what;
   std::vector<plan> members;  ///< as in `what`
 };
 
-/// An experiment with every configuration planned, so that errors show before the first trial.
+/// An experiment with every configuration planned, so that errors are found before the first trial.
 struct experiment_plan {
   std::string name;
   std::string description;
   experiment_settings how;
-  std::vector<std::pair<std::string, std::string>> files;   ///< path and checksum of what was read
+  std::vector<std::pair<std::string, std::string>> files;   ///< path and checksum of each file read
   std::vector<std::shared_ptr<const source_text>> sources;  ///< the texts of these files
   std::vector<planned_configuration> configurations;
   std::vector<compared_pair> pairs;
@@ -33,25 +33,25 @@ struct experiment_plan {
 
 /// Reads the pipelines that an experiment names, loads their plug-ins into `registry`, applies the
 /// settings and parameters of each configuration, and plans all of them for one machine. Reports
-/// all errors at once. An error in some configurations only is reported where they are declared,
+/// all errors at once. An error in only some configurations is reported where these are declared,
 /// with their names and how to exclude them. The plan is usable only if `out` has no errors.
 /// `registry` must outlive the plan.
 ///
-/// Several concurrent pipelines become these configurations: each alone, all together, and, if
-/// their priorities differ, all together without priorities. Each pipeline is compared with itself
-/// alone, and with itself without priorities.
+/// Concurrent pipelines become these configurations: each alone; all together; and, if their
+/// priorities differ, all together without priorities. Each pipeline of the group is compared with
+/// itself alone and with itself in the group without priorities.
 experiment_plan plan_experiment(const experiment_spec& spec, stage_registry& registry,
                                 const plan_target& target, diagnostics& out);
 
-/// The files and folders that a plan's stages and inputs read, besides the pipeline itself:
-/// plug-ins, and paths that parameters name.
+/// Returns the files and folders that a plan's stages and inputs read, besides the pipeline itself:
+/// plug-ins, and paths in parameters.
 std::set<std::string> data_files(const plan& p);
 
-/// The same for all plans of an experiment.
+/// Returns the same for all plans of an experiment.
 std::set<std::string> data_files(const experiment_plan& planned);
 
-/// Each path with a checksum: of a file's bytes, or of the names and sizes in a folder. "not there"
-/// if it cannot be read.
+/// Returns each path with a checksum of the file's bytes or, for a folder, of the names and sizes
+/// in it; "not there" if it cannot be read.
 std::vector<std::pair<std::string, std::string>> checksums_of(const std::set<std::string>& paths);
 
 }  // namespace graphline

@@ -55,7 +55,7 @@ const stage_kind* find_kind(draft& d, draft_stage& stage) {
   return found;
 }
 
-/// Registers the stage's name; the first of two with the same name keeps it.
+/// Registers the stage's name; if two stages have the same name, the first keeps it.
 void register_name(draft& d, draft_stage& stage, std::size_t index) {
   const named& name = stage.spec->name;
   if (name.text.empty()) {
@@ -72,7 +72,7 @@ void register_name(draft& d, draft_stage& stage, std::size_t index) {
                       on_line(first.place)));
 }
 
-/// Warns of arguments that change nothing on the backend planned for.
+/// Warns about arguments that have no effect on the target backend.
 void warn_of_idle(const draft& d, const node& given, const std::vector<parameter>& own,
                   diagnostics& out) {
   const std::string& backend = d.target.backend;
@@ -85,7 +85,7 @@ void warn_of_idle(const draft& d, const node& given, const std::vector<parameter
   }
 }
 
-/// A priority belongs to a stream, and CPU stages have none.
+/// Reports a priority of a CPU stage, which runs on no stream.
 void refuse_idle_priority(draft& d, draft_stage& stage) {
   if (stage.kind->moves || stage.kind->on != side::cpu) return;
   for (const node::member& member : stage.spec->parameters.members()) {
@@ -97,7 +97,7 @@ void refuse_idle_priority(draft& d, draft_stage& stage) {
   }
 }
 
-/// Binds the arguments. Keys that every stage has are known and suggested too.
+/// Binds the arguments. Also accepts the keys that every stage has, and suggests them.
 arguments bind_stage(const draft& d, const stage_spec& spec, const std::vector<parameter>& own,
                      diagnostics& out) {
   const std::string owner = fmt::format("stage '{}' ({})", spec.name.text, spec.kind.text);
@@ -125,7 +125,7 @@ void resolve_kinds(draft& d) {
     refuse_idle_priority(d, stage);
     diagnostics found;
     stage.arguments = bind_stage(d, *stage.spec, stage.kind->parameters, found);
-    // A value that refers to an unknown parameter was reported with its reference.
+    // A value that refers to an unknown parameter was reported at its reference.
     const auto bound = [&](const node::member& m) {
       return m.key.text == "priority" || stage.arguments.has(m.key.text);
     };

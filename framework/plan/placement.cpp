@@ -14,7 +14,7 @@
 namespace graphline {
 namespace {
 
-/// A tensor or scratch of one slot, in use from the start of a stage to the completion of others.
+/// A tensor or scratch buffer of one slot, used from the start of a stage to the end of others.
 struct item {
   std::size_t bytes = 0;     ///< a multiple of the alignment
   std::size_t born = 0;      ///< the stage that uses it first
@@ -23,7 +23,7 @@ struct item {
 };
 
 /// Places the items of one side.
-/// @return the bytes of all together
+/// @return size of the block that contains all of them
 std::size_t place_side(const std::vector<item>& items) {
   std::vector<std::size_t> bytes;
   for (const item& i : items) bytes.push_back(i.bytes);
@@ -42,7 +42,7 @@ std::size_t sum_of_bytes(const std::vector<item>& items) {
 
 constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
 
-/// Bytes of a stage's weights at 4 each, at most 2^64 - 1.
+/// Returns the bytes of a stage's weights, 4 per weight; at most 2^64 - 1.
 std::uint64_t weight_bytes(const planned_stage& stage) noexcept {
   return saturating_multiply(
       static_cast<std::uint64_t>(std::max<std::int64_t>(stage.prepared->cost.parameters, 0)), 4);
@@ -63,7 +63,7 @@ placement place_buffers(const plan& p, const std::vector<std::size_t>& scratch) 
     const std::size_t guards = p.run.guard && !device ? 2 * guard_bytes : 0;
     item i{aligned_bytes(tensor.type.bytes()) + guards, tensor.producer, bit_set(p.stages.size()),
            &result.tensor_offset[t]};
-    // An output is read after the frame: no stage comes after it.
+    // An output is read after the frame, so no stage comes after its last use.
     if (!tensor.output()) {
       i.after = p.reach[tensor.producer];
       for (const std::size_t reader : tensor.consumers) i.after &= p.reach[reader];
@@ -145,17 +145,17 @@ std::uint64_t record_and_report_bytes(const plan& p, const plan_target& target) 
 namespace graphline::planning {
 namespace {
 
-/// The address space of a process (47 bits on x86-64), a bound that keeps sums over all tensors of
-/// a plan from overflowing.
+/// Address space of a process (47 bits on x86-64). As an upper bound of each size, it keeps sums
+/// over all tensors of a plan from overflowing.
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 47;
 
-/// The size of one of the two memories, and its owner for messages.
+/// Size of the device's or the host's memory, and its owner for messages.
 struct memory_limit {
   std::uint64_t bytes = 0;  ///< 0: unknown
   std::string_view owner;   ///< "the device", "the host"
 };
 
-/// On `host` both sides share the host's memory.
+/// Returns true on `host`, where both sides use the host's memory.
 bool shared_memory(const plan_target& target) {
   return target.backend == "host";
 }
@@ -186,7 +186,8 @@ void check_part(const draft& d, const plan& p, const memory_part& part, std::str
                   format_bytes(limit.bytes), p.run.in_flight > 1 ? "lower in_flight, or " : ""));
 }
 
-/// Checks the record of a run that no `max_time` ends. `besides`: all other use of host memory.
+/// Checks that the record fits, unless `max_time` may end the run. `besides`: other host memory
+/// used.
 void check_record(const draft& d, const plan& p, std::uint64_t besides, const memory_limit& limit) {
   if (limit.bytes == 0 || p.run.max_time || besides > limit.bytes) return;
   const std::uint64_t record = record_and_report_bytes(p, d.target);

@@ -39,24 +39,24 @@ class bit_set {
   std::vector<std::uint64_t> words_;
 };
 
-/// An edge, stored with its later stage.
+/// An edge, stored with the later of its two stages.
 struct dependency {
   std::size_t stage;  ///< index of the earlier stage
   satisfied_by how;
-  std::vector<std::size_t> tensors;  ///< that the later stage reads; empty for `after:`
+  std::vector<std::size_t> tensors;  ///< tensors that the later stage reads; empty for `after:`
 };
 
-/// A tensor with its place in a slot's memory.
+/// A tensor of the pipeline, as it will be stored.
 struct planned_tensor {
   std::string name;
   tensor_type type;
   side on = side::device;
   tensor_layout layout = tensor_layout::row_major;
-  bool input = false;  ///< filled before the first frame; shared by all slots
-  graphline::fill fill = graphline::fill::normal;  ///< of an input
-  std::string file;                                ///< of an input, instead of `fill`; or empty
-  std::size_t producer = 0;                        ///< index of a stage; unused for an input
-  std::vector<std::size_t> consumers;              ///< stages that read it, ascending
+  bool input = false;  ///< an input: filled before the first frame and shared by all slots
+  graphline::fill fill = graphline::fill::normal;  ///< how an input is filled
+  std::string file;          ///< file that an input is read from, instead of `fill`; or empty
+  std::size_t producer = 0;  ///< index of a stage; unused for an input
+  std::vector<std::size_t> consumers;  ///< stages that read the tensor, ascending
   bool output() const noexcept { return consumers.empty() && !input; }
 };
 
@@ -70,23 +70,23 @@ struct planned_stage {
   bool inserted = false;               ///< a copy that the planner inserted
   std::vector<std::size_t> reads;      ///< tensor indices
   std::vector<std::size_t> writes;     ///< tensor indices
-  std::vector<dependency> waits;       ///< by earlier stage, ascending, each once
+  std::vector<dependency> waits;       ///< one per earlier stage, in ascending order
   std::vector<std::size_t> followers;  ///< stages that wait for this one, ascending
   graphline::priority priority = graphline::priority::normal;
-  std::size_t stream = 0;  ///< index into `streams`, of device stages; in a frame's graph, of all
-  /// Whether an event is recorded after the stage, because another stream, a CPU stage or the end
+  std::size_t stream = 0;  ///< index into `streams`; CPU stages have one only in a frame's graph
+  /// True if an event is recorded after the stage, because another stream, a CPU stage or the end
   /// of the frame waits for it.
   bool signals = false;
-  /// Whether the host waits for the device stage: for a CPU stage, for its schedule, or because no
-  /// stage follows it. False in a frame's graph, where the host waits for the whole frame.
+  /// True if the host waits for the device stage: for a CPU stage, as a step of the schedule, or
+  /// because no stage follows. False in a frame's graph, where the host waits for the whole frame.
   bool host_waits = false;
 };
 
 struct planned_stream {
   std::string name;
   graphline::priority priority = graphline::priority::normal;
-  bool copies = false;  ///< only for copies, inserted or declared
-  bool calls = false;   ///< only for CPU stages, as host nodes of the frame's graph
+  bool copies = false;  ///< used only for copies, inserted or declared
+  bool calls = false;   ///< used only for CPU stages, as host nodes of a frame's graph
 };
 
 /// A validated, ordered pipeline with its settings.
@@ -95,7 +95,7 @@ struct plan {
   std::string description;
   std::shared_ptr<const source_text> source;  ///< the pipeline's file; null for a spec made in C++
   std::vector<std::pair<std::string, std::string>> parameters;
-  /// Path and checksum of each file that it reads, if they were computed.
+  /// Path and checksum of each file that the plan reads, if they were computed.
   std::vector<std::pair<std::string, std::string>> files = {};
   settings run;
   std::vector<planned_tensor> tensors;

@@ -13,7 +13,7 @@ namespace {
 /// Builds the plan's stages and tensors from a sound draft, with a copy of each tensor that is read
 /// on the other side.
 ///
-/// A copy follows the stage that writes its tensor directly, and copies of inputs come first. So a
+/// A copy comes right after the stage that writes its tensor; copies of inputs come first. So a
 /// host thread that enqueues in this order overlaps the copy with CPU work between the writer and
 /// the reader.
 class assembler {
@@ -82,7 +82,7 @@ class assembler {
     plan_.stages.push_back(std::move(stage));
   }
 
-  /// The first stage that reads the tensor on the other side, or null.
+  /// Returns the first stage that reads the tensor on the other side, or null.
   const draft_stage* first_reader_across(const draft_tensor& tensor) const {
     for (const std::size_t r : tensor.readers) {
       const draft_stage& reader = draft_.stages[r];
@@ -126,7 +126,7 @@ class assembler {
     plan_.stages.push_back(std::move(stage));
   }
 
-  /// The registry's kind for inserted copies, or null after an error.
+  /// Returns the registry's kind for inserted copies, or null after an error.
   const stage_kind* copy_kind(const draft_tensor& tensor, const draft_stage& reader) {
     const stage_kind* kind = draft_.registry.find("copy");
     const bool moves = kind != nullptr && kind->moves;
@@ -142,9 +142,9 @@ class assembler {
     return nullptr;
   }
 
-  /// The highest priority among the stages on both ends of a copy.
+  /// Returns the highest priority among the stages on both ends of a copy.
   graphline::priority priority_of_copy(const draft_tensor& tensor) const {
-    // `high` is the first of the enumeration.
+    // `high` is the first value of the enumeration.
     graphline::priority most = graphline::priority::low;
     const auto consider = [&](std::size_t s) {
       most = std::min(most, draft_.stages[s].spec->priority);
@@ -154,7 +154,7 @@ class assembler {
     return most;
   }
 
-  /// The entry for an earlier stage in a stage's waits.
+  /// Returns the entry for an earlier stage in a stage's waits; adds it if missing.
   static dependency& wait_for(planned_stage& stage, std::size_t earlier) {
     const auto at = std::lower_bound(
         stage.waits.begin(), stage.waits.end(), earlier,
@@ -169,7 +169,7 @@ class assembler {
     for (const std::size_t t : stage.reads) {
       planned_tensor& tensor = plan_.tensors[t];
       stage.config.inputs.push_back(tensor.type);
-      // A tensor that is read twice by one stage is carried once.
+      // A tensor that one stage reads twice is listed once.
       if (!tensor.consumers.empty() && tensor.consumers.back() == index) continue;
       tensor.consumers.push_back(index);
       if (!tensor.input) wait_for(stage, tensor.producer).tensors.push_back(t);
@@ -181,9 +181,9 @@ class assembler {
 
   draft& draft_;
   plan plan_;
-  std::vector<std::size_t> original_;  ///< planned tensor of a draft tensor
-  std::vector<std::size_t> copied_;    ///< the same on the other side; none if not needed
-  std::vector<std::size_t> planned_;   ///< planned stage of a draft stage
+  std::vector<std::size_t> original_;  ///< by draft tensor: the planned tensor
+  std::vector<std::size_t> copied_;    ///< by draft tensor: copy on the other side, or none
+  std::vector<std::size_t> planned_;   ///< by draft stage: the planned stage
 };
 
 }  // namespace

@@ -11,31 +11,31 @@ namespace graphline {
 
 /// The machine that a pipeline is planned for.
 struct plan_target {
-  std::string backend = "host";           ///< empty: none; the plan is only inspected
+  std::string backend = "host";           ///< empty: no device; the plan is only inspected
   std::uint64_t device_memory_bytes = 0;  ///< 0: unknown, not checked
   std::uint64_t host_memory_bytes = 0;    ///< 0: unknown, not checked
-  bool present = true;                    ///< whether this machine has the device
-  plugin_use plugins = plugin_use::load;  ///< of the pipelines of an experiment
+  bool present = true;                    ///< whether the device is in this machine
+  plugin_use plugins = plugin_use::load;  ///< for the pipelines of an experiment
 };
 
 /// Turns a spec into a plan. Reports all errors at once: unknown kinds, wrong parameters, missing
-/// or surplus tensors, tensors never written or written twice, duplicate names, cycles (naming the
-/// path), shape mismatches, sizes that cannot fit, and contradictory settings. The plan is usable
+/// or surplus tensors, tensors never written or written twice, duplicate names, cycles (with their
+/// stages), shape mismatches, sizes that cannot fit, and contradictory settings. The plan is usable
 /// only if `out` has no errors. `registry` must outlive the plan.
 plan make_plan(const pipeline_spec& spec, const stage_registry& registry, const plan_target& target,
                diagnostics& out);
 
-/// The same for one of several plans, which share stages in `prepared`.
+/// Makes one of several plans that share the stages in `prepared`.
 plan make_plan(const pipeline_spec& spec, const stage_registry& registry, const plan_target& target,
                prepared_stages& prepared, diagnostics& out);
 
-/// Checks settings against each other, as `make_plan` does; programs that change a plan's settings
-/// check them again. Errors point at the option or line of a setting, or else at the section.
-/// Checks nothing if a setting could not be read.
+/// Checks settings against each other, as `make_plan` does. Programs that change a plan's settings
+/// must check them again. Errors are placed at the option or line of a setting, or else at the
+/// section. Checks nothing if a setting could not be read.
 void check_settings(const settings& run, const settings_places& places, diagnostics& out);
 
 /// Changes settings so that each stage is timed alone: one device stage and one frame at a time,
-/// each due as soon as the previous one ends.
+/// and each frame begins when the previous one ends.
 void set_stages_apart(settings& run) noexcept;
 
 }  // namespace graphline

@@ -19,7 +19,7 @@ std::string tensors(std::size_t count) {
   return fmt::format("{} tensor{}", count, count == 1 ? "" : "s");
 }
 
-/// The ports of a stage, from its kind or from its arguments.
+/// Returns the ports of a stage, from its kind or its arguments; empty if unknown.
 std::optional<stage_ports> find_ports(draft& d, draft_stage& stage) {
   if (stage.kind == nullptr) return std::nullopt;
   if (!stage.kind->open) return stage_ports{stage.kind->inputs, stage.kind->outputs};
@@ -30,7 +30,7 @@ std::optional<stage_ports> find_ports(draft& d, draft_stage& stage) {
   return std::nullopt;
 }
 
-/// Puts each of `names` at the index of its port in `ports`; `to` has an element for each port.
+/// Puts each of `names` at the index of its port in `ports`. `to` has one element per port.
 void place_by_port(draft& d, draft_stage& stage, const std::vector<named>& names,
                    const std::vector<named>& by_port, const std::vector<port>& ports,
                    std::string_view what, std::vector<named>& to) {
@@ -49,13 +49,13 @@ void place_by_port(draft& d, draft_stage& stage, const std::vector<named>& names
   }
 }
 
-/// How to add ports, if a parameter of the kind names them.
+/// Returns a hint on how to add ports, if a parameter of the kind names them; else "".
 std::string name_more(const stage_kind& kind, std::string_view key) {
   if (!kind.open || find_parameter(kind.parameters, key) == nullptr) return "";
   return fmt::format("; '{}' names several, as in '{}: [a, b]'", key, key);
 }
 
-/// Reports a wrong number of tensors read.
+/// Reports that a stage reads the wrong number of tensors.
 void check_read_count(draft& d, draft_stage& stage) {
   const stage_kind& kind = *stage.kind;
   const std::vector<port>& inputs = stage.ports->inputs;
@@ -90,7 +90,7 @@ void name_reads(draft& d, draft_stage& stage) {
     return;
   }
   const auto unnamed = [](const named& n) { return n.text.empty(); };
-  // Only optional inputs after the last given one may be omitted.
+  // Optional inputs may be omitted only after the last given input.
   while (!names.empty() && names.size() + stage.kind->optional_inputs > inputs.size() &&
          unnamed(names.back())) {
     names.pop_back();
@@ -104,8 +104,8 @@ void name_reads(draft& d, draft_stage& stage) {
   names = spec.reads;
 }
 
-/// The names of outputs that `writes` does not name: the stage's own for a single output,
-/// STAGE.PORT for each of several.
+/// Returns the names of outputs that `writes` does not name: for a single output the stage's name,
+/// for each of several STAGE.PORT.
 std::vector<named> default_names(const draft_stage& stage) {
   const named& name = stage.spec->name;
   const std::vector<port>& outputs = stage.ports->outputs;

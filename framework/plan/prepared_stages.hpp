@@ -11,11 +11,11 @@
 
 namespace graphline {
 
-/// The stages prepared for the plans of one command. Each combination of kind, arguments and input
-/// types is prepared once, so that all plans made with this object share the models they read.
+/// Stages prepared for the plans of one command. Each combination of kind, arguments and input
+/// types is prepared once, so that plans made with the same object read each model only once.
 class prepared_stages {
  public:
-  /// The ports of a stage, from the `open` of its kind.
+  /// Returns the ports of a stage, from the `open` of its kind.
   /// @return null after an error in `out`
   std::shared_ptr<const opened_stage> open(const stage_kind& kind, const std::string& stage,
                                            const arguments& given, diagnostics& out);
@@ -48,7 +48,7 @@ class prepared_stages {
 
   entry& entry_of(const stage_kind& kind, const arguments& given);
 
-  std::deque<entry> entries_;  // which keeps references valid as it grows
+  std::deque<entry> entries_;  // a deque, so that references stay valid as it grows
 };
 
 }  // namespace graphline

@@ -14,7 +14,7 @@
 namespace graphline {
 namespace {
 
-/// Checks settings against each other and reports at their places.
+/// Checks settings against each other; reports each error at the place of a setting.
 class settings_check {
  public:
   settings_check(const settings& run, const settings_places& places, diagnostics& out)
@@ -58,7 +58,7 @@ class settings_check {
                       run_.in_flight, to_word(run_.strategy)));
   }
 
-  /// The host can neither wait for nor time a stage inside a frame's graph.
+  /// Inside a frame's graph, the host can neither wait for a stage nor time it.
   void check_frame_graph() {
     if (schedule_.waits_each) {
       error({"strategy", "graphs"},
@@ -87,7 +87,7 @@ class settings_check {
                                                to_word(run_.strategy))));
   }
 
-  /// Allowed, because a user may want to show what it costs.
+  /// Only warns, because a user may want to show what `sync` costs.
   void warn_of_sync() {
     if (run_.in_flight == 1 && schedule_.in_order) return;
     const bool several = run_.in_flight > 1;
@@ -110,7 +110,7 @@ class settings_check {
     }
     each_setting([&](auto member, const setting_entry& of) {
       if (!of.on_schedule || of.key == std::string_view("rate")) return;
-      // Only settings that the user gave are reported.
+      // Reports only settings that the user gave.
       const auto given = places_.each.find(of.key);
       if (given == places_.each.end()) return;
       out_.warning(given->second,
@@ -125,8 +125,8 @@ class settings_check {
     out_.error(shown_at(about), std::move(message));
   }
 
-  /// The place of the first of these settings given as an option, or else in a file; the section if
-  /// none was given.
+  /// Returns the place of the first of these settings that was given as an option, or else in a
+  /// file. If none was given, returns the section.
   place shown_at(std::initializer_list<std::string_view> about) const {
     place in_file;
     for (const std::string_view key : about) {
@@ -147,7 +147,7 @@ class settings_check {
 }  // namespace
 
 void check_settings(const settings& run, const settings_places& places, diagnostics& out) {
-  // The value of a setting that could not be read is unknown.
+  // Checks nothing, because the value of an unread setting is unknown.
   if (!places.unread.empty()) return;
   settings_check check(run, places, out);
   check.check_ranges();

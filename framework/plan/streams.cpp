@@ -10,12 +10,12 @@
 namespace graphline::planning {
 namespace {
 
-/// The default number of hardware queues (CUDA_DEVICE_MAX_CONNECTIONS). Further streams share a
-/// queue and wait for each other needlessly.
+/// The default number of hardware queues (CUDA_DEVICE_MAX_CONNECTIONS). With more streams, some
+/// share a queue and wait for each other needlessly.
 constexpr std::size_t most_streams = 8;
 
-/// A device calls one host function at a time, so that more streams would not speed up CPU stages,
-/// but with fewer they wait for stages that they do not depend on.
+/// A device calls one host function at a time, so more streams would not speed up CPU stages. With
+/// fewer, CPU stages would wait for stages that they do not depend on.
 constexpr std::size_t most_call_streams = 8;
 
 /// Streams of one priority or direction.
@@ -24,8 +24,8 @@ class lanes {
   bool empty() const noexcept { return all_.empty(); }
   std::size_t size() const noexcept { return all_.size(); }
 
-  /// Puts a stage after one that it waits for, if that is the last of its stream so far; else on a
-  /// new stream if `may_add`; else on the stream with the fewest stages.
+  /// Puts a stage on the stream whose last stage it waits for. If there is none, puts it on a new
+  /// stream if `may_add`, else on the stream with the fewest stages.
   void put(plan& p, std::size_t index, bool may_add, planned_stream added) {
     planned_stage& stage = p.stages[index];
     auto at = std::ranges::find_if(all_, [&](const lane& l) {
@@ -52,7 +52,7 @@ class lanes {
   std::vector<lane> all_;
 };
 
-/// Whether a copy writes to the device.
+/// Returns true if a copy writes to the device.
 bool goes_in(const plan& p, const planned_stage& copy) {
   return !copy.writes.empty() && p.tensors[copy.writes[0]].on == side::device;
 }
@@ -61,8 +61,8 @@ std::size_t level_of(const planned_stage& stage) {
   return static_cast<std::size_t>(stage.priority);
 }
 
-/// One stream per direction, as there is one copy engine per direction; its priority is the highest
-/// of its copies.
+/// Puts a copy on the stream of its direction: there is one, because there is one copy engine per
+/// direction. The stream gets the highest priority of its copies.
 void put_copy(plan& p, std::size_t index, lanes& direction) {
   const planned_stage& stage = p.stages[index];
   direction.put(p, index, direction.empty(),
@@ -75,7 +75,7 @@ void put_copy(plan& p, std::size_t index, lanes& direction) {
 
 void assign_streams(plan& p) {
   std::array<bool, std::size(priority_words)> missing{};  // priorities without a stream so far
-  std::array<bool, 2> copies{};                           // whether there are any, by direction
+  std::array<bool, 2> copies{};  // whether copies have no stream so far, by direction
   for (const planned_stage& s : p.stages) {
     if (s.on != side::device) continue;
     (s.kind->moves ? copies[goes_in(p, s) ? 1 : 0] : missing[level_of(s)]) = true;
@@ -90,7 +90,7 @@ void assign_streams(plan& p) {
       put_copy(p, i, copying[goes_in(p, stage) ? 1 : 0]);
       continue;
     }
-    // One stream is reserved for each priority and direction that has none so far.
+    // One stream is reserved for each priority and direction that has no stream so far.
     const auto kept = std::ranges::count(missing, true) + std::ranges::count(copies, true);
     lanes& own = compute[level_of(stage)];
     const bool may_add = own.empty() || computing + static_cast<std::size_t>(kept) < most_streams;
@@ -100,8 +100,8 @@ void assign_streams(plan& p) {
     computing += own.size() - before;
   }
   if (p.run.priorities) return;
-  // Stages are distributed by their declared priorities first, so that an experiment that turns
-  // priorities off changes nothing else.
+  // Stages are distributed by their declared priorities first, so that `priorities: off` in an
+  // experiment changes nothing else.
   for (planned_stream& stream : p.streams) stream.priority = priority::normal;
   for (planned_stage& stage : p.stages) stage.priority = priority::normal;
 }

@@ -17,8 +17,8 @@ __attribute__((visibility("default"))) void graphline_register_kinds(
     graphline::stage_registry& registry);
 }
 
-/// Defines a plug-in's description and the function that adds its kinds, whose body follows. Use it
-/// once in a plug-in, outside of any namespace:
+/// Defines a plug-in's description and begins the function that adds its kinds; the body follows
+/// the macro. Use it once in a plug-in, outside of any namespace:
 ///
 ///     GRAPHLINE_PLUGIN(registry) {
 ///       registry.add(normalize_kind());

@@ -12,14 +12,14 @@ namespace graphline {
 /// The plug-in ABI of these headers. Raise it with every change that breaks plug-ins built before:
 /// a class that plug-ins use (in framework/base, framework/stage, spec/node.hpp,
 /// spec/parameter.hpp, device/device.hpp, device/host/host_device.hpp) gains, loses or moves a
-/// member or a virtual function, or changes a meaning. Kinds, layers and all else that plug-ins do
-/// not see leave it unchanged.
+/// member or a virtual function, or a member changes its meaning. Changes that plug-ins do not see,
+/// for example to built-in kinds and layers, leave it unchanged.
 inline constexpr std::uint32_t plugin_abi = 10;
 
 #define GRAPHLINE_TEXT_OF_(word) #word
 #define GRAPHLINE_TEXT_OF(macro) GRAPHLINE_TEXT_OF_(macro)
 
-/// The C++ ABI and standard library of this compilation, which two compilations must share.
+/// The C++ ABI and standard library of this compilation. Program and plug-in must have the same.
 inline constexpr std::string_view plugin_compiler =
 #ifdef __GXX_ABI_VERSION
     "C++ ABI " GRAPHLINE_TEXT_OF(__GXX_ABI_VERSION)
@@ -41,20 +41,20 @@ inline constexpr std::string_view plugin_compiler =
 #undef GRAPHLINE_TEXT_OF
 #undef GRAPHLINE_TEXT_OF_
 
-/// How a plug-in was built: plain data under the symbol `graphline_plugin`, which a program reads
-/// before it calls the plug-in. Every version keeps these members; later versions may append
-/// further ones.
+/// How a plug-in was built: plain data at the symbol `graphline_plugin`, which a program reads
+/// before it calls the plug-in. Every version of Graphline keeps these members; later versions may
+/// only append members.
 struct plugin_description {
   char magic[16];          ///< `plugin_magic`
   std::uint32_t abi;       ///< `plugin_abi`
   std::uint32_t reserved;  ///< 0
-  char graphline[32];      ///< the version of Graphline it was built against: "0.1.0"
+  char graphline[32];      ///< version of Graphline that the plug-in was built against: "0.1.0"
   char compiler[96];       ///< `plugin_compiler`
 };
 
 inline constexpr std::string_view plugin_magic = "graphline.plugin";
 
-/// The description of code compiled with these headers. Texts end in a zero, except for the magic.
+/// Returns the description of code compiled with these headers. Texts but the magic end in a zero.
 constexpr plugin_description describe_plugin(std::string_view graphline_version) {
   plugin_description result{};
   const auto put = [](std::string_view text, char* to, std::size_t room) {

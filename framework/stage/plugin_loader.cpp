@@ -27,7 +27,7 @@ using register_function = void (*)(stage_registry&);
   throw input_error(fmt::format("plug-in '{}' {}", path, why));
 }
 
-/// The absolute path.
+/// Returns the absolute path.
 std::string checked_file(const std::string& path) {
   std::error_code problem;
   const fs::path file = fs::canonical(path, problem);
@@ -42,7 +42,7 @@ std::string checked_file(const std::string& path) {
   return file.string();
 }
 
-/// Why the last dlopen of `file` failed, without the file's name in front.
+/// Returns the reason that the last dlopen of `file` failed, without the file's name in front.
 std::string loader_message(const std::string& file) {
   const char* said = ::dlerror();
   std::string message = said != nullptr ? said : "no reason given";
@@ -70,11 +70,10 @@ constexpr std::string_view no_plugin =
     "is no Graphline plug-in: it has no GRAPHLINE_PLUGIN(registry) {...} of "
     "framework/stage/plugin.hpp";
 
-/// Opens the library, checks that it fits this program and finds the function that adds its kinds.
-/// Never closes it, because the kinds are code in it.
+/// Opens the library, checks that it fits this program and returns the function that adds its
+/// kinds. Never closes the library, because it contains the code of its kinds.
 register_function open_library(const std::string& path, const std::string& file) {
-  // RTLD_NOW finds missing symbols before a run; RTLD_LOCAL keeps plug-ins from each other's
-  // symbols.
+  // RTLD_NOW finds missing symbols now. RTLD_LOCAL hides a plug-in's symbols from other plug-ins.
   void* const library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     refuse(path, fmt::format("cannot be loaded: {}; build it again against this version, and see "
@@ -93,7 +92,7 @@ register_function open_library(const std::string& path, const std::string& file)
   return reinterpret_cast<register_function>(registers);
 }
 
-/// The kinds of a plug-in in a registry of their own, so that a failing registration adds none.
+/// Returns the kinds of a plug-in in a separate registry: a registration that fails adds none.
 stage_registry kinds_of(const std::string& path, const std::string& file) {
   const register_function register_kinds = open_library(path, file);
   stage_registry kinds;
@@ -140,7 +139,7 @@ bool load_plugins(const pipeline_spec& spec, stage_registry& registry, diagnosti
       continue;
     }
     try {
-      const fs::path written = plugin.text;  // an absolute one stays
+      const fs::path written = plugin.text;  // an absolute path stays unchanged
       const auto path =
           plugin.place.on_command_line() ? written : fs::path(spec.directory) / written;
       load_plugin(path.lexically_normal().string(), registry);

@@ -21,7 +21,7 @@
 
 namespace graphline {
 
-/// One layer of a stage, for listings.
+/// A layer of a stage, for listings.
 struct layer_summary {
   std::string name;  ///< "0.conv2d", or the name given to it
   std::string kind;
@@ -29,27 +29,27 @@ struct layer_summary {
   graphline::cost cost;
 };
 
-/// The parts of a stage's cost that its kind computes; the others are unknown, not zero.
+/// Which parts of a stage's cost its kind computes; all other parts are unknown, not zero.
 enum class known_cost {
   none,
   bytes,  ///< bytes and parameters, but no arithmetic
   all,
 };
 
-/// The form of float32 tensors between device stages that agree on it.
+/// How float32 tensors are stored between device stages, if both stages accept it.
 struct device_form {
-  bool channels_last = false;      ///< of [n, c, h, w]; otherwise row-major
-  dtype element = dtype::float32;  ///< in which they are kept
+  bool channels_last = false;      ///< for tensors [n, c, h, w]; otherwise row-major
+  dtype element = dtype::float32;  ///< element type in memory
 };
 
-/// A stage's place in a plan: what its factory needs besides what `prepare` computed.
+/// What the factory of a stage needs besides what `prepare` computed.
 struct stage_config {
-  std::string name;                  ///< of the stage in its pipeline
-  graphline::arguments arguments;    ///< by the kind's parameters
+  std::string name;                  ///< name of the stage in the pipeline
+  graphline::arguments arguments;    ///< values of the kind's parameters
   std::vector<tensor_type> inputs;   ///< in the order of `reads`, as they lie in memory
-  std::vector<tensor_type> outputs;  ///< in the order of `writes`, likewise
-  std::vector<tensor_layout> input_layouts = {};   ///< likewise; empty: all row-major
-  std::vector<tensor_layout> output_layouts = {};  ///< likewise
+  std::vector<tensor_type> outputs;  ///< in the order of `writes`, as they lie in memory
+  std::vector<tensor_layout> input_layouts = {};   ///< by input; empty if all are row-major
+  std::vector<tensor_layout> output_layouts = {};  ///< by output; empty if all are row-major
   std::uint64_t seed = 1;                          ///< already mixed with the stage's name
 };
 
@@ -60,8 +60,8 @@ struct cpu_call {
   std::span<const tensor_view> outputs;
 };
 
-/// CPU work. One object serves all frames, in order and one at a time. An exception ends the run
-/// with a message that names the stage and frame.
+/// CPU work. One object runs all frames, in order and one at a time. An exception ends the run with
+/// a message that names the stage and frame.
 class cpu_stage {
  public:
   virtual ~cpu_stage() = default;
@@ -69,21 +69,21 @@ class cpu_stage {
 };
 
 /// The tensors of a device stage in one slot, fixed for the whole run. They are in device memory,
-/// except for one of a `copy`, which is in pinned memory.
+/// except that a `copy` reads or writes pinned host memory.
 struct stage_tensors {
   std::vector<tensor_view> inputs;
   std::vector<tensor_view> outputs;
-  void* scratch = nullptr;  ///< `scratch_bytes()` of device memory, aligned to 256 bytes
+  void* scratch = nullptr;  ///< device memory of `scratch_bytes()` bytes, aligned to 256 bytes
 };
 
-/// A part of a device stage that is timed by itself, such as a layer of a network with the
+/// A part of a device stage that is timed separately, for example a network layer with the
 /// activation fused into it.
 struct stage_part {
   std::string name;    ///< "0.conv2d+1.gelu"
-  std::string choice;  ///< its implementation: "cuDNN engine 8, workspace 2 MiB"
-  /// The cost of the implementation, which moves no bytes between fused layers. Empty if unknown.
+  std::string choice;  ///< implementation of the part: "cuDNN engine 8, workspace 2 MiB"
+  /// Cost of the implementation, where fused layers move no bytes between them; empty if unknown.
   std::optional<graphline::cost> cost = {};
-  precision arithmetic = precision::float32;  ///< of its products
+  precision arithmetic = precision::float32;  ///< precision of the products it computes
 };
 
 /// Called after each part while a stage's work is enqueued.
@@ -98,26 +98,27 @@ class device_work {
  public:
   virtual ~device_work() = default;
 
-  /// Enqueues the work of one frame. With graphs it is called once, during capture; without graphs
-  /// it is called for every frame and must not allocate.
+  /// Enqueues the work of one frame. With graphs, it is called only during preparation; without
+  /// graphs, also for every frame, so it must not allocate.
   virtual void enqueue(stream& s) = 0;
 
-  /// Enqueues the same and calls `marker` after each of the stage's `parts()`, in their order.
+  /// Enqueues the same work and calls `marker` after each of the stage's `parts()`, in order.
   virtual void enqueue_in_parts(stream& s, part_marker& /*marker*/) { enqueue(s); }
 };
 
-/// Device work with its weights on the device and its library plans chosen.
+/// A device stage with its weights on the device and its library plans chosen.
 class device_stage {
  public:
   virtual ~device_stage() = default;
 
-  /// Device memory that one slot needs while the stage runs.
+  /// Returns the bytes of device memory that one slot needs while the stage runs.
   virtual std::size_t scratch_bytes() const { return 0; }
 
-  /// Its parts in order; empty for a stage without parts.
+  /// Returns the parts in order; empty for a stage without parts.
   virtual std::vector<stage_part> parts() const { return {}; }
 
-  /// Called once per slot. The tensors and the stage outlive the result.
+  /// Binds the stage to a slot's tensors, once per slot. The tensors and the stage outlive the
+  /// result.
   virtual std::unique_ptr<device_work> bind(const stage_tensors& tensors) = 0;
 };
 
@@ -139,25 +140,25 @@ using device_stage_factory =
 
 /// Everything that a kind computes from a stage's arguments and input types. The planner makes it
 /// once; plans and runs share it and never change it. Files that the arguments name are read and
-/// trees are parsed here, and factories capture the result.
+/// parsed here, and factories capture the result.
 struct prepared_stage {
-  std::vector<tensor_type> outputs = {};  ///< one for each output port
+  std::vector<tensor_type> outputs = {};  ///< one type for each output port
   graphline::cost cost = {};
-  known_cost known = known_cost::none;     ///< of `cost`
+  known_cost known = known_cost::none;     ///< which parts of `cost` are known
   std::vector<layer_summary> layers = {};  ///< empty for stages without layers
 
-  /// By backend, the form of its device tensors where the stages at their other ends accept it too;
-  /// row-major float32 for other backends.
+  /// By backend, how its device tensors are stored if the stages at their other ends accept that
+  /// too; row-major float32 for other backends.
   std::map<std::string, device_form> forms = {};
 
   /// The weights that the factories use, for `--save-tensors`; unset without weights.
   std::function<std::vector<named_tensor>(const stage_config&)> weights = {};
 
-  cpu_stage_factory make_cpu = {};                               ///< of a CPU stage
+  cpu_stage_factory make_cpu = {};                               ///< for a CPU stage
   std::map<std::string, device_stage_factory> make_device = {};  ///< one for each of `backends`
 };
 
-/// Computes a stage from its arguments and the types it reads. Reports errors to `out` at the
+/// Prepares a stage from its arguments and the types it reads. Reports errors to `out` at the
 /// argument's place; after an error the result is ignored.
 using prepare_function = std::function<prepared_stage(
     const arguments&, std::span<const tensor_type> inputs, diagnostics& out)>;
@@ -168,34 +169,34 @@ struct opened_stage {
   prepare_function prepare;  ///< called with the same arguments
 };
 
-/// A stage type, as data. Built-ins stand in stages/builtin.cpp; programs and plug-ins add their
-/// own to a `stage_registry`. Each kind has either `prepare` or `open`.
+/// A stage type, as data. stages/builtin.cpp lists the built-in kinds; programs and plug-ins add
+/// theirs to a `stage_registry`. Each kind has either `prepare` or `open`.
 struct stage_kind {
   std::string name;      ///< "network", "cpu.top_k"
   std::string headline;  ///< one line for `graphline stages`
   side on = side::cpu;
   bool moves = false;  ///< reads one side and writes the other (`copy`)
   std::vector<port> inputs;
-  std::size_t optional_inputs = 0;  ///< how many of the last inputs may be omitted
-  bool repeat_last_input = false;   ///< any number of further inputs like the last
+  std::size_t optional_inputs = 0;  ///< number of inputs at the end that may be omitted
+  bool repeat_last_input = false;   ///< accepts any number of additional inputs like the last
   std::vector<port> outputs;
   std::vector<parameter> parameters;
 
   prepare_function prepare = {};
 
-  /// Instead of `prepare`, for ports that depend on the arguments, such as those of a model's file;
-  /// `inputs` and `outputs` only document them. Reads what the arguments name, once, and passes it
-  /// on to the `prepare` that it returns. Reports to `out`.
+  /// Instead of `prepare`, for ports that depend on the arguments, for example on a model's file;
+  /// `inputs` and `outputs` then only document the ports. Reads the files that the arguments name,
+  /// once, and passes the contents to the `prepare` that it returns. Reports errors to `out`.
   std::function<opened_stage(const arguments&, diagnostics& out)> open = {};
 
-  /// The backends that device stages of this kind run on; "" stands for every backend.
+  /// Backends that device stages of this kind run on; "" stands for every backend.
   std::vector<std::string> backends = {};
 
-  /// By backend, the libraries that compute it with their versions, for results.
+  /// By backend, the libraries that compute the stage, with their versions, for results.
   std::map<std::string, std::function<std::vector<std::pair<std::string, std::string>>()>>
       libraries = {};
 
-  /// Further lines for `graphline stages KIND`, such as the layers of `network`; may be unset.
+  /// More lines for `graphline stages KIND`, for example the layers of `network`; may be unset.
   std::function<std::string()> manual;
 
   /// The plug-in's file, set by `load_plugin`; empty for kinds of the program itself.

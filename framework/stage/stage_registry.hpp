@@ -18,7 +18,7 @@ class stage_registry {
   /// @return null if there is no kind of that name
   const stage_kind* find(std::string_view name) const noexcept;
 
-  /// Every kind, ordered by name.
+  /// Returns every kind, ordered by name.
   std::vector<const stage_kind*> all() const;
   std::vector<std::string> names() const;
 

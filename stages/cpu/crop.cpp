@@ -42,13 +42,13 @@ class projection {
   }
 
  private:
-  std::array<double, 3> x_;  // a constant, and factors of u and v
+  std::array<double, 3> x_;  // a constant, then the factors of u and v
   std::array<double, 3> y_;
   std::array<double, 3> depth_;
 };
 
 /// Indices and weights of the four pixels that cubic interpolation mixes (Keys, "Cubic Convolution
-/// Interpolation for Digital Image Processing", 1981) with OpenCV's a = -0.75. Indices outside the
+/// Interpolation for Digital Image Processing", 1981), with OpenCV's a = -0.75. Indices outside the
 /// picture are clamped to its edge.
 struct cubic_taps {
   std::array<std::size_t, 4> at;
@@ -56,7 +56,7 @@ struct cubic_taps {
 
   cubic_taps(float coordinate, std::size_t extent) {
     const auto last = static_cast<float>(extent - 1);
-    // In this order NaN becomes -2. All coordinates beyond -2 and last + 2 give the edge pixel.
+    // In this order, NaN becomes -2. Coordinates below -2 or above last + 2 give the edge pixel.
     const float inside = std::max(-2.0F, std::min(coordinate, last + 2));
     const float first = std::floor(inside);
     constexpr float a = -0.75F;
@@ -90,11 +90,11 @@ void sample(const picture_view& picture, point p, std::uint8_t* out) {
   }
 }
 
-/// A box of a picture as an upright line of text. A box at least 1.5 times as high as wide is a
-/// line that runs upwards.
+/// A box of a picture, seen as an upright line of text. If a box is at least 1.5 times as high as
+/// wide, its line runs upwards.
 class crop_view {
  public:
-  /// `longest` bounds the sides, which may be infinite or NaN.
+  /// `longest` limits the sides, which may be infinite or NaN.
   crop_view(const quad& box, bool turned, float longest)
       : width_(extent(box, 0, 1, 3, 2, longest)),
         height_(extent(box, 0, 3, 1, 2, longest)),
@@ -105,7 +105,7 @@ class crop_view {
   std::size_t width() const noexcept { return upright_ ? height_ : width_; }
   std::size_t height() const noexcept { return upright_ ? width_ : height_; }
 
-  /// The position in the picture of the pixel (u, v) of the view.
+  /// Returns the position in the picture of the pixel (u, v) of the view.
   point operator()(std::size_t u, std::size_t v) const noexcept {
     if (turned_) {
       u = width() - 1 - u;
@@ -116,11 +116,11 @@ class crop_view {
   }
 
  private:
-  /// The longer of two opposite sides, in pixels.
+  /// Returns the longer of two opposite sides, in pixels, from 1 to `longest`.
   static std::size_t extent(const quad& box, std::size_t a, std::size_t b, std::size_t c,
                             std::size_t d, float longest) {
     const float side = std::max(length(box[a] - box[b]), length(box[c] - box[d]));
-    return static_cast<std::size_t>(std::max(1.0F, std::min(side, longest)));  // 1 of NaN
+    return static_cast<std::size_t>(std::max(1.0F, std::min(side, longest)));  // 1 for NaN
   }
 
   std::size_t width_;
@@ -130,7 +130,7 @@ class crop_view {
   projection to_picture_;
 };
 
-/// Cuts boxes out as PaddleOCR does: at the resolution of the picture, then resized.
+/// Cuts boxes out as PaddleOCR does: first at the resolution of the picture, then resized.
 class crop final : public cpu_stage {
  public:
   explicit crop(const stage_config& config)
@@ -165,7 +165,7 @@ class crop final : public cpu_stage {
 
  private:
   /// Fills the left columns of a crop; their number follows from its aspect ratio.
-  /// @return their number
+  /// @return the number of filled columns
   std::size_t cut(const picture_view& picture, const crop_view& view, std::uint8_t* out) {
     const std::size_t row_bytes = view.width() * picture.channels;
     cut_.resize(view.height() * row_bytes);
@@ -175,7 +175,7 @@ class crop final : public cpu_stage {
         sample(picture, view(u, v), to);
       }
     }
-    // PaddleOCR multiplies in this order; another one may round to another pixel.
+    // PaddleOCR multiplies in this order; a different order may round to a different pixel.
     const double ratio = static_cast<double>(view.width()) / static_cast<double>(view.height());
     const double proportional = std::ceil(static_cast<double>(rows_) * ratio);
     const auto width =
@@ -188,7 +188,7 @@ class crop final : public cpu_stage {
   float turn_threshold_;
   std::size_t columns_;
   std::size_t rows_;
-  std::vector<std::uint8_t> cut_;  // a box before it is resized
+  std::vector<std::uint8_t> cut_;  // pixels of a box before it is resized
   linear_resize resize_;
 };
 

@@ -14,7 +14,7 @@
 namespace graphline {
 namespace {
 
-/// The lines of a file, of which the last may lack its newline.
+/// Returns the lines of a file; the last line may lack its newline.
 std::vector<std::string> read_characters(const std::string& path) {
   const auto source = read_text_file(path, std::size_t{1} << 20);
   std::vector<std::string> lines;
@@ -27,8 +27,8 @@ std::vector<std::string> read_characters(const std::string& path) {
   return lines;
 }
 
-/// Takes the most probable class of each step, drops repetitions and then blanks, which are class 0
-/// ("best path decoding" in Graves et al., "Connectionist Temporal Classification", 2006).
+/// Takes the most probable class of each step, drops repetitions, and then drops blanks (class 0):
+/// "best path decoding" in Graves et al., "Connectionist Temporal Classification", 2006.
 class ctc_decode final : public cpu_stage {
  public:
   ctc_decode(std::vector<std::string> characters, double score_threshold)
@@ -55,7 +55,7 @@ class ctc_decode final : public cpu_stage {
   }
 
  private:
-  /// Whether `count` includes the row.
+  /// Returns true if `count` includes the row.
   static bool counted(const cpu_call& call, std::int64_t row) {
     if (call.inputs.size() < 2) return true;
     const std::int64_t each = call.inputs[0].type.shape[0] / call.inputs[1].type.shape[0];
@@ -82,7 +82,7 @@ class ctc_decode final : public cpu_stage {
 
   std::vector<std::string> characters_;
   double score_threshold_;
-  std::string text_;  // of the last decoded row, like the score
+  std::string text_;  // text of the last decoded row
   double score_ = 0;
 };
 

@@ -15,8 +15,8 @@
 namespace graphline {
 namespace {
 
-/// Copies the rows of one tensor at the indices; a row of zeros for -1.
-/// @throws run_error for any other index that is no row
+/// Copies the rows of one tensor at the given indices; writes zeros for index -1.
+/// @throws run_error if any other index is not that of a row
 void gather_rows(const const_tensor_view& indices, const const_tensor_view& from,
                  const tensor_view& to) {
   const std::size_t axis = indices.type.shape.rank() - 1;
@@ -86,7 +86,7 @@ prepared_stage prepare_gather(const arguments& given, std::span<const tensor_typ
   return result;
 }
 
-/// For each name in 'inputs', an input port and an output port of that name.
+/// Opens a stage with an input port and an output port for each name in 'inputs'.
 opened_stage open_gather(const arguments& given, diagnostics& out) {
   stage_ports ports{.inputs = {{"indices", ""}}, .outputs = {}};
   for (const named& name : read_names(given.tree("inputs"), "inputs", out)) {

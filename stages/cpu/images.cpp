@@ -27,14 +27,14 @@ bool is_jpeg_name(const fs::path& path) {
   return extension == ".jpg" || extension == ".jpeg";
 }
 
-/// The JPEG files of a folder, sorted by name. Empty with `problem` set if there are none or the
-/// folder cannot be read.
+/// Returns the JPEG files of a folder, sorted by name. If there are none or the folder cannot be
+/// read, sets `problem` and returns an empty list.
 std::vector<std::string> list_jpegs(const std::string& folder, std::string& problem) {
   std::error_code failure;
   std::vector<std::string> files;
   fs::directory_iterator entry(folder, failure);
   for (; !failure && entry != fs::directory_iterator(); entry.increment(failure)) {
-    std::error_code unknown;  // a dangling link is skipped
+    std::error_code unknown;  // ignored: a link to a missing file is skipped
     if (entry->is_regular_file(unknown) && is_jpeg_name(entry->path())) {
       files.push_back(entry->path().string());
     }
@@ -80,7 +80,7 @@ class images final : public cpu_stage {
   void read(const std::string& file) {
     errno = 0;
     std::ifstream in(file, std::ios::binary | std::ios::ate);
-    const std::streamoff size = in.tellg();  // -1 when the file did not open
+    const std::streamoff size = in.tellg();  // -1 if the file did not open
     if (in) {
       data_.resize(static_cast<std::size_t>(size));
       in.seekg(0);
@@ -95,11 +95,11 @@ class images final : public cpu_stage {
 
   std::int64_t reduce_;
   std::vector<std::string> files_;
-  std::vector<std::uint8_t> data_;  // of the current file
+  std::vector<std::uint8_t> data_;  // bytes of the current file
 };
 
-/// The bytes of the files are not counted, because they are not a tensor. FLOPs are unknown: most
-/// of the work is entropy decoding in integers.
+/// Does not count the bytes of the files, because they are not a tensor. FLOPs are unknown, because
+/// most of the work is entropy decoding in integers.
 prepared_stage prepare_images(const arguments& given, std::span<const tensor_type>,
                               diagnostics& out) {
   const std::int64_t reduce = given.integer("reduce");

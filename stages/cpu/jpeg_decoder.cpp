@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-// jpeglib.h needs FILE and size_t declared before it.
+// jpeglib.h needs FILE and size_t to be declared before it.
 #include <cstdio>
 //
 #include <jerror.h>
@@ -26,7 +26,7 @@ namespace {
 
 using byte_span = std::span<const std::uint8_t>;
 
-/// Reads integers of a TIFF structure; 0 beyond its end.
+/// Reads integers of a TIFF structure; returns 0 beyond its end.
 class tiff_reader {
  public:
   tiff_reader(byte_span all, bool little) : all_(all), little_(little) {}
@@ -69,9 +69,9 @@ int orientation_in_tiff(byte_span tiff) noexcept {
 /// near the beginning.
 constexpr std::size_t exif_reach = std::size_t{128} << 10;
 
-/// The tag Orientation in the Exif segment (JEITA CP-3451): 1 upright, 2 mirrored, 3 upside down, 4
-/// flipped, 5 to 8 with rows as columns; 1 if it is missing or invalid. `jpeg` is the beginning of
-/// a JPEG file.
+/// Returns the tag Orientation of the Exif segment (JEITA CP-3451): 1 upright, 2 mirrored, 3 upside
+/// down, 4 flipped, 5 to 8 with rows as columns. Returns 1 if the tag is missing or invalid. `jpeg`
+/// is the beginning of a JPEG file.
 int exif_orientation(byte_span jpeg) noexcept {
   constexpr std::array<std::uint8_t, 6> exif{'E', 'x', 'i', 'f', 0, 0};
   constexpr std::uint8_t app1 = 0xe1;
@@ -101,13 +101,14 @@ constexpr std::uint64_t most_pixels = std::uint64_t{1} << 28;
 /// Memory limit of the decoder, enough for 44 million pixels in several scans.
 constexpr long most_memory = 256L << 20;
 
-/// Encoders write about ten. Even a scan of few bytes takes a pass over the whole picture.
+/// Encoders write about ten scans. Each scan, however short, takes a pass over the whole picture.
 constexpr int most_scans = 32;
 
 /// libjpeg's error manager with a jump target. An error handler must not return, and exceptions
-/// must not pass through C, so errors jump to the caller of libjpeg, over frames of libjpeg only.
+/// must not propagate through C. Errors therefore jump to the caller of libjpeg, over frames of
+/// libjpeg only.
 struct error_trap {
-  jpeg_error_mgr manager;  // first member: libjpeg passes a pointer to it
+  jpeg_error_mgr manager;  // first member, because libjpeg passes a pointer to it
   std::jmp_buf way_out;
   char message[JMSG_LENGTH_MAX];
 };
@@ -118,8 +119,8 @@ struct error_trap {
   std::longjmp(trap->way_out, 1);
 }
 
-/// libjpeg fills damaged parts with grey, which would be measured as if it were the image. Ignores
-/// only warnings that cost no pixels.
+/// Treats a warning as an error unless it costs no pixels: libjpeg fills damaged parts with grey,
+/// which would otherwise be processed as if it were the image.
 void take_message(j_common_ptr info, int level) {
   if (level >= 0) return;  // a trace message
   switch (info->err->msg_code) {
@@ -133,7 +134,7 @@ void take_message(j_common_ptr info, int level) {
   }
 }
 
-/// Called while a picture of several scans is read, at least before each scan.
+/// Called at least before each scan while a picture of several scans is read.
 void bound_scans(j_common_ptr info) {
   if (reinterpret_cast<j_decompress_ptr>(info)->input_scan_number <= most_scans) return;
   auto* trap = reinterpret_cast<error_trap*>(info->err);
@@ -141,7 +142,7 @@ void bound_scans(j_common_ptr info) {
   std::longjmp(trap->way_out, 1);
 }
 
-/// A decompressor that is destroyed with its scope.
+/// A decompressor that is destroyed at the end of its scope.
 struct decompressor {
   decompressor() {
     info.err = jpeg_std_error(&trap.manager);
@@ -158,7 +159,7 @@ struct decompressor {
   error_trap trap{};
 };
 
-/// Throws libjpeg's message about a file.
+/// Throws libjpeg's message about a file as an exception.
 [[noreturn]] void refuse_jpeg(const decompressor& jpeg, const std::string& file) {
   if (jpeg.trap.manager.msg_code != JERR_NO_BACKING_STORE) {
     throw run_error(fmt::format("cannot decode {}: {}", file, jpeg.trap.message));
@@ -169,7 +170,7 @@ struct decompressor {
       file, jpeg.info.image_width, jpeg.info.image_height, most_memory >> 20));
 }
 
-/// Reads the header and returns the size as stored.
+/// Reads the header and returns the size of the picture as stored.
 jpeg_size read_header(jpeg_decompress_struct& info, const std::string& file, std::int64_t reduce) {
   jpeg_read_header(&info, TRUE);
   if (info.jpeg_color_space == JCS_CMYK || info.jpeg_color_space == JCS_YCCK) {
@@ -192,8 +193,8 @@ jpeg_size upright(jpeg_size stored, int orientation) {
   return {stored.width, stored.height};
 }
 
-/// The positions of a stored row in the upright picture: its first pixel and the step to the next,
-/// in pixels.
+/// The positions of a stored row in the upright picture: that of its first pixel and the step to
+/// the next pixel, in pixels.
 struct upright_row {
   std::ptrdiff_t first;
   std::ptrdiff_t step;
@@ -257,7 +258,7 @@ jpeg_size decode_jpeg(std::span<const std::uint8_t> data, const std::string& fil
   const int orientation = exif_orientation(data.first(std::min(data.size(), exif_reach)));
   decompressor jpeg;
   jpeg_decompress_struct& info = jpeg.info;
-  // No object with a destructor is created after it, so the jump skips none.
+  // No object with a destructor is created after this line, which the jump could skip.
   if (setjmp(jpeg.trap.way_out) != 0) refuse_jpeg(jpeg, file);
   jpeg_create_decompress(&info);
   info.progress = &jpeg.progress;

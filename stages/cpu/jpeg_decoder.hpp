@@ -12,19 +12,21 @@ struct jpeg_size {
   std::size_t width = 0;
 };
 
-/// The size of the image that `decode_jpeg` makes of a file, from its header. `reduce` 1, 2, 4 or 8
-/// divides its extents.
+/// Returns the size of the image that `decode_jpeg` makes of a file, from the file's header.
+/// `reduce` 1, 2, 4 or 8 divides its height and width.
 /// @throws run_error as `decode_jpeg`, and if the file cannot be read
 jpeg_size size_of_jpeg(const std::string& file, std::int64_t reduce);
 
 /// Decodes a JPEG file with libjpeg-turbo to R, G, B in one byte each, upright by its Exif
 /// orientation. Grey images become RGB. libjpeg reduces the size in the inverse DCT, at a fraction
-/// of the cost. Accepts damage that costs no pixels, such as stray bytes between segments.
+/// of the cost of a resize. Accepts damage that costs no pixels, for example stray bytes between
+/// segments.
 ///
-/// Writes the image at the top left of rows of `most.width` pixels and leaves the others unchanged.
-/// @throws run_error with the name of `file` and libjpeg's message if it is not a JPEG, is damaged
-/// or truncated, holds CMYK, is larger than `most`, has more than 2^28 pixels or 32 scans, or has
-/// several scans and would take more than 256 MiB
+/// Writes the image at the top left of rows of `most.width` pixels and leaves all other pixels
+/// unchanged.
+/// @throws run_error with the name of `file` and libjpeg's message if the file is not a JPEG, is
+/// damaged or truncated, holds CMYK, is larger than `most`, has more than 2^28 pixels or 32 scans,
+/// or has several scans and would take more than 256 MiB
 jpeg_size decode_jpeg(std::span<const std::uint8_t> data, const std::string& file,
                       std::int64_t reduce, jpeg_size most, std::uint8_t* pixels);
 

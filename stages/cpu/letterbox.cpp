@@ -9,18 +9,18 @@
 namespace graphline {
 namespace {
 
-/// The scale of a picture, and where it lies in the output.
+/// The scale of a picture, and its position in the output.
 struct placement {
   double scale = 0;
   std::size_t left = 0;
   std::size_t top = 0;
-  std::size_t height = 0;  ///< scaled
+  std::size_t height = 0;  ///< of the scaled picture
   std::size_t width = 0;
 };
 
-/// Computes the placement of Ultralytics' LetterBox (ultralytics/data/augment.py, with center and
-/// scaleup): the size rounds to the nearest pixel, halves to even. Scaled sides have at least one
-/// pixel; LetterBox fails if they have none.
+/// Computes the same placement as Ultralytics' LetterBox (ultralytics/data/augment.py, with center
+/// and scaleup). The size rounds to the nearest pixel, halves to even. Scaled sides have at least
+/// one pixel, where LetterBox fails if they have none.
 placement fit_centered(const picture_view& from, std::size_t height, std::size_t width) {
   const auto ratio = [](std::size_t to, std::size_t extent) {
     return static_cast<double>(to) / static_cast<double>(extent);
@@ -32,7 +32,7 @@ placement fit_centered(const picture_view& from, std::size_t height, std::size_t
   };
   at.height = scaled(from.height);
   at.width = scaled(from.width);
-  // round(space / 2 - 0.1) of LetterBox: an odd pixel goes to the bottom or right.
+  // As round(space / 2 - 0.1) in LetterBox: an odd pixel goes to the bottom or right.
   at.top = (height - at.height) / 2;
   at.left = (width - at.width) / 2;
   return at;
@@ -73,7 +73,7 @@ class letterbox final : public cpu_stage {
   linear_resize resize_;
 };
 
-/// FLOPs are unknown: the arithmetic of the pixels is integer.
+/// FLOPs are unknown, because pixels are computed with integers.
 prepared_stage prepare_letterbox(const arguments& given, std::span<const tensor_type> inputs,
                                  diagnostics& out) {
   const auto& size = given.integers("size");

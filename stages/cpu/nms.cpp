@@ -14,7 +14,7 @@
 namespace graphline {
 namespace {
 
-/// A box by two corners.
+/// A box given by two corners.
 struct box {
   float x1;
   float y1;
@@ -31,7 +31,7 @@ box from_center(const box& given) noexcept {
   return {given.x1 - width, given.y1 - height, given.x1 + width, given.y1 + height};
 }
 
-/// Intersection over union. NaN, which suppresses no box, if both boxes are empty.
+/// Returns intersection over union. If both boxes are empty, that is NaN, which suppresses no box.
 float overlap(const box& a, const box& b) noexcept {
   const float width = std::max(0.0F, std::min(a.x2, b.x2) - std::max(a.x1, b.x1));
   const float height = std::max(0.0F, std::min(a.y2, b.y2) - std::max(a.y1, b.y1));
@@ -39,7 +39,7 @@ float overlap(const box& a, const box& b) noexcept {
   return common / (a.area() + b.area() - common);
 }
 
-/// N of boxes [.., N, 4].
+/// Returns N of boxes [.., N, 4].
 std::int64_t per_entry(const shape& boxes) {
   return boxes[boxes.rank() - 2];
 }
@@ -51,9 +51,9 @@ struct classed_box {
 };
 
 /// Greedy non-maximum suppression for each entry of a batch: in order of falling score, a box is
-/// kept unless a kept box of its class overlaps it by more than the threshold. The result is that
-/// of torchvision.ops.batched_nms; without classes all boxes are of one, as in torchvision.ops.nms.
-/// Comparing each box with the kept ones only ends as soon as enough boxes are kept.
+/// kept unless a kept box of its class overlaps it by more than the threshold. The result equals
+/// that of torchvision.ops.batched_nms or, without classes, torchvision.ops.nms. Each box is
+/// compared only with kept boxes, and the loop ends as soon as enough boxes are kept.
 class nms final : public cpu_stage {
  public:
   explicit nms(const stage_config& config)
@@ -123,16 +123,16 @@ class nms final : public cpu_stage {
   std::optional<double> score_threshold_;
   std::size_t max_outputs_;
   bool centered_;
-  std::size_t boxes_;  ///< of one entry of a batch
+  std::size_t boxes_;  ///< number of boxes in an entry of a batch
   std::vector<ranked> order_;
   std::vector<classed_box> kept_;
 };
 
-/// Upper bound for indices, whose size in bytes then fits into 64 bits.
+/// Upper bound of `max_outputs`: the size of the indices in bytes then fits into 64 bits.
 constexpr std::int64_t most_kept = std::int64_t{1} << 56;
 
-/// Whether there is a score or a class for each box: the boxes' extents without the last one, or
-/// with 1 as the last one, as a layer with one feature or cpu.top_k with k = 1 writes them.
+/// Returns true if `values` has one score or class per box: the extents of `boxes` without the
+/// last, or with 1 as the last, as a layer with one feature or cpu.top_k with k = 1 writes them.
 bool one_each(const shape& boxes, const shape& values) {
   std::vector<std::int64_t> expected = boxes.extents();
   expected.back() = 1;

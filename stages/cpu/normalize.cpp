@@ -13,7 +13,7 @@ class normalize final : public cpu_stage {
       : blue_first_(config.arguments.text("channels") == "bgr") {
     const auto& mean = config.arguments.numbers("mean");
     const auto& std = config.arguments.numbers("std");
-    // (x / 255 - mean) / std as one multiplication and one addition.
+    // Computes (x / 255 - mean) / std as one multiplication and one addition.
     for (std::size_t c = 0; c < 3; ++c) {
       factor_[c] = static_cast<float>(1.0 / (255.0 * std.at(c)));
       offset_[c] = static_cast<float>(-mean.at(c) / std[c]);

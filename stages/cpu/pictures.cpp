@@ -46,7 +46,7 @@ bool check_count(const arguments& given, const char* name, std::size_t found, st
 
 void linear_resize::place(std::vector<tap>& taps, std::size_t from, std::size_t to) {
   taps.resize(to);
-  // Rounds to float32 and to the nearest weight where OpenCV does.
+  // Rounds to float32, and to the nearest weight, at the same points as OpenCV.
   const double scale = 1 / (static_cast<double>(to) / static_cast<double>(from));
   const auto whole = [&](float at) {
     return static_cast<std::size_t>(std::clamp(at, 0.0F, static_cast<float>(from - 1)));
@@ -79,7 +79,7 @@ void linear_resize::operator()(const picture_view& from, std::size_t height, std
                                std::uint8_t* out, std::size_t row_bytes) {
   place(rows_, from.height, height);
   place(columns_, from.width, width);
-  upper_.of = lower_.of = from.height;  // none yet
+  upper_.of = lower_.of = from.height;  // no row yet
   for (const tap& t : rows_) {
     if (lower_.of == t.first) std::swap(upper_, lower_);
     if (upper_.of != t.first) mix(from, t.first, upper_);

@@ -9,29 +9,29 @@
 
 namespace graphline {
 
-// Pictures are tensors uint8 [B, H, W, C]. If they differ in size, each is at the top left of its
-// [H, W], padded with zeros, and a tensor int64 [B, 2] holds the height and width of each.
+// Pictures are tensors uint8 [B, H, W, C]. If the pictures differ in size, each is at the top left
+// of its [H, W], padded with zeros, and a tensor int64 [B, 2] contains their heights and widths.
 
-/// A picture in memory: rows from the top, each pixel's channels together.
+/// A picture in memory: rows from the top, with the channels of a pixel together.
 struct picture_view {
   const std::uint8_t* pixels = nullptr;
   std::size_t height = 0;
   std::size_t width = 0;
   std::size_t channels = 0;
-  std::size_t row_bytes = 0;  ///< from one row to the next
+  std::size_t row_bytes = 0;  ///< distance from one row to the next
 };
 
-/// One picture of a tensor, clamped to [H, W], which it has without `sizes`.
+/// Returns one picture of a tensor, with its size from `sizes`, clamped to [H, W], or else [H, W].
 picture_view picture_at(const const_tensor_view& pictures, const const_tensor_view* sizes,
                         std::size_t index);
 
-/// Reports inputs that are not pictures with, optionally, their sizes.
-/// @return whether they are
+/// Reports inputs that are not pictures or pictures and their sizes.
+/// @return false if it reported an error
 bool check_pictures(const char* kind, const arguments& given, std::span<const tensor_type> inputs,
                     diagnostics& out);
 
-/// Reports a parameter that holds another count of numbers. `meaning`: "height and width".
-/// @return whether it holds `count`
+/// Reports a parameter with a wrong number of values. `meaning`: "height and width".
+/// @return whether it has `count` values
 bool check_count(const arguments& given, const char* name, std::size_t found, std::size_t count,
                  const char* meaning, diagnostics& out);
 
@@ -45,15 +45,15 @@ class linear_resize {
                   std::uint8_t* out, std::size_t row_bytes);
 
  private:
-  /// The two source rows or columns that a row or column mixes.
+  /// The two source rows or columns that are mixed into an output row or column.
   struct tap {
     std::size_t first;
     std::size_t second;
-    std::int32_t first_weight;  ///< of 2048, as the other
+    std::int32_t first_weight;  ///< in units of 1/2048, like `second_weight`
     std::int32_t second_weight;
   };
 
-  /// A row of the input at the width of the output, times 2048.
+  /// A row of the input resized to the width of the output, times 2048.
   struct mixed_row {
     std::size_t of = 0;
     std::vector<std::int32_t> values;

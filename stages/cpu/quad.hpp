@@ -5,7 +5,7 @@
 
 namespace graphline {
 
-/// A point of a picture, with pixel centers at integer coordinates.
+/// A point of a picture; pixel centers have integer coordinates.
 struct point {
   float x = 0;
   float y = 0;
@@ -19,7 +19,7 @@ inline float dot(point a, point b) noexcept {
   return a.x * b.x + a.y * b.y;
 }
 
-/// Positive if b is clockwise of a, with y downwards.
+/// Returns a positive number if b is clockwise of a, with y downwards.
 inline float cross(point a, point b) noexcept {
   return a.x * b.y - a.y * b.x;
 }
@@ -28,7 +28,7 @@ inline float length(point p) noexcept {
   return std::hypot(p.x, p.y);
 }
 
-/// Four corners, clockwise from the top left; a tensor [.., 4, 2].
+/// Four corners, clockwise from the top left, as in a tensor [.., 4, 2].
 using quad = std::array<point, 4>;
 
 }  // namespace graphline

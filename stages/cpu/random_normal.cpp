@@ -8,7 +8,7 @@
 namespace graphline {
 namespace {
 
-/// Works as NumPy's `np.random.normal(size=shape).astype(dtype) * scale`, with the same memory
+/// Works like NumPy's `np.random.normal(size=shape).astype(dtype) * scale`, with the same memory
 /// traffic: draws the whole array in float64, then casts it.
 class random_normal final : public cpu_stage {
  public:
@@ -18,7 +18,7 @@ class random_normal final : public cpu_stage {
         draws_(static_cast<std::size_t>(config.outputs.at(0).shape.elements())) {}
 
   void run(const cpu_call& call) override {
-    // Seeded by the frame, so that its numbers do not depend on earlier frames.
+    // Seeded with the frame number, so that a frame's values do not depend on earlier frames.
     generator_.seed(mix_seed(seed_, static_cast<std::uint64_t>(call.frame)));
     generator_.fill(draws_);
     const tensor_view& out = call.outputs[0];
@@ -42,7 +42,7 @@ class random_normal final : public cpu_stage {
   std::vector<double> draws_;
 };
 
-/// FLOPs are unknown: they depend on rejected pairs and on the implementation of the logarithm.
+/// FLOPs are unknown, because they depend on rejected pairs and the logarithm's implementation.
 prepared_stage prepare_random_normal(const arguments& given, std::span<const tensor_type>,
                                      diagnostics&) {
   prepared_stage result;

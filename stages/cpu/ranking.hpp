@@ -7,7 +7,7 @@
 
 namespace graphline {
 
-/// A value and its index as one integer, which is fast to compare. Sorts as PyTorch does: NaN
+/// A value and its index in one integer, which is fast to compare. Sorts as PyTorch does: NaN
 /// first, then falling values (-0 equals +0), then rising indices. The index must be below 2^32.
 class ranked {
  public:
@@ -17,12 +17,12 @@ class ranked {
 
   std::uint32_t index() const noexcept { return ~static_cast<std::uint32_t>(key_); }
 
-  /// Whether this comes before `other`.
+  /// Returns true if this comes before `other`.
   bool operator<(const ranked& other) const noexcept { return key_ > other.key_; }
 
  private:
-  /// Bits of an IEEE 754 float rearranged to sort as unsigned integers: negative ones inverted,
-  /// positive ones above them.
+  /// Returns the bits of an IEEE 754 float, changed so that they sort as unsigned integers: bits of
+  /// negative numbers are inverted, and positive numbers get the top bit.
   static std::uint32_t ordered_bits(float value) noexcept {
     if (std::isnan(value)) return std::numeric_limits<std::uint32_t>::max();
     const auto bits = std::bit_cast<std::uint32_t>(value + 0.0F);  // -0 becomes +0

@@ -32,7 +32,7 @@ class resize final : public cpu_stage {
   linear_resize resize_;
 };
 
-/// FLOPs are unknown: the arithmetic is integer.
+/// FLOPs are unknown, because pixels are computed with integers.
 prepared_stage prepare_resize(const arguments& given, std::span<const tensor_type> inputs,
                               diagnostics& out) {
   const auto& size = given.integers("size");

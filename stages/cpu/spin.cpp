@@ -18,7 +18,7 @@ class spin final : public cpu_stage {
   }
 
   void run(const cpu_call& call) override {
-    // An empty stage does not even read the clock.
+    // An empty stage does not read the clock.
     if (!empty_) spend(call.frame);
   }
 
@@ -35,10 +35,10 @@ class spin final : public cpu_stage {
   std::uint64_t seed_;
   bool by_wall_;
   nanoseconds stall_;
-  std::int64_t stall_at_ = -1;  ///< negative: in no frame
+  std::int64_t stall_at_ = -1;  ///< negative: no frame stalls
 };
 
-/// Costs nothing: it does not access the tensors that it waits for.
+/// The cost is zero, because the stage does not access the tensors that it waits for.
 prepared_stage prepare_spin(const arguments& given, std::span<const tensor_type>,
                             diagnostics& out) {
   spin_durations durations = spin_durations::read(given, out);

@@ -15,7 +15,7 @@
 namespace graphline {
 namespace {
 
-/// The corners of the convex hull in order around it, by Andrew's monotone chain.
+/// Returns the corners of the convex hull in order around it, by Andrew's monotone chain.
 /// @pre the points are sorted by y, then x
 std::vector<point> convex_hull(const std::vector<point>& points) {
   if (points.size() < 3) return points;
@@ -34,12 +34,12 @@ std::vector<point> convex_hull(const std::vector<point>& points) {
   return hull;
 }
 
-/// A rotated rectangle: a corner, and the two sides that start there.
+/// A rotated rectangle: a corner, and the directions and lengths of the two sides that start there.
 struct rectangle {
   point corner;
-  point along;  ///< of length 1, as `across`
+  point along;  ///< unit vector, as is `across`
   point across;
-  float width = 0;  ///< in the direction of `along`
+  float width = 0;  ///< along `along`
   float height = 0;
 
   float narrow() const noexcept { return std::min(width, height); }
@@ -51,8 +51,8 @@ struct rectangle {
   }
 };
 
-/// The rectangle of least area around a hull. One of its sides lies on a side of the hull (Freeman
-/// and Shapira 1975).
+/// Returns the rectangle of least area around a hull; one of its sides lies on a side of the hull
+/// (Freeman and Shapira 1975).
 rectangle least_rectangle(const std::vector<point>& hull) {
   rectangle best;
   float least = std::numeric_limits<float>::infinity();
@@ -76,12 +76,12 @@ rectangle least_rectangle(const std::vector<point>& hull) {
   return best;
 }
 
-/// The outline at a distance around clockwise corners, as points in whole pixels, sorted by y, then
-/// x. The points are those of Clipper 6.4 (ClipperOffset::DoRound, arc tolerance 0.25), with which
-/// PaddleOCR grows regions. At distance 0 they are the corners.
+/// Returns the outline at a distance around clockwise corners, as points in whole pixels, sorted by
+/// y, then x. These are the points of Clipper 6.4 (ClipperOffset::DoRound, arc tolerance 0.25),
+/// with which PaddleOCR grows regions. At distance 0 they are the corners.
 std::vector<point> points_around(const quad& corners, double distance) {
   const double tolerance = 0.25 * std::min(1.0, distance);
-  const double steps =  // in a full turn
+  const double steps =  // per full turn
       std::min(std::numbers::pi / std::acos(1 - tolerance / distance), std::numbers::pi * distance);
   const double step = 2 * std::numbers::pi / steps;
   const auto outwards = [&](std::size_t side) {
@@ -107,7 +107,7 @@ std::vector<point> points_around(const quad& corners, double distance) {
   return around;
 }
 
-/// Orders corners clockwise from the top left, the upper of the two leftmost ones.
+/// Orders corners clockwise from the top left, which is the upper of the two leftmost corners.
 quad from_top_left(quad corners) {
   std::ranges::sort(corners, {}, &point::x);
   if (corners[0].y > corners[1].y) std::swap(corners[0], corners[1]);
@@ -136,9 +136,9 @@ void put_in_reading_order(std::vector<text_box>& boxes) {
   }
 }
 
-/// Finds the boxes of each map as in "Real-time Scene Text Detection with Differentiable
-/// Binarization" (Liao et al., 2020), with the details of PaddleOCR: the mask grows by a pixel to
-/// the right and down, and regions narrower than three pixels are dropped.
+/// Finds the boxes of each map as described in "Real-time Scene Text Detection with Differentiable
+/// Binarization" (Liao et al., 2020). As in PaddleOCR, the mask grows by a pixel to the right and
+/// down, and regions narrower than three pixels are dropped.
 class text_boxes final : public cpu_stage {
  public:
   explicit text_boxes(const stage_config& config)
@@ -182,7 +182,7 @@ class text_boxes final : public cpu_stage {
       const float score = mean_within(region, map);
       if (score < box_threshold_) continue;
       quad corners = region.corners();
-      for (point& p : corners) p = {std::trunc(p.x), std::trunc(p.y)};  // as Clipper takes them
+      for (point& p : corners) p = {std::trunc(p.x), std::trunc(p.y)};  // Clipper takes integers
       const auto width = static_cast<double>(region.width);
       const auto height = static_cast<double>(region.height);
       const double distance = unclip_ * width * height / (2 * (width + height));
@@ -202,7 +202,7 @@ class text_boxes final : public cpu_stage {
     if (wide_enough(1) && wide_enough(3)) found_.push_back({corners, score});
   }
 
-  /// Opens the pixels above the threshold and their neighbors to the right and below.
+  /// Sets `open_` for pixels above the threshold and for their neighbors to the right and below.
   void mark(const float* map) {
     open_.assign(open_.size(), false);
     for (std::size_t y = 0; y < rows_; ++y) {
@@ -217,8 +217,8 @@ class text_boxes final : public cpu_stage {
     }
   }
 
-  /// The first and last pixel in each row of the 8-connected region at `start`, from top to bottom.
-  /// Closes the pixels of the region, of which `start` is the first.
+  /// Returns the first and last pixel in each row of the 8-connected region at `start`, from top to
+  /// bottom, and clears `open_` for the region. `start` is the first pixel of the region.
   const std::vector<point>& outline_of(std::size_t start) {
     first_.assign(rows_, columns_);
     last_.assign(rows_, 0);
@@ -248,7 +248,7 @@ class text_boxes final : public cpu_stage {
     return outline_;
   }
 
-  /// The mean of the map over the pixels whose centers lie in a rectangle.
+  /// Returns the mean of the map over the pixels whose centers lie in a rectangle.
   float mean_within(const rectangle& r, const float* map) const {
     const quad corners = r.corners();
     const auto [left, right] = std::ranges::minmax(corners, {}, &point::x);

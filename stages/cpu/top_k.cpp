@@ -39,7 +39,7 @@ class top_k final : public cpu_stage {
   }
 
  private:
-  /// Moves the k largest of a row to the front, in order.
+  /// Moves the k largest values of a row to the front, in order.
   void rank(const float* row) {
     for (std::size_t c = 0; c < candidates_.size(); ++c) {
       candidates_[c] = ranked(row[c], static_cast<std::uint32_t>(c));
@@ -54,7 +54,7 @@ class top_k final : public cpu_stage {
   std::size_t rows_;
 };
 
-/// FLOPs are unknown: comparisons do not count.
+/// FLOPs are unknown, because comparisons do not count as FLOPs.
 prepared_stage prepare_top_k(const arguments& given, std::span<const tensor_type> inputs,
                              diagnostics& out) {
   const tensor_type& input = inputs[0];

@@ -11,14 +11,14 @@ class App;
 
 namespace graphline {
 
-/// Runs the chosen subcommand after the command line is parsed.
+/// Runs the chosen subcommand, after the command line was parsed.
 using action = std::function<exit_status()>;
 
-/// Adds a subcommand. Defined in main.cpp, since <CLI/CLI.hpp> takes seconds to compile; files that
-/// add options to a command need only <CLI/App.hpp>.
+/// Adds a subcommand. Defined in main.cpp, because <CLI/CLI.hpp> takes seconds to compile; files
+/// that add options to a command need only <CLI/App.hpp>.
 CLI::App* add_command(CLI::App& program, const std::string& name, const std::string& headline);
 
-/// Adds a subcommand to the program. If the command line chooses it, sets `chosen`.
+/// Adds a subcommand to the program. Sets `chosen` if the command line selects the subcommand.
 using command_adder = void(CLI::App& program, action& chosen);
 command_adder add_run_command;
 command_adder add_check_command;
@@ -35,7 +35,7 @@ command_adder add_schema_command;
 command_adder add_stages_command;
 command_adder add_manual_command;
 
-/// In the order in which --help lists them.
+/// All subcommands, in the order in which --help lists them.
 inline constexpr command_adder* all_commands[] = {
     add_run_command,      add_check_command,    add_inspect_command,   add_compare_command,
     add_overhead_command, add_capacity_command, add_calibrate_command, add_roofline_command,

@@ -15,19 +15,19 @@ class App;
 
 namespace graphline {
 
-/// The options --fail-if, whose conditions are checked during parsing, and --junit.
+/// The options --fail-if and --junit. The conditions of --fail-if are checked during parsing.
 class gate_options {
  public:
   void add_to(CLI::App& command, gated what, result_files& files);
 
   const std::vector<gate>& gates() const noexcept { return gates_; }
 
-  /// @throws input_error if `why_never` returns a reason why a condition can never be judged
+  /// @throws input_error if `why_never` returns a reason why a condition cannot be evaluated
   void refuse(const std::function<std::string(const gate&)>& why_never) const;
 
-  /// Judges each condition, prints a line for it (with `quiet`, only failed ones, to standard
-  /// error), and writes --junit; `suite` has no results yet. Returns `gate_failed` if `ended` is
-  /// `done` and a condition failed, else `ended`.
+  /// Evaluates each condition and prints a line for it; with `quiet`, prints only failed
+  /// conditions, to standard error. Writes --junit; `suite` has no results yet. Returns
+  /// `gate_failed` if `ended` is `done` and a condition failed, else `ended`.
   exit_status judge(const std::function<gate_result(const gate&)>& judged, report::gate_suite suite,
                     result_outputs& outputs, bool quiet, exit_status ended) const;
 

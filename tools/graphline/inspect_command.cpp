@@ -40,7 +40,7 @@ struct check_arguments {
   result_files files;
 };
 
-/// The cores that CPU stages can use; the device need not be present.
+/// Returns the number of cores that CPU stages can use; the device need not be present.
 int cores_of(const planned_pipeline& made) {
   device_properties on;
   if (made.machine.backend == "host") {

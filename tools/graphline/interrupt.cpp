@@ -30,7 +30,7 @@ stop_request raised_by_signal;
 std::atomic<bool> signalled{false};
 std::atomic<bool> measured{false};
 
-// Between the signal handler and the thread of `run_watch`.
+// Shared by the signal handler and the thread of `run_watch`.
 std::atomic<bool> run_is_watched{false};
 std::atomic<bool> second_came{false};
 std::atomic<bool> run_is_over{false};
@@ -41,7 +41,7 @@ void print_line(std::string_view text) {
   static_cast<void>(!::write(STDERR_FILENO, text.data(), text.size()));
 }
 
-/// Ends the program by the signal itself, so that the shell sees why it ended.
+/// Ends the program by the signal itself, so that the shell sees the reason.
 void end_by(int signal) {
   remove_unfinished_files();
   ::signal(signal, SIG_DFL);
@@ -85,13 +85,13 @@ void end_at_once(int) {
   ::_exit(static_cast<int>(exit_status::interrupted));
 }
 
-/// nohup ignores SIGHUP, for instance: the program then goes on.
+/// Returns true if a signal is ignored, as SIGHUP is under nohup; the program then goes on.
 bool is_ignored(int signal) {
   struct sigaction now {};
   return ::sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
 }
 
-/// Sleeps until `wake_watch` is posted, or for as long as a stage may take unnoticed.
+/// Sleeps until `wake_watch` is posted, but at most for `long_stage_seconds`.
 void sleep_until_woken() {
   timespec until{};
   ::clock_gettime(CLOCK_MONOTONIC, &until);

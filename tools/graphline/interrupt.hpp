@@ -8,30 +8,30 @@
 
 namespace graphline {
 
-// "Interrupt" is Ctrl-C (SIGINT), SIGTERM or a lost terminal (SIGHUP, unless it is ignored).
+// An interrupt is Ctrl-C (SIGINT), SIGTERM or a lost terminal (SIGHUP, unless it is ignored).
 
 /// Makes an interrupt end the program at once with status 130, for commands that measure nothing.
 void end_on_interrupt();
 
-/// Makes an interrupt raise a stop request and print the stages at work, so that the command
-/// reports and saves what it measured. A second one (other than SIGHUP) ends the program at once
-/// and leaves no unfinished file. Returns the request to poll.
+/// Makes an interrupt raise a stop request and print the stages at work. The command then reports
+/// and saves what it measured. A second interrupt (other than SIGHUP) ends the program at once and
+/// leaves no unfinished file. Returns the stop request to poll.
 const stop_request& stop_on_interrupt();
 
-/// Ends the program by SIGINT after printing that nothing was measured.
+/// Prints that nothing was measured and ends the program by SIGINT.
 [[noreturn]] void end_by_interrupt();
 
-/// Call when nothing more is measured; an interrupt then announces the report.
+/// Call when nothing more is measured. An interrupt then prints that the report follows.
 /// @throws interrupted_error if `with_nothing`, so that an empty result does not replace an earlier
-/// one. `what`: the command was interrupted before it, such as "a frame was done".
+/// one. `what` completes "interrupted before", for example "a frame was done".
 void end_measuring(std::string_view what, bool with_nothing);
 
-/// A thread that watches a run: it names each stage that has not returned for five seconds once, on
-/// standard error. A second interrupt calls `finish` in this thread, which ends the program; a
-/// third ends it at once. At most one instance at a time.
+/// A thread that watches a run. Prints, once, the name of each stage that has not returned for five
+/// seconds, to standard error. A second interrupt calls `finish` in this thread, which ends the
+/// program; a third interrupt ends it at once. At most one instance at a time.
 class run_watch {
  public:
-  /// With `quiet`, names no stages.
+  /// With `quiet`, prints no stages.
   run_watch(bool quiet, std::function<void()> finish);
   ~run_watch();
   run_watch(const run_watch&) = delete;

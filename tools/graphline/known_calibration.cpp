@@ -15,7 +15,7 @@
 namespace graphline {
 namespace {
 
-/// A message without the excerpt of the file below its first line.
+/// Returns a message without the excerpt of the file below its first line.
 std::string first_line(std::string_view message) {
   return std::string(message.substr(0, message.find('\n')));
 }

@@ -11,21 +11,21 @@
 namespace graphline {
 
 /// Reads the saved calibration of a device.
-/// @throws input_error with the remedy if there is none, or it cannot be read
+/// @throws input_error with the remedy if there is none or it cannot be read
 calibration_record saved_calibration(const device_properties& device);
 
-/// A calibration as results hold it, with the reasons why it may be stale.
+/// Returns a calibration as stored in results, with the reasons why it may be stale.
 calibration as_held(const calibration_record& saved, const device_properties& device,
                     const std::vector<std::pair<std::string, std::string>>& environment);
 
-/// The saved calibration of a device as results hold it; empty if there is none. Adds a warning
-/// with the remedy if it may be stale (it is used anyway) or cannot be read.
+/// Returns the saved calibration of a device as stored in results; empty if there is none. Adds a
+/// warning with the remedy if it may be stale (it is used anyway) or cannot be read.
 std::optional<calibration> calibration_for(
     const device_properties& device,
     const std::vector<std::pair<std::string, std::string>>& environment,
     std::vector<std::string>& warnings);
 
-/// The same for the device of an experiment; empty if there are no trials, or they differ in
+/// Returns the same for the device of an experiment; empty if there are no trials or they differ in
 /// compute threads.
 std::optional<calibration> calibration_for(const experiment_record& record,
                                            std::vector<std::string>& warnings);

@@ -55,10 +55,10 @@ Exit status: 0 done; 1 the run failed; 2 the command line or a file is wrong;
 --color is also accepted after a command. Tables fit the width of the terminal, or COLUMNS, from
 40 to 200 columns; elsewhere 80.)";
 
-/// The status that a shell reports for a program that SIGPIPE ended.
+/// Exit status that a shell reports for a program ended by SIGPIPE.
 constexpr int reader_gone = 128 + SIGPIPE;
 
-/// Prints an error and returns its exit status. Allocates nothing: memory may be exhausted.
+/// Prints an error and returns its exit status. Allocates nothing, because memory may be exhausted.
 int report(std::string_view message, exit_status status) noexcept {
   if (message.find("error: ") == message.npos) print(stderr, "error: ");
   print(stderr, message);
@@ -68,8 +68,8 @@ int report(std::string_view message, exit_status status) noexcept {
 
 constexpr std::string_view out_of_memory = "out of memory; make the tensors or --frames smaller";
 
-/// Terminate handler: prints a message for an exception that nothing can catch, such as one in a
-/// library's thread.
+/// Terminate handler: prints a message for an exception that nothing can catch, for example one in
+/// a library's thread.
 [[noreturn]] void end_here() noexcept {
   remove_unfinished_files();
   try {
@@ -84,13 +84,13 @@ constexpr std::string_view out_of_memory = "out of memory; make the tensors or -
   }
   report("a fault in Graphline ended it; please report it with the command line",
          exit_status::run_failed);
-  std::abort();  // a core file helps to find it
+  std::abort();  // writes a core file, which helps to find the fault
 }
 
 std::atomic<bool> has_ended{false};
 
-/// The exit handler: an exit before the end of `main` comes from a library, such as libgomp, which
-/// prints the reason when it cannot start a thread.
+/// Exit handler: reports an exit before the end of `main`, which comes from a library. For example,
+/// libgomp prints the reason and exits if it cannot start a thread.
 void report_exit_by_library() noexcept {
   if (has_ended) return;
   std::fflush(stdout);
@@ -101,8 +101,9 @@ void report_exit_by_library() noexcept {
              exit_status::run_failed));
 }
 
-/// Opens standard input, output and error if they are closed; otherwise a result file could get
-/// their number, and with it what is printed. Read-only: writing fails as if they were closed.
+/// Opens standard input, output and error if they are closed. Otherwise a result file could get one
+/// of their numbers, and printed text would go to that file. Opens them read-only, so that writing
+/// fails as if they were closed.
 void occupy_standard_descriptors() {
   for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor) {
     if (::fcntl(descriptor, F_GETFD) >= 0) continue;
@@ -110,14 +111,14 @@ void occupy_standard_descriptors() {
   }
 }
 
-/// Whether standard output is a pipe that its reader has closed, as `head` does.
+/// Returns true if standard output is a pipe whose reader has closed it, as `head` does.
 bool output_is_closed() {
   pollfd output{STDOUT_FILENO, POLLOUT, 0};
   return ::poll(&output, 1, 0) > 0 && (output.revents & POLLERR) != 0;
 }
 
-/// Returns `status`, or an error if standard output is incomplete: a script must not take half a
-/// table for a whole one.
+/// Returns `status`, or an error if standard output is incomplete, so that a script does not take
+/// half a table for a whole one.
 int status_after_output(int status) {
   const int code = std::fflush(stdout) == 0 ? 0 : errno;
   if (output_is_closed() && std::ferror(stdout) != 0) return reader_gone;
@@ -140,7 +141,7 @@ std::string help_hint(const std::string& command) {
   return fmt::format("Run '{} --help' for the list.", command);
 }
 
-/// The options ("--frames") and commands to suggest for an unknown word.
+/// Returns the options ("--frames") and commands to suggest for an unknown word.
 std::vector<std::string> known_words(const CLI::App& command) {
   std::vector<std::string> words;
   for (const auto* option : command.get_options()) {
@@ -185,7 +186,7 @@ int report_usage(const CLI::App& program, const CLI::ParseError& problem, int ar
   return static_cast<int>(exit_status::bad_input);
 }
 
-/// `graphline help run` is `graphline run --help`.
+/// Adds `help`: `graphline help run` is the same as `graphline run --help`.
 void add_help_command(CLI::App& program, action& chosen) {
   auto* command = add_command(program, "help", "Show what a command does and its options");
   auto of = std::make_shared<std::string>();
@@ -198,7 +199,7 @@ void add_help_command(CLI::App& program, action& chosen) {
                                       suggestion(*of, known), help_hint("graphline")));
       }
       const CLI::App* asked = of->empty() ? &program : program.get_subcommand(*of);
-      // asked->help() would print the help of the chosen command, which is 'help'.
+      // Not asked->help(), which would print the help of the chosen command, `help`.
       const std::string name = of->empty() ? "graphline" : "graphline " + *of;
       print(stdout, asked->get_formatter()->make_help(asked, name, CLI::AppFormatMode::Normal));
       return exit_status::done;
@@ -206,15 +207,15 @@ void add_help_command(CLI::App& program, action& chosen) {
   });
 }
 
-/// Whether the chosen command may open a device.
+/// Returns true if the chosen command may open a device.
 bool opens_device(const CLI::App& program) {
   return program.get_subcommands().front()->get_option_no_throw("--device") != nullptr;
 }
 
-/// Makes idle OpenMP threads of the `host` device sleep instead of spinning on the cores that CPU
-/// stages need. libgomp reads its policy when it is loaded, so the program executes itself again
-/// with OMP_WAIT_POLICY=PASSIVE, unless a policy is set. Call before anything is read (a pipeline
-/// may come from a pipe), opened or printed.
+/// Makes idle OpenMP threads of the `host` device sleep instead of spinning on cores that CPU
+/// stages need. libgomp reads its policy when it is loaded. The program therefore executes itself
+/// again with OMP_WAIT_POLICY=PASSIVE, unless a policy is set. Call before anything is read (a
+/// pipeline may come from a pipe), opened or printed.
 void make_openmp_passive(char** command_line) {
   if (std::getenv("OMP_WAIT_POLICY") != nullptr) return;
   ::setenv("OMP_WAIT_POLICY", "PASSIVE", 1);
@@ -222,7 +223,7 @@ void make_openmp_passive(char** command_line) {
   // Resolved, because a process started as /proc/self/exe would be named `exe`.
   const auto program = std::filesystem::read_symlink("/proc/self/exe", unknown);
   ::execv(program.c_str(), command_line);
-  // If that fails (no /proc), idle threads spin; results are the same.
+  // If this fails (without /proc), idle threads spin; results are the same.
 }
 
 int run_command(int argc, char** argv) {
@@ -231,10 +232,10 @@ int run_command(int argc, char** argv) {
   program.set_version_flag("-V,--version", "graphline " + std::string(version()));
   program.require_subcommand(1);
   action chosen;
-  add_color_option(program);  // before the commands, which inherit `fallthrough`
+  add_color_option(program);  // before the commands are added, because they inherit `fallthrough`
   for (auto* add : all_commands) add(program, chosen);
   add_help_command(program, chosen);
-  program.footer(closing_help);  // after the commands, which would inherit it
+  program.footer(closing_help);  // after the commands are added, because they would inherit it
 
   if (argc == 1) {
     print(stdout, program.help());
@@ -243,13 +244,13 @@ int run_command(int argc, char** argv) {
   try {
     program.parse(argc, argv);
   } catch (const CLI::Success& asked) {
-    return program.exit(asked);  // --help and --version
+    return program.exit(asked);  // the command line was --help or --version
   } catch (const CLI::ParseError& problem) {
     return report_usage(program, problem, argc, argv);
   }
   if (opens_device(program)) make_openmp_passive(argv);
   refuse_empty_values(program);
-  end_on_interrupt();  // commands that measure replace it
+  end_on_interrupt();  // replaced by commands that measure
   return static_cast<int>(chosen());
 }
 
@@ -279,7 +280,7 @@ CLI::App* add_command(CLI::App& program, const std::string& name, const std::str
 int main(int argc, char** argv) {
   graphline::occupy_standard_descriptors();  // before anything is opened
   std::set_terminate(graphline::end_here);
-  // A closed reader then is a failed write, not a signal that leaves files unwritten.
+  // A closed reader then makes a write fail, and the program can still write its files.
   std::signal(SIGPIPE, SIG_IGN);
   graphline::report_crashes();
   std::atexit(graphline::report_exit_by_library);

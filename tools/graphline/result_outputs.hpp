@@ -20,16 +20,16 @@ class Option;
 
 namespace graphline {
 
-/// An option for a result file, such as --json.
+/// An option for a result file, for example --json.
 struct requested_output {
   std::string_view option;
-  std::string path;  ///< empty: not requested
+  std::string path;  ///< empty if not requested
 };
 
-/// The options of a command for its result files.
+/// Options of a command for its result files.
 class result_files {
  public:
-  /// Adds an option that takes a file.
+  /// Adds an option that takes the path of a file.
   CLI::Option* add(CLI::App& command, std::string_view option, const std::string& help);
 
   void add_json(CLI::App& command,
@@ -38,34 +38,34 @@ class result_files {
   void add_markdown(CLI::App& command,
                     const std::string& help = "Write tables and findings for a pull request");
 
-  /// The path for an option; empty if not requested.
+  /// Returns the path for an option; empty if not requested.
   const std::string& path(std::string_view option) const;
 
   const std::list<requested_output>& all() const noexcept { return all_; }
 
  private:
-  std::list<requested_output> all_;  ///< a list: CLI11 keeps references to its elements
+  std::list<requested_output> all_;  ///< a list, because CLI11 keeps references to its elements
 };
 
-/// The results of a command. Output files are opened before the run, so that an unwritable path
-/// fails early. Each result is written even if another one fails; `finish` reports the first
-/// failure, and a closed standard output only if nothing else failed.
+/// Results of a command. Output files are opened before the run, so that an unwritable path fails
+/// early. If writing one result fails, the others are still written. `finish` reports the first
+/// failure; it reports a closed standard output only if nothing else failed.
 class result_outputs {
  public:
   /// Opens the requested files. `read`: the files that the command reads.
-  /// @throws input_error, before anything is written, if a result would replace one of `read` or
-  /// another result, goes where standard output or error goes, or cannot be written
+  /// @throws input_error, before anything is written, if a result would replace one of `read` or a
+  /// second result, goes to the same file as standard output or error, or cannot be written
   result_outputs(const result_files& requested, const std::vector<std::string>& read);
 
   bool empty() const noexcept { return results_.empty(); }
 
-  /// Where text for people goes: standard error if a result takes standard output.
+  /// Returns the stream for text that people read: stderr if a result goes to standard output.
   std::FILE* for_people() const;
 
-  /// Prints for people.
+  /// Prints text that people read.
   void show(const std::string& text);
 
-  /// Prints a document; with `quiet`, only its warnings and failures, to standard error.
+  /// Prints a document; with `quiet`, prints only its warnings and failures, to standard error.
   void show(const report::document& document, bool quiet = false);
 
   /// Runs a step; `finish` rethrows its exception.
@@ -88,11 +88,11 @@ class result_outputs {
   };
 
   std::vector<result> results_;
-  std::exception_ptr problem_;  ///< the first
-  bool closed_ = false;         ///< standard output
+  std::exception_ptr problem_;  ///< the first exception
+  bool closed_ = false;         ///< whether standard output is closed
 };
 
-/// The exit status of a run.
+/// Returns the exit status of a run.
 inline exit_status exit_status_of(bool failed, bool interrupted) {
   if (failed) return exit_status::run_failed;
   return interrupted ? exit_status::interrupted : exit_status::done;

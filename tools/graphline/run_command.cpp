@@ -55,11 +55,11 @@ void make_folder(const std::string& tensors) {
   }
 }
 
-/// Refuses a result that would replace a tensor file.
+/// Refuses a result file that would replace a tensor file.
 void keep_tensors_apart(const run_arguments& given) {
   namespace fs = std::filesystem;
   for (const auto& [option, path] : given.files.all()) {
-    std::error_code none;  // if the folder does not exist
+    std::error_code none;  // set if the folder does not exist
     const auto target = resolve_links(path);
     if (fs::path(target).extension() != ".npy") continue;
     if (!fs::equivalent(folder_of(target), given.tensors, none)) continue;
@@ -98,7 +98,7 @@ exit_status report_run(run_arguments& given, result_outputs& outputs, const run_
 }
 
 /// Ends the program after a second interrupt, with the frames that are complete, if any. Runs in
-/// the thread of `run_watch`, since a stage may never return.
+/// the thread of `run_watch`, because the stage that runs may never return.
 [[noreturn]] void end_without_stage(run_arguments& given, result_outputs& outputs, session& s) {
   auto record = s.abandon_run();
   if (!record) end_by_interrupt();

@@ -25,9 +25,9 @@ namespace {
 
 constexpr std::size_t mebibyte = std::size_t{1} << 20;
 
-/// Device memory over the size of the tensor that is read. At a time there are three such tensors
-/// (read, copied, written) and, on `host` in the same memory, three of half the size for pinned and
-/// two for pageable transfers: 5.5, which may take a quarter of the memory.
+/// Ratio of device memory to the size of the tensor that is read. Three such tensors exist at a
+/// time and, on `host` in the same memory, five transfer buffers of half the size: 5.5 times the
+/// size, which may take a quarter of the memory.
 constexpr std::size_t tensors_in_memory = 22;
 
 /// The measured layer of a network.
@@ -44,7 +44,7 @@ pipeline_spec spec_of(const std::string& name, std::string text) {
   return spec;
 }
 
-/// `layers`: one per line.
+/// Makes a pipeline of one network; `layers` is YAML with one layer per line.
 ceiling_pipeline network_pipeline(const char* name, ceiling what, precision p, std::string how,
                                   const std::string& input, const std::string& layers) {
   constexpr auto text = R"(pipeline: {0}
@@ -67,10 +67,9 @@ run: {{strategy: serial, timing: layers, warmup: 1}}
           {{what, name, measured_layer, std::move(how)}}};
 }
 
-/// `copy`, then `read` of the copy, then `write` of another tensor of the same size.
+/// Stages: `copy`, `read` of the copy, then `write` of a third tensor of the same size.
 ceiling_pipeline memory_pipeline(const calibration_sizes& sizes) {
-  // The last stage reads what was written: otherwise it would be an output, and checked after each
-  // run.
+  // The last stage reads the written tensor, so it is not an output and not checked after each run.
   constexpr auto text = R"(pipeline: memory
 inputs: {{input: {{shape: {}, fill: uniform}}}}
 stages:
@@ -90,9 +89,9 @@ run: {{strategy: serial, timing: event, warmup: 1}}
            {ceiling::copy, "copy", {}, amount + " read and written"}}};
 }
 
-/// To the device and back, with pinned host memory.
+/// Copies a tensor to the device and back, with pinned host memory.
 ceiling_pipeline transfer_pipeline(const calibration_sizes& sizes) {
-  // The last stage reads the result: otherwise it would be an output, and checked after each run.
+  // The last stage reads the result, so that it is not an output and not checked after each run.
   constexpr auto text = R"(pipeline: transfers
 inputs: {{input: {{shape: {}, fill: uniform, on: cpu}}}}
 stages:
@@ -114,7 +113,7 @@ run: {{strategy: serial, timing: event, warmup: 1}}
 }  // namespace
 
 ceiling_pipeline convolution_pipeline(const calibration_sizes& sizes, precision p) {
-  constexpr int few = 8;  // channels; every library supports multiples of it
+  constexpr int few = 8;  // channels; every library supports multiples of 8
   constexpr auto layers =
       R"(      - conv2d: {{out_channels: {0}, kernel: 1, bias: false}}
       - conv2d: {{name: {1}, out_channels: {0}, kernel: 5, padding: 2, bias: false}}
@@ -173,17 +172,17 @@ class ceiling_measurement {
   ceiling_measurement(const ceiling_measurement&) = delete;
   ceiling_measurement& operator=(const ceiling_measurement&) = delete;
 
-  /// For progress.
+  /// Name shown in progress messages.
   const std::string& name() const noexcept { return name_; }
 
   /// Adds samples of each ceiling, after a warm-up; fewer if `stop`, which may be null, is raised.
   /// @throws run_error if the device fails
   virtual void add_samples(const stop_request* stop) = 0;
 
-  /// All samples so far.
+  /// Returns the ceilings with all samples so far.
   const std::vector<ceiling_record>& ceilings() const noexcept { return ceilings_; }
 
-  /// The libraries used, with their versions, like those in run records.
+  /// Returns the libraries used, with their versions, as in run records.
   const std::vector<std::pair<std::string, std::string>>& environment() const noexcept {
     return environment_;
   }
@@ -198,8 +197,8 @@ class ceiling_measurement {
   std::string name_;
 };
 
-/// Host cost of launching and waiting, by the host clock. Times many calls together, since one can
-/// take less than a microsecond.
+/// Host cost of launching and waiting, by the host clock. Times many calls together, because a
+/// single call can take less than a microsecond.
 class driver_costs final : public ceiling_measurement {
  public:
   driver_costs(const calibration_sizes& sizes, device& d)
@@ -237,7 +236,7 @@ class driver_costs final : public ceiling_measurement {
   }
 
  private:
-  /// The time of `calls` calls, with the device idle before and after.
+  /// Returns the time of `calls` calls; the device is idle before and after.
   nanoseconds time_of(std::int64_t calls, const std::function<void()>& call) {
     const nanoseconds begin = now();
     for (std::int64_t i = 0; i < calls; ++i) call();
@@ -263,8 +262,8 @@ class driver_costs final : public ceiling_measurement {
   std::unique_ptr<graph_exec> small_;
 };
 
-/// Bandwidths between a device and pageable memory, which graphs do not support: by the host clock,
-/// from the call until the host has seen the copy complete.
+/// Bandwidths between a device and pageable memory. Measured by the host clock, from the call until
+/// the host has seen the copy complete, because graphs do not support such copies.
 class pageable_transfers final : public ceiling_measurement {
  public:
   pageable_transfers(const calibration_sizes& sizes, device& d)
@@ -331,7 +330,7 @@ const stage_record& stage_named(const run_record& record, const std::string& nam
   return *found;
 }
 
-/// A part by name; layers that were fused into it follow its name with a plus.
+/// Finds a part by the name of its first layer; names of fused layers follow after a plus.
 const part_record& part_named(const stage_record& stage, const std::string& name) {
   for (const part_record& part : stage.parts) {
     if (part.name == name || part.name.starts_with(name + "+")) return part;
@@ -340,7 +339,7 @@ const part_record& part_named(const stage_record& stage, const std::string& name
                               stage.kind, name));
 }
 
-/// The work of one frame, in bytes or FLOPs by the ceiling's unit.
+/// Returns the work of one frame, in bytes or FLOPs as the ceiling's unit is; empty if unknown.
 std::optional<double> amount_of(ceiling what, const cost_record& cost) {
   if (unit_of(what) == unit::flops_per_second) return cost.flops;
   if (!cost.bytes_read || !cost.bytes_written) return std::nullopt;
@@ -373,7 +372,7 @@ class pipeline_measurement final : public ceiling_measurement {
   }
 
  private:
-  /// Runs frames after a warm-up, and sets the number of frames of the next run.
+  /// Runs frames after a warm-up and sets the number of frames of the next run.
   run_record run(std::int64_t frames, const stop_request* stop) {
     run_options options;
     options.frames = frames;
@@ -413,10 +412,10 @@ class pipeline_measurement final : public ceiling_measurement {
   ceiling_pipeline pipeline_;
   calibration_sizes sizes_;
   session session_;
-  std::int64_t frames_ = 1;  ///< of the next measured run
+  std::int64_t frames_ = 1;  ///< number of frames of the next measured run
 };
 
-/// "compute capability" as a number; empty for devices without one.
+/// Returns the "compute capability" as a number; empty for devices that report none.
 std::optional<double> capability_of(const device_properties& device) {
   for (const auto& [name, text] : device.details) {
     double value = 0;
@@ -480,7 +479,7 @@ class calibration_run {
                        }});
   }
 
-  /// The precisions that the device supports; `host` always computes in float32.
+  /// Returns the precisions that the device supports; `host` always computes in float32.
   std::vector<precision> precisions() {
     const device_properties& on = device_.properties();
     if (on.backend == "host") return {precision::float32};
@@ -507,7 +506,7 @@ class calibration_run {
     }
   }
 
-  /// Adds a warning if it cannot be prepared.
+  /// Prepares a measurement; adds a warning if that fails.
   void prepare(const wanted& w) {
     try {
       ready_.push_back(w.make());
@@ -548,7 +547,7 @@ class calibration_run {
     warn_of_spread();
   }
 
-  /// Unless the sizes are the caller's.
+  /// Warns if a tensor may fit into caches, unless the caller chose the sizes.
   void warn_of_caches() {
     if (options_.sizes) return;
     for (const ceiling_record& c : record_.ceilings) {

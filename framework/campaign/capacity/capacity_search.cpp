@@ -13,13 +13,13 @@
 namespace graphline {
 namespace {
 
-constexpr double lowest_part = 1e-3;  // of the closed loop's throughput
+constexpr double lowest_part = 1e-3;  // as a share of the closed loop's throughput
 constexpr double most_rate = 1e6;     // frame/s
-constexpr double near = 1.25;         // ratio of a rate that does not hold to one that does
+constexpr double near = 1.25;  // highest ratio of a rate that missed the bound to one that met it
 constexpr std::int64_t closed_frames = 240;
 constexpr int most_raises = 10;
 constexpr std::size_t most_pooled = 40;
-constexpr std::size_t most_repeated = 14;  // disturbed ones among these
+constexpr std::size_t most_repeated = 14;  // disturbed runs among the pooled runs
 
 class capacity_search {
  public:
@@ -44,7 +44,7 @@ class capacity_search {
  private:
   const capacity_settings& how() const noexcept { return record_.how; }
 
-  /// Throughput when a frame is always waiting, in frame/s.
+  /// Measures the throughput when a frame is always waiting, in frame/s.
   std::optional<double> closed_loop() {
     const auto frames = how().frames > 0 ? std::min(how().frames, closed_frames) : closed_frames;
     record_.closed_loop = make_run({}, frames, false).record;
@@ -56,7 +56,7 @@ class capacity_search {
     return throughput;
   }
 
-  /// Finds a rate that holds. False if there is none, or the search ended.
+  /// Finds a rate that meets the bound. Returns false if there is none or the search ended.
   bool find_any() {
     for (double rate = ceiling_ / 2; rate > lowest_part * ceiling_; rate /= 4) {
       if (summarize(record_).alone.verdict == bound_verdict::fails) return false;
@@ -67,9 +67,9 @@ class capacity_search {
     return false;
   }
 
-  /// Narrows the range between a rate that holds and one that does not. Until it is tried, the
-  /// closed loop's throughput counts as one that does not. It may have been measured too low: if it
-  /// holds, higher rates follow until one does not.
+  /// Narrows the range between a rate that met the bound and a rate that did not. The closed loop's
+  /// throughput is assumed to miss the bound until it is tried. It may have been measured too low:
+  /// if it meets the bound, tries higher rates until one misses it.
   bool narrow() {
     for (int raises = 0; raises < most_raises;) {
       const double high = high_.value_or(ceiling_);
@@ -87,9 +87,9 @@ class capacity_search {
     return false;
   }
 
-  /// Whether the percentile holds in a run at a rate; empty if the search has to end.
+  /// Returns true if the percentile meets the bound in a run at `rate`; empty if the search ends.
   std::optional<bool> holds(double rate) {
-    constexpr int most_tries = 4;  // if the process stood still
+    constexpr int most_tries = 4;  // repeats if the process stood still
     for (int tries = 0; tries < most_tries; ++tries) {
       if (!run_at(rate, how().frames, false)) return std::nullopt;
       if (!stood_still(record_.runs.back().record)) break;
@@ -99,7 +99,7 @@ class capacity_search {
     return held;
   }
 
-  /// Pools runs near the capacity until its interval is narrow enough.
+  /// Adds pooled runs near the capacity until its interval is narrow enough.
   void pool() {
     const std::int64_t frames = how().frames * (how().arrival == arrival::poisson ? 2 : 4);
     const std::vector<double> about = {*low_, *high_};
@@ -122,7 +122,7 @@ class capacity_search {
     }
   }
 
-  /// False if the search ends.
+  /// Makes and keeps a run. Returns false if the search has to end.
   bool run_at(double rate, std::int64_t frames, bool pooled) {
     auto run = make_run(rate, frames, pooled);
     run.rate = rate;
@@ -143,9 +143,8 @@ class capacity_search {
     probe_request request;
     request.rate = rate;
     request.frames = frames;
-    request.seed = mix_seed(how().seed, made_++);  // arrivals of its own
-    // A run with random arrivals is cut off when these were unlucky; excluding it from the pool
-    // would bias the estimate upward.
+    request.seed = mix_seed(how().seed, made_++);  // arrivals differ between runs
+    // Cutting off pooled runs whose random arrivals are unlucky would bias the estimate upward.
     request.may_cut_off = !pooled || how().arrival == arrival::constant;
     if (options_.on_progress) {
       request.on_progress = [this, rate](const progress& at) {
@@ -155,7 +154,7 @@ class capacity_search {
     return probe_(request);
   }
 
-  /// Whether a run was the last one.
+  /// Returns true if the search has to end after a run.
   bool ended(const run_record& run) {
     record_.interrupted |= run.interrupted;
     return run.interrupted || run.failure || run.frames.empty();
@@ -166,9 +165,9 @@ class capacity_search {
   capacity_record record_;
   std::uint64_t made_ = 0;
   std::size_t probes_ = 0;
-  std::vector<capacity_run_summary> summaries_;  // of the record's runs
+  std::vector<capacity_run_summary> summaries_;  // by run of the record
   double closed_rate_ = 0;                       // frame/s
-  double ceiling_ = 0;                           // no higher rate was tried yet
+  double ceiling_ = 0;                           // frame/s; no higher rate was tried yet
   std::optional<double> low_;
   std::optional<double> high_;
 };
@@ -183,7 +182,7 @@ std::int64_t least_capacity_frames(double percentile) {
 
 std::int64_t usual_capacity_frames(const capacity_settings& how, double closed_loop) {
   constexpr double longest_run = 30;  // seconds, for the queue
-  constexpr double least_run = 1;     // seconds: one hitch of the machine dominates shorter runs
+  constexpr double least_run = 1;     // seconds; a hitch of the machine dominates shorter runs
   constexpr double most_for_that = 20'000;  // frames
   const std::int64_t beyond = std::llround(12 / (1 - how.percentile));
   const auto queue = std::min(frames_for_queue(how, closed_loop),
@@ -201,7 +200,7 @@ namespace {
 
 constexpr double all_at_once = 1e6;  // frame/s: more than any pipeline completes
 
-/// Completed frames per second, also of runs with too few frames for a throughput.
+/// Returns completed frames per second, also for runs with too few frames for a throughput.
 double rough_rate(const run_record& record) {
   const auto time = static_cast<double>(running_time(record));
   return time > 0 ? 1e9 * static_cast<double>(record.frames.size()) / time : all_at_once;
@@ -249,8 +248,8 @@ class session_probe {
   capacity_run closed_loop(const probe_request& request) {
     capacity_run run;
     double rate = all_at_once;
-    // If frames that are due at once overflow a queue that drops them, a second run uses a rate
-    // just high enough to keep the queue from emptying.
+    // If all frames are due at once, a queue that drops frames may overflow. A second run then uses
+    // a rate just high enough to keep the queue from emptying.
     for (int attempt = 0; attempt < 2; ++attempt) {
       auto options = options_for(request, rate);
       options.stop = stop_;
@@ -288,7 +287,7 @@ std::int64_t overdue_frames(const capacity_settings& how, double rate, std::int6
                             nanoseconds elapsed, std::int64_t done) {
   const double due = rate * 1e-9 * static_cast<double>(elapsed - how.bound);
   if (due <= 0) return 0;
-  // Three standard deviations of the number of arrivals.
+  // Subtracts three standard deviations of the number of arrivals.
   const double fewer = how.arrival == arrival::poisson ? 3 * std::sqrt(due) : 0;
   const double arrived = std::min(due - fewer, static_cast<double>(frames));
   return std::max<std::int64_t>(0, static_cast<std::int64_t>(arrived) - done);

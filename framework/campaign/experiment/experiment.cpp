@@ -25,7 +25,7 @@ std::size_t as_size(std::int64_t count) {
   return static_cast<std::size_t>(std::max<std::int64_t>(0, count));
 }
 
-/// The order of the configurations in a block.
+/// Returns the order of the configurations in a block.
 std::vector<std::size_t> order_of(std::size_t block, std::size_t configurations,
                                   std::uint64_t seed) {
   std::vector<std::size_t> order(configurations);
@@ -43,7 +43,7 @@ bool interrupted(const trial_record& trial) {
   return std::ranges::any_of(trial.members, &run_record::interrupted);
 }
 
-/// The time to the end of its last frame, without preparation.
+/// Returns the time to the end of the trial's last frame, without preparation.
 nanoseconds length_of(const trial_record& trial) {
   nanoseconds length = 0;
   for (const auto& m : trial.members) {
@@ -92,7 +92,7 @@ class experiment_run {
   std::size_t configurations() const noexcept { return planned_.configurations.size(); }
   nanoseconds elapsed() const noexcept { return now() - began_; }
 
-  /// A failed trial counts as not done and runs again.
+  /// Adds trials from before a pause, without failed trials, which run again.
   void add_done(const std::vector<trial_record>& done) {
     nanoseconds until = 0;
     for (const auto& trial : done) {
@@ -109,8 +109,8 @@ class experiment_run {
     record_.trials.push_back(std::move(trial));
   }
 
-  /// Whether to begin or complete a block. If not, sets `stopped` to the reason, unless all
-  /// requested trials are done.
+  /// Returns true if a block is to begin or to be completed. If not, sets `stopped` to the reason,
+  /// unless all requested trials are done.
   bool goes_on(std::size_t block) {
     const auto begun = done_.lower_bound({block, 0});
     if (begun != done_.end() && begun->first == block) return true;
@@ -133,7 +133,7 @@ class experiment_run {
     return true;
   }
 
-  /// Whether another block is needed to replace an affected one, after the requested blocks.
+  /// Returns true if a block after the requested ones is needed to replace a disturbed block.
   bool is_to_repeat(std::size_t block) {
     const auto asked = as_size(planned_.how.trials);
     if (!planned_.how.repeat_affected) return false;
@@ -148,7 +148,7 @@ class experiment_run {
     return false;
   }
 
-  /// False if the experiment ends with this trial.
+  /// Runs a trial. Returns false if the experiment ends with this trial.
   bool run_trial(std::size_t block, std::size_t configuration) {
     if (options_.stop != nullptr && options_.stop->raised()) return interrupt();
     report_progress(planned_.configurations[configuration].what.name);
@@ -180,7 +180,7 @@ class experiment_run {
     return false;
   }
 
-  /// The message of a failed trial.
+  /// Returns the error message of a failed trial.
   std::string failure_of(const trial_record& trial) const {
     const auto& what = planned_.configurations[trial.configuration].what;
     for (std::size_t i = 0; i < trial.members.size(); ++i) {
@@ -192,8 +192,8 @@ class experiment_run {
     return "";
   }
 
-  /// The remaining time by the mean time of the trials so far, at most until the time limit. Empty
-  /// before the first trial.
+  /// Estimates the remaining time from the mean time of the trials so far, at most until the time
+  /// limit. Empty before the first trial.
   std::optional<nanoseconds> time_left() const {
     if (done_.empty()) return std::nullopt;
     const auto trials = blocks_ * configurations();
@@ -216,9 +216,9 @@ class experiment_run {
   const experiment_options& options_;
   experiment_record record_;
   std::set<std::pair<std::size_t, std::size_t>> done_;  ///< block and configuration
-  std::size_t blocks_;                                  ///< maximum number
-  nanoseconds took_ = 0;                                ///< all trials together
-  nanoseconds began_ = 0;  ///< on the host clock, shifted by the length of every pause
+  std::size_t blocks_;                                  ///< maximum number of blocks
+  nanoseconds took_ = 0;                                ///< sum over all trials
+  nanoseconds began_ = 0;  ///< host clock time, shifted by the length of every pause
 };
 
 }  // namespace
@@ -232,8 +232,8 @@ namespace {
 
 constexpr std::int64_t frames_tried = 2;
 
-/// Time from the first begin to the last end, per frame. 0 without frames: with several members,
-/// the foreground may end before another one begins its first frame.
+/// Returns the time per frame, from the first begin to the last end. 0 without frames: with several
+/// members, the foreground may end before another member begins its first frame.
 double time_of_frame(const run_record& record) {
   if (record.frames.empty()) return 0;
   nanoseconds end = 0;
@@ -242,13 +242,13 @@ double time_of_frame(const run_record& record) {
          static_cast<double>(record.frames.size());
 }
 
-/// The time of a member's warm-up, which is a closed loop, and measured frames.
+/// Returns the time of a member's warm-up, which is a closed loop, and its measured frames.
 double time_of_run(const settings& run, double frame) {
   const double measured = run.rate ? std::max(frame, 1e9 / *run.rate) : frame;
   return static_cast<double>(run.warmup) * frame + static_cast<double>(run.frames) * measured;
 }
 
-/// With several members, those on a schedule, or else the first, determine the length of a trial.
+/// Estimates the length of a trial: the longest among the first member and those on a schedule.
 nanoseconds time_of_trial(const planned_configuration& configuration,
                           const std::vector<run_record>& tried) {
   double longest = 0;
@@ -296,7 +296,7 @@ std::int64_t frames_for_a_quarter_second(const run_record& warmup) {
   return std::clamp<std::int64_t>(250'000'000 / frame, 3, 45);
 }
 
-/// Runs one session under a timing method for each configuration.
+/// Runs one session, with a different timing method for each configuration.
 class timing_runner : public trial_runner {
  public:
   timing_runner(session& s, std::vector<timing_method> methods, std::int64_t frames)
@@ -317,13 +317,13 @@ class timing_runner : public trial_runner {
     trial.arrival_seed = mix_seed(session_.planned().run.seed, request.number);
     trial.stop = stop;
     auto record = session_.run(trial);
-    record.source.reset();  // the experiment record has them
+    record.source.reset();  // the experiment record contains source and files
     record.files.clear();
     return {std::move(record)};
   }
 
  private:
-  /// Runs once; each trial then has a single warm-up frame.
+  /// Runs once before the first trial; each trial then needs only one warm-up frame.
   run_record warm_up(const stop_request* stop) {
     run_options warmup;
     warmup.timing = timing_method::none;

@@ -23,9 +23,9 @@ class session_pool {
   session_pool(const experiment_plan& planned, device_source devices, std::uint64_t budget)
       : planned_(planned), devices_(std::move(devices)), budget_(budget) {}
 
-  /// Returns the sessions of a configuration, one per member, valid until the next call. Releases
-  /// those of other configurations if a new one does not fit beside them or cannot be prepared.
-  /// Passes on exceptions of `session`.
+  /// Returns the sessions of a configuration, one per member, valid until the next call. If a new
+  /// session does not fit beside those of other configurations or cannot be prepared, releases
+  /// those. Exceptions of `session` propagate.
   std::vector<session*> take(std::size_t configuration, const stop_request* stop) {
     std::vector<session*> sessions;
     for (std::size_t m = 0; m < planned_.configurations.at(configuration).members.size(); ++m) {
@@ -46,13 +46,13 @@ class session_pool {
     try {
       return sessions_.emplace(k, session(p, on, stop)).first->second;
     } catch (const error& e) {
-      // Other limits of a device (streams, internal buffers of libraries) show only now.
+      // The device's other limits (streams, internal buffers of libraries) become known only here.
       if (e.status() != exit_status::run_failed || !release_others(k.first)) throw;
       return sessions_.emplace(k, session(p, on, stop)).first->second;
     }
   }
 
-  /// False if there are none.
+  /// Releases the sessions of all other configurations; returns false if there are none.
   bool release_others(std::size_t configuration) {
     return std::erase_if(sessions_,
                          [&](const auto& entry) { return entry.first.first != configuration; }) > 0;
@@ -74,7 +74,7 @@ class local_trial_runner final : public trial_runner {
     const std::string& name = planned_.configurations.at(configuration).what.name;
     try {
       auto records = run_members(configuration, request, stop);
-      for (auto& record : records) record.source.reset();  // the experiment record has it
+      for (auto& record : records) record.source.reset();  // the experiment record contains it
       return records;
     } catch (const interrupted_error&) {
       throw;
@@ -109,7 +109,7 @@ class local_trial_runner final : public trial_runner {
     return records;
   }
 
-  /// Members on a schedule, or else the first, are in the foreground.
+  /// Prepares the runs. Members on a schedule, or else the first member, are the foreground.
   std::vector<concurrent_run> ready(std::size_t configuration, std::uint64_t number,
                                     const stop_request* stop) {
     const auto& names = planned_.configurations[configuration].what.members;
@@ -117,7 +117,7 @@ class local_trial_runner final : public trial_runner {
     for (session* const s : pool_.take(configuration, stop)) {
       const auto& name = names[runs.size()];
       const settings& run = s->planned().run;
-      // Seeded by name too: several members of one pipeline have different arrivals.
+      // The name is in the seed because members with the same pipeline must differ in arrivals.
       runs.push_back({.name = name,
                       .session = s,
                       .foreground = run.arrival != arrival::closed,

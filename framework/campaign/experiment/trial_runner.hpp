@@ -14,12 +14,12 @@
 
 namespace graphline {
 
-/// A trial of a configuration, with overrides of its length.
+/// A trial, with overrides of the configuration's length.
 struct trial_request {
   std::optional<std::int64_t> frames = {};
   std::optional<std::int64_t> warmup = {};
-  /// Selects the random arrivals: they differ between numbers, so that the variation over trials
-  /// includes theirs, and are the same for a member in all configurations with the same seed.
+  /// Selects the random arrivals. They differ between numbers, so that the variation over trials
+  /// includes theirs. For a number and seed, they are the same for a member in all configurations.
   std::uint64_t number = 0;
 };
 
@@ -28,7 +28,7 @@ class trial_runner {
  public:
   virtual ~trial_runner() = default;
 
-  /// Runs a trial and returns a record per member. Records hold failures of runs.
+  /// Runs a trial and returns one record per member; a failure of a run is in its record.
   /// @throws run_error that names the configuration, if it cannot be prepared
   /// @throws interrupted_error if `stop` is raised during preparation
   virtual std::vector<run_record> run(std::size_t configuration, const trial_request& request,
@@ -39,13 +39,13 @@ class trial_runner {
 /// device outlives the runner.
 using device_source = std::function<device&(const plan&)>;
 
-/// Runs trials in this process. Pipelines stay prepared between trials while all of them fit into
-/// `memory_budget` bytes of device memory; otherwise those of other configurations are released and
-/// prepared again when needed.
+/// Makes a runner of trials in this process. Pipelines stay prepared between trials while all of
+/// them fit into `memory_budget` bytes of device memory. Otherwise pipelines of other
+/// configurations are released and prepared again when needed.
 ///
-/// Members of a configuration run concurrently. Those with an arrival other than `closed`, or else
-/// the first, are the foreground: the trial ends with them, and other members run until then,
-/// regardless of their `frames`.
+/// Members of a configuration run concurrently. Members with an arrival other than `closed`, or
+/// else the first member, are the foreground. The trial ends with the foreground, and other members
+/// run until then, regardless of their `frames`.
 /// @pre `planned` outlives the runner
 std::unique_ptr<trial_runner> make_trial_runner(const experiment_plan& planned,
                                                 device_source devices, std::uint64_t memory_budget);

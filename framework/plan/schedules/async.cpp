@@ -2,7 +2,8 @@
 
 namespace graphline::planning {
 
-/// Planned order; the host waits only before a CPU stage, for the device stages it reads from.
+/// `async`: stages run in planned order. The host waits only before a CPU stage, for the device
+/// stages it reads from.
 const schedule_generator async_schedule = {
     .properties = {.in_order = true},
     .steps =

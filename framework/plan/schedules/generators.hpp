@@ -13,12 +13,12 @@ struct schedule_generator {
   std::vector<schedule_step> (*steps)(const plan& p);
 };
 
-// Each in a file of its own.
+// Each is defined in the file of its name.
 extern const schedule_generator serial_schedule;
 extern const schedule_generator async_schedule;
 extern const schedule_generator overlap_schedule;
 
-/// What `graphs: frame` makes of a strategy's schedule.
+/// Changes a strategy's schedule as `graphs: frame` requires.
 schedule_generator as_one_launch(schedule_generator of);
 
 }  // namespace graphline::planning

@@ -2,7 +2,7 @@
 
 namespace graphline::planning {
 
-/// Each stage as soon as its inputs are ready.
+/// `overlap`: each stage runs as soon as its inputs are ready.
 const schedule_generator overlap_schedule = {
     .properties = {},
     .steps = [](const plan& /*p*/) { return std::vector<schedule_step>(); },

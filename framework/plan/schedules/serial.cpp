@@ -2,7 +2,7 @@
 
 namespace graphline::planning {
 
-/// Planned order; each device stage is complete before the next step.
+/// `serial`: stages run in planned order, and each device stage is complete before the next step.
 const schedule_generator serial_schedule = {
     .properties = {.in_order = true, .waits_each = true},
     .steps =

@@ -18,7 +18,7 @@ class batch_state {
  public:
   explicit batch_state(Host& host) noexcept : host_(host) {}
 
-  /// Resets the state with one pending item, which the caller finishes after its last frame.
+  /// Resets the state, with one pending item that the caller finishes after its last frame.
   /// @pre No other thread uses the state.
   void begin(const batch& b) {
     stop_ = b.stop;
@@ -30,8 +30,8 @@ class batch_state {
     pending_ = 1;
   }
 
-  /// Writes before `add_pending` are visible after `acquire`. oneTBB already orders the two; this
-  /// makes the order visible to the thread sanitizer.
+  /// Writes before `add_pending` are visible after `acquire`. oneTBB already ensures this order;
+  /// these operations make it visible to the thread sanitizer.
   void add_pending() noexcept { pending_.fetch_add(1, std::memory_order_release); }
   void acquire() const noexcept { static_cast<void>(pending_.load(std::memory_order_acquire)); }
   void finish_pending() noexcept {
@@ -39,8 +39,8 @@ class batch_state {
     change([this] { ended_ = true; });
   }
 
-  /// Records the exception being handled; call within a catch block. No frame begins after this;
-  /// frames in flight proceed as far as they can. The first failure is reported.
+  /// Records the exception being handled, unless a failure was recorded before; call within a catch
+  /// block. After this no frame begins, and frames in flight proceed as far as they can.
   void fail(const plan& p, std::optional<std::size_t> stage, std::int64_t frame) noexcept {
     stopping_ = true;
     // Also wakes a thread that waits for the frame's slot, which will not become free.
@@ -55,7 +55,7 @@ class batch_state {
   }
   bool stopping() const noexcept { return stopping_.load(std::memory_order_relaxed); }
 
-  /// False after a failure or a stop request, which ends the batch.
+  /// Returns false after a failure or a stop request, which ends the batch.
   bool may_begin_frame() noexcept {
     if (stopping()) return false;
     if (stop_ == nullptr || !stop_->raised()) return true;
@@ -69,7 +69,7 @@ class batch_state {
     host_.change(f);
   }
 
-  /// Waits until `reached()`, a failure or a timeout.
+  /// Waits until `reached()` returns true, the batch fails or the time is up.
   template <class Condition>
   void wait_for_change(nanoseconds at_most, Condition&& reached) {
     host_.wait_for(at_most, [&] { return reached() || stopping_; });
@@ -86,7 +86,7 @@ class batch_state {
  private:
   Host& host_;
   const stop_request* stop_ = nullptr;
-  const recording* into_ = nullptr;  ///< counts the frames that are complete
+  const recording* into_ = nullptr;  ///< counts complete frames
   std::atomic<bool> stopping_{false};
   std::atomic<bool> interrupted_{false};
   std::atomic<std::int64_t> pending_{0};

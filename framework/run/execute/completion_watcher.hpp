@@ -13,12 +13,12 @@
 
 namespace graphline {
 
-/// Waits for device stages on threads of its own and reports their completion, so that no thread
-/// that could compute waits for the device. One queue per stream: stages of a stream complete in
-/// submission order.
+/// Waits for device stages on separate threads and reports their completion, so that threads that
+/// could compute never wait for the device. Has one queue per stream, because stages of a stream
+/// complete in submission order.
 class completion_watcher {
  public:
-  /// Receives the token submitted with the event, and what the wait threw, or null.
+  /// Receives the token submitted with the event, and the exception that the wait threw, or null.
   using seen_function = std::function<void(std::uint64_t token, std::exception_ptr)>;
 
   /// Watches `queues` streams with at most `depth` pending stages each. Polling waits share one
@@ -27,8 +27,7 @@ class completion_watcher {
   completion_watcher(std::size_t queues, std::size_t depth, wait_mode how, seen_function seen);
   ~completion_watcher();
 
-  /// Submits an event just recorded.
-  /// @pre No other thread submits to this queue.
+  /// Submits an event that was just recorded.
   void expect(std::size_t queue, const event& e, std::uint64_t token);
 
  private:

@@ -37,7 +37,7 @@ void shrink_samples(run_record& record) {
   }
 }
 
-/// Interval from the first measured frame to the last, relative to the common epoch.
+/// From the begin of the first measured frame to the end of the last, relative to the common epoch.
 struct running_time {
   nanoseconds begin = std::numeric_limits<nanoseconds>::max();
   nanoseconds end = std::numeric_limits<nanoseconds>::min();
@@ -65,9 +65,9 @@ enum class stop_reason {
   caller,      ///< the caller's stop request was raised
 };
 
-/// Synchronizes concurrent runs, each on a thread of its own. They begin together, end when the
-/// foreground runs have ended, and stop when one fails or the caller requests it. Nobody waits for
-/// a run that has left.
+/// Synchronizes concurrent runs, each on a separate thread. The runs begin together, end when the
+/// foreground runs have ended, and stop when a run fails or the caller requests it. No run waits
+/// for a run that has left.
 class start_barrier {
  public:
   explicit start_barrier(const std::vector<concurrent_run>& runs)
@@ -77,33 +77,32 @@ class start_barrier {
 
   // Called by a run, on its thread.
 
-  /// The stop request that the run polls.
+  /// Returns the stop request that the run polls.
   const stop_request* stop_request_of(std::size_t run) const noexcept { return &stops_[run]; }
 
-  /// Call before the first measured frame. Returns when all runs have called it, or all were
-  /// stopped.
+  /// Call before the first measured frame. Waits until all runs have called it or been stopped.
   void begin(std::size_t run) {
     std::unique_lock lock(mutex_);
     enter(run, phase::ready);
     changed_.wait(lock, [this] { return reason_ || all_at_least(phase::ready); });
   }
 
-  /// Call after the last measured frame. Returns when all runs have called it or left.
+  /// Call after the last measured frame. Waits until all runs have called it or left.
   void end(std::size_t run) {
     std::unique_lock lock(mutex_);
     enter(run, phase::ended);
     changed_.wait(lock, [this] { return all_at_least(phase::ended); });
   }
 
-  /// Removes the run, failed or not, from the group.
+  /// Removes the run from the group, whether it failed or not.
   void leave(std::size_t run, bool failed) {
     const std::scoped_lock lock(mutex_);
     if (failed) halt(stop_reason::failure);
     enter(run, phase::left);
   }
 
-  /// Call on the thread that started the runs. Waits until all have left and returns why they were
-  /// stopped first. Forwards `stop`, which may be null, within milliseconds.
+  /// Call on the thread that started the runs. Waits until all runs have left and returns the first
+  /// reason to stop them. Forwards `stop`, which may be null, within milliseconds.
   stop_reason wait_for_all(const stop_request* stop) {
     constexpr auto poll_interval = std::chrono::milliseconds(10);
     std::unique_lock lock(mutex_);
@@ -197,7 +196,7 @@ class concurrent_group {
     barrier_.leave(i, thrown_[i] != nullptr || failed(records_[i]));
   }
 
-  /// A stop caused by the other runs does not count as an interruption.
+  /// Clears `interrupted` of runs that were stopped because of other runs.
   void mark_stopped_runs(stop_reason why) {
     if (why == stop_reason::caller) return;
     for (std::size_t i = 0; i < runs_.size(); ++i) {
@@ -234,7 +233,7 @@ class concurrent_group {
     }
   }
 
-  /// Ignores up to 1 %: thread wake-up shifts a few frames at either end.
+  /// Ignores up to 1 %, because waking the threads shifts a few frames at either end.
   void warn_about_lone_frames() {
     if (std::ranges::any_of(records_, failed)) return;
     for (std::size_t i = 0; i < runs_.size(); ++i) {
@@ -255,8 +254,9 @@ class concurrent_group {
   const std::vector<concurrent_run>& runs_;
   const stop_request* stop_;
   start_barrier barrier_;
-  std::vector<run_record> records_;         ///< by run; written by the run's thread
-  std::vector<std::exception_ptr> thrown_;  ///< likewise
+  std::vector<run_record> records_;  ///< by run; written by the run's thread
+  std::vector<std::exception_ptr>
+      thrown_;  ///< by run; written by the run's thread, like `records_`
   std::map<device*, clock_watch> clocks_;
   const nanoseconds epoch_ = now();
 };
@@ -270,8 +270,8 @@ std::vector<run_record> run_at_once(const std::vector<concurrent_run>& runs,
 
 namespace {
 
-/// Mean time between frame begins, in nanoseconds; empty without frames. Coarser than the frame
-/// period of reports, but defined for few frames too.
+/// Returns the mean time between frame begins, in nanoseconds; empty without frames. Coarser than
+/// the frame period of reports, but also defined for few frames.
 std::optional<double> rough_period(const run_record& record) {
   if (record.frames.empty()) return std::nullopt;
   const frame_record& first = record.frames.front();
@@ -294,13 +294,13 @@ void frame_allowance::give(std::size_t configuration, std::vector<concurrent_run
 
 void frame_allowance::learn(std::size_t configuration, const std::vector<concurrent_run>& runs,
                             const std::vector<run_record>& records) {
-  double length = 0;  // of a trial, in ns
+  double length = 0;  // length of a trial, in ns
   for (std::size_t i = 0; i < runs.size(); ++i) {
     if (!runs[i].foreground) continue;
     const auto frames = static_cast<double>(runs[i].session->planned().run.frames);
     length = std::max(length, frames * rough_period(records[i]).value_or(0));
   }
-  // Three times the need, to allow for variation.
+  // Three times as many as needed, to allow for variation.
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const auto period = rough_period(records[i]);
     if (!period) continue;

@@ -18,32 +18,32 @@ namespace graphline {
 struct concurrent_run {
   std::string name;  ///< for messages
   graphline::session* session = nullptr;
-  /// Foreground runs determine the duration; the others run until all of these have ended.
+  /// Foreground runs determine the duration; other runs last until the foreground has ended.
   bool foreground = false;
   std::optional<std::int64_t> frames = {};         ///< maximum; default: the plan's
-  std::optional<std::int64_t> warmup = {};         ///< likewise
-  std::optional<std::uint64_t> arrival_seed = {};  ///< as in `run_options`
+  std::optional<std::int64_t> warmup = {};         ///< default: the plan's
+  std::optional<std::uint64_t> arrival_seed = {};  ///< see `run_options`
 };
 
 /// Runs sessions concurrently, one host thread each, and returns one record per session, in order.
 /// Measured frames begin together, after all warm-ups, and end when the foreground runs have ended.
-/// A failure of one stops the others, as does `stop`; a run stopped because others ended or failed
-/// is not `interrupted`. Warnings of a record state how the other runs affected it.
+/// If a run fails or `stop` is raised, all runs stop. A run is not `interrupted` if it stopped
+/// because other runs ended or failed. Warnings of a record state how the other runs affected it.
 ///
-/// Sessions on one device share its clock: their records all hold the greatest error and drift
-/// found.
+/// Sessions on the same device use the same clock, so their records all contain the greatest clock
+/// error and drift found.
 ///
 /// @pre No `session` is null; at least one run is in the foreground.
-/// @throws What a session throws, once all have ended.
+/// @throws What a session throws, once all sessions have ended.
 std::vector<run_record> run_at_once(const std::vector<concurrent_run>& runs,
                                     const stop_request* stop);
 
 /// Chooses the frame limit of background runs, so that they last as long as the foreground: room
-/// for every sample is reserved before a run. Starts with a few thousand, then follows frame times
-/// of earlier trials.
+/// for every sample is reserved before a run. Starts with a few thousand frames, then uses the
+/// frame times of earlier trials.
 class frame_allowance {
  public:
-  /// Upper limit; a frame takes 24 bytes, and 16 for each column of samples.
+  /// Upper limit. A frame takes 24 bytes, and 16 more for each column of samples.
   static constexpr std::int64_t most_frames = std::int64_t{1} << 22;
 
   /// Sets `frames` of the background runs.

@@ -20,7 +20,7 @@
 namespace graphline {
 namespace {
 
-/// Value of the first matching line of /proc/cpuinfo; empty if there is none.
+/// Returns the value of the first matching line of /proc/cpuinfo; empty if none matches.
 std::string first_in_cpuinfo(std::string_view name) {
   std::ifstream info("/proc/cpuinfo");
   for (std::string line; std::getline(info, line);) {
@@ -31,7 +31,8 @@ std::string first_in_cpuinfo(std::string_view name) {
   return {};
 }
 
-/// Frequency governor of the first core; empty if the system has none, as in most virtual machines.
+/// Returns the frequency governor of the first core; empty if the system has no governor, which is
+/// usual in virtual machines.
 std::string governor() {
   std::ifstream file("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
   std::string word;
@@ -52,8 +53,8 @@ std::string in_ranges(const cpu_set& cpus) {
   return text;
 }
 
-/// Scheduling class of the calling thread, which its child threads inherit: "SCHED_OTHER, nice 0",
-/// "SCHED_FIFO, priority 50".
+/// Describes the scheduling class of the calling thread, which its child threads inherit, for
+/// example "SCHED_OTHER, nice 0" or "SCHED_FIFO, priority 50".
 std::string scheduling() {
   const int policy = ::sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
   constexpr std::pair<int, std::string_view> names[] = {
@@ -83,7 +84,7 @@ std::string utc_date() {
 
 using named_values = std::vector<std::pair<std::string, std::string>>;
 
-/// Values that stay constant while the program runs.
+/// Returns the values that stay constant while the program runs.
 named_values fixed_part() {
   named_values known;
   const auto add = [&](const char* name, std::string text) {
@@ -100,7 +101,7 @@ named_values fixed_part() {
   add("processor", processor.empty() ? "unknown" : processor);
   const auto set_by = governor();
   add("CPU governor", set_by);
-  // A governor varies the clock, so that a single reading would mislead.
+  // Omitted if a governor varies the clock, because a single reading would mislead.
   if (const auto clock = first_in_cpuinfo("cpu MHz"); set_by.empty() && !clock.empty()) {
     add("CPU clock", clock + " MHz");
   }

@@ -15,8 +15,8 @@ namespace graphline {
 /// omitted.
 std::vector<std::pair<std::string, std::string>> describe_environment();
 
-/// Number of CPU stages that can run concurrently, at least 1: the plan's `workers`, or the usable
-/// cores less those that compute for the device if the plan has device stages.
+/// Returns the number of CPU stages that can run concurrently, at least 1: the plan's `workers`, or
+/// else the usable cores. Leaves out cores that compute for the device if there are device stages.
 int cores_for_cpu_stages(const plan& p, const device_properties& on);
 
 }  // namespace graphline

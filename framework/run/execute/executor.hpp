@@ -14,21 +14,21 @@
 
 namespace graphline {
 
-/// A sequence of frames to run.
+/// Frames to run in sequence.
 struct batch {
-  std::int64_t frames = 0;        ///< with a schedule: its frames, including dropped ones
-  std::int64_t first_number = 0;  ///< number of its first frame, counted from the start of the run
+  std::int64_t frames = 0;        ///< with a schedule, including frames it drops
+  std::int64_t first_number = 0;  ///< number of the first frame, counted from the start of the run
   recording* into = nullptr;      ///< with room for `frames`
   const stop_request* stop = nullptr;
   progress_function on_progress;  ///< may be empty
   bool warmup = false;
-  frame_schedule* schedule = nullptr;  ///< due times; null: each frame begins as soon as it can
+  frame_schedule* schedule = nullptr;  ///< due times; if null, each frame begins as soon as it can
   frame_feed* feed = nullptr;          ///< replaces the schedule: frames are due when submitted
 
   bool on_schedule() const noexcept { return schedule != nullptr || feed != nullptr; }
 
-  /// Waits for the next frame and returns its due time; calls `look` as `wait_until` does. Empty if
-  /// no frame is left or `look` ended the wait.
+  /// Waits for the next frame and returns its due time; calls `look` as `wait_until` does. Returns
+  /// empty if no frame is left or `look` ended the wait.
   template <class Waits, class Look>
   std::optional<nanoseconds> await_next(const Waits& waits, const Look& look) const {
     if (feed == nullptr) {
@@ -48,29 +48,29 @@ struct batch {
 
 /// Outcome of a batch.
 struct batch_result {
-  std::int64_t completed = 0;          ///< leading frames whose stages all ran
+  std::int64_t completed = 0;          ///< frames, from the first on, whose stages all ran
   bool interrupted = false;            ///< ended by the stop request
   std::optional<std::string> failure;  ///< message naming stage and frame
 };
 
-/// Runs frames as the plan's schedule demands.
+/// Runs frames as the plan's schedule prescribes.
 class executor {
  public:
   virtual ~executor() = default;
 
-  /// Returns when every frame begun has completed or been abandoned and the device is idle. An
-  /// exception thrown by a stage ends the batch and sets `failure`.
+  /// Runs the frames. Before it returns, every frame begun has completed or been abandoned, and the
+  /// device is idle. If a stage throws, the batch ends and `failure` is set.
   virtual batch_result run(const batch& b) = 0;
 };
 
 /// Creates the executor for the plan's schedule on this machine.
 std::unique_ptr<executor> make_executor(prepared_pipeline& pipeline);
 
-/// Formats the exception being handled as "stage 'head' (network), frame 12: MESSAGE", without the
+/// Formats the exception being handled as "stage 'head' (network), frame 12: MESSAGE"; omits the
 /// stage if it is unknown. Call within a catch block.
 std::string describe_failure(const plan& p, std::optional<std::size_t> stage, std::int64_t frame);
 
-/// Reports progress at most ten times a second, using stamps that the caller takes anyway.
+/// Reports progress at most ten times a second, at times that the caller has read anyway.
 class progress_meter {
  public:
   explicit progress_meter(const batch& b) : batch_(b) {}

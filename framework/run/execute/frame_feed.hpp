@@ -21,10 +21,10 @@
 
 namespace graphline {
 
-/// Frames submitted by an application, such as camera images. A frame is due when submitted;
-/// latency counts from there. The pipeline needs a stage of `source_kind`, which writes the frame's
-/// tensors, and `arrival: constant` with the expected rate; `queue` and `when_full` apply as with
-/// scheduled frames. Any thread may submit and close.
+/// Frames that an application submits, for example camera images. A frame is due when submitted,
+/// and latency counts from then. The pipeline needs a stage of `source_kind`, which writes the
+/// frame's tensors, and `arrival: constant` with the expected rate. `queue` and `when_full` apply
+/// as with scheduled frames. Any thread may submit and close.
 class frame_feed {
  public:
   /// @param tensors Types of a frame's tensors.
@@ -34,14 +34,14 @@ class frame_feed {
   /// frames). The kind and its stages refer to this feed.
   stage_kind source_kind(std::string name);
 
-  /// Copies a frame into the queue. If the queue is full, waits under `when_full: block`, returns
-  /// false under `drop_newest`, drops the oldest waiting frame under `drop_oldest`. Also returns
-  /// false if no run accepts frames: before the end of the warm-up, after `close` and after the
-  /// run.
+  /// Copies a frame into the queue and returns true. If the queue is full: waits under `when_full:
+  /// block`, returns false under `drop_newest`, and drops the oldest waiting frame under
+  /// `drop_oldest`. Returns false also if no run accepts frames: before the end of the warm-up,
+  /// after `close` and after the run.
   /// @throws std::logic_error if the tensors' types are not the feed's.
   bool submit(std::initializer_list<const_tensor_view> frame);
 
-  /// Ends the feed: the run completes the frames submitted so far.
+  /// Ends the feed. The run completes the frames submitted so far, then ends.
   void close();
 
   // For session and executors.
@@ -50,7 +50,7 @@ class frame_feed {
   /// @throws input_error if the settings have no open load.
   void open(const settings& run);
 
-  /// Waits up to `at_most` for a frame, begins the oldest one and returns its due time.
+  /// Waits up to `at_most` for a frame, begins the oldest waiting frame and returns its due time.
   enum class state { begun, waiting, over };
   struct next_frame {
     state is;
@@ -58,8 +58,8 @@ class frame_feed {
   };
   next_frame begin_next(nanoseconds at_most);
 
-  /// Stops accepting frames. Returns the load of this run, whose first `completed` frames are
-  /// complete, with times relative to `epoch`.
+  /// Stops accepting frames. Returns the load of this run with times relative to `epoch`. Of the
+  /// frames begun, the first `completed` are complete.
   load_record end(nanoseconds epoch, nanoseconds ended, std::int64_t completed);
 
  private:
@@ -71,7 +71,8 @@ class frame_feed {
     frame_data data;
   };
 
-  /// Copies the data of the oldest frame that has begun and was not copied yet.
+  /// Copies and removes the data of the oldest begun frame whose source stage has not run; writes
+  /// zeros if there is none.
   void take(std::span<const tensor_view> into);
 
   std::vector<tensor_type> tensors_;
@@ -80,13 +81,13 @@ class frame_feed {
 
   // Guarded by `lock_`.
   bool open_ = false;
-  bool closed_ = false;  ///< by `close`
+  bool closed_ = false;  ///< whether `close` was called
   std::int64_t left_ = 0;
   std::size_t room_ = 0;
   queue_policy when_full_ = queue_policy::block;
   std::deque<waiting_frame> waiting_;
-  std::vector<nanoseconds> begun_due_;  ///< all frames begun
-  std::deque<frame_data> begun_;        ///< frames whose source stage has not run
+  std::vector<nanoseconds> begun_due_;  ///< due times of all frames begun
+  std::deque<frame_data> begun_;        ///< data of frames whose source stage has not run
   load_record load_;
 };
 

@@ -20,10 +20,10 @@ namespace graphline {
 /// Begins a CPU stage in virtual time and returns its duration.
 using virtual_cpu_stage = std::function<nanoseconds(const bound_stage&, frame_position)>;
 
-/// Arguments and results of one launch of a frame graph. Written before the launch, read by the
-/// graph's host nodes; holds their results once the launch is complete.
+/// Arguments and results of one launch of a frame graph. The arguments are written before the
+/// launch and read by the graph's host nodes, which store the results.
 struct frame_launch {
-  // Executes CPU stages. Both null: warm-up launch, CPU stages do nothing.
+  // Executes CPU stages. If both are null (in the warm-up launch), CPU stages do nothing.
   const stage_runner* runner = nullptr;
   const virtual_cpu_stage* in_virtual_time = nullptr;
 
@@ -33,11 +33,11 @@ struct frame_launch {
   std::exception_ptr problem = {};         ///< thrown by a CPU stage
 };
 
-/// A frame of a slot as one graph: device stages on their planned streams, CPU stages as host nodes
-/// on streams of their own, forked from the launch stream and joined to it.
+/// A frame of a slot as one graph. Device stages are on their planned streams and CPU stages are
+/// host nodes on separate streams; all are forked from the launch stream and joined to it.
 ///
-/// All frames are launched on one stream, so a graph begins when the one before has ended: no stage
-/// overlaps itself, and CPU stages see frames in order. Several frames in flight let the host
+/// All frames are launched on one stream, so a graph begins when the previous graph has ended. No
+/// stage overlaps itself, and CPU stages see frames in order. Several frames in flight let the host
 /// launch the next frame before the device has finished the previous one.
 class frame_graph {
  public:
@@ -49,8 +49,8 @@ class frame_graph {
   /// Enqueues the frame's operations, captured or not, with the stamps that `method` needs.
   void enqueue(timing_method method);
 
-  /// Instantiates the executable for a method unless it exists: without stamps for `none`, with
-  /// stamps at stage boundaries for `event`, at part boundaries too for `layers`.
+  /// Instantiates the executable for a method if it does not exist: without stamps for `none`, with
+  /// stamps at stage boundaries for `event`, and also at part boundaries for `layers`.
   void instrument(timing_method method);
 
   /// Adopts an executable captured elsewhere.

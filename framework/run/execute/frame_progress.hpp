@@ -14,24 +14,24 @@ namespace graphline {
 /// The last event that made a stage ready.
 struct ready_cause {
   enum class kind : std::uint8_t {
-    frame_begun,     ///< no dependency within the frame
+    frame_begun,     ///< the stage waits for no stage of its frame
     returned,        ///< the host ran the CPU stage, or issued the device stage
     completed,       ///< the host saw the device stage complete
     previous_frame,  ///< the same stage returned in the previous frame
   };
   kind what = kind::frame_begun;
-  std::uint32_t stage = 0;  ///< that returned or completed
+  std::uint32_t stage = 0;  ///< the stage that returned or completed
 };
 
-/// Tracks which stages of the frames in flight are ready. A pure state machine: events go in, ready
-/// stages come out, each once per frame. It knows no clock, thread or device, and allocates at
-/// construction only.
+/// Tracks which stages of the frames in flight are ready. A pure state machine: callers pass in
+/// events and receive each stage once per frame, when it becomes ready. It uses no clock, thread or
+/// device, and allocates at construction only.
 ///
-/// A stage is ready once every stage it waits for has returned or completed, whichever the plan's
-/// edge says, and, with several slots, once it has itself returned for the frame before: so no
+/// A stage is ready once every stage it waits for has returned or completed, as the plan's edge
+/// requires. With several slots, it must also have returned for the previous frame, so that no
 /// stage overlaps itself.
 ///
-/// Any thread may hand in an event. Events synchronize with the thread that receives the stage.
+/// Any thread may pass in an event. Events synchronize with the thread that receives the stage.
 class frame_progress {
  public:
   frame_progress(const plan& p, std::size_t slots) : slots_(slots), stages_(p.stages.size()) {
@@ -62,7 +62,7 @@ class frame_progress {
   void reset() noexcept {
     for (std::size_t slot = 0; slot < slots_; ++slot) {
       for (std::size_t s = 0; s < stages_.size(); ++s) {
-        // The first frame has none before it.
+        // The first frame has no previous frame.
         const std::uint32_t first = slots_ > 1 && slot == 0 ? 1 : 0;
         missing_[slot * stages_.size() + s].store(stages_[s].missing - first);
       }
@@ -70,16 +70,16 @@ class frame_progress {
     }
   }
 
-  // Each calls `ready(slot, stage, cause)` for every stage that the event makes ready, in planned
-  // order within a slot.
+  // Each function calls `ready(slot, stage, cause)` for every stage that the event makes ready, in
+  // planned order within a slot.
 
-  /// A frame begins in a slot, which is free; in slots 0, 1, ... in turn.
+  /// A frame begins in a free slot; call with slots 0, 1, ... in turn.
   template <class Ready>
   void begun(std::uint32_t slot, const Ready& ready) {
     for (const std::uint32_t s : sources_) release(slot, s, {}, ready);
   }
 
-  /// The host ran a CPU stage or issued a device stage. True when this ends the frame in `slot`.
+  /// The host ran a CPU stage or issued a device stage. Returns true if the frame in `slot` ends.
   template <class Ready>
   [[nodiscard]] bool returned(std::uint32_t slot, std::uint32_t stage, const Ready& ready) {
     const rule& of = stages_[stage];
@@ -93,7 +93,7 @@ class frame_progress {
     return of.ends_at == end::at_return && has_ended(slot);
   }
 
-  /// The host saw a device stage complete. True when this ends the frame in `slot`.
+  /// The host saw a device stage complete. Returns true if this ends the frame in `slot`.
   template <class Ready>
   [[nodiscard]] bool completed(std::uint32_t slot, std::uint32_t stage, const Ready& ready) {
     const rule& of = stages_[stage];
@@ -108,14 +108,14 @@ class frame_progress {
   enum class end : std::uint8_t { never, at_return, at_completion };
 
   struct rule {
-    std::uint32_t missing = 0;                 ///< what the stage waits for in a frame
-    end ends_at = end::never;                  ///< where it counts toward the end of the frame
+    std::uint32_t missing = 0;  ///< number of dependencies of the stage in a frame
+    end ends_at = end::never;   ///< the event at which the stage counts toward the end of its frame
     std::vector<std::uint32_t> at_return;      ///< stages that wait for its return, ascending
-    std::vector<std::uint32_t> at_completion;  ///< those that wait for its completion
+    std::vector<std::uint32_t> at_completion;  ///< stages that wait for its completion
   };
 
-  /// The last dependency rearms the counter for the slot's next frame, which cannot reach it before
-  /// this frame's stage returns.
+  /// Counts one dependency as met. The last one resets the counter for the slot's next frame, which
+  /// cannot use it before this frame's stage returns.
   template <class Ready>
   void release(std::uint32_t slot, std::uint32_t stage, ready_cause cause, const Ready& ready) {
     const std::uint32_t all = stages_[stage].missing;
@@ -135,7 +135,7 @@ class frame_progress {
 
   std::size_t slots_;
   std::vector<rule> stages_;
-  std::vector<std::uint32_t> sources_;  ///< stages that wait for no other
+  std::vector<std::uint32_t> sources_;  ///< stages that wait for no stage
   std::uint32_t ends_ = 0;              ///< stages that nothing follows
   std::unique_ptr<count[]> missing_;    ///< by slot, then stage
   std::unique_ptr<count[]> ends_left_;  ///< by slot

@@ -15,7 +15,7 @@
 namespace graphline {
 namespace {
 
-/// 73 years: beyond any run, and safe to add to a clock time.
+/// 73 years, longer than any run; a clock time plus this does not overflow.
 constexpr double latest = 0x1p61;
 
 nanoseconds rounded(double ns) noexcept {
@@ -89,7 +89,7 @@ void frame_schedule::arrive() {
       queue_.pop_front();
     }
   }
-  // Under `block`, frames beyond the queue's capacity wait in order behind those inside.
+  // Under `block`, `queue_` also contains the frames beyond its capacity, in order.
   queue_.push_back(due);
   load_.longest_queue = std::max(load_.longest_queue, static_cast<std::int64_t>(queue_.size()));
 }
@@ -134,7 +134,7 @@ void due_wait::pause(nanoseconds at) const noexcept {
     case wait_mode::block: {
       const timespec moment{static_cast<std::time_t>(at / 1'000'000'000),
                             static_cast<long>(at % 1'000'000'000)};
-      // A signal ends the sleep early: it may request a stop.
+      // A signal ends the sleep early, since it may request a stop.
       ::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &moment, nullptr);
       return;
     }

@@ -13,21 +13,22 @@
 
 namespace graphline {
 
-/// Returns the due time of the next frame, in nanoseconds after the load begins, ascending; empty
-/// when no frame is left.
+/// Returns the due time of the next frame, in nanoseconds after the begin of the load, ascending;
+/// empty if no frame is left.
 using arrival_source = std::function<std::optional<nanoseconds>()>;
 
-/// Due times of `count` frames, generated on demand. `constant`: the first at 0, then every 1 /
-/// `rate` seconds. `poisson`: exponential gaps, -ln(1 - u) / `rate` seconds with u uniform in [0,
-/// 1), reproducible by seed.
+/// Returns the due times of `count` frames, generated on demand. `constant`: the first at 0, then
+/// every 1 / `rate` seconds. `poisson`: exponential gaps, -ln(1 - u) / `rate` seconds with u
+/// uniform in [0, 1), reproducible by seed.
 /// @pre `how` is not `closed`.
 arrival_source arrival_times(arrival how, double rate, std::int64_t count, std::uint64_t seed);
 
 /// Due times of an open load, and the bounded queue of frames that are due and cannot begin yet.
 ///
-/// Only a frame that begins leaves the queue, so the queue needs no thread: arrivals enter it, in
-/// order, when the next frame can begin, with the same result as a queue that follows the clock. It
-/// stores frames that wait, are in flight or were dropped, but no future ones.
+/// Frames leave the queue only when a frame begins or is dropped. The queue therefore needs no
+/// thread: arrivals enter it, in order, when the next frame can begin, with the same result as if
+/// they had entered at their due times. The queue stores frames that wait, are in flight or were
+/// dropped, but no future frames.
 ///
 /// One thread begins frames; any thread may close and end the load.
 class frame_schedule {
@@ -44,11 +45,11 @@ class frame_schedule {
   /// @param completed Number of frames completed so far, in the order they began.
   void begin_frame(std::int64_t completed);
 
-  /// Prevents further frames from beginning.
+  /// Prevents any more frames from beginning.
   void close();
 
-  /// Closes the load and returns the outcome of the frames due up to `ended`, of which the first
-  /// `completed` begun are complete. Times are relative to `epoch`.
+  /// Closes the load and returns the outcome of the frames due up to `ended`. Of the frames begun,
+  /// the first `completed` are complete. Times are relative to `epoch`.
   load_record end(nanoseconds epoch, nanoseconds ended, std::int64_t completed);
 
  private:
@@ -60,22 +61,22 @@ class frame_schedule {
   std::mutex lock_;  // guards everything below
   arrival_source arrivals_;
   std::optional<nanoseconds> coming_;  ///< due time of the next arrival
-  std::optional<nanoseconds> origin_;  ///< begin of the load
+  std::optional<nanoseconds> origin_;  ///< host time at which the load began
   std::deque<nanoseconds> begun_;      ///< due times of frames in flight
-  std::int64_t done_ = 0;              ///< frames completed
+  std::int64_t done_ = 0;              ///< number of completed frames
   std::deque<nanoseconds> queue_;
   std::deque<nanoseconds> dropped_;
   bool closed_ = false;
   load_record load_;
 };
 
-/// Longest time between a waiting thread's checks of a stop request, and of device work about to
+/// Longest time between checks, by a waiting thread, of a stop request and of device work about to
 /// complete.
 inline constexpr nanoseconds stop_poll_interval = 50'000'000;
 inline constexpr nanoseconds device_poll_interval = 20'000;
 
-/// Waits of the calling thread for host clock times: `spin` polls the clock, `yield` polls it and
-/// yields the core, `block` sleeps. A blocking object reduces the thread's timer slack while it
+/// How the calling thread waits for host clock times: `spin` polls the clock, `yield` polls it and
+/// yields the core, `block` sleeps. A `block` object reduces the thread's timer slack while it
 /// exists.
 class due_wait {
  public:
@@ -86,7 +87,7 @@ class due_wait {
 
   static nanoseconds now() noexcept { return graphline::now(); }
 
-  /// Returns at once (`spin`), yields the core, or sleeps until `at`.
+  /// Returns at once (`spin`), yields the core (`yield`), or sleeps until `at` (`block`).
   void pause(nanoseconds at) const noexcept;
 
  private:
@@ -94,8 +95,8 @@ class due_wait {
   int slack_ = -1;  ///< timer slack to restore, in ns; negative: unchanged
 };
 
-/// Waits until `due` and returns true. Calls `look()` at least once; it returns for how many
-/// nanoseconds it need not be called again, or empty to end the wait with false.
+/// Waits until `due` and returns true. Calls `look()` at least once. `look()` returns after how
+/// many nanoseconds it must be called again, or empty to end the wait; then returns false.
 template <class Waits, class Look>
 bool wait_until(nanoseconds due, const Waits& waits, const Look& look) {
   while (true) {

@@ -22,9 +22,9 @@ struct beat {
 /// Interval between beats.
 inline constexpr nanoseconds heartbeat_period = 20'000'000;
 
-/// Detects a standstill of the process or machine between two beats: the second is late, the thread
-/// did not wait for a core and no other thread ran. Ignores standstills shorter than
-/// `heartbeat_late`.
+/// Returns the standstill of the process or machine between two beats, if there was one: the second
+/// beat is late, the thread did not wait for a core and no other thread ran. Ignores standstills
+/// shorter than `heartbeat_late`.
 std::optional<standstill_record> standstill_between(const beat& before, const beat& after);
 inline constexpr nanoseconds heartbeat_late = 50'000'000;
 /// The limit if the thread's waiting time is unknown.
@@ -40,7 +40,7 @@ class heartbeat {
   heartbeat(const heartbeat&) = delete;
   heartbeat& operator=(const heartbeat&) = delete;
 
-  /// Ends the thread and returns the standstills, on the host clock.
+  /// Ends the thread and returns the standstills, in host clock times.
   std::vector<standstill_record> end();
 
  private:

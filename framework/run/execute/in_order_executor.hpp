@@ -19,9 +19,8 @@
 namespace graphline {
 
 /// Begins frames in order on one host thread and observes their ends in that order. With several
-/// frames in flight it checks whether the oldest has ended whenever time may have passed: after
-/// each stage, while a stage waits for the device, between frames, and while waiting for the next
-/// frame's due time.
+/// frames in flight, checks often whether the oldest has ended: after each stage, while a stage
+/// waits for the device, between frames, and while waiting for the next frame's due time.
 template <class Host>
 class in_order_executor : public executor {
  public:
@@ -59,7 +58,7 @@ class in_order_executor : public executor {
 
   virtual bool has_ended(const slot& s) = 0;
 
-  /// Waits for the end of a frame and throws what its stages threw.
+  /// Waits for the end of a frame; throws if one of its stages threw.
   virtual void wait_for_end(slot& s) = 0;
 
   /// Records what ended the oldest frame. The host observed its end at `end`.
@@ -78,7 +77,7 @@ class in_order_executor : public executor {
     at_frame_ = at_frame;
   }
 
-  /// Waits for an event of the current frame and finishes older frames meanwhile.
+  /// Waits for an event of the current frame; finishes older frames meanwhile.
   void wait_for(const event& e) {
     while (result_.completed < begun_ && !e.done()) {
       waits_->pause(host_.now() + device_poll_interval);
@@ -88,7 +87,7 @@ class in_order_executor : public executor {
     finish_ended();
   }
 
-  /// Finishes the frames begun; those before a failed one may complete.
+  /// Finishes the frames begun; after a failure, the frames before the failed one may complete.
   void finish_begun() {
     while (result_.completed < begun_) finish_oldest();
   }
@@ -177,8 +176,7 @@ class in_order_executor : public executor {
   std::int64_t at_frame_ = 0;
 };
 
-/// Executes the steps of the plan's schedule, then waits for the device stages that have no
-/// followers.
+/// Executes the steps of the plan's schedule, then waits for the device stages without followers.
 template <class Host>
 class sequential_executor final : public in_order_executor<Host> {
   using base = in_order_executor<Host>;
@@ -263,10 +261,9 @@ class sequential_executor final : public in_order_executor<Host> {
   }
 
   const std::vector<schedule_step>& steps_;
-  std::vector<std::size_t> last_;         ///< device stages without followers
-  std::vector<std::size_t> seen_at_end_;  ///< those in `last_` that no step awaits
-  std::optional<std::size_t>
-      end_awaits_;  ///< the stage in `last_` that the oldest frame waited for
+  std::vector<std::size_t> last_;          ///< device stages without followers
+  std::vector<std::size_t> seen_at_end_;   ///< stages in `last_` that no step awaits
+  std::optional<std::size_t> end_awaits_;  ///< stage in `last_` that the oldest frame waited for
 };
 
 }  // namespace graphline

@@ -18,16 +18,16 @@ namespace graphline {
 /// Scheduler times of this process's threads, by thread ID.
 using thread_clocks = std::map<int, thread_time>;
 
-/// Reads the current times; empty if the system does not provide them. Reads a file per thread, so
-/// do not call it while frames run.
+/// Reads the current times; empty if the system does not provide them. Opens a file for each
+/// thread, so do not call it while frames run.
 thread_clocks read_thread_clocks();
 
-/// Parses a line of /proc/PID/task/TID/schedstat: nanoseconds on a CPU, nanoseconds runnable, a
-/// count. Returns false for anything else.
+/// Parses a line of /proc/PID/task/TID/schedstat: nanoseconds on a CPU, nanoseconds waiting for a
+/// CPU, a count. Returns false for any other text.
 bool parse_schedstat(std::string_view text, thread_time& into);
 
-/// Times between two readings, summed over threads of one name; omits threads that neither ran nor
-/// waited.
+/// Returns the times between two readings, summed over threads with the same name; omits threads
+/// that neither ran nor waited.
 std::vector<thread_time> between(const thread_clocks& before, const thread_clocks& after);
 
 /// Observes machine and device before and after the frames, to detect other activity. During the
@@ -55,12 +55,12 @@ class machine_watch {
 /// Conditions between two observations of a machine.
 conditions_record conditions_between(const machine_state& before, const machine_state& after);
 
-/// Measures the drift of a device's clock against the host's from a check before and one after the
-/// frames, to correct the stamps between. Clocks drift by microseconds per second, which exceeds
-/// the launch time of many stages.
+/// Measures the drift of a device's clock against the host's, with one check before the frames and
+/// one after, to correct the stamps between. Clocks drift by microseconds per second, which is more
+/// than the launch time of many stages.
 class clock_watch {
  public:
-  /// Checks the clock. A check that fails becomes a warning.
+  /// Checks the clock. If the check fails, adds a warning.
   /// @pre The device is idle; `d` outlives the watch.
   explicit clock_watch(device& d);
 
@@ -68,9 +68,9 @@ class clock_watch {
   /// @pre The device is idle.
   void end();
 
-  /// Sets the record's `clock_error` and `clock_drift`, removes the drift from its device stamps in
-  /// proportion to their position between the checks, and adds the warnings. Without a second check
-  /// the stamps stay unchanged.
+  /// Sets the record's `clock_error` and `clock_drift` and adds the warnings. Removes the drift
+  /// from the record's device stamps, in proportion to their position between the two checks;
+  /// without a second check the stamps stay unchanged.
   /// @param epoch Host time that the record's stamps are relative to.
   void settle(run_record& record, nanoseconds epoch) const;
 

@@ -14,14 +14,13 @@
 namespace graphline {
 namespace {
 
-// Enough repetitions for a median of short times; fewer if they would lengthen the preparation
-// noticeably.
+// Enough repetitions for a median of short times; fewer if they take noticeably long.
 constexpr std::size_t most_repetitions = 9;
 constexpr std::size_t least_repetitions = 3;
 constexpr nanoseconds long_together = 100'000'000;
 constexpr nanoseconds long_alone = 250'000'000;
 
-/// Repeats submitting work to an idle device.
+/// Submits work to an idle device several times.
 void repeat(device& d, wait_mode how, const std::function<void()>& enqueue,
             std::vector<nanoseconds>& enqueued, std::vector<nanoseconds>* complete) {
   const nanoseconds start = now();
@@ -134,7 +133,8 @@ prepared_pipeline::~prepared_pipeline() {
   wait_until_idle();
 }
 
-/// Memory and events must outlive their use. A device failure has been reported before.
+/// Memory and events must outlive their use by the device. A device failure is ignored because it
+/// has been reported before.
 void prepared_pipeline::wait_until_idle() noexcept {
   try {
     device_.synchronize(wait_mode::block);

@@ -20,8 +20,8 @@
 
 namespace graphline {
 
-/// A plan prepared on a device: weights loaded, memory placed, every slot bound and captured.
-/// Executors run it.
+/// A plan prepared on a device, for executors to run: weights are loaded, memory is placed, and
+/// every slot is bound and captured.
 class prepared_pipeline {
  public:
   /// @throws run_error naming the stage that failed
@@ -39,7 +39,7 @@ class prepared_pipeline {
   /// Parts of each stage; empty for CPU stages and for stages without parts.
   const std::vector<std::vector<stage_part>>& parts() const noexcept { return parts_; }
 
-  /// Cost of the graphs, one entry per stage or one for the frame; empty with `graphs: off`.
+  /// Costs of the graphs, per stage or of the whole frame; empty with `graphs: off`.
   const std::vector<graph_record>& graphs() const noexcept { return graphs_; }
 
   /// Instantiates the instrumented executables that a timing method needs, once per method.
@@ -47,7 +47,7 @@ class prepared_pipeline {
   /// @throws run_error naming the stage
   void prepare(timing_method method);
 
-  /// A tensor in a slot; slots share inputs.
+  /// Returns a tensor in a slot; inputs are the same in all slots.
   tensor_view tensor(std::size_t index, std::size_t in_slot) const;
 
   /// Returns a tensor's bytes in host memory, copied into `staging` (allocated here) if the tensor
@@ -61,8 +61,7 @@ class prepared_pipeline {
   void make_slot(slot& s, std::size_t index);
   void bind_waits(slot& s);
   void wait_until_idle() noexcept;
-  /// Runs all device work at least once, and for the device's warm-up time if the plan has warm-up
-  /// frames.
+  /// Runs all device work once; with warm-up frames, repeats it for the device's warm-up time.
   void warm_up(const stop_request* stop);
   void capture(const stop_request* stop);
   void capture_in_parts(bound_stage& stage);
@@ -70,7 +69,7 @@ class prepared_pipeline {
   plan plan_;
   graphline::device& device_;
   std::vector<std::unique_ptr<stream>> streams_;
-  std::unique_ptr<stream> transfers_;  ///< for inputs and reading back outputs
+  std::unique_ptr<stream> transfers_;  ///< copies inputs to the device and outputs back
   std::vector<memory> inputs_;         ///< by tensor; empty for tensors that are not inputs
   std::vector<std::unique_ptr<device_stage>> device_stages_;  ///< by stage; null for CPU stages
   std::vector<std::unique_ptr<cpu_stage>> cpu_stages_;        ///< by stage; null for device stages
@@ -82,16 +81,16 @@ class prepared_pipeline {
 };
 
 /// Captures what `enqueue` enqueues on `origin`, instantiates it, launches it once and adds the
-/// times to `into`. The first call for a record also measures graph launch against launching the
-/// operations one by one, with three to nine repetitions (one if a repetition takes 250 ms).
+/// times to `into`. The first call for a record also compares launching the graph with launching
+/// its operations one by one, with three to nine repetitions (one if a repetition takes 250 ms).
 /// @pre The device is idle, as it is on return.
 std::unique_ptr<graph_exec> make_measured_graph(device& d, stream& origin,
                                                 const std::function<void()>& enqueue, wait_mode how,
                                                 graph_record& into);
 
-/// Memory that a pipeline took between two readings of a device's usage, and the peak of its
-/// preparation. If other pipelines have reached a higher peak before, the peak is unknown and
-/// equals the memory taken.
+/// Returns the memory that a pipeline took between two readings of a device's usage, and the peak
+/// during its preparation. If an earlier pipeline reached a higher peak, this peak is unknown and
+/// is set to the memory taken.
 memory_usage taken_since(const memory_usage& before, const memory_usage& after);
 
 }  // namespace graphline

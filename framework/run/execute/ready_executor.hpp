@@ -28,9 +28,11 @@ namespace graphline {
 ///
 /// Workers take the oldest ready stage, in planned order within a frame, so a newer frame never
 /// overtakes an older one. Each queued stage has one host task, which takes the oldest stage when
-/// it starts. A worker with a ready stage of its own continues without a task.
+/// it starts. A worker whose work made a CPU stage ready goes on with a stage at once, without a
+/// task.
 ///
-/// Each slot begins its next frame itself; with a schedule, the driver thread does.
+/// When a frame ends, its slot begins the next frame; with a schedule, the driver thread begins
+/// frames.
 template <class Host>
 class ready_executor final : public executor {
  public:
@@ -76,7 +78,7 @@ class ready_executor final : public executor {
     state_.finish_pending();
     batch_result result = state_.wait_for_end(meter);
     if (result.failure) {
-      // Device stages without a waiter may still run.
+      // Device stages that nothing waits for may still run.
       try {
         pipeline_.device().synchronize(wait_mode::block);
       } catch (const std::exception&) {
@@ -97,7 +99,7 @@ class ready_executor final : public executor {
 
   /// A slot while frames run.
   struct live_slot {
-    std::atomic<bool> busy{false};  ///< holds a frame of a schedule
+    std::atomic<bool> busy{false};  ///< holds a scheduled frame
     frame_position frame;
   };
 
@@ -153,7 +155,8 @@ class ready_executor final : public executor {
     progress_.begun(slot, collecting(frame.index, slot, into));
   }
 
-  /// For `frame_progress`: collects the ready stages of a frame, and of the next one in its slot.
+  /// Returns the callback for `frame_progress`: it collects the ready stages of a frame and of the
+  /// frame that follows in the next slot.
   auto collecting(std::int64_t frame, std::uint32_t slot, turn& into) {
     return [this, frame, slot, &into](std::uint32_t in_slot, std::uint32_t stage, ready_cause by) {
       const ready_stage ready{in_slot == slot ? frame : frame + 1, stage, in_slot};
@@ -205,7 +208,7 @@ class ready_executor final : public executor {
     for (ready_stage next; take(own, next);) execute(next, own);
   }
 
-  /// Takes the next stage of a turn; false if the turn is empty.
+  /// Takes the next stage of a turn; returns false if the turn is empty.
   bool take(turn& own, ready_stage& next) {
     if (own.device_count > 0) {
       next = oldest_device_stage(own);
@@ -225,7 +228,7 @@ class ready_executor final : public executor {
     return own.device_stages[--own.device_count];
   }
 
-  /// Returns false if the host continues the turn when the stage is done.
+  /// Executes a stage. Returns false if it is not done; the host continues the turn when it is.
   bool execute(const ready_stage& ready, turn& own) {
     bound_stage& stage = pipeline_.slots()[ready.slot].stages[ready.stage];
     const frame_position frame = live_[ready.slot].frame;
@@ -267,7 +270,7 @@ class ready_executor final : public executor {
     }
   }
 
-  /// The host has run a CPU stage or issued a device stage.
+  /// Called when the host has run a CPU stage or issued a device stage.
   void done(const ready_stage& ready, turn& own) {
     const bool ended =
         progress_.returned(ready.slot, ready.stage, collecting(ready.frame, ready.slot, own));
@@ -331,7 +334,7 @@ class ready_executor final : public executor {
   bool causes_ = false;  ///< whether causes are recorded
   batch_state<Host> state_;
 
-  Host host_;  ///< last member: its threads use the others
+  Host host_;  ///< last member, because its threads use the other members
 };
 
 }  // namespace graphline

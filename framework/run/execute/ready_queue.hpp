@@ -18,7 +18,7 @@ namespace graphline {
 struct ready_stage {
   std::int64_t frame;  ///< index in the batch
   std::uint32_t stage;
-  std::uint32_t slot;  ///< the frame's slot
+  std::uint32_t slot;  ///< slot of the frame
   friend auto operator<=>(const ready_stage&, const ready_stage&) = default;
 };
 
@@ -28,7 +28,7 @@ struct turn {
   enum class of { driver, watcher, worker };
   static constexpr std::size_t room = 32;
 
-  // Leaves the array uninitialized: filling it would take longer than executing a stage.
+  // Leaves the array uninitialized, because filling it would take longer than executing a stage.
   explicit turn(of owner) noexcept : whose(owner) {}
   turn(const turn&) = delete;
   turn& operator=(const turn&) = delete;
@@ -44,8 +44,8 @@ struct turn {
   std::optional<ready_stage> cpu_stage;  ///< used by workers only
 };
 
-/// Spinlock for critical sections of some dozens of nanoseconds, shorter than putting a thread to
-/// sleep.
+/// Spinlock for critical sections of a few dozen nanoseconds, which is less than it takes to put a
+/// thread to sleep.
 class brief_lock {
  public:
   void lock() noexcept {
@@ -85,7 +85,7 @@ class ready_queue {
     return least;
   }
 
-  /// Returns the least of `own` and the queued stages; the queue keeps the others.
+  /// Returns the first, in order, of `own` and the queued stages; the rest stay queued.
   ready_stage exchange(const ready_stage& own) {
     if (count_.load(std::memory_order_relaxed) == 0) return own;
     const std::lock_guard held(lock_);

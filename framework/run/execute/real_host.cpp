@@ -9,14 +9,14 @@
 namespace graphline {
 namespace {
 
-/// One thread per CPU stage at most: a stage never overlaps itself, so more would idle.
+/// Makes at most one thread per CPU stage, because a stage never overlaps itself.
 std::unique_ptr<task_pool> make_pool(const device& d, const plan& p) {
   const auto cpu_stages = static_cast<int>(
       std::ranges::count(p.stages, side::cpu, [](const auto& stage) { return stage.on; }));
   const bool device_stages = cpu_stages < static_cast<int>(p.stages.size());
   const int workers = cores_for_cpu_stages(p, d.properties());
   const int threads = std::clamp(cpu_stages, 1, workers);
-  // oneTBB has no workers beyond the number of cores and warns if asked for more.
+  // oneTBB has at most one worker per core and warns if more places are requested.
   const int places = std::max(threads, std::min(workers, usable_cores()));
   return std::make_unique<task_pool>(threads, places,
                                      device_stages ? d.properties().host_cpus : cpu_set());

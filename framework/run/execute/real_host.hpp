@@ -24,12 +24,12 @@
 
 namespace graphline {
 
-/// Host port on this machine: the system clock, CPU stages run on oneTBB threads where a schedule
-/// leaves them to workers, and a watcher for device completions.
+/// Host port on this machine. It reads the system clock, watches device completions, and runs CPU
+/// stages on oneTBB threads if the schedule leaves these stages to workers.
 ///
 /// A host port reads the time, waits, runs CPU stages, issues device stages, posts tasks to workers
-/// and reports completions. `run` and `issue` return true if the stage is done; otherwise the host
-/// later calls `go_on` with the exception thrown, or null. Here they always return true.
+/// and reports completions. `run` and `issue` return true if the stage is done. Otherwise the host
+/// later calls `go_on` with the exception thrown, or null. In `real_host` they always return true.
 class real_host {
  public:
   using waits = due_wait;
@@ -67,19 +67,19 @@ class real_host {
     changed_.notify_all();
   }
 
-  /// Waits until `reached()` or a timeout; returns the former.
+  /// Waits until `reached()` returns true or the time is up; returns whether it was reached.
   template <class Condition>
   bool wait_for(nanoseconds at_most, const Condition& reached) {
     std::unique_lock lock(lock_);
     return changed_.wait_for(lock, std::chrono::nanoseconds(at_most), reached);
   }
 
-  /// Called on a watcher thread: the stage submitted with a token is complete, or its wait threw.
+  /// Called on a watcher thread when the stage of a token is complete or the wait for it threw.
   using seen_function = std::function<void(turn& own, std::uint64_t token, std::exception_ptr)>;
 
   void start_workers(seen_function seen);
 
-  /// Whether `seen` is called for a device stage.
+  /// Returns true if `seen` is called for a device stage.
   bool watches(std::size_t stage) const { return places_[stage].queue.has_value(); }
 
   template <class GoOn>
@@ -129,7 +129,7 @@ class real_host {
   std::vector<stage_place> places_;  ///< by stage
   std::vector<std::unique_ptr<std::mutex>> stream_locks_;
   std::unique_ptr<task_pool> pool_;
-  std::unique_ptr<completion_watcher> watcher_;  ///< last member: its threads use the others
+  std::unique_ptr<completion_watcher> watcher_;  ///< last: its threads use the other members
 };
 
 }  // namespace graphline

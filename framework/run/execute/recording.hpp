@@ -13,9 +13,9 @@
 
 namespace graphline {
 
-/// Sample columns of a running batch. Address space is reserved at construction and memory
-/// committed as frames begin, so a run takes memory only for the frames it ran. A frame writes only
-/// its own entries, so threads that work on different stages or frames need no lock.
+/// Sample columns of a running batch. Address space is reserved at construction, and memory is
+/// committed as frames begin, so a run takes memory only for the frames it ran. Each frame has
+/// separate entries, so threads that work on different stages or frames need no lock.
 class recording {
  public:
   /// @param parts Parts of each stage.
@@ -32,7 +32,7 @@ class recording {
   /// True if the run records causes: `caused`, `seen` and `ended_by`.
   bool keeps_causes() const noexcept { return keeps_causes_; }
 
-  /// Provides memory for a frame; call before it begins, on any thread.
+  /// Provides memory for a frame; call before the frame begins, on any thread.
   /// @throws run_error with a remedy if memory runs out, early enough to report the samples
   /// recorded so far
   void make_room(std::int64_t frame) {
@@ -59,7 +59,7 @@ class recording {
   void caused(std::size_t stage, std::int64_t frame, std::int32_t what) noexcept {
     stages_[stage].causes[static_cast<std::size_t>(frame)] = what;
   }
-  /// Records when the host observed the completion of a stage.
+  /// Records the time at which the host observed the completion of a stage.
   void seen(std::size_t stage, std::int64_t frame, nanoseconds at) noexcept {
     stages_[stage].seen[static_cast<std::size_t>(frame)] = at - epoch_;
   }
@@ -99,7 +99,7 @@ class recording {
   /// Counts a frame whose stamps are all recorded; call on any thread.
   void frame_complete() noexcept { complete_.fetch_add(1, std::memory_order_release); }
 
-  /// Sets the number of complete frames, where one thread observes all ends.
+  /// Sets the number of complete frames, for executors in which one thread observes all ends.
   void frames_complete(std::int64_t so_far) noexcept {
     complete_.store(so_far, std::memory_order_release);
   }
@@ -113,8 +113,7 @@ class recording {
  private:
   recording(const recording& other, const std::lock_guard<std::mutex>& not_growing);
 
-  /// Calls `f` with each non-empty column. Columns that the run records have at least one entry
-  /// from construction on.
+  /// Calls `f` with each column that the run records; such a column has at least one entry.
   template <class Function>
   void each_column(Function&& f) {
     const auto visit = [&f](auto& column) {
@@ -156,7 +155,7 @@ class recording {
     stages_[stage].threads[static_cast<std::size_t>(frame)] = thread;
   }
 
-  /// Maps thread numbers of this process to indices into the record's thread list.
+  /// Replaces thread numbers of this process by indices into the record's thread list.
   void name_threads(run_record& to);
 
   timing_method method_;

@@ -39,13 +39,13 @@ struct run_options {
   /// Seed of the arrival times under `arrival: poisson`; default: the plan's seed.
   std::optional<std::uint64_t> arrival_seed = {};
   /// Called between the warm-up and the first measured frame, so that concurrent runs can begin
-  /// together; not if the warm-up failed or was stopped.
+  /// together. Not called if the warm-up failed or was stopped.
   std::function<void()> before_frames = {};
-  /// Called after the last measured frame and before further device use, so that concurrent runs
-  /// are not disturbed; not if a frame failed.
+  /// Called after the last measured frame and before any other use of the device, so that
+  /// concurrent runs are not disturbed. Not called if a frame failed.
   std::function<void()> after_frames = {};
-  /// Common origin of the stamps of concurrent runs, on the host's clock. The caller then watches
-  /// the device clock.
+  /// Common origin of the stamps of concurrent runs, on the host's clock. If set, the caller
+  /// watches the device clock.
   std::optional<nanoseconds> common_epoch = {};
   /// Observes the machine before and after the measured frames.
   std::function<machine_state()> at_machine = read_machine_state;
@@ -53,14 +53,12 @@ struct run_options {
   progress_function on_progress = {};
 };
 
-/// A plan prepared on a device: stages prepared, memory placed, graphs captured. Runs any number of
-/// times. Not thread-safe.
+/// A plan prepared on a device, with graphs captured. Runs any number of times. Not thread-safe.
 class session {
  public:
-  /// Prepares every stage.
   /// @pre `d` outlives the session.
   /// @throws run_error naming the stage that failed
-  /// @throws interrupted_error if `stop` is raised meanwhile
+  /// @throws interrupted_error if `stop` is raised during the preparation
   session(plan p, graphline::device& d, const stop_request* stop = nullptr);
   ~session();
   session(session&&) noexcept;
@@ -68,39 +66,38 @@ class session {
   const plan& planned() const noexcept;
   graphline::device& device() const noexcept;
 
-  /// Timing methods that the plan's settings allow; `layers` only if a stage has parts.
+  /// Returns the timing methods that the plan's settings allow; `layers` only if a stage has parts.
   std::vector<timing_method> timing_methods() const;
 
-  /// Runs warm-up and measured frames. If a stage fails, returns the record of the frames completed
-  /// before, whose `failure` names stage and frame.
+  /// Runs warm-up and measured frames. If a stage fails, returns a record of the frames completed
+  /// before; its `failure` names the stage and the frame.
   /// @throws input_error for a timing method or rate that the plan does not allow
   /// @throws run_error if the method's instrumentation cannot be prepared
   run_record run(const run_options& options = {});
 
-  /// Abandons, from another thread, a `run` that does not return from a stage. Returns the record
-  /// of the complete measured frames, marked as interrupted, without outputs and conditions; `run`
-  /// then never returns, so end the program. Empty if there is no such frame or no run; the run
-  /// then continues.
+  /// Abandons a `run` in which a stage does not return; call on another thread. Returns the record
+  /// of the complete measured frames, marked as interrupted, without outputs and conditions. `run`
+  /// then never returns, so end the program. Returns empty if no measured frame is complete or
+  /// nothing runs; a run then continues.
   std::optional<run_record> abandon_run();
 
-  /// Traces the operations of each device stage, run alone a few times, and adds them to the
-  /// record. If tracing fails, adds a warning instead. Overwrites the outputs of the last run: save
-  /// them first.
+  /// Runs each device stage alone a few times, traces its operations and adds them to the record.
+  /// If that fails, adds a warning. Overwrites the outputs of the last run, so save them first.
   void trace_operations(run_record& record, const stop_request* stop = nullptr);
 
-  /// Writes inputs, weights and the last run's outputs as NumPy files into `directory`, which is
-  /// created if missing: input.NAME.npy, weight.STAGE.NAME.npy, output.NAME.npy.
+  /// Writes inputs, weights and the last run's outputs into `directory`, which is created if
+  /// missing. The NumPy files are named input.NAME.npy, weight.STAGE.NAME.npy and output.NAME.npy.
   void save_tensors(const std::string& directory);
 
  private:
-  /// The slot of the last of `completed` frames.
+  /// Returns the slot of the last of `completed` frames.
   std::optional<std::size_t> slot_of(std::int64_t completed) const;
 
   std::unique_ptr<prepared_pipeline> pipeline_;
-  memory_usage memory_;  ///< of the prepared pipeline
+  memory_usage memory_;  ///< memory of the prepared pipeline
   std::unique_ptr<executor> executor_;
   std::unique_ptr<measured_frames> measured_;
-  std::optional<std::size_t> last_slot_;  ///< holds the outputs of the last frame
+  std::optional<std::size_t> last_slot_;  ///< slot with the outputs of the last frame
 };
 
 }  // namespace graphline

@@ -20,14 +20,12 @@
 
 namespace graphline {
 
-/// Enqueues a stage's work and calls `after(i)` once part i is enqueued. Does not check stages
-/// without parts.
+/// Enqueues a stage's work; calls `after(i)` when part i has been enqueued. `parts` may be 0.
 /// @throws run_error if the stage reports more or fewer than `parts` parts
 void enqueue_in_parts(device_work& work, stream& s, std::size_t parts,
                       const std::function<void(std::size_t)>& after);
 
-/// Timed events around the parts of a device stage in a slot: one before the first part and one
-/// after each.
+/// Timed events of a device stage's parts in a slot: one before the first part, one after each.
 class part_stamps {
  public:
   /// @param stage Prefix of the events' names.
@@ -37,7 +35,7 @@ class part_stamps {
   /// @throws run_error if the stage reports more or fewer parts than it has
   void enqueue(device_work& work, stream& s);
 
-  /// parts + 1 events.
+  /// Returns the events: one more than there are parts.
   const std::vector<std::unique_ptr<timed_event>>& boundaries() const noexcept {
     return boundaries_;
   }
@@ -71,17 +69,16 @@ struct bound_stage {
 
   // CPU stages.
   cpu_stage* cpu = nullptr;             ///< null for a device stage
-  cpu_call arguments = {};              ///< its tensors; the frame is set before each call
+  cpu_call arguments = {};              ///< its tensors; `frame` is set before each call
   std::vector<std::string> guarded;     ///< output names with `guard: on`
   std::unique_ptr<host_function> call;  ///< host node in a frame's graph, or null
 
   // Stages on a stream: device stages and, in a frame's graph, CPU stages.
   stream* on = nullptr;
-  std::vector<const event*> stream_waits;  ///< completion of stages on other streams
+  std::vector<const event*> stream_waits;  ///< completion events of stages on other streams
   std::unique_ptr<event> complete;         ///< null if nothing waits for it
 
-  // Device stages. Executables are declared after the events they stamp, so they are destroyed
-  // first.
+  // Device stages. Executables are declared after the events they stamp, to be destroyed first.
   std::unique_ptr<device_work> work;
   std::unique_ptr<timed_event> begin;  ///< for `event` and `layers`
   std::unique_ptr<timed_event> end;
@@ -123,7 +120,7 @@ struct slot {
   ~slot();
 };
 
-/// The label of a planned stage.
+/// Returns the label of a planned stage.
 inline const stage_label* label_of(const planned_stage& stage) {
   return stage_label_of(stage.name, stage.kind->name, stage.kind->origin);
 }

@@ -40,7 +40,7 @@ struct real_clock {
   static std::uint32_t thread() noexcept { return thread_number(); }
 };
 
-/// Executes single stages under the timing method of a recording. Common to all executors.
+/// Executes single stages with the timing method of a recording, for all executors.
 class stage_runner {
  public:
   stage_runner(device& d, wait_mode how, recording& into)
@@ -57,7 +57,7 @@ class stage_runner {
     check_guards(s.outputs, s.guarded);
   }
 
-  /// Enqueues a device stage behind the stages it waits for. `clock` times the launch.
+  /// Enqueues a device stage after the stages it waits for. `clock` times the launch.
   template <class Clock = real_clock>
   void enqueue(bound_stage& s, frame_position frame, Clock clock = {}) const {
     const profiler_range range(ranges_, s.name);
@@ -69,8 +69,8 @@ class stage_runner {
   }
 
   /// Reads the stamps of a frame whose stages are all complete. Only the first event is converted
-  /// to the host's clock; the others are measured from it, because elapsed times between close
-  /// events are more precise.
+  /// to the host's clock. All other times are elapsed times since that event, because elapsed times
+  /// between close events are more precise.
   void read_stamps(const slot& s, frame_position frame) const {
     if (into_.method() == timing_method::callback) read_host_stamps(s, frame);
     if (!traits_of(into_.method()).by_events) return;
@@ -90,7 +90,7 @@ class stage_runner {
     }
   }
 
-  /// The device if profilers show its ranges, else null.
+  /// Returns the device if profilers show its ranges, else null.
   device* ranges() const noexcept { return ranges_; }
   recording& into() const noexcept { return into_; }
   wait_mode how() const noexcept { return how_; }

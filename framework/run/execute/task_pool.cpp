@@ -14,13 +14,14 @@ namespace {
 
 constexpr auto parallelism = tbb::global_control::max_allowed_parallelism;
 
-/// With no worker allowed (one core), oneTBB keeps searching for one for each enqueued task, which
-/// costs a core.
+/// Allows at least one worker. With none (on one core), oneTBB searches for a worker for each
+/// enqueued task without end, which takes a core.
 std::size_t with_a_worker() {
   return std::max<std::size_t>(2, tbb::global_control::active_value(parallelism));
 }
 
-/// oneTBB assigns a worker even to an arena whose single place is reserved: reserve two.
+/// Reserves two places if there is only one, because oneTBB assigns a worker even to an arena whose
+/// single place is reserved.
 unsigned reserved(int threads, int places) {
   return static_cast<unsigned>(places == 1 ? 2 : threads);
 }

@@ -17,12 +17,12 @@ namespace graphline {
 std::string onetbb_version();
 
 /// Runs CPU stages as oneTBB tasks on threads that the pool owns. oneTBB's own workers migrate
-/// between arenas, and a long or waiting task counts as available to other pools; here they only
-/// fill the remaining places, which stages that are parallel themselves can use.
+/// between arenas, and a worker with a long or waiting task counts as available to other pools.
+/// They are used only for the remaining places, for stages that are themselves parallel.
 class task_pool {
  public:
   /// @param threads Threads owned by the pool, at least 1.
-  /// @param places Places for these and oneTBB's workers together, at least `threads`.
+  /// @param places Places for the pool's threads and oneTBB's workers together, at least `threads`.
   /// @param cpus CPUs that the threads are bound to.
   /// @throws run_error with a remedy if a thread cannot be started
   task_pool(int threads, int places, const cpu_set& cpus = {});
@@ -30,13 +30,13 @@ class task_pool {
   task_pool(const task_pool&) = delete;
   task_pool& operator=(const task_pool&) = delete;
 
-  /// Call on a thread of the pool; another of its threads may take the work.
+  /// Adds work; call on a thread of the pool. Any thread of the pool may run the work.
   template <class Function>
   void spawn(Function&& f) {
     group_.run(std::forward<Function>(f));
   }
 
-  /// Call on any other thread.
+  /// Adds work; call on a thread outside the pool.
   template <class Function>
   void enqueue(Function&& f) {
     arena_.enqueue(group_.defer(std::forward<Function>(f)));
@@ -45,7 +45,7 @@ class task_pool {
  private:
   void add_thread(const cpu_set& cpus);
 
-  // Destroyed in reverse order: `open_` ends the threads' wait once all work is done.
+  // Destroyed in reverse order: without `open_`, the threads' wait ends once all work is done.
   tbb::global_control permitted_;
   tbb::task_arena arena_;
   tbb::task_group group_;

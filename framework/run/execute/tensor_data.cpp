@@ -92,8 +92,8 @@ void read_input(const tensor_view& tensor, const std::string& path) {
 
 namespace {
 
-/// See `output_record::checksum`. Hashes 8 bytes at a time for speed; the fold mixes the upper bits
-/// down, so that a later word cannot cancel an earlier one.
+/// See `output_record::checksum`. Hashes 8 bytes at a time for speed. XOR with the upper bits keeps
+/// a later word from canceling an earlier one.
 std::string checksum(std::span<const std::byte> bytes) {
   static_assert(std::endian::native == std::endian::little);
   std::uint64_t hash = 0xcbf29ce484222325ULL;
@@ -113,7 +113,7 @@ T at(std::span<const std::byte> bytes, std::size_t index) {
   return value;
 }
 
-/// Infinity and NaN have all exponent bits set. No early exit, so that the loop vectorizes.
+/// Infinity and NaN have all exponent bits set. The loop does not end early, so that it vectorizes.
 template <class Bits>
 bool all_finite(std::span<const std::byte> bytes, Bits exponent) {
   bool found = false;

@@ -24,16 +24,16 @@
 
 namespace graphline {
 
-/// Settings of a virtual host. Times in nanoseconds.
+/// Settings of a virtual host. Times are in nanoseconds.
 struct virtual_world {
-  virtual_clock& clock;  ///< shared with the device
-  int workers = 1;       ///< workers for CPU stages that a schedule leaves to them
+  virtual_clock& clock;  ///< also used by the device
+  int workers = 1;       ///< run the CPU stages that a schedule leaves to workers
 
   /// Duration of a CPU stage, by its index in the plan and the frame's number.
   std::function<nanoseconds(std::size_t stage, std::int64_t frame)> cpu_time;
 
   // Overheads.
-  nanoseconds issue = 0;    ///< issuing a device stage or frame graph, on the issuing thread
+  nanoseconds issue = 0;    ///< time to issue a device stage or frame graph, on the issuing thread
   nanoseconds wake_up = 0;  ///< from posting a task to its start on an idle worker
   nanoseconds completion_delay = 0;  ///< from device completion to its observation
 };
@@ -42,22 +42,22 @@ struct virtual_world {
 /// durations and compute nothing. Single-threaded and deterministic.
 ///
 /// - The device receives a stage when the issuing thread has finished issuing it. Threads that
-///   issue to one stream take turns.
-/// - As many watchers as on `real_host` observe completions; each is busy while it issues stages.
-/// - Not supported: stop requests raised by time, frames submitted by an application. `begin`
+/// issue to the same stream take turns.
+/// - There are as many watchers as on `real_host`; each is busy while it issues stages.
+/// - Not supported: stop requests raised by time, and frames submitted by an application. `begin`
 ///   throws `run_error` for `timing: callback`, and for `timing: sync` if several threads issue
 ///   stages.
 class virtual_host {
  public:
-  /// Waits of the driver thread.
+  /// How the driver thread waits.
   class waits {
    public:
     explicit waits(virtual_host& host) noexcept : host_(host) {}
 
     nanoseconds now() const noexcept { return host_.now(); }
 
-    /// `block` sleeps until `at`; `spin` and `yield` continue at the next event before `at`. If
-    /// `at` has passed, advances to the next event.
+    /// With `block`, sleeps until `at`; with `spin` and `yield`, continues at the next event if it
+    /// is before `at`. If `at` is in the past, advances to the next event.
     void pause(nanoseconds at) const {
       const auto next = host_.clock_.next();
       const bool polls = host_.runner_->how() != wait_mode::block;
@@ -101,7 +101,7 @@ class virtual_host {
     f();
   }
 
-  /// Advances until `reached()`. Throws `run_error` if no event is left.
+  /// Advances until `reached()` returns true. Throws `run_error` if no event is left before.
   template <class Condition>
   bool wait_for(nanoseconds /*at_most*/, const Condition& reached) {
     while (!reached()) go_on();
@@ -122,7 +122,7 @@ class virtual_host {
 
   void issue(bound_stage& s, frame_position frame) {
     const nanoseconds begin = now();
-    // Without overhead, the next step happens at the same time.
+    // Without overhead, the clock stays where it is.
     if (world_.issue > 0) clock_.advance_to(begin + world_.issue);
     runner_->enqueue(s, frame, launch_clock{clock_, begin, thread_number()});
   }
@@ -223,7 +223,7 @@ class virtual_host {
     std::uint32_t thread;
   };
 
-  /// A thread that observes completions, one after another.
+  /// A thread that observes completions, one at a time.
   struct watcher {
     explicit watcher(std::uint32_t number) : thread(number) {}
 
@@ -268,7 +268,7 @@ class virtual_host {
     std::uint64_t token_;
   };
 
-  /// Schedules a call on the clock; dropped if the batch has ended.
+  /// Schedules a call on the clock; the call is dropped if the batch has ended by then.
   template <class Call>
   void at(nanoseconds when, Call call) {
     clock_.at(when, [batch = std::weak_ptr(batch_), call = std::move(call)] {
@@ -276,8 +276,8 @@ class virtual_host {
     });
   }
 
-  /// Advances to the next event. If there is none, reports the failure of a device that completes
-  /// nothing more to the waiting stages.
+  /// Advances to the next event. If none is left and the device has failed, reports the failure to
+  /// the stages that wait for it.
   void go_on() {
     if (clock_.step()) return;
     const auto left = std::exchange(awaited_, {});
@@ -358,7 +358,7 @@ class virtual_host {
     keep(s, frame, now(), now() + time, thread);
     return time;
   };
-  std::shared_ptr<char> batch_;  ///< new for each batch
+  std::shared_ptr<char> batch_;  ///< replaced for each batch
   seen_function seen_;
   std::deque<worker> workers_;
   std::deque<watcher> watchers_;  ///< one per stream, or one for all

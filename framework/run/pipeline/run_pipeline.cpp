@@ -14,7 +14,7 @@
 namespace graphline {
 namespace {
 
-/// Backend of a device, present or not.
+/// Returns the backend of a device, even if the device is absent.
 /// @throws input_error for an unknown name
 std::string backend_of(const std::string& device_name) {
   try {
@@ -74,7 +74,7 @@ planned_pipeline plan_pipeline(const pipeline_source& from, stage_registry& stag
     const auto& backends = builtin_devices().backends();
     if (use == plan_use::run ||
         std::ranges::find(backends, name, &backend::name) == backends.end()) {
-      // Reports errors of the pipeline before the missing device.
+      // Errors of the pipeline are reported first; the missing device only if there are none.
       make_planned(from, stages, options, name, no_machine);
       throw;
     }
