@@ -11,10 +11,10 @@
 #include "framework/analysis/stats/histogram.hpp"
 #include "framework/base/clock.hpp"
 
-// Charts as data.
+// Data of the charts, before anything is drawn.
 namespace graphline::report {
 
-/// Roofline plot: FLOP/s over FLOP/B.
+/// Roofline plot of FLOP/s against FLOP/B.
 struct roofline_chart {
   struct ceiling {
     std::string name;
@@ -28,15 +28,15 @@ struct roofline_chart {
     double intensity = 0;         ///< FLOP/B
     double rate = 0;              ///< FLOP/s, achieved
     std::optional<double> share;  ///< of the critical path
-    std::string words;            ///< its figures, for the tooltip
+    std::string words;            ///< figures of this entry, for the tooltip
   };
   double bandwidth = 0;              ///< B/s
   std::vector<ceiling> ceilings;     ///< lowest first
-  std::vector<point> points;         ///< stages in planned order, each with its parts
-  std::vector<std::string> without;  ///< stages that cannot be drawn
+  std::vector<point> points;         ///< stages in planned order, each followed by its parts
+  std::vector<std::string> without;  ///< names of stages that cannot be drawn
 };
 
-/// Times by frame, thinned without losing spikes.
+/// Times of the frames in order. Long series omit points, but keep every spike.
 struct frames_chart {
   struct series {
     std::string name;
@@ -44,8 +44,8 @@ struct frames_chart {
     std::vector<std::size_t> frames = {};
     std::vector<nanoseconds> times = {};
   };
-  std::size_t frames = 0;    ///< of the run
-  std::vector<series> list;  ///< end to end first
+  std::size_t frames = 0;    ///< number of frames in the run
+  std::vector<series> list;  ///< the end-to-end times come first
   std::optional<nanoseconds> deadline;
 };
 
@@ -58,11 +58,11 @@ struct distributions_chart {
     histogram bins;
     std::vector<std::pair<std::string, nanoseconds>> marks;  ///< min, percentiles and max
   };
-  std::vector<sample> list;  ///< end to end first
+  std::vector<sample> list;  ///< the end-to-end times come first
   std::optional<nanoseconds> deadline;
 };
 
-/// Timelines of the frames that are kept. Times are in ns.
+/// Timelines of the frames that the chart contains. Times are in ns.
 struct timeline_chart {
   struct stage {
     std::string name;
@@ -70,13 +70,13 @@ struct timeline_chart {
   };
   std::vector<stage> stages;
   std::vector<timeline_lane> lanes;
-  std::size_t total = 0;  ///< frames of the run
+  std::size_t total = 0;  ///< number of frames in the run
   std::size_t median = 0;
   std::optional<nanoseconds> deadline;
   nanoseconds clock_error = 0;
-  /// By frame, ascending: [number, due, begin, end, residual, n, n times (kind of span, lane,
-  /// stage, part, begin, length), then any number of (time_category, stage, begin, length)]. `due`
-  /// counts from the run's epoch, all other times from `due`; -1 means no stage or part.
+  /// A row for each frame, ascending: [number, due, begin, end, residual, n, n times (kind of span,
+  /// lane, stage, part, begin, length), then any number of (time_category, stage, begin, length)].
+  /// `due` counts from the run's epoch, other times from `due`; -1 means no stage or part.
   std::vector<std::vector<nanoseconds>> frames;
 };
 
@@ -90,13 +90,13 @@ struct comparisons_chart {
     std::optional<double> low = {};
     std::optional<double> high = {};
     std::optional<graphline::verdict> verdict = {};  ///< set if there is an interval
-    std::string words;                               ///< its figures, for the tooltip
+    std::string words;                               ///< figures of this entry, for the tooltip
   };
-  std::vector<comparison> list;  ///< by metric, then reference
-  double margin = 0;             ///< changes within it count as the same
+  std::vector<comparison> list;  ///< ordered by metric, then by reference
+  double margin = 0;             ///< changes within this margin count as "same"
 };
 
-/// Metrics against the values of a parameter.
+/// Metrics, drawn against the values of a swept parameter.
 struct sweep_chart {
   struct line {
     std::string name;
@@ -108,21 +108,21 @@ struct sweep_chart {
   };
   std::string parameter;
   std::vector<double> at;          ///< ascending
-  std::vector<std::string> texts;  ///< values as written
+  std::vector<std::string> texts;  ///< the values as the experiment writes them
   std::vector<panel> panels;
 };
 
-/// The medians of trials in the order they ran.
+/// Medians of trials, in the order in which the trials ran.
 struct trials_chart {
   struct trial {
-    std::size_t of = 0;  ///< index of a name
+    std::size_t of = 0;  ///< index in `names`
     std::size_t block = 0;
     nanoseconds begun = 0;
     nanoseconds median = 0;
   };
   std::vector<std::string> names;
   std::vector<trial> trials;
-  std::vector<std::size_t> disturbed;  ///< blocks
+  std::vector<std::size_t> disturbed;  ///< numbers of the disturbed blocks
 };
 
 }  // namespace graphline::report

@@ -15,7 +15,7 @@ std::string interval_text(const estimate& of) {
   auto low = text(*of.low);
   const auto high = text(*of.high);
   const auto unit = low.substr(std::min(low.find(' '), low.size()));
-  if (high.ends_with(unit)) low.resize(low.size() - unit.size());  // once is enough
+  if (high.ends_with(unit)) low.resize(low.size() - unit.size());  // writes the unit once
   return fmt::format("95 % interval {} to {}", low, high);
 }
 

@@ -22,10 +22,10 @@
 
 namespace graphline::report {
 
-// A result as a document, independent of format. `describe` makes it; renderers, which know only
-// documents, turn it into text, pages, JSON, CSV and Markdown.
+// A document contains a result, independent of the format of the output. `describe` makes the
+// document. Renderers turn it into text, pages, JSON, CSV and Markdown.
 
-/// Where a part appears; data (JSON and CSV) has it under its key.
+/// Outputs in which a part appears. "Data" means JSON and CSV, which contain a part under its key.
 enum place : unsigned {
   in_text = 1,  ///< terminal and Markdown
   in_page = 2,
@@ -35,38 +35,38 @@ enum place : unsigned {
 };
 inline constexpr auto not_in_text = in_page | in_data;
 
-/// A value with its 95 % interval; an end may be unknown.
+/// A value with its 95 % interval. An end of the interval is empty if it is unknown.
 struct estimate {
   quantity value;
   std::optional<double> low;
   std::optional<double> high;
 };
 
-/// Raw times in nanoseconds and the like; in data only.
+/// Raw numbers such as times in nanoseconds, which appear only in JSON and CSV.
 using whole_numbers = std::vector<std::int64_t>;
 
-/// A range; an end may be unknown.
+/// A range. An end is empty if it is unknown.
 struct span_of {
   std::optional<double> low;
   std::optional<double> high;
   unit in = unit::none;
 };
 
-/// A word with a color for good or bad news.
+/// A word, colored as good or bad news.
 struct judgment {
   enum class kind { good, bad, faint };
   std::string word;
   kind is = kind::faint;
 };
 
-/// One of several values in a cell, such as a parameter.
+/// One of several values that a cell contains under names, for example a parameter.
 struct named_value {
   std::string key;
-  /// Never a `judgment`, which only works around libstdc++ 12 (see `finding_items`).
+  /// Never holds a `judgment`. Listing it works around libstdc++ 12 (see `finding_items`).
   std::variant<bool, std::string, quantity, judgment> value;
 };
 
-/// Measured times: a histogram in text and page, figures in data.
+/// Measured times. Text and page show them as a histogram; JSON and CSV contain the figures.
 struct sampled {
   std::shared_ptr<const distribution> of;  ///< null if not measured
   std::vector<percentile_interval> intervals = {};
@@ -79,7 +79,7 @@ struct cell {
                    sampled, std::vector<std::string>, std::vector<named_value>, whole_numbers>;
 
   cell() = default;
-  /// An alternative of `content`.
+  /// Holds an alternative of `content`.
   template <class T>
   requires(std::is_class_v<T>&& std::constructible_from<content, T>) cell(T of)
       : value(std::move(of)) {}
@@ -92,11 +92,11 @@ struct cell {
   requires(std::is_arithmetic_v<T> && !std::same_as<T, bool>) cell(T number, unit in = unit::none)
       : cell(quantity{static_cast<double>(number), in}) {}
 
-  /// An enumerator as its word.
+  /// Holds the word of an enumerator.
   template <class T>
   requires std::is_enum_v<T> cell(T word) : cell(to_word(word)) {}
 
-  /// Empty without a value.
+  /// Holds the value of `maybe`; unknown if `maybe` is empty.
   template <class T>
   cell(const std::optional<T>& maybe) {
     if (maybe) *this = cell(*maybe);
@@ -107,19 +107,19 @@ struct cell {
   }
 
   bool known() const noexcept { return value.index() != 0; }
-  std::optional<quantity> number() const;  ///< a quantity, or an estimate's value
+  std::optional<quantity> number() const;  ///< empty unless it holds a quantity or an estimate
 
   content value;
 };
 
 sampled samples_of(const std::optional<distribution>& times);
 
-/// Empty for an empty text.
+/// Returns an unknown value if `text` is empty.
 inline cell unless_empty(const std::string& text) {
   return text.empty() ? cell() : cell(text);
 }
 
-/// A named value; without a title in data only. `note`: a few words beside it.
+/// A named value; without a title, it appears only in JSON and CSV. `note`: words shown beside it.
 struct fact {
   std::string key;
   std::string title;
@@ -128,36 +128,36 @@ struct fact {
 };
 
 struct facts {
-  std::string key;  ///< of the object in data; if empty, facts go to the top level
+  std::string key;  ///< key of the JSON object; if empty, its facts go to the top level
   std::string title;
   std::vector<fact> list;
   unsigned where = everywhere;
-  bool folded = false;  ///< a list to look things up in, not figures
+  bool folded = false;  ///< reference material such as settings, not figures
 };
 
 struct column {
   std::string key;
   std::string title = {};
   std::optional<unit> in = {};  ///< unit of its numbers; empty for words
-  /// Columns with the greatest rank are omitted first if there is no room: 0 never, from 10 on
-  /// before names are cut.
+  /// If a table is too wide, columns with the greatest rank are omitted first, and columns of rank
+  /// 0 last. Ranks from 10 on are omitted before any name is cut.
   int rank = 0;
-  std::string help = {};  ///< explanation for the notes
+  std::string help = {};  ///< explanation, shown in a note below the table
   unsigned where = everywhere;
-  bool compared = false;      ///< between two results
+  bool compared = false;      ///< `diff` compares its numbers between two results
   bool shared_scale = false;  ///< its histograms share one scale
-  bool is_signed = false;     ///< its times are differences
-  bool decides = false;       ///< words: rows that differ in it have no change
-  bool differs = false;       ///< words that differ from the column before it
-  bool optional = false;      ///< in data, rows omit the key of an unknown value
+  bool is_signed = false;     ///< its times are differences, shown with a sign
+  bool decides = false;       ///< it contains words; rows that differ in them have no change
+  bool differs = false;       ///< it contains words that differ from those in the column before it
+  bool optional = false;      ///< JSON omits its key in rows where the value is unknown
 };
 
-/// A column in data only.
+/// Returns a column that appears only in JSON and CSV.
 inline column data_column(std::string key, std::optional<unit> in = {}) {
   return {std::move(key), "", in, 0, "", in_data};
 }
 
-/// A column with the function that gives its value for an item.
+/// A column, and the function that returns the column's value for an item.
 template <class Item>
 struct column_of {
   column is;
@@ -165,23 +165,23 @@ struct column_of {
 };
 
 struct row {
-  std::vector<cell> cells;  ///< as many as there are columns
-  int level = 0;            ///< 1: a part of the last row of level 0
-  bool apart = false;       ///< preceded by a gap: compared with another reference
+  std::vector<cell> cells;  ///< one cell per column
+  int level = 0;            ///< 1 if it is a part of the last row of level 0
+  bool apart = false;       ///< a gap separates it from the row above
   unsigned where = everywhere;
 };
 
-/// The first column names the rows. A table without shown rows is in data only.
+/// The first column names the rows. A table without shown rows appears only in JSON and CSV.
 struct table {
   std::string key;
   std::string title;
-  std::string row_key;        ///< of a row: "stage"
-  std::string part_key = {};  ///< of a row of level 1: "part"; empty if none
+  std::string row_key;        ///< what a row of level 0 is: "stage"
+  std::string part_key = {};  ///< what a row of level 1 is: "part"; empty if there is none
   std::vector<column> columns = {};
   std::vector<row> rows = {};
   unsigned where = everywhere;
-  std::optional<row> total = {};  ///< over all rows; in JSON its numbers, as the object "total"
-  bool titled = false;            ///< a terminal shows its title, too
+  std::optional<row> total = {};  ///< over all rows; JSON contains its numbers as object "total"
+  bool titled = false;            ///< the terminal shows the title as well
 };
 
 template <class Item>
@@ -198,7 +198,7 @@ row row_of(const Item& item, const std::vector<column_of<Item>>& list, int level
   return made;
 }
 
-/// Adds these columns and a row for each item to `made`.
+/// Sets the columns of `made`, and adds a row for each item.
 template <class Item>
 table table_of(table made, const std::vector<column_of<Item>>& list,
                const std::vector<Item>& items) {
@@ -217,34 +217,34 @@ struct chart {
   content drawn;
 };
 
-/// A few sentences on how a result was made or how to read it.
+/// A few sentences that explain how a result was made or how to read it.
 struct note {
   std::string text;
   unsigned where = shown;
 };
 
-/// "95 % interval 9.497 frame/s to 9.608 frame/s".
+/// Returns the interval as "95 % interval 9.497 to 9.608 frame/s".
 std::string interval_text(const estimate& of);
 
-/// A value with its unit; "-" if unknown.
+/// Returns a value with its unit; "-" if it is unknown.
 std::string shown_value(const cell& of);
 
 struct document {
   using part = std::variant<facts, table, chart, note>;
 
-  std::string kind;  ///< "roofline", of the schema graphline.roofline/1
+  std::string kind;  ///< "roofline" for the schema graphline.roofline/1
   std::string title;
   std::string description;
   std::vector<std::string> lines;  ///< pipeline, device and settings
   std::vector<part> parts;
   std::vector<finding> findings;       ///< failures appear before all parts
-  std::string table_of_csv;            ///< key of the table in a CSV file
+  std::string table_of_csv;            ///< key of the table that CSV contains
   std::string headline = {};           ///< key of the fact that a comparison leads with
-  std::string title_key = "pipeline";  ///< key of the title in data; empty to omit it
+  std::string title_key = "pipeline";  ///< key of the title in JSON; empty to omit it
   bool exact = false;                  ///< counted rather than measured, so repeatable
 };
 
-/// Whether a part appears there. Charts appear in text and page.
+/// Returns true if the output `where` contains the part. Charts count as contained in text.
 bool is_in(place where, const document::part& part);
 
 }  // namespace graphline::report

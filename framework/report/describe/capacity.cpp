@@ -15,7 +15,7 @@ std::string_view key_of(bound_verdict verdict) {
                                            : "open";
 }
 
-/// "holds", or the number of runs that held.
+/// Returns "holds" if every run met the bound, "fails" if none did, else how many runs did.
 judgment outcome_of(const probe_summary& probe) {
   const auto all = probe.runs.size();
   if (all == 0) return {probe.disturbed > 0 ? "disturbed" : "not completed"};
@@ -109,7 +109,7 @@ document describe(const capacity_record& record, const capacity_analysis& analys
   const auto& summary = analysis.summary;
   document made{"capacity", first.pipeline, first.description, {}, {}, {}, "probes"};
   settings way = first.run;
-  way.arrival = arrival::closed;  // the rate is what is looked for, not how the pipeline runs
+  way.arrival = arrival::closed;  // the search chooses the rate, so the heading omits it
   made.lines = {subject_of(first),
                 fmt::format("{}, timing={}", way_of(way, first.cpu_cores), to_word(way.timing)),
                 parameters_of(first.parameters),
@@ -140,7 +140,7 @@ document describe(const capacity_record& record, const capacity_analysis& analys
   auto run = first.run;
   run.arrival = how.arrival;
   run.frames = how.frames;
-  run.rate.reset();  // each run has one of its own
+  run.rate.reset();  // the runs have different rates
   add_origin(made, first, run);
   return made;
 }

@@ -32,47 +32,47 @@ document describe(const Record& record) {
   return describe(record, analyze(record));
 }
 
-/// The plan of an experiment: configurations with their references, and how trials run and end.
-/// `trial_times`: about how long a trial of each configuration takes.
+/// Describes the plan of an experiment: configurations with their references, and how trials run
+/// and end. `trial_times`: for each configuration, the approximate time of a trial.
 document describe(const experiment_plan& planned, const std::vector<nanoseconds>& trial_times);
 
-/// "name: 4 configurations, 10 trials each: about 1 min 20 s".
+/// Returns "name: 4 configurations, 10 trials each: about 1 min 20 s".
 std::string in_brief(const experiment_plan& planned, const std::vector<nanoseconds>& trial_times);
 
-/// What its trials are too few for in any case: verdicts, its tail.
+/// Returns warnings if the planned trials are too few for verdicts, or for the tail percentile.
 std::vector<std::string> forewarnings(const experiment_plan& planned);
 
-/// Facts of a calibration's document that its record does not hold.
+/// Facts that the document of a calibration shows, but its record does not contain.
 struct calibration_notes {
-  std::optional<double> clock_mhz = {};  ///< clock of the theoretical peaks, if given
-  std::string kept_in = {};              ///< file; empty if not stored
+  std::optional<double> clock_mhz = {};  ///< clock for the theoretical peaks, if the user gave one
+  std::string kept_in = {};              ///< file of the calibration; empty if it was not stored
 };
 document describe(const calibration_record& record, const calibration_notes& notes = {});
 
-/// Latency, stages and attribution; without frames only stages.
+/// Adds tables of latency, stages and attribution; only that of stages if there are no frames.
 void add_run_tables(document& to, const run_record& record, const run_analysis& analysis);
 
-/// The charts of a run that have data.
+/// Adds those charts of a run for which there is data.
 void add_run_charts(document& to, const run_record& record, const run_analysis& analysis);
 
-/// Timelines of as many frames as fit into `most_numbers` numbers of the chart: the median and the
-/// slowest frames with their neighbors, and evenly spaced ones.
+/// Returns timelines of frames that together fit into `most_numbers` numbers: the median frame and
+/// the slowest frames with their neighbors, then evenly spaced frames while there is room.
 timeline_chart timeline_of(const run_record& record, std::size_t median,
                            std::size_t most_numbers = 200'000);
 
-/// Cost of a pipeline.
+/// Describes the cost of a pipeline.
 document describe(const cost_summary& summary);
 
-/// A plan: stages in order with where they run and what they wait for, the tensors of a frame, and
-/// memory. `cores`: for CPU stages; 0 if unknown.
+/// Describes a plan: stages in planned order with where they run and what they wait for, the
+/// tensors of a frame, and memory. `cores`: number of cores for CPU stages; 0 if unknown.
 document describe(const plan& p, const plan_target& target, int cores = 0);
 
-/// Changes between two results of one kind: tables by row and column, facts by name, and lines of
-/// source files. `judged` replaces tables and figures if there are verdicts.
+/// Verdicts for `diff`, which replace the tables and figures of two results.
 struct judged_tables {
   std::string answer;
   std::vector<document::part> parts;
 };
+/// Compares two results of one kind: tables by row and column, and facts by name.
 document diff(const document& before, const document& after, const std::string& file_before,
               const std::string& file_after, const judged_tables* judged = nullptr);
 
@@ -83,36 +83,37 @@ document diff(const analyzed_run& before, const analyzed_run& after);
 document diff(const experiment_record& before, const experiment_record& after,
               const experiment_diff& found);
 
-// Common parts of documents.
+// Parts that several documents share.
 
 using name_texts = std::vector<std::pair<std::string, std::string>>;
 
-/// "two_models on host: NAME (1 compute thread)", then how it ran.
+/// Returns the lines of a heading: "two_models on host: NAME (1 compute thread)", then the
+/// settings, then frames and `timing`.
 std::vector<std::string> heading_of(const run_record& record, std::string_view timing);
 
-/// Adds failures for what ended a run early. `which` names the run: " under timing layers".
+/// Adds a failure if a run failed or was interrupted. `which` names it: " under timing layers".
 void add_failures(document& to, const run_record& record, const std::string& which);
 
-/// The device and its environment.
+/// Adds the facts of the device and of its environment.
 void add_machine(document& to, const device_properties& device, const name_texts& environment);
 
-/// Settings, device, environment and source files of a run. `run`: settings as shown.
+/// Adds settings, device, environment and source files of a run. `run`: the settings to show.
 void add_origin(document& to, const run_record& record, const settings& run);
 
-/// Settings as in a record; for a run only those that apply.
+/// Returns settings under the names in a record; for a run, only those settings that apply.
 std::vector<fact> settings_facts(const settings& run);
 std::vector<fact> settings_facts(const experiment_settings& how);
 
-/// A row for each ceiling, with ridge points. `measured`: samples and how they were taken, in the
-/// order of the figures; null if the result does not hold them.
+/// Returns a table with a row for each ceiling, including ridge points. `measured`: samples in the
+/// order of `figures`, and how they were taken; null if the result does not contain them.
 table ceiling_table(const std::vector<ceiling_figure>& figures,
                     const std::vector<ceiling_record>* measured = nullptr,
                     const std::vector<theoretical_peak>& peaks = {});
 
-/// Pairs of names and texts.
+/// Returns a fact for each pair of name and text.
 std::vector<fact> facts_of(const name_texts& pairs);
 
-/// Parameters of a pipeline, "params" in data, with typed numbers and booleans.
+/// Returns the parameters of a pipeline as the fact "params", with typed numbers and booleans.
 fact parameters_fact(const name_texts& given);
 
 }  // namespace graphline::report

@@ -14,7 +14,7 @@ namespace graphline::report {
 
 namespace {
 
-/// Matching items of both results; null if one lacks it.
+/// Matching items of both results. A pointer is null if its result lacks the item.
 template <class T>
 struct both {
   const T* before = nullptr;
@@ -22,7 +22,7 @@ struct both {
   const T& either() const { return before != nullptr ? *before : *after; }
 };
 
-/// Matches items by `key`: the first's in its order, then those of the second only.
+/// Matches items by `key`. Returns those of `before` in order, then those only in `after`.
 template <class T, class Key>
 std::vector<both<T>> joined(const std::vector<T>& before, const std::vector<T>& after, Key key) {
   std::vector<both<T>> list;
@@ -47,7 +47,7 @@ std::vector<const Part*> parts_of(const document& of) {
   return list;
 }
 
-/// Visits facts or tables with equal keys.
+/// Calls `visit` with each pair of facts or tables that have equal keys.
 template <class Part, class Visit>
 void for_both(const document& before, const document& after, Visit visit) {
   for (const auto* first : parts_of<Part>(before)) {
@@ -62,7 +62,7 @@ std::optional<double> number_of(const cell& of) {
   return number ? std::optional(number->value) : std::nullopt;
 }
 
-/// after / before - 1; empty unless both are known and `before` is not 0.
+/// Returns after / before - 1; empty unless both are known and `before` is not 0.
 cell change_of(const cell& of_before, const cell& of_after) {
   const auto before = number_of(of_before);
   const auto after = number_of(of_after);
@@ -77,7 +77,7 @@ struct named_row {
   const row* of;
 };
 
-/// Names rows of a level within the row above.
+/// Returns the rows with their names. Names of parts begin with the name of the row above.
 std::vector<named_row> named_rows(const table& of) {
   std::vector<named_row> rows;
   std::string whole;
@@ -90,7 +90,7 @@ std::vector<named_row> named_rows(const table& of) {
   return rows;
 }
 
-/// Whether all columns with `decides` are equal, so that numbers can be compared.
+/// Returns true if both rows agree in all columns with `decides`: their numbers are comparable.
 bool is_of_one_kind(const table& in, const row& before, const row& after) {
   for (std::size_t c = 0; c < in.columns.size(); ++c) {
     if (!in.columns[c].decides) continue;
@@ -136,7 +136,7 @@ table diff_of(const table& before, const table& after) {
 
 // ---- Facts --------------------------------------------------------------------------------------
 
-/// Shown facts that are figures.
+/// Returns the facts that contain a number and that text or page show.
 std::vector<fact> figures_of(const document& of) {
   std::vector<fact> list;
   for (const auto* some : parts_of<facts>(of)) {
@@ -162,7 +162,8 @@ table diff_of(const std::vector<fact>& before, const std::vector<fact>& after) {
       joined(before, after, &fact::key));
 }
 
-/// Nested values have names such as "params.batch". Omits dates, which always differ.
+/// Returns facts as pairs of names and texts. Nested values get names like "params.batch". Omits
+/// the date, since it always differs.
 name_texts texts_of(const facts& of) {
   name_texts flat;
   for (const auto& one : of.list) {
@@ -185,13 +186,13 @@ std::vector<source_record> sources_of(const facts& of) {
   return files;
 }
 
-/// Whether the document lists the files that were read.
+/// Returns true if the document lists checksums of the files that the pipeline read.
 bool has_files(const document& of) {
   const auto list = parts_of<facts>(of);
   return std::any_of(list.begin(), list.end(), [](const facts* x) { return x->key == "files"; });
 }
 
-/// Settings, device, environment, files read and sources.
+/// Returns a table of what differs in settings, device, environment, checksums and sources.
 table differences(const document& before, const document& after) {
   table made{"differences",
              "Differs",
@@ -266,7 +267,7 @@ table output_table(const std::vector<output_change>& outputs) {
 
 // ---- The document -------------------------------------------------------------------------------
 
-/// Why a run has no latency to compare; empty if it has one.
+/// Returns why a run has no latency to compare; empty if it has a latency.
 std::string why_no_headline(const document& of, const std::vector<fact>& figures) {
   if (std::ranges::find(figures, of.headline, &fact::key) != figures.end()) return "";
   const bool overloaded =
@@ -274,7 +275,7 @@ std::string why_no_headline(const document& of, const std::vector<fact>& figures
   return overloaded ? "was overloaded" : "has too few frames";
 }
 
-/// "end to end p50 150 ms, after 85.0 ms, -43.3 %", for the documents' `headline`.
+/// Returns "end to end p50 150 ms, after 85.0 ms, -43.3 %", which is the change of `headline`.
 std::string answer(const document& before, const document& after) {
   const auto first = figures_of(before);
   const auto second = figures_of(after);
@@ -290,7 +291,7 @@ std::string answer(const document& before, const document& after) {
                      why.empty() ? why_no_headline(after, second) : why);
 }
 
-/// Adds failures and warnings of a result.
+/// Adds the failures and warnings of a result, with the name of its file.
 void add_troubles(document& to, const document& from, const std::string& file) {
   for (const auto& found : from.findings) {
     if (found.how == finding_severity::note) continue;
@@ -299,7 +300,7 @@ void add_troubles(document& to, const document& from, const std::string& file) {
   }
 }
 
-/// Adds the changes of tables.
+/// Adds a table of changes for each table that both documents contain.
 void add_tables(document& made, const document& before, const document& after) {
   if (before.headline.empty()) {
     made.lines.push_back(before.title);

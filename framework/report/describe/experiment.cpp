@@ -137,13 +137,13 @@ namespace {
 
 // ---- What ran -----------------------------------------------------------------------------------
 
-/// A pipeline's first run of each configuration.
+/// The first run of a pipeline in each configuration.
 struct member_runs {
   std::string name;
   std::vector<const run_record*> runs;
 };
 
-/// First runs of pipelines, in the order of the configurations.
+/// Returns the first runs of each pipeline, in the order of the configurations.
 std::vector<member_runs> runs_by_member(const experiment_record& record) {
   std::vector<member_runs> result;
   for (std::size_t c = 0; c < record.configurations.size(); ++c) {
@@ -159,7 +159,7 @@ std::vector<member_runs> runs_by_member(const experiment_record& record) {
   return result;
 }
 
-/// Facts of the first run that all runs share; `of` returns those of a run.
+/// Returns the facts that are equal in all runs. `of` returns the facts of one run.
 template <class Get>
 std::vector<fact> shared(const std::vector<const run_record*>& runs, Get of) {
   auto list = of(*runs.front());
@@ -173,7 +173,7 @@ std::vector<fact> shared(const std::vector<const run_record*>& runs, Get of) {
   return list;
 }
 
-/// How a run was executed, by setting; omits settings without words.
+/// Returns how a run was executed: a text for each setting that headings mention.
 std::vector<fact> aspects_of(const run_record& record) {
   const auto& run = record.run;
   name_texts list = {{"strategy", std::string(to_word(run.strategy))},
@@ -193,13 +193,13 @@ std::vector<fact> aspects_of(const run_record& record) {
   return facts_of(list);
 }
 
-/// Joins non-empty parts.
+/// Joins the texts that are not empty with semicolons.
 std::string joined(std::vector<std::string> parts) {
   std::erase(parts, "");
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
-/// Settings that all of these runs share: "async, graphs stage; batch=1".
+/// Returns settings that all runs share and `varied` lacks: "async, graphs stage; batch=1".
 std::string way_of(const std::vector<const run_record*>& runs,
                    const std::set<std::string>& varied) {
   std::vector<std::string> words;
@@ -214,7 +214,7 @@ std::string way_of(const std::vector<const run_record*>& runs,
   return joined({fmt::format("{}", fmt::join(words, ", ")), parameters_of(parameters)});
 }
 
-/// "45 frames after 5 warm-up" if all of these runs share it.
+/// Returns "45 frames after 5 warm-up"; empty if the runs differ in it.
 std::string frames_of(const std::vector<const run_record*>& runs) {
   const auto& first = runs.front()->run;
   const bool same = std::ranges::all_of(runs, [&](const run_record* run) {
@@ -224,7 +224,7 @@ std::string frames_of(const std::vector<const run_record*>& runs) {
   return fmt::format("{} after {} warm-up", counted(first.frames, "frame"), first.warmup);
 }
 
-/// "10 blocks of 3 trials in random order; a trial: 20 frames after 5 warm-up".
+/// Returns "10 blocks of 3 trials in random order; a trial: 20 frames after 5 warm-up".
 std::string extent_of(const experiment_record& record, const std::vector<member_runs>& members) {
   std::set<std::size_t> blocks;
   for (const auto& trial : record.trials) blocks.insert(trial.block);
@@ -246,7 +246,7 @@ std::vector<std::string> heading_of(const experiment_record& record) {
   if (!record.description.empty()) lines.front() += ": " + record.description;
   const auto members = runs_by_member(record);
   if (members.empty()) return lines;
-  std::set<std::string> varied;  // what sets configurations apart is not common to all
+  std::set<std::string> varied;  // assigned by configurations, so not common to all
   for (const auto& configuration : record.configurations) {
     for (const auto& [key, value] : configuration.assignments) varied.insert(key);
   }
@@ -296,13 +296,13 @@ void add_failures(document& to, const experiment_view& of) {
   if (record.interrupted) {
     to.findings.push_back({"experiment_interrupted", finding_severity::failure});
   }
-  // The reason of a failure or an interruption is shown elsewhere.
+  // The findings above already give the reason of a failure or an interruption.
   if (!record.stopped.empty() && !record.interrupted && !record.failure) {
     to.findings.push_back(warning("ended_early").with("why", record.stopped));
   }
 }
 
-/// Adds reasons why the tables do not cover the whole experiment.
+/// Adds warnings if the tables do not cover the whole experiment.
 void add_restrictions(document& to, const experiment_view& of) {
   const auto& summary = of.summary;
   if (summary.trials_left_out > 0 && summary.complete_blocks > 0) {
@@ -319,8 +319,8 @@ void add_restrictions(document& to, const experiment_view& of) {
   }
 }
 
-/// Adds the winner of a pipeline's configurations, if all have one baseline. Sweeps and timing
-/// methods have no winner.
+/// Adds the fastest configuration to the findings, if all configurations have one baseline. Adds
+/// nothing for sweeps, or if configurations differ only in their timing method.
 void add_winner(document& to, const experiment_view& of) {
   const auto& pairs = of.record.pairs;
   const bool only_timing = of.labels.keys() == std::vector<std::string>{"timing"};
@@ -389,7 +389,7 @@ void add_notes(document& to, const experiment_view& of) {
 
 // ---- How it was made ----------------------------------------------------------------------------
 
-/// Settings that no configuration sets and all runs share.
+/// Returns the settings and parameters that are equal in all runs.
 std::vector<fact> settings_of_all(const experiment_record& record) {
   std::vector<const run_record*> runs;
   for (const auto& [name, of] : runs_by_member(record))
@@ -454,7 +454,7 @@ document describe(const experiment_record& record, const experiment_analysis& an
 
 namespace {
 
-/// "45 s", "1 min 20 s", "2 h 5 min", "3 h".
+/// Returns a rounded-up duration: "45 s", "1 min 20 s", "2 h 5 min", "3 h".
 std::string rough_duration(double ns) {
   const auto seconds = static_cast<std::int64_t>(std::ceil(ns / 1e9));
   if (seconds < 60) return fmt::format("{} s", seconds);
@@ -467,7 +467,7 @@ std::string rough_duration(double ns) {
   return in_two(seconds / 3600, "h", seconds % 3600 / 60, "min");
 }
 
-/// Blocks that begin before the time limit, at least one.
+/// Returns how many blocks begin before the time limit, at least one. `block`: time of a block.
 std::int64_t blocks_in_time(const experiment_plan& planned, nanoseconds block) {
   const auto limit = planned.how.time_limit;
   if (!limit || block == 0) return planned.how.trials;

@@ -9,7 +9,7 @@ namespace graphline::report {
 
 namespace {
 
-/// A stage, a layer of one, or all stages together.
+/// A stage, a layer of a stage, or the total of all stages.
 struct cost_row {
   const std::string& name;
   const cost_figures& of;
@@ -17,7 +17,7 @@ struct cost_row {
   const layer_figures* layer = nullptr;
 };
 
-/// The shape of the first output, with the element type unless float32.
+/// Returns the shape of the first output, followed by the element type unless that is float32.
 cell shape_of(const cost_row& x) {
   if (x.stage == nullptr) return {};
   const auto& outputs = x.stage->outputs;
@@ -28,7 +28,7 @@ cell shape_of(const cost_row& x) {
   return more ? text + fmt::format(" and {} more", outputs.size() - 1) : text;
 }
 
-/// Outputs; for a stage with the names of its tensors.
+/// Returns the outputs with their types; for a stage, also with the names of its tensors.
 cell output_of(const cost_row& x) {
   if (x.stage == nullptr) return {};
   if (x.layer != nullptr) return to_string(x.layer->output);

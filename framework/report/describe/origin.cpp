@@ -16,11 +16,11 @@ decltype(named_value::value) value_of(const nlohmann::ordered_json& of) {
   if (of.is_boolean()) return of.get<bool>();
   const bool exact = !of.is_number_integer() || std::abs(of.get<double>()) < 0x1p53;
   if (of.is_number() && exact) return quantity{of.get<double>(), unit::none};
-  if (of.is_number()) return of.dump();  // a seed
+  if (of.is_number()) return of.dump();  // a seed may be too large for a double
   return of.get<std::string>();
 }
 
-/// A fact from a key of the record; the key's suffix may name a unit.
+/// Returns a fact for a key of the record, whose suffix may name a unit: "_ns" or "_bytes".
 fact fact_of(const std::string& key, const nlohmann::ordered_json& value) {
   for (const auto& [ending, in] : {std::pair{"_ns", unit::duration}, {"_bytes", unit::bytes}}) {
     if (!key.ends_with(ending)) continue;
@@ -34,7 +34,7 @@ fact fact_of(const std::string& key, const nlohmann::ordered_json& value) {
   return {key, key, std::move(texts)};
 }
 
-/// Facts named as in `fields`.
+/// Returns the members of a part of a record as facts with the names that `fields` gives them.
 template <class Part>
 std::vector<fact> facts_of_part(const Part& part) {
   std::vector<fact> list;

@@ -80,7 +80,7 @@ table edge_table(const plan& p) {
   return made;
 }
 
-/// A tensor and its place in the frame's memory.
+/// A tensor and its offset in the memory of a frame.
 struct placed_tensor {
   const planned_tensor& of;
   std::size_t offset;

@@ -9,7 +9,7 @@ namespace graphline::report {
 
 namespace {
 
-/// FLOP/s of work with FLOPs; empty if a figure is unknown.
+/// Returns FLOP/s; empty if a figure is unknown or not above 0.
 std::optional<double> rate_over(const cost_record& cost, const std::optional<double>& ns) {
   if (!cost.flops || *cost.flops <= 0 || !ns || *ns <= 0) return std::nullopt;
   return static_cast<double>(*cost.flops) * 1e9 / *ns;
@@ -17,7 +17,7 @@ std::optional<double> rate_over(const cost_record& cost, const std::optional<dou
 
 // ---- Stages and parts ---------------------------------------------------------------------------
 
-/// A stage or a part. A CPU stage, which has no ceiling, has only a time.
+/// A stage or a part. A CPU stage has only a time, since ceilings are known only for the device.
 struct roofline_row {
   const std::string& name;
   const stage_record& stage;
@@ -124,7 +124,7 @@ facts totals(const roofline_analysis& analysis) {
            {"ratio", "ratio", cell(times, ratio), "measured over roofline"}}};
 }
 
-/// Ceilings used for the roofline.
+/// Returns the ceilings that the roofline is drawn with.
 facts ceilings_used(const roofline_summary& summary, const calibration& from) {
   facts made{"", "Ceilings", {}, shown};
   made.list.push_back({"memory", "memory", cell(summary.bandwidth.value, unit::bytes_per_second),
@@ -141,7 +141,7 @@ facts ceilings_used(const roofline_summary& summary, const calibration& from) {
 
 // ---- The chart ----------------------------------------------------------------------------------
 
-/// Figures of a point as words.
+/// Returns the figures of a point as a text for its tooltip.
 std::string words_of(const roofline_metrics& of, double rate) {
   using enum unit;
   auto text = fmt::format("{} in {}: {} · {} · {} measured",
@@ -168,7 +168,7 @@ chart chart_of(const run_record& run, const roofline_summary& summary) {
       return true;
     };
     if (!add(held.figures, held.share_of_path, "")) drawn.without.push_back(stage.name);
-    if (held.parts.size() < 2) continue;  // one part is the stage again
+    if (held.parts.size() < 2) continue;  // its only part would repeat the stage
     for (std::size_t p = 0; p < held.parts.size(); ++p) {
       add(held.parts[p], {}, stage.parts[p].name);
     }

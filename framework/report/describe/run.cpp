@@ -116,7 +116,7 @@ table output_table(const run_record& record) {
       record.outputs);
 }
 
-/// Operations from traces in which each stage ran by itself, in planned order.
+/// Returns the operations from traces in which each stage ran by itself, in planned order.
 table operation_table(const run_record& record) {
   table made{
       "operations",
@@ -173,7 +173,7 @@ table graph_table(const run_record& record) {
   return made;
 }
 
-/// Adds parts for data only.
+/// Adds the parts that appear only in JSON and CSV.
 void add_data(document& to, const run_record& record, const run_analysis& analysis) {
   const auto& summary = analysis.summary;
   auto times = samples_of(summary.end_to_end);

@@ -11,10 +11,10 @@ namespace {
 
 // ---- Frame by frame -----------------------------------------------------------------------------
 
-constexpr std::size_t most_frames = 2000;  ///< of the end-to-end times
+constexpr std::size_t most_frames = 2000;  ///< most points of the end-to-end times
 
-/// All times of up to `most` frames; otherwise the first, the last, and the shortest and longest of
-/// equal stretches, which keeps every spike.
+/// Returns all times if there are at most `most`. Otherwise returns the first, the last, and from
+/// each of equal stretches the shortest and the longest time, which keeps every spike.
 frames_chart::series series_of(std::string name, const std::vector<nanoseconds>& times,
                                std::size_t most) {
   const auto count = times.size();
@@ -34,7 +34,7 @@ frames_chart::series series_of(std::string name, const std::vector<nanoseconds>&
 }
 
 chart frame_times(const run_record& record, const run_summary& summary) {
-  constexpr std::size_t most_points = 16'000;  ///< of all stages together
+  constexpr std::size_t most_points = 16'000;  ///< limit for all stages together
   constexpr std::size_t most_of_one = 1200;
   constexpr std::size_t least_of_one = 60;
   const auto times = end_to_end_times(record);

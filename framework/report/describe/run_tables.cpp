@@ -13,11 +13,11 @@ namespace {
 
 using enum unit;
 
-/// A figure of a sample, common to all tables of a run.
+/// A figure of a sample. All tables of a run show the same figures.
 struct statistic {
   std::string title;
-  int rank = 0;      ///< of its column in a table of stages
-  int end_rank = 0;  ///< and in that of end to end, where p50 stays longest
+  int rank = 0;      ///< rank of its column in a table of stages
+  int end_rank = 0;  ///< rank in the table of end-to-end times, which keeps p50 longest
   std::function<std::optional<double>(const distribution&)> of = {};
 };
 
@@ -34,7 +34,8 @@ std::vector<statistic> statistics(const std::optional<distribution>& end_to_end)
   const auto shown = end_to_end ? std::ssize(percentiles_of_table(*end_to_end)) : 0;
   for (int i = 0; i < shown; ++i) {
     const auto& [name, p] = shown_percentiles[i];
-    // Keeps the two common percentiles, then those farther out in the tail.
+    // The two common percentiles are omitted last. Of the others, those farther out in the tail are
+    // kept longer.
     const int rank = i < 2 ? 5 * i : 16 - i;
     const int end_rank = i == 0 ? 0 : i == 1 ? 7 : i + 1;
     list.push_back({std::string(name), rank, end_rank,
@@ -47,7 +48,7 @@ std::vector<statistic> statistics(const std::optional<distribution>& end_to_end)
   return list;
 }
 
-/// A row of figures, the intervals of percentiles below them, and a row of queue waits.
+/// Returns a row of figures, the intervals of percentiles below it, and a row of queue waits.
 table end_to_end_table(const run_analysis& analysis) {
   const auto& times = *analysis.summary.end_to_end;
   table made{"end_to_end_times", "End to end", "", "", {{"frames", "end to end"}}, {}, shown};
@@ -83,7 +84,7 @@ table end_to_end_table(const run_analysis& analysis) {
   return made;
 }
 
-/// Leading figures of a page and of comparisons.
+/// Returns the figures that lead a page and that `diff` compares.
 facts latency_facts(const run_analysis& analysis) {
   const auto& times = *analysis.summary.end_to_end;
   facts made{"latency", "Latency", {}, in_page};
@@ -105,7 +106,7 @@ const roofline_stage* roofline_of(const run_analysis& analysis, std::size_t stag
 struct stage_row {
   const stage_record& stage;
   const part_record* part;
-  const std::vector<stage_summary::column>& measured;  ///< of the stage
+  const std::vector<stage_summary::column>& measured;  ///< measures of the stage
   const std::optional<distribution>& times;
   std::optional<double> share;
   const roofline_metrics* roofline;
@@ -121,7 +122,7 @@ cell measured_times(const stage_row& x, measure what) {
   return samples_of(found->times);
 }
 
-/// Spans between events, if they contain more than the stage.
+/// Returns the times between a stage's events if the device also reports busy times; else empty.
 cell spans_of(const stage_row& x) {
   if (x.part != nullptr || x.stage.busy.empty()) return {};
   return samples_of(distribution::of(lengths(x.stage.device)));
@@ -179,7 +180,8 @@ std::vector<column_of<stage_row>> stage_columns(const run_record& record,
   return list;
 }
 
-/// Stages in planned order with their parts; untimed stages appear only in JSON and CSV.
+/// Returns the table of stages in planned order, each with its parts. Stages without times appear
+/// only in JSON and CSV.
 table stage_table(const run_record& record, const run_analysis& analysis) {
   const auto columns = stage_columns(record, statistics(analysis.summary.end_to_end));
   table made{"stages", "Stages", "stage", "part", columns_of(columns)};
@@ -210,14 +212,14 @@ table stage_table(const run_record& record, const run_analysis& analysis) {
 
 constexpr double least_share = 0.01;
 
-/// Whether a row is negligible in every column.
+/// Returns true if a row is negligible in every column.
 bool is_small(const attribution_row& of, const attribution_summary& summary) {
   const auto little = [](double part, double whole) { return part < least_share * whole; };
   return little(of.all, summary.end_to_end.all) && little(of.typical, summary.end_to_end.typical) &&
          little(of.slowest, summary.end_to_end.slowest);
 }
 
-/// Whether there are enough frames to tell typical frames from the slowest.
+/// Returns true if the run has enough frames to tell typical frames from the slowest.
 bool has_groups(const run_record& record) {
   return record.frames.size() >= samples_needed(0.5);
 }
@@ -255,7 +257,7 @@ table attribution_table(const run_record& record, const attribution_summary& sum
   };
   made.titled = true;
   const double whole_more = summary.end_to_end.slowest - summary.end_to_end.typical;
-  // Fractions of a negligible difference mean nothing.
+  // Omits fractions if the difference is negligible.
   const bool parts = whole_more > least_share * summary.end_to_end.typical;
   const auto add = [&](std::string name, cell stage, cell what, std::string_view goes_to,
                        const auto& of) {
@@ -287,7 +289,7 @@ table attribution_table(const run_record& record, const attribution_summary& sum
   return made;
 }
 
-/// Adds the attribution and lower bounds.
+/// Adds the attribution of time, and lower bounds of the frame's time.
 void add_attribution(document& to, const run_record& record, const attribution_summary& summary) {
   to.parts.push_back(attribution_table(record, summary));
   std::vector<nanoseconds> slowest(summary.slowest_frames.begin(), summary.slowest_frames.end());

@@ -15,18 +15,18 @@ std::int64_t or_none(std::optional<std::size_t> index) {
   return index ? static_cast<std::int64_t>(*index) : -1;
 }
 
-/// Frames as rows of numbers, up to a total size.
+/// Frames that the chart contains, as rows of numbers up to a total size.
 class kept_frames {
  public:
   /// @pre `record` outlives this.
   kept_frames(const run_record& record, std::size_t most_numbers)
       : record_(record), timeline_(record), attributor_(record), left_(most_numbers) {}
 
-  /// Returns false if there is no room left.
+  /// Adds a frame. Returns false if there is no room for it.
   bool keep(std::size_t frame) {
     if (rows_.contains(frame)) return true;
     auto made = row_of(frame);
-    // Always keeps the first: a timeline needs a frame.
+    // Keeps the first frame whatever its size, since a timeline needs a frame.
     if (!rows_.empty() && made.size() > left_) return false;
     left_ -= std::min(left_, made.size());
     rows_.emplace(frame, std::move(made));
@@ -40,7 +40,7 @@ class kept_frames {
     for (auto at = frame - std::min(frame, reach); at < end; ++at) keep(at);
   }
 
-  /// Number of frames of average length that still fit.
+  /// Returns how many frames of average size still fit.
   std::size_t room() const {
     std::size_t used = 0;
     for (const auto& [frame, row] : rows_) used += row.size();
@@ -84,7 +84,7 @@ class kept_frames {
   std::map<std::size_t, std::vector<nanoseconds>> rows_;
 };
 
-/// Frames by end-to-end time, slowest first, equal ones in order.
+/// Returns the slowest frames, the slowest first and equal times in frame order.
 std::vector<std::size_t> slowest_frames(const std::vector<nanoseconds>& times) {
   std::vector<std::size_t> order(times.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -101,7 +101,7 @@ timeline_chart timeline_of(const run_record& record, std::size_t median, std::si
   constexpr std::int64_t most_around_slow = 4;
   kept_frames frames(record, most_numbers);
   frames.keep_around(median, around_median);
-  // A frame in flight with a slow one may be the cause.
+  // Frames that were in flight together with a slow frame may be what slowed it.
   const auto in_flight = std::clamp<std::int64_t>(record.run.in_flight, 1, most_around_slow);
   for (const auto frame : slowest_frames(end_to_end_times(record))) {
     frames.keep_around(frame, static_cast<std::size_t>(in_flight));

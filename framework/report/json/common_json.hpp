@@ -12,14 +12,14 @@ namespace graphline {
 
 // Common parts of result files.
 
-/// A time in milliseconds; null if unknown.
+/// Returns a time in milliseconds; null if unknown.
 nlohmann::ordered_json ms_or_null(const std::optional<double>& ns);
 
-/// A distribution in milliseconds as in `graphline.run/1`. Percentiles that need more frames are
-/// null; "needs" holds how many they need.
+/// Returns a distribution in milliseconds, in the form of `graphline.run/1`. Percentiles that need
+/// more frames are null; "needs" contains how many frames they need.
 nlohmann::ordered_json distribution_json(const std::optional<distribution>& times);
 
-/// Pairs of names and texts as an object of strings.
+/// Returns pairs of names and texts as an object of strings.
 nlohmann::ordered_json texts_json(const std::vector<std::pair<std::string, std::string>>& pairs);
 
 }  // namespace graphline

@@ -12,7 +12,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-/// A value in a message: as it is if short, otherwise its type.
+/// Returns a value for a message: its text if that is short, otherwise its type.
 std::string shown(const json& value) {
   constexpr std::size_t most = 40;
   if (value.is_object()) return "an object";

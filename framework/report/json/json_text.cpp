@@ -56,7 +56,7 @@ std::string json_in_one_line(const json& value) {
   std::string escaped;
   for (std::size_t at = 0; at < text.size();) {
     const auto [code, bytes] = utf8_at(text, at);
-    if (code && is_control(*code)) {  // none of them takes two units of UTF-16
+    if (code && is_control(*code)) {  // none is above U+FFFF, so one escape is enough
       escaped += fmt::format("\\u{:04x}", static_cast<unsigned>(*code));
     } else {
       escaped.append(text, at, bytes);

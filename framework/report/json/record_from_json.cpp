@@ -24,13 +24,13 @@ std::vector<T> wholes_from(const json_part& from, const range& allowed) {
   auto list = from.wholes<T>();
   for (std::size_t i = 0; i < list.size(); ++i) {
     const auto number = static_cast<double>(list[i]);
-    // Builds the path of an item only for a message: columns are long.
+    // Builds the path of an item only for a message, since columns are long.
     if (allowed && !allowed->holds(number)) expect_within(allowed, number, from.items()[i]);
   }
   return list;
 }
 
-/// Reads columns `names` of equal length, whose times ascend within each row.
+/// Reads the columns `names`, which must have equal length and times that ascend in each row.
 template <std::size_t N>
 std::array<std::vector<nanoseconds>, N> columns_from(const json_part& from,
                                                      const std::array<const char*, N>& names) {
@@ -58,7 +58,7 @@ void expect_entries(const json_part& column, std::size_t entries, std::size_t fr
                                 entries, frames));
 }
 
-/// Reads what `fields` names, and checks all that reports rely on.
+/// Reads the members that `fields` names, and checks all that reports rely on.
 class record_reader : public record_counts {
  public:
   explicit record_reader(const json_part& from) : from_(from) {}
@@ -71,10 +71,10 @@ class record_reader : public record_counts {
   }
   template <class T>
   void value(std::string_view key, std::optional<T>& item, const range& allowed = {}) {
-    if constexpr (!part_of_a_record<T>) from_.at(key);  // null where there is nothing
+    if constexpr (!part_of_a_record<T>) from_.at(key);  // an unknown value is null, not missing
     if (const auto part = from_.find(key)) read(*part, item.emplace(), allowed);
   }
-  /// A missing column is empty.
+  /// Reads a column; leaves `list` empty if the column is missing.
   template <class T>
   void column(std::string_view key, std::vector<T>& list, const range& allowed = {}) {
     const auto part = from_.find(key);
@@ -82,7 +82,7 @@ class record_reader : public record_counts {
     read(*part, list, allowed);
     expect_entries(*part, list.size(), frames);
   }
-  /// Busy times do not exceed the time between events.
+  /// Reads busy times, and refuses any that exceed the time between the stage's events.
   void busy(std::string_view key, std::vector<nanoseconds>& list,
             const std::vector<stamp_pair>& device) {
     const auto part = from_.find(key);
@@ -156,12 +156,12 @@ class record_reader : public record_counts {
   const json_part& from_;
 };
 
-/// Checks across the fields of a record.
+/// Checks what involves several fields of a record.
 template <class Record>
 void check_whole(const json_part&, const Record&) {}
 
 void check_whole(const json_part& from, const calibration_record&) {
-  from.at("environment").at("date");  // what is kept of it says when it was made
+  from.at("environment").at("date");  // records made with a calibration keep its date
 }
 
 void check_whole(const json_part& from, const experiment_record& record) {

@@ -13,7 +13,7 @@ using json = nlohmann::ordered_json;
 template <class T>
 json value_json(const T& item);
 
-/// NaN and infinity become texts; zero loses its sign.
+/// Writes NaN and infinity as texts, and -0 as 0.
 json value_json(double number) {
   if (std::isnan(number)) return "nan";
   if (std::isinf(number)) return number > 0 ? "inf" : "-inf";
@@ -25,7 +25,7 @@ json value_json(const std::optional<T>& item) {
   return item ? value_json(*item) : json();
 }
 
-/// A pair [name, text]; names may repeat.
+/// Returns [name, text], since names in an object could not repeat.
 json value_json(const std::pair<std::string, std::string>& text) {
   return json::array({text.first, text.second});
 }
@@ -55,7 +55,7 @@ json value_json(const std::vector<T>& items) {
   return list;
 }
 
-/// Writes what `fields` names.
+/// Writes the members that `fields` names.
 class record_writer : public record_counts {
  public:
   template <class T>

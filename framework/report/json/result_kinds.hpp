@@ -14,7 +14,7 @@
 namespace graphline {
 
 // Kinds of results in files, which `report` and `diff` read back. A new kind needs a record with
-// `fields`, a line in both lists here, and a `describe`.
+// `fields`, a line in both lists here, and a function `describe`.
 
 using any_record = std::variant<run_record, experiment_record, roofline_record, calibration_record,
                                 capacity_record, cost_summary>;
@@ -22,11 +22,11 @@ using any_record = std::variant<run_record, experiment_record, roofline_record, 
 struct result_kind {
   std::string_view name;     ///< schema without version
   std::string_view words;    ///< "a run"
-  std::string_view command;  ///< command that writes it
+  std::string_view command;  ///< command that writes the result
   bool bare = false;         ///< the file is the record; it has no key "record"
 };
 
-/// In the order of `any_record`.
+/// Kinds of results, in the order of `any_record`.
 inline constexpr result_kind result_kinds[] = {
     {"graphline.run", "a run", "run"},
     {"graphline.experiment", "an experiment", "compare"},

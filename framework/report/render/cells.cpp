@@ -13,7 +13,7 @@ namespace graphline::report {
 
 namespace {
 
-/// The largest time of a column; empty if it has none.
+/// Returns the largest time of a column; empty if the column contains no times.
 std::optional<double> largest_in(const shown_table& shown, std::size_t column) {
   std::optional<double> largest;
   if (shown.of.columns[column].in != unit::duration) return largest;
@@ -24,13 +24,13 @@ std::optional<double> largest_in(const shown_table& shown, std::size_t column) {
   return largest;
 }
 
-/// The unit of the table, unless the column's figures would vanish in it or exceed five digits.
+/// Returns `unit`, unless the column's figures would vanish in it or have more than five digits.
 time_unit unit_beside(time_unit unit, double largest) {
   const double shown = largest / unit.nanoseconds;
   return largest == 0 || (shown >= 0.1 && shown < 100'000) ? unit : unit_for(largest);
 }
 
-/// A number without its unit, which the column names.
+/// Returns a number without its unit, which the heading of the column names.
 std::string in_column(const quantity& of, const time_unit& time, bool is_signed = false) {
   switch (of.in) {
     case unit::duration:
@@ -48,7 +48,7 @@ std::string in_column(const quantity& of, const time_unit& time, bool is_signed 
   }
 }
 
-/// Unit of times that carry it: the common one, unless the largest time nearly vanishes in it.
+/// Returns the unit of a time whose cell names it: `common`, unless the time nearly vanishes in it.
 time_unit unit_among(const time_unit& common, double largest) {
   constexpr double least = 0.01;
   return largest == 0 || largest / common.nanoseconds >= least ? common : unit_for(largest);
@@ -58,8 +58,8 @@ std::string with_unit(double ns, const time_unit& unit) {
   return fmt::format("{}{} {}", ns < 0 ? "-" : "", in_unit(std::abs(ns), unit), unit.name);
 }
 
-/// For each line, the unit of times in columns without a unit: a common unit that leaves three
-/// digits to the smallest time, unless the largest exceeds five.
+/// Returns for each line the unit of times in columns whose heading names none. It is a common unit
+/// that leaves three digits to the smallest time, unless the largest would then exceed five digits.
 std::vector<time_unit> units_of_lines(const shown_table& shown) {
   std::vector<double> largest_of(shown.lines.size(), 0);
   double smallest = std::numeric_limits<double>::infinity();
@@ -75,14 +75,14 @@ std::vector<time_unit> units_of_lines(const shown_table& shown) {
     }
   }
   const double largest = largest_of.empty() ? 0 : std::ranges::max(largest_of);
-  time_unit common = unit_for(std::min(10 * smallest, largest));  // 0.123 has three digits too
+  time_unit common = unit_for(std::min(10 * smallest, largest));  // 0.123 also has three digits
   if (largest / common.nanoseconds >= 100'000) common = unit_for(largest);
   std::vector<time_unit> units;
   for (const double of_line : largest_of) units.push_back(unit_among(common, of_line));
   return units;
 }
 
-/// `beside`: of a time in a column that does not name its unit.
+/// `beside`: unit of a time in a column whose heading names none.
 std::string text_in(const cell& of, const column& in, const time_unit& time,
                     const time_unit& beside) {
   if (const auto* ends = std::get_if<span_of>(&of.value); ends && in.in == ends->in) {
@@ -100,12 +100,12 @@ std::string text_in(const cell& of, const column& in, const time_unit& time,
   const auto unit = symbol_of(number->in);
   if (in.title == unit && text.ends_with(unit)) {
     text.resize(text.size() - unit.size());
-    if (text.ends_with(' ')) text.pop_back();  // a prefix stays: "69.1 G"
+    if (text.ends_with(' ')) text.pop_back();  // keeps the prefix: "69.1 G"
   }
   return text;
 }
 
-/// The histograms of a column; empty without samples or with too few values.
+/// Returns the histograms of a column; empty if it contains no samples or too few values.
 std::vector<std::string> histograms_in(const shown_table& shown, std::size_t column) {
   std::vector<const distribution*> all;
   bool any = false;

@@ -7,22 +7,22 @@
 
 namespace graphline::report {
 
-/// Whether text and page show a fact: it is known and has a title.
+/// Returns true if text and page show a fact: its value is known, and it has a title.
 bool is_shown(const fact& of) noexcept;
 
-/// A fact's value as text; times share one unit with those of the other facts.
+/// Returns a fact's value as text. All times share a unit, unless one nearly vanishes in it.
 std::string shown_fact(const facts& in, const fact& of);
 
-/// Whether a number is a count, written in data without fraction or exponent.
+/// Returns true if a number is a count, which JSON and CSV write without fraction or exponent.
 bool is_whole(const quantity& of) noexcept;
 
-/// Columns of a table that appear there and have a known value.
+/// Returns the columns of a table that appear in `where` and contain a known value.
 std::vector<std::size_t> shown_columns(const table& of, place where);
 
-/// A table as texts. All times have the unit of the first column of times, which stands beside the
-/// heading of the rows or, if the rows are numbers, of these times. A column whose times would be
-/// far too small or large has its own unit. Other units stand in the cells unless the heading is
-/// the unit itself; times among them share one unit, too. Unknown values are "-".
+/// A table as texts. All times have the unit of the first column of times. The heading of the rows
+/// names that unit; if the rows are numbers, the heading of these times does. A column whose times
+/// would be far too small or large has its own unit. Other units stand in the cells, unless the
+/// heading is the unit itself. Times in such cells share a unit, too. Unknown values are "-".
 struct shown_table {
   /// `where`: in_text or in_page.
   shown_table(const table& of, place where);

@@ -6,7 +6,7 @@
 #include "framework/analysis/run/timeline.hpp"
 #include "framework/report/render/render.hpp"
 
-// The JSON of charts has the names of their members, with the exceptions below.
+// In the JSON of charts, keys are the names of members, with the exceptions below.
 
 template <class T>
 struct nlohmann::adl_serializer<std::optional<T>> {
@@ -70,7 +70,7 @@ static void to_json(json& to, const roofline_chart& of) {
 
 }  // namespace report
 
-/// What each category means, in the order of `time_category`.
+/// Meaning of each category, in the order of `time_category`.
 static constexpr std::string_view category_meanings[] = {
     "due, not yet begun",
     "a CPU stage runs",
@@ -85,8 +85,8 @@ static constexpr std::string_view category_meanings[] = {
     "what the timing method does not measure"};
 static_assert(std::size(category_meanings) == std::size(time_category_words));
 
-/// Names of the kinds of spans with the category of their time, in the order of the kinds: frames
-/// name both by their values.
+/// Names of the kinds of spans, and the category of their time. They are in the order of the kinds,
+/// since frames refer to both by their values.
 static constexpr std::pair<std::string_view, time_category> span_kinds[] = {
     {"CPU stage", time_category::cpu},
     {"enqueue", time_category::launch},
@@ -98,7 +98,7 @@ static constexpr std::pair<std::string_view, time_category> span_kinds[] = {
 static_assert(std::size(span_kinds) == std::size(timeline_span_words));
 
 nlohmann::ordered_json report::chart_data(const chart& of) {
-  // In the order of the variant; scripts of the page register under these names.
+  // In the order of the variant. The scripts of the page register under these names.
   constexpr const char* kinds[] = {"roofline",    "frames", "distributions", "timeline",
                                    "comparisons", "sweep",  "trials"};
   static_assert(std::size(kinds) == std::variant_size_v<decltype(chart::drawn)>);

@@ -11,35 +11,35 @@
 
 namespace graphline {
 
-// Common texts of headings and tables.
+// Texts that headings and tables share.
 
-/// "host: NAME (1 compute thread)".
+/// Returns "host: NAME (1 compute thread)".
 std::string device_of(const device_properties& device);
 
-/// "two_models on host: NAME (1 compute thread)".
+/// Returns "two_models on host: NAME (1 compute thread)".
 std::string subject_of(const run_record& record);
 
-/// "async, graphs stage, 1 frame in flight, wait block", with priorities if off and arrivals if
-/// scheduled. `cores`: as in `workers_of`.
+/// Returns "async, graphs stage, 1 frame in flight, wait block". Adds priorities if they are off,
+/// and arrivals if they are scheduled. `cores`: as in `workers_of`.
 std::string way_of(const settings& run, int cores = 0);
 
-/// "workers=4", or "workers=2 (one per free core)" if the default applies; empty without workers or
-/// if neither is known.
+/// Returns "workers=4", or "workers=2 (one per free core)" if `cores` sets the number. Returns
+/// nothing if the run has no workers, or if their number is unknown.
 std::string workers_of(const settings& run, int cores);
 
-/// "constant 30 frame/s"; "closed".
+/// Returns "constant 30 frame/s" or "closed".
 std::string arrival_of(const settings& run);
 
-/// "batch=1, side=112"; empty without parameters.
+/// Returns "batch=1, side=112"; empty without parameters.
 std::string parameters_of(const std::vector<std::pair<std::string, std::string>>& parameters);
 
-/// "1 frame", "45 frames".
+/// Returns "1 frame" or "45 frames".
 std::string counted(std::int64_t count, std::string_view noun);
 
-/// "at most 2 frames waited at once", with those outside a full queue.
+/// Returns "at most 2 frames waited at once", and how many were outside a full queue.
 std::string most_waited(const run_record& record);
 
-/// A measure's name in tables: "device", "synchronized".
+/// Returns the name of a measure in tables: "device", "synchronized".
 std::string_view short_name(measure what) noexcept;
 
 }  // namespace graphline

@@ -53,13 +53,13 @@ json json_of(const cell& of) {
   return std::visit(made, of.value);
 }
 
-/// Adds "unit": "ms" once.
+/// Adds "unit": "ms" if `is_time`, unless `to` already contains a unit.
 void add_time_unit(json& to, bool is_time) {
   if (is_time && !to.contains("unit")) to["unit"] = "ms";
 }
 
-/// The interval of an estimate "value" is "interval", of others "NAME_interval". Times are in
-/// nanoseconds if the key ends with "_ns".
+/// Returns an object of facts. The key of an interval is "interval" for the estimate "value", and
+/// "NAME_interval" for the estimate "NAME". Times are in nanoseconds if the key ends with "_ns".
 json json_of(const std::vector<fact>& list) {
   json made = json::object();
   for (const auto& one : list) {
@@ -81,7 +81,7 @@ json json_of(const row& of, const table& in, bool only_numbers = false) {
     if ((in.columns[c].where & in_data) == 0 || (only_numbers && !in.columns[c].in)) continue;
     if (in.columns[c].optional && !of.cells[c].known()) continue;
     add_time_unit(made, in.columns[c].in == unit::duration);
-    // Only columns of times convert to ms.
+    // Converts only columns of times to ms.
     const auto* number = std::get_if<quantity>(&of.cells[c].value);
     const bool raw = number != nullptr && in.columns[c].in != unit::duration;
     made[in.columns[c].key] = raw ? number_of(*number) : json_of(of.cells[c]);
@@ -89,7 +89,7 @@ json json_of(const row& of, const table& in, bool only_numbers = false) {
   return made;
 }
 
-/// Rows of level 1 form a list within their row of level 0.
+/// Returns a list of rows. A row of level 0 contains a list of its rows of level 1.
 json json_of(const table& of) {
   const auto parts = of.part_key + 's';
   json rows = json::array();

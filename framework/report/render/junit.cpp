@@ -10,8 +10,7 @@ namespace graphline::report {
 
 namespace {
 
-/// Escapes text for XML 1.0, attributes included. Control characters, which XML cannot hold, become
-/// "?".
+/// Escapes text for XML 1.0 and its attributes. Control characters, which XML forbids, become "?".
 std::string xml_text(std::string_view text) {
   std::string result;
   for (const char c : printable(text)) {

@@ -9,10 +9,10 @@ namespace graphline::report {
 
 namespace {
 
-/// Invisible character that keeps a site from making a link; backslashes and entities do not.
+/// Invisible character that keeps a site from making a link, since backslashes and entities do not.
 constexpr std::string_view no_link = "&#8203;";
 
-/// Whether a line with this text before byte `at` may begin a list, a heading or a rule there.
+/// Returns true if the character at byte `at` of a line may begin a list, a heading or a rule.
 bool begins_block(std::string_view text, std::size_t at) {
   const char c = text[at];
   const auto before = text.substr(0, at);
@@ -21,13 +21,13 @@ bool begins_block(std::string_view text, std::size_t at) {
   if (c == '.' || c == ')') {
     return apart && !first && before.find_first_not_of("0123456789 ") == before.npos;
   }
-  if (c == '-' || c == '+') {  // a lone '-' says that something is not known
+  if (c == '-' || c == '+') {  // a lone '-' stands for an unknown value
     return first && at + 1 < text.size() && (text[at + 1] == ' ' || text[at + 1] == c);
   }
   return first && c == '=';
 }
 
-/// Escapes text for Markdown, HTML and sites that render it: no markup, links or mentions.
+/// Escapes text so that Markdown, HTML and sites that render it show no markup, links or mentions.
 std::string markdown_text(std::string_view of) {
   const auto text = printable(of);
   std::string result;

@@ -14,18 +14,18 @@
 
 namespace graphline::report {
 
-/// For a terminal: tables as wide as it is, no charts.
+/// Returns text for a terminal: tables as wide as the terminal, and no charts.
 std::string as_text(const document& of, const terminal_style& as = {});
 
-/// For a pull request: GitHub's tables, no charts.
+/// Returns Markdown for a pull request: GitHub's tables, and no charts.
 std::string as_markdown(const document& of);
 
-/// The table `table_of_csv`, one line per row, measured times in whole nanoseconds. Empty without
-/// that table.
+/// Returns the table `table_of_csv` with a line for each row and measured times in whole
+/// nanoseconds. Empty if there is no such table.
 std::string as_csv(const document& of);
 
-/// One object: the document under its keys, times in ms; then the record it was made of, without
-/// loss. A calibration is its own record.
+/// Writes one object: the document under its keys with times in ms, then the record from which the
+/// document was made, without loss. A calibration is its own record.
 void write_json(text_sink& to, const document& of, std::optional<record_view> record = {});
 
 /// The gates of a command, for CI.
@@ -35,13 +35,13 @@ struct gate_suite {
   std::vector<gate_result> results;
 };
 
-/// A JUnit test suite with a test case for each gate; one that cannot be judged is a failure.
+/// Returns a JUnit test suite with a test case for each gate, failed if it cannot be judged.
 std::string as_junit(const gate_suite& of);
 
-/// A chart as JSON for the page: {"kind": "roofline", ...}.
+/// Returns a chart as JSON for the page: {"kind": "roofline", ...}.
 nlohmann::ordered_json chart_data(const chart& of);
 
-/// A self-contained page. The page holds the document as JSON, and its script draws it.
+/// Returns a self-contained page. The page contains the document as JSON, and its script draws it.
 std::string as_html(const document& of);
 
 }  // namespace graphline::report

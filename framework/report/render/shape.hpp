@@ -9,20 +9,20 @@
 
 namespace graphline {
 
-/// A line of block characters, one bar per count, in eighths of the largest. Zero is a space.
+/// Returns a bar for each count, of block characters in eighths of the largest; a space for zero.
 std::string bars_of(std::span<const std::size_t> counts);
 
-/// Minimum of values for a histogram.
+/// A histogram needs at least this many values.
 inline constexpr std::size_t least_for_shape = 20;
 
-/// Scale of several histograms.
+/// Scale on which several histograms are drawn.
 enum class scale {
-  own,     ///< each has its own times
-  shared,  ///< all share the times, not the heights
+  own,     ///< each histogram has its own range of times
+  shared,  ///< all share a range of times, but each has its own heights
 };
 
-/// Histograms for the cells of a column, one per sample, shortest times left; ">" marks values far
-/// beyond the bars. A text is empty for a null or too small sample; the list is empty if all are.
+/// Returns a histogram for each sample, shortest times on the left. ">" marks values far beyond the
+/// bars. A text is empty if its sample is null or too small; the list is empty if all are.
 std::vector<std::string> shapes_of(const std::vector<const distribution*>& samples, scale on);
 
 }  // namespace graphline

@@ -15,15 +15,15 @@ struct terminal_style {
   std::size_t width = 80;  ///< columns
 };
 
-/// `text` between escape sequences if colors are supported. `printable` removes escape sequences
-/// from names.
+/// Returns `text` between escape sequences if colors are supported. `printable` removes such
+/// sequences from names.
 std::string colored(std::string_view text, color in, const terminal_style& as);
 
-/// Bytes at the start of `text` that are safe for a terminal: up to the first control character
-/// other than line ends, tabs and, with colors, sequences of `colored`, or the first invalid UTF-8.
+/// Returns how many bytes of `text` are safe for a terminal: those before any invalid UTF-8 or
+/// control character. Line ends, tabs and, with colors, sequences of `colored` are safe.
 std::size_t shown_bytes(std::string_view text, bool colors) noexcept;
 
-/// Length of the sequence of `colored` at the start of `text`; 0 if none.
+/// Returns the length of the sequence of `colored` at the start of `text`; 0 if there is none.
 std::size_t escape_at(std::string_view text) noexcept;
 
 }  // namespace graphline

@@ -23,7 +23,7 @@ text_table::align align_of(const column& of, const table& in, std::size_t at) {
   return own_unit ? right : number;
 }
 
-/// Explanations of the `columns` of a table.
+/// Returns explanations of the `columns` of a table.
 std::string column_notes(const shown_table& shown, const std::vector<std::size_t>& columns,
                          const terminal_style& as) {
   std::string notes;
@@ -40,7 +40,7 @@ std::string column_notes(const shown_table& shown, const std::vector<std::size_t
   return notes.empty() ? notes : '\n' + notes;
 }
 
-/// Whether cells of a column may be cut: names and other words, unless colored.
+/// Returns true if cells of a column may be cut: they contain names or other words without colors.
 bool is_cut(const table& of, std::size_t column) {
   const bool is_words = std::none_of(of.rows.begin(), of.rows.end(), [&](const row& one) {
     const auto& value = one.cells[column].value;
@@ -50,7 +50,7 @@ bool is_cut(const table& of, std::size_t column) {
   return column == 0 || (!of.columns[column].in && is_words);
 }
 
-/// The text of a cell, colored if it is a judgment.
+/// Returns the text of a cell, colored if the cell is a judgment.
 std::string colored_cell(const cell& of, const std::string& text, const terminal_style& as) {
   const auto* some = std::get_if<judgment>(&of.value);
   if (some == nullptr) return text;
@@ -112,7 +112,7 @@ std::string text_of(const facts& of, const terminal_style& as) {
   return text;
 }
 
-/// Text omits charts: tables hold their figures.
+/// Returns an empty text, since tables contain the figures of charts.
 std::string text_of(const chart&, const terminal_style&) {
   return {};
 }

@@ -15,13 +15,13 @@ bool has_digit(std::string_view cell) {
   return std::any_of(cell.begin(), cell.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-/// Width from the decimal point on; 0 without one.
+/// Returns the width from the decimal point on; 0 if there is none.
 std::size_t width_of_decimals(std::string_view cell) {
   const auto point = cell.find('.');
   return point == std::string_view::npos ? 0 : cell.size() - point;
 }
 
-/// Pads right-aligned numbers of a column to align their decimal points.
+/// Pads the right-aligned numbers of a column so that their decimal points align.
 void align_points(std::vector<std::string*>& cells) {
   std::size_t widest = 0;
   for (const auto* cell : cells) {
@@ -37,8 +37,7 @@ void pad(std::string& cell, text_table::align align, std::size_t width) {
   cell.insert(align == text_table::align::left ? cell.size() : 0, missing, ' ');
 }
 
-/// Byte offset and width before each character of a text, with a last entry for the end of the
-/// text.
+/// The byte offset and the width before each character of a text, and at the end of the text.
 struct measured_text {
   explicit measured_text(std::string_view of) : text(of) {
     std::size_t width = 0;
@@ -62,7 +61,7 @@ struct measured_text {
   std::vector<std::size_t> widths;
 };
 
-/// The characters from `from` on that fit, with a mark at each cut end.
+/// Returns the characters from `from` on that fit into `width`, with a mark at each cut end.
 std::string window_of(const measured_text& of, std::size_t from, std::size_t width) {
   constexpr std::string_view mark = "…";
   std::string result(from > 0 ? mark : "");
@@ -75,8 +74,8 @@ std::string window_of(const measured_text& of, std::size_t from, std::size_t wid
   return to < of.characters() ? result.append(mark) : result;
 }
 
-/// Cuts two texts to a width each, from the same character on, such that their first difference is
-/// visible after a third of the width.
+/// Cuts two texts to their widths. Both start at the same character, which is chosen so that their
+/// first difference is visible after a third of the width.
 void cut_around_difference(std::string& one, std::string& other, std::size_t width_of_one,
                            std::size_t width_of_other) {
   const measured_text a(one);
@@ -103,7 +102,7 @@ void cut_around_difference(std::string& one, std::string& other, std::size_t wid
   other = std::move(cut_other);
 }
 
-/// Fits a table to a width: its remaining columns and their widths.
+/// Fits a table to a width: chooses its columns and their widths.
 class table_layout {
  public:
   /// `lines`: the heading, then the rows.
@@ -121,11 +120,11 @@ class table_layout {
     }
   }
 
-  /// Omits columns and cuts names, the longest first, until the table fits.
+  /// Omits extra columns, cuts the longest names, then omits other columns, until the table fits.
   void fit(std::size_t room) {
     while (width() > room && leave_one_out(extra_column)) continue;
     const auto whole = widths_;
-    while (!cut_names(room) && leave_one_out(0)) widths_ = whole;  // names have the more room
+    while (!cut_names(room) && leave_one_out(0)) widths_ = whole;  // names are cut anew
   }
 
   const std::vector<std::size_t>& shown() const noexcept { return shown_; }
@@ -161,7 +160,7 @@ class table_layout {
     return width;
   }
 
-  /// Minimum width of a column of names: its heading is not cut.
+  /// Returns the minimum width of a column. Names may be cut, but not the heading.
   std::size_t least_of(std::size_t i) const {
     if (columns_[i].least == 0) return widths_[i];
     return std::max(columns_[i].least, text_width(lines_.front()[i]));
@@ -171,7 +170,7 @@ class table_layout {
     std::vector<std::size_t> least;
     for (std::size_t i = 0; i < widths_.size(); ++i) {
       least.push_back(least_of(i));
-      // Always cuts to the width of the terminal.
+      // Cuts every name at least to the width of the terminal.
       widths_[i] = std::min(widths_[i], std::max(least[i], room));
     }
     while (width() > room) {
@@ -186,8 +185,8 @@ class table_layout {
     return true;
   }
 
-  /// "change % of p95" if several columns have the heading "change %", by the nearest column before
-  /// it with a unique heading.
+  /// Returns the heading of a column. A heading that several columns share becomes "change % of
+  /// p95", with the nearest column before it that has a unique heading.
   std::string title_of(std::size_t column) const {
     const auto& headings = lines_.front();
     const auto is_unique = [&](std::size_t i) {
@@ -199,8 +198,8 @@ class table_layout {
     return fmt::format("{} of {}", headings[column], headings[owner]);
   }
 
-  /// Omits the last of the most expendable columns other than the first. Returns false if none is
-  /// that expendable.
+  /// Omits the last of the most expendable columns other than the first. Returns false if no column
+  /// is as expendable as `least_expendable`.
   bool leave_one_out(int least_expendable) {
     if (shown_.size() < 2) return false;
     const auto found =
@@ -216,7 +215,7 @@ class table_layout {
     return true;
   }
 
-  static constexpr int extra_column = 10;  ///< expendable before a name is cut, and without a word
+  static constexpr int extra_column = 10;  ///< omitted before a name is cut, and without a note
 
   const std::vector<text_table::column>& columns_;
   std::vector<std::vector<std::string>> lines_;
@@ -225,8 +224,8 @@ class table_layout {
   std::string left_out_;
 };
 
-/// "…b.0/attn/MatMul+2" for "/b.0/attn/MatMul+/b.0/attn/Add+/b.0/Add": PyTorch's names of layers
-/// differ at the end, and a group is named after its first layer.
+/// Returns "…b.0/attn/MatMul+2" for "/b.0/attn/MatMul+/b.0/attn/Add+/b.0/Add". PyTorch's names of
+/// layers differ at the end, and a group is named after its first layer.
 std::string end_of_path(std::string_view first, std::size_t others, std::size_t width) {
   const auto count = others > 0 ? fmt::format("+{}", others) : "";
   if (text_width(first) + count.size() <= width) return std::string(first) + count;
@@ -262,7 +261,7 @@ std::string wrapped(std::string_view text, std::size_t indent, std::size_t width
     const auto word = text.substr(0, end);
     const auto taken = text_width(word);
     if (!at_start && used + 1 + taken > width) {
-      result.erase(result.find_last_not_of(' ') + 1);  // of several spaces in a row
+      result.erase(result.find_last_not_of(' ') + 1);  // removes spaces at the end of a line
       result += '\n' + std::string(indent, ' ');
       used = indent;
     } else if (!at_start) {
@@ -301,7 +300,7 @@ std::string table_name(std::string_view name, std::size_t width) {
   const auto width_of = [&](std::size_t i) {
     return text_width(std::string_view(shown).substr(starts[i], starts[i + 1] - starts[i]));
   };
-  // Removes from the middle until the rest and the mark fit.
+  // Removes characters from the middle until the rest and the mark fit.
   constexpr std::string_view mark = "…";
   total += text_width(mark);
   const std::size_t characters = starts.size() - 1;

@@ -17,11 +17,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Letters and digits, with "-" between groups of them.
+/// Returns the letters and digits of `text`, with "-" between groups of them.
 std::string file_name(std::string_view text) {
   constexpr std::string_view plain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-  constexpr std::size_t most = 120;  // with what is added less than any file system allows
+  constexpr std::size_t most = 120;  // the whole name is then shorter than file systems allow
   std::string name;
   for (const char c : text) {
     if (plain.find(c) != plain.npos) {

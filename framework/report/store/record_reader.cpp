@@ -21,7 +21,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-/// Refuses a file as a whole.
+/// Throws an error that names the file, but no place in it.
 [[noreturn]] void refuse_result(const std::string& path, std::string_view message) {
   throw input_error(fmt::format("{}: error: {}", printable(path), printable(message)));
 }
@@ -37,14 +37,14 @@ std::string schemas_read() {
   return fmt::format("graphline {} reads {}", version(), listed(schemas, schemas.size()));
 }
 
-/// The schema of a result; empty without one.
+/// Returns the schema of a result; empty if it names none.
 std::string schema_of(const json& value) {
   if (!value.is_object()) return {};
   const auto found = value.find("schema");
   return found != value.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-/// Index into `result_kinds`. @throws input_error for an unknown schema
+/// Returns the index into `result_kinds`. @throws input_error for an unknown schema
 std::size_t checked_kind(const std::string& path, const std::string& schema) {
   for (std::size_t kind = 0; kind < std::size(result_kinds); ++kind) {
     if (schema == fmt::format("{}/{}", result_kinds[kind].name, version_read)) return kind;
@@ -55,7 +55,7 @@ std::size_t checked_kind(const std::string& path, const std::string& schema) {
                                   schemas_read()));
 }
 
-/// " (graphline 0.1.0 wrote it)" if the result names its version.
+/// Returns " (graphline 0.1.0 wrote it)" if the result names its version, otherwise nothing.
 std::string writer_of(const json& result) {
   const json::json_pointer place("/environment/graphline");
   if (!result.contains(place) || !result[place].is_string()) return {};
@@ -65,11 +65,11 @@ std::string writer_of(const json& result) {
 [[noreturn]] void refuse_broken(const std::shared_ptr<const source_text>& source,
                                 const json_error& problem) {
   const std::string_view text = source->text();
-  // byte() is the last byte read, from 1.
+  // byte() is the number of the last byte read, counted from 1.
   const auto at = std::min(std::max<std::size_t>(problem.byte(), 1) - 1, text.size());
   const auto before = text.substr(0, at);
   const auto line = static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n')) + 1;
-  const auto column = at - (before.rfind('\n') + 1) + 1;  // npos + 1 is 0: the first line
+  const auto column = at - (before.rfind('\n') + 1) + 1;  // npos + 1 is 0, as line 1 needs
   diagnostic broken;
   broken.place = {source, line, column, 1};
   broken.message = fmt::format("this is not JSON as --json writes it: {}", problem.what());

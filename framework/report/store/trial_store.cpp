@@ -27,7 +27,7 @@
 namespace graphline {
 namespace {
 
-/// Begin of the first line of trial stores of any version, by which they are recognized.
+/// The first line of trial stores of all versions begins with this text.
 constexpr std::string_view store_beginning = R"({"schema":"graphline.trials/)";
 
 /// The schema of the stores that this program writes and reads.
@@ -48,7 +48,7 @@ json configuration_json(const planned_configuration& configuration) {
   return {{"name", what.name}, {"assignments", texts_json(what.assignments)}, {"members", members}};
 }
 
-/// The first line: the experiment with the settings of all its pipelines.
+/// Returns the first line: the experiment with the settings of all its pipelines.
 std::string store_header(const experiment_plan& planned) {
   const auto count = static_cast<std::int64_t>(planned.configurations.size());
   json header = {{"schema", store_schema},
@@ -67,7 +67,7 @@ std::string store_header(const experiment_plan& planned) {
   return json_line(header);
 }
 
-/// Parts of the header that must be equal to resume.
+/// Returns the parts of the header that must be equal to resume.
 json identity_of(const json_part& header) {
   json result;
   for (const char* key : {"name", "files", "graphline", "configurations"}) {
@@ -77,8 +77,8 @@ json identity_of(const json_part& header) {
   return result;
 }
 
-/// Why an experiment cannot be resumed under another header, with the remedy, for the end of a
-/// message; empty if it can. Settings of its length and its verdicts may differ.
+/// Returns why an experiment with the header `stored` cannot be resumed as `now`, with the remedy,
+/// for the end of a message; empty if it can. All its settings except the seed may differ.
 std::string why_not_resumed(const json_part& stored, const json_part& now) {
   const auto before = identity_of(stored);
   const auto after = identity_of(now);
@@ -90,7 +90,7 @@ std::string why_not_resumed(const json_part& stored, const json_part& now) {
     if (!identity.contains(at)) return std::string("absent");
     return quote(identity[at].is_string() ? identity[at].get<std::string>() : identity[at].dump());
   };
-  std::string where;  // without the escapes of a JSON pointer, such as in a file's name
+  std::string where;  // the path without a JSON pointer's escapes
   for (json::json_pointer at(place); !at.empty(); at.pop_back()) {
     where = at.back() + (where.empty() ? "" : "/") + where;
   }
@@ -102,7 +102,7 @@ std::string why_not_resumed(const json_part& stored, const json_part& now) {
 
 // ---- Reading ------------------------------------------------------------------------------------
 
-/// Whether a file is a trial store of any version. Does not block on a pipe.
+/// Returns true if the file is a trial store of any version. Does not block on a pipe.
 bool is_trial_store(const std::string& path) {
   if (std::error_code none; !std::filesystem::is_regular_file(path, none)) return false;
   std::ifstream file(path, std::ios::binary);
@@ -111,12 +111,12 @@ bool is_trial_store(const std::string& path) {
   return file && begins_trial_store(beginning);
 }
 
-/// Complete lines of a store.
+/// Reads the complete lines of a store.
 class line_reader {
  public:
   explicit line_reader(const std::string& path) : path_(path), file_(path, std::ios::binary) {
     if (!file_) fail();
-    file_.exceptions(std::ios::badbit);  // else too little memory for a line looks like a bad disk
+    file_.exceptions(std::ios::badbit);  // otherwise a lack of memory would look like a bad disk
   }
 
   /// Reads the next line without its newline. Returns false after the last one.
@@ -126,7 +126,7 @@ class line_reader {
     } catch (const std::ios::failure&) {
       fail();
     }
-    // A line without a newline: its process was killed.
+    // The process was killed while it wrote a line without a newline.
     half_ = file_.eof();
     if (half_) return false;
     ++number_;
@@ -135,9 +135,9 @@ class line_reader {
   }
 
   bool last() { return file_.peek() == std::ifstream::traits_type::eof(); }
-  bool half() const { return half_; }  ///< a part of a line follows the last one
+  bool half() const { return half_; }  ///< whether an incomplete line follows the last one
   std::size_t number() const { return number_; }
-  std::uint64_t bytes() const { return bytes_; }  ///< up to the end of the line
+  std::uint64_t bytes() const { return bytes_; }  ///< length of the lines read so far
 
  private:
   [[noreturn]] void fail() const {
@@ -181,7 +181,7 @@ json header_of(const std::string& line, const std::string& path) {
 struct store_outline {
   json header;
   std::size_t trials = 0;
-  bool ended = false;  ///< says that the experiment ended
+  bool ended = false;  ///< whether its last line says that the experiment ended
 };
 
 /// @throws input_error if the store has another version or a damaged first line
@@ -198,15 +198,15 @@ store_outline outline_of(const std::string& path) {
   return outline;
 }
 
-/// The trials of a store and the offset of the next one.
+/// The trials of a store, and the offset at which the next trial belongs.
 struct stored_trials {
   std::vector<trial_record> trials;
   std::uint64_t bytes = 0;  ///< up to the end of the last trial
-  bool ended = false;       ///< a line after them says that the experiment ended
-  bool followed = false;    ///< by that line, or by one that was not written to its end
+  bool ended = false;       ///< whether a line after the trials says that the experiment ended
+  bool followed = false;    ///< whether that line, or an incomplete one, follows the trials
 };
 
-/// Reads all trials, ignoring an incomplete last line. `members`: number of pipelines by
+/// Reads all trials, ignoring an incomplete last line. `members`: number of pipelines of each
 /// configuration.
 /// @throws input_error that names a damaged line
 stored_trials read_trials(const std::string& path, const std::vector<std::size_t>& members) {
@@ -229,7 +229,7 @@ stored_trials read_trials(const std::string& path, const std::vector<std::size_t
       stored.ended = stored.followed = false;
       stored.bytes = lines.bytes();
     } catch (const json_error& broken) {
-      // A power failure can lose part of a last line but not its newline.
+      // A power failure can lose a part of the last line, but not its newline.
       if (!lines.last()) refuse_line(path, lines.number(), broken.what());
       stored.followed = true;
       break;
@@ -253,8 +253,8 @@ void refuse_one_that_has_not_ended(const std::string& path, const store_outline&
                                     printable(header.at("date").text())));
 }
 
-/// Moves existing trials to NAME.previous, so that a full disk costs none of them. Without
-/// `overwrite`, refuses an unreadable store and an experiment that has not ended.
+/// Moves existing trials to NAME.previous, so that none are lost if the disk is full. Without
+/// `overwrite`, throws if the store is unreadable or its experiment has not ended.
 void make_way(const std::string& path, bool overwrite) {
   const owned_descriptor lock(open_locked(path, O_RDWR, path));
   if (!is_trial_store(path)) return;
@@ -275,7 +275,7 @@ void make_way(const std::string& path, bool overwrite) {
   if (::rename(path.c_str(), previous.c_str()) != 0) refuse_to_write(previous, errno_text(errno));
 }
 
-/// Opens and locks the file; creates a missing one except for `resume`.
+/// Opens and locks the file. Creates a missing file, except for `resume`.
 int open_store(const std::string& path, store_opening how) {
   const bool resumes = how == store_opening::resume;
   if (path.empty() || path == "-") throw input_error("a trial store needs a file of its own");
@@ -289,7 +289,7 @@ int open_store(const std::string& path, store_opening how) {
   return open_locked(path, O_RDWR | O_APPEND | (resumes ? 0 : O_CREAT), path);
 }
 
-/// The device of a trial; trials of different devices cannot be compared.
+/// Returns the name of a trial's device. Trials of different devices cannot be compared.
 std::optional<std::string> device_of(const trial_record& trial) {
   if (trial.members.empty()) return std::nullopt;
   const auto& device = trial.members.front().device;

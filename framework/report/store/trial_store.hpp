@@ -20,43 +20,43 @@ struct owned_descriptor {
   const int number;
 };
 
-/// Whether a file with this text is a trial store of any version.
+/// Returns true if a file with this text is a trial store of any version.
 bool begins_trial_store(std::string_view text);
 
 /// How to treat an existing trial store.
 enum class store_opening {
-  fresh,      ///< moves it to NAME.previous; refused if it has not ended
-  resume,     ///< continues it; refused for another experiment or a changed file
-  overwrite,  ///< moves it to NAME.previous, ended or not
+  fresh,      ///< moves it to NAME.previous; throws if its experiment has not ended
+  resume,     ///< continues it; throws if the experiment or one of its files has changed
+  overwrite,  ///< moves it to NAME.previous, even if its experiment has not ended
 };
 
-/// Raw samples of an experiment's trials as JSON lines, `graphline.trials/1`: a line that describes
-/// the experiment, one per trial as it ends, and one at the end of the experiment. Added lines
-/// survive a crash of the process; the end flushes them to disk. Opening ignores a line that a
-/// killed process left incomplete. Two processes cannot write one store. No mode touches a file
-/// that is not a trial store.
+/// A file with the raw samples of an experiment's trials as JSON lines, `graphline.trials/1`. The
+/// first line describes the experiment. A line follows as each trial ends, and one at the end of
+/// the experiment. Added lines survive a crash of the process; `end` flushes them to disk. Opening
+/// ignores a line that a killed process left incomplete. Two processes cannot write the same store.
+/// No mode changes a file that is not a trial store.
 class trial_store {
  public:
-  /// @throws input_error that names the file and the remedy if it is refused or cannot be written
+  /// @throws input_error that names the file and the remedy if the file cannot be used
   trial_store(const std::string& path, const experiment_plan& planned, store_opening how);
   ~trial_store();
   trial_store(const trial_store&) = delete;
   trial_store& operator=(const trial_store&) = delete;
 
-  /// The trials in the file when it was opened; only for `resume`.
+  /// Returns the trials that the file contained when it was opened; only for `resume`.
   std::vector<trial_record> take_trials();
 
-  /// Earlier trials stay readable in case of an error.
+  /// Adds a trial. Earlier trials stay readable after an error.
   /// @throws run_error if the file cannot be written, or the trial ran on another device
   void add(const trial_record& trial);
 
-  /// Marks the experiment as ended, with the reason if it ended early.
+  /// Marks the experiment as ended. `why`: the reason if it ended early, otherwise empty.
   void end(std::string_view why = {});
 
  private:
   void begin(const experiment_plan& planned);
   void go_on(const experiment_plan& planned);
-  /// Writes a line after the last trial, over any lines that follow it. Returns its length.
+  /// Writes a line after the last trial, in place of any lines that follow. Returns its length.
   std::uint64_t append(const std::string& line);
   bool cut() noexcept;
   [[noreturn]] void fail(int code);
@@ -66,8 +66,8 @@ class trial_store {
   std::vector<trial_record> trials_;
   std::optional<std::string> device_;  ///< device of the trials
   std::int64_t count_ = 0;
-  std::uint64_t bytes_ = 0;  ///< length up to the last trial
-  bool followed_ = false;    ///< more lines follow the last trial
+  std::uint64_t bytes_ = 0;  ///< length up to the end of the last trial
+  bool followed_ = false;    ///< whether a line follows the last trial
   bool ended_ = false;
 };
 

@@ -24,22 +24,22 @@ using kind = timeline_span::kind;
 
 /// A span of a timeline in the trace.
 struct trace_slice {
-  timeline_span span;  ///< its begin and end as shown: within its track, slices nest
+  timeline_span span;  ///< begin and end as drawn: slices of a track nest
   std::size_t frame = 0;
-  nanoseconds measured = 0;  ///< its length as stamped
+  nanoseconds measured = 0;  ///< length by the stamps
 };
 
 /// All slices of a run.
 struct trace_slices {
   std::vector<trace_slice> all;    ///< frame by frame, parts after their stage
-  std::vector<std::size_t> first;  ///< by frame: index of its first slice; one more at the end
+  std::vector<std::size_t> first;  ///< index of each frame's first slice, then the number of slices
 };
 
 bool is_part(const trace_slice& slice) {
   return slice.span.what == timeline_span::kind::part;
 }
 
-/// A stream does one thing at a time: a slice ends where the next begins.
+/// Ends each slice of a stream where the next begins, since a stream does one thing at a time.
 void follow_each_other(std::vector<trace_slice>& all, const std::vector<std::size_t>& lane) {
   for (std::size_t i = 1; i < lane.size(); ++i) {
     auto& before = all[lane[i - 1]].span;
@@ -47,7 +47,7 @@ void follow_each_other(std::vector<trace_slice>& all, const std::vector<std::siz
   }
 }
 
-/// Slices of a thread nest.
+/// Ends a slice of a thread where a later slice begins, unless it contains that slice.
 void nest(std::vector<trace_slice>& all, const std::vector<std::size_t>& lane) {
   std::vector<std::size_t> open;
   for (const std::size_t at : lane) {
@@ -61,7 +61,7 @@ void nest(std::vector<trace_slice>& all, const std::vector<std::size_t>& lane) {
   }
 }
 
-/// Parts follow each other within their stage.
+/// Clips parts so that they follow each other within their stage.
 void fit_parts(std::vector<trace_slice>& all) {
   nanoseconds from = 0;
   nanoseconds to = 0;
@@ -93,7 +93,7 @@ trace_slices slices_of(const timeline& picture, std::size_t frames) {
   result.first.push_back(result.all.size());
   for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
     const bool thread = picture.lanes()[lane].what == timeline_lane::kind::thread;
-    // Of two slices with the same begin, the longer contains the other on a thread and follows it
+    // Of two slices with the same begin, the longer contains the shorter on a thread and follows it
     // on a stream.
     std::stable_sort(lanes[lane].begin(), lanes[lane].end(), [&](std::size_t a, std::size_t b) {
       const auto& x = result.all[a].span;
@@ -109,39 +109,39 @@ trace_slices slices_of(const timeline& picture, std::size_t frames) {
 
 // ---- Events -------------------------------------------------------------------------------------
 
-// Processes of a trace, top to bottom.
+// Processes of a trace, from top to bottom.
 constexpr int frames_process = 1;
 constexpr int host_process = 2;
 constexpr int device_process = 3;
 
-/// Number of the first row of frames; further rows and lanes follow. It exceeds all process
-/// numbers, since Perfetto takes a thread with its process's number for the main thread.
+/// Number of the first row of frames; numbers of other rows and lanes follow. It exceeds all
+/// process numbers, since Perfetto takes the thread with its process's number for the main thread.
 constexpr std::size_t first_thread = 4;
 
-/// The unique track of an event.
+/// The numbers that identify the track of an event.
 struct track {
   int process = frames_process;
   std::size_t thread = first_thread;
 };
 
-/// A JSON string. Invalid UTF-8 becomes U+FFFD.
+/// Returns a JSON string. Invalid UTF-8 becomes U+FFFD.
 std::string json_string(std::string_view text) {
   return json_in_one_line(text);
 }
 
-/// Nanoseconds as microseconds: "1234.567".
+/// Returns nanoseconds as a text in microseconds: "1234.567".
 std::string microseconds(nanoseconds ns) {
   const auto size = static_cast<std::uint64_t>(ns);
   return fmt::format("{}.{:03}", size / 1000, size % 1000);
 }
 
-/// Writes events one by one: a JSON tree of millions would be too large.
+/// Writes events one by one, since a JSON tree of millions of events would be too large.
 class event_writer {
  public:
-  /// `zero`: origin of the trace's time.
+  /// `zero`: the time that the trace shows as 0.
   event_writer(text_sink& to, nanoseconds zero) : to_(to), zero_(zero) {}
 
-  /// `members`: further members of the event, as JSON without braces.
+  /// `members`: other members of the event, as JSON without braces.
   void instant(char phase, track on, nanoseconds at, std::string_view members) {
     write(phase, on, "\"ts\":" + microseconds(at - zero_), members);
   }
@@ -151,7 +151,7 @@ class event_writer {
                       microseconds(std::max(begin, end) - begin)),
           members);
   }
-  /// Name or sort index of a process or thread.
+  /// Writes the name or the sort index of a process or thread.
   void about(track on, std::string_view what, std::string_view key, std::string_view value) {
     write('M', on, fmt::format("\"name\":\"{}\"", what),
           fmt::format("\"args\":{{\"{}\":{}}}", key, value));
@@ -169,7 +169,7 @@ class event_writer {
   std::string_view separator_;
 };
 
-/// The begin of the run, or the earliest stamp if before: viewers omit negative times.
+/// Returns the run's begin, or the first stamp if earlier, since viewers omit negative times.
 nanoseconds zero_of(const run_record& record, const trace_slices& slices) {
   nanoseconds zero = 0;
   for (const auto& frame : record.frames) zero = std::min({zero, frame.due, frame.begin});
@@ -200,7 +200,7 @@ std::string origin(const run_record& record, nanoseconds zero) {
 
 // ---- Tracks -------------------------------------------------------------------------------------
 
-/// A row for each frame, from 0: as few as keep frames of a row from overlapping.
+/// Returns the row of each frame, from 0. Uses as few rows as possible without overlap in a row.
 std::vector<std::size_t> rows_of(const std::vector<frame_record>& frames) {
   std::vector<std::size_t> by_begin(frames.size());
   for (std::size_t i = 0; i < by_begin.size(); ++i) by_begin[i] = i;
@@ -226,7 +226,7 @@ std::vector<track> tracks_of(const std::vector<timeline_lane>& lanes, std::size_
   return tracks;
 }
 
-/// `on`: any track of the process, so that a viewer does not add one.
+/// `on`: any existing track of the process, since a viewer would add a missing one.
 void name_process(event_writer& to, track on, std::string_view name) {
   to.about(on, "process_name", "name", json_string(name));
   to.about(on, "process_sort_index", "sort_index", fmt::to_string(on.process));
@@ -255,7 +255,7 @@ void name_everything(event_writer& to, const run_record& record,
 
 // ---- What is written ----------------------------------------------------------------------------
 
-/// Queue waits, frames, and dropped frames.
+/// Writes frames, queue waits, and dropped and unfinished frames.
 void write_frames(event_writer& to, const run_record& record,
                   const std::vector<std::size_t>& rows) {
   for (std::size_t i = 0; i < record.frames.size(); ++i) {
@@ -286,7 +286,7 @@ void write_frames(event_writer& to, const run_record& record,
   }
 }
 
-/// Leading members of a slice, up to its frame number.
+/// Returns the first members of a slice, up to where its frame number follows.
 std::string head_of(const run_record& record, const timeline_span& span) {
   if (!span.stage) return "\"cat\":\"launch\",\"name\":\"launch frame\",\"args\":{\"frame\":";
   const auto& stage = record.stages[*span.stage];
@@ -322,9 +322,9 @@ void write_slices(event_writer& to, const run_record& record, const trace_slices
 
 // ---- Arrows -------------------------------------------------------------------------------------
 
-/// Slices of one frame that arrows connect; null if missing.
+/// Slices of a frame that arrows connect. A pointer is null if there is no such slice.
 struct frame_slices {
-  const timeline_span* launch = nullptr;       ///< of the frame's graph
+  const timeline_span* launch = nullptr;       ///< launch of the frame's graph
   std::vector<const timeline_span*> launches;  ///< by stage
   std::vector<const timeline_span*> work;      ///< by stage
 };
@@ -344,8 +344,8 @@ frame_slices slices_of_frame(const trace_slices& slices, std::size_t frame, std:
   return found;
 }
 
-/// Arrows within each frame: from stages to their dependents, named after how these wait, and from
-/// launches to device stages. `tracks`: of the lanes.
+/// Writes the arrows of each frame: from a stage to each dependent, named after how the dependent
+/// waits, and from launches to device stages. `tracks`: tracks of the lanes.
 void write_flows(event_writer& to, const run_record& record, const trace_slices& slices,
                  const std::vector<track>& tracks) {
   std::size_t id = 0;
@@ -353,8 +353,8 @@ void write_flows(event_writer& to, const run_record& record, const trace_slices&
                          std::string_view category, std::string_view name) {
     // A viewer would reverse an arrow whose ends the clocks' error has swapped.
     if (before == nullptr || after == nullptr || after->begin < before->begin) return;
-    // Viewers look up the slice that contains an end of an arrow, which excludes the slice's own
-    // end. Work may begin before its launch returns.
+    // Viewers attach an end of an arrow to the slice that contains it, and a slice does not contain
+    // its own end. Work may begin before its launch returns.
     const auto start = std::max(before->begin, std::min(before->end - 1, after->begin));
     const auto members =
         fmt::format("\"cat\":\"{}\",\"name\":\"{}\",\"id\":{}", category, name, ++id);

@@ -1,11 +1,11 @@
-// Charts: Chart.js in the colors of the page.
+// Draws charts with Chart.js in the colors of the page.
 "use strict";
 
 Object.assign(page, (() => {
   const { element } = page;
   const charts = []; // redrawn when the colors change
 
-  // A color of style.css in the current color scheme: color("device").
+  // Returns a color of style.css in the current color scheme: color("device").
   const probe = element("span", { hidden: true });
   document.body.append(probe);
   function color(name) {
@@ -13,7 +13,7 @@ Object.assign(page, (() => {
     return getComputedStyle(probe).color;
   }
 
-  // The color with an opacity of `part`.
+  // Returns the color with an opacity of `part`.
   function faded(name, part) {
     return color(name).replace("rgb(", "rgba(").replace(")", `, ${part})`);
   }
@@ -34,15 +34,15 @@ Object.assign(page, (() => {
     });
   }
 
-  // A plugin that draws lines across a chart: [{axis: "x" or "y", at, label, tone}], `at` in units
-  // of the axis. Labels of vertical lines are above the chart in two rows without overlap; reserve
-  // room with `layout.padding.top`.
+  // Returns a plugin that draws lines across a chart: [{axis: "x" or "y", at, label, tone}], with
+  // `at` in units of the axis. Labels of vertical lines stand above the chart in two rows without
+  // overlap. `layout.padding.top` must leave room for them.
   function marks(list) {
     return { id: "pageMarks", afterDatasetsDraw: (chart) => drawMarks(chart, list) };
   }
 
   function drawMarks({ ctx, chartArea: area, scales }, list) {
-    const rows = [-Infinity, -Infinity]; // end of the last label of each
+    const rows = [-Infinity, -Infinity]; // end of the last label in each row
     ctx.save();
     ctx.font = `11px ${Chart.defaults.font.family}`;
     ctx.setLineDash([4, 3]);
@@ -63,7 +63,7 @@ Object.assign(page, (() => {
       }
       const from = place - width / 2;
       const row = rows.findIndex((end) => end + 6 <= from);
-      if (row < 0) continue; // tables hold the value
+      if (row < 0) continue; // omits the label; tables contain the value
       rows[row] = from + width;
       ctx.fillText(label, from, area.top - 5 - 12 * row);
     }
@@ -71,7 +71,7 @@ Object.assign(page, (() => {
   }
 
   // Appends a chart of Chart.js to `box`. `configure()` returns its configuration with the current
-  // colors; a change of colors and `redraw()` of the returned entry call it again. `label`
+  // colors. It is called again when colors change and by `redraw()` of the returned entry. `label`
   // describes the chart for screen readers.
   function canvas(box, label, configure, height = 260) {
     const place = element("canvas", { role: "img", "aria-label": label });
@@ -85,7 +85,7 @@ Object.assign(page, (() => {
     return entry;
   }
 
-  // Adds a control above a chart that selects one of `titles`; calls `change` with its index.
+  // Adds a control above a chart, which selects one of `titles`. Calls `change` with the index.
   function choice(figure, words, titles, change) {
     if (titles.length < 2) return;
     const select = element("select", { onchange: () => change(select.selectedIndex) },

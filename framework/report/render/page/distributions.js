@@ -1,4 +1,4 @@
-// Histograms of times of frames and stages.
+// Draws histograms of the times of frames and stages.
 "use strict";
 
 page.chart("distributions", (data, figure) => {
@@ -10,13 +10,13 @@ page.chart("distributions", (data, figure) => {
   // All times have the unit of the middle bin.
   const unit = () => page.unitFor((chosen.bins.begin + end()) / 2);
 
-  // [from, to, count] of each bin.
+  // Returns [from, to, count] of each bin.
   function bins() {
     const { begin, width, counts } = chosen.bins;
     return counts.map((count, i) => [begin + i * width, begin + (i + 1) * width, count]);
   }
 
-  // With enough decimals to distinguish bins.
+  // Returns the edges of a bin with enough decimals to tell bins apart.
   function edges(from, to) {
     const { ns, name } = unit();
     const decimals = Math.max(0, Math.ceil(Math.log10(ns / chosen.bins.width) - 1e-9));
@@ -42,11 +42,11 @@ page.chart("distributions", (data, figure) => {
     return {
       type: "bar",
       data: { datasets: [{
-        // Empty bins have no bar; all others are visible.
+        // Empty bins have no bar, and all other bars are high enough to see.
         data: list.map(([from, to, count]) => ({ x: (from + to) / 2 / ns, y: count || null })),
         backgroundColor: page.color(chosen.color),
         barPercentage: 0.94, categoryPercentage: 1, minBarLength: 2,
-        // Chart.js derives widths from distances, which a single bar lacks.
+        // Chart.js derives the width of bars from their distances; a single bar has none.
         barThickness: list.length === 1 ? "flex" : undefined,
       }] },
       plugins: [marks()],

@@ -1,5 +1,5 @@
 // Draws the document: header, sections, sortable tables, charts. Times are in nanoseconds.
-// charts.js has what is drawn on a canvas.
+// charts.js contains the charts that are drawn on a canvas.
 "use strict";
 
 const page = (() => {
@@ -19,21 +19,21 @@ const page = (() => {
     { name: "ns", ns: 1 },
   ];
 
-  // The most readable unit for a time.
+  // Returns the most readable unit for a time.
   function unitFor(ns) {
     return units.find((unit) => Math.abs(ns) >= unit.ns) ?? units[3];
   }
 
-  // A number with `digits` significant digits, without exponent.
+  // Returns a number with `digits` significant digits, without exponent.
   function digits(value, digits = 3) {
     if (value === null || value === undefined || !Number.isFinite(value)) return "-";
     if (value === 0) return "0";
-    // Digits of the rounded value: 9.97 becomes 10 with two digits, without decimals.
+    // Counts digits of the rounded value, since 9.97 with two digits becomes 10, without decimals.
     const before = Math.floor(Math.log10(Math.abs(Number(value.toPrecision(digits))))) + 1;
     return value.toFixed(Math.max(0, Math.min(9, digits - before)));
   }
 
-  // "1.23 ms"; "-" if unknown.
+  // Returns "1.23 ms"; "-" if the time is unknown.
   function duration(ns, significant = 3) {
     if (ns === null || ns === undefined) return "-";
     const unit = unitFor(ns);
@@ -42,7 +42,7 @@ const page = (() => {
     return `${figure} ${unit.name}`;
   }
 
-  // "12 %"; "< 0.1 %" for tiny fractions.
+  // Returns "12 %"; "< 0.1 %" for tiny fractions.
   function percent(part, significant = 2) {
     if (part > 0 && part < 0.001) return "< 0.1 %";
     return part === null || part === undefined ? "-" : `${digits(100 * part, significant)} %`;
@@ -65,7 +65,7 @@ const page = (() => {
     return made;
   }
 
-  // element("p", {class: "note"}, "text", ...). Inserts strings as text: names can hold markup.
+  // Returns element("p", {class: "note"}, "text", ...). Strings become text: names can hold markup.
   function element(tag, attributes, ...children) {
     return fill(document.createElement(tag), attributes, children);
   }
@@ -73,13 +73,13 @@ const page = (() => {
     return fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
   }
 
-  // A user's name, isolated from the text around it: shows line breaks, and right-to-left text does
-  // not reorder its surroundings.
+  // Returns an element for a user's name. It shows line breaks, and keeps right-to-left text from
+  // reordering its surroundings.
   function name(text) {
     return element("bdi", { class: "name" }, text);
   }
 
-  // A legend of [{name, color, shape, title}] with `shape` "dot", "patch" or, for a line, none.
+  // Returns a legend of [{name, color, shape, title}]: `shape` is "dot" or "patch", else a line.
   function legend(list) {
     return element("ul", { class: "legend" }, list.map(({ name, color, shape, title }) =>
       element("li", { title }, element("span", {
@@ -89,8 +89,8 @@ const page = (() => {
 
   // ---- Tables -----------------------------------------------------------------------------------
 
-  // A click on a heading sorts by its column: largest first, unknown values last; a second click
-  // reverses the order. Rows of parts stay below the row they belong to.
+  // Makes a click on a heading sort by its column: the largest value first, unknown values last. A
+  // second click reverses the order. Rows of parts stay below the row they belong to.
   function makeSortable(table) {
     const heads = [...table.tHead.rows[0].cells];
     const groups = [];
@@ -121,7 +121,7 @@ const page = (() => {
     return element("div", { class: "scroll", role: "region", "aria-label": title }, table);
   }
 
-  // A cell of the first column names its row, with the cells of columns `below` under the name.
+  // Returns a row of a table. The first cell names it, with the cells of columns `below` under it.
   function rowOf({ cells, class: style }, columns) {
     const below = cells.filter(({ known }, i) => columns[i].below && known !== false);
     return element("tr", { class: style },
@@ -160,7 +160,7 @@ const page = (() => {
     return element("details", { class: "facts", open }, element("summary", {}, title), content);
   }
 
-  // The elements of each type of part.
+  // Functions that return the elements for each type of part.
   const drawn = {
     table: tableOf,
     figures: ({ list }) => element("dl", { class: "figures" }, list.map((figure) =>
@@ -181,8 +181,8 @@ const page = (() => {
     note: ({ text }) => lines(text.split("\n")),
   };
 
-  // Figures that follow figures share a section, and a note has that of the part before it. What
-  // made the result comes last.
+  // Returns the sections of the page. Consecutive figures share a section, and a note goes to the
+  // section of the part before it. What made the result comes last.
   function sectionsOf({ findings, parts }) {
     const sections = [];
     const add = (id, title) => sections.push({ id, title, content: [] });

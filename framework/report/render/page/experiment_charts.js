@@ -1,4 +1,4 @@
-// Charts of an experiment: comparisons, a swept parameter, trials over time.
+// Draws the charts of an experiment: comparisons, a swept parameter, trials over time.
 "use strict";
 
 (() => {
@@ -6,7 +6,7 @@
 
   // ---- Comparisons ------------------------------------------------------------------------------
 
-  // Changes of configurations against their references with intervals, in rows.
+  // Draws the changes of configurations against their references, each in a row with its interval.
   page.chart("comparisons", (data, figure) => {
     const metrics = [...new Set(data.list.map(({ metric }) => metric))];
     const rowsOf = (metric) => data.list.filter((one) => one.metric === metric);
@@ -64,7 +64,7 @@
 
   // ---- A sweep ----------------------------------------------------------------------------------
 
-  // Positive values that span more than a decade get a logarithmic axis.
+  // Returns the type of an axis, which is logarithmic for positive values that span over a decade.
   function axisType(values) {
     const least = Math.min(...values);
     return least > 0 && Math.max(...values) > 10 * least ? "logarithmic" : "linear";
@@ -90,7 +90,7 @@
         })) },
         options: {
           scales: {
-            // Ticks only at the values of the sweep: nothing between them was measured.
+            // Ticks are only at the values of the sweep, since nothing between them was measured.
             x: { type: x, min: data.at[0], max: data.at.at(-1), grid: { display: false },
                  title: { text: `${data.parameter}${scaled(x)}` },
                  afterBuildTicks: (axis) => { axis.ticks = data.at.map((value) => ({ value })); },

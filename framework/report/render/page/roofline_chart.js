@@ -1,4 +1,4 @@
-// A roofline: ceilings over intensity, stages and their parts as points below them.
+// Draws a roofline: ceilings over intensity, and stages and their parts as points below them.
 "use strict";
 
 page.chart("roofline", (data, figure) => {
@@ -10,7 +10,7 @@ page.chart("roofline", (data, figure) => {
   const top = ceilings.at(-1);
   const toneOf = ({ group }) => `series-${(group % 6) + 1}`;
   const nameOf = ({ stage, part }) => (part ? `${stage}, ${part}` : stage);
-  // Only powers of ten, as "10 G".
+  // Returns the label of a tick as "10 G"; empty unless the value is a power of ten.
   const decade = (value) => {
     const power = Math.round(Math.log10(value));
     if (Math.abs(Math.log10(value) - power) > 1e-6) return "";
@@ -24,7 +24,7 @@ page.chart("roofline", (data, figure) => {
 
   function configure() {
     const tones = points.map((point) => page.color(toneOf(point)));
-    // The area is the share of the critical path.
+    // The area of a point grows with the stage's share of the critical path.
     const radius = points.map(({ part, share }) => 4 + (part ? 9 : 13) * Math.sqrt(share ?? 0));
     return {
       type: "line",

@@ -1,20 +1,20 @@
-// One frame over time: its critical path at the top, then a lane for each thread and stream. Every
-// change of the view redraws it.
+// Draws one frame over time, with its critical path at the top and a lane below for each thread and
+// stream. Every change of the view redraws it.
 "use strict";
 
-// Sets the color that style.css takes as `--time`.
+// Returns a style that sets the color `--time` of style.css.
 const timeStyle = (kind) => `--time: var(--${kind})`;
 
 const timelineSizes = { axis: 24, strip: 24, lane: 30, gap: 10, gutter: 132, marks: 10 };
 const leastSeen = 20; // ns
 
-// A time to the nanosecond: "12.345678 ms".
+// Returns a time to the nanosecond: "12.345678 ms".
 function exactly(ns) {
   const unit = page.unitFor(ns);
   return `${(ns / unit.ns).toFixed(Math.round(Math.log10(unit.ns)))} ${unit.name}`;
 }
 
-// A vertically centered text, cut off at the end of its box by a nested svg element.
+// Returns a vertically centered text, which a nested svg element cuts off at the end of its box.
 function cutText(text, box) {
   return page.svg("svg", box, page.svg("text", { y: box.height / 2 + 4 }, text));
 }
@@ -47,8 +47,8 @@ class Timeline {
 
   // ---- Frames -----------------------------------------------------------------------------------
 
-  // {number, due, begin, end, residual, spans, pieces}: `due` counts from the begin of the run, all
-  // other times from `due`.
+  // Returns {number, due, begin, end, residual, spans, pieces}. `due` counts from the begin of the
+  // run, all other times from `due`.
   decode(row) {
     const [number, due, begin, end, residual, count] = row;
     const { kinds, categories } = this.data;
@@ -65,7 +65,7 @@ class Timeline {
     return frame;
   }
 
-  // The stage, part or frame of a span or piece.
+  // Returns the name of the stage, part or frame that a span or piece belongs to.
   nameOf({ stage, part = -1 }) {
     if (stage < 0) return "the frame";
     const { name, parts } = this.data.stages[stage];
@@ -78,7 +78,7 @@ class Timeline {
     return name.startsWith("stream ") ? name : `stream ${name}`;
   }
 
-  // Shows a frame or the nearest kept one.
+  // Shows a frame, or the nearest frame that the file contains.
   choose(wanted) {
     if (!Number.isFinite(wanted)) return;
     const number = Math.min(Math.max(Math.round(wanted), 0), this.data.total - 1);
@@ -158,7 +158,7 @@ class Timeline {
     const across = (event) =>
       (event.clientX - picture.getBoundingClientRect().left - this.left) / this.width;
     picture.addEventListener("wheel", (event) => {
-      if (!event.ctrlKey) return; // the wheel scrolls the page
+      if (!event.ctrlKey) return; // without Ctrl, the wheel scrolls the page
       event.preventDefault();
       this.zoom(Math.exp(-0.0016 * event.deltaY), across(event));
     }, { passive: false });
@@ -188,7 +188,7 @@ class Timeline {
     this.see(-0.01 * length, 1.02 * length);
   }
 
-  // Zooms around a fraction of the width; factors above 1 show less time.
+  // Zooms around the point at `part` of the width. Factors above 1 show less time.
   zoom(factor, part = 0.5) {
     const seen = this.to - this.from;
     const length = Math.min(Math.max(seen / factor, leastSeen), 2.5 * Math.max(this.frame.end, 1));
@@ -200,7 +200,7 @@ class Timeline {
     this.see(this.from + part * (this.to - this.from), this.to - this.from);
   }
 
-  // Pixels from the left end of the lanes.
+  // Returns the pixels from the left end of the lanes to a time.
   x(ns) {
     return (ns - this.from) / (this.to - this.from) * this.width;
   }
@@ -239,7 +239,7 @@ class Timeline {
         svg("g", { class: "spans" }, this.spans())));
   }
 
-  // Grid lines at round times, about one per 110 pixels, and at due time, end and deadline.
+  // Draws grid lines at round times, about one per 110 pixels, and at due time, end and deadline.
   axis(height) {
     const { svg } = page;
     const rough = (this.to - this.from) / Math.max(2, this.width / 110);
@@ -269,7 +269,7 @@ class Timeline {
     return drawn;
   }
 
-  // Horizontal extent of a span, clipped near the view: browsers draw very wide shapes badly.
+  // Returns the horizontal extent of a span, clipped since browsers draw very wide shapes badly.
   box(begin, end, least) {
     const x = Math.max(this.x(begin), -20);
     const right = Math.min(Math.max(this.x(end), x + least), this.width + 20);
@@ -285,7 +285,7 @@ class Timeline {
     for (const span of this.frame.spans) {
       const held = span.what.kind === "held";
       const wraps = !isPart(span) && inParts.has(keyOf(span));
-      // The device's work on a stage that was held up is a span of its own, drawn over it.
+      // Omits the name of a stage that was held up, since its work on the device is drawn over it.
       const whole = !held || wraps;
       const bounds = onPath.has(keyOf(span)) && whole && !isPart(span);
       const mark = `${bounds ? "bounds" : ""} ${held ? "held" : ""}`;
@@ -294,7 +294,7 @@ class Timeline {
     return drawn;
   }
 
-  // `wraps`: leaves room at its bottom for its parts. `named`: shows its name.
+  // Draws a span. `wraps`: leaves room for its parts at the bottom. `named`: shows its name.
   span(span, mark, wraps = false, named = true) {
     const { svg, percent } = page;
     const { kind, category } = span.what;
@@ -321,7 +321,7 @@ class Timeline {
       width: right - left - 8, height: wraps ? whole - 10 : whole }));
   }
 
-  // Spans of up to three kept frames on either side, within the view.
+  // Draws the spans within the view of up to three frames on either side.
   beside() {
     const { svg } = page;
     const drawn = [];
