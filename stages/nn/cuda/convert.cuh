@@ -7,7 +7,7 @@
 
 namespace graphline::nn {
 
-/// Converts elements in order. An item is a pack; the last may be shorter.
+/// Converts elements in order. Each item is a pack; the last pack may be shorter.
 template <class From, class To, int width>
 struct flat_conversion {
   const From* from;
@@ -27,8 +27,8 @@ struct flat_conversion {
   }
 };
 
-/// Transposes matrices with few rows or columns, where a warp's loads are close together anyway. An
-/// item is a pack of the result.
+/// Transposes matrices with few rows or columns, for which the loads of a warp are close together
+/// without tiles. Each item is a pack of the result.
 template <class From, class To, int width>
 struct gathered_transposition {
   const From* from;
@@ -53,8 +53,8 @@ struct gathered_transposition {
   }
 };
 
-/// Transposes square tiles through shared memory, so that loads and stores are both coalesced. A
-/// block is a tile.
+/// Transposes square tiles through shared memory, so that loads and stores are both coalesced. Each
+/// block computes a tile.
 template <class From, class To>
 struct tiled_transposition {
   static constexpr int phases = 2;
@@ -97,7 +97,7 @@ struct tiled_transposition {
   }
 };
 
-/// Launches a conversion; `launch` has items(work, count) and blocks(work, count, threads).
+/// Launches a conversion. `launch` provides items(work, count) and blocks(work, count, threads).
 template <class Launcher>
 void run(const convert_form& form, std::span<void* const> operands, const Launcher& launch) {
   with_elements(form.from, form.to, operands, [&]<class From, class To>(const From* from, To* to) {

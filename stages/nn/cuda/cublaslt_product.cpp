@@ -18,7 +18,7 @@
 namespace graphline::nn {
 namespace {
 
-/// The cuBLASLt functions used here. Opens the library. @throws run_error if it is not available.
+/// Opens cuBLASLt and finds the functions used here. @throws run_error if it is not available.
 struct cublaslt_functions {
   const shared_library& library = cublaslt_library_file();
   decltype(&cublasLtCreate) create = function_of(library, "cublasLtCreate");
@@ -59,7 +59,7 @@ const cublaslt_functions& cublaslt() {
   return found;
 }
 
-/// "cublasLtMatmul failed: CUBLAS_STATUS_EXECUTION_FAILED (13), the GPU program failed to execute".
+/// Returns "cublasLtMatmul failed: CUBLAS_STATUS_EXECUTION_FAILED (13), the GPU program ...".
 std::string describe_cublas(cublasStatus_t status, std::string_view call) {
   return fmt::format("{} failed: {} ({}), {}", call, cublaslt().status_name(status),
                      static_cast<int>(status), cublaslt().status_string(status));
@@ -107,8 +107,8 @@ struct column_matrix {
   cublasOperation_t operation = CUBLAS_OP_N;
 };
 
-/// A row-major matrix of `rows` x `columns` is its transpose in column-major storage, so in the
-/// product of transposes it needs no transposition unless the form transposes it.
+/// Describes a row-major matrix, whose column-major form is its transpose. The product of
+/// transposes transposes a matrix only if the form does.
 column_matrix transposed(std::int64_t rows, std::int64_t columns, bool form_transposes,
                          std::int64_t leading, std::int64_t stride) {
   const auto r = static_cast<std::uint64_t>(rows);
@@ -117,8 +117,8 @@ column_matrix transposed(std::int64_t rows, std::int64_t columns, bool form_tran
   return {c, r, leading, stride, CUBLAS_OP_N};
 }
 
-/// The largest power of two, up to the form's alignment, that divides the address of every matrix
-/// of a batch, in bytes.
+/// Returns the largest power of two, in bytes and up to the form's alignment, that divides the
+/// address of every matrix of a batch.
 std::uint32_t alignment_of(const product_form& form, const column_matrix& matrix) {
   std::uint64_t divides = form.alignment;
   if (form.batch > 1) {
@@ -152,8 +152,8 @@ class owned {
   destroy_function destroy_;
 };
 
-/// Implementations allowed for a precision. Tensor cores round float32 operands, so float32
-/// excludes them.
+/// Returns the implementations allowed for a precision. float32 excludes tensor cores, because they
+/// round float32 operands.
 std::uint64_t allowed_implementations(precision p) {
   if (p != precision::float32) return ~std::uint64_t{0};
   return ~std::uint64_t{
@@ -161,8 +161,8 @@ std::uint64_t allowed_implementations(precision p) {
       CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_16F | CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_16BF};
 }
 
-/// The product in cuBLASLt's column-major terms: its transpose, d' = b' a'. The bias per column of
-/// d is one per row of d'.
+/// Plans for a product. cuBLASLt is column-major, so it computes the transpose d' = b' a', in which
+/// the bias per column of d is a bias per row of d'.
 class product_plans final : public plan_choices {
  public:
   product_plans(const product_form& form, cublasLtEpilogue_t epilogue,
@@ -182,7 +182,7 @@ class product_plans final : public plan_choices {
     set_product(CUBLASLT_MATMUL_DESC_TRANSB, right_.operation);
     set_product(CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue);
     if (form.bias) {
-      // The heuristic only checks its alignment.
+      // The heuristic only checks the alignment of the bias.
       set_product(CUBLASLT_MATMUL_DESC_BIAS_POINTER, std::uintptr_t{form.alignment});
     }
     create_layout(left_layout_, left_);
@@ -199,7 +199,7 @@ class product_plans final : public plan_choices {
             "cublasLtMatmulPreferenceSetAttribute");
     };
     set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, workspace_limit);
-    // Other split-K schemes keep partial sums in the result's type.
+    // Other split-K schemes store partial sums in the result's type.
     set(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
         std::uint32_t{CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE});
     set(CUBLASLT_MATMUL_PREF_IMPL_MASK, allowed_implementations(form_.precision));
@@ -214,7 +214,7 @@ class product_plans final : public plan_choices {
         cublaslt().heuristic(handle_->get(), product_description_.get(), left_layout_.get(),
                              right_layout_.get(), result_layout_.get(), result_layout_.get(),
                              preference.get(), candidate_limit, found.data(), &count);
-    // With an epilogue, an invalid value may mean that it is unsupported.
+    // With an epilogue, CUBLAS_STATUS_INVALID_VALUE may mean that the epilogue is unsupported.
     if (status == CUBLAS_STATUS_NOT_SUPPORTED ||
         (status == CUBLAS_STATUS_INVALID_VALUE && epilogue_ != CUBLASLT_EPILOGUE_DEFAULT)) {
       why_not = describe_cublas(status, "cublasLtMatmulAlgoGetHeuristic");
@@ -253,7 +253,7 @@ class product_plans final : public plan_choices {
     return fmt::format("cuBLASLt algorithm {}{}", number, cores ? ", tensor cores" : "");
   }
 
-  // The heuristic has checked them; there is nothing to build or release.
+  // The heuristic has checked the algorithms. There is nothing to build or release.
   bool build(std::size_t /*plan*/, std::string& /*why_not*/) override { return true; }
   void keep_only(std::size_t /*plan*/) override {}
 
@@ -270,7 +270,7 @@ class product_plans final : public plan_choices {
     const float zero = 0;
     const std::lock_guard lock(lock_);
     if (form_.bias) set_product(CUBLASLT_MATMUL_DESC_BIAS_POINTER, operands[2]);
-    // With beta = 0 the old contents of d are not read.
+    // With beta = 0, cuBLASLt does not read the old contents of d.
     check(cublaslt().multiply(handle_->get(), product_description_.get(), &scale, b,
                               left_layout_.get(), a, right_layout_.get(), &zero, d,
                               result_layout_.get(), d, result_layout_.get(),
@@ -311,7 +311,7 @@ class product_plans final : public plan_choices {
     return flags;
   }
 
-  /// The heuristic does not enforce its mask.
+  /// Returns true if the precision allows an algorithm; the heuristic does not enforce its mask.
   bool precise(const cublasLtMatmulAlgo_t& algorithm) const {
     return (implementation(algorithm) & ~allowed_implementations(form_.precision)) == 0;
   }
@@ -327,7 +327,7 @@ class product_plans final : public plan_choices {
   owned<cublasLtMatrixLayout_t> right_layout_{cublaslt().layout_destroy};
   owned<cublasLtMatrixLayout_t> result_layout_{cublaslt().layout_destroy};
   std::vector<cublasLtMatmulHeuristicResult_t> algorithms_;
-  std::mutex lock_;  ///< guards the bias pointer in the description while enqueueing
+  std::mutex lock_;  ///< guards the bias pointer in the description during enqueue
 };
 
 }  // namespace

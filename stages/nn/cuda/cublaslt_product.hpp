@@ -10,13 +10,13 @@
 
 namespace graphline::nn {
 
-/// Version of the loaded library: "13.0.2".
+/// Returns the version of the loaded library: "13.0.2".
 std::string cublaslt_version();
 
 /// A cuBLASLt handle for one device; thread-safe.
 class cublaslt_handle {
  public:
-  /// For the current device. @throws run_error if cuBLASLt is not available or fails.
+  /// Uses the current device. @throws run_error if cuBLASLt is not available or fails.
   explicit cublaslt_handle(std::string owner);
   ~cublaslt_handle();
   cublaslt_handle(const cublaslt_handle&) = delete;
@@ -30,9 +30,9 @@ class cublaslt_handle {
   cublasLtHandle_t handle_ = nullptr;
 };
 
-/// At least one plan for a form on the handle's device. All plans are deterministic: partial sums
-/// are float32 and added in a fixed order. None for `float32` uses tensor cores. Returns null, with
-/// the reason in `why_not`, if there is none.
+/// Returns one or more plans for a form on the handle's device; null, with the reason in `why_not`,
+/// if there is no plan. All plans are deterministic: partial sums are float32 and added in a fixed
+/// order. Plans for `float32` do not use tensor cores.
 std::unique_ptr<plan_choices> make_product_plans(const product_form& form,
                                                  std::shared_ptr<cublaslt_handle> handle,
                                                  std::string& why_not);

@@ -15,7 +15,7 @@
 namespace graphline::nn {
 namespace {
 
-/// The properties of a device that determine the fastest plan.
+/// Returns the properties of a device that determine the fastest plan.
 std::string text_of_device(int number, const std::string& name, const std::string& owner) {
   const auto attribute = [&](cudaDeviceAttr which) {
     int value = 0;
@@ -90,11 +90,11 @@ class cuda_libraries final : public cuda_library {
 
   std::string owner_;
   device& device_;
-  std::optional<tuning_cache> cache_;  ///< set when tuning
+  std::optional<tuning_cache> cache_;  ///< set if plans are tuned
   std::string device_text_;
   std::shared_ptr<cudnn_handle> cudnn_;
   std::shared_ptr<cublaslt_handle> cublaslt_;
-  std::map<std::string, built_plan> built_;  ///< by the text of the form
+  std::map<std::string, built_plan> built_;  ///< key: text of the form
 };
 
 }  // namespace

@@ -15,7 +15,7 @@ std::string text_of(const extent_pair& e) {
   return fmt::format("{}x{}", e[0], e[1]);
 }
 
-/// Elements spanned by a batch of matrices; a stride of 0 repeats one matrix.
+/// Returns the number of elements spanned by a batch of matrices. A stride of 0 repeats a matrix.
 std::int64_t spanned(std::int64_t rows, std::int64_t columns, std::int64_t leading,
                      std::int64_t batch, std::int64_t stride) {
   return (batch - 1) * stride + (rows - 1) * leading + columns;

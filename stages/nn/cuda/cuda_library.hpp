@@ -1,6 +1,6 @@
 #pragma once
 
-// Interface to cuDNN and cuBLASLt. It lets networks be lowered, and lowered programs be tested,
+// Interface to cuDNN and cuBLASLt. Tests implement it to lower networks and to test programs
 // without a GPU.
 
 #include <cstddef>
@@ -44,17 +44,17 @@ struct convolution_form {
   std::int64_t in_channels = 0;
   extent_pair in{};   ///< height, width
   extent_pair out{};  ///< height, width
-  conv2d_layer conv;  ///< `conv.bias`: whether a bias is added
+  conv2d_layer conv;  ///< `conv.bias` adds a bias
   std::vector<activation> before = {};
   bool add = false;
   std::vector<activation> after = {};  ///< only with `add`
   graphline::precision precision = graphline::precision::float32;
 };
 
-/// A batch of row-major matrix products: d = activate(scale a b + bias). a is m x k and b is k x n
-/// as multiplied; a transposed operand is stored the other way around. Leading dimensions and
-/// strides are in elements; a stride of 0 shares one matrix in the whole batch. The bias is per
-/// column of d. All elements have the precision's type. Operands, in order: a, b, bias (if any), d.
+/// A batch of row-major matrix products: d = activate(scale a b + bias). In the product, a is m x k
+/// and b is k x n; a transposed operand is stored as k x m or n x k. Leading dimensions and strides
+/// are in elements; a stride of 0 shares one matrix in the whole batch. The bias is per column of
+/// d. All elements have the precision's type. Operands, in order: a, b, bias (if any), d.
 struct product_form {
   std::int64_t m = 0;
   std::int64_t n = 0;
@@ -75,21 +75,21 @@ struct product_form {
   std::size_t alignment = 16;  ///< of every operand's address, in bytes; a power of two
 };
 
-/// A planned library operation, which may be enqueued any number of times. It must outlive launches
+/// A planned library operation. It may be enqueued any number of times, and must outlive launches
 /// of graphs that captured it.
 class library_operation {
  public:
   virtual ~library_operation() = default;
 
-  /// The plan, for reports: "cuDNN engine 8, 1.5 MiB workspace".
+  /// Returns the plan, for reports: "cuDNN engine 8, 1.5 MiB workspace".
   virtual std::string choice() const = 0;
 
-  /// Device memory needed while it runs, aligned to 256 bytes.
+  /// Returns the bytes of device memory used while it runs, aligned to 256 bytes.
   virtual std::size_t workspace_bytes() const = 0;
 
-  /// Enqueues it on a CUDA stream. Operands are aligned to 16 bytes, or as the form says. Allocates
-  /// no device memory; may be captured once it has run outside a capture. @throws run_error with
-  /// the library's status.
+  /// Enqueues the operation on a CUDA stream. Operands are aligned to 16 bytes or to the form's
+  /// alignment. Allocates no device memory; may be captured after a run outside a capture. @throws
+  /// run_error with the library's status.
   virtual void enqueue(void* cuda_stream, std::span<void* const> operands, void* workspace) = 0;
 };
 
@@ -98,30 +98,30 @@ class cuda_library {
  public:
   virtual ~cuda_library() = default;
 
-  /// Returns null, with the reason in `why_not`, if the library cannot run this form; the caller
-  /// then asks for fewer fused operations.
+  /// Returns null, with the reason in `why_not`, if the library cannot run the form. The caller
+  /// then tries fewer fused operations.
   virtual std::unique_ptr<library_operation> plan(const convolution_form& form,
                                                   std::string& why_not) = 0;
   virtual std::unique_ptr<library_operation> plan(const product_form& form,
                                                   std::string& why_not) = 0;
 };
 
-/// A form as text; equal texts mean equal operations. Part of the tuning cache's keys.
+/// Returns a form as text, for keys of the tuning cache. Equal texts mean equal operations.
 std::string to_text(const convolution_form& form);
 std::string to_text(const product_form& form);
 
-/// Bytes that each operand spans, in order.
+/// Returns the bytes that each operand spans, in order.
 std::vector<std::size_t> operand_bytes(const convolution_form& form);
 std::vector<std::size_t> operand_bytes(const product_form& form);
 
-/// Opens cuDNN for convolutions and cuBLASLt for products on a `cuda` device, each at its first
-/// plan. With `tune`, plans are timed on the device or taken from the tuning cache; without, the
-/// library's heuristic chooses. `owner` leads messages: "stage 'head'". Operations may outlive
-/// this, but not the device. Not thread-safe. `plan` throws run_error if a library is not
-/// available.
+/// Returns a library for a `cuda` device that opens cuDNN at the first plan of a convolution and
+/// cuBLASLt at the first plan of a product. With `tune`, plans are timed on the device or taken
+/// from the tuning cache; otherwise the library's heuristic chooses. `owner` leads messages: "stage
+/// 'head'". Operations may outlive the library, but not the device. Not thread-safe. `plan` throws
+/// run_error if cuDNN or cuBLASLt is not available.
 std::unique_ptr<cuda_library> open_cuda_libraries(device& on, bool tune, std::string owner);
 
-/// Each library with its version or "not found", for reports. Opens them.
+/// Opens all libraries and returns, for reports, each name with its version or "not found".
 std::vector<std::pair<std::string, std::string>> cuda_library_versions();
 
 }  // namespace graphline::nn

@@ -25,7 +25,7 @@ struct cuda_operand {
 /// One operation on buffers: a Graphline kernel or a library call.
 struct cuda_step {
   std::variant<kernel_form, std::shared_ptr<library_operation>> work;
-  std::vector<cuda_operand> operands;    ///< in the order of the work
+  std::vector<cuda_operand> operands;    ///< in the order that `work` defines
   std::optional<std::size_t> workspace;  ///< a buffer, if the library needs one
   std::string owner;                     ///< "stage 'head', layer '0.linear'", for messages
 };
@@ -44,8 +44,8 @@ struct bound_cuda_step {
   void* workspace = nullptr;
 };
 
-/// A program for a `cuda` device: plain data except for the libraries' plans, so tests can run it
-/// without a GPU.
+/// A program for a `cuda` device. It is plain data except for the libraries' plans, so that tests
+/// can run it without a GPU.
 struct cuda_program : program {
   using bound_step = bound_cuda_step;
 
@@ -54,7 +54,7 @@ struct cuda_program : program {
 
   void add_kernel(kernel_form form, std::vector<cuda_operand> operands, const std::string& owner);
 
-  /// Adds one step per call of an operation.
+  /// Adds a step for each call of an operation.
   void add_calls(std::shared_ptr<library_operation> operation,
                  std::vector<std::vector<cuda_operand>> calls, const std::string& owner);
 
@@ -62,14 +62,14 @@ struct cuda_program : program {
 
   void place_buffers();
 
-  /// Writes the constants to `weights` in host memory and drops the copies.
+  /// Writes the constants to `weights` in host memory and frees the copies in the program.
   void write_constants(std::byte* weights);
 
-  /// The program must outlive the bound steps.
+  /// Binds the steps to addresses. The program must outlive the bound steps.
   std::vector<bound_step> bind(const program_memory& memory) const;
 };
 
-/// Text in reports: "8 calls of cuBLASLt algorithm 21".
+/// Returns the text in reports: "8 calls of cuBLASLt algorithm 21".
 std::string describe_calls(const library_operation& operation, std::size_t calls);
 
 }  // namespace graphline::nn

@@ -1,6 +1,6 @@
 #include "stages/nn/cuda/cudnn_graph.hpp"
 
-// Skips the frontend's JSON library, whose version differs from ours; graphs are not serialized.
+// Skip the frontend's JSON library, whose version differs; graphs are not serialized.
 #define CUDNN_FRONTEND_SKIP_JSON_LIB
 #include <cudnn_frontend.h>
 #include <fmt/format.h>
@@ -44,7 +44,7 @@ std::vector<std::int64_t> as_vector(const extents& e) {
   return {e.begin(), e.end()};
 }
 
-/// Strides of a packed NHWC tensor.
+/// Returns the strides of a packed NHWC tensor.
 std::vector<std::int64_t> channels_last(const extents& e) {
   return {e[1] * e[2] * e[3], 1, e[1] * e[3], e[1]};
 }
@@ -79,30 +79,30 @@ fe::PointwiseMode_t pointwise_mode(activation function) {
   throw std::logic_error("an activation without a cuDNN mode");
 }
 
-/// Numerical notes that exclude an engine for a precision.
+/// Returns the numerical notes that exclude an engine for a precision.
 std::vector<fe::NumericalNote_t> forbidden_notes(precision p) {
   using note = fe::NumericalNote_t;
   std::vector<note> notes = {note::NONDETERMINISTIC, note::REDUCED_PRECISION_REDUCTION,
-                             note::DOWN_CONVERT_INPUTS};  // float16 has less range than TF32
+                             note::DOWN_CONVERT_INPUTS};  // to float16, with less range than TF32
   if (p == precision::float32) {
-    // Tensor cores round operands to TF32; the other algorithms lose digits in their sums.
+    // Tensor cores round operands to TF32; FFT and large Winograd tiles lose digits in their sums.
     notes.insert(notes.end(), {note::TENSOR_CORE, note::FFT, note::WINOGRAD_TILE_6x6,
                                note::WINOGRAD_TILE_13x13});
   }
   return notes;
 }
 
-/// Whether the status is success; otherwise sets cuDNN's reason.
+/// Returns true if the status is success; otherwise sets `why_not` to cuDNN's reason.
 bool succeeded(fe::error_t status, std::string& why_not) {
   if (status.is_bad()) why_not = reason_in(status.get_message());
   return status.is_good();
 }
 
-/// A form as a frontend graph.
+/// A convolution form as a frontend graph.
 class form_graph final : public fe::graph::Graph {
  public:
   explicit form_graph(const convolution_form& form) : precision_(form.precision) {
-    // Captured work is launched only while the operation exists.
+    // Graphs need not retain the plan: captured work is launched only while the operation exists.
     set_cuda_graph_retention(fe::CudaGraphRetention_t::NONE);
     set_io_data_type(element_type(precision_));
     set_intermediate_data_type(fe::DataType_t::FLOAT);
@@ -131,11 +131,11 @@ class form_graph final : public fe::graph::Graph {
     y->set_dim(as_vector(out)).set_stride(channels_last(out));
   }
 
-  /// Identifiers of the operands, in order.
+  /// Returns the identifiers of the operands, in order.
   const std::vector<std::int64_t>& ids() const noexcept { return ids_; }
   const std::vector<cudnn_candidate>& candidates() const noexcept { return candidates_; }
 
-  /// Validates the graph and lists candidates. A null handle uses the device properties.
+  /// Validates the graph and lists candidates; a null handle uses the graph's device properties.
   bool prepare(cudnnHandle_t handle, std::string& why_not) {
     if (!succeeded(validate(), why_not) ||
         !succeeded(handle == nullptr ? build_operation_graph() : build_operation_graph(handle),
@@ -267,14 +267,14 @@ class convolution_plans final : public plan_choices {
     fe::detail::backend_descriptor pack{CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR};
   };
 
-  /// Resets the stream: tuning's stream no longer exists, and a new stream may have the same
+  /// Resets the stream, because tuning's stream no longer exists and a new stream may have the same
   /// address.
   void leave_stream() {
     const std::lock_guard lock(handle_->lock());
     handle_->use_stream(nullptr);
   }
 
-  /// One per slot of the pipeline, so that frames allocate nothing.
+  /// Returns a variant pack, made once per slot of the pipeline, so that frames allocate nothing.
   fe::detail::backend_descriptor& describe_operands(std::span<void* const> operands,
                                                     void* workspace) {
     for (const auto& known : packs_) {

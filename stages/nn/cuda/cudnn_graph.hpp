@@ -19,21 +19,21 @@ struct cudnn_candidate {
   bool tensor_cores = false;
 };
 
-/// At least one plan for a form on the handle's device. All plans are deterministic and as precise
-/// as the form demands: none for `float32` uses tensor cores. Returns null, with cuDNN's reason in
-/// `why_not`, if there is none.
+/// Returns one or more plans for a form on the handle's device; null, with cuDNN's reason in
+/// `why_not`, if there is no plan. All plans are deterministic and have the form's precision: plans
+/// for `float32` do not use tensor cores.
 std::unique_ptr<plan_choices> make_convolution_plans(const convolution_form& form,
                                                      std::shared_ptr<cudnn_handle> handle,
                                                      std::string& why_not);
 
-/// Candidates of the same graph on a device that need not be present, described by cuDNN's JSON of
-/// device properties. Returns none, with cuDNN's reason in `why_not`, on failure. Needs cuDNN and a
-/// libcuda.so.1; the toolkit's stub suffices.
+/// Returns the candidates for a form on a device that need not be present and is described by
+/// cuDNN's JSON of device properties. On failure returns none, with cuDNN's reason in `why_not`.
+/// Needs cuDNN and a libcuda.so.1; the toolkit's stub suffices.
 std::vector<cudnn_candidate> offered_candidates(const convolution_form& form,
                                                 const std::string& device_properties,
                                                 std::string& why_not);
 
-/// Version of the frontend's headers in this build: "1.32.0".
+/// Returns the version of the frontend's headers in this build: "1.32.0".
 std::string cudnn_frontend_version();
 
 }  // namespace graphline::nn

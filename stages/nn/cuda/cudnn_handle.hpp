@@ -13,13 +13,13 @@ namespace graphline::nn {
 /// CUDNN_STATUS_NOT_INITIALIZED (1001), no CUDA-capable device". `owner` leads the message.
 void check_cudnn(cudnnStatus_t status, std::string_view call, std::string_view owner);
 
-/// Version of the loaded library: "9.19.0".
+/// Returns the version of the loaded library: "9.19.0".
 std::string cudnn_version();
 
 /// A cuDNN handle for one device, used by one thread at a time.
 class cudnn_handle {
  public:
-  /// For the current device. @throws run_error if cuDNN is not available or fails.
+  /// Uses the current device. @throws run_error if cuDNN is not available or fails.
   explicit cudnn_handle(std::string owner);
   ~cudnn_handle();
   cudnn_handle(const cudnn_handle&) = delete;
@@ -28,7 +28,7 @@ class cudnn_handle {
   cudnnHandle_t get() const noexcept { return handle_; }
   const std::string& owner() const noexcept { return owner_; }
 
-  /// Hold it from `use_stream` until the work is enqueued.
+  /// Returns the lock to hold from `use_stream` until the work is enqueued.
   std::mutex& lock() noexcept { return lock_; }
 
   /// Sets the stream of subsequent executions. May be called under capture.
@@ -41,8 +41,8 @@ class cudnn_handle {
   std::mutex lock_;
 };
 
-/// The reason in a frontend message, as one short line; in a log of refusals, the reason for the
-/// engine that cuDNN ranks first.
+/// Returns the reason in a frontend message as one short line. From a list of refusals, returns the
+/// reason for the engine that cuDNN ranks first.
 std::string reason_in(const std::string& message);
 
 }  // namespace graphline::nn

@@ -1,7 +1,7 @@
 #pragma once
 
-// Element types of kernels, single and in packs. Everything here, like the kernel bodies beside it,
-// also compiles for the CPU, so that tests run it without a GPU.
+// Element types of kernels, single and in packs. This file and the kernel bodies beside it also
+// compile for the CPU, so that tests run them without a GPU.
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -27,7 +27,7 @@ GRAPHLINE_HOST_DEVICE inline float to_float(__nv_bfloat16 value) {
   return __bfloat162float(value);
 }
 
-/// Rounds to nearest even.
+/// Converts an element; rounds to nearest even.
 GRAPHLINE_HOST_DEVICE inline void from_float(float value, float& to) {
   to = value;
 }
@@ -38,7 +38,7 @@ GRAPHLINE_HOST_DEVICE inline void from_float(float value, __nv_bfloat16& to) {
   to = __float2bfloat16_rn(value);
 }
 
-/// Adjacent elements loaded or stored at once, up to 16 bytes.
+/// Adjacent elements, up to 16 bytes, loaded or stored at once.
 template <class T, int width>
 struct alignas(sizeof(T) * width) pack {
   T element[width];
@@ -53,24 +53,24 @@ GRAPHLINE_HOST_DEVICE inline void store(T* to, const pack<T, width>& values) {
   *reinterpret_cast<pack<T, width>*>(to) = values;
 }
 
-/// Whether an address is aligned for packs of that width.
+/// Returns true if an address is aligned for packs of this width.
 template <int width, class T>
 bool begins_pack(const T* at) {
   return reinterpret_cast<std::uintptr_t>(at) % (sizeof(T) * width) == 0;
 }
 
-/// Elements of the widest pack of both types.
+/// Number of elements in the widest pack of both types.
 template <class From, class To>
 inline constexpr int pack_width = 16 / static_cast<int>(sizeof(From) > sizeof(To) ? sizeof(From)
                                                                                   : sizeof(To));
 
-/// a / b for positive numbers; 32-bit division is several times faster on GPUs.
+/// Returns a / b for a >= 0 and b > 0. 32-bit division is several times faster on GPUs.
 GRAPHLINE_HOST_DEVICE inline std::int64_t quotient(std::int64_t a, std::int64_t b) {
   if ((a | b) >> 32 == 0) return static_cast<std::uint32_t>(a) / static_cast<std::uint32_t>(b);
   return a / b;
 }
 
-/// Removes and returns the last digit of `index` in a mixed base.
+/// Returns index % base and divides `index` by `base`.
 GRAPHLINE_HOST_DEVICE inline std::int64_t take_digit(std::int64_t& index, std::int64_t base) {
   const std::int64_t rest = quotient(index, base);
   const std::int64_t digit = index - rest * base;
@@ -78,7 +78,7 @@ GRAPHLINE_HOST_DEVICE inline std::int64_t take_digit(std::int64_t& index, std::i
   return digit;
 }
 
-/// Loads adjacent elements of a type known at run time, as float.
+/// Loads adjacent elements as float; the element type is known at run time.
 template <int width>
 GRAPHLINE_HOST_DEVICE inline void load_as(dtype element, const void* data, std::int64_t begin,
                                           float (&values)[width]) {
@@ -137,14 +137,14 @@ GRAPHLINE_HOST_DEVICE inline void store_as(dtype element, void* data, std::int64
   store_as<1>(element, data, at, values);
 }
 
-/// Reduces one value per thread of a block, of any type that is empty by default and has +=: 16
-/// threads reduce a share each, then any thread reduces those 16, always in the same order. A
-/// barrier separates the steps.
+/// Reduces one value per thread of a block in two steps with a barrier between: 16 threads reduce a
+/// share each, then any thread reduces the 16 results. The order is always the same. The type must
+/// be neutral by default and define +=.
 struct block_sum {
   static constexpr int most_threads = 256;
   static constexpr int sums = 16;
 
-  /// All threads call it; `partial` has one value per thread.
+  /// Called by all threads; `partial` contains one value per thread.
   template <class Sum>
   GRAPHLINE_HOST_DEVICE static void gather(const Sum* partial, Sum* some, int thread, int threads) {
     if (thread >= sums) return;
@@ -161,12 +161,12 @@ struct block_sum {
   }
 };
 
-/// Tag for a kernel's input and output element types.
+/// Tag for the element types of a kernel's input and output.
 template <class From, class To>
 struct element_pair {};
 
-/// Calls `f(from, to)` with a kernel's first operand, its input, and its last, its output, as typed
-/// pointers.
+/// Calls `f(from, to)` with typed pointers to a kernel's first operand, the input, and last
+/// operand, the output.
 template <class F>
 void with_elements(dtype from, dtype to, std::span<void* const> operands, F&& f) {
   const auto as = [&]<class From, class To>(element_pair<From, To>) {
@@ -186,7 +186,7 @@ void with_elements(dtype from, dtype to, std::span<void* const> operands, F&& f)
                          std::string(to_string(to)));
 }
 
-/// Calls `f` with the pack width: `widest` if `packs`, otherwise 1.
+/// Calls `f` with a pack width: `widest` if `packs`, otherwise 1.
 template <int widest, class F>
 void with_width(bool packs, F&& f) {
   if (packs) {

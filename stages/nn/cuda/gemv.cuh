@@ -8,7 +8,7 @@
 
 namespace graphline::nn {
 
-/// Loads adjacent elements that are read once, with a streaming cache hint.
+/// Loads adjacent elements with a streaming cache hint, for data that is read once.
 template <int width>
 GRAPHLINE_HOST_DEVICE inline pack<float, width> load_once(const float* from) {
 #ifdef __CUDA_ARCH__
@@ -25,14 +25,14 @@ GRAPHLINE_HOST_DEVICE inline pack<float, width> load_once(const float* from) {
 
 /// An axis of rows in a kernel argument.
 struct row_axis {
-  std::int64_t extent = 1;  ///< of the stacked axis: number of stacks
+  std::int64_t extent = 1;  ///< for the stacked axis, the number of stacks
   std::int64_t a = 0;
   std::int64_t x = 0;
   std::int64_t y = 0;
 };
 
-/// Layout of a gemv's rows. An item is a stack of rows along one axis, spaced by the number of
-/// stacks, so that adjacent items read adjacent rows.
+/// Layout of a gemv's rows. Each item is a stack of rows along one axis. The rows of a stack are as
+/// far apart as there are stacks, so that adjacent items read adjacent rows.
 struct row_stacks {
   row_axis axes[gemv_form::most_axes] = {};  ///< innermost first
   int count = 0;
@@ -41,11 +41,11 @@ struct row_stacks {
   std::int64_t items = 1;
 };
 
-/// Rows per stack, and independent loads in flight per thread.
+/// Number of rows per stack, and of independent loads in flight per thread.
 inline constexpr int stack_height = 8;
 
-/// Stacks rows along an axis on which they share a vector, which is then loaded once per stack; if
-/// none has enough rows, along the longest axis.
+/// Stacks rows along an axis on which they share a vector, so that the vector is loaded once per
+/// stack. If no such axis has enough rows, stacks them along the longest axis.
 inline row_stacks stacks_of(const gemv_form& form) {
   row_stacks stacks;
   std::int64_t y = 1;
@@ -71,13 +71,13 @@ inline row_stacks stacks_of(const gemv_form& form) {
   return stacks;
 }
 
-/// Dot products of a stack of rows. With `shared` the rows have one vector.
+/// Computes the dot products of a stack of rows. With `shared`, all rows have the same vector.
 template <int width, bool shared>
 struct stacked_dot_products {
   static constexpr int sums = stack_height;
 
   const float* a;
-  const float* x;  ///< null for ones
+  const float* x;  ///< null if all elements are 1
   float* y;
   std::int64_t k;
   std::int64_t cut;  ///< elements that the last row along the innermost axis lacks
@@ -88,15 +88,15 @@ struct stacked_dot_products {
     const place at = place_of(item);
     const row_axis& axis = stacks.axes[stacks.stacked];
     const float* row[sums];
-    unsigned shorter = 0;  // bit per row: ends early (stacks along the innermost axis)
+    unsigned shorter = 0;  // bit per row: lacks `cut` elements, if the innermost axis is stacked
     for (int i = 0; i < sums; ++i) {
       sum[i] = 0;
-      // Rows beyond the last repeat the last; their sums are dropped.
+      // Rows beyond the last row read the last row; `keep` drops their sums.
       const std::int64_t wanted = at.stack + i * axis.extent;
       row[i] = a + at.a + (wanted < stacks.rows ? wanted : stacks.rows - 1) * axis.a;
       if (!shared && stacks.stacked == 0 && wanted >= stacks.rows - 1) shorter |= 1U << i;
     }
-    // First the part common to all rows, then the rest of longer rows.
+    // First add the part common to all rows, then the rest of longer rows.
     const std::int64_t common = at.last || shorter != 0 ? k - cut : k;
     std::int64_t j = lane * width;
     for (; j < common; j += lanes * width) {
@@ -127,13 +127,13 @@ struct stacked_dot_products {
   }
 
  private:
-  /// Offsets of an item's rows, except along the stacked axis.
+  /// Offsets of an item's rows without the offset along the stacked axis.
   struct place {
     std::int64_t a = 0;
     std::int64_t x = 0;
     std::int64_t y = 0;
     std::int64_t stack = 0;  ///< first row along the stacked axis
-    bool last = false;       ///< last along the innermost axis, if that is not stacked
+    bool last = false;       ///< last row along the innermost axis, if that is not stacked
   };
 
   GRAPHLINE_HOST_DEVICE static void add(float& sum, const pack<float, width>& values,
@@ -158,10 +158,10 @@ struct stacked_dot_products {
     return at;
   }
 
-  /// Factors of row `i` of a stack from element `j` on.
+  /// Loads the factors of row `i` of a stack from element `j` on.
   GRAPHLINE_HOST_DEVICE pack<float, width> factors_of(const place& at, int i,
                                                       std::int64_t j) const {
-    // Only shared vectors can be ones; a check elsewhere would serialize loads.
+    // Only shared vectors can be all ones. Checking other vectors, too, would serialize loads.
     if (shared && x == nullptr) {
       pack<float, width> ones;
       for (int e = 0; e < width; ++e) ones.element[e] = 1.0F;
@@ -189,7 +189,7 @@ void run(const gemv_form& form, std::span<void* const> operands, const Launcher&
       packs && form.k % 4 == 0 && form.cut % 4 == 0 && begins_pack<4>(a) && begins_pack<4>(x);
   with_width<4>(wide, [&](auto width) {
     const auto with = [&](auto shared) {
-      // Threads per row: the row's packs rounded up to a power of two, at most a warp.
+      // Threads per row: the number of packs, rounded up to a power of two, at most a warp.
       int lanes = 1;
       while (lanes < 32 && lanes * width < form.k) lanes *= 2;
       launch.teams(stacked_dot_products<width, shared>{a, x, y, form.k, form.cut, stacks, lanes},

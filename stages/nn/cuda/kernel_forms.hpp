@@ -1,8 +1,8 @@
 #pragma once
 
-// What Graphline's kernels compute, as plain data. Elements are float32, float16 or bfloat16;
-// inputs and outputs have one type, or one of the two is float32, unless a form says otherwise.
-// Sums are in float32.
+// Plain data that describes what Graphline's kernels compute. Elements are float32, float16 or
+// bfloat16. Unless a form says otherwise, inputs and outputs have the same type, or one of the
+// types is float32. Sums are in float32.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,9 +17,9 @@
 
 namespace graphline::nn {
 
-/// Transposes [batch, rows, columns] to [batch, columns, padded_rows] and converts elements; added
-/// rows are zero. NCHW to NHWC has the channels as rows; one column is a plain conversion.
-/// Operands: from, to.
+/// Transposes [batch, rows, columns] to [batch, columns, padded_rows] and converts elements. Added
+/// rows are zero. For NCHW to NHWC, the channels are the rows; with one column, the form only
+/// converts. Operands: from, to.
 struct convert_form {
   dtype from = dtype::float32;
   dtype to = dtype::float32;
@@ -29,23 +29,23 @@ struct convert_form {
   std::int64_t padded_rows = 1;
 };
 
-/// Limits of an expression that is one kernel.
+/// Limits of an expression in one kernel.
 inline constexpr std::size_t most_pointwise_operands = 24;
 inline constexpr std::size_t most_pointwise_steps = 24;
 inline constexpr std::size_t most_extents = 8;
 
-/// Evaluates a pointwise expression with one result in float32 on tensors of any types; operands
-/// may also be int32, int64 or uint8. `space` has the strides of the operands, then of the result,
-/// innermost extent last. The result may alias an operand with the same strides. Operands: those of
-/// the expression, then the result.
+/// Evaluates a pointwise expression with one result, in float32, on tensors of any types. Operands
+/// may also be int32, int64 or uint8. `space` contains the strides of the operands, then of the
+/// result, with the innermost extent last. The result may alias an operand with the same strides.
+/// Operands: those of the expression, then the result.
 struct pointwise_form {
   pointwise_expression expression;
   pointwise_space space;
-  std::vector<dtype> elements;  ///< operands, then result
+  std::vector<dtype> elements;  ///< of the operands, then of the result
 };
 
-/// Reduces the elements `reduced` at each position of `kept`, times `scale`. Strides are those of
-/// the input; the result is packed in the order of `kept`. Types may be any. Operands: from, to.
+/// Reduces the elements of `reduced` at each position of `kept`, times `scale`. Strides refer to
+/// the input; the result is packed in the order of `kept`. All types work. Operands: from, to.
 struct reduce_form {
   dtype from = dtype::float32;
   dtype to = dtype::float32;
@@ -55,9 +55,9 @@ struct reduce_form {
   pointwise_space reduced;
 };
 
-/// Resizes images [batch, height, width, channels] by float32 tables with three numbers per result
-/// row or column: both source indices and the weight of the second. NCHW images count as batch *
-/// channels images with one channel. Operands: from, rows, columns, to.
+/// Resizes images [batch, height, width, channels]. Each row or column of the result has three
+/// float32 numbers in a table: two source indices and the weight of the second index. NCHW images
+/// count as batch * channels images with one channel. Operands: from, rows, columns, to.
 struct resize_form {
   dtype from = dtype::float32;
   dtype to = dtype::float32;
@@ -67,8 +67,8 @@ struct resize_form {
   extent_pair out{};  ///< height, width
 };
 
-/// Gathers elements of [outer, extent, inner] by a table of indices: see `take_layer`. Operands:
-/// from, table, to.
+/// Gathers elements of [outer, extent, inner] by a table of indices, as `take_layer` does.
+/// Operands: from, table, to.
 struct gather_form {
   dtype from = dtype::float32;
   dtype to = dtype::float32;
@@ -79,9 +79,9 @@ struct gather_form {
   std::int64_t count = 1;  ///< of the table
 };
 
-/// The last step of a transposed convolution: for each element of [batch, height, width, channels],
-/// sums the products that contribute to it, [batch, in height, in width, groups, kernel height,
-/// kernel width, channels / groups]. Operands: products, y.
+/// Sums, as the last step of a transposed convolution, the products that contribute to each element
+/// of [batch, height, width, channels]. The products are [batch, in height, in width, groups,
+/// kernel height, kernel width, channels / groups]. Operands: products, y.
 struct transposed_sum_form {
   dtype from = dtype::float32;
   dtype to = dtype::float32;
@@ -91,11 +91,11 @@ struct transposed_sum_form {
   conv_transpose2d_layer conv;
 };
 
-/// One LSTM step on [batch, hidden]. The gates' products with x and with the previous hidden state
-/// are [batch, 4, hidden], in PyTorch's order; bias [4, hidden] and new cell state are float32, the
-/// previous cell state of any type. Rows of the hidden state, of the gates' type, are `pitch`
-/// elements apart. Operands: products of x, products of the hidden state, bias, previous cell
-/// state, new cell state, hidden state.
+/// Computes an LSTM step on [batch, hidden]. The products of the gates' weights with x and with the
+/// previous hidden state are [batch, 4, hidden], in PyTorch's order. The bias [4, hidden] and the
+/// new cell state are float32; the previous cell state has any type. Rows of the new hidden state,
+/// of the gates' type, are `pitch` elements apart. Operands: products of x, products of the hidden
+/// state, bias, previous cell state, new cell state, hidden state.
 struct lstm_form {
   dtype element = dtype::float32;      ///< gates and hidden state
   dtype cell_before = dtype::float32;  ///< previous cell state
@@ -105,7 +105,7 @@ struct lstm_form {
 };
 
 /// Pools images [batch, height, width, channels]; NCHW images count as batch * channels images with
-/// one channel. `adaptive`: means over the windows of `adaptive_window`; `pool` is unused then.
+/// one channel. `adaptive` computes means over the windows of `adaptive_window` and ignores `pool`.
 /// Operands: from, to.
 struct pool_form {
   dtype from = dtype::float32;
@@ -118,8 +118,8 @@ struct pool_form {
   pool2d_layer pool = {};
 };
 
-/// exp(x) / sum(exp(x)) along the middle of [outer, extent, inner], possibly in place. Operands:
-/// from, to.
+/// Computes exp(x) / sum(exp(x)) along the middle of [outer, extent, inner], possibly in place.
+/// Operands: from, to.
 struct softmax_form {
   dtype from = dtype::float32;
   dtype to = dtype::float32;
@@ -128,8 +128,8 @@ struct softmax_form {
   std::int64_t inner = 1;
 };
 
-/// (x - mean) / sqrt(variance + eps) * weight + bias along the rows of [rows, extent]; weight and
-/// bias are float32. Operands: x, weight, bias, y.
+/// Computes (x - mean) / sqrt(variance + eps) * weight + bias along the rows of [rows, extent].
+/// weight and bias are float32. Operands: x, weight, bias, y.
 struct layer_norm_form {
   dtype from = dtype::float32;
   dtype to = dtype::float32;
@@ -138,14 +138,14 @@ struct layer_norm_form {
   float eps = 1e-5F;
 };
 
-/// Elements that a block of a `sum_form` loads at once.
+/// Number of elements that a block of a `sum_form` loads at once.
 inline constexpr std::int64_t sum_row = 8192;
 
 /// Sums a float32 tensor in pieces with a fixed order of additions, so that every run gives the
-/// same bits. Operands: from, sums of `pieces_of` pieces, to.
+/// same bits. Operands: from, sums of the `pieces_of` pieces, to.
 struct sum_form {
   std::int64_t count = 0;
-  /// Bounds the pieces that the single block of the second kernel adds up.
+  /// Limits the pieces that the single block of the second kernel adds up.
   std::int64_t most_pieces = 4096;
 };
 constexpr std::int64_t rows_of_piece(const sum_form& form) noexcept {
@@ -156,7 +156,7 @@ constexpr std::int64_t pieces_of(const sum_form& form) noexcept {
   return piece == 0 ? 0 : (form.count + piece - 1) / piece;
 }
 
-/// Keeps one thread busy for `duration` ns. No operands.
+/// Keeps a thread busy for `duration` ns. No operands.
 struct spin_form {
   std::int64_t duration = 0;
 };
@@ -165,9 +165,9 @@ using kernel_form = std::variant<convert_form, pointwise_form, pool_form, softma
                                  layer_norm_form, gemv_form, sum_form, reduce_form, resize_form,
                                  gather_form, transposed_sum_form, lstm_form, spin_form>;
 
-/// Enqueues a kernel on a CUDA stream; operands are device addresses, in the order of its form.
-/// Allocates nothing and may run under capture. @throws cuda_error naming `owner` ("stage 'head',
-/// layer '0.gelu'") if the launch fails.
+/// Enqueues a kernel on a CUDA stream. `operands` contains device addresses in the order of the
+/// form. Allocates nothing and may run under capture. @throws cuda_error naming `owner` ("stage
+/// 'head', layer '0.gelu'") if the launch fails.
 void enqueue_kernel(const kernel_form& form, std::span<void* const> operands, void* cuda_stream,
                     const std::string& owner);
 

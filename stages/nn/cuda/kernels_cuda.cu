@@ -21,7 +21,7 @@
 
 namespace graphline::nn {
 
-// `__grid_constant__` keeps arguments in constant memory even when indexed.
+// `__grid_constant__` keeps arguments in constant memory even if they are indexed dynamically.
 
 template <class Work>
 __global__ void __launch_bounds__(256)
@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(256)
   }
 }
 
-/// Runs the phases of a block from `phase` on with barriers in between.
+/// Runs the phases of a block from `phase` on, separated by barriers.
 template <int phase, class Work>
 __device__ void run_phases(const Work& work, std::int64_t block, float* shared) {
   work.template run<phase>(block, static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x),
@@ -51,15 +51,15 @@ __global__ void __launch_bounds__(256)
   }
 }
 
-/// A team of `work.lanes` adjacent threads of a warp computes each item: each thread accumulates
-/// part of the sums, which shuffles add up.
+/// A team of `work.lanes` adjacent threads of a warp computes each item. Each thread accumulates
+/// part of the sums; shuffles add up the parts.
 template <class Work>
 __global__ void __launch_bounds__(256) run_teams(const Work work, std::int64_t count) {
   const int lane = static_cast<int>(threadIdx.x) % work.lanes;
   const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.x / work.lanes;
   const std::int64_t thread = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   std::int64_t item = thread / work.lanes;
-  // All threads of a warp loop as often as its first, since they shuffle together.
+  // All threads of a warp loop as often as its first thread, because they shuffle together.
   for (std::int64_t first = (thread - threadIdx.x % 32) / work.lanes; first < count;
        first += step, item += step) {
     float sums[Work::sums];
@@ -80,7 +80,7 @@ class kernel_launcher {
   kernel_launcher(cudaStream_t s, const char* kernel, const std::string& owner)
       : stream_(s), kernel_(kernel), owner_(owner) {}
 
-  /// Runs work(i) per item, one thread each.
+  /// Runs work(i) in a thread for each item.
   template <class Work>
   void items(const Work& work, std::int64_t count) const {
     if (count == 0) return;
@@ -89,7 +89,7 @@ class kernel_launcher {
     check();
   }
 
-  /// Runs work.run<phase>(block, thread, ...) per block, of at most 256 threads.
+  /// Runs work.run<phase>(block, thread, ...) in blocks of `threads` threads, at most 256.
   template <class Work>
   void blocks(const Work& work, std::int64_t count, int threads) const {
     if (count == 0) return;
@@ -97,8 +97,8 @@ class kernel_launcher {
     check();
   }
 
-  /// Runs work.gather(item, lane, sums) on each of the `work.lanes` lanes of an item's team, a
-  /// power of two up to 32, then work.keep(item, lane, sums) with the total.
+  /// Runs work.gather(item, lane, sums) on each lane of an item's team, then work.keep(item, lane,
+  /// sums) with the totals. `work.lanes` is a power of two up to 32.
   template <class Work>
   void teams(const Work& work, std::int64_t count) const {
     if (count == 0) return;
@@ -109,7 +109,7 @@ class kernel_launcher {
   }
 
  private:
-  /// Far more blocks than any GPU runs at once; the kernels loop over the rest.
+  /// Limits the grid to far more blocks than a GPU runs at once; kernels loop over the rest.
   static unsigned grid(std::int64_t blocks) {
     return static_cast<unsigned>(std::min<std::int64_t>(blocks, 1 << 18));
   }
@@ -126,7 +126,7 @@ class kernel_launcher {
   const std::string& owner_;
 };
 
-/// Kernel names in messages, in the order of `kernel_form`.
+/// Names of kernels in messages, in the order of `kernel_form`.
 constexpr const char* kernel_names[] = {
     "convert", "pointwise", "pool",   "softmax",        "layer_norm", "gemv", "sum",
     "reduce",  "resize",    "gather", "transposed_sum", "lstm",       "spin"};

@@ -8,8 +8,8 @@
 
 namespace graphline::nn {
 
-/// A block is a row. Computes the mean first and the variance from differences, as PyTorch does; a
-/// sum of squares would cancel for large means.
+/// Each block normalizes a row. Computes the mean first and the variance from differences, as
+/// PyTorch does. A sum of squares would cancel for large means.
 template <class From, class To>
 struct layer_norm_rows {
   static constexpr int phases = 5;

@@ -8,7 +8,7 @@
 
 namespace graphline::nn {
 
-/// An item is a hidden unit of one row.
+/// Each item is a hidden unit of one row.
 struct lstm_cells {
   const void* of_x;
   const void* of_hidden;

@@ -24,7 +24,7 @@
 namespace graphline::nn {
 namespace {
 
-/// Random elements in [-1, 1] that fill `bytes`: a GPU draws less power for zeros and runs faster.
+/// Fills `bytes` with random numbers in [-1, 1]; with zeros, a GPU draws less power and is faster.
 std::vector<std::byte> random_elements(dtype element, std::size_t bytes) {
   std::vector<float> values(bytes / size_of(element));
   draw_uniform(values, 1.0, 1);
@@ -35,11 +35,11 @@ std::vector<std::byte> random_elements(dtype element, std::size_t bytes) {
 
 constexpr std::size_t pattern_bytes = std::size_t{4} << 20;
 
-/// Times plans on its own memory, filled with random elements. The memory is freed before the first
-/// frame, so the device does not account for it.
+/// Times plans on memory filled with random elements. The memory is freed before the first frame,
+/// so it is not part of the reported device memory.
 class plan_timer {
  public:
-  /// On the current device. `owner` leads messages. @throws run_error if memory is insufficient.
+  /// Uses the current device. `owner` leads messages. @throws run_error if memory is insufficient.
   plan_timer(std::span<const std::size_t> operand_bytes, dtype element, std::string owner)
       : owner_(std::move(owner)) {
     cudaStream_t made = nullptr;
@@ -61,8 +61,8 @@ class plan_timer {
     check(cudaStreamSynchronize(stream_.get()), "cudaStreamSynchronize");
   }
 
-  /// Median of nine runs after three warm-up runs, in nanoseconds of device time; empty if the plan
-  /// cannot run. @throws run_error if it left the device unusable.
+  /// Returns the median of nine runs after three warm-up runs, in nanoseconds of device time; empty
+  /// if the plan cannot run. @throws run_error if the plan left the device unusable.
   std::optional<nanoseconds> time(plan_choices& plans, std::size_t plan) {
     try {
       if (plans.workspace_bytes(plan) > workspace_bytes_) {
@@ -73,8 +73,8 @@ class plan_timer {
       }
       return median_of(plans, plan);
     } catch (const run_error&) {
-      static_cast<void>(cudaGetLastError());  // clear it for later calls
-      // The device is fine if it still synchronizes.
+      static_cast<void>(cudaGetLastError());  // clear the error for later calls
+      // The device is usable if it still synchronizes.
       if (cudaStreamSynchronize(stream_.get()) != cudaSuccess) throw;
       return std::nullopt;
     }
@@ -91,7 +91,7 @@ class plan_timer {
     void* data = nullptr;
     const cudaError_t status = cudaMalloc(&data, bytes);
     if (status == cudaErrorMemoryAllocation) {
-      static_cast<void>(cudaGetLastError());  // clear it for later calls
+      static_cast<void>(cudaGetLastError());  // clear the error for later calls
       throw run_error(fmt::format(
           "{}: the device has less than {} free for tuning plans; 'tune: off' needs none", owner_,
           format_bytes(bytes)));
@@ -100,7 +100,7 @@ class plan_timer {
     return {data, &cudaFree};
   }
 
-  /// Fills with copies of the pattern.
+  /// Fills memory with copies of the pattern.
   void fill(void* to, std::size_t bytes, std::span<const std::byte> pattern) const {
     for (std::size_t done = 0; done < bytes; done += pattern.size()) {
       const std::size_t more = std::min(pattern.size(), bytes - done);
@@ -110,7 +110,7 @@ class plan_timer {
     }
   }
 
-  /// No synchronization between runs, so that short kernels are back to back on the device.
+  /// Does not synchronize between runs, so that short kernels are back to back on the device.
   nanoseconds median_of(plan_choices& plans, std::size_t plan) const {
     const auto run = [&] { plans.run(plan, stream_.get(), operands_, workspace_.get()); };
     const auto record = [&](const unique_cuda<cudaEvent_t>& stamp) {
@@ -143,7 +143,7 @@ class plan_timer {
   std::size_t workspace_bytes_ = 0;
 };
 
-/// `why_not` keeps the first failure.
+/// Builds a plan; returns false on failure. `why_not` keeps the first failure.
 bool build_one(plan_choices& plans, std::size_t plan, std::string& why_not) {
   std::string reason;
   if (plans.build(plan, reason)) return true;
@@ -158,7 +158,7 @@ std::optional<chosen_plan> first(plan_choices& plans, std::string& why_not) {
   return std::nullopt;
 }
 
-/// The cached plan, built, if the library still offers it.
+/// Builds and returns the cached plan if the library still offers it; otherwise returns empty.
 std::optional<chosen_plan> remembered(plan_choices& plans, const tuning& how) {
   const std::optional<tuned_plan> known = how.cache.find(how.key);
   if (!known) return std::nullopt;
@@ -171,7 +171,7 @@ std::optional<chosen_plan> remembered(plan_choices& plans, const tuning& how) {
   return std::nullopt;
 }
 
-/// Times each plan as soon as it is built, so that a timeout loses nothing.
+/// Times each plan as soon as it is built, so that the search can end at any time.
 std::optional<chosen_plan> fastest(plan_choices& plans, const tuning& how, std::string& why_not) {
   const nanoseconds until = now() + how.patience;
   std::optional<plan_timer> timer;  // allocates memory
@@ -188,7 +188,7 @@ std::optional<chosen_plan> fastest(plan_choices& plans, const tuning& how, std::
     if (timer) why_not = "no plan that can be built runs";
     return std::nullopt;
   }
-  // An incomplete search may have missed the fastest.
+  // Do not cache the result of an incomplete search, which may have missed the fastest plan.
   if (tried == plans.size()) how.cache.store(how.key, {plans.identity(best->plan), *best->time});
   return best;
 }

@@ -16,26 +16,26 @@
 
 namespace graphline::nn {
 
-/// Plans of a library for one operation, in the library's order of preference.
+/// Plans of a library for an operation, in the library's order of preference.
 class plan_choices {
  public:
   virtual ~plan_choices() = default;
 
   virtual std::size_t size() const noexcept = 0;
 
-  /// Unique among the plans, and stable for the same library, operation and kind of device.
+  /// Returns a text unique among the plans, stable for a library, operation and kind of device.
   virtual std::string identity(std::size_t plan) const = 0;
 
-  /// For reports: "cuDNN engine 8".
+  /// Returns the plan for reports: "cuDNN engine 8".
   virtual std::string describe(std::size_t plan) const = 0;
 
-  /// Builds a plan. Returns false, with the reason, if that fails.
+  /// Builds a plan. Returns false, with the reason in `why_not`, if that fails.
   virtual bool build(std::size_t plan, std::string& why_not) = 0;
 
-  /// Workspace of a built plan.
+  /// Returns the bytes of workspace that a built plan needs.
   virtual std::size_t workspace_bytes(std::size_t plan) const = 0;
 
-  /// Releases all built plans but this one.
+  /// Releases all built plans except `plan`.
   virtual void keep_only(std::size_t plan) = 0;
 
   /// Enqueues a built plan on the operands of its form. @throws run_error
@@ -50,8 +50,8 @@ struct tuning {
   std::span<const std::size_t> operand_bytes;
   dtype element;
   std::string owner;  ///< leads messages: "stage 'head'"
-  /// Time for building and timing an operation's plans, once one runs. Some plans are compiled when
-  /// built; the preferred plans come first.
+  /// Time for building and timing an operation's plans; until one plan runs, the search continues.
+  /// Some plans are compiled when built, so the preferred plans come first.
   nanoseconds patience = 15'000'000'000;
 };
 
@@ -61,13 +61,13 @@ struct chosen_plan {
   std::optional<nanoseconds> time;
 };
 
-/// Chooses and builds a plan: without `how`, the first that builds; with it, the cached plan, or
-/// else the fastest of all that build and run in time, which is then cached if all were tried.
-/// Empty, with the reason of the preferred plan in `why_not`, if none works.
+/// Chooses and builds a plan: without `how`, the first plan that builds; otherwise the cached plan
+/// or else the fastest plan that builds and runs in time, which is cached if all were tried.
+/// Returns empty, with the preferred plan's failure in `why_not`, if no plan works.
 std::optional<chosen_plan> choose_plan(plan_choices& plans, const tuning* how,
                                        std::string& why_not);
 
-/// An operation that runs the chosen plan; operations may share plans.
+/// Returns an operation that runs the chosen plan; operations may share plans.
 std::unique_ptr<library_operation> make_library_operation(std::shared_ptr<plan_choices> plans,
                                                           const chosen_plan& chosen);
 

@@ -9,7 +9,7 @@
 
 namespace graphline::nn {
 
-/// Applies a function to the packs `xs`, `ys` and `zs`, as many as it has operands.
+/// Applies a function to as many of the packs `xs`, `ys` and `zs` as it has operands.
 template <int width>
 GRAPHLINE_HOST_DEVICE inline void apply(pointwise_function function, float alpha, float beta,
                                         const float (&xs)[width], const float (&ys)[width],
@@ -35,15 +35,15 @@ GRAPHLINE_HOST_DEVICE inline void apply(pointwise_function function, float alpha
 }
 
 /// Source of a step's operand. Most operands are the previous step's result, which stays in
-/// registers; only results with later readers are kept in local memory.
+/// registers; local memory keeps only results with later readers.
 struct value_source {
   enum : std::uint8_t { last, operand, kept };
   std::uint8_t from = last;
   std::uint8_t number = 0;
 };
 
-/// An expression as a kernel argument. Fixed-size arrays: dynamic indexing then stays in the
-/// constant memory that holds arguments.
+/// An expression as a kernel argument. Its arrays have fixed sizes, so that dynamic indexing stays
+/// in the constant memory that contains arguments.
 struct encoded_expression {
   struct step {
     pointwise_function function;
@@ -67,10 +67,10 @@ struct encoded_expression {
   value_source result_source;
 };
 
-/// Most results that are kept.
+/// Limit of results kept in local memory.
 inline constexpr int most_kept = 12;
 
-/// An item is `width` adjacent elements along the innermost of `rank` extents.
+/// Each item is `width` adjacent elements along the innermost of `rank` extents.
 template <int width, int rank>
 struct pointwise_work {
   encoded_expression expression;
@@ -138,7 +138,7 @@ struct pointwise_work {
   }
 };
 
-/// Whether a tensor can be accessed in packs along the innermost extent.
+/// Returns true if a tensor can be accessed in packs along the innermost extent.
 inline bool takes_packs(const encoded_expression::tensor& tensor, std::int64_t width) {
   if (tensor.strides[most_extents - 1] == 0) return true;
   const std::size_t bytes = size_of(tensor.element) * static_cast<std::size_t>(width);

@@ -9,7 +9,7 @@
 
 namespace graphline::nn {
 
-/// One axis of a pool in a kernel argument: std::array is host-only.
+/// One axis of a pool in a kernel argument; std::array works on the host only.
 struct pool_axis {
   std::int64_t in = 1;
   std::int64_t out = 1;
@@ -21,7 +21,7 @@ struct pool_axis {
   bool adaptive = false;
   bool count_include_pad = true;
 
-  /// The window of output `i` for a mean.
+  /// Returns the window of output `i` for a mean.
   GRAPHLINE_HOST_DEVICE window mean_window(std::int64_t i) const {
     return adaptive
                ? adaptive_window(i, in, out)
@@ -37,7 +37,7 @@ inline pool_axis axis_of(const pool_form& form, std::size_t axis) {
           pool.dilation[axis], form.adaptive,      pool.count_include_pad};
 }
 
-/// Means or maxima over small windows. An item is a pack of channels at one output position.
+/// Computes means or maxima over small windows. Each item is a pack of channels at a position.
 template <class From, class To, int width>
 struct pooled_positions {
   const From* from;
@@ -100,8 +100,8 @@ struct pooled_positions {
   }
 };
 
-/// Sums from[i * apart] for every `step`-th i of [begin, end), with several loads in flight to hide
-/// memory latency.
+/// Sums from[i * apart] for every `step`-th i of [begin, end). Keeps several loads in flight to
+/// hide memory latency.
 template <class From>
 GRAPHLINE_HOST_DEVICE inline float sum_apart(const From* from, std::int64_t begin, std::int64_t end,
                                              std::int64_t step, std::int64_t apart) {
@@ -117,7 +117,7 @@ GRAPHLINE_HOST_DEVICE inline float sum_apart(const From* from, std::int64_t begi
   return sum;
 }
 
-/// Means over large windows of one-channel images. A block is an output position.
+/// Computes means over large windows of one-channel images. Each block computes an output position.
 template <class From, class To>
 struct plane_means {
   static constexpr int phases = 3;
@@ -135,7 +135,7 @@ struct plane_means {
     const window across = columns.mean_window(take_digit(rest, columns.out));
     const window down = rows.mean_window(take_digit(rest, rows.out));
     if constexpr (phase == 0) {
-      // Threads per row: no more than it has elements.
+      // Use at most as many threads per row as the row has elements.
       int side = threads;
       while (side / 2 >= across.elements() && side > 1) side /= 2;
       const From* plane = from + rest * rows.in * columns.in;
@@ -154,8 +154,8 @@ struct plane_means {
   }
 };
 
-/// Means over large windows in NHWC. A block is an output position of 32 channels; its threads are
-/// 32 along the channels times several along the window.
+/// Computes means over large windows in NHWC. Each block computes 32 channels of an output
+/// position; its threads are 32 along the channels times several along the window.
 template <class From, class To>
 struct channel_means {
   static constexpr int phases = 2;
@@ -207,7 +207,7 @@ void run(const pool_form& form, std::span<void* const> operands, const Launcher&
     const std::int64_t covered = (rows.in / rows.out) * (columns.in / columns.out);
     if (form.adaptive && covered >= 32) {
       if (rows.out == 1 && columns.out == 1) {
-        // One window covers everything: a single row.
+        // A single window covers the image, so treat the image as one row.
         columns.in *= rows.in;
         rows.in = 1;
       }

@@ -8,7 +8,7 @@
 
 namespace graphline::nn {
 
-/// The accumulator of a reduction, neutral by default.
+/// The accumulator of a reduction; its default is the neutral element.
 template <reduce_layer::reduction function>
 struct reduced_number {
   using reduction = reduce_layer::reduction;
@@ -59,7 +59,7 @@ inline std::int64_t positions_in(const pointwise_space& space) {
   return count;
 }
 
-/// An item is a result.
+/// Each item is a result.
 template <reduce_layer::reduction function>
 struct reduced_items {
   const void* from;
@@ -87,7 +87,7 @@ struct reduced_items {
   GRAPHLINE_HOST_DEVICE void operator()(std::int64_t item) const { put(item, gather(item, 0, 1)); }
 };
 
-/// A block is a result of many elements.
+/// Each block computes a result of many elements.
 template <reduce_layer::reduction function>
 struct reduced_blocks {
   static constexpr int phases = 3;

@@ -9,8 +9,8 @@
 
 namespace graphline::nn {
 
-/// The maximum and the sum of exp(value - maximum) in one pass. inf - inf is NaN, so a row that
-/// contains infinity gives NaN, as in PyTorch.
+/// Computes the maximum and the sum of exp(value - maximum) in one pass. inf - inf is NaN, so a row
+/// that contains infinity gives NaN, as in PyTorch.
 struct exponential_sum {
   float largest = -FLT_MAX;
   float sum = 0;
@@ -31,7 +31,7 @@ struct exponential_sum {
   GRAPHLINE_HOST_DEVICE float share(float value) const { return expf(value - largest) / sum; }
 };
 
-/// An item is a line along the middle of [outer, extent, inner].
+/// Each item is a line along the middle of [outer, extent, inner].
 template <class From, class To>
 struct softmax_lines {
   const From* from;
@@ -50,7 +50,7 @@ struct softmax_lines {
   }
 };
 
-/// A block is a row of adjacent elements.
+/// Each block computes a row of adjacent elements.
 template <class From, class To>
 struct softmax_rows {
   static constexpr int phases = 3;

@@ -9,7 +9,7 @@
 
 namespace graphline::nn {
 
-/// The GPU's global timer in nanoseconds; its tick is 32 to 1024 ns.
+/// Returns the GPU's global timer in nanoseconds; its resolution is 32 to 1024 ns.
 GRAPHLINE_HOST_DEVICE inline std::int64_t timer_now() {
 #ifdef __CUDA_ARCH__
   std::int64_t time;
@@ -20,7 +20,7 @@ GRAPHLINE_HOST_DEVICE inline std::int64_t timer_now() {
 #endif
 }
 
-/// Counts from the first tick after the kernel begins, so that it never ends early.
+/// Waits for the first timer tick before it measures `duration`, so that it never ends early.
 struct spin_item {
   std::int64_t duration;
 

@@ -7,8 +7,8 @@
 
 namespace graphline::nn {
 
-/// A thread block sums a piece of `rows` times `sum_row` elements, loaded in coalesced packs. Each
-/// thread has all packs of a row in flight.
+/// Each block sums a piece of `rows` times `sum_row` elements, loaded in coalesced packs. Each
+/// thread has its packs of a row in flight at once.
 template <int width>
 struct sum_pieces {
   static constexpr int phases = 3;
@@ -60,8 +60,8 @@ struct sum_pieces {
   }
 };
 
-/// A single block adds up the pieces. It is alone on the GPU, so each thread keeps several loads in
-/// flight to hide memory latency.
+/// A single block adds up the pieces. The block is alone on the GPU, so each thread keeps several
+/// loads in flight to hide memory latency.
 struct sum_of_pieces {
   static constexpr int phases = 3;
   static constexpr int shared_floats = block_sum::sums + block_sum::most_threads;

@@ -7,13 +7,13 @@
 
 namespace graphline::nn {
 
-/// Source of a row or column of a resized image.
+/// Source of a row or a column of a resized image.
 struct table_position {
   std::int64_t first;
   std::int64_t second;
   float weight;
 
-  /// Interpolates. Ignores `b` if its weight is 0: it may be NaN.
+  /// Interpolates. Ignores `b` if its weight is 0, because `b` may be NaN.
   GRAPHLINE_HOST_DEVICE float between(float a, float b) const {
     return weight == 0.0F ? a : a + weight * (b - a);
   }
@@ -24,7 +24,7 @@ struct table_position {
   }
 };
 
-/// An item is an element of the result.
+/// Each item is an element of the result.
 struct resized_elements {
   const void* from;
   const float* rows;
@@ -63,7 +63,7 @@ void run(const resize_form& form, std::span<void* const> operands, const Launche
                form.batch * form.out[0] * form.out[1] * form.channels);
 }
 
-/// An item is an element of the result.
+/// Each item is an element of the result.
 struct gathered_elements {
   const void* from;
   const void* table;

@@ -16,8 +16,8 @@ struct transposed_axis {
   std::int64_t padding;
   std::int64_t dilation;
 
-  /// The input element that contributes to output `at` through kernel element `tap`; negative if
-  /// none.
+  /// Returns the input element that contributes to output `at` through kernel element `tap`;
+  /// negative if there is none.
   GRAPHLINE_HOST_DEVICE std::int64_t source(std::int64_t at, std::int64_t tap) const {
     const std::int64_t reached = at + padding - tap * dilation;
     if (reached < 0) return -1;
@@ -26,13 +26,13 @@ struct transposed_axis {
   }
 };
 
-/// An item is an element of the result.
+/// Each item is an element of the result.
 struct transposed_sums {
   const void* products;
   void* to;
   dtype read;
   dtype written;
-  std::int64_t channels;  ///< of the result
+  std::int64_t channels;  ///< number of channels of the result
   std::int64_t of_group;
   transposed_axis rows;
   transposed_axis columns;

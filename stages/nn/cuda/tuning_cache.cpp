@@ -18,7 +18,7 @@ using json = nlohmann::ordered_json;
 
 constexpr const char* schema = "graphline.tuning/1";
 
-// Several stages may be prepared at once.
+// Guards the file, because several stages may be prepared at once.
 std::mutex file_lock;
 
 json no_plans() {
@@ -36,7 +36,7 @@ json read(const fs::path& file) {
   return sound ? *std::move(content) : no_plans();
 }
 
-/// Readers see the old or the new file, never a partial one.
+/// Replaces the file atomically: readers see the old or the new file, never a partial file.
 void replace(const fs::path& file, const json& content) {
   std::error_code ignored;
   fs::create_directories(file.parent_path(), ignored);

@@ -11,15 +11,15 @@ namespace graphline::nn {
 /// The plan that was fastest when tuned.
 struct tuned_plan {
   std::string identity;  ///< `plan_choices::identity`
-  nanoseconds time = 0;  ///< of one run
+  nanoseconds time = 0;  ///< time of one run
 };
 
-/// Tuning results of earlier runs, in a file shared by processes; of two concurrent writers the
-/// later may drop the other's entry. An unreadable file or one of another version counts as empty
-/// and is replaced; if the file cannot be written, results are not kept. Neither is an error.
+/// Tuning results of earlier runs, in a file shared by processes. If two processes write at once,
+/// an entry may be lost. An unreadable file, or a file of another version, counts as empty and is
+/// replaced; a file that cannot be written is not an error.
 class tuning_cache {
  public:
-  /// A file in this folder, which is created when needed; an empty path keeps nothing.
+  /// Uses a file in this folder, which is created if needed; an empty path disables the cache.
   explicit tuning_cache(const std::filesystem::path& folder);
 
   /// `key` identifies everything that affects the choice: device, versions, operation.

@@ -27,7 +27,7 @@ std::string cublaslt_name() {
   return fmt::format("libcublasLt.so.{}", cublas_major);
 }
 
-/// NVRTC and its builtins library, which it loads by name but not from its own folder.
+/// Opens NVRTC and its builtins library. NVRTC loads builtins by name, but not from its own folder.
 void open_nvrtc(const std::vector<library_place>& places) {
   namespace fs = std::filesystem;
   const std::optional<shared_library> nvrtc =
@@ -44,8 +44,8 @@ void open_nvrtc(const std::vector<library_place>& places) {
   }
 }
 
-/// The CUDA runtime for cuDNN's frontend, which by default loads that of CUDA 12 or 13, whichever
-/// it finds first. A user's choice in the environment wins.
+/// Selects the CUDA runtime for cuDNN's frontend, which would load the runtime of CUDA 12 or 13,
+/// whichever it finds first. A user's choice in the environment takes precedence.
 void open_runtime(const std::vector<library_place>& places) {
   constexpr const char* variable = "CUDNN_FRONTEND_CUDART_LIB_NAME";
   if (const char* const named = std::getenv(variable); named != nullptr && *named != '\0') return;

@@ -4,11 +4,11 @@
 
 namespace graphline::nn {
 
-/// cuDNN, opened at the first call together with the libraries it loads by name. @throws run_error
-/// that lists the searched places and what to install.
+/// Returns cuDNN. The first call opens it with the libraries that cuDNN loads by name. @throws
+/// run_error that lists the searched places and what to install.
 const shared_library& cudnn_library_file();
 
-/// cuBLASLt, likewise.
+/// Returns cuBLASLt, opened at the first call. @throws run_error as above.
 const shared_library& cublaslt_library_file();
 
 }  // namespace graphline::nn

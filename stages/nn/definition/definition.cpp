@@ -11,7 +11,7 @@
 namespace graphline::nn {
 namespace {
 
-/// oneDNN's limit.
+/// oneDNN's limit on dimensions.
 constexpr std::size_t most_layer_dimensions = 12;
 
 }  // namespace
@@ -41,7 +41,7 @@ std::int64_t elements_read(const network_definition& network, const network_laye
   return network.shape_of(layer.inputs[input]).elements();
 }
 
-// A single number added by the reader is part of a formula.
+// Ignores a constant of one number, which is part of a formula.
 std::int64_t elements_beyond(const network_definition& network, const network_layer& layer,
                              std::size_t input) {
   const network_value& value = network.values[layer.inputs[input]];
@@ -92,7 +92,7 @@ void definition_builder::set_flops(std::size_t value, std::int64_t flops) {
 void definition_builder::make_node(std::size_t first_layer, std::span<const std::size_t> read,
                                    std::span<const std::size_t> given) {
   const std::span layers = std::span(network_.layers).subspan(first_layer);
-  std::map<std::size_t, std::size_t> lies_in;  // the value that holds a view's elements
+  std::map<std::size_t, std::size_t> lies_in;  // the value whose elements a view shows
   const auto place_of = [&](std::size_t value) {
     const auto found = lies_in.find(value);
     return found == lies_in.end() ? value : found->second;
@@ -137,8 +137,8 @@ std::optional<layer_shape> definition_builder::infer(const network_layer& layer,
   return inferred;
 }
 
-/// Counts a constant with its first reader. A single number among the operands belongs to a
-/// formula. `weights`: how many of the inputs are weights.
+/// Counts each constant as parameters of its first reader. A single number that is not a weight
+/// belongs to a formula and is not counted. `weights` is the number of weights among the inputs.
 void definition_builder::count_parameters(network_layer& layer, std::size_t weights) {
   for (std::size_t i = 0; i < layer.inputs.size(); ++i) {
     const network_value& value = network_.values[layer.inputs[i]];

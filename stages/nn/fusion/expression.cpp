@@ -13,7 +13,7 @@ namespace {
 
 using function = pointwise_function;
 
-/// A source or a step of an expression under construction; `from` are earlier nodes.
+/// A source or a step of an expression under construction. `from` contains earlier nodes.
 struct expression_node {
   std::optional<expression_source> source = {};
   function does = function::linear;
@@ -25,15 +25,15 @@ struct expression_node {
   bool is(function of) const { return !source && does == of; }
 };
 
-/// A source's numbers, one per channel along `axis` or one for all; empty if it is computed or
-/// varies along another dimension.
+/// Returns a source's numbers, one per channel along `axis` or one for all. Empty if the source is
+/// computed or varies along other dimensions.
 std::optional<std::vector<double>> channel_numbers(const expression_source& source, const shape& of,
                                                    std::size_t axis) {
   if (source.numbers.empty() || !along_channels(source.extents, of, axis)) return {};
   return source.numbers;
 }
 
-/// scale * base + shift, per channel or for all.
+/// A node that equals scale * base + shift, per channel or for all channels.
 struct affine_run {
   std::size_t base = 0;
   channel_affine affine;
@@ -51,7 +51,7 @@ class expression_maker {
   }
   void take_layer(std::size_t layer);
 
-  /// The expression of the last layer's output.
+  /// Returns the expression of the last layer's output.
   group_expression finish() {
     join_affine_steps();
     return linked();
@@ -76,7 +76,7 @@ class expression_maker {
   std::size_t axis_;
   shape extents_;
   std::vector<expression_node> nodes_;
-  std::map<std::size_t, std::size_t> known_;  ///< node of each value
+  std::map<std::size_t, std::size_t> known_;  ///< node that computes each value
   bool has_head_ = false;
   std::size_t result_ = 0;
   std::size_t layers_ = 0;
@@ -99,7 +99,7 @@ std::size_t expression_maker::node_of(std::size_t value) {
   return nodes_.size() - 1;
 }
 
-/// A source with one number per channel.
+/// Adds a source with one number per channel.
 std::size_t expression_maker::numbers(std::vector<double> values) {
   std::vector<std::int64_t> extents(extents_.rank() - axis_, 1);
   extents[0] = static_cast<std::int64_t>(values.size());
@@ -120,7 +120,7 @@ std::optional<double> expression_maker::number_of(std::size_t index) const {
   return source->numbers[0];
 }
 
-/// The function that equals x * factor, if the factor is a function of x.
+/// If `factor` is a function of x and x * factor is a known function, adds that function.
 std::optional<std::size_t> expression_maker::whole_function(std::size_t x, std::size_t factor) {
   const expression_node& of = node(factor);
   if (of.source || of.from.size() != 1) return {};
@@ -183,7 +183,7 @@ void expression_maker::take_layer(std::size_t index) {
   known_[layer.outputs.front()] = result_;
 }
 
-/// A multiplication by or addition of constants.
+/// Returns a node as scale * base + shift if it only scales or adds constants; otherwise empty.
 std::optional<affine_run> expression_maker::affine_of_node(std::size_t index) const {
   const expression_node& of = node(index);
   if (of.source) return {};
@@ -213,7 +213,7 @@ std::optional<affine_run> expression_maker::affine_of_node(std::size_t index) co
   return {};
 }
 
-/// Applies `first`, then `second`.
+/// Returns the map that applies `first`, then `second`.
 channel_affine composed(const channel_affine& first, const channel_affine& second) {
   channel_affine result;
   const std::size_t scales = std::max(first.scale.size(), second.scale.size());
@@ -241,7 +241,7 @@ std::vector<std::size_t> expression_maker::uses() const {
 void expression_maker::join_affine_steps() {
   const std::vector<std::size_t> used = uses();
   const std::size_t result = result_;
-  // By old node number: the new node, or the affine run that ends there.
+  // Indexed by old node: the new node, and the affine run that ends at the node.
   std::vector<std::size_t> moved(nodes_.size(), 0);
   std::vector<std::optional<affine_run>> runs(nodes_.size());
   std::vector<bool> continues(nodes_.size(), false);
@@ -296,7 +296,7 @@ void expression_maker::join_affine_steps() {
   result_ = moved[result];
 }
 
-/// Numbers the sources that are read and the steps whose results are.
+/// Numbers the sources and steps that are read, and returns them as an expression.
 group_expression expression_maker::linked() const {
   const std::vector<std::size_t> used = uses();
   group_expression made;
@@ -408,7 +408,7 @@ group_expression group_expression::after(std::size_t count) const {
   const std::size_t first = operands + count - 1;
   group_expression rest;
   rest.sources = {sources.front()};
-  // The result of the last removed step is the first operand; other operands stay if still read.
+  // The last removed step becomes the first operand; other operands stay if they are still read.
   std::map<std::size_t, std::size_t> number{{first, 0}};
   for (std::size_t i = count; i < steps.size(); ++i) {
     for (const std::size_t from : steps[i].reads()) {

@@ -19,7 +19,7 @@ bool is_product(const network_definition& network, std::size_t layer) {
          is<conv_transpose2d_layer>(network, layer);
 }
 
-/// The only input that is not a constant; empty if there are several.
+/// Returns the only input that is not a constant; empty if there are several.
 std::optional<std::size_t> only_input(const network_definition& network, const network_layer& of) {
   std::optional<std::size_t> found;
   for (const std::size_t value : of.inputs) {
@@ -30,7 +30,7 @@ std::optional<std::size_t> only_input(const network_definition& network, const n
   return found;
 }
 
-/// Per value: whether it is a product's result or a function of one that has no other reader.
+/// Returns true for each value that a product or an element-wise chain after it computes.
 std::vector<bool> values_of_products(const network_definition& network) {
   std::vector<std::size_t> readers(network.values.size(), 0);
   for (const std::size_t value : network.outputs) ++readers[value];
@@ -61,7 +61,7 @@ bool is_element_wise(const network_layer& layer) {
 }
 
 std::vector<layer_group> group_layers(const network_definition& network) {
-  // Backward, since its readers decide which group a layer joins.
+  // Visit layers backward, because a layer's readers decide which group it joins.
   constexpr std::size_t none = static_cast<std::size_t>(-1);
   constexpr std::size_t most_values = 18;  // read or computed in a group
   struct open_group {
@@ -71,14 +71,14 @@ std::vector<layer_group> group_layers(const network_definition& network) {
   };
   const std::vector<bool> of_products = values_of_products(network);
   std::vector<open_group> groups;
-  std::vector<std::vector<std::size_t>> readers(network.values.size());  // groups, `none` outside
+  std::vector<std::vector<std::size_t>> readers(network.values.size());  // groups, or `none`
   for (const std::size_t value : network.outputs) readers[value].push_back(none);
   for (std::size_t index = network.layers.size(); index-- > 0;) {
     const network_layer& layer = network.layers[index];
     const bool element_wise = is_element_wise(layer);
     const bool product = is_product(network, index);
     const std::vector<std::size_t>& of = readers[layer.outputs.front()];
-    // Registers: one for the result, and one for each input but the first.
+    // The layer adds a register for its result and one for each input but the first.
     const std::size_t values = element_wise ? layer.inputs.size() : 0;
     std::size_t group = none;
     if ((element_wise || product) && !of.empty() && of[0] != none &&
@@ -103,7 +103,7 @@ std::vector<layer_group> group_layers(const network_definition& network) {
     } else {
       joined.layers.push_back(index);
     }
-    // A product's inputs are not read by its epilogue.
+    // The product, not its epilogue, reads these inputs.
     for (const std::size_t value : layer.inputs) readers[value].push_back(product ? none : group);
   }
   std::vector<layer_group> fused;
@@ -138,7 +138,7 @@ cost cost_of(const network_definition& network, const layer_group& group,
   cost sum;
   std::int64_t parameters = 0;
   std::int64_t taken = 0;
-  std::int64_t own = 0;  // constants that the model as written lacks
+  std::int64_t own = 0;  // elements of constants that the model as written lacks
   struct elements {
     std::int64_t as_written = 0;
     std::int64_t all = 0;
@@ -150,7 +150,7 @@ cost cost_of(const network_definition& network, const layer_group& group,
     sum.parameters += of.cost.parameters;
     sum.macs += of.cost.macs;
     sum.flops += of.cost.flops;
-    // Only the elements taken from a table are read.
+    // A take reads only some elements of its table.
     const bool takes = std::holds_alternative<take_layer>(of.operation);
     if (!takes) parameters += of.cost.parameters;
     for (std::size_t i = 0; i < of.inputs.size(); ++i) {
@@ -193,7 +193,7 @@ std::string name_of(const network_definition& network, const layer_group& group)
   return name;
 }
 
-// norm(v) = (v - mean) s + bias with s = weight / sqrt(var + eps), per channel.
+// Returns a batch norm as v s + bias - mean s with s = weight / sqrt(var + eps), per channel.
 channel_affine affine_of(const weight_table& weights, const network_layer& norm) {
   const auto scale = weights.of(norm, 1);
   const auto bias = weights.of(norm, 2);
@@ -216,7 +216,7 @@ conv_weights weights_of(const weight_table& weights, const network_layer& produc
   conv_weights values{{weight.begin(), weight.end()}, {bias.begin(), bias.end()}};
   const auto* transposed = std::get_if<conv_transpose2d_layer>(&product.operation);
   if (transposed == nullptr) return values;
-  // Stored as [in_channels, out_channels / groups, ...].
+  // The weight is stored as [in_channels, out_channels / groups, ...].
   const std::int64_t taps = transposed->kernel[0] * transposed->kernel[1];
   const std::int64_t out_of_group = transposed->out_channels / transposed->groups;
   const auto in_of_group = std::ssize(weight) / (transposed->out_channels * taps);

@@ -11,26 +11,26 @@
 
 namespace graphline::nn {
 
-/// Layers computed as one: a head and the element-wise layers after it. Only the last result is
-/// read elsewhere. Indices into `network_definition::layers`.
+/// Layers computed as one operation: a head and the element-wise layers after it, as indices into
+/// `network_definition::layers`. Other layers read only the last result.
 struct layer_group {
   std::size_t head = 0;
   std::vector<std::size_t> epilogue = {};  ///< in order
 
-  /// The layer whose output is the group's.
+  /// Returns the layer whose output is the group's output.
   std::size_t last() const noexcept { return epilogue.empty() ? head : epilogue.back(); }
 
-  /// All layers, in order.
+  /// Returns all layers, in order.
   std::vector<std::size_t> members() const;
 };
 
-/// Splits a network into groups, ordered by their last layers, so each follows those it reads.
-/// Batch norms and pointwise layers of one shape, of which only the last is read elsewhere, form a
-/// group, together with the product before them if they are its only readers. A layer that could be
-/// fused with either of two products is fused with the one whose result it reads.
+/// Splits a network into groups, ordered by last layer, so that each group follows the groups that
+/// it reads. Batch norms and pointwise layers of one shape form a group if only the last result is
+/// read elsewhere. The product before them joins if nothing else reads its result. A layer that
+/// could join either of two products joins the product whose result it reads.
 std::vector<layer_group> group_layers(const network_definition& network);
 
-/// Whether a layer computes each element from those at its position.
+/// Returns true if a layer computes each element from the input elements at the same position.
 bool is_element_wise(const network_layer& layer);
 
 /// Bytes per element of a network's inputs, outputs and other values.
@@ -40,15 +40,15 @@ struct element_sizes {
   std::size_t inside = sizeof(float);
 };
 
-/// Cost of a group computed as one: values between its layers are not moved.
+/// Returns the cost of a group computed as one operation: values between its layers are not moved.
 cost cost_of(const network_definition& network, const layer_group& group,
              const element_sizes& sizes = {});
 
-/// Name in reports: "0.conv2d+1.batch_norm2d+2.relu".
+/// Returns the name in reports: "0.conv2d+1.batch_norm2d+2.relu".
 std::string name_of(const network_definition& network, const layer_group& group);
 
-/// y = scale x + shift per channel, such as a batch norm in inference; each vector has one number
-/// per channel or one for all.
+/// The map y = scale x + shift per channel, such as a batch norm in inference. Each vector contains
+/// one number per channel or one for all.
 struct channel_affine {
   std::vector<double> scale;
   std::vector<double> shift;
@@ -64,12 +64,12 @@ struct conv_weights {
   std::vector<float> weight;
   std::vector<float> bias;  ///< empty for none
 
-  /// Folds scale and shift into each output channel, in double, so that only the last rounding
+  /// Folds scale and shift into each output channel in double, so that only the last rounding
   /// differs.
   void fold(const channel_affine& affine, std::size_t channels);
 };
 
-/// A product's weights and bias as stored; those of a transposed convolution are reordered to
+/// Returns a product's weights and bias. The weights of a transposed convolution are reordered to
 /// [out_channels, in_channels / groups, height, width].
 conv_weights weights_of(const weight_table& weights, const network_layer& product);
 

@@ -34,14 +34,14 @@ class loops_operation final : public host_operation {
   std::vector<float*> results_;
 };
 
-/// Extents with leading ones, of that rank.
+/// Adds leading extents of 1 up to `rank`.
 shape with_rank(const shape& s, std::size_t rank) {
   std::vector<std::int64_t> extents(rank - s.rank(), 1);
   extents.insert(extents.end(), s.extents().begin(), s.extents().end());
   return shape(std::move(extents));
 }
 
-/// Strides of a tensor in that layout, 0 where its extents are broadcast.
+/// Returns the strides of a tensor with `block` interleaved channels; 0 for broadcast dimensions.
 std::vector<std::int64_t> blocked_strides(const shape& s, std::int64_t block) {
   const std::vector<std::int64_t> extents = blocked_extents(s, block);
   std::vector<std::int64_t> strides = packed_strides(shape(extents));
@@ -67,7 +67,7 @@ void zero_padding(host_lowering& b, const host_value& tensor, const shape& s, st
              {DNNL_ARG_DST, tensor, static_cast<std::size_t>(begin) * sizeof(float)}});
 }
 
-/// A source's numbers as a constant.
+/// Adds the numbers of a source as a constant in the layout `wanted`.
 host_value constant_of(host_lowering& b, const expression_source& source, const shape& extents,
                        const dnnl::memory::desc& wanted) {
   std::vector<float> values;
@@ -75,7 +75,7 @@ host_value constant_of(host_lowering& b, const expression_source& source, const 
   return b.constant(values, extents, wanted);
 }
 
-/// oneDNN's algorithm and parameters for a unary function.
+/// A oneDNN eltwise algorithm with its parameters.
 struct eltwise_form {
   dnnl::algorithm algorithm;
   float alpha = 0;
@@ -132,7 +132,7 @@ std::vector<eltwise_form> eltwise_of(const pointwise_layer& layer) {
 struct fused_step {
   std::vector<eltwise_form> functions = {};
   std::optional<dnnl::algorithm> binary = {};
-  std::size_t source = 0;  ///< the second operand
+  std::size_t source = 0;  ///< index of the second operand, if `binary` is set
 };
 
 std::optional<dnnl::algorithm> binary_of(pointwise_function of, bool chained_first) {
@@ -143,8 +143,8 @@ std::optional<dnnl::algorithm> binary_of(pointwise_function of, bool chained_fir
   return {};
 }
 
-/// Extents of a binary post-operation's second operand: the result's, or one number per channel;
-/// empty for any other.
+/// Returns the extents of a binary post-operation's second operand if it has the result's extents
+/// or one number per channel; otherwise empty.
 std::optional<shape> second_extents(const host_lowering& b, const fused_product& product,
                                     const shape& extents) {
   const shape& out = b.output_shape(b.layer(product.group.head));
@@ -161,7 +161,7 @@ std::optional<fused_step> as_post_operation(const host_lowering& b, const fused_
   const auto step = product.layers.chained(index);
   if (!step) return {};
   const function computed = step->layer.function;
-  // oneDNN's tanh gathers from a table: with AVX2 it takes three times as long as Graphline's
+  // oneDNN's tanh gathers from a table; with AVX2 it takes three times as long as Graphline's
   // loops.
   const bool gathers = computed == function::tanh || computed == function::gelu_tanh;
   if (gathers && pointwise_loops::instructions() == "AVX2") return {};
@@ -232,7 +232,7 @@ void lower_expression(host_lowering& b, const group_expression& layers, std::str
     if (source.extents != out || !source.numbers.empty()) continue;
     block = channel_block(is_given(i) ? given->layout : b.value(*source.value).layout);
   }
-  if (block > 1 && out[1] < block) block = 1;  // mostly padding
+  if (block > 1 && out[1] < block) block = 1;  // blocks would be mostly padding
   const bool blocked = block != 1;
   pointwise_space space{blocked ? blocked_extents(out, block) : out.extents(), {}};
   std::vector<host_operand> tensors;
@@ -256,7 +256,7 @@ void lower_expression(host_lowering& b, const group_expression& layers, std::str
       space.strides.push_back(blocked_strides(extents, block));
     } else {
       std::vector<std::int64_t> strides = broadcast_strides(extents, out);
-      if (blocked) strides.push_back(0);  // has one channel
+      if (blocked) strides.push_back(0);  // broadcast along the channels
       space.strides.push_back(std::move(strides));
     }
   }

@@ -14,37 +14,36 @@
 
 namespace graphline::nn {
 
-/// Adds loops; `tensors` are the operands, then the results.
+/// Adds loops; `tensors` contains the operands, then the results.
 void add_loops(host_lowering& b, std::string_view content, const pointwise_expression& expression,
                const pointwise_space& space, std::vector<host_operand> tensors);
 
-/// Channels of [N, C, H, W] that are interleaved in the innermost dimension: 8, 16, or
-/// `all_channels` (channels last); 1 if row-major or any other layout.
+/// Returns the number of channels of [N, C, H, W] interleaved in the innermost dimension: 8, 16, or
+/// `all_channels` (channels last); 1 for row-major and any other layout.
 std::int64_t channel_block(const dnnl::memory::desc& layout);
 constexpr std::int64_t all_channels = 0;
 
-/// The layout with that many interleaved channels; channels missing in the last block are padding,
-/// zero.
+/// Returns the layout with `block` interleaved channels. Channels missing in the last block are
+/// padded with zeros.
 dnnl::memory::desc blocked_layout(const shape& s, std::int64_t block);
 
-/// Extents in that layout: [N, blocks, H, W, channels of a block].
+/// Returns the extents in that layout: [N, blocks, H, W, channels of a block].
 std::vector<std::int64_t> blocked_extents(const shape& s, std::int64_t block);
 
-/// Adds loops that evaluate the expression of a group's last layers and sets the output of `last`.
-/// `content` names the step. `given` is the first operand if it is not a value of the network; it
-/// has no later reader.
+/// Adds loops that evaluate the expression of a group's last layers, and sets the output of `last`.
+/// `content` names the step. `given` is the first operand if that is not a value of the network;
+/// nothing reads `given` later.
 void lower_expression(host_lowering& b, const group_expression& layers, std::string_view content,
                       std::size_t last, const host_value* given = nullptr);
 
-/// Kinds of layers, joined by "+".
+/// Returns the kinds of layers, joined by "+".
 std::string kinds_of(const host_lowering& b, std::span<const std::size_t> layers);
 
-/// A product as a primitive with the leading steps of its expression that oneDNN fuses; the rest
-/// become loops.
+/// A product and its expression. oneDNN fuses leading steps; loops evaluate the rest.
 struct fused_product : followed_product {
   const layer_group& group;
-  shape result;       ///< the head's output or its rows; channels come second
-  bool bias = false;  ///< whether the layer has one, for the step's name
+  shape result;       ///< extents of the head's output or of its rows, with channels second
+  bool bias = false;  ///< for the step's name
 };
 
 /// Leading steps of an expression as oneDNN post-operations.
@@ -58,30 +57,30 @@ struct post_operations {
   std::vector<second_operand> operands;
 };
 
-/// Number of leading steps that can be post-operations: each applies to the previous result, which
-/// has no other reader.
+/// Returns the number of leading steps that can be post-operations. Each must read the previous
+/// result, which must have no other reader.
 std::size_t most_post_operations(const host_lowering& b, const fused_product& product);
 
-/// The first `steps` as post-operations of a primitive that gives `destination`.
+/// Makes post-operations from the first `steps` for a primitive that gives `destination`.
 post_operations make_post_operations(const host_lowering& b, const fused_product& product,
                                      std::size_t steps, const dnnl::memory::desc& destination);
 
-/// Their operands, in the layouts that the primitive wants.
+/// Returns the operands of post-operations, in the layouts that the primitive wants.
 std::vector<host_operand> bring_operands(host_lowering& b, const fused_product& product,
                                          const post_operations& operations);
 
 /// Adds a product with as many epilogue steps as oneDNN fuses without choosing another
-/// implementation; the rest become loops.
+/// implementation; loops evaluate the rest.
 ///
-/// `choose(attributes, destination)` makes the primitive descriptor; `operands(descriptor)` gives
-/// source, weights and bias in the layouts that it wants.
+/// `choose(attributes, destination)` makes the primitive descriptor; `operands(descriptor)` returns
+/// source, weights and bias in the layouts that the descriptor wants.
 template <class Primitive, class Choose, class Operands>
 void lower_product(host_lowering& b, const fused_product& product, const Choose& choose,
                    const Operands& operands) {
   using descriptor = typename Primitive::primitive_desc;
   const layer_group& group = product.group;
   const network_layer& head = b.layer(group.head);
-  // A view in another shape must be packed.
+  // A result viewed in another shape must be packed.
   const bool as_output = product.result == b.output_shape(head);
   descriptor chosen = choose(onednn_attributes(),
                              as_output ? any_layout(product.result) : plain_layout(product.result));
@@ -91,7 +90,7 @@ void lower_product(host_lowering& b, const fused_product& product, const Choose&
     try {
       return choose(make_post_operations(b, product, steps, destination).attributes, destination);
     } catch (const dnnl::error&) {
-      return {};  // not with these steps
+      return {};  // oneDNN cannot fuse these steps
     }
   };
   std::size_t steps = most_post_operations(b, product);

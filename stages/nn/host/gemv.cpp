@@ -16,7 +16,7 @@ namespace graphline::nn {
 
 namespace {
 
-/// Gemv loops bound to their operands, divided among the compute threads.
+/// A gemv bound to its operands. The compute threads share its rows and pieces.
 class gemv_operation final : public host_operation {
  public:
   gemv_operation(gemv_form form, const gemv_code& code, const float* a, const float* x, float* y,
@@ -34,7 +34,7 @@ class gemv_operation final : public host_operation {
   std::string_view name() const noexcept override { return name_; }
 
   void run() override {
-    // Below this, waking threads costs more than the work.
+    // With fewer elements, waking threads takes longer than the work.
     constexpr std::int64_t few_elements = 16384;
     const std::int64_t all = rows_ * pieces_.count;
     float* const to = pieces_.count == 1 ? y_ : sums_;

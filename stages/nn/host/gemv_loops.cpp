@@ -4,7 +4,7 @@
 #include <array>
 #include <cstring>
 
-// Inlined into functions that are compiled for other instruction sets than the build's.
+// Inlined into functions compiled for instruction sets other than the build's.
 #define GRAPHLINE_INLINE inline __attribute__((always_inline))
 
 namespace graphline::nn {
@@ -18,20 +18,20 @@ struct vectors {
 };
 using four_lanes = vectors<4>::lanes;
 
-/// Registers reduced together: one of each of four rows, or four of one long row.
+/// Number of registers reduced together: one for each of four rows, or four for one long row.
 constexpr int together = 4;
 
-/// Rows of this length or more use several sums.
+/// Rows of at least this length are summed in several registers.
 constexpr std::int64_t long_row = 128;
 
-/// Prefetch distance of long rows.
+/// Prefetch distance in long rows.
 constexpr std::int64_t elements_ahead = 2048;
 
-/// Common to all rows of an operation.
+/// Data common to all rows of an operation.
 template <int width>
 struct row_form {
-  std::int64_t extent;                 ///< elements
-  typename vectors<width>::bits kept;  ///< mask of lanes used in a row's last register
+  std::int64_t extent;                 ///< elements per row
+  typename vectors<width>::bits kept;  ///< mask of used lanes in a row's last register
   const float* a_end;
   const float* x_end;
 };
@@ -41,21 +41,21 @@ GRAPHLINE_INLINE void keep_last(row_form<width>& row) {
   for (int i = 0; i < width; ++i) row.kept[i] = i <= (row.extent - 1) % width ? -1 : 0;
 }
 
-// Vectors pass by reference: the ABI of passing them by value depends on the instruction set.
+// Functions take vectors by reference, because the ABI for values depends on the instruction set.
 template <class lanes>
 GRAPHLINE_INLINE void load(const float* from, lanes& to) {
   std::memcpy(&to, from, sizeof to);
 }
 
-/// Copies the last elements of an operand, zero-padded. Not inlined, so that other values stay in
-/// registers.
+/// Copies the last elements of an operand to `to`, padded with zeros. Not inlined, so that other
+/// values stay in registers.
 [[gnu::noinline]] const float* padded(const float* from, std::int64_t count, float (&to)[8]) {
   for (std::int64_t i = 0; i < 8; ++i) to[i] = i < count ? from[i] : 0.0F;
   return to;
 }
 
-/// Loads the last elements of a row, zero in other lanes. Reads past the row only up to `end` of
-/// the operand.
+/// Loads the last elements of a row and zeroes the other lanes. Reads past the row, but not past
+/// `end` of the operand.
 template <int width>
 GRAPHLINE_INLINE void load_last(const float* from, std::int64_t count,
                                 const typename vectors<width>::bits& kept, const float* end,
@@ -67,7 +67,7 @@ GRAPHLINE_INLINE void load_last(const float* from, std::int64_t count,
       reinterpret_cast<typename vectors<width>::bits>(to) & kept);
 }
 
-/// Folds lanes to four.
+/// Adds the upper half of eight lanes to the lower half.
 template <int width>
 GRAPHLINE_INLINE void fold(const typename vectors<width>::lanes& from, four_lanes& to) {
   if constexpr (width == 4) {
@@ -92,7 +92,7 @@ GRAPHLINE_INLINE void sum_lanes(const typename vectors<width>::lanes (&sums)[tog
        __builtin_shufflevector(first, second, 2, 3, 6, 7);
 }
 
-/// Accumulates the products of a row's elements from `j` on in one register.
+/// Adds the products of a row's elements from `j` on to `sum`.
 template <int width>
 GRAPHLINE_INLINE void add_products(const row_form<width>& row, std::int64_t j, const float* a,
                                    const float* x, typename vectors<width>::lanes& sum) {
@@ -133,14 +133,14 @@ GRAPHLINE_INLINE float sum_long_row(const row_form<width>& row, const float* a, 
   return (parts[0] + parts[1]) + (parts[2] + parts[3]);
 }
 
-/// Elements that an operand spans.
+/// Returns the number of elements that an operand spans.
 std::int64_t spanned(const gemv_form& form, std::int64_t gemv_axis::*apart) {
   std::int64_t last = 0;
   for (const gemv_axis& axis : form.axes) last += (axis.extent - 1) * axis.*apart;
   return last + form.k;
 }
 
-/// Iterates over rows and wraps around after the last.
+/// Iterates over rows; wraps around after the last row.
 class row_walk {
  public:
   row_walk(const gemv_form& form, std::int64_t row) : form_(form) {
@@ -175,13 +175,13 @@ class row_walk {
   std::int64_t x_ = 0;
 };
 
-/// Sums short rows in four interleaved streams: a core that follows several address streams stalls
-/// less at page boundaries. If four does not divide the rows, some are summed twice.
+/// Sums short rows in four interleaved streams, because a core that reads several address streams
+/// stalls less at page boundaries. If four does not divide the rows, some are summed twice.
 template <int width>
 GRAPHLINE_INLINE void sum_short_rows(const gemv_form& form, row_form<width>& row, const float* a,
                                      const float* x, float* to, std::int64_t begin,
                                      std::int64_t end) {
-  // A vector shared by all rows is copied to padded memory, where whole registers can be loaded.
+  // Copy a vector shared by all rows to padded memory, from which whole registers can be loaded.
   std::array<float, long_row + 8> copy;
   if (spanned(form, &gemv_axis::x) == form.k) {
     std::copy_n(x, form.k, copy.begin());
@@ -239,7 +239,7 @@ __attribute__((target("avx2,fma"))) void sum_rows_avx2(const gemv_form& form, co
 std::vector<gemv_code> supported() {
   std::vector<gemv_code> codes;
 #if defined(__x86_64__)
-  // AVX-512 gains nothing where memory is the bound, and loses on rows not aligned to 64 bytes.
+  // AVX-512 is no faster (memory bandwidth is the limit), and slower if rows are unaligned.
   if (__builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0) {
     codes.push_back({"AVX2", sum_rows_avx2});
   }
@@ -251,7 +251,7 @@ std::vector<gemv_code> supported() {
 }  // namespace
 
 gemv_pieces pieces_of(const gemv_form& form) {
-  // 128 KiB of a row and of its vector, which then stays in the core's cache for other rows.
+  // 128 KiB, so that this piece of the vector stays in the core's cache for other rows.
   constexpr std::int64_t piece = 32768;
   if (form.k <= 2 * piece) return {form.k, 1};
   return {piece, (form.k + piece - 1) / piece};

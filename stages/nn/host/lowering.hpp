@@ -14,49 +14,49 @@
 
 namespace graphline::nn {
 
-/// Lowers a network to a `host_program`, group by group, on the worker thread.
+/// Lowers a network to a `host_program`, group by group. Runs on the worker thread.
 class host_lowering : public network_lowering {
  public:
   host_lowering(const network_definition& network, const weight_table& weights, std::string owner);
 
-  /// A value in its current layout; constants are row-major.
+  /// Returns a value in its current layout; constants are row-major.
   const host_value& value(std::size_t index);
 
-  /// An input of a layer.
+  /// Returns an input of a layer.
   const host_value& input_of(const network_layer& layer, std::size_t which = 0) {
     return value(layer.inputs[which]);
   }
 
-  /// An input of a layer, packed and row-major.
+  /// Returns an input of a layer, packed and row-major.
   host_value plain_input_of(const network_layer& layer, std::size_t which = 0);
 
-  /// Sets where a layer's output is.
+  /// Sets the tensor that contains a layer's output.
   void set_output(std::size_t layer, host_value tensor) {
     set_value(this->layer(layer).outputs.front(), std::move(tensor));
   }
   void set_value(std::size_t value, host_value tensor) { values_[value] = std::move(tensor); }
 
-  /// Adds a buffer for a value of that layout.
+  /// Adds a buffer for a value with this layout.
   host_value make_tensor(const dnnl::memory::desc& layout);
 
-  /// Moves a value into part of a tensor, so that its producers write there. Returns false if it
-  /// already lies in another tensor or outside scratch memory.
+  /// Places a value inside a larger tensor, so that its producers write there. Returns false if the
+  /// value is already part of a tensor or is not in scratch memory.
   bool lay_within(const host_value& tensor, const host_value& whole, std::size_t offset);
 
-  /// A value that is part of a tensor.
+  /// Returns a value that is part of a tensor.
   host_value part_of(const host_value& whole, std::size_t offset,
                      const dnnl::memory::desc& layout) {
     return {program_.add_part_of(whole.buffer, offset, layout.get_size()), layout};
   }
 
-  /// The value in the layout that `layer` wants; adds a reorder if it differs.
+  /// Returns the value in the layout that `layer` wants; adds a reorder if its layout differs.
   host_value in_layout(const host_value& tensor, const dnnl::memory::desc& wanted,
                        const network_layer& layer);
 
-  /// The value viewed in another shape, packed unless the shape is its own.
+  /// Returns the value viewed in another shape. The view is packed unless the shape is unchanged.
   host_value in_shape(const host_value& tensor, const shape& wanted, const network_layer& layer);
 
-  /// A constant in the wanted layout; the values are packed row-major, or laid out as `given`.
+  /// Adds a constant in the layout `wanted`; `values` are packed row-major, or laid out as `given`.
   host_value constant(std::span<const float> values, const shape& extents,
                       const dnnl::memory::desc& wanted) {
     return constant(values, plain_layout(extents), wanted);
@@ -64,7 +64,7 @@ class host_lowering : public network_lowering {
   host_value constant(std::span<const float> values, const dnnl::memory::desc& given,
                       const dnnl::memory::desc& wanted);
 
-  /// A one-dimensional constant input of a layer.
+  /// Adds a one-dimensional constant input of a layer.
   host_value vector_of(const network_layer& layer, std::size_t input);
 
   /// Adds a primitive named after `content` and oneDNN's implementation. Failures name `layer`.
@@ -90,11 +90,11 @@ class host_lowering : public network_lowering {
 
   void add_step(host_step step);
 
-  /// Copies the network's outputs that `group` computes to their tensors, and ends the part: the
-  /// steps since the previous part are the group's.
+  /// Copies the network's outputs that `group` computes to their tensors. Then ends the part: the
+  /// steps since the previous part belong to the group.
   void end_part(const layer_group& group);
 
-  /// Places all buffers. `asked` is the requested precision.
+  /// Places all buffers and returns the program. `asked` is the requested precision, for reports.
   host_program finish(precision asked);
 
  private:
@@ -110,7 +110,7 @@ void lower_element_wise(host_lowering& b, const layer_group& group);
 /// Lowers the mean of each plane of [N, C, height, width] to loops.
 void lower_plane_means(host_lowering& b, std::size_t index);
 
-// Lowers any other layer, in the file of its family; `group.head` is the layer.
+// Lower any other layer; defined in the file of the layer's family. `group.head` is the layer.
 #define GRAPHLINE_LOWER(layer) void lower(host_lowering& b, const layer_group& group, const layer&);
 GRAPHLINE_LOWERED_LAYERS(GRAPHLINE_LOWER)
 #undef GRAPHLINE_LOWER
@@ -119,11 +119,11 @@ GRAPHLINE_LOWERED_LAYERS(GRAPHLINE_LOWER)
 struct host_target {
   std::string owner;                     ///< leads messages: "stage 'head'"
   precision asked = precision::float32;  ///< for reports; host computes in float32
-  bool flush_denormals = true;           ///< while operations run
+  bool flush_denormals = true;           ///< flush denormals while operations run
 };
 
-/// Lowers a network to oneDNN primitives and loops. On the worker thread. @throws run_error naming
-/// the layer that oneDNN refuses.
+/// Lowers a network to oneDNN primitives and loops. Runs on the worker thread. @throws run_error
+/// naming the layer that oneDNN refuses.
 host_program lower_network_for_host(const network_definition& network, const weight_table& weights,
                                     const host_target& target);
 

@@ -13,7 +13,7 @@
 
 namespace graphline::nn {
 
-/// A Graphline loop, called with the data of its inputs and output.
+/// A Graphline loop. It is called with pointers to its inputs and its output.
 template <class Work, std::size_t reads>
 class loop_operation final : public host_operation {
  public:
@@ -36,7 +36,7 @@ class loop_operation final : public host_operation {
   float* to_;
 };
 
-/// Adds a step that runs `work`, named after the layer's kind.
+/// Adds a step that runs `work`; the step is named after the layer's kind.
 template <class Work, std::size_t reads>
 void add_work(host_lowering& b, const network_layer& layer, Work work,
               const host_value (&from)[reads], const host_value& to) {

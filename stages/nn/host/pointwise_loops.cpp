@@ -15,7 +15,7 @@ namespace {
 /// Elements per block.
 constexpr std::int64_t block = 256;
 
-/// Operands plus steps; their blocks are on each thread's stack.
+/// Limit on operands plus steps, whose blocks are on each thread's stack.
 constexpr std::size_t most_registers = 24;
 
 /// Applies `one` to each vector of a block.
@@ -71,7 +71,7 @@ GRAPHLINE_INLINE void apply(const pointwise_layer& layer, const std::array<const
   }
 }
 
-/// A block's position in a two-dimensional plane and its length.
+/// A block of a two-dimensional plane: first position, length, and columns of the plane.
 struct block_place {
   std::int64_t first = 0;
   std::int64_t count = 0;
@@ -92,7 +92,7 @@ GRAPHLINE_INLINE void for_rows(const block_place& place, const Copy& copy) {
 
 void gather(const float* from, std::int64_t row_stride, std::int64_t column_stride,
             const block_place& place, float* to) {
-  // One short row broadcast to all, such as a block of channels: copied once, then doubled.
+  // Copy a short row broadcast to all rows once, then double the copy until the block is full.
   if (row_stride == 0 && column_stride == 1 && place.columns < block) {
     const std::int64_t begin = place.first % place.columns;
     std::copy_n(from + begin, place.columns - begin, to);

@@ -9,18 +9,18 @@
 
 namespace graphline::nn {
 
-/// Evaluates a pointwise expression on tensors in blocks that fit the L1 cache; intermediate
-/// results never reach memory.
+/// Evaluates a pointwise expression on tensors in blocks that fit the L1 cache, so that
+/// intermediate results stay there.
 class pointwise_loops {
  public:
-  /// `space` has the strides of the operands, then those of the results.
+  /// `space` contains the strides of the operands, then of the results.
   pointwise_loops(pointwise_expression expression, const pointwise_space& space);
 
-  /// Divides the blocks among the compute threads. A result may alias an operand with the same
+  /// Evaluates the blocks on the compute threads. A result may alias an operand with the same
   /// strides.
   void run(std::span<const float* const> operands, std::span<float* const> results) const;
 
-  /// Instruction set of the loops: "AVX-512".
+  /// Returns the instruction set of the loops: "AVX-512".
   static std::string_view instructions();
 
  private:
@@ -28,7 +28,7 @@ class pointwise_loops {
   pointwise_space space_;
   std::int64_t plane_ = 1;  ///< positions of the last two extents
   std::int64_t blocks_of_plane_ = 1;
-  std::int64_t blocks_ = 1;  ///< of all
+  std::int64_t blocks_ = 1;  ///< over the whole space
 };
 
 }  // namespace graphline::nn

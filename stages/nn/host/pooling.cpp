@@ -12,9 +12,9 @@
 namespace graphline::nn {
 namespace {
 
-/// Means over windows of packed [planes, height, width], for pools that oneDNN lacks: adaptive
-/// pools whose sizes do not divide, and average pools whose last window in ceil_mode exceeds the
-/// padding. Planes are divided among the compute threads.
+/// Computes means over windows of packed [planes, height, width] on the compute threads. oneDNN
+/// lacks these pools: adaptive pools whose output size does not divide the input size, and average
+/// pools whose last window in ceil_mode exceeds the padding.
 struct windowed_average {
   std::int64_t planes = 0;  ///< batch times channels
   std::int64_t height = 0;  ///< of the input
@@ -47,14 +47,14 @@ struct windowed_average {
   }
 };
 
-/// Maxima over windows of [planes, height, width, 8], the layout with blocks of eight channels.
-/// Reduces the rows of a row of windows first, then the columns, so that most of the work runs
-/// along memory; oneDNN takes each window separately, in twice the time. Planes are divided among
-/// the compute threads.
+/// Computes maxima over windows of [planes, height, width, 8], the layout with blocks of eight
+/// channels, on the compute threads. Reduces the rows of a row of windows first, then the columns,
+/// so that most loads are contiguous. oneDNN reduces each window separately, which takes twice as
+/// long.
 class windowed_maximum {
  public:
   static constexpr int channels = 8;
-  static constexpr std::int64_t widest = 64;  ///< width of a window
+  static constexpr std::int64_t widest = 64;  ///< largest width of a window
 
   windowed_maximum(const shape& in, const shape& out, const pool2d_layer& pool)
       : planes_(in[0] * ((in[1] + channels - 1) / channels)),
@@ -76,7 +76,7 @@ class windowed_maximum {
   }
 
  private:
-  static constexpr std::int64_t most_columns = 2 * widest;  ///< of the input, at once
+  static constexpr std::int64_t most_columns = 2 * widest;  ///< of the input, buffered at once
 
   struct span {
     std::int64_t begin;
@@ -87,7 +87,7 @@ class windowed_maximum {
     return {std::max<std::int64_t>(begin, 0), std::min(begin + kernel_[axis], in_[axis])};
   }
 
-  static constexpr int width = 4;  // vectors of every CPU
+  static constexpr int width = 4;  // floats in a vector that every CPU has
   using lanes = pointwise_vectors<width>::lanes;
   using bits = pointwise_vectors<width>::bits;
 
@@ -145,8 +145,8 @@ class windowed_maximum {
   extent_pair padding_;
 };
 
-/// Whether `windowed_maximum` can compute a pool: it reads blocks of eight channels, every window
-/// holds an element, and none is too wide.
+/// Returns true if `windowed_maximum` can compute a pool: the input has blocks of eight channels,
+/// and each window contains at least one element and is not too wide.
 bool is_windowed_maximum(host_lowering& b, std::size_t index, const pool2d_layer& pool) {
   const network_layer& layer = b.layer(index);
   const shape& in = b.input_shape(layer);
@@ -170,7 +170,7 @@ void lower_to_maximum(host_lowering& b, std::size_t index, const pool2d_layer& p
   b.set_output(index, result);
 }
 
-/// A pool in oneDNN's terms.
+/// A pool as oneDNN describes it.
 struct pool_form {
   dnnl::algorithm algorithm;
   extent_pair kernel{};
@@ -194,7 +194,7 @@ pooling_forward::primitive_desc choose_pool(host_lowering& b, std::size_t index,
   return {wanted, onednn_attributes(), onednn_engine()};
 }
 
-/// Adds means over windows; `window_at(i, axis)` is window `i` along an axis of the images.
+/// Adds means over windows; `window_at(i, axis)` returns window `i` along an axis of the images.
 template <class WindowAt>
 void lower_to_windows(host_lowering& b, std::size_t index, const WindowAt& window_at) {
   const network_layer& layer = b.layer(index);
@@ -223,7 +223,7 @@ void lower(host_lowering& b, const layer_group& group, const pool2d_layer& pool)
   const bool average = pool.method == pooling::average;
   if (is_windowed_maximum(b, group.head, pool)) return lower_to_maximum(b, group.head, pool);
 
-  // In ceil_mode the last window may exceed the padding; oneDNN then needs more padding after.
+  // In ceil_mode the last window may exceed the padding. oneDNN then needs more padding after.
   const extent_pair stated_after = pool.padding_after.value_or(pool.padding);
   extent_pair after = stated_after;
   bool beyond = false;
@@ -236,7 +236,7 @@ void lower(host_lowering& b, const layer_group& group, const pool2d_layer& pool)
       beyond = true;
     }
   }
-  // In that case PyTorch's mean counts only the stated padding, oneDNN's the whole window.
+  // In that case, PyTorch's divisor counts only the stated padding, but oneDNN's the whole window.
   if (average && pool.count_include_pad && beyond) {
     return lower_to_windows(b, group.head, [&](std::int64_t i, std::size_t axis) {
       return strided_window(i, in[axis + 2], pool.kernel[axis], pool.stride[axis],
@@ -257,7 +257,7 @@ void lower(host_lowering& b, const layer_group& group, const adaptive_avg_pool2d
     const extent_pair tile{in[2] / pool.output[0], in[3] / pool.output[1]};
     const auto chosen =
         choose_pool(b, group.head, {dnnl::algorithm::pooling_avg_exclude_padding, tile, tile});
-    // oneDNN's generic code takes three times as long as our loops over whole planes.
+    // oneDNN's generic code takes three times as long as Graphline's loops over whole planes.
     const bool compiled = std::string_view(chosen.impl_info_str()).starts_with("jit");
     if (!compiled && pool.output == extent_pair{1, 1}) return lower_plane_means(b, group.head);
     return add_pool(b, group.head, chosen);

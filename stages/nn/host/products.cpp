@@ -6,7 +6,7 @@
 namespace graphline::nn {
 namespace {
 
-/// oneDNN takes the groups as a leading dimension of the weights.
+/// Returns the shape of the weights for oneDNN, in which groups are a leading dimension.
 template <class Convolution>
 shape weight_shape(const Convolution& conv, std::int64_t in_channels) {
   const std::int64_t in = in_channels / conv.groups;
@@ -15,7 +15,7 @@ shape weight_shape(const Convolution& conv, std::int64_t in_channels) {
   return {conv.groups, out, in, conv.kernel[0], conv.kernel[1]};
 }
 
-/// The product at the head of a group. `result` is the head's output or its rows.
+/// Returns the product at the head of a group. `result` is the head's output or its rows.
 fused_product product_of(const host_lowering& b, const layer_group& group, const shape& result,
                          bool bias) {
   const shape& out = b.output_shape(b.layer(group.head));
@@ -27,7 +27,7 @@ dnnl::memory::dims dims_of(const extent_pair& pair) {
   return {pair[0], pair[1]};
 }
 
-/// Adds a matrix product on these buffers.
+/// Adds a matrix product of the buffers `a` and `b_buffer`.
 void add_product(host_lowering& b, const network_layer& layer, const char* name,
                  const strided_product& product, std::size_t a, std::size_t b_buffer,
                  std::size_t c) {
@@ -100,10 +100,10 @@ void lower(host_lowering& b, const layer_group& group, const linear_layer& linea
       return inner_product::primitive_desc(wanted, attributes, onednn_engine());
     };
     const inner_product::primitive_desc chosen = with(any_layout(weight_shape));
-    // oneDNN's default layout has a row per input feature. Rows that are multiples of 2 KiB apart
-    // map to few cache sets, which takes up to twice as long.
+    // oneDNN's default layout stores a row per input feature. Rows whose distance is a multiple of
+    // 2 KiB map to few cache sets, which takes up to twice as long.
     constexpr std::int64_t apart = 2048 / sizeof(float);
-    constexpr std::int64_t many = 16;  // with fewer input rows that layout is faster
+    constexpr std::int64_t many = 16;  // with fewer input rows, the default layout is faster
     const bool by_inputs = chosen.weights_desc() == plain_layout(weight_shape, /*transposed=*/true);
     const bool crowded = in[0] >= many && linear.out_features % apart == 0;
     return by_inputs && crowded ? with(plain_layout(weight_shape)) : chosen;
@@ -121,8 +121,8 @@ void lower(host_lowering& b, const layer_group& group, const linear_layer& linea
   lower_product<inner_product>(b, product, choose, operands);
 }
 
-/// oneDNN applies bias and post-operations of a deconvolution element by element; Graphline's loops
-/// do both instead.
+/// oneDNN applies bias and post-operations of a deconvolution element by element, so Graphline's
+/// loops do both.
 void lower(host_lowering& b, const layer_group& group, const conv_transpose2d_layer& conv) {
   using deconvolution = dnnl::deconvolution_forward;
   const network_layer& head = b.layer(group.head);

@@ -9,7 +9,7 @@ void lower(host_lowering& b, const layer_group& group, const lstm_layer& lstm) {
   const std::int64_t directions = state[0];
   const std::int64_t hidden = lstm.hidden;
   const std::int64_t features = x[2];
-  // oneDNN's first dimension is the stacked layers.
+  // oneDNN's first dimension is the number of stacked layers.
   const dnnl::memory::desc state_layout = plain_layout({1, directions, state[1], hidden});
   const shape weight_extents{1, directions, features, 4, hidden};
   const shape iter_extents{1, directions, hidden, 4, hidden};
@@ -30,7 +30,7 @@ void lower(host_lowering& b, const layer_group& group, const lstm_layer& lstm) {
       plain_layout(b.output_shape(head)), state_layout, state_layout);
   const dnnl::lstm_forward::primitive_desc chosen(wanted, onednn_attributes(), onednn_engine());
 
-  /// Weights are stored per gate, one row per hidden unit.
+  /// The network stores weights per gate, with one row per hidden unit.
   const auto weight = [&](std::size_t input, const shape& extents, const dnnl::memory::desc& to) {
     const std::int64_t columns = extents[2];
     const dnnl::memory::desc given(

@@ -12,7 +12,7 @@ namespace {
 
 using reduction = reduce_layer::reduction;
 
-/// Reduces the middle of [outer, extent, inner].
+/// A reduction of the middle of [outer, extent, inner].
 struct reduced_middle {
   reduction function = reduction::mean;
   std::int64_t outer = 1;
@@ -20,7 +20,7 @@ struct reduced_middle {
   std::int64_t inner = 1;
 };
 
-/// Empty if the reduced dimensions are not adjacent.
+/// Returns the form of a reduction; empty if the reduced dimensions are not adjacent.
 std::optional<reduced_middle> middle_of(const reduce_layer& reduce, const shape& in) {
   reduced_middle found{.function = reduce.function};
   for (std::size_t axis = 0; axis < in.rank(); ++axis) {
@@ -33,7 +33,7 @@ std::optional<reduced_middle> middle_of(const reduce_layer& reduce, const shape&
   return found;
 }
 
-/// The neutral element of a reduction.
+/// Returns the neutral element of a reduction.
 template <reduction function>
 constexpr float neutral() {
   constexpr float infinity = std::numeric_limits<float>::infinity();
@@ -42,7 +42,7 @@ constexpr float neutral() {
   return function == reduction::product ? 1.0F : 0.0F;
 }
 
-/// NaN propagates.
+/// Combines two operands; NaN propagates.
 template <reduction function>
 float joined(float a, float b) {
   if constexpr (function == reduction::max) return b > a || b != b ? b : a;
@@ -68,7 +68,7 @@ float reduced_row(const float* row, std::int64_t extent) {
   return all;
 }
 
-/// Reduces `count` adjacent columns over rows `apart` elements apart.
+/// Reduces `count` adjacent columns over `extent` rows whose distance is `apart` elements.
 template <reduction function>
 void reduce_columns(const float* from, std::int64_t extent, std::int64_t apart, std::int64_t count,
                     float* to) {
@@ -79,7 +79,7 @@ void reduce_columns(const float* from, std::int64_t extent, std::int64_t apart, 
   }
 }
 
-/// Divides the results among the compute threads.
+/// Computes all results on the compute threads.
 template <reduction function>
 void reduce_all(const reduced_middle& of, const float* from, float* to) {
   constexpr std::int64_t chunk = 512;  // results that stay in the L1 cache
@@ -147,7 +147,7 @@ void lower(host_lowering& b, const layer_group& group, const reduce_layer& reduc
   std::vector<std::int64_t> kept = in.extents();
   for (const std::size_t axis : reduce.axes) kept[axis] = 1;
   const shape out(std::move(kept));
-  // oneDNN refuses a reduction over extents of 1.
+  // oneDNN refuses a reduction that changes no extent.
   if (out == in) {
     b.set_output(group.head, b.in_shape(b.plain_input_of(head), b.output_shape(head), head));
     return;
@@ -155,7 +155,7 @@ void lower(host_lowering& b, const layer_group& group, const reduce_layer& reduc
   const dnnl::reduction::desc wanted(algorithm_of(reduce.function), plain_layout(in),
                                      plain_layout(out), 0.0F, 0.0F);
   const dnnl::reduction::primitive_desc chosen(wanted, onednn_attributes(), onednn_engine());
-  // oneDNN's JIT code covers only reductions of the last dimension and restarts for each row.
+  // oneDNN's JIT code covers only reductions of the last dimension, and restarts for each row.
   constexpr std::int64_t long_row = 128;
   const auto middle = middle_of(reduce, in);
   const bool compiled = std::string_view(chosen.impl_info_str()).starts_with("jit");

@@ -33,13 +33,13 @@ void copy_part(host_lowering& b, const layer_group& group, const strided_part& p
   b.set_output(group.head, to);
 }
 
-/// Elements before, along and after a dimension. With channels last, the channels are innermost.
+/// Returns the elements in memory before, along and after a dimension.
 axis_extents along(const shape& s, std::size_t axis, std::int64_t block) {
   if (block == all_channels) return {.outer = s[0] * s[2] * s[3], .extent = s[1]};
   return extents_along(s.extents(), axis);
 }
 
-/// The channel block of the largest input of a concat, if all inputs are whole blocks; otherwise 1.
+/// Returns the channel block of the largest input if all inputs are whole blocks; otherwise 1.
 std::int64_t block_of_parts(host_lowering& b, const network_layer& head,
                             const concat_layer& concat) {
   if (concat.axis != 1) return 1;
@@ -57,7 +57,7 @@ std::int64_t block_of_parts(host_lowering& b, const network_layer& head,
   return block;
 }
 
-/// The only dimension that a slice shortens, if it takes adjacent elements.
+/// Returns the only dimension that a slice shortens; empty without one or if a step is not 1.
 std::optional<std::size_t> only_sliced_axis(const shape& in, const slice_layer& slice) {
   std::optional<std::size_t> sliced;
   for (std::size_t axis = 0; axis < in.rank(); ++axis) {
@@ -80,12 +80,12 @@ void copy_lines(const axis_extents& axis, std::int64_t count, const float* from,
   }
 }
 
-/// Ignores `second` if its weight is 0: it may be NaN.
+/// Interpolates. Ignores `second` if its weight is 0, because `second` may be NaN.
 inline float between(float first, float second, float weight) {
   return weight == 0.0F ? first : first + weight * (second - first);
 }
 
-/// One result row with `fixed` interleaved channels, or `any` if that is 0.
+/// Computes a result row with `fixed` interleaved channels, or with `any` if `fixed` is 0.
 template <std::int64_t fixed>
 void resize_row(const resize2d_layer& resize, const resize_position& y, std::int64_t width,
                 std::int64_t any, const float* from, float* to) {
@@ -110,8 +110,8 @@ void resize_row(const resize2d_layer& resize, const resize_position& y, std::int
 
 }  // namespace
 
-/// Uses the layout of the largest input. An input that is contiguous in the result is written there
-/// by its producer.
+/// Uses the layout of the largest input. The producer of an input writes directly to the result if
+/// the input is contiguous there.
 void lower(host_lowering& b, const layer_group& group, const concat_layer& concat) {
   const network_layer& head = b.layer(group.head);
   const shape& out = b.output_shape(head);
@@ -138,7 +138,7 @@ void lower(host_lowering& b, const layer_group& group, const slice_layer& slice)
   const network_layer& head = b.layer(group.head);
   const shape& in = b.input_shape(head);
   if (const auto axis = only_sliced_axis(in, slice)) {
-    // Whole blocks of channels keep their layout.
+    // Keep the channel blocks if the slice consists of whole blocks.
     const host_value& from = b.input_of(head);
     const std::int64_t given = *axis == 1 ? channel_block(from.layout) : 1;
     const bool whole_blocks = given == all_channels || (slice.begin[*axis] % given == 0 &&

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <limits>
 
-// Inlined into functions that are compiled for other instruction sets than the build's.
+// Inlined into functions compiled for instruction sets other than the build's.
 #define GRAPHLINE_INLINE inline __attribute__((always_inline))
 
 namespace graphline::nn {
@@ -15,9 +15,9 @@ struct pointwise_vectors {
   typedef std::int32_t bits __attribute__((vector_size(4 * width)));
 };
 
-// Vectors pass by reference: the ABI of passing them by value depends on the instruction set.
+// Functions take vectors by reference, because the ABI for values depends on the instruction set.
 
-/// Functions of float vectors, accurate to a few ulp.
+/// Functions of float vectors with errors of a few ulp.
 template <class lanes, class bits>
 struct vector_math {
   static GRAPHLINE_INLINE void select(const bits& mask, const lanes& yes, const lanes& no,
@@ -29,13 +29,13 @@ struct vector_math {
     to = reinterpret_cast<lanes>(reinterpret_cast<bits>(x) & 0x7fffffff);
   }
 
-  /// Copies the sign of `from`.
+  /// Returns x with the sign of `from`.
   static GRAPHLINE_INLINE void with_sign(const lanes& x, const lanes& from, lanes& to) {
     to = reinterpret_cast<lanes>((reinterpret_cast<bits>(x) & 0x7fffffff) |
                                  (reinterpret_cast<bits>(from) & std::int32_t(0x80000000U)));
   }
 
-  /// Rounds to nearest even; from 2^23 on every float is an integer.
+  /// Rounds halves to even. From 2^23 on every float is an integer.
   static GRAPHLINE_INLINE void nearest(const lanes& x, lanes& to) {
     lanes size;
     absolute(x, size);
@@ -45,7 +45,7 @@ struct vector_math {
     select(small, rounded, x, to);
   }
 
-  /// Floor and ceil by correcting the nearest integer, which is at most 1/2 away.
+  /// Floor and ceil correct the nearest integer, which is at most 1/2 away.
   static GRAPHLINE_INLINE void floor(const lanes& x, lanes& to) {
     nearest(x, to);
     const bits above = to > x;
@@ -64,8 +64,8 @@ struct vector_math {
     to = sum;
   }
 
-  /// exp(r) - 1 - r for |r| <= ln 2 / 2, as r^2 P(r); the error is below 4e-9 of exp(r). The
-  /// coefficients of all polynomials here are Graphline's own fits.
+  /// Computes exp(r) - 1 - r for |r| <= ln 2 / 2 as r^2 P(r), with an error below 4e-9 exp(r). The
+  /// coefficients of all polynomials in this file are Graphline's own fits.
   static GRAPHLINE_INLINE void exp_beyond_line(const lanes& r, lanes& to) {
     constexpr float p[] = {0.50000001F, 0.166665189F, 0.041666206F, 0.00836888268F, 0.00139504743F};
     polynomial(r, p, to);
@@ -84,7 +84,7 @@ struct vector_math {
     whole = reinterpret_cast<bits>(sum) - 0x4b400000;  // the bits of 12582912
   }
 
-  /// exp(x) for x in [-87, 88], whose result is normal.
+  /// Computes exp(x) for x in [-87, 88], for which the result is normal.
   static GRAPHLINE_INLINE void exp_of_normal(const lanes& x, lanes& to) {
     bits whole;
     split_exp(x, whole, to);
@@ -101,7 +101,7 @@ struct vector_math {
     bits whole;
     lanes sum;
     split_exp(x, whole, sum);
-    // Scales by two halves of n, so that neither overflows the exponent.
+    // Scale by 2^half and by 2^rest, because 2^n may exceed the range of exponents.
     const bits half = whole >> 1;
     const bits rest = whole - half;
     to = sum * reinterpret_cast<lanes>((half + 127) << 23) *
@@ -110,7 +110,7 @@ struct vector_math {
     select(number, to, given, to);
   }
 
-  /// exp(x) - 1 without cancellation near 0.
+  /// Computes exp(x) - 1 without cancellation near 0.
   static GRAPHLINE_INLINE void exp_minus_one(const lanes& x, lanes& to) {
     lanes near;
     exp_beyond_line(x, near);
@@ -123,11 +123,11 @@ struct vector_math {
     select(small, near, far - 1.0F, to);
   }
 
-  /// x = 2^e (1 + m) with sqrt(1/2) <= 1 + m < sqrt(2), then e ln 2 + m - m^2 / 2 + m^3 P(m).
+  /// Computes e ln 2 + m - m^2 / 2 + m^3 P(m) for x = 2^e (1 + m), sqrt(1/2) <= 1 + m < sqrt(2).
   static GRAPHLINE_INLINE void log(const lanes& given, lanes& to) {
     constexpr float p[] = {0.333333283F, -0.250010596F, 0.200016155F, -0.166165205F,
                            0.141900152F, -0.132079169F, 0.128548743F, -0.0763107626F};
-    // Scale subnormals up first.
+    // Scale subnormals to normal numbers first.
     const bits tiny = given < 1.17549435e-38F;
     lanes x;
     select(tiny, given * 8388608.0F, given, x);
@@ -150,13 +150,13 @@ struct vector_math {
     select(finite, to, given, to);
   }
 
-  /// log(1 + exp(x)) as max(x, 0) + log(1 + exp(-|x|)).
+  /// Computes log(1 + exp(x)) as max(x, 0) + log(1 + exp(-|x|)).
   static GRAPHLINE_INLINE void softplus(const lanes& x, lanes& to) {
     lanes size;
     absolute(x, size);
     lanes power;
     exp(-size, power);
-    // log(1 + p) = log(u) p / (u - 1) with u = 1 + p rounded, which cancels the rounding.
+    // log(1 + p) = log(u) p / (u - 1), where u is 1 + p rounded; the quotient cancels the rounding.
     const lanes u = power + 1.0F;
     lanes logarithm;
     log(u, logarithm);
@@ -172,7 +172,7 @@ struct vector_math {
     to = positive + part;
   }
 
-  /// x P(x^2) up to 0.625; beyond, 1 - 2 / (exp(2 |x|) + 1).
+  /// Computes x P(x^2) for |x| <= 0.625, otherwise +-(1 - 2 / (exp(2 |x|) + 1)).
   static GRAPHLINE_INLINE void tanh(const lanes& x, lanes& to) {
     constexpr float p[] = {0.999999996F,   -0.333332634F, 0.133311857F,
                            -0.0537252299F, 0.020603142F,  -0.00567241649F};
@@ -189,7 +189,7 @@ struct vector_math {
     select(small, near, far, to);
   }
 
-  /// x P(x^2) up to 1; beyond, 1 - exp(-Q(|x|)).
+  /// Computes x P(x^2) for |x| <= 1, otherwise +-(1 - exp(-Q(|x|))).
   static GRAPHLINE_INLINE void erf(const lanes& x, lanes& to) {
     constexpr float p[] = {1.12837917F,    -0.376126271F,    0.112836002F,   -0.0268544445F,
                            0.00518953521F, -0.000802084011F, 7.88911562e-05F};
@@ -222,7 +222,7 @@ struct vector_math {
     select(above, zero + high, to, to);
   }
 
-  /// 1 where the mask is set, else 0.
+  /// Sets lanes to 1 where the mask is set, otherwise to 0.
   static GRAPHLINE_INLINE void truth(const bits& mask, lanes& to) {
     to = reinterpret_cast<lanes>(mask & 0x3f800000);
   }

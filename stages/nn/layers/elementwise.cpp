@@ -20,14 +20,14 @@ parameter second_operand() {
           .required = true};
 }
 
-/// The kind of a pointwise function without parameters.
+/// Makes the kind of a pointwise function without parameters.
 layer_kind pointwise_kind(std::string name, std::string headline, pointwise_layer layer) {
   return {std::move(name), std::move(headline), {}, [layer](const arguments&, layer_problems&) {
             return layer;
           }};
 }
 
-/// The kind of a function of two operands; `from` names the second.
+/// Makes the kind of a function of two operands; `from` names the second operand.
 layer_kind operands_kind(std::string name, std::string headline, pointwise_function function) {
   return {std::move(name),
           std::move(headline),
@@ -65,7 +65,7 @@ layer_shape infer(const batch_norm2d_layer&, std::span<const layer_input> inputs
                     {"bias", {channels}, {initial_value::rule::zeros}},
                     {"running_mean", {channels}, {initial_value::rule::zeros}},
                     {"running_var", {channels}, {initial_value::rule::ones}}};
-  // (x - mean) / deviation * weight + bias per element; sqrt(var + eps) per channel.
+  // Per element: (x - mean) / deviation * weight + bias. Per channel: sqrt(var + eps).
   result.cost = element_cost(input.shape, 4);
   result.cost.flops += 2 * channels;
   return result;
@@ -84,8 +84,8 @@ layer_shape infer(const layer_norm_layer&, std::span<const layer_input> inputs,
   layer_shape result{.output = input};
   result.weights = {{"weight", {features}, {initial_value::rule::ones}},
                     {"bias", {features}, {initial_value::rule::zeros}}};
-  // Per element: sum, difference from the mean, square, sum, quotient by the deviation, weight and
-  // bias. Per row: two quotients, eps and the root.
+  // Per element: two sums, subtraction of the mean, square, division by the deviation, weight and
+  // bias. Per row: two divisions, addition of eps and the root.
   result.cost = element_cost(input, 7);
   result.cost.flops += 4 * (input.elements() / features);
   return result;
@@ -94,7 +94,7 @@ layer_shape infer(const layer_norm_layer&, std::span<const layer_input> inputs,
 layer_shape infer(const softmax_layer& softmax, std::span<const layer_input> inputs,
                   layer_problems& problems) {
   if (!resolve_dim(softmax.dim, inputs[0], "dim", problems)) return {};
-  // Per element: find the largest, subtract it, exp, sum, divide.
+  // Per element: compare for the maximum, subtract the maximum, exp, sum, divide.
   return {.output = inputs[0].shape, .cost = element_cost(inputs[0].shape, 5)};
 }
 

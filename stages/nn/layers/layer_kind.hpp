@@ -11,7 +11,7 @@
 
 namespace graphline::nn {
 
-/// A kind of layer in YAML, as data: its parameters and how they become an operation.
+/// A kind of layer in YAML: its parameters and the function that makes an operation from them.
 struct layer_kind {
   std::string name;      ///< "conv2d"
   std::string headline;  ///< one line for `graphline stages network`
@@ -20,15 +20,15 @@ struct layer_kind {
   /// Makes the operation from parameters that passed the check against `parameters`.
   std::function<layer_operation(const arguments&, layer_problems&)> read;
 
-  /// The same if it depends on input shapes; `read` is unset then.
+  /// Replaces `read` for kinds whose operation depends on input shapes.
   std::function<layer_operation(const arguments&, std::span<const layer_input>, layer_problems&)>
       fit = {};
 };
 
-/// All kinds, in the order of the manual.
+/// Returns all kinds, in the order of the manual.
 const std::vector<layer_kind>& layer_kinds();
 
-/// The kind's own parameters, then those of every layer.
+/// Returns the kind's own parameters, then the parameters that all layers share.
 std::vector<parameter> parameters_of(const layer_kind& kind);
 
 }  // namespace graphline::nn

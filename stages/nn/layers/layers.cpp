@@ -9,10 +9,10 @@
 namespace graphline::nn {
 namespace {
 
-/// Outputs along one axis of a window of `kernel` elements, `dilation` apart, moved by `stride`
-/// over `size` elements with `before` and `after` padding; 0 if the window does not fit. With
-/// `ceil` a last, partly covered window counts if it starts inside the data or the padding before
-/// it, even if it is the only one. Formulas of torch.nn.Conv2d and torch.nn.MaxPool2d.
+/// Returns the number of windows along one axis with `kernel` elements, `dilation` apart, moved by
+/// `stride` over `size` elements and the padding `before` and `after`; 0 if no window fits. `ceil`
+/// adds a partly covered last window that starts in the data or in the padding before the data,
+/// even if that is the only window. Formulas of torch.nn.Conv2d and torch.nn.MaxPool2d.
 std::int64_t window_count(std::int64_t size, std::int64_t kernel, std::int64_t stride,
                           std::int64_t before, std::int64_t after, std::int64_t dilation,
                           bool ceil) {

@@ -50,8 +50,8 @@ std::vector<parameter> window_parameters(parameter own) {
           std::move(own)};
 }
 
-/// Sum of the window sizes along one axis; adjacent windows share an element if `out` does not
-/// divide `in`.
+/// Returns the sum of window sizes along one axis. Adjacent windows share an element where `out`
+/// does not divide `in`.
 std::int64_t covered_elements(std::int64_t in, std::int64_t out) {
   std::int64_t sum = 0;
   for (std::int64_t i = 0; i < out; ++i) sum += adaptive_window(i, in, out).elements();
@@ -79,7 +79,7 @@ layer_shape infer(const pool2d_layer& pool, std::span<const layer_input> inputs,
   if (!size) return {};
 
   layer_shape result{.output = {input.shape[0], input.shape[1], (*size)[0], (*size)[1]}};
-  // Comparisons or additions within a window, and one division for the average.
+  // Per output: comparisons or additions within a window, and a division for an average.
   const std::int64_t window = count_of({pool.kernel[0], pool.kernel[1]});
   result.cost = element_cost(result.output, window - (pool.method == pooling::max ? 1 : 0));
   return result;

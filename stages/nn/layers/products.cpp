@@ -7,8 +7,8 @@
 namespace graphline::nn {
 namespace {
 
-/// Padding that keeps height and width. PyTorch pads one more below and to the right if the padding
-/// is odd, which `padding` cannot express.
+/// Returns the padding that keeps height and width. Reports odd padding: PyTorch pads one more
+/// below and to the right, which `padding` cannot express.
 extent_pair same_padding(const conv2d_layer& conv, layer_problems& problems) {
   extent_pair padding{};
   if (conv.stride != extent_pair{1, 1}) {
@@ -50,7 +50,7 @@ conv_transpose2d_layer read_conv_transpose2d(const arguments& values, layer_prob
                               .groups = values.integer("groups"),
                               .bias = values.boolean("bias")};
   const extent_pair more = read_pair(values, "output_padding", problems);
-  // PyTorch also accepts less than the dilation, which oneDNN refuses.
+  // PyTorch also accepts an output_padding below the dilation, which oneDNN refuses.
   if (more[0] >= conv.stride[0] || more[1] >= conv.stride[1]) {
     problems.report_at(
         "output_padding",
@@ -146,7 +146,7 @@ layer_shape infer(const conv_transpose2d_layer& conv, std::span<const layer_inpu
                      conv.kernel[1]};
   layer_shape result{.output = {input.shape[0], conv.out_channels, size[0], size[1]}};
   const std::int64_t macs = count_of({count_of(input.shape), weight[1], weight[2], weight[3]});
-  // One kernel element in `skipped` meets an output.
+  // Of `skipped` kernel elements, one contributes to a given output.
   const auto fan_in =
       static_cast<double>(count_of({weight[0] / conv.groups, weight[2], weight[3]}));
   const double bound = std::sqrt(1.0 / fan_in);
@@ -224,8 +224,8 @@ layer_shape infer(const attention_layer& attention, std::span<const layer_input>
   layer_shape result{.output = {batch, tokens, dim}};
   const std::int64_t scores = count_of({batch, attention.heads, tokens, tokens});
   const std::int64_t macs = count_of({2, batch, tokens, tokens, dim});
-  // Two products; per score, the scale and five FLOPs of softmax. Scores stay inside and count no
-  // bytes.
+  // Two products; per score, a multiplication by the scale and five FLOPs of softmax. Scores are
+  // intermediate values and count no bytes.
   result.cost = {.macs = macs, .flops = 2 * macs + 6 * scores};
   return result;
 }

@@ -31,7 +31,7 @@ layer_shape infer(const lstm_layer& lstm, std::span<const layer_input> inputs,
                                  {"weight_hh", {directions, gates, lstm.hidden}, initial},
                                  {"bias", {directions, gates}, initial}}};
   const std::int64_t macs = count_of({count_of(result.output), 4, x[2] + lstm.hidden});
-  // Four sums with the bias, three sigmoids, two tanh, f * c + i * g and o * tanh(c).
+  // Per output: four bias additions, 3 sigmoids, 2 tanh, f * c + i * g and o * tanh(c).
   result.cost = {.macs = macs,
                  .flops = 2 * macs + count_of({count_of(result.output), 4 + 3 * 4 + 2 + 3 + 1})};
   return result;

@@ -9,19 +9,19 @@
 namespace graphline::nn {
 namespace {
 
-/// Bounds the position list that a small file can request.
+/// Limits the list of positions that a small file can request.
 constexpr std::int64_t largest_upsampled = 65536;
 
-/// One dimension: extents before and after, and the step in the source per output element. PyTorch
-/// computes the step in float32.
+/// One resized dimension: extents before and after, and the source step per output element,
+/// computed in float32 as PyTorch does.
 struct upsampled_extent {
   std::int64_t from = 1;
   std::int64_t to = 1;
   float step = 1;
 };
 
-/// Source positions of the result: the element at or before each or, with `blends`, that and the
-/// next. `center` is the offset of a pixel's center from its edge.
+/// Returns the source positions of the result: the element at or before each position and, with
+/// `blends`, also the next element. `center` is the offset of a pixel's center from its edge.
 std::vector<resize_position> upsampled_positions(const upsampled_extent& along, bool blends,
                                                  float center) {
   std::vector<resize_position> positions;
@@ -34,7 +34,7 @@ std::vector<resize_position> upsampled_positions(const upsampled_extent& along, 
   return positions;
 }
 
-/// Formulas of torch.nn.Upsample.
+/// Makes a resize with the formulas of torch.nn.Upsample.
 layer_operation read_upsample(const arguments& values, std::span<const layer_input> inputs,
                               layer_problems& problems) {
   const bool by_size = values.has("size");
@@ -89,7 +89,7 @@ layer_shape infer(const resize2d_layer& resize, std::span<const layer_input> inp
   const auto blends = [](const std::vector<resize_position>& positions) {
     return std::ranges::any_of(positions, [](const auto& at) { return at.weight != 0; });
   };
-  // A difference, product and sum per blended dimension.
+  // Each blended dimension takes a difference, a product and a sum per element.
   const std::int64_t flops = (blends(resize.rows) ? 3 : 0) + (blends(resize.columns) ? 3 : 0);
   return {.output = output, .cost = element_cost(output, flops)};
 }

@@ -23,7 +23,7 @@ struct initial_value {
     ones,
   };
   rule drawn = rule::zeros;
-  double bound = 0;  ///< `scaled` and `uniform`: from [-bound, bound]
+  double bound = 0;  ///< largest magnitude, for `scaled` and `uniform`
 };
 
 /// A float32 weight that a layer needs.
@@ -42,15 +42,15 @@ struct layer_input {
 /// Output shapes, cost and weights of a layer, given the shapes it reads.
 struct layer_shape {
   graphline::shape output = {};
-  std::vector<graphline::shape> further = {};  ///< further outputs
+  std::vector<graphline::shape> further = {};  ///< second and later outputs
   graphline::cost cost = {};  ///< arithmetic only; parameters and bytes follow from the inputs
-  std::vector<weight_spec> weights = {};  ///< inputs after the others, in this order
+  std::vector<weight_spec> weights = {};  ///< appended to the inputs in this order
 };
 
-/// Collects errors of a layer's reader and shape rule. Every message starts with the layer.
+/// Reports errors found by a layer's reader and shape rule. Every message starts with the layer.
 class layer_problems {
  public:
-  /// `subject` names the layer in messages: "conv2d" or "conv2d 'stem'". `values` holds the
+  /// `subject` names the layer in messages: "conv2d" or "conv2d 'stem'". `values` contains the
   /// parameters from YAML with their places.
   layer_problems(std::string subject, const arguments& values, diagnostics& out)
       : subject_(std::move(subject)), where_(values.where()), values_(&values), out_(out) {}
@@ -81,8 +81,8 @@ class layer_problems {
   bool any_ = false;
 };
 
-/// Output shapes, cost and weights of an operation; `inputs` excludes weights. After reporting an
-/// error the result is unspecified.
+/// Returns output shapes, cost and weights of an operation; `inputs` excludes weights. After a
+/// reported error the result is unspecified.
 layer_shape shape_rule(const layer_operation& operation, std::span<const layer_input> inputs,
                        layer_problems& problems);
 

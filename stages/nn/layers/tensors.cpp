@@ -16,7 +16,7 @@ parameter dim_parameter() {
   return {.name = "dim", .help = "The dimension; negative: from the last.", .required = true};
 }
 
-/// The product of the extents that are not -1.
+/// Returns the product of the extents that are not -1.
 std::int64_t stated_elements(const std::vector<std::int64_t>& extents) {
   std::int64_t stated = 1;
   for (const std::int64_t extent : extents) {
@@ -25,7 +25,7 @@ std::int64_t stated_elements(const std::vector<std::int64_t>& extents) {
   return stated;
 }
 
-/// An extent that cannot be inferred stays -1; the shape rule refuses it.
+/// Infers the extent -1. If that is impossible, the extent stays -1 and the shape rule refuses it.
 layer_operation read_reshape(const arguments& values, std::span<const layer_input> inputs,
                              layer_problems&) {
   std::vector<std::int64_t> extents = values.integers("shape");
@@ -37,7 +37,7 @@ layer_operation read_reshape(const arguments& values, std::span<const layer_inpu
   return reshape_layer{shape(std::move(extents))};
 }
 
-/// Folds the dimensions from `start_dim` on into one.
+/// Merges the dimensions from `start_dim` on.
 layer_operation read_flatten(const arguments& values, std::span<const layer_input> inputs,
                              layer_problems& problems) {
   const auto start = resolve_dim(values.integer("start_dim"), inputs[0], "start_dim", problems);
@@ -177,7 +177,7 @@ layer_shape infer(const reshape_layer& reshape, std::span<const layer_input> inp
                                            stated_elements(extents))));
     return {};
   }
-  // A view: no work.
+  // A view costs nothing.
   return {.output = reshape.extents};
 }
 
@@ -202,8 +202,7 @@ layer_shape infer(const reduce_layer& reduce, std::span<const layer_input> input
     if (gone && reduce.keep_dims) extents.push_back(1);
   }
   layer_shape result{.output = shape(std::move(extents))};
-  // One addition or comparison per element but the first; the division of a mean replaces the
-  // missing one.
+  // One addition or comparison per element except the first; a mean adds one division.
   const bool divides = reduce.function == reduce_layer::reduction::mean;
   result.cost.flops = count_of(input) - (divides ? 0 : count_of(result.output));
   return result;
@@ -218,7 +217,7 @@ layer_shape infer(const gather_layer& gather, std::span<const layer_input> input
 
 layer_shape infer(const take_layer& take, std::span<const layer_input> inputs,
                   layer_problems& problems) {
-  // float32 represents every integer up to here.
+  // Indices are float32, which represents every integer up to this one.
   constexpr std::int64_t most_numbers = std::int64_t{1} << 24;
   const std::vector<std::int64_t>& from = inputs[0].shape.extents();
   const std::vector<std::int64_t>& numbers = inputs[1].shape.extents();

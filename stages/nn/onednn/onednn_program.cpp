@@ -11,7 +11,7 @@
 namespace graphline::nn {
 namespace {
 
-/// "CONTENT [IMPLEMENTATION]", such as "conv2d+bias+gelu [jit:avx512_core]".
+/// Returns "CONTENT [IMPLEMENTATION]": "conv2d+bias+gelu [jit:avx512_core]".
 std::string operation_name(std::string_view content, const dnnl::primitive_desc_base& chosen) {
   const char* implementation = nullptr;
   const auto status =
@@ -48,7 +48,7 @@ dnnl::primitive_attr onednn_attributes() {
 }
 
 dnnl::memory::desc plain_layout(const shape& s, bool transpose) {
-  // For oneDNN, no dimensions means no tensor.
+  // oneDNN has no tensors without dimensions.
   if (s.rank() == 0) return plain_layout({1});
   dnnl::memory::dims strides(s.rank(), 1);
   for (std::size_t axis = s.rank(); axis-- > 1;) strides[axis - 1] = strides[axis] * s[axis];

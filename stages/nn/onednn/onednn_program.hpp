@@ -16,15 +16,15 @@
 
 namespace graphline::nn {
 
-/// An argument of a primitive with its address.
+/// Role and address of an argument of a primitive.
 struct onednn_argument {
   int role = 0;  ///< DNNL_ARG_SRC, ...
   dnnl::memory::desc layout;
   void* data = nullptr;
 };
 
-/// A oneDNN primitive bound to its arguments: one operation of the `host` device. Running it
-/// allocates nothing.
+/// A oneDNN primitive bound to its arguments, as an operation of the `host` device. `run` allocates
+/// nothing.
 class onednn_operation final : public host_operation {
  public:
   /// `owner` leads the message of a failure: "stage 'head', layer '0.linear'".
@@ -42,25 +42,25 @@ class onednn_operation final : public host_operation {
   dnnl::primitive primitive_;
   dnnl::stream stream_;
   std::vector<dnnl::memory> memories_;      // own the handles in arguments_
-  std::vector<dnnl_exec_arg_t> arguments_;  // as the C interface takes them, made once
+  std::vector<dnnl_exec_arg_t> arguments_;  // for the C interface, made once
 };
 
-/// The process-wide CPU engine.
+/// Returns the process-wide CPU engine.
 const dnnl::engine& onednn_engine();
 
-/// Attributes of every primitive: a caller-provided scratchpad, so that frames allocate nothing,
-/// and strict float32 arithmetic regardless of the environment.
+/// Returns the attributes of every primitive: the caller provides the scratchpad, so that frames
+/// allocate nothing, and arithmetic is strict float32 regardless of environment variables.
 dnnl::primitive_attr onednn_attributes();
 
-/// Layout of a packed, row-major float32 tensor; with `transpose` its last two extents are stored
-/// swapped.
+/// Returns the layout of a packed, row-major float32 tensor. `transpose` swaps the last two extents
+/// in memory.
 dnnl::memory::desc plain_layout(const shape& s, bool transpose = false);
 
-/// Lets oneDNN choose the layout.
+/// Returns a layout that oneDNN may choose.
 dnnl::memory::desc any_layout(const shape& s);
 
-/// Text in reports for oneDNN operations of a stage: "oneDNN matmul [jit:avx512_core]; in float32,
-/// host has no tf32". `own`: all are Graphline's loops.
+/// Returns the text in reports for oneDNN operations: "oneDNN matmul [jit:avx512_core]; in float32,
+/// host has no tf32". With `own`, all operations are Graphline's loops.
 std::string onednn_choice(const std::string& operations, precision asked, bool own = false);
 
 /// A value: its buffer and layout.
@@ -73,10 +73,10 @@ struct host_value {
 struct host_operand {
   int role = 0;  ///< DNNL_ARG_SRC, ...
   host_value tensor;
-  std::size_t offset = 0;  ///< from the buffer's begin, in bytes
+  std::size_t offset = 0;  ///< bytes from the start of the buffer
 };
 
-/// One operation, not yet bound to memory. `make` binds it to the operands, in order.
+/// An operation not yet bound to memory. `make` binds it to the operands, in order.
 struct host_step {
   std::string name;  ///< "conv2d+bias+gelu [jit:avx512_core]"
   std::vector<host_operand> operands;
@@ -91,16 +91,16 @@ struct host_constant {
   std::vector<float> values;
 };
 
-/// A program for the `host` device. Make primitives on the device's worker thread, where oneDNN
-/// plans for its number of threads.
+/// A program for the `host` device. Primitives must be made on the device's worker thread, because
+/// oneDNN plans for the number of threads of the calling thread.
 struct host_program : program {
   using bound_step = std::unique_ptr<host_operation>;
 
   std::vector<host_step> steps;
   std::vector<host_constant> constants;  ///< until `load_constants`
-  bool flush_denormals = false;          ///< while its operations run
+  bool flush_denormals = false;          ///< flush denormals while operations run
 
-  /// Adds a primitive named after `content` and oneDNN's implementation, with its scratchpad as an
+  /// Adds a primitive, named after `content` and oneDNN's implementation, with its scratchpad as an
   /// operand. `owner` leads the message of a failure.
   template <class Primitive>
   void add_primitive(std::string_view content, const std::string& owner,
@@ -114,8 +114,8 @@ struct host_program : program {
 
   void place_buffers();
 
-  /// Writes the constants to `weights` in the layouts that steps want and drops the host copies. On
-  /// the worker thread.
+  /// Writes the constants to `weights` in the layouts that steps want, and frees the host copies.
+  /// Runs on the worker thread.
   void load_constants(std::byte* weights);
 
   std::vector<bound_step> bind(const program_memory& memory) const;
@@ -126,7 +126,7 @@ struct host_program : program {
                      const dnnl::memory::desc& scratchpad, std::vector<host_operand> operands);
 };
 
-/// oneDNN's version, for results.
+/// Returns oneDNN's version, for results.
 std::vector<std::pair<std::string, std::string>> onednn_version();
 
 }  // namespace graphline::nn

@@ -30,7 +30,7 @@ std::size_t import_concat(onnx_importer& to, const onnx_call& node) {
   return values.size() == 1 ? values.front() : to.add(concat_layer{axis}, std::move(values));
 }
 
-/// Concatenates the rows of values and updates and selects one per row of the result.
+/// Concatenates the rows of the data and of the updates, then selects each row of the result.
 std::size_t import_scatter(onnx_importer& to, const onnx_call& node) {
   node.require(node.text("reduction", "none") == "none",
                "has a reduction, which is supported for constants alone");
@@ -66,7 +66,7 @@ std::size_t import_gather(onnx_importer& to, const onnx_call& node) {
   return to.add_reshape(to.add_selection(to.value(0), wanted.selected), wanted.extents);
 }
 
-/// DepthToSpace and SpaceToDepth exchange blocks of size x size elements and channels.
+/// Returns the block side; DepthToSpace and SpaceToDepth exchange square blocks and channels.
 std::int64_t block_size(const onnx_call& node) {
   const std::int64_t size = node.integer("blocksize", 0);
   node.require(node.extents(0).rank() == 4, "takes [N, C, H, W]");
@@ -122,7 +122,7 @@ onnx_operators imported_movements() {
   }
   for (const auto& [name, parts_of] : selectings()) {
     all[name] = [parts_of = parts_of](onnx_importer& to, const onnx_call& node) {
-      // Only `Pad` has a padding value.
+      // Only `Pad` reads a padding value from input 2.
       const bool pads = node.node().op_type == "Pad";
       const float padding = pads && node.has(2) ? node.number(2) : node.number("value", 0.0F);
       std::vector<std::size_t> parts;

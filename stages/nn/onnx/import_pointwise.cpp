@@ -9,7 +9,7 @@ namespace {
 
 using function = pointwise_function;
 
-/// A function of the node's inputs.
+/// Makes an operator that applies a function to the node's inputs.
 onnx_operator computes(const pointwise_traits& of) {
   return one_output([&of](onnx_importer& to, const onnx_call&) {
     std::vector<std::size_t> operands;
@@ -18,7 +18,7 @@ onnx_operator computes(const pointwise_traits& of) {
   });
 }
 
-/// A unary function whose parameters are the attribute alpha and, for some, a second one.
+/// Makes an operator for a unary function of x with the attributes alpha and, if set, `second`.
 onnx_operator one_operand(function of, float alpha, const char* second = nullptr, float beta = 0) {
   return one_output([=](onnx_importer& to, const onnx_call& node) {
     return to.add_pointwise(of, {to.value(0)}, node.number("alpha", alpha),
@@ -51,7 +51,7 @@ std::size_t import_clip(onnx_importer& to, const onnx_call& node) {
     if (node.has(1)) low = node.number(1);
     if (node.has(2)) high = node.number(2);
   }
-  // min(max(x, low), high) gives `high` if it is below `low`.
+  // If `high` is below `low`, ONNX's min(max(x, low), high) gives `high`.
   return to.add_pointwise(function::clip, {to.value(0)}, std::min(low, high), high);
 }
 
@@ -68,8 +68,8 @@ std::size_t import_pow(onnx_importer& to, const onnx_call& node) {
   return to.add_pointwise(function::pow, {to.value(0), to.value(1)});
 }
 
-/// A slope per channel may omit the dimensions after it; if it fits the last dimension, it belongs
-/// to that.
+/// Applies a slope of rank 1 per channel if it fits the channels but not the last dimension;
+/// otherwise broadcasts it as in NumPy.
 std::size_t import_prelu(onnx_importer& to, const onnx_call& node) {
   const shape& x = node.extents(0);
   std::size_t slope = to.value(1);
@@ -93,7 +93,7 @@ std::size_t import_gelu(onnx_importer& to, const onnx_call& node) {
 std::size_t import_cast(onnx_importer& to, const onnx_call& node) {
   const auto element = onnx_type_of(node.integer("to", 0));
   const std::size_t value = to.value(0);
-  if (element == onnx_type::boolean) {  // true unless 0
+  if (element == onnx_type::boolean) {  // every number but 0 is true
     return to.add_pointwise(function::logical_and, {value, value});
   }
   const bool floating = element == onnx_type::float32 || element == onnx_type::float64 ||
@@ -115,7 +115,7 @@ onnx_operators imported_pointwise() {
   onnx_operators all = {
       {"Cast", one_output(import_cast)},
       {"Celu", one_output([](onnx_importer& to, const onnx_call& node) {
-         // alpha (exp(x / alpha) - 1) below 0
+         // for x < 0: alpha (exp(x / alpha) - 1)
          const float alpha = node.number("alpha", 1.0F);
          const std::size_t scaled =
              to.add_pointwise(function::mul, {to.value(0), to.add_number(1.0F / alpha)});

@@ -8,7 +8,7 @@
 namespace graphline::nn::onnx {
 namespace {
 
-/// Refuses x [..., k] times a constant whose rows are not k.
+/// Refuses a product of x [..., k] with a constant that does not have k rows.
 void require_product(const onnx_call& node, const shape& x, std::int64_t k, std::int64_t rows) {
   if (k == rows) return;
   node.refuse(fmt::format("multiplies {} by {}, whose extents do not fit", to_string(x),
@@ -27,7 +27,7 @@ std::vector<float> transposed(const std::vector<float>& from, std::int64_t rows,
   return to;
 }
 
-/// The weight of a convolution over images; depth is merged into the channels.
+/// Returns the weight of a convolution over images; merges the depth into the channels.
 std::size_t weight_of(onnx_importer& to, const onnx_call& node, std::size_t dimensions) {
   const shape& s = node.input(1).extents;
   node.require(s.rank() == node.extents(0).rank(), "has a weight of other dimensions than x");
@@ -36,8 +36,8 @@ std::size_t weight_of(onnx_importer& to, const onnx_call& node, std::size_t dime
   return to.add_weight(1, node.floats(1), {s[0], s[1] * s[2], s[3], s[4]});
 }
 
-/// Turns [N, C, D, H, W] into one image per window position along the depth, whose channels are
-/// those of all planes in the window: [N * positions, C * kernel, H, W].
+/// Views [N, C, D, H, W] as one image per window position along the depth. The channels of an image
+/// are those of all planes in the window: [N * positions, C * kernel, H, W].
 std::size_t add_planes(onnx_importer& to, const onnx_call& node, std::size_t value,
                        const window_attributes& window) {
   const shape s = to.shape_of(value);
@@ -72,7 +72,7 @@ std::size_t add_convolution(onnx_importer& to, const onnx_call& node, const wind
   std::vector<std::size_t> weights{weight};
   layer.bias = node.has(2);
   if (layer.bias) {
-    node.input(2);  // refuses a bias that is computed
+    node.input(2);  // refuses a bias computed by the network
     weights.push_back(to.value(2));
   }
   return add_as_given(to, to.add(layer, {read.value}, weights), read.dimensions);
@@ -105,9 +105,9 @@ std::size_t import_conv(onnx_importer& to, const onnx_call& node) {
   return to.add(transpose_layer{{0, 2, 1, 3, 4}}, {apart});
 }
 
-/// If an output size is requested and the result is larger, the excess is cut as padding; an odd
-/// element is cut at the beginning, or at the end for SAME_UPPER. If the result is smaller, zeros
-/// are added at the end, as `output_padding` does; both are negative padding.
+/// If an output size is requested and the result is larger, crops the excess; of an odd excess, the
+/// extra element is cropped at the start, or at the end for SAME_UPPER. If the result is smaller,
+/// adds zeros at the end as negative padding. `output_padding` is negative padding, too.
 std::size_t import_conv_transpose(onnx_importer& to, const onnx_call& node) {
   const window_images read = images_of(to, node);
   node.require(read.dimensions < 3, "goes over three dimensions, which is not supported");
@@ -147,8 +147,8 @@ std::size_t import_conv_transpose(onnx_importer& to, const onnx_call& node) {
   return add_convolution(to, node, read, layer, weight);
 }
 
-/// x of any rank times input 1 of the node, a constant matrix [n, k], plus an optional bias [n],
-/// its input 2.
+/// Multiplies x of any rank by the node's input 1, a constant matrix [n, k], and adds its input 2,
+/// a bias [n], if `bias` is not empty.
 std::size_t add_linear(onnx_importer& to, std::size_t x, const std::vector<float>& weight,
                        std::int64_t n, const std::vector<float>& bias) {
   const shape extents = to.shape_of(x);
@@ -178,7 +178,7 @@ std::size_t import_gemm(onnx_importer& to, const onnx_call& node) {
     if (!transpose_b) weight = transposed(weight, k, n);
     for (float& value : weight) value *= alpha;
     if (!node.has(2)) return add_linear(to, a, weight, n, {});
-    // c is a row, or one number for all columns.
+    // c contains one number per column, or one number for all columns.
     const shape& c = node.extents(2);
     const bool row = c.rank() > 0 && c[c.rank() - 1] == n && c.elements() == n;
     if (node.is_constant(2) && (row || c.elements() == 1)) {
@@ -208,7 +208,7 @@ std::size_t import_matmul(onnx_importer& to, const onnx_call& node) {
     require_product(node, a, a[a.rank() - 1], b[0]);
     return add_linear(to, to.value(0), transposed(node.floats(1), b[0], b[1]), b[1], {});
   }
-  // A vector is a matrix with one row or column, which the result lacks.
+  // Treat a vector as a matrix with one row or column, and drop that dimension from the result.
   std::size_t left = to.value(0);
   std::size_t right = to.value(1);
   if (a.rank() == 1) left = to.add_reshape(left, {1, a[0]});

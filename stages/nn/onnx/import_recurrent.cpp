@@ -68,7 +68,7 @@ std::vector<std::size_t> import_lstm(onnx_importer& to, const onnx_call& node) {
     if (node.has(input)) return to.value(input);
     return to.add_constant(std::vector<float>(static_cast<std::size_t>(state.elements())), state);
   };
-  // ONNX has separate biases for x and the hidden state; only their sum matters.
+  // ONNX adds separate biases for x and for the hidden state; one bias holds their sum.
   std::vector<float> bias(static_cast<std::size_t>(gates.elements()));
   if (node.has(3)) {
     node.require(node.extents(3) == shape{directions, 8 * lstm.hidden},

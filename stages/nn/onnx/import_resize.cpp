@@ -8,8 +8,8 @@
 namespace graphline::nn::onnx {
 namespace {
 
-/// One dimension: extents before and after, and the scale of coordinates. ONNX Runtime and PyTorch
-/// compute in float32: 60 * 0.7 gives 42.
+/// One resized dimension: extents before and after, and the scale of coordinates in float32, as in
+/// ONNX Runtime and PyTorch. In float32, 60 * 0.7 is 42.
 struct resized_extent {
   std::int64_t from = 1;
   std::int64_t to = 1;
@@ -22,8 +22,8 @@ float half_pixel(float x, const resized_extent& along) {
   return (x + 0.5F) / along.scale - 0.5F;
 }
 
-/// Input coordinate of result position x, by coordinate_transformation_mode; other modes are
-/// unsupported.
+/// Functions that map result position x to an input coordinate, by coordinate_transformation_mode.
+/// Other modes are unsupported.
 const std::map<std::string_view, coordinates> transformations = {
     {"align_corners",
      [](float x, const resized_extent& along) {
@@ -41,7 +41,7 @@ const std::map<std::string_view, coordinates> transformations = {
     {"pytorch_half_pixel",
      [](float x, const resized_extent& along) { return along.to > 1 ? half_pixel(x, along) : 0; }}};
 
-/// The nearest element, by nearest_mode.
+/// Functions that round a coordinate to an element, by nearest_mode.
 const std::map<std::string_view, float (*)(float)> roundings = {
     {"ceil", [](float x) { return std::ceil(x); }},
     {"floor", [](float x) { return std::floor(x); }},
@@ -49,8 +49,8 @@ const std::map<std::string_view, float (*)(float)> roundings = {
     {"round_prefer_floor",
      [](float x) { return x == std::floor(x) + 0.5F ? std::floor(x) : std::round(x); }}};
 
-/// Before operator set 11, and as `Upsample`, there is one mode; ONNX Runtime then rounds nearest
-/// positions up when downscaling, and down otherwise.
+/// `Upsample`, and `Resize` before operator set 11, have a single mode. ONNX Runtime then rounds
+/// coordinates up when downscaling and down otherwise.
 bool is_upsample(const onnx_importer& to, const onnx_call& node) {
   return node.node().op_type == "Upsample" || to.opset() < 11;
 }
@@ -126,10 +126,10 @@ std::size_t import_resize(onnx_importer& to, const onnx_call& node) {
     return list;
   };
 
-  // Resizes the last two dimensions; those before are planes.
+  // Resizes the last two dimensions; the dimensions before them count as planes.
   std::vector<resized_extent> all = resized_extents(to, node);
   const auto keeps = [](const resized_extent& along) { return along.from == along.to; };
-  if (std::ranges::all_of(all, keeps)) return to.value(0);  // regardless of the scales
+  if (std::ranges::all_of(all, keeps)) return to.value(0);  // a copy, regardless of the scales
   node.require(all.size() >= 2, "has fewer than two dimensions");
   std::int64_t planes = 1;
   std::vector<std::int64_t> result;

@@ -9,7 +9,7 @@
 
 namespace graphline::nn::onnx {
 
-/// Keeps products of two within 64 bits; libraries use 32-bit indices.
+/// Limit of window attributes: products of two fit 64 bits, and libraries use 32-bit indices.
 constexpr std::int64_t most_of_window = 2147483647;
 
 window_images images_of(onnx_importer& to, const onnx_call& node) {
@@ -97,7 +97,7 @@ namespace {
 using function = pointwise_function;
 using reduced_by = reduce_layer::reduction;
 
-/// Pools three dimensions as height and width first, then depth, which is equivalent.
+/// Pools three dimensions in two steps with the same result: height and width, then depth.
 std::size_t import_pool(onnx_importer& to, const onnx_call& node, pooling method) {
   const window_images read = images_of(to, node);
   const auto kernel = triple_of(node, "kernel_shape");
@@ -111,7 +111,7 @@ std::size_t import_pool(onnx_importer& to, const onnx_call& node, pooling method
   const bool apart = window.dilation != extent_triple{1, 1, 1};
   node.require(method == pooling::max || !apart,
                "averages elements that lie apart, which is not supported");
-  // ONNX Runtime ignores dilation there.
+  // With an auto_pad of SAME, ONNX Runtime ignores dilation.
   node.require(!(apart && node.text("auto_pad", "NOTSET").starts_with("SAME")),
                "takes elements that lie apart with an auto_pad of SAME, which is not supported; "
                "state its 'pads'");
@@ -137,7 +137,7 @@ std::size_t import_pool(onnx_importer& to, const onnx_call& node, pooling method
   pool.dilation = {window.dilation[0], 1};
   const std::size_t given =
       to.add(pool, {to.add_reshape(smaller, {s[0], s[1], s[2], height * width})});
-  // The model as written visits each window once.
+  // Count the FLOPs of a single pass over each window, as in the model as written.
   const std::int64_t elements = to.shape_of(given).elements();
   const std::int64_t covered = count_of({elements, (*kernel)[0], (*kernel)[1], (*kernel)[2]});
   node.require(covered < largest_count, "goes over more elements than can be counted");
@@ -157,7 +157,7 @@ std::size_t import_global_pool(onnx_importer& to, const onnx_call& node, reduced
   return to.add(reduce_layer{how, std::move(axes)}, {to.value(0)});
 }
 
-/// Reduces x or a function of it, then applies another function.
+/// Makes an operator that applies `before`, if set, then a reduction, then `after`, if set.
 onnx_operator imported_reduction(reduced_by how, std::optional<function> before = {},
                                  std::optional<function> after = {}) {
   return one_output([=](onnx_importer& to, const onnx_call& node) {
@@ -174,7 +174,7 @@ onnx_operator imported_reduction(reduced_by how, std::optional<function> before 
   });
 }
 
-/// log(sum(exp(x - m))) + m with m the largest x, clamped to finite numbers.
+/// Computes log(sum(exp(x - m))) + m, where m is the maximum of x, clamped to finite numbers.
 std::size_t import_reduce_log_sum_exp(onnx_importer& to, const onnx_call& node) {
   const bool keeps = node.integer("keepdims", 1) != 0;
   const std::vector<std::size_t> axes = reduced_axes(node);
@@ -196,7 +196,7 @@ std::size_t import_reduce_log_sum_exp(onnx_importer& to, const onnx_call& node) 
   return to.add_reshape(whole, shape(std::move(extents)));
 }
 
-/// Before operator set 13, all dimensions from the axis on count as one.
+/// Normalizes along the axis. Before operator set 13, ONNX merges all dimensions from the axis on.
 template <class Add>
 std::size_t normalize_along(onnx_importer& to, const onnx_call& node, const Add& add) {
   const shape extents = node.extents(0);
@@ -215,7 +215,7 @@ std::size_t import_softmax(onnx_importer& to, const onnx_call& node) {
   });
 }
 
-/// x - max - log(sum(exp(x - max))), which keeps values that a softmax would round to 0.
+/// Computes x - max - log(sum(exp(x - max))), which stays exact where a softmax would round to 0.
 std::size_t import_log_softmax(onnx_importer& to, const onnx_call& node) {
   return normalize_along(to, node, [&](std::size_t x, std::size_t axis) {
     const std::size_t largest = to.add(reduce_layer{reduced_by::max, {axis}}, {x});
@@ -235,7 +235,7 @@ std::size_t import_batch_normalization(onnx_importer& to, const onnx_call& node)
   node.require(extents.rank() >= 2, "has no channels");
   std::vector<std::size_t> weights;
   for (std::size_t i = 1; i < 5; ++i) {
-    node.input(i);  // refuses one that is computed
+    node.input(i);  // refuses an input computed by the network
     weights.push_back(to.value(i));
   }
   std::int64_t pixels = 1;
@@ -271,7 +271,7 @@ std::size_t import_layer_normalization(onnx_importer& to, const onnx_call& node)
   return to.add_reshape(rows, extents);
 }
 
-/// Normalizes [N, C, ...] by groups of adjacent channels, then scales and shifts each channel.
+/// Normalizes groups of adjacent channels of [N, C, ...], then scales and shifts each channel.
 std::size_t normalize_groups(onnx_importer& to, const onnx_call& node, std::int64_t groups) {
   const shape extents = node.extents(0);
   node.require(extents.rank() > 2 && groups > 0 && extents[1] % groups == 0,
@@ -288,7 +288,7 @@ std::size_t normalize_groups(onnx_importer& to, const onnx_call& node, std::int6
   channels[0] = extents[1];
   const auto per_channel = [&](std::size_t input) {
     std::vector<float> values = node.floats(input);
-    // Operator set 18 has one number per group.
+    // In operator set 18, scale and bias contain one number per group.
     if (static_cast<std::int64_t>(values.size()) == groups) {
       std::vector<float> repeated;
       for (const float value : values) {
@@ -304,7 +304,7 @@ std::size_t normalize_groups(onnx_importer& to, const onnx_call& node, std::int6
   return to.add_pointwise(function::add, {scaled, per_channel(2)});
 }
 
-/// x / (bias + alpha / size * sum of squares of adjacent channels)^beta.
+/// Computes x / (bias + alpha / size * sum of squares of adjacent channels)^beta.
 std::size_t import_local_response_normalization(onnx_importer& to, const onnx_call& node) {
   const shape extents = node.extents(0);
   const std::int64_t size = node.integer("size", 0);

@@ -16,7 +16,7 @@ using word = std::uint64_t;  // wraps around
 
 using real_function = double (*)(double, double);
 
-/// A function of at most two operands, without parameters.
+/// Returns a pointwise function of at most two operands that needs no parameters.
 constexpr real_function real_of(pointwise_function of) {
   using value = double;
   using mask = bool;
@@ -38,8 +38,8 @@ constexpr real_function real_of(pointwise_function of) {
   return nullptr;
 }
 
-// An operator on floating-point numbers, computed in double and rounded to the element type, and on
-// integers; null where undefined.
+// Implementations of an operator for floating-point numbers and for integers; null for undefined
+// types. Floating-point results are computed in double and rounded to the element type.
 struct unary_function {
   real_function of_reals;  // ignores its second operand
   whole (*of_integers)(whole) = nullptr;
@@ -148,18 +148,18 @@ whole negated(whole a) {
   return static_cast<whole>(word{0} - word(a));
 }
 
-/// Truncates, as in C.
+/// Returns the quotient, truncated as in C.
 whole quotient(whole a, whole b) {
   if (b == 0) throw std::domain_error("divides an integer by zero");
   return b == -1 ? negated(a) : a / b;
 }
 
-/// Has the sign of the dividend, as in C.
+/// Returns the remainder with the sign of the dividend, as in C.
 whole remainder_of(whole a, whole b) {
   return static_cast<whole>(word(a) - word(quotient(a, b)) * word(b));
 }
 
-/// Has the sign of the divisor, as in Python.
+/// Returns the remainder with the sign of the divisor, as in Python.
 whole modulo(whole a, whole b) {
   const whole rest = remainder_of(a, b);
   return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
@@ -172,7 +172,7 @@ onnx_tensor mod(const onnx_call& call) {
                           : binary_function{nullptr, modulo});
 }
 
-/// The result has the base's type; both are computed as double.
+/// Computes powers in double; the result has the type of the base.
 onnx_tensor power(const onnx_call& call) {
   const onnx_tensor base = cast_onnx(call, call.input(0), onnx_type::float64);
   const onnx_tensor exponent = cast_onnx(call, call.input(1), onnx_type::float64);
@@ -180,7 +180,7 @@ onnx_tensor power(const onnx_call& call) {
                    call.input(0).element);
 }
 
-/// Bounds are attributes before operator set 11, then inputs.
+/// Before operator set 11 the bounds are attributes; since then they are inputs.
 onnx_tensor clip(const onnx_call& call) {
   onnx_tensor result = reshaped(call, call.input(0), call.input(0).extents);
   const auto bound = [&](const char* attribute, std::size_t input, const binary_function& pick) {
@@ -219,7 +219,7 @@ onnx_tensor where(const onnx_call& call) {
   return result;
 }
 
-/// A reduction: its neutral element, its step, and whether it divides by the count.
+/// Neutral element and step of a reduction; `mean` divides the result by the count.
 struct reduction {
   double first_real;
   whole first_integer;
@@ -275,7 +275,7 @@ onnx_function reduces(const reduction& how) {
   return gives_one([how](const onnx_call& call) { return reduced(call, how); });
 }
 
-/// A running sum along an axis, from its end if reversed.
+/// Computes running sums along an axis, from the end if `reverse` is set.
 onnx_tensor cumulative_sum(const onnx_call& call) {
   const onnx_tensor& from = call.input(0);
   const auto axes = call.integers(1);
@@ -310,7 +310,7 @@ onnx_tensor cumulative_sum(const onnx_call& call) {
   return result;
 }
 
-/// Truncates to int64; values out of range become the smallest one.
+/// Truncates to int64; returns the smallest int64 for NaN and for values out of range.
 whole integer_from(double value) noexcept {
   const bool fits = value >= -0x1p63 && value < 0x1p63;
   return fits ? static_cast<whole>(value) : std::numeric_limits<whole>::min();

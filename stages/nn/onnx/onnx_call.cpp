@@ -10,7 +10,7 @@
 namespace graphline::nn::onnx {
 namespace {
 
-/// Far above the rank of any tensor.
+/// Limit far above the rank of any tensor.
 constexpr std::size_t most_axes = 64;
 
 }  // namespace
@@ -105,7 +105,7 @@ void onnx_call::charge(const shape& extents) const {
   if (!elements || extents.rank() > most_axes) {
     refuse("gives the impossible shape " + quote(to_string(extents)));
   }
-  // Extents count too: next to an extent of 0 they can be of any size.
+  // Extents count, too, because they are unbounded if one of them is 0.
   std::int64_t left = budget_ - std::min(*elements, budget_);
   for (const std::int64_t extent : extents.extents()) left -= std::min(extent, left);
   if (left <= 0) refuse(fmt::format("asks for too many elements, at {}", to_string(extents)));

@@ -12,11 +12,11 @@
 
 namespace graphline::nn::onnx {
 
-/// A node and its inputs while a model is read: values of constants; only element type and extents
-/// of what a run computes. Refusals are an `input_error` naming the node.
+/// A node and its inputs while a model is read. Inputs that the network computes have only an
+/// element type and extents. Functions that refuse throw `input_error` naming the node.
 class onnx_call {
  public:
-  /// Omitted `inputs` are null. `budget`: see `charge`.
+  /// `inputs` contains null for omitted inputs. `charge` subtracts from `budget`.
   onnx_call(const onnx_node& node, std::span<const onnx_tensor* const> inputs, std::int64_t& budget)
       : node_(node), inputs_(inputs), budget_(budget) {}
 
@@ -29,35 +29,35 @@ class onnx_call {
   bool has(std::size_t input) const noexcept {
     return input < inputs_.size() && inputs_[input] != nullptr;
   }
-  /// An input, with or without known values; an input with known values. Both refuse an omitted
-  /// input.
+  /// `type` returns an input with or without known values; `input` refuses unknown values. Both
+  /// refuse an omitted input.
   const onnx_tensor& type(std::size_t input) const;
   const onnx_tensor& input(std::size_t input) const;
   const shape& extents(std::size_t input) const { return type(input).extents; }
   bool is_constant(std::size_t input) const { return type(input).known(); }
 
-  // Values of a constant input; `number` takes exactly one.
+  // Return the values of a constant input; `number` refuses all but exactly one value.
   std::vector<std::int64_t> integers(std::size_t input) const;
   std::vector<float> floats(std::size_t input) const;
   float number(std::size_t input) const;
 
-  // An attribute, or its default.
+  // Return an attribute, or `otherwise` if it is absent.
   std::int64_t integer(std::string_view attribute, std::int64_t otherwise) const noexcept;
   float number(std::string_view attribute, float otherwise) const noexcept;
   std::string text(std::string_view attribute, const char* otherwise) const;
   std::optional<std::vector<std::int64_t>> integers(std::string_view attribute) const;
 
-  /// The integers of an attribute or, since a later operator set, of an input.
+  /// Returns the integers of an attribute or, as in newer operator sets, of an input.
   std::optional<std::vector<std::int64_t>> integers(std::string_view attribute,
                                                     std::size_t input) const;
 
-  /// An axis counted from the front. Refuses one out of range.
+  /// Returns an axis counted from the front; refuses an axis out of range.
   std::size_t axis(std::int64_t written, std::size_t rank) const;
 
-  /// Remaining elements and extents that may be read and given: a small file can request any
-  /// number.
+  /// Returns the number of elements and extents that may still be read and produced. The limit
+  /// keeps a small file from requesting unbounded work.
   std::int64_t budget() const noexcept { return budget_; }
-  /// Subtracts a tensor from the budget. Refuses negative extents, and a tensor beyond the budget.
+  /// Subtracts a tensor from the budget. Refuses negative extents and an exceeded budget.
   void charge(const shape& extents) const;
 
  private:

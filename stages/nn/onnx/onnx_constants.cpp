@@ -22,7 +22,7 @@ const onnx_functions& known_functions() {
   return all;
 }
 
-/// Rounds or wraps values, which were computed in a wider type, to the tensor's type.
+/// Rounds or wraps values computed in a wider type to the tensor's type.
 void narrow(const onnx_call& call, onnx_tensor& tensor) {
   if (auto* integers = std::get_if<std::vector<std::int64_t>>(&tensor.values)) {
     for (std::int64_t& value : *integers) value = wrapped(tensor.element, value);

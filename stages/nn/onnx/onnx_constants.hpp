@@ -9,19 +9,19 @@
 
 namespace graphline::nn {
 
-/// Operators that `evaluate_onnx` supports, in alphabetical order.
+/// Returns the operators that `evaluate_onnx` supports, in alphabetical order.
 std::vector<std::string_view> evaluated_operators();
 
-/// Whether it supports the node's operator.
+/// Returns true if `evaluate_onnx` supports the node's operator.
 bool can_evaluate(const onnx_node& node) noexcept;
 
-/// Evaluates a node on constant inputs; outputs are unnamed, with known values. Omitted inputs are
-/// null. `Shape` and `Size` need only extents, not values.
+/// Evaluates a node on constant inputs; returns unnamed outputs with known values. `inputs`
+/// contains null for omitted inputs. `Shape` and `Size` need only the extents of their input.
 ///
-/// `budget` bounds memory and time: elements and extents read and given are subtracted.
+/// `budget` bounds memory and time: the elements and extents of inputs and outputs are subtracted.
 ///
-/// @throws input_error naming the node: inputs or attributes do not fit the operator, the budget is
-/// exhausted, or the case is unsupported, such as strings.
+/// @throws input_error naming the node if inputs or attributes do not fit the operator, if the
+/// budget is exhausted, or if the case is unsupported (strings, for example).
 std::vector<onnx_tensor> evaluate_onnx(const onnx_node& node,
                                        std::span<const onnx_tensor* const> inputs,
                                        std::int64_t& budget);

@@ -10,8 +10,8 @@
 namespace graphline::nn::onnx {
 namespace {
 
-/// An equation: a label per dimension of inputs and output. Dimensions of an ellipsis have their
-/// own labels, counted from the last.
+/// An Einsum equation with a label per dimension of inputs and output. The dimensions of an
+/// ellipsis get labels of their own, numbered from the last dimension.
 struct einsum_form {
   using labels = std::vector<int>;
   std::vector<labels> inputs;
@@ -21,9 +21,9 @@ struct einsum_form {
 
 using labels = einsum_form::labels;
 
-constexpr int first_of_ellipsis = 256;  // behind all letters
+constexpr int first_of_ellipsis = 256;  // above the codes of all letters
 
-/// Labels of one term, whose ellipsis stands for `hidden` dimensions.
+/// Returns the labels of one term, whose ellipsis stands for `hidden` dimensions.
 labels labels_of(const onnx_call& call, std::string_view term, std::size_t hidden) {
   labels result;
   for (std::size_t i = 0; i < term.size(); ++i) {
@@ -46,8 +46,8 @@ bool holds(const labels& of, int label) {
   return std::ranges::find(of, label) != of.end();
 }
 
-/// The output without an arrow: the dimensions of the ellipsis, then the labels that occur once, in
-/// order.
+/// Returns the output of an equation without an arrow: the dimensions of the ellipsis, then the
+/// labels that occur once, in alphabetical order.
 labels implied_output(const std::vector<labels>& inputs) {
   std::map<int, int> counts;
   for (const labels& each : inputs) {
@@ -105,7 +105,7 @@ struct labeled_value {
   labels dimensions;
 };
 
-/// Sums over all dimensions but those with kept labels.
+/// Sums over the dimensions whose labels are not in `kept`.
 labeled_value summed(onnx_importer& to, const labeled_value& of, const std::set<int>& kept) {
   std::vector<std::size_t> axes;
   labels left;
@@ -120,7 +120,7 @@ labeled_value summed(onnx_importer& to, const labeled_value& of, const std::set<
   return {to.add(reduce_layer{reduce_layer::reduction::sum, axes, false}, {of.value}), left};
 }
 
-/// Transposes to that order of labels.
+/// Transposes a value to the order of labels `wanted`.
 std::size_t ordered(onnx_importer& to, const labeled_value& of, const labels& wanted) {
   if (of.dimensions == wanted) return of.value;
   std::vector<std::size_t> order;
@@ -138,8 +138,7 @@ labels joined(const labels& a, const labels& b, const labels& c) {
   return result;
 }
 
-/// Multiplies two values and sums over common dimensions that are no longer needed: a matrix
-/// product.
+/// Multiplies two values by a matrix product that sums over their common labels not in `needed`.
 labeled_value multiplied(onnx_importer& to, const einsum_form& form, labeled_value a,
                          labeled_value b, const std::set<int>& needed) {
   const auto kept_of = [&](const labeled_value& one, const labeled_value& other) {
@@ -197,7 +196,7 @@ onnx_operators imported_einsum() {
   return {{"Einsum", one_output(import_einsum)}};
 }
 
-/// Iterates over all labels.
+/// Evaluates an equation on constants; iterates over the extents of all labels.
 onnx_tensor evaluated_einsum(const onnx_call& call) {
   const einsum_form form = einsum_of(call);
   labels all = form.output;
@@ -216,7 +215,7 @@ onnx_tensor evaluated_einsum(const onnx_call& call) {
     std::vector<std::int64_t> along(all.size(), 0);
     for (std::size_t axis = 0; axis < dimensions.size(); ++axis) {
       const auto at = std::ranges::find(all, dimensions[axis]) - all.begin();
-      along[static_cast<std::size_t>(at)] += strides[axis];  // a diagonal has several
+      along[static_cast<std::size_t>(at)] += strides[axis];  // a repeated label reads a diagonal
     }
     return offset_walk(even_offsets(space, along));
   };

@@ -87,7 +87,7 @@ shape flattened_extents(const onnx_call& call) {
   return shape{product(0, axis), product(axis, rank)};
 }
 
-/// Positions from `start` to before `end`, with Python's rules.
+/// Returns the positions of Python's slice start:end:step along `along` elements.
 integer_list sliced(const onnx_call& call, std::int64_t along, std::int64_t start, std::int64_t end,
                     std::int64_t step) {
   const std::int64_t low = step < 0 ? -1 : 0;
@@ -104,7 +104,7 @@ integer_list sliced(const onnx_call& call, std::int64_t along, std::int64_t star
   return list;
 }
 
-/// Bounds are attributes before operator set 10, then inputs.
+/// Before operator set 10 the bounds are attributes; since then they are inputs.
 std::vector<selection> slices(const onnx_call& call) {
   const shape& from = call.extents(0);
   const auto starts = call.integers("starts", 1).value_or(integer_list());
@@ -124,8 +124,8 @@ std::vector<selection> slices(const onnx_call& call) {
   return {lists};
 }
 
-/// Parts are an attribute before operator set 13, then an input; the default is equal parts, the
-/// last shorter.
+/// Before operator set 13 the parts are an attribute; since then they are an input. By default
+/// parts are equal except for a shorter last part.
 std::vector<selection> split_parts(const onnx_call& call) {
   const shape& from = call.extents(0);
   const std::size_t axis = call.axis(call.integer("axis", 0), from.rank());
@@ -169,7 +169,7 @@ std::vector<selection> tiles(const onnx_call& call) {
   return {lists};
 }
 
-/// The source position of a padded position, by mode.
+/// Returns the source of a position counted from the first unpadded element, or `outside`.
 std::int64_t padded_from(std::string_view mode, std::int64_t position, std::int64_t along) {
   if (position >= 0 && position < along) return position;
   if (mode == "constant") return outside;
@@ -180,7 +180,7 @@ std::int64_t padded_from(std::string_view mode, std::int64_t position, std::int6
   return std::min(modulo(position, period), period - modulo(position, period));
 }
 
-/// Pads are an attribute before operator set 11, then an input.
+/// Before operator set 11 the pads are an attribute; since then they are an input.
 std::vector<selection> padded(const onnx_call& call) {
   const shape& from = call.extents(0);
   const auto pads = call.integers("pads", 1).value_or(integer_list());
@@ -199,7 +199,7 @@ std::vector<selection> padded(const onnx_call& call) {
     call.require(!lists.contains(axis), "has an axis twice");
     const std::int64_t before = pads[i];
     const std::int64_t after = pads[axes.size() + i];
-    // Negative pads crop first; padding repeats what remains.
+    // Negative pads crop first; other pads then repeat the remaining elements.
     const std::int64_t first = std::max<std::int64_t>(-before, 0);
     const std::int64_t along = from[axis] - first + std::min<std::int64_t>(after, 0);
     const std::int64_t count = from[axis] + before + after;

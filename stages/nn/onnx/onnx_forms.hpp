@@ -11,18 +11,18 @@
 
 namespace graphline::nn::onnx {
 
-// Shapes and selections of operators that move elements, for constants and for layers alike.
+// Shapes and selections of operators that move elements. Constant folding and import share them.
 
-/// Result extents of operators that view their first input in another shape, by operator.
+/// Extents of the result, by operator, for operators that view their first input in another shape.
 using reshaping = shape (*)(const onnx_call&);
 const std::map<std::string_view, reshaping>& reshapings();
 
-/// Selected positions along some axes, all along the others; `outside` selects padding.
+/// Selected positions by axis; axes without an entry keep all positions. `outside` selects padding.
 using selection = std::map<std::size_t, std::vector<std::int64_t>>;
-/// A position of padding: added to valid positions along the other axes it stays negative.
+/// Position of padding, so small that adding valid positions along other axes keeps it negative.
 constexpr std::int64_t outside = std::numeric_limits<std::int64_t>::min() / 128;
 
-/// Selections, one per output, of the first input, by operator.
+/// Functions, by operator, that return one selection of the first input per output.
 using selecting = std::vector<selection> (*)(const onnx_call&);
 const std::map<std::string_view, selecting>& selectings();
 
@@ -33,8 +33,8 @@ struct gathering {
 };
 gathering gathering_of(const onnx_call& call);
 
-/// `ScatterND` on its first input as `rows` rows of `row` elements: the row that each row of the
-/// updates replaces.
+/// `ScatterND` on its first input, viewed as `rows` rows of `row` elements: `places` contains the
+/// row that each row of the updates replaces.
 struct scattering {
   std::int64_t rows = 1;
   std::int64_t row = 1;
@@ -42,16 +42,16 @@ struct scattering {
 };
 scattering scattering_of(const onnx_call& call);
 
-/// Dimension i of the result of `Transpose` is dimension order[i] of its input.
+/// Returns `order`: dimension i of the result of `Transpose` is dimension order[i] of its input.
 std::vector<std::size_t> transposed_order(const onnx_call& call);
 
-/// The extents to which `Expand` broadcasts.
+/// Returns the extents to which `Expand` broadcasts.
 shape expanded_extents(const onnx_call& call);
 
-/// Reduced axes, ascending; empty if the operator copies its input.
+/// Returns the reduced axes in ascending order; empty if the operator copies its input.
 std::vector<std::size_t> reduced_axes(const onnx_call& call);
 
-/// The extents to which all of these broadcast.
+/// Returns the extents to which all shapes broadcast; refuses shapes that do not fit together.
 shape common_extents(const onnx_call& call, std::span<const shape> all);
 
 }  // namespace graphline::nn::onnx

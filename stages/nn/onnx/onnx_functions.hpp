@@ -17,38 +17,38 @@ namespace graphline::nn::onnx {
 using onnx_function = std::function<std::vector<onnx_tensor>(const onnx_call&)>;
 using onnx_functions = std::map<std::string_view, onnx_function>;
 
-/// A function with one output.
+/// Makes an `onnx_function` from a function that returns a single output.
 template <class Function>
 onnx_function gives_one(Function function) {
   return [function](const onnx_call& call) { return std::vector{function(call)}; };
 }
 
-/// Operators that compute, that generate tensors from extents, positions and attributes, and that
-/// rearrange elements.
+/// Return the functions of operators that compute, of operators that generate tensors from extents,
+/// positions and attributes, and of operators that rearrange elements.
 onnx_functions onnx_arithmetic();
 onnx_functions onnx_generators();
 onnx_functions onnx_rearrangements();
 
-/// `Einsum` of constants.
+/// Evaluates `Einsum` on constants.
 onnx_tensor evaluated_einsum(const onnx_call& call);
 
-/// A tensor of zeros.
+/// Returns a tensor of zeros.
 onnx_tensor make(const onnx_call& call, onnx_type element, const shape& extents);
 
-/// The values with other extents.
+/// Returns the values of a tensor with other extents.
 onnx_tensor reshaped(const onnx_call& call, const onnx_tensor& from, const shape& extents);
 
-/// Per axis of a result, the source offset of each position; an element's source is the sum over
-/// the axes. Strides are the evenly spaced case.
+/// Source offsets of a result's positions, per axis. The source of an element is the sum of its
+/// offsets over all axes.
 using axis_offsets = std::vector<std::vector<std::int64_t>>;
 
-/// Offsets of strided axes.
+/// Returns the offsets of a tensor with these strides.
 axis_offsets even_offsets(const shape& extents, const std::vector<std::int64_t>& strides);
 
-/// Offsets of a tensor broadcast to `to` as in NumPy.
+/// Returns the offsets of a packed tensor broadcast to `to` as in NumPy.
 axis_offsets broadcast_offsets(const shape& from, const shape& to);
 
-/// Iterates over the sums of offsets in row-major order.
+/// Iterates over the elements of a result in row-major order and sums each element's offsets.
 class offset_walk {
  public:
   explicit offset_walk(axis_offsets offsets)
@@ -63,9 +63,9 @@ class offset_walk {
   bool carried_ = false;    ///< `outer_` matches the position
 };
 
-/// Copies the elements of `from` at these offsets; negative offsets leave `result` unchanged.
+/// Copies the elements of `from` at these offsets; skips results with negative offsets.
 void fill(onnx_tensor& result, const onnx_tensor& from, axis_offsets offsets);
-/// Fills with one element.
+/// Fills `result` with the single element of `one`.
 void fill_with(onnx_tensor& result, const onnx_tensor& one);
 
 /// Converts values to another element type.

@@ -71,13 +71,13 @@ onnx_tensor size(const onnx_call& call) {
   return result;
 }
 
-/// Length of a range.
+/// Returns the number of elements of a `Range`.
 double range_count(double begin, double limit, double step) {
   return std::max(0.0, std::ceil((limit - begin) / step));
 }
 double range_count(std::int64_t begin, std::int64_t limit, std::int64_t step) {
   if (step > 0 ? begin >= limit : begin <= limit) return 0;
-  using word = std::uint64_t;  // holds the distance of any two
+  using word = std::uint64_t;  // holds the distance between any two int64
   const word distance = step > 0 ? word(limit) - word(begin) : word(begin) - word(limit);
   return static_cast<double>((distance - 1) / (step > 0 ? word(step) : word{0} - word(step)) + 1);
 }
@@ -107,7 +107,7 @@ onnx_tensor range(const onnx_call& call) {
         auto& to = std::get<std::vector<Value>>(result.values);
         for (std::size_t i = 0; i < to.size(); ++i) {
           if constexpr (std::is_same_v<wide, std::int64_t>) {
-            using word = std::uint64_t;  // a product on the way may be beyond 63 bits
+            using word = std::uint64_t;  // intermediate products may exceed int64
             to[i] = static_cast<Value>(word(begin) + static_cast<word>(i) * word(step));
           } else {
             to[i] = static_cast<Value>(begin + static_cast<wide>(i) * step);
@@ -118,7 +118,7 @@ onnx_tensor range(const onnx_call& call) {
   return result;
 }
 
-/// Positions of non-zero elements, one row per axis.
+/// Returns the positions of non-zero elements, one row per axis.
 onnx_tensor non_zero(const onnx_call& call) {
   const onnx_tensor& from = call.input(0);
   integer_list found;

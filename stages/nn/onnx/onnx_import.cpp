@@ -29,17 +29,17 @@ const onnx_operators& imported() {
   return operators;
 }
 
-/// Enough for a model's shapes and for evaluating each of its constants several times.
+/// Returns a budget for a model's shapes and for evaluating each of its constants several times.
 std::int64_t budget_of(const onnx_model& model) {
   std::int64_t elements = 0;
   for (const onnx_tensor& tensor : model.graph.initializers) {
-    if (tensor.known()) elements += tensor.extents.elements();  // strings hold nothing
+    if (tensor.known()) elements += tensor.extents.elements();  // values of strings are not read
   }
   return (std::int64_t{1} << 26) + 16 * elements;
 }
 
-// Integers computed by a run are whole numbers in float32: operators that move, compare or convert
-// them to float32 work unchanged.
+// The network holds computed integers as whole numbers in float32. Operators that move or compare
+// them, or convert them to float32, work unchanged.
 
 bool reads_integers(const onnx_call& call) {
   for (std::size_t i = 0; i < call.inputs(); ++i) {
@@ -67,7 +67,7 @@ onnx_type given_element(const onnx_call& call) {
   return moves(call.node().op_type) ? call.type(0).element : onnx_type::float32;
 }
 
-/// Refuses an unsupported operator.
+/// Returns the operator of a node; refuses an unsupported operator.
 const onnx_operator& find_operator(const onnx_call& call) {
   const onnx_node& node = call.node();
   if (!node.domain.empty()) {
@@ -112,7 +112,7 @@ std::size_t onnx_importer::value(std::size_t input) {
   return *known.value;
 }
 
-/// Names are unique and valid as file names.
+/// Makes the constant's name unique and valid as a file name.
 std::size_t onnx_importer::add_named(const std::string& name, std::span<const float> data,
                                      const shape& extents, std::int64_t written) {
   call_->require(!data.empty(), "reads a constant without elements, which is not supported");
@@ -121,7 +121,7 @@ std::size_t onnx_importer::add_named(const std::string& name, std::span<const fl
     if (c == '/' || static_cast<unsigned char>(c) < ' ') c = '.';
   }
   std::string unique = base;
-  std::size_t& numbered = constant_names_[base];  // 0 for an unused name
+  std::size_t& numbered = constant_names_[base];  // 0 if the name is unused
   while (numbered++ > 0) {
     unique = fmt::format("{}.{}", base, numbered);
     if (constant_names_.try_emplace(unique, 1).second) break;
@@ -254,7 +254,7 @@ void onnx_importer::read_node(const onnx_node& node) {
   layers_of_node_ = 0;
   try {
     if (after_refused) {
-      // After a refused input, only an unsupported operator is a further error.
+      // After a refused node, report only unsupported operators.
       const bool evaluated = can_evaluate(node) || node.op_type == "If";
       if (!evaluated || !node.domain.empty()) find_operator(call);
       return;
@@ -285,7 +285,7 @@ void onnx_importer::add_node(const onnx_call& call) {
   give(values);
 }
 
-/// Declares the layers of a node; only named outputs count.
+/// Declares layers as those of one node; values without a name are not outputs of the node.
 void onnx_importer::make_node(std::size_t first_layer, const std::vector<std::size_t>& values) {
   const onnx_node& node = call_->node();
   std::vector<std::size_t> read;
@@ -321,8 +321,8 @@ void onnx_importer::give(const std::vector<std::size_t>& values) {
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (names[i].empty() || !read_.contains(names[i])) continue;
     if (i >= values.size()) call_->refuse(fmt::format("gives no output {} here", i));
-    // Only a layer writes an output, so an input or constant that is also an output is copied by a
-    // reshape.
+    // A node's output must be the output of a layer. A reshape copies an input or constant that the
+    // node passes on.
     const shape extents = shape_of(values[i]);
     const bool by_layer = !is_input(values[i]) && !network_.network().values[values[i]].constant;
     const std::size_t given = by_layer ? values[i] : add(reshape_layer{extents}, {values[i]});
@@ -336,7 +336,7 @@ onnx_network onnx_importer::finish(const std::vector<std::string>& outputs) {
     const auto found = known_.find(name);
     if (found == known_.end()) continue;  // its node was refused
     const auto& [tensor, value] = found->second;
-    const bool constant = tensor->known() || !value;  // of strings no values are known
+    const bool constant = tensor->known() || !value;  // a tensor of strings has neither
     if (!constant && tensor->element != onnx_type::float32) {
       out_.error(where_, fmt::format("output '{}' of the model is {}; only float32 is supported",
                                      name, to_string(tensor->element)));

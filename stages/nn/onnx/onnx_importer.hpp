@@ -21,21 +21,21 @@
 
 namespace graphline::nn::onnx {
 
-/// The network under construction, as operators' functions see it; an `onnx_call` describes their
-/// node.
+/// The network under construction. Functions of operators add layers for the node that their
+/// `onnx_call` describes.
 class onnx_importer {
  public:
   onnx_importer(const onnx_model& model, const place& where, diagnostics& out);
 
   std::int64_t opset() const noexcept { return model_.opset; }
 
-  /// The value of an input of the node.
+  /// Returns the network value of an input of the node.
   std::size_t value(std::size_t input);
 
   const shape& shape_of(std::size_t value) const { return network_.network().shape_of(value); }
 
-  /// A constant that the model does not contain; a constant derived from an input of the node and
-  /// named after it.
+  /// `add_constant` adds a constant that the model does not contain. `add_weight` adds a constant
+  /// derived from an input of the node and named after that input.
   std::size_t add_constant(std::span<const float> data, const shape& extents) {
     return add_named(fmt::format("constant.{}", constants_.size()), data, extents, 0);
   }
@@ -45,7 +45,7 @@ class onnx_importer {
   }
   std::size_t add_number(float number) { return add_constant({&number, 1}, {}); }
 
-  /// Adds a layer of the node and returns its output; all its outputs.
+  /// Adds a layer of the node. `add` returns the layer's first output, `add_all` all outputs.
   std::size_t add(layer_operation operation, std::vector<std::size_t> inputs,
                   const std::vector<std::size_t>& weights = {}) {
     return add_all(std::move(operation), std::move(inputs), weights).front();
@@ -67,13 +67,13 @@ class onnx_importer {
   onnx_network finish(const std::vector<std::string>& outputs);
 
  private:
-  /// A value of the model by name.
+  /// A named value of the model.
   struct known_value {
-    const onnx_tensor* tensor = nullptr;  ///< without values if a run computes it
-    std::optional<std::size_t> value;     ///< in the network; set for a constant once it is read
+    const onnx_tensor* tensor = nullptr;  ///< without values if the network computes it
+    std::optional<std::size_t> value;  ///< in the network; set when a layer first reads a constant
   };
 
-  /// `written`: numbers that the model has for it.
+  /// Adds a constant. `written` is the number of its elements in the model as written.
   std::size_t add_named(const std::string& name, std::span<const float> data, const shape& extents,
                         std::int64_t written);
   void read_graph(const onnx_graph& graph);
@@ -91,9 +91,9 @@ class onnx_importer {
   place where_;
   diagnostics& out_;
   std::int64_t budget_;
-  std::deque<onnx_tensor> tensors_;  ///< tensors that are not the model's
+  std::deque<onnx_tensor> tensors_;  ///< evaluated constants, and types of computed values
   std::map<std::string, known_value, std::less<>> known_;
-  std::set<std::string_view> read_;  ///< names that nodes read or the model outputs
+  std::set<std::string_view> read_;  ///< names of read values and of outputs
   const onnx_call* call_ = nullptr;  ///< the current node
   std::size_t layers_of_node_ = 0;
   definition_builder network_;
@@ -105,7 +105,7 @@ class onnx_importer {
 using onnx_operator = std::function<std::vector<std::size_t>(onnx_importer&, const onnx_call&)>;
 using onnx_operators = std::map<std::string_view, onnx_operator>;
 
-// By family, each in the named file.
+// Return the operators of a family. The file named at the right defines the function.
 onnx_operators imported_products();   // import_products.cpp
 onnx_operators imported_pointwise();  // import_pointwise.cpp
 onnx_operators imported_windows();    // import_windows.cpp: pools, reductions, normalizations
@@ -114,14 +114,14 @@ onnx_operators imported_movements();  // import_movements.cpp: elements in anoth
 onnx_operators imported_recurrent();  // import_recurrent.cpp
 onnx_operators imported_einsum();     // onnx_einsum.cpp
 
-/// Replaces sequences of nodes that exporters write out by one layer. A layer norm over the last
-/// dimension becomes one layer. A product of two computed values reads its operands before they
-/// were transposed or scaled, applies the scale itself, and writes its result transposed, so that
-/// attention moves nothing but its scores. The last layer of a sequence becomes the new layer,
-/// named after all it replaces; the others stay, unread unless the model reads them elsewhere.
+/// Replaces sequences of layers that exporters write out. The layers of a layer norm over the last
+/// dimension become a single layer. A matrix product of two computed values absorbs scales, slices
+/// and transposes around it, so that attention moves only its scores. The last layer of a sequence
+/// becomes the new layer, named after all layers that it replaces; the others stay for other
+/// readers.
 void recognize_patterns(onnx_network& model);
 
-/// Numbers for depth, height and width.
+/// A number each for depth, height and width.
 using extent_triple = std::array<std::int64_t, 3>;
 
 inline extent_pair without_depth(const extent_triple& all) {
@@ -137,7 +137,7 @@ struct window_attributes {
   extent_triple after{0, 0, 0};
 };
 
-/// Images that windows move over: [N, C, length] is viewed as [N, C, 1, length].
+/// Images that windows move over. [N, C, length] is viewed as [N, C, 1, length].
 struct window_images {
   std::size_t value = 0;
   std::size_t dimensions = 2;  ///< spatial dimensions as given: 1 to 3
@@ -145,17 +145,17 @@ struct window_images {
 window_images images_of(onnx_importer& to, const onnx_call& node);
 std::size_t add_as_given(onnx_importer& to, std::size_t images, std::size_t dimensions);
 
-/// The node's window with this kernel. The caller handles auto_pad of a transposed convolution.
+/// Returns the node's window. The caller handles auto_pad of a transposed convolution.
 window_attributes window_of(const onnx_call& node, const extent_triple& kernel,
                             bool transposed = false);
 
-/// The last `dimensions` extents, padded with leading ones.
+/// Returns the last `dimensions` extents, padded with leading ones.
 extent_triple window_extents(const shape& extents, std::size_t dimensions);
 
-/// An attribute with one number per spatial dimension, padded with leading ones.
+/// Reads one number per spatial dimension; adds leading ones. Empty if the attribute is absent.
 std::optional<extent_triple> triple_of(const onnx_call& node, std::string_view attribute);
 
-/// An operator with one output.
+/// Makes an `onnx_operator` from a function that returns a single output.
 template <class Function>
 onnx_operator one_output(Function function) {
   return [function](onnx_importer& to, const onnx_call& node) {

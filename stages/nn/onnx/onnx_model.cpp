@@ -21,13 +21,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Limit of protocol buffer messages.
+/// Largest size of a protocol buffer message, in bytes.
 constexpr std::uint64_t largest_model = std::uint64_t{1} << 31;
 
 constexpr std::int64_t first_opset = 7;
 constexpr std::int64_t last_opset = 21;
 
-/// Far above the rank of any tensor and the nesting of any model's graphs.
+/// Limits far above the rank of any tensor and the nesting of any model's graphs.
 constexpr std::size_t most_dimensions = 64;
 constexpr int deepest_graph = 16;
 
@@ -45,7 +45,7 @@ onnx_value read_value(std::string_view bytes) {
   std::int64_t element = 0;
   const auto read_dimension = [&](std::string_view dimension) {
     onnx_extent extent;
-    std::int64_t number = -1;  // some exporters write it for unknown extents
+    std::int64_t number = -1;  // some exporters write -1 for unknown extents
     read_fields(dimension, field{1, number}, field{2, extent.symbol});
     if (number >= 0) extent.number = number;
     result.extents->push_back(std::move(extent));
@@ -61,12 +61,12 @@ onnx_value read_value(std::string_view bytes) {
   return result;
 }
 
-/// Name of an unnamed node.
+/// Returns the name for an unnamed node.
 std::string automatic_name(const onnx_node& node, std::size_t position) {
   return fmt::format("{}_{}", node.op_type, position);
 }
 
-/// Names nodes that have no name or that of an earlier node.
+/// Names nodes without a name, and nodes with the name of an earlier node.
 void complete_names(std::vector<onnx_node>& nodes) {
   std::set<std::string, std::less<>> taken;
   for (onnx_node& node : nodes) {
@@ -79,17 +79,17 @@ void complete_names(std::vector<onnx_node>& nodes) {
   }
 }
 
-/// Files beside a model that hold data of tensors.
+/// Files in a model's folder that contain data of tensors.
 class external_data {
  public:
-  /// TensorProto.external_data: "location", and "offset" and "length" as numbers.
+  /// Entries of TensorProto.external_data: "location", and "offset" and "length" as numbers.
   using entries = std::map<std::string, std::string>;
 
   explicit external_data(std::string model) : model_(std::move(model)) {}
 
-  /// Bytes of a tensor, whose type and extents are set. @throws input_error naming model and tensor
-  /// if the file cannot be read or is too short, or its path leads out of the model's folder, also
-  /// through a link.
+  /// Reads the bytes of a tensor whose type and extents are set. @throws input_error naming model
+  /// and tensor if the file cannot be read, is too short or is outside the model's folder, or if
+  /// links lead out of that folder.
   std::string read(const entries& where, const onnx_tensor& tensor, const std::string& subject);
 
  private:
@@ -114,7 +114,7 @@ std::string external_data::read(const entries& where, const onnx_tensor& tensor,
   const fs::path folder = fs::canonical(folder_of(model_), problem);
   const fs::path file = problem ? fs::path() : fs::canonical(folder / inside, problem);
   if (problem) refuse("which is not there: " + problem.message());
-  // Download caches keep both behind links, in one folder.
+  // In download caches, the model and its data are links to files in one other folder.
   const fs::path linked = fs::canonical(model_, problem).parent_path();
   const auto holds = [&](const fs::path& of) {
     return !of.empty() && std::ranges::mismatch(of, file).in1 == of.end();
@@ -145,8 +145,8 @@ std::string external_data::read(const entries& where, const onnx_tensor& tensor,
     refuse(fmt::format("of another length than {} {} has; save the model again",
                        to_string(tensor.element), to_string(tensor.extents)));
   }
-  // A few bytes name a tensor: bounds how often a large file is read, allowing for tensors that
-  // share data.
+  // A few bytes in the model can request a large read. The limit bounds reads of a file, but allows
+  // tensors that share data.
   constexpr std::uint64_t most_times = 4;
   std::uint64_t& taken = taken_[file];
   taken += bytes;
@@ -165,7 +165,7 @@ class model_reader {
   onnx_model parse(std::string_view bytes);
 
  private:
-  /// Names defined in a graph and in those around it.
+  /// Names defined in a graph and in the graphs around it.
   struct scope {
     const scope* outer = nullptr;
     std::set<std::string_view> given = {};
@@ -181,7 +181,7 @@ class model_reader {
   [[noreturn]] void unsound(const std::string& where, const std::string& message) const {
     fail(fmt::format("is invalid: {} {}; export the model again", where, message));
   }
-  /// Runs a reader of a part of the file; names the part if it is damaged.
+  /// Calls `read` on a part of the file; if that part is damaged, throws an error that names it.
   template <class Read>
   auto read_part(const std::string& where, const Read& read) {
     try {

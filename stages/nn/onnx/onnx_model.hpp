@@ -28,14 +28,14 @@ struct onnx_attribute {
 
 /// One operation. Omitted inputs and outputs have empty names.
 struct onnx_node {
-  std::string name;  ///< as given, or operator and position ("Conv_12"); unique in the graph
+  std::string name;  ///< from the file, or operator and position ("Conv_12"); unique
   std::string op_type;
   std::string domain;  ///< empty for ONNX's own operators
   std::vector<std::string> inputs;
   std::vector<std::string> outputs;
   std::vector<onnx_attribute> attributes;
 
-  /// The attribute's value; null if absent or of another type.
+  /// Returns the attribute's value; null if the attribute is absent or has another type.
   template <class Value>
   const Value* attribute(std::string_view wanted) const noexcept {
     for (const auto& [known, value] : attributes) {
@@ -51,8 +51,8 @@ struct onnx_extent {
   std::string symbol;
 };
 
-/// Declared type of a value. `element` is undefined if it is not a tensor; `extents` is empty if
-/// the rank is unknown.
+/// Declared type of a value. `element` is undefined if the value is not a tensor; `extents` is
+/// empty if the rank is unknown.
 struct onnx_value {
   std::string name;
   onnx_type element = onnx_type::undefined;
@@ -77,13 +77,13 @@ struct onnx_model {
   std::map<std::string, std::string> metadata;
 };
 
-/// Reads a model. Memory and time are linear in the file. @throws input_error naming the file, what
-/// is wrong with which part, and the remedy: not an ONNX file, truncated or damaged; an operator
-/// set outside 7 to 21; a tensor whose data does not fit its extents or is outside the model's
-/// folder; a value given twice, or read before it is given.
+/// Reads a model in memory and time linear in the file's size. @throws input_error naming the file,
+/// the part, the fault and the remedy. Faults are: the file is not an ONNX file, truncated or
+/// damaged; the operator set is outside 7 to 21; a tensor's data does not fit its extents or is
+/// outside the model's folder; a value is defined twice or read before its definition.
 onnx_model read_onnx(const std::string& path);
 
-/// Parses a model; `path` is for messages, and its folder holds external data.
+/// Parses a model. `path` appears in messages, and its folder contains external data.
 onnx_model parse_onnx(std::span<const std::byte> bytes, const std::string& path);
 
 }  // namespace graphline::nn

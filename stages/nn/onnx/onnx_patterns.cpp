@@ -26,7 +26,7 @@ struct scaled_view {
   double factor = 1;
   std::int64_t flops = 0;  ///< of the multiplication
 
-  /// As matrices with contiguous rows or columns; empty if they are not.
+  /// Returns the view as matrices with contiguous rows or columns; empty if neither is contiguous.
   std::optional<strided_matrices> matrices() const {
     const std::size_t rank = extents.size();
     if (rank < 2 || std::ranges::any_of(strides, [](auto stride) { return stride < 0; })) return {};
@@ -34,7 +34,7 @@ struct scaled_view {
     const auto follow = [&](std::size_t lines, std::size_t along) {
       if (extents[along] > 1 && strides[along] != 1) return false;
       if (extents[lines] > 1 && strides[lines] < extents[along]) return false;
-      // Libraries check strides of extents of 1, too.
+      // Libraries check the strides of dimensions of extent 1, too.
       result.strides[along] = 1;
       if (extents[lines] == 1) result.strides[lines] = extents[along];
       return true;
@@ -49,8 +49,8 @@ struct scaled_view {
   }
 
  private:
-  /// oneDNN refuses layouts that could overlap judging by strides and extents alone: every second
-  /// of five rows looks like three rows of two, one more than there are.
+  /// Returns true if strides and extents alone show that no elements overlap, as oneDNN requires.
+  /// The check is conservative: rows 0, 2 and 4 of five rows seem to span six rows.
   static bool seem_apart(const strided_matrices& of) {
     std::vector<std::pair<std::int64_t, std::int64_t>> dimensions;  // stride and extent
     for (std::size_t i = 0; i < of.strides.size(); ++i) {
@@ -66,7 +66,7 @@ struct scaled_view {
   }
 };
 
-/// The stride of adjacent dimensions merged into one; empty if they are not contiguous.
+/// Returns the stride of dimensions [begin, end) merged into one; empty if they are not contiguous.
 std::optional<std::int64_t> joined_stride(const scaled_view& of, std::size_t begin,
                                           std::size_t end) {
   std::int64_t stride = 0;
@@ -80,13 +80,13 @@ std::optional<std::int64_t> joined_stride(const scaled_view& of, std::size_t beg
   return stride;
 }
 
-/// Strides of the view in another shape; empty if that needs a copy.
+/// Returns the strides of the view in another shape; empty if that shape needs a copy.
 std::optional<extents_list> strides_in(const scaled_view& of, const shape& extents) {
   extents_list strides(extents.rank(), 0);
   std::size_t from = of.extents.size();
   std::size_t to = extents.rank();
   while (from > 0 || to > 0) {
-    // The innermost dimensions of both shapes with the same number of elements.
+    // Find the innermost dimensions of both shapes that have the same number of elements.
     const std::size_t from_end = from;
     const std::size_t to_end = to;
     std::int64_t before = 1;
@@ -133,7 +133,7 @@ class pattern_finder {
   }
 
  private:
-  /// A pointwise layer with a constant operand, in either order.
+  /// A pointwise layer with a constant as its first or second operand.
   struct with_constant {
     const network_layer* layer = nullptr;
     std::size_t x = 0;
@@ -172,7 +172,7 @@ class pattern_finder {
   std::vector<std::size_t> readers_;                ///< per value: number of reads
 };
 
-/// The layer that computes a value, if it is that function.
+/// Returns the layer that computes a value if it applies function `wanted`; otherwise null.
 const network_layer* pattern_finder::pointwise(std::size_t value, function wanted) const {
   const network_layer* layer = given_by<pointwise_layer>(value);
   if (layer == nullptr) return nullptr;
@@ -192,7 +192,7 @@ pattern_finder::with_constant pattern_finder::pointwise_with_constant(std::size_
   return {};
 }
 
-/// The number in a constant with one element.
+/// Returns the number in a constant with one element; empty for any other value.
 std::optional<double> pattern_finder::number(std::size_t value) const {
   if (!network_.values[value].constant || network_.shape_of(value).elements() != 1) return {};
   float found = 0;
@@ -200,7 +200,7 @@ std::optional<double> pattern_finder::number(std::size_t value) const {
   return found;
 }
 
-/// x, if a value is the mean of x over the last dimension, which is kept.
+/// Returns x if a value is the mean of x over the last dimension with keep_dims; otherwise empty.
 std::optional<std::size_t> pattern_finder::averaged(std::size_t value) const {
   const network_layer* layer = given_by<reduce_layer>(value);
   if (layer == nullptr) return {};
@@ -211,14 +211,14 @@ std::optional<std::size_t> pattern_finder::averaged(std::size_t value) const {
   return found ? std::optional(layer->inputs.front()) : std::nullopt;
 }
 
-/// x, if a value is x minus its mean.
+/// Returns x if a value is x minus its mean; otherwise empty.
 std::optional<std::size_t> pattern_finder::centered(std::size_t value) const {
   const network_layer* layer = pointwise(value, function::sub);
   if (layer == nullptr || averaged(layer->inputs[1]) != layer->inputs[0]) return {};
   return layer->inputs[0];
 }
 
-/// Turns the last of some layers into one layer that replaces all; false if that layer is invalid.
+/// Turns `last` into a layer that replaces all layers `all`; returns false if that is invalid.
 bool pattern_finder::replace(network_layer& last, std::string kind,
                              const layer_operation& operation, std::vector<std::size_t> inputs,
                              const std::vector<const network_layer*>& all) {
@@ -246,7 +246,7 @@ bool pattern_finder::replace(network_layer& last, std::string kind,
   return true;
 }
 
-/// Recounts what a layer reads.
+/// Sets a layer's reads to all elements that it reads, and recounts its bytes.
 void pattern_finder::reads_all(network_layer& layer) const {
   layer.reads.clear();
   for (std::size_t i = 0; i < layer.inputs.size(); ++i) {
@@ -255,7 +255,7 @@ void pattern_finder::reads_all(network_layer& layer) const {
   count_bytes(network_, layer);
 }
 
-/// (x - mean) / sqrt(variance + eps) * weight + bias; the variance is the mean of (x - mean)^2.
+/// Recognizes (x - mean) / sqrt(mean((x - mean)^2) + eps) * weight + bias.
 bool pattern_finder::find_layer_norm(network_layer& last) {
   const auto shifted = pointwise_with_constant(last.outputs.front(), function::add);
   if (!shifted) return false;
@@ -281,8 +281,8 @@ bool pattern_finder::find_layer_norm(network_layer& last) {
                   division, scaled.layer, &last});
 }
 
-/// A layer that multiplies or divides by one number; not by one so large or small that sums of
-/// products could overflow or vanish.
+/// Returns the operands of a layer that multiplies or divides by a single number, and sets
+/// `factor`. Empty if such a factor could make sums of products overflow or vanish.
 pattern_finder::with_constant pattern_finder::scaling(const network_layer& layer,
                                                       double& factor) const {
   const bool divides = pointwise(layer.outputs.front(), function::div) != nullptr;
@@ -295,7 +295,7 @@ pattern_finder::with_constant pattern_finder::scaling(const network_layer& layer
   return size > 1e-6 && size < 1e6 ? found : with_constant();
 }
 
-/// Updates the view if the layer only moves or scales its input.
+/// Updates the view and returns true if the layer only moves or scales its input.
 bool pattern_finder::moves_on(scaled_view& view, const network_layer& layer) const {
   const shape& given = network_.output_of(layer);
   if (std::holds_alternative<reshape_layer>(layer.operation)) {
@@ -319,7 +319,7 @@ bool pattern_finder::moves_on(scaled_view& view, const network_layer& layer) con
 }
 
 scaled_view pattern_finder::view_of(std::size_t value) const {
-  constexpr std::size_t most_steps = 16;  // exporters take up to eight
+  constexpr std::size_t most_steps = 16;  // exporters write at most eight
   const auto whole = [&](std::size_t base) {
     const shape& extents = network_.shape_of(base);
     return scaled_view{base, 0, extents.extents(), packed_strides(extents)};
@@ -336,8 +336,8 @@ scaled_view pattern_finder::view_of(std::size_t value) const {
   return view;
 }
 
-/// A layer that scales or transposes a product with no other reader becomes that product, which
-/// then scales, or writes its matrices transposed.
+/// Turns a layer that scales or transposes a product into that product, with the scale or with a
+/// transposed result. The product must have no other reader.
 bool pattern_finder::take_over_product(network_layer& last) {
   double factor = 1;
   const auto* transpose = std::get_if<transpose_layer>(&last.operation);
@@ -370,7 +370,7 @@ bool pattern_finder::take_over_product(network_layer& last) {
   return true;
 }
 
-/// Lets a product read matrices in place that were only moved or scaled.
+/// Lets a product read the inputs of layers that only move or scale its matrices.
 void pattern_finder::read_in_place(network_layer& layer) {
   auto* product = std::get_if<matmul_layer>(&layer.operation);
   if (product == nullptr) return;

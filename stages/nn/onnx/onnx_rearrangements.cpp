@@ -9,7 +9,7 @@
 namespace graphline::nn::onnx {
 namespace {
 
-/// Selects elements of `from`; `padding` fills positions that are `outside`.
+/// Selects elements of `from`; `padding`, by default 0, fills positions that are `outside`.
 onnx_tensor selected(const onnx_call& call, const onnx_tensor& from, const selection& lists,
                      const onnx_tensor* padding = nullptr) {
   const auto strides = packed_strides(from.extents);
@@ -88,7 +88,7 @@ onnx_tensor expand(const onnx_call& call) {
   return result;
 }
 
-/// The padding value: an attribute before operator set 11, an input since.
+/// Returns the padding value: an attribute before operator set 11, an input since.
 onnx_tensor padding_of(const onnx_call& call) {
   if (call.has(2)) {
     call.require(call.input(2).element == call.input(0).element, "has inputs of different types");
@@ -99,7 +99,7 @@ onnx_tensor padding_of(const onnx_call& call) {
   return cast_onnx(call, value, call.input(0).element);
 }
 
-/// Replaces rows of the first input by updates, or combines them.
+/// Replaces rows of the first input by updates, or combines both as `reduction` says.
 onnx_tensor scatter(const onnx_call& call) {
   const scattering wanted = scattering_of(call);
   const std::string how = call.text("reduction", "none");

@@ -42,7 +42,7 @@ struct onnx_type_entry {
   onnx_type type;
   const char* name;
   std::size_t bytes = 0;
-  std::uint32_t typed_field = 0;  ///< of TensorProto
+  std::uint32_t typed_field = 0;  ///< number of the field in TensorProto
   onnx_values (*read)(std::string_view) = nullptr;
   std::int64_t (*wrap)(std::int64_t) noexcept = nullptr;  ///< integers only
 };
@@ -113,7 +113,7 @@ onnx_values typed_onnx_values(onnx_type element, std::string_view tensor) {
   if (element == onnx_type::float64) return read(std::vector<double>());
   auto integers = read(std::vector<std::int64_t>());
   if (element == onnx_type::float16 || element == onnx_type::bfloat16) {
-    // The fields hold their bits.
+    // The fields contain the bits of 16-bit floats.
     const auto from = element == onnx_type::float16 ? float_from_half : float_from_bfloat16;
     std::vector<float> values;
     for (const std::int64_t bits : integers) {

@@ -11,7 +11,7 @@
 
 namespace graphline::nn {
 
-/// Element types, with the numbers of ONNX's TensorProto.DataType.
+/// Element types, numbered as in ONNX's TensorProto.DataType.
 enum class onnx_type {
   undefined = 0,
   float32 = 1,
@@ -30,13 +30,13 @@ enum class onnx_type {
   bfloat16 = 16,
 };
 
-/// ONNX's name: "float32", "bool".
+/// Returns ONNX's name: "float32", "bool".
 std::string_view to_string(onnx_type element) noexcept;
 
-/// The type of a TensorProto.DataType; `undefined` if not listed here.
+/// Returns the type of a TensorProto.DataType; `undefined` if this enum lacks it.
 onnx_type onnx_type_of(std::int64_t number) noexcept;
 
-/// Bytes per element; 0 for types whose values are not read.
+/// Returns the bytes per element; 0 for types whose values are not read.
 std::size_t size_of(onnx_type element) noexcept;
 
 /// Wraps an integer to the range of its type; bool becomes 0 or 1. Other types leave it unchanged.
@@ -46,7 +46,7 @@ std::int64_t wrapped(onnx_type element, std::int64_t value) noexcept;
 using onnx_values =
     std::variant<std::vector<float>, std::vector<double>, std::vector<std::int64_t>>;
 
-/// A tensor. Values are unknown if a run computes them or if they are strings.
+/// A tensor. Its values are unknown if the network computes them or if they are strings.
 struct onnx_tensor {
   std::string name = {};
   onnx_type element = onnx_type::undefined;
@@ -56,10 +56,10 @@ struct onnx_tensor {
   bool known() const noexcept;
 };
 
-/// Decodes little-endian elements; drops an incomplete last one.
+/// Decodes little-endian elements; drops an incomplete last element.
 onnx_values onnx_values_of(onnx_type element, std::string_view bytes);
 
-/// Values in the typed fields of a TensorProto. @throws protozero::exception
+/// Reads the values in the typed fields of a TensorProto. @throws protozero::exception
 onnx_values typed_onnx_values(onnx_type element, std::string_view tensor);
 
 }  // namespace graphline::nn

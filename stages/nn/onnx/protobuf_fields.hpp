@@ -17,13 +17,13 @@ struct unreadable_field : protozero::exception {
   const char* what() const noexcept override { return "not what the field is to hold"; }
 };
 
-/// protozero checks bounds, but leaves type checks to its caller.
+/// Throws unless a field has the expected type: protozero checks bounds, but not types.
 inline void expect(bool sound) {
   if (!sound) throw unreadable_field();
 }
 
-// Read a field: bytes or a message, text, a number; into a vector, one more element or a packed
-// field.
+// Read a field of a type: bytes or a message, text, or a number. For a vector, append one element
+// or a packed field.
 
 inline void take(protozero::pbf_reader& from, std::string_view& to) {
   expect(from.has_wire_type(protozero::pbf_wire_type::length_delimited));
@@ -80,7 +80,7 @@ void take(protozero::pbf_reader& from, Function& function) {
   function(bytes);
 }
 
-/// A field by its number in onnx.proto, and its target.
+/// A field's number in onnx.proto and the target for its value.
 template <class Target>
 struct field {
   std::uint32_t number;
@@ -89,7 +89,7 @@ struct field {
 template <class Target>
 field(int, Target&&) -> field<Target>;
 
-/// Reads these fields of a message and skips others.
+/// Reads these fields of a message and skips all others.
 template <class... Target>
 void read_fields(std::string_view message, field<Target>... fields) {
   for (protozero::pbf_reader from(message.data(), message.size()); from.next();) {

@@ -8,8 +8,8 @@
 
 namespace graphline::nn {
 
-/// One dimension of the matrix rows: its extent, and the strides of the matrix and the vectors
-/// along it, in elements. A stride of 0 broadcasts.
+/// One dimension of the matrix rows: its extent, and the strides along it of the matrix a and of
+/// the vectors x, in elements. A stride of 0 broadcasts.
 struct gemv_axis {
   std::int64_t extent = 1;
   std::int64_t a = 0;
@@ -18,9 +18,9 @@ struct gemv_axis {
   bool operator==(const gemv_axis&) const = default;
 };
 
-/// y[i] = sum of a[row(i) + j] * x[vector(i) + j] over j < k, in float32. The rows of y are packed;
-/// `axes` lists their dimensions outermost first, none of extent 1, at most `most_axes`. Operands:
-/// a, x, y.
+/// Computes y[i] = sum of a[row(i) + j] * x[vector(i) + j] over j < k, in float32. The rows of y
+/// are packed. `axes` lists the dimensions of the rows, outermost first: at most `most_axes`, none
+/// of extent 1. Operands: a, x, y.
 struct gemv_form {
   static constexpr std::size_t most_axes = 12;
 
@@ -32,14 +32,14 @@ struct gemv_form {
   std::int64_t rows() const noexcept;
 };
 
-/// A product with one column as rows along as few axes as its strides allow.
+/// Returns the form of a product with one column, with as few axes as its strides allow.
 gemv_form collapse_rows(const matmul_form& product);
 
-/// A gemv in two passes: one sum per piece of a row, the pieces of a row adjacent, then one sum per
-/// row. All pieces of a row but the last have the same length.
+/// A gemv in two passes: a sum per piece of a row, then a sum of the pieces per row. Sums of the
+/// pieces of a row are adjacent. All pieces have the same length except the last of each row.
 struct split_gemv {
   gemv_form pieces;
-  gemv_form sums;  ///< reads what `pieces` writes; x is ones
+  gemv_form sums;  ///< reads the output of `pieces`; x is all ones
 
   std::int64_t piece_count() const noexcept { return pieces.rows(); }
 };

@@ -13,9 +13,9 @@
 
 namespace graphline::nn {
 
-// Operations of layers as plain, checked values: the result of reading a layer, and all that a
-// backend needs. Meanings are PyTorch's; pairs are {height, width}. A layer reads x alone unless
-// its comment says otherwise.
+// Operations of layers as plain, checked values that contain all that a backend needs. Meanings are
+// PyTorch's; pairs are {height, width}. A layer reads x alone unless its comment names other
+// inputs.
 
 using extent_pair = std::array<std::int64_t, 2>;
 
@@ -24,7 +24,7 @@ struct conv2d_layer {
   std::int64_t out_channels = 0;
   extent_pair kernel{};
   extent_pair stride{1, 1};
-  extent_pair padding{0, 0};  ///< before, and after unless `padding_after` is set
+  extent_pair padding{0, 0};  ///< on both sides unless `padding_after` is set
   std::optional<extent_pair> padding_after{};
   extent_pair dilation{1, 1};
   std::int64_t groups = 1;
@@ -35,11 +35,11 @@ struct conv2d_layer {
 struct linear_layer {
   std::int64_t out_features = 0;
   bool bias = true;
-  bool any_rank = false;  ///< otherwise [N, features] or [N, tokens, features] only
+  bool any_rank = false;  ///< if false: [N, features] or [N, tokens, features]
 };
 
 struct softmax_layer {
-  std::int64_t dim = -1;  ///< negative: from the last
+  std::int64_t dim = -1;  ///< negative values count from the end
 };
 
 /// Reads x, then per channel weight, bias, mean and variance.
@@ -52,8 +52,8 @@ struct layer_norm_layer {
   double eps = 1e-5;
 };
 
-/// Self-attention. Reads [N, tokens, 3 dim]: queries, keys and values adjacent in the last
-/// dimension, in each of them the heads adjacent.
+/// Self-attention. Reads [N, tokens, 3 dim]: queries, keys and values, adjacent in the last
+/// dimension. In each of these, the heads are adjacent.
 struct attention_layer {
   std::int64_t heads = 1;
 };
@@ -64,7 +64,7 @@ struct pool2d_layer {
   pooling method = pooling::max;
   extent_pair kernel{};
   extent_pair stride{};
-  extent_pair padding{0, 0};  ///< before, and after unless `padding_after` is set
+  extent_pair padding{0, 0};  ///< on both sides unless `padding_after` is set
   std::optional<extent_pair> padding_after{};
   extent_pair dilation{1, 1};
   bool count_include_pad = true;  ///< average pools only
@@ -87,9 +87,9 @@ struct conv_transpose2d_layer {
   bool bias = true;
 };
 
-/// Reads a [..., m, k] and b [..., k, n], with leading extents broadcast as in NumPy; gives scale *
-/// a * b. Matrices are packed row-major unless a, b or product states other strides, whose extents
-/// need not be those of the values.
+/// Reads a [..., m, k] and b [..., k, n], whose leading extents are broadcast as in NumPy; gives
+/// scale * a * b. Matrices are packed row-major unless `a`, `b` or `product` states strides. Its
+/// extents may then differ from those of the value.
 struct matmul_layer {
   std::optional<strided_matrices> a = {};
   std::optional<strided_matrices> b = {};
@@ -102,7 +102,7 @@ struct concat_layer {
   std::size_t axis = 0;
 };
 
-/// Elements begin, begin + step, ... along each dimension.
+/// Selects elements begin, begin + step, ... along each dimension.
 struct slice_layer {
   std::vector<std::int64_t> begin;
   std::vector<std::int64_t> step;  ///< may be negative
@@ -116,7 +116,7 @@ struct pad_layer {
   std::vector<std::int64_t> after;
 };
 
-/// Dimension i of the result is dimension order[i] of x.
+/// Transposes x: dimension i of the result is dimension order[i] of x.
 struct transpose_layer {
   std::vector<std::size_t> order;
 };
@@ -138,7 +138,7 @@ struct reduce_layer {
   bool keep_dims = true;
 };
 
-/// One position along a resized dimension: first + weight * (second - first).
+/// One position of a resized dimension: between `first` and `second` with `weight` of `second`.
 struct resize_position {
   std::int64_t first = 0;
   std::int64_t second = 0;
@@ -151,7 +151,7 @@ struct resize2d_layer {
   std::vector<resize_position> columns;
 };
 
-/// Elements at these indices along one dimension.
+/// Selects the elements at `indices` along one dimension.
 struct gather_layer {
   std::size_t axis = 0;
   std::vector<std::int64_t> indices;
@@ -163,24 +163,26 @@ struct take_layer {
   std::size_t axis = 0;
 };
 
-/// Converts int32, int64 or uint8 to float32, which rounds integers above 2^24.
+/// Converts int32, int64 or uint8 to float32; rounds integers above 2^24.
 struct convert_layer {
   dtype from = dtype::int32;
 };
 
-/// Reads x [steps, batch, features]; the initial hidden and cell state, both [directions, batch,
-/// hidden]; weight_ih [directions, 4 hidden, features], weight_hh [directions, 4 hidden, hidden]
-/// and bias [directions, 4 hidden], with gates in the order input, forget, cell, output. Gives the
-/// hidden state of each step [steps, batch, directions * hidden], then the final hidden and cell
-/// state.
+/// Reads:
+/// - x [steps, batch, features];
+/// - the initial hidden and cell state, both [directions, batch, hidden];
+/// - weight_ih [directions, 4 hidden, features], weight_hh [directions, 4 hidden, hidden] and bias
+///   [directions, 4 hidden], with gates in the order input, forget, cell, output.
+/// Gives the hidden state of each step [steps, batch, directions * hidden], then the final hidden
+/// state and the final cell state.
 struct lstm_layer {
   enum class direction { forward, backward, both };
   direction way = direction::forward;
   std::int64_t hidden = 0;
 };
 
-/// Every layer with a lowering of its own. Shape rules and lowerings declare one function per row.
-/// The other two operations, `pointwise_layer` and `batch_norm2d_layer`, are steps of expressions.
+/// Every layer with a lowering of its own; shape rules and lowerings declare a function per row.
+/// `pointwise_layer` and `batch_norm2d_layer` are missing because they are steps of expressions.
 #define GRAPHLINE_LOWERED_LAYERS(ROW) \
   ROW(conv2d_layer)                   \
   ROW(conv_transpose2d_layer)         \

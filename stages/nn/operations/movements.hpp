@@ -17,8 +17,8 @@ struct strided_part {
   std::vector<std::int64_t> strides;
 };
 
-/// The position `beyond` past element `first` of `extent` elements, towards the next one; clamped
-/// to the edges.
+/// Returns the position `beyond` (0 to 1) past element `first`; without `beyond`, the element
+/// `first`. Elements are clamped to the edges.
 inline resize_position position_in(std::int64_t extent, double first,
                                    std::optional<double> beyond = {}) {
   const auto inside = [&](double position) {
@@ -41,7 +41,7 @@ inline axis_extents extents_along(const std::vector<std::int64_t>& extents, std:
   return result;
 }
 
-// Views that layers copy, of tensors with the given strides.
+// Views that layers copy. `strides` are those of the whole tensor.
 
 inline strided_part part_of(const slice_layer& slice, const std::vector<std::int64_t>& strides) {
   strided_part part;
@@ -52,7 +52,7 @@ inline strided_part part_of(const slice_layer& slice, const std::vector<std::int
   return part;
 }
 
-/// The whole tensor in the order of the result.
+/// Returns the whole tensor in the order of the result.
 inline strided_part part_of(const transpose_layer& transpose,
                             const std::vector<std::int64_t>& strides) {
   strided_part part;
@@ -60,7 +60,7 @@ inline strided_part part_of(const transpose_layer& transpose,
   return part;
 }
 
-/// The part of a padded tensor inside the padding.
+/// Returns the part of a padded tensor inside the padding.
 inline strided_part inside_of(const pad_layer& pad, std::vector<std::int64_t> strides) {
   std::int64_t begin = 0;
   for (std::size_t axis = 0; axis < strides.size(); ++axis) {
@@ -69,7 +69,7 @@ inline strided_part inside_of(const pad_layer& pad, std::vector<std::int64_t> st
   return {begin, std::move(strides)};
 }
 
-/// The matrices of a product of tensors of these shapes, all of the result's rank.
+/// Returns the matrices of a product of tensors of these shapes, all with the result's rank.
 inline strided_product matrices_of(const matmul_layer& matmul, const shape& a, const shape& b,
                                    const shape& product) {
   strided_product result{matmul.a ? *matmul.a : packed_matrices(a),
@@ -88,8 +88,8 @@ inline strided_product matrices_of(const matmul_layer& matmul, const shape& a, c
 }
 
 /// The two products of attention: scores = queries * keys / sqrt(head depth), and softmax(scores) *
-/// values. Heads are read in place from packed queries, keys and values, and written in place to
-/// the result [N, tokens, dim].
+/// values. Both read the heads in place from packed queries, keys and values; the second writes
+/// them in place to the result [N, tokens, dim].
 struct attention_products {
   strided_product scores;
   strided_product sums;
@@ -110,7 +110,7 @@ inline attention_products products_of(const attention_layer& attention, const sh
           {scores, part(2), {heads, {tokens * dim, depth, dim, 1}}}};
 }
 
-/// Extents including the padding.
+/// Returns the extents of a tensor with padding.
 inline shape padded_extents(const shape& s, const pad_layer& pad) {
   std::vector<std::int64_t> extents = s.extents();
   for (std::size_t axis = 0; axis < extents.size(); ++axis) {

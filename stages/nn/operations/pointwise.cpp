@@ -36,7 +36,7 @@ std::optional<shape> broadcast(std::span<const shape> shapes) {
 }
 
 std::vector<std::int64_t> packed_strides(const shape& s) {
-  // Without elements no stride is used, and other extents may be of any size.
+  // If an extent is 0, strides are unused, and their products could overflow.
   std::vector<std::int64_t> strides(s.rank(), s.checked_elements() == 0 ? 0 : 1);
   for (std::size_t axis = s.rank(); axis-- > 1;) strides[axis - 1] = strides[axis] * s[axis];
   return strides;
@@ -60,7 +60,7 @@ pointwise_space collapsed(const pointwise_space& space) {
   result.strides.resize(space.strides.size());
   for (std::size_t axis = 0; axis < space.extents.size(); ++axis) {
     if (space.extents[axis] == 1) continue;
-    // A step along the previous extent must span this whole extent.
+    // Extents merge if, in all tensors, the stride of the previous extent spans this extent.
     bool joins = !result.extents.empty();
     for (std::size_t i = 0; i < space.strides.size() && joins; ++i) {
       joins = result.strides[i].back() == space.strides[i][axis] * space.extents[axis];

@@ -13,25 +13,25 @@
 
 namespace graphline::nn {
 
-/// A function of the elements at one position. `pointwise_functions.inc` defines each in one row.
+/// A function of the elements at one position, defined by a row of `pointwise_functions.inc`.
 enum class pointwise_function {
 #define GRAPHLINE_POINTWISE(function, ...) function,
 #include "stages/nn/operations/pointwise_functions.inc"
 };
 
-/// Name in kernel names, number of operands, and FLOPs per element: each arithmetic operation,
-/// comparison and function of the formula counts as one.
+/// Properties of a function. Each arithmetic operation, comparison and function in its formula
+/// counts as one FLOP per element.
 struct pointwise_traits {
   pointwise_function function;
-  std::string_view name;
+  std::string_view name;  ///< in names of kernels
   int operands;
   int flops;
-  std::string_view onnx;  ///< the operator that computes it; "" if none
+  std::string_view onnx;  ///< ONNX's operator for the function; "" if none
 };
 std::span<const pointwise_traits> pointwise_functions();
 const pointwise_traits& traits_of(pointwise_function function);
 
-/// Reads one value per operand of its function; shapes broadcast as in NumPy.
+/// Reads one value per operand of its function. Shapes broadcast as in NumPy.
 struct pointwise_layer {
   pointwise_function function = pointwise_function::abs;
   float alpha = 0;
@@ -40,13 +40,14 @@ struct pointwise_layer {
   bool operator==(const pointwise_layer&) const = default;
 };
 
-/// The shape to which NumPy broadcasts these; empty if they do not fit.
+/// Returns the shape to which NumPy broadcasts `shapes`; empty if they do not fit together.
 std::optional<shape> broadcast(std::span<const shape> shapes);
 
-/// Strides of a packed row-major tensor, in elements.
+/// Returns the strides of a packed row-major tensor, in elements.
 std::vector<std::int64_t> packed_strides(const shape& s);
 
-/// Strides along each dimension of `to` of a tensor broadcast to it, with these strides or packed.
+/// Returns the strides along each dimension of `to` of a tensor, strided or packed, broadcast to
+/// it.
 std::vector<std::int64_t> broadcast_strides(const shape& from, std::vector<std::int64_t> strides,
                                             const shape& to);
 std::vector<std::int64_t> broadcast_strides(const shape& from, const shape& to);
@@ -58,7 +59,7 @@ struct pointwise_expression {
     pointwise_layer layer;
     std::array<std::uint16_t, 3> from{};  ///< registers
 
-    /// The registers that its function reads.
+    /// Returns the registers that its function reads.
     std::span<const std::uint16_t> reads() const {
       return std::span(from).first(static_cast<std::size_t>(traits_of(layer.function).operands));
     }
@@ -68,14 +69,14 @@ struct pointwise_expression {
   std::vector<std::size_t> results;  ///< registers whose values are written, in order
 };
 
-/// An iteration space over several tensors: extents outermost first, and per tensor its strides in
-/// elements, 0 where broadcast.
+/// An iteration space over several tensors: extents, outermost first, and the strides of each
+/// tensor in elements. The stride of a broadcast dimension is 0.
 struct pointwise_space {
   std::vector<std::int64_t> extents;
   std::vector<std::vector<std::int64_t>> strides;  ///< per tensor
 };
 
-/// Merges adjacent extents that are contiguous in all tensors; drops extents of 1.
+/// Merges adjacent extents that are contiguous in all tensors, and drops extents of 1.
 pointwise_space collapsed(const pointwise_space& space);
 
 }  // namespace graphline::nn

@@ -8,8 +8,8 @@
 
 namespace graphline::nn {
 
-/// A batched matrix product [batch..., m, k] x [batch..., k, n] -> [batch..., m, n]; all operands
-/// have one rank, with leading extents of 1 where broadcast.
+/// A batched matrix product [batch..., m, k] x [batch..., k, n] -> [batch..., m, n]. All operands
+/// have the same rank; broadcast leading extents are 1.
 struct matmul_form {
   shape a;  ///< after transposing
   shape b;
@@ -17,19 +17,19 @@ struct matmul_form {
   bool transpose_a = false;  ///< stored with its last two extents swapped
   bool transpose_b = false;
 
-  /// Products summed per element: k.
+  /// Returns k, the number of products summed per element.
   std::int64_t depth() const { return a[a.rank() - 1]; }
 };
 
-/// Matrices [batch..., rows, columns] with extents of 1 where broadcast, and their strides in
-/// elements; rows or columns are contiguous.
+/// Matrices [batch..., rows, columns] and their strides in elements. Broadcast extents are 1; rows
+/// or columns are contiguous.
 struct strided_matrices {
   shape extents;
   std::vector<std::int64_t> strides;
   std::int64_t offset = 0;
 };
 
-/// c = scale * a * b, batched; all of one rank.
+/// Computes c = scale * a * b, batched; all operands have the same rank.
 struct strided_product {
   strided_matrices a;
   strided_matrices b;
@@ -37,12 +37,12 @@ struct strided_product {
   float scale = 1;
 };
 
-/// Packed row-major matrices.
+/// Returns packed row-major matrices.
 strided_matrices packed_matrices(const shape& extents);
 
 strided_product strided(const matmul_form& form);
 
-/// Reads both operands before broadcasting, writes the product.
+/// Returns the cost; counts the bytes of both operands before broadcasting and of the product.
 cost cost_of(const matmul_form& form);
 
 }  // namespace graphline::nn

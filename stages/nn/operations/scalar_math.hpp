@@ -6,7 +6,7 @@
 
 namespace graphline::nn {
 
-/// Functions of one float or double for the bodies of `pointwise_functions.inc`, with the interface
+/// Functions of a float or a double for the bodies of `pointwise_functions.inc`, with the interface
 /// of `vector_math`.
 template <class value>
 struct scalar_math {

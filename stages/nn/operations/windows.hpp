@@ -6,7 +6,7 @@
 
 namespace graphline::nn {
 
-/// The elements [begin, end) of a pooling window along one axis, and the divisor of its mean along
+/// The elements [begin, end) of a pooling window along one axis, and the divisor of the mean along
 /// that axis.
 struct window {
   std::int64_t begin = 0;
@@ -16,8 +16,8 @@ struct window {
   GRAPHLINE_HOST_DEVICE std::int64_t elements() const noexcept { return end - begin; }
 };
 
-/// Window `i` of adaptive pooling from `in` to `out` elements, as in torch.nn.AdaptiveAvgPool2d:
-/// floor(i in / out) up to ceil((i + 1) in / out).
+/// Returns window `i` of adaptive pooling from `in` to `out` elements, as in
+/// torch.nn.AdaptiveAvgPool2d: elements floor(i in / out) to ceil((i + 1) in / out), exclusive.
 GRAPHLINE_HOST_DEVICE inline window adaptive_window(std::int64_t i, std::int64_t in,
                                                     std::int64_t out) noexcept {
   const std::int64_t begin = i * in / out;
@@ -25,15 +25,15 @@ GRAPHLINE_HOST_DEVICE inline window adaptive_window(std::int64_t i, std::int64_t
   return {begin, end, end - begin};
 }
 
-/// Window `i` of an average pool over `in` elements with `padding` before and `padding_after` after
-/// them, as in torch.nn.AvgPool2d. The divisor counts padding if `count_include_pad`, but never
-/// what a last window of ceil_mode covers beyond it.
+/// Returns window `i` of an average pool over `in` elements with `padding` before and
+/// `padding_after` after them, as in torch.nn.AvgPool2d. With `count_include_pad` the divisor
+/// counts padding, but not the part of a ceil_mode window beyond the padding.
 GRAPHLINE_HOST_DEVICE inline window strided_window(std::int64_t i, std::int64_t in,
                                                    std::int64_t kernel, std::int64_t stride,
                                                    std::int64_t padding, std::int64_t padding_after,
                                                    bool count_include_pad) noexcept {
   const std::int64_t begin = i * stride - padding;
-  // std::min and std::max are host functions.
+  // Device code cannot call std::min and std::max.
   const std::int64_t all = in + padding_after;
   const std::int64_t end = begin + kernel < all ? begin + kernel : all;
   const std::int64_t inside_begin = begin > 0 ? begin : 0;
@@ -41,7 +41,7 @@ GRAPHLINE_HOST_DEVICE inline window strided_window(std::int64_t i, std::int64_t 
   return {inside_begin, inside_end, count_include_pad ? end - begin : inside_end - inside_begin};
 }
 
-/// The element of `extent` that `take_layer` takes for an index.
+/// Returns the element, in [0, extent), that `take_layer` takes for an index.
 GRAPHLINE_HOST_DEVICE inline std::int64_t taken_position(float number, std::int64_t extent) {
   const auto last = static_cast<float>(extent - 1);
   if (number < 0) number += static_cast<float>(extent);

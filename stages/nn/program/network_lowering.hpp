@@ -10,21 +10,21 @@
 
 namespace graphline::nn {
 
-/// Base of host and CUDA lowering. Network and weights must outlive it.
+/// Base class of host and CUDA lowering. Network and weights must outlive it.
 class network_lowering {
  public:
   const network_definition& network() const noexcept { return network_; }
   const network_layer& layer(std::size_t index) const { return network_.layers[index]; }
 
-  /// Shapes of a layer's first input and first output.
+  /// Return the shapes of a layer's first input and first output.
   const shape& input_shape(const network_layer& layer) const { return network_.input_of(layer); }
   const shape& output_shape(const network_layer& layer) const { return network_.output_of(layer); }
   const weight_table& weights() const noexcept { return weights_; }
 
-  /// "stage 'head', layer '0.linear'".
+  /// Returns "stage 'head', layer '0.linear'".
   std::string owner(const network_layer& layer) const;
 
-  /// Appends to the current part's text in reports.
+  /// Appends text to the current part's notes in reports.
   void note(const std::string& text);
 
  protected:
@@ -37,11 +37,11 @@ class network_lowering {
         between_(between),
         sizes_(sizes) {}
 
-  /// Ends a part: the steps since the previous one, up to `end`, are `group`. Adds none without
-  /// steps.
+  /// Adds a part for `group`: the steps from the end of the previous part to `end`. Adds no part if
+  /// there are no steps.
   void add_part(program& to, const layer_group& group, std::size_t end);
 
-  /// Indices of the network's outputs that a group computes.
+  /// Returns the indices of the network's outputs that a group computes.
   std::vector<std::size_t> outputs_of(const layer_group& group) const;
 
  private:

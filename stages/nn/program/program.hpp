@@ -24,10 +24,10 @@ struct program_buffer {
   std::size_t bytes = 0;
   std::size_t tensor = 0;  ///< index among the inputs or outputs
   std::size_t offset = 0;
-  std::optional<std::size_t> within = {};  ///< set: part of that buffer, at `offset`
+  std::optional<std::size_t> within = {};  ///< set if this is part of that buffer, at `offset`
 };
 
-/// The steps of layers computed as one, or of a whole program.
+/// The steps of a group of layers, or of a whole program.
 struct program_part {
   std::string name;    ///< "0.conv2d+1.gelu"
   std::string choice;  ///< "cuDNN engine 8, 1.5 MiB workspace"
@@ -43,7 +43,7 @@ struct program_memory {
   std::byte* scratch = nullptr;  ///< `scratch_bytes`, aligned to 256 bytes
 };
 
-/// Buffers and parts of a program; the steps depend on the device.
+/// Buffers and parts of a program. The derived class for a device adds the steps.
 struct program {
   std::vector<program_buffer> buffers;
   std::vector<program_part> parts;
@@ -52,14 +52,14 @@ struct program {
 
   std::size_t add_buffer(buffer_place place, std::size_t bytes, std::size_t tensor = 0);
 
-  /// Adds a buffer inside another.
+  /// Adds a buffer inside the buffer `whole`.
   std::size_t add_part_of(std::size_t whole, std::size_t offset, std::size_t bytes);
 
-  /// Assigns offsets, aligned to 256 bytes: weights consecutively, scratch reused by lifetime.
-  /// `uses` lists the buffers of each step.
+  /// Assigns offsets aligned to 256 bytes: weights are consecutive; scratch buffers share memory if
+  /// their lifetimes do not overlap. `uses` lists the buffers of each step.
   void place_buffers(const std::vector<std::vector<std::size_t>>& uses);
 
-  /// Address of a buffer.
+  /// Returns the address of a buffer.
   std::byte* address_of(std::size_t buffer, const program_memory& memory) const;
 };
 

@@ -65,11 +65,12 @@ std::uint16_t half_from_float(float value) noexcept {
   if (std::isnan(value)) return with_sign(0x7e00);
   if (magnitude >= 65520.0F) return with_sign(0x7c00);  // halfway to the first value out of range
   if (magnitude < 0x1p-14F) {
-    // Subnormal: a multiple of 2^-24. Adding 1/2 leaves it, rounded, in the last bits of the sum.
+    // Adding 1/2 rounds to a multiple of 2^-24, the unit of subnormals, in the last bits of the
+    // sum.
     const auto sum = std::bit_cast<std::uint32_t>(magnitude + 0.5F);
     return with_sign(sum - std::bit_cast<std::uint32_t>(0.5F));
   }
-  // The exponent moves from bias 127 to bias 15; a carry out of the mantissa increments it.
+  // The exponent moves from bias 127 to bias 15; a carry from rounding increments it.
   std::uint32_t moved = (bits & 0x7fffffffU) - (std::uint32_t{127 - 15} << 23);
   moved += 0xfffU + (moved >> 13 & 1U);
   return with_sign(moved >> 13);

@@ -16,7 +16,7 @@
 namespace graphline::nn {
 namespace {
 
-/// Whether it is a rectifier or approximates one.
+/// Returns true for a rectifier or an approximation of a rectifier.
 bool rectifies(const layer_operation& operation) {
   using function = pointwise_function;
   constexpr function rectifiers[] = {
@@ -26,9 +26,9 @@ bool rectifies(const layer_operation& operation) {
   return of != nullptr && std::ranges::find(rectifiers, of->function) != std::end(rectifiers);
 }
 
-/// Compensates for the activation after a weight's layer: a rectifier, or an approximation, halves
-/// the mean square of its input (He, Zhang, Ren and Sun, arXiv:1502.01852). A batch norm in
-/// between, as drawn, has no effect.
+/// Returns the gain that compensates for the activation after a weight's layer. A rectifier, or an
+/// approximation, halves the mean square of its input (He, Zhang, Ren and Sun, arXiv:1502.01852).
+/// With its initial weights, a batch norm in between has no effect.
 double gain_after(const network_definition& network, std::size_t weight) {
   std::size_t value = weight;
   for (const network_layer& later : network.layers) {
@@ -61,7 +61,7 @@ std::vector<float> drawn(const network_value& weight, double gain, std::uint64_t
   return values;
 }
 
-/// PyTorch stores a count of training batches with a batch norm's statistics; inference ignores it.
+/// Returns true for PyTorch's count of training batches, which inference ignores.
 bool is_batch_count(std::string_view name, const std::set<std::string>& expected) {
   constexpr std::string_view suffix = "num_batches_tracked";
   if (!name.ends_with(suffix)) return false;
@@ -69,7 +69,7 @@ bool is_batch_count(std::string_view name, const std::set<std::string>& expected
   return expected.contains(layer + "running_mean");
 }
 
-/// The first names: "'a', 'b', 'c', ...".
+/// Returns the first names: "'a', 'b', 'c', ...".
 std::string some_of(const std::vector<std::string>& names) {
   constexpr std::size_t most = 3;
   std::vector<std::string> shown;
@@ -78,7 +78,7 @@ std::string some_of(const std::vector<std::string>& names) {
   return fmt::to_string(fmt::join(shown, ", "));
 }
 
-/// `where` is the place of the file's name.
+/// Reports tensors that do not fit the network; `where` is the place of the file's name.
 void check_tensors(const safetensors_file& file, const network_definition& network,
                    const place& where, diagnostics& out) {
   std::set<std::string> expected;
@@ -95,7 +95,7 @@ void check_tensors(const safetensors_file& file, const network_definition& netwo
     }
   }
   if (!any_found) {
-    // One error, not one per tensor.
+    // Report one error, not an error per tensor.
     out.error(where,
               fmt::format("weights file '{}' has none of the tensors of this network: {}; it holds "
                           "{}; give layers the 'name' with which their tensors begin in the file",

@@ -14,16 +14,16 @@
 
 namespace graphline::nn {
 
-/// Opens the safetensors file that `weights` names and reads its header. Reports, at that name, a
-/// file of another format and tensors that no layer has (except for a batch norm's
-/// num_batches_tracked, which inference does not use); at a layer, a tensor that is missing or has
-/// another shape or type.
+/// Opens the safetensors file that `weights` names and reads its header. Reports a file of another
+/// format, and tensors that no layer has, at the place of `weights`; a batch norm's
+/// num_batches_tracked is ignored. Reports a missing tensor, or a tensor of wrong shape or type, at
+/// its layer.
 /// @return null if `weights` is not given, and after an error
 std::shared_ptr<const safetensors_file> open_weights(const network_definition& network,
                                                      const arguments& values, diagnostics& out);
 
-/// Every constant of the network in host memory, in the order of its values: from `file`, or drawn
-/// from a seed if that is null, so that values keep their size through all layers.
+/// Returns the network's constants in host memory, in the order of its values. If `file` is null,
+/// draws them from a seed so that values keep their magnitude through all layers.
 /// @throws input_error if the file cannot be read
 std::vector<named_tensor> network_weights(const network_definition& network,
                                           const safetensors_file* file, std::uint64_t seed);
@@ -34,10 +34,10 @@ class weight_table {
   /// `tensors` are the network's constants, in the order of its values.
   weight_table(const network_definition& network, std::vector<named_tensor> tensors);
 
-  /// A constant input of a layer; empty if the layer has fewer inputs.
+  /// Returns a constant input of a layer; empty if the layer has fewer inputs.
   std::span<const float> of(const network_layer& layer, std::size_t input) const;
 
-  /// A constant by its value.
+  /// Returns the data of a constant.
   std::span<const float> of(std::size_t value) const;
 
  private:
@@ -45,8 +45,8 @@ class weight_table {
   std::vector<std::size_t> of_value_;
 };
 
-/// Fills `values` with uniform numbers in [-bound, bound], identical on all machines and standard
-/// libraries: 53 bits of std::mt19937_64 per number.
+/// Fills `values` with uniform numbers in [-bound, bound]. Uses 53 bits of std::mt19937_64 per
+/// number, so that all machines and standard libraries give identical numbers.
 void draw_uniform(std::span<float> values, double bound, std::uint64_t seed);
 
 }  // namespace graphline::nn

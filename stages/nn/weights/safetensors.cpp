@@ -21,10 +21,10 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-/// The format's limit.
+/// The format's limit on the header, in bytes.
 constexpr std::uint64_t largest_header = 100'000'000;
 
-/// Far above the rank of any tensor.
+/// Limit far above the rank of any tensor.
 constexpr std::size_t most_extents = 64;
 
 /// Bytes per element of the format's types.
@@ -37,7 +37,7 @@ std::string describe(const safetensors_file::entry& tensor) {
   return fmt::format("{} {}", tensor.element, to_string(tensor.shape));
 }
 
-/// A JSON list of sizes; empty if it is not one.
+/// Returns a JSON list of sizes; empty if `list` is not a list of sizes.
 std::optional<std::vector<std::int64_t>> sizes_in(const json& list) {
   if (!list.is_array() || list.size() > most_extents) return {};
   std::vector<std::int64_t> sizes;
@@ -49,7 +49,7 @@ std::optional<std::vector<std::int64_t>> sizes_in(const json& list) {
   return sizes;
 }
 
-/// Reads a tensor's header entry; false if it is not exact.
+/// Reads a tensor's header entry; returns false if the entry is malformed.
 bool read_entry(const json& value, safetensors_file::entry& tensor) {
   if (!value.is_object() || value.size() != 3) return false;
   const json element = value.value("dtype", json());
@@ -81,7 +81,7 @@ void safetensors_file::fail(const std::string& message) const {
 }
 
 void safetensors_file::read_header(std::uint64_t size) {
-  // A header begins with '{'; files of other formats do not at this offset.
+  // A header begins with '{'; other formats rarely have '{' at this offset.
   std::string beginning(9, '\0');
   std::uint64_t length = 0;
   if (size >= beginning.size() && file_.read(beginning.data(), 9)) {

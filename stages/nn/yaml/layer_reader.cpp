@@ -18,26 +18,26 @@ namespace graphline::nn {
 
 namespace {
 
-/// A layer as written: parameters checked, shapes unknown.
+/// A layer from YAML with checked parameters and unknown shapes.
 struct layer_entry {
-  const layer_kind* kind = nullptr;  ///< null when unknown
+  const layer_kind* kind = nullptr;  ///< null if the kind is unknown
   arguments values = {};
   bool sound = false;                             ///< kind and parameters are valid
-  std::optional<layer_operation> operation = {};  ///< set if sound and its kind has `read`
+  std::optional<layer_operation> operation = {};  ///< set if `sound` and if the kind defines `read`
   std::string given_name = {};                    ///< empty for none
-  std::vector<named> reads = {};  ///< earlier layers or inputs; the layer before when empty
+  std::vector<named> reads = {};  ///< earlier layers or inputs; if empty, the previous layer
   std::string subject = {};       ///< in messages: "conv2d" or "conv2d 'stem'"
   graphline::place place = {};
 };
 
-/// The kind of that name, or null.
+/// Returns the kind with a name; null if there is none.
 const layer_kind* find_layer_kind(std::string_view name) {
   const auto found = std::ranges::find(layer_kinds(), name, &layer_kind::name);
   return found == layer_kinds().end() ? nullptr : &*found;
 }
 
-/// Unnamed layers are identified by number: "3.weight", "3.conv2d". Dots separate blocks as in
-/// PyTorch: "layer1.0.conv1".
+/// Reports an invalid name. Numbers are reserved for unnamed layers: "3.weight", "3.conv2d". Dots
+/// separate blocks as in PyTorch: "layer1.0.conv1".
 void check_layer_name(const named& name, diagnostics& out) {
   if (!check_name(name, "a layer", out)) return;
   const std::string dotted = "." + name.text + ".";
@@ -53,7 +53,7 @@ void check_layer_name(const named& name, diagnostics& out) {
   if (reason) out.error(name.place, fmt::format("'{}' cannot name a layer: {}", name.text, reason));
 }
 
-/// Kind name and parameters of either form of entry.
+/// Kind name and parameters of an entry of `layers`.
 struct entry_parts {
   named kind;
   const node* parameters = nullptr;
@@ -80,7 +80,7 @@ std::optional<entry_parts> split(const node& written, diagnostics& out) {
   return {};
 }
 
-/// Reads an entry of `layers`: a kind's name, or a mapping from one to its parameters.
+/// Reads an entry of `layers`: a kind's name, or a mapping from the name to parameters.
 layer_entry read_layer(const node& written, diagnostics& out) {
   layer_entry entry{.place = written.where()};
   const auto parts = split(written, out);
@@ -130,7 +130,7 @@ layer_entry read_layer(const node& written, diagnostics& out) {
   return entry;
 }
 
-/// The names that a parameter lists; none where it was left out.
+/// Returns the names that a parameter lists; none if the parameter is omitted.
 std::vector<named> listed_names(const arguments& values, std::string_view key, diagnostics& out) {
   if (!values.has(key)) return {};
   const node& written = values.tree(key);
@@ -146,14 +146,14 @@ std::vector<named> listed_names(const arguments& values, std::string_view key, d
   return names;
 }
 
-/// Whether an entry of `layers` has that name.
+/// Returns true if an entry of `layers` has this name.
 bool has_name(const node& layer, std::string_view name) {
   if (layer.members().empty()) return false;
   const node* given = layer.members().front().value.find("name");
   return given != nullptr && given->is_scalar() && given->text() == name;
 }
 
-/// Adds the layers in order. Givers are numbered as written: the network's inputs, then the layers.
+/// Adds the layers in order. Givers are numbered: first the network's inputs, then the layers.
 class definer {
  public:
   definer(const node& layers, const std::vector<named>& inputs, std::span<const tensor_type> types,
@@ -192,7 +192,7 @@ class definer {
   }
 
  private:
-  /// Something a layer may read.
+  /// An input or layer whose output a layer may read.
   struct giver {
     std::string name;     ///< empty for none
     std::string subject;  ///< "layer 'conv1'"
@@ -211,7 +211,7 @@ class definer {
     givers_.push_back({entry.given_name, fmt::format("layer '{}'", name), entry.place, given});
   }
 
-  /// The givers that a layer reads; empty, after a report, if one does not exist.
+  /// Returns the givers that a layer reads; empty, after a report, if a giver does not exist.
   std::optional<std::vector<std::size_t>> inputs_of(const layer_entry& entry, std::size_t index) {
     std::vector<named> names = entry.reads;
     if (entry.values.has("from")) {
@@ -222,13 +222,13 @@ class definer {
       if (const auto number = find_giver(name, "earlier layer", 0)) numbers.push_back(*number);
     }
     if (numbers.size() < names.size()) return std::nullopt;
-    // The layer before, or the first input.
+    // By default read the previous layer; the first layer reads the first input.
     const std::size_t before = index == 0 ? 0 : givers_.size() - 1;
     if (entry.reads.empty()) numbers.insert(numbers.begin(), before);
     return numbers;
   }
 
-  /// The giver of that name; empty, after a report that suggests those from `first` on.
+  /// Returns a giver by name; empty, after a report that suggests givers from `first` on.
   std::optional<std::size_t> find_giver(const named& name, std::string_view what,
                                         std::size_t first) {
     const auto found = named_.find(name.text);
@@ -249,7 +249,7 @@ class definer {
     return std::nullopt;
   }
 
-  /// `reads` can skip a layer; reports layers and inputs that nothing reads.
+  /// Reports layers and inputs that nothing reads, because `reads` can skip a layer.
   void check_readers(const network_definition& network) {
     std::vector<bool> read(network.values.size(), false);
     for (const std::size_t value : network.outputs) read[value] = true;
@@ -307,10 +307,10 @@ class definer {
   definition_builder network_;
   std::size_t inputs_;
   std::vector<giver> givers_;
-  std::map<std::string, std::size_t> named_;  ///< givers
+  std::map<std::string, std::size_t> named_;  ///< index of the giver with each name
 };
 
-/// Whether a network can read tensors of these types; reports those it cannot.
+/// Returns true if a network can read tensors of these types; otherwise reports an error.
 bool check_inputs(std::span<const tensor_type> inputs, const place& where, diagnostics& out) {
   bool sound = true;
   for (const tensor_type& input : inputs) {

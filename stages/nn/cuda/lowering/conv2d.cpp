@@ -7,8 +7,8 @@ namespace graphline::nn {
 
 namespace {
 
-/// Numbers of input channels to try, best first: tensor cores want multiples of 16 bytes, and zero
-/// padding is free if the image is converted anyway.
+/// Returns the numbers of input channels to try, best first. Tensor cores want multiples of 16
+/// bytes, and zero padding costs nothing if the image is converted anyway.
 std::vector<std::int64_t> channels_to_try(const cuda_lowering& b, std::size_t input,
                                           const conv2d_layer& conv) {
   const std::int64_t channels = b.network().shape_of(input)[1];
@@ -46,7 +46,7 @@ convolution_form form_of(const cuda_lowering& b, const wanted_convolution& wante
   return form;
 }
 
-/// Reorders PyTorch's [out, in, height, width] to [out, height, width, channels], zero beyond `in`.
+/// Reorders [out, in, height, width] to [out, height, width, channels]; adds channels of zeros.
 std::vector<float> with_channels_last(const std::vector<float>& weight, const conv2d_layer& conv,
                                       std::int64_t in, std::int64_t channels) {
   const std::int64_t pixels = conv.kernel[0] * conv.kernel[1];
@@ -62,7 +62,7 @@ std::vector<float> with_channels_last(const std::vector<float>& weight, const co
   return result;
 }
 
-/// A planned convolution and the channels that it reads.
+/// A planned convolution and the number of channels that it reads.
 struct planned_convolution : fused_operation {
   std::int64_t channels = 0;
 };
@@ -104,7 +104,7 @@ void lower(cuda_lowering& b, const layer_group& group, const conv2d_layer& conv)
   planned_convolution planned = plan(b, head, wanted, bias, channels_to_try(b, read, conv));
   std::optional<cuda_value> input;
   if (planned.operation == nullptr && wanted.conv.padding_after) {
-    // The library refuses asymmetric padding: a kernel pads.
+    // A kernel pads, because the library refuses asymmetric padding.
     const extent_pair after = *wanted.conv.padding_after;
     const pad_layer pad{0, {0, 0, conv.padding[0], conv.padding[1]}, {0, 0, after[0], after[1]}};
     input = padded(b, head, b.in_form(read, form, head), in, pad);

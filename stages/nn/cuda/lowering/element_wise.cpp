@@ -6,14 +6,14 @@
 namespace graphline::nn {
 namespace {
 
-/// Reorders per-dimension numbers to the order in memory.
+/// Reorders numbers per dimension to the order of dimensions in memory.
 std::vector<std::int64_t> in_memory_order(const std::vector<std::int64_t>& dimensions,
                                           tensor_layout layout) {
   if (layout == tensor_layout::row_major) return dimensions;
   return {dimensions[0], dimensions[2], dimensions[3], dimensions[1]};
 }
 
-/// Adds an expression as a kernel; `space` has the strides of the operands, then of the result.
+/// Adds an expression as a kernel; `space` contains the strides of operands, then of the result.
 void add_expression(cuda_lowering& b, const network_layer& owner, pointwise_expression expression,
                     const pointwise_space& space, std::vector<dtype> elements,
                     std::vector<cuda_operand> operands) {
@@ -25,7 +25,7 @@ void add_expression(cuda_lowering& b, const network_layer& owner, pointwise_expr
                std::move(operands), owner);
 }
 
-/// Whether a result may overflow float16 although the operands do not.
+/// Returns true if a result may overflow float16 although the operands do not.
 bool may_overflow(const pointwise_expression& expression) {
   return std::ranges::any_of(expression.steps, [](const pointwise_expression::step& step) {
     const pointwise_function of = step.layer.function;
@@ -34,7 +34,7 @@ bool may_overflow(const pointwise_expression& expression) {
   });
 }
 
-/// Whether a value is only read by reductions, so that it may stay float32.
+/// Returns true if only reductions read a value, so that it may stay float32.
 bool only_reduced(const network_definition& network, std::size_t value) {
   bool reduced = false;
   for (const network_layer& layer : network.layers) {
@@ -48,7 +48,7 @@ bool only_reduced(const network_definition& network, std::size_t value) {
   return reduced;
 }
 
-/// A copy of [batch, a, b] to [batch, b, a] as the tiled transposition; empty for any other.
+/// Returns a copy of [batch, a, b] to [batch, b, a] as a conversion; empty for any other copy.
 std::optional<convert_form> as_transposition(const pointwise_space& walk, dtype from, dtype to) {
   std::vector<std::int64_t> extents = walk.extents;
   if (extents.size() == 2) extents.insert(extents.begin(), 1);
@@ -73,7 +73,7 @@ std::optional<convert_form> as_transposition(const pointwise_space& walk, dtype 
                       .padded_rows = rows};
 }
 
-/// The activation of the libraries that computes a pointwise layer; empty if there is none.
+/// Returns the libraries' activation for a pointwise layer; empty if there is none.
 std::optional<activation> activation_of(const pointwise_layer& layer) {
   using function = pointwise_function;
   static const std::pair<pointwise_layer, activation> known[] = {
@@ -86,8 +86,8 @@ std::optional<activation> activation_of(const pointwise_layer& layer) {
   return {};
 }
 
-/// A value as the expression reads it: in the result's layout if it has the result's extents,
-/// otherwise in its own.
+/// Returns a value as the expression reads it: in the result's layout if it has the result's
+/// extents, otherwise in its own layout.
 cuda_value operand_of(cuda_lowering& b, std::size_t index, const shape& out, tensor_layout layout,
                       const network_layer& owner) {
   const cuda_value value = b.value(index);
@@ -96,7 +96,7 @@ cuda_value operand_of(cuda_lowering& b, std::size_t index, const shape& out, ten
 }
 
 /// Adds the expression as a kernel and sets the output of `last`. `given` is the first operand if
-/// it is not a value of the network; it has no later reader.
+/// that is not a value of the network; nothing reads `given` later.
 void lower_expression(cuda_lowering& b, const group_expression& layers, std::size_t last,
                       const cuda_value* given = nullptr) {
   const network_layer& owner = b.layer(last);

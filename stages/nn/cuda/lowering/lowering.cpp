@@ -11,12 +11,12 @@
 namespace graphline::nn {
 namespace {
 
-/// Pixels of an image.
+/// Returns the number of pixels of an image.
 std::int64_t pixels_of(const shape& s) {
   return s[2] * s[3];
 }
 
-/// Whether both layouts order the elements alike.
+/// Returns true if both layouts order the elements alike.
 bool layouts_coincide(const shape& s) {
   return s.rank() != 4 || s[1] == 1 || pixels_of(s) == 1;
 }
@@ -50,7 +50,7 @@ std::string describe(const value_form& form) {
   return text;
 }
 
-/// All tensors have the first one's type.
+/// Returns the bytes per element; all tensors have the type of the first.
 std::size_t bytes_of_first(const std::vector<value_form>& tensors) {
   return tensors.empty() ? sizeof(float) : size_of(tensors.front().element);
 }

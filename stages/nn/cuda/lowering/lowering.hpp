@@ -20,7 +20,7 @@ namespace graphline::nn {
 struct value_form {
   tensor_layout layout = tensor_layout::row_major;
   dtype element = dtype::float32;
-  std::int64_t padded_channels = 0;  ///< channels including zero padding; 0 for none
+  std::int64_t padded_channels = 0;  ///< channels including zero padding; 0 without padding
 
   bool operator==(const value_form&) const = default;
 };
@@ -43,55 +43,55 @@ struct cuda_target {
 /// Lowers a network to a `cuda_program`, group by group.
 class cuda_lowering : public network_lowering {
  public:
-  /// The library must outlive it.
+  /// The library in `target` must outlive the lowering.
   cuda_lowering(const network_definition& network, const weight_table& weights,
                 const cuda_target& target);
 
   cuda_library& library() const noexcept { return target_.library; }
   graphline::precision precision() const noexcept { return target_.precision; }
 
-  /// Element type of values inside the network.
+  /// Returns the element type of values inside the network.
   dtype element() const noexcept { return element_of(target_.precision); }
 
-  /// A value in the form in which it was computed; constants are row-major.
+  /// Returns a value in the form in which it was computed; constants are row-major.
   cuda_value value(std::size_t index);
 
-  /// An input of a layer.
+  /// Returns an input of a layer.
   cuda_value input_of(const network_layer& layer, std::size_t which = 0) {
     return value(layer.inputs[which]);
   }
 
-  /// An input of a layer, row-major.
+  /// Returns an input of a layer, row-major.
   cuda_value plain_input_of(const network_layer& layer, std::size_t which = 0) {
     return in_form(layer.inputs[which],
                    {tensor_layout::row_major, input_of(layer, which).form.element}, layer);
   }
 
-  /// Whether a value exists in that form without conversion.
+  /// Returns true if a value already exists in this form.
   bool lies_in_form(std::size_t index, const value_form& form) const {
     return find_form(index, form) != nullptr;
   }
 
-  /// The value in that form; adds a conversion, shared by all readers, if needed.
+  /// Returns a value in this form; adds a conversion, shared by all readers, if needed.
   cuda_value in_form(std::size_t index, const value_form& form, const network_layer& reader);
 
-  /// Element type in which a kernel should write a layer's output: the caller's, if the output is
-  /// the network's and only the type would need conversion; otherwise `element()` or `otherwise`.
+  /// Returns the element type for a kernel that writes a layer's output: the type of the network's
+  /// output if only the type would need a conversion; otherwise `otherwise` or `element()`.
   dtype result_element(std::size_t layer, tensor_layout layout) const {
     return result_element(layer, layout, element());
   }
   dtype result_element(std::size_t layer, tensor_layout layout, dtype otherwise) const;
 
-  /// Sets where a layer's output is.
+  /// Sets the value that contains a layer's output.
   void set_output(std::size_t layer, cuda_value value) {
     set_value(this->layer(layer).outputs.front(), value);
   }
   void set_value(std::size_t index, cuda_value value) { values_[index] = {value}; }
 
-  /// Adds a buffer for `elements` elements of that form.
+  /// Adds a buffer for `elements` elements of this form.
   cuda_value make_value(std::int64_t elements, const value_form& form);
 
-  /// Adds a constant with elements of that type.
+  /// Adds a constant with elements of this type; returns its buffer.
   std::size_t constant(std::vector<float> values, dtype element);
 
   /// Adds a kernel; failures name `layer`.
@@ -100,24 +100,24 @@ class cuda_lowering : public network_lowering {
     program_.add_kernel(std::move(form), std::move(operands), owner(layer));
   }
 
-  /// Adds one step per call of an operation and notes them for reports.
+  /// Adds a step for each call of an operation, and notes the calls for reports.
   void add_calls(std::shared_ptr<library_operation> operation,
                  std::vector<std::vector<cuda_operand>> calls, const network_layer& layer);
 
-  /// Adds one call without a note.
+  /// Adds a single call without a note.
   void add_call(std::shared_ptr<library_operation> operation, std::vector<cuda_operand> operands,
                 const network_layer& layer) {
     program_.add_calls(std::move(operation), {std::move(operands)}, owner(layer));
   }
 
-  /// Copies the network's outputs that `group` computes to their tensors, and ends the part: the
-  /// steps since the previous part are the group's.
+  /// Copies the network's outputs that `group` computes to their tensors. Then ends the part: the
+  /// steps since the previous part belong to the group.
   void end_part(const layer_group& group);
 
-  /// @throws run_error: the library cannot run the layer, with its reason.
+  /// @throws run_error saying that the library cannot run the layer, and why.
   [[noreturn]] void refuse(const network_layer& layer, const std::string& why_not) const;
 
-  /// Places all buffers.
+  /// Places all buffers and returns the program.
   cuda_program finish();
 
  private:
@@ -127,7 +127,7 @@ class cuda_lowering : public network_lowering {
 
   cuda_target target_;
   cuda_program program_;
-  std::vector<std::vector<cuda_value>> values_;  ///< per value: every form made so far
+  std::vector<std::vector<cuda_value>> values_;  ///< per value: all forms made so far
 };
 
 /// Lowers a network to library calls and kernels. @throws run_error naming a layer that the library
@@ -135,15 +135,15 @@ class cuda_lowering : public network_lowering {
 cuda_program lower_network_for_cuda(const network_definition& network, const weight_table& weights,
                                     const cuda_target& target);
 
-/// Strides of a value, in elements.
+/// Returns the strides of a value, in elements.
 std::vector<std::int64_t> strides_of(const shape& s, tensor_layout layout);
 
-/// Adds a kernel that copies a view of one value to a view of another of the same extents.
+/// Adds a kernel that copies a view of `from` to a view of `to`, both with these extents.
 void add_copy(cuda_lowering& b, const network_layer& layer, const shape& extents,
               const cuda_value& from, const strided_part& from_part, const cuda_value& to,
               const strided_part& to_part);
 
-/// Copies a value into a larger one padded with a number.
+/// Returns a larger value that contains `from` inside padding.
 cuda_value padded(cuda_lowering& b, const network_layer& layer, const cuda_value& from,
                   const shape& s, const pad_layer& pad);
 
@@ -155,12 +155,12 @@ struct fused_operation {
   std::unique_ptr<library_operation> operation;
   bool bias = false;
   std::size_t steps = 0;
-  std::string why_not = {};  ///< why not all of the epilogue
+  std::string why_not = {};  ///< why only part of the epilogue is fused
 };
 
-/// Plans with as many epilogue steps as the library fuses, the bias first. `plan(bias, steps,
-/// why_not)` returns null if the library refuses; so does this, with the first reason, if it
-/// refuses even the bare operation.
+/// Plans an operation with the bias and as many epilogue steps as the library fuses. `plan(bias,
+/// steps, why_not)` returns null if the library refuses. If the library refuses even the bare
+/// operation, `operation` is null and `why_not` is the first reason.
 template <class Plan>
 fused_operation plan_fused(bool bias, std::size_t steps, const Plan& plan) {
   fused_operation made;
@@ -174,29 +174,29 @@ fused_operation plan_fused(bool bias, std::size_t steps, const Plan& plan) {
   return made;
 }
 
-/// A product computed by a library, with the leading steps of its expression.
+/// A product that a library computes, with the leading steps of its expression.
 struct made_product {
-  cuda_value value;          ///< its result, without other readers
+  cuda_value value;          ///< the result, without other readers
   followed_product product;  ///< the product and its expression
-  bool bias = false;         ///< whether the library added the bias
+  bool bias = false;         ///< true if the library added the bias
   std::size_t steps = 0;     ///< steps that the library fused
-  std::string why_not = {};  ///< why not all steps are fused
+  std::string why_not = {};  ///< why only some steps are fused
 };
 
-/// Adds a kernel for the remaining steps of a group, and sets its output.
+/// Adds a kernel for the remaining steps of a group, and sets the group's output.
 void lower_rest(cuda_lowering& b, const layer_group& group, const made_product& product);
 
-/// An epilogue step that libraries may fuse: an activation, or the sum with another value of the
-/// same extents.
+/// An epilogue step that libraries may fuse: an activation, or a sum with another value of the same
+/// extents.
 struct epilogue_step {
   std::optional<activation> function = {};
   std::size_t added = 0;  ///< the value added by a sum
 };
 
-/// The leading steps of an expression that libraries may fuse, with at most one sum.
+/// Returns the leading steps of an expression that libraries may fuse, with at most one sum.
 std::vector<epilogue_step> epilogue_of(const group_expression& layers, const shape& extents);
 
-// Lowers any other layer, in the file of its family; `group.head` is the layer.
+// Lower any other layer; defined in the file of the layer's family. `group.head` is the layer.
 #define GRAPHLINE_LOWER(layer) void lower(cuda_lowering& b, const layer_group& group, const layer&);
 GRAPHLINE_LOWERED_LAYERS(GRAPHLINE_LOWER)
 #undef GRAPHLINE_LOWER

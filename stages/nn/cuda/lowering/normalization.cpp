@@ -29,7 +29,7 @@ void lower(cuda_lowering& b, const layer_group& group, const softmax_layer& soft
   const network_layer& head = b.layer(group.head);
   const cuda_value x = b.input_of(head);
   const shape& s = b.output_shape(head);
-  // Extents in memory order, and the softmax's axis among them.
+  // Order the extents as in memory, and find the softmax's axis among them.
   std::vector<std::int64_t> extents = s.extents();
   auto axis = softmax.dim < 0 ? softmax.dim + static_cast<std::int64_t>(s.rank()) : softmax.dim;
   if (x.form.layout == tensor_layout::channels_last) {
@@ -51,14 +51,14 @@ void lower(cuda_lowering& b, const layer_group& group, const softmax_layer& soft
 
 namespace {
 
-/// Adds a pool, which reads either layout and any type and keeps the layout.
+/// Adds a pool. The kernel reads either layout and any type, and keeps the layout.
 void add_pool(cuda_lowering& b, std::size_t layer, const extent_pair& positions, bool adaptive,
               const pool2d_layer& pool) {
   const network_layer& head = b.layer(layer);
   const cuda_value x = b.input_of(head);
   const shape& in = b.input_shape(head);
   const bool channels_last = x.form.layout == tensor_layout::channels_last;
-  // A single position has the same order in both layouts, and its extents of 1 may be gone.
+  // A single position is row-major in both layouts; the result may lack its extents of 1.
   const bool one = positions[0] * positions[1] == 1;
   const tensor_layout layout = one ? tensor_layout::row_major : x.form.layout;
   const cuda_value y = b.make_value(in[0] * in[1] * positions[0] * positions[1],
@@ -78,13 +78,13 @@ void add_pool(cuda_lowering& b, std::size_t layer, const extent_pair& positions,
 
 }  // namespace
 
-/// The result is row-major.
+/// Gives a row-major result.
 void lower(cuda_lowering& b, const layer_group& group, const reduce_layer& reduce) {
   using reduction = reduce_layer::reduction;
   const network_layer& head = b.layer(group.head);
   const shape& in = b.input_shape(head);
   const cuda_value x = b.input_of(head);
-  // Works with and without the extents of 1.
+  // A mean over images is a pool, whether or not the extents of 1 are kept.
   const bool of_images = reduce.function == reduction::mean && in.rank() == 4 &&
                          reduce.axes == std::vector<std::size_t>{2, 3};
   if (of_images) return add_pool(b, group.head, {1, 1}, /*adaptive=*/true, {});
@@ -100,7 +100,7 @@ void lower(cuda_lowering& b, const layer_group& group, const reduce_layer& reduc
     if (goes) count *= in[axis];
   }
   const tensor_layout layout = tensor_layout::row_major;
-  // Sums may overflow 16-bit types.
+  // The result stays float32, because sums may overflow 16-bit types.
   const dtype element = b.result_element(group.head, layout, dtype::float32);
   const cuda_value y = b.make_value(b.output_shape(head).elements(), {layout, element});
   reduce_form form{.from = x.form.element,

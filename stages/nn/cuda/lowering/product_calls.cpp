@@ -9,7 +9,7 @@
 namespace graphline::nn {
 namespace {
 
-/// A batch dimension: its extent and strides, 0 where broadcast.
+/// A batch dimension: its extent and strides; a stride of 0 broadcasts.
 struct batch_axis {
   std::int64_t extent = 1;
   std::int64_t a = 0;
@@ -17,7 +17,7 @@ struct batch_axis {
   std::int64_t d = 0;
 };
 
-/// Leading dimensions without extents of 1; dimensions contiguous in all three tensors are merged.
+/// Returns the leading dimensions except extents of 1; merges those contiguous in all tensors.
 std::vector<batch_axis> axes_of(const strided_product& product) {
   const auto stride = [](const strided_matrices& of, std::size_t i) {
     return of.extents[i] == 1 ? 0 : of.strides[i];
@@ -43,7 +43,7 @@ std::vector<batch_axis> axes_of(const strided_product& product) {
   return axes;
 }
 
-/// Storage of a matrix: row-major or transposed, and its leading dimension.
+/// Storage of a matrix: row-major or transposed, and leading dimension.
 struct matrix_lines {
   bool transposed = false;
   std::int64_t leading = 0;
@@ -53,13 +53,13 @@ matrix_lines lines_of(const strided_matrices& of) {
   const std::size_t rank = of.extents.rank();
   const std::int64_t rows = of.extents[rank - 2];
   const std::int64_t columns = of.extents[rank - 1];
-  // A vector is the same whether transposed or not.
+  // A column needs no transposition.
   const bool transposed = columns > 1 && of.strides[rank - 1] != 1;
   if (transposed) return {true, of.strides[rank - 1]};
   return {false, rows == 1 ? columns : of.strides[rank - 2]};
 }
 
-/// The product of a single pair of matrices.
+/// Returns the product of a single pair of matrices.
 product_form single_product(const strided_product& product, precision p) {
   const std::size_t rank = product.c.extents.rank();
   const matrix_lines a = lines_of(product.a);
@@ -76,7 +76,7 @@ product_form single_product(const strided_product& product, precision p) {
           .precision = p};
 }
 
-/// Merges an axis along which b is broadcast into m, if rows stay evenly spaced.
+/// Merges an axis into m and returns true if b is broadcast along it and rows stay evenly spaced.
 bool merge_into_rows(product_form& form, const batch_axis& axis) {
   if (axis.b != 0 || form.transpose_a) return false;
   const bool follows = axis.a == form.m * form.a_leading && axis.d == form.m * form.d_leading;
@@ -89,7 +89,7 @@ bool merge_into_rows(product_form& form, const batch_axis& axis) {
   return true;
 }
 
-/// Alignment of all operands of all calls, in bytes, for tensors aligned to 16 bytes.
+/// Returns the alignment of all calls' operands, in bytes, for tensors aligned to 16 bytes.
 std::size_t alignment_of(const std::vector<product_offsets>& calls, std::size_t bytes) {
   std::size_t divides = 16;
   for (const product_offsets& call : calls) {
@@ -100,8 +100,8 @@ std::size_t alignment_of(const std::vector<product_offsets>& calls, std::size_t 
   return divides;
 }
 
-/// Repeats a product along these dimensions, from `first` on: the longest is a strided batch, the
-/// others are one call each.
+/// Repeats a product along these dimensions, starting at `first`. The longest dimension becomes a
+/// strided batch; each index of the others becomes a call.
 product_calls batched_calls(const product_form& form, std::vector<batch_axis> axes,
                             const product_offsets& first) {
   product_calls result{.form = form, .calls = {first}};
@@ -147,7 +147,7 @@ std::vector<std::vector<cuda_operand>> operands_of(const product_calls& product,
 product_calls collapse_product(const strided_product& product, precision p) {
   product_form form = single_product(product, p);
   std::vector<batch_axis> axes = axes_of(product);
-  // A single row can absorb any axis, best the longest; more rows only a contiguous one.
+  // A single row can absorb any axis (the longest is best), several rows only a contiguous axis.
   std::vector<std::size_t> order(axes.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = order.size() - 1 - i;
   if (form.m == 1) {

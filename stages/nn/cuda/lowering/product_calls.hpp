@@ -22,13 +22,13 @@ struct product_calls {
   std::vector<product_offsets> calls;
 };
 
-/// Operands of each call on these buffers.
+/// Returns the operands of each call on these buffers.
 std::vector<std::vector<cuda_operand>> operands_of(const product_calls& product, std::size_t a,
                                                    std::size_t b, std::size_t d);
 
-/// The product in as few calls as its strides allow: leading dimensions along which b is broadcast
-/// become rows of a; of the rest, the longest becomes a strided batch, and the others one call
-/// each.
+/// Returns the product in as few calls as its strides allow. Leading dimensions along which b is
+/// broadcast become rows of a. The longest other dimension becomes a strided batch, and each index
+/// of the rest becomes a call.
 product_calls collapse_product(const strided_product& product, precision p);
 
 }  // namespace graphline::nn

@@ -14,7 +14,7 @@ product_form form_of(const cuda_lowering& b, const network_layer& head, bool bia
   product_form form{.m = in[0],
                     .n = out_features,
                     .k = in[1],
-                    .transpose_b = true,  // stored [out_features, in_features]
+                    .transpose_b = true,  // the weight is [out_features, in_features]
                     .a_leading = in[1],
                     .b_leading = in[1],
                     .d_leading = out_features,
@@ -47,7 +47,7 @@ void lower(cuda_lowering& b, const layer_group& group, const linear_layer&) {
       .value = {}, .product = followed_product_of(b.network(), b.weights(), group, out.rank() - 1)};
   const conv_weights& values = made.product.weights;
   const bool bias = !values.bias.empty();
-  // Products fuse activations only.
+  // Libraries fuse only activations into products.
   std::vector<epilogue_step> fusible = epilogue_of(made.product.layers, out);
   fusible.erase(std::ranges::find_if(fusible, [](const auto& step) { return !step.function; }),
                 fusible.end());
@@ -72,7 +72,7 @@ void lower(cuda_lowering& b, const layer_group& group, const linear_layer&) {
   lower_rest(b, group, made);
 }
 
-/// A matrix product with all kernel elements at once, then a sum of the contributions to each
+/// Lowers to a matrix product with all kernel elements and a sum of the contributions to each
 /// output element.
 void lower(cuda_lowering& b, const layer_group& group, const conv_transpose2d_layer& conv) {
   const network_layer& head = b.layer(group.head);
@@ -88,7 +88,7 @@ void lower(cuda_lowering& b, const layer_group& group, const conv_transpose2d_la
   made_product made{b.make_value(out.elements(), form),
                     followed_product_of(b.network(), b.weights(), group, 1)};
   const std::vector<float>& given = made.product.weights.weight;
-  // [in_channels, taps, out_channels / groups]
+  // Reorder to [in_channels, taps, out_channels / groups].
   std::vector<float> weight(given.size());
   for (std::int64_t channel = 0; channel < conv.out_channels; ++channel) {
     const std::int64_t first = channel / out_of_group * in_of_group;

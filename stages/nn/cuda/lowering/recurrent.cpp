@@ -7,14 +7,14 @@
 namespace graphline::nn {
 namespace {
 
-/// Rows of the hidden state in a buffer, in elements.
+/// Rows of the hidden state in a buffer; offsets in elements.
 struct hidden_rows {
   std::size_t buffer = 0;
   std::int64_t begin = 0;
   std::int64_t pitch = 0;
 };
 
-/// One direction of an LSTM: one product of x for all steps, and one of the hidden state per step.
+/// One direction of an LSTM: a product of x for all steps, then of the hidden state per step.
 class lstm_direction {
  public:
   lstm_direction(cuda_lowering& b, const network_layer& head, std::int64_t number)
@@ -28,7 +28,7 @@ class lstm_direction {
     hidden_ = state[2];
   }
 
-  /// `result` receives the hidden state of each step, `cells` the cell state, of all directions.
+  /// For all directions, `result` receives each step's hidden state, `cells` the cell state.
   void lower(bool backward, const cuda_value& result, const cuda_value& cells,
              const cuda_value& last_hidden) {
     const value_form form{tensor_layout::row_major, b_.element()};
@@ -77,7 +77,7 @@ class lstm_direction {
     return {buffer, static_cast<std::size_t>(begin) * size_of(element)};
   }
 
-  /// This direction's part of a weight.
+  /// Adds this direction's part of a weight as a constant.
   std::size_t weights(std::size_t input, dtype element) {
     const std::span<const float> all = b_.weights().of(head_, input);
     const std::size_t count = all.size() / static_cast<std::size_t>(directions_);
@@ -85,7 +85,7 @@ class lstm_direction {
     return b_.constant({own.begin(), own.end()}, element);
   }
 
-  /// Rows, `pitch` elements apart, times the weights of all gates.
+  /// Plans a product of rows, `pitch` elements apart, with the weights of all gates.
   std::unique_ptr<library_operation> plan(std::int64_t rows, std::int64_t inner,
                                           std::int64_t pitch) {
     const auto row_bytes = static_cast<std::size_t>(inner) * size_of(b_.element());

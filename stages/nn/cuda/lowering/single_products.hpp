@@ -8,7 +8,7 @@
 
 namespace graphline::nn {
 
-// Programs of a single product.
+// Programs of a single product for `cuda` devices.
 
 /// Target of lowering a product, with cuBLASLt.
 struct product_target {
@@ -16,13 +16,13 @@ struct product_target {
   graphline::precision precision = graphline::precision::float32;
   std::string name;       ///< of the part: "matmul"
   std::string owner;      ///< leads messages: "stage 'scores'"
-  std::string parameter;  ///< to change if there is no implementation: "precision"
+  std::string parameter;  ///< parameter that messages say to change: "precision"
 };
 
-/// Tensors are float32 and converted as needed. @throws run_error if the library cannot run it.
+/// Lowers a product of float32 tensors. @throws run_error if the library cannot run the product.
 cuda_program lower_product_for_cuda(const matmul_form& form, const product_target& target);
 
-/// A product with one column, by a kernel that reads each row once. `owner` leads messages.
+/// Lowers a product with one column to a kernel that reads each row once. `owner` leads messages.
 cuda_program lower_gemv_for_cuda(const matmul_form& form, const std::string& owner);
 
 }  // namespace graphline::nn

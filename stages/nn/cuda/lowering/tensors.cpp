@@ -7,8 +7,8 @@
 namespace graphline::nn {
 namespace {
 
-/// Element type of values that are only moved: their own. Integers are whole numbers in float32,
-/// which 16-bit types would round.
+/// Returns the element type of values that are only moved: 16-bit types stay, and others become
+/// float32, which is exact for integers up to 2^24.
 dtype kept_type(dtype element) {
   return size_of(element) == 2 ? element : dtype::float32;
 }
@@ -26,7 +26,7 @@ void copy_part(cuda_lowering& b, const layer_group& group, tensor_layout layout,
   b.set_output(group.head, result);
 }
 
-/// The kernel's table for rows or columns of a resized image.
+/// Returns the kernel's table for rows or columns of a resized image.
 std::vector<float> table_of(const std::vector<resize_position>& positions) {
   std::vector<float> table;
   for (const resize_position& position : positions) {
@@ -36,7 +36,7 @@ std::vector<float> table_of(const std::vector<resize_position>& positions) {
   return table;
 }
 
-/// Tables hold indices as float32.
+/// Refuses an extent whose indices float32 cannot represent; tables contain float32.
 void check_extent(const cuda_lowering& b, const network_layer& layer, std::int64_t extent) {
   if (extent > std::int64_t{1} << 24) {
     b.refuse(layer, "a dimension has more than 2^24 elements");
@@ -71,7 +71,7 @@ void lower(cuda_lowering& b, const layer_group& group, const reshape_layer&) {
   b.set_output(group.head, b.plain_input_of(b.layer(group.head)));
 }
 
-/// Channels last if the first input is.
+/// Gives channels last if the first input has channels last.
 void lower(cuda_lowering& b, const layer_group& group, const concat_layer& concat) {
   const network_layer& head = b.layer(group.head);
   const shape& out = b.output_shape(head);
