@@ -61,8 +61,8 @@ class builder {
   json result() { return std::move(whole_); }
 
  private:
-  /// Counts a value's approximate memory in bytes. Result files take 2 to 6 times the size of their
-  /// text, headers of weight files 9 times.
+  /// Counts a value's approximate memory in bytes. In memory, a result file takes 2 to 6 times the
+  /// size of its text, and the header of a weight file 9 times.
   void take(std::size_t bytes) {
     if (bytes > left_) throw json_error(1, "it holds more values than a file of its size may");
     left_ -= bytes;

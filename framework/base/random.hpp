@@ -11,7 +11,7 @@
 namespace graphline {
 
 /// Mixes two 64-bit values into one (finalizer of SplitMix64, Steele et al. 2014). Used to derive
-/// independent seeds from seed, stage and frame.
+/// independent seeds from the run's seed, the stage and the frame.
 inline std::uint64_t mix_seed(std::uint64_t a, std::uint64_t b) noexcept {
   std::uint64_t z = a + 0x9e3779b97f4a7c15ULL * (b + 1);
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;

@@ -272,9 +272,9 @@ class operation_trace {
 ///
 /// Members of `device`, and `event::done` and `event::wait`, are thread-safe, so that several
 /// pipelines can run concurrently. Some effects reach all threads. `synchronize` waits for the work
-/// of all threads and throws during any capture. `check_clock` reports error and drift since the
-/// last check by any thread. Host functions run one at a time. Preparing a pipeline captures,
-/// allocates and synchronizes, so do it while no other pipeline runs.
+/// of all threads and throws during any capture. `check_clock` reports the clock's error, and its
+/// drift since the last check by any thread. Host functions run one at a time. Preparing a pipeline
+/// captures, allocates and synchronizes, so do it while no other pipeline runs.
 class device {
  public:
   virtual ~device() = default;

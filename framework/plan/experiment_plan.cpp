@@ -344,7 +344,7 @@ planned_configuration all_together(const experiment_spec& spec, std::string name
   return all;
 }
 
-/// Adds the configurations and pairs of pipelines that run concurrently.
+/// For pipelines that run concurrently, adds the configurations and the pairs to compare.
 void plan_together(const experiment_spec& spec, experiment_files& files, unit_planner& planner,
                    diagnostics& out, experiment_plan& result) {
   std::vector<experiment_unit> units = member_units(spec, files, out);

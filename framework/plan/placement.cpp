@@ -186,8 +186,8 @@ void check_part(const draft& d, const plan& p, const memory_part& part, std::str
                   format_bytes(limit.bytes), p.run.in_flight > 1 ? "lower in_flight, or " : ""));
 }
 
-/// Checks that the record fits, unless `max_time` may end the run. `besides`: other host memory
-/// used.
+/// Checks that the record fits, unless `max_time` may end the run. `besides`: host memory that is
+/// used for other purposes.
 void check_record(const draft& d, const plan& p, std::uint64_t besides, const memory_limit& limit) {
   if (limit.bytes == 0 || p.run.max_time || besides > limit.bytes) return;
   const std::uint64_t record = record_and_report_bytes(p, d.target);

@@ -16,7 +16,7 @@ namespace graphline {
 class prepared_stages {
  public:
   /// Returns the ports of a stage, from the `open` of its kind.
-  /// @return null after an error in `out`
+  /// @return null if an error was added to `out`
   std::shared_ptr<const opened_stage> open(const stage_kind& kind, const std::string& stage,
                                            const arguments& given, diagnostics& out);
 

@@ -212,8 +212,8 @@ struct run_record {
   /// Host clock before and after each frame's graph launch. Filled with `graphs: frame`, under all
   /// timing methods except none.
   std::vector<stamp_pair> launches;
-  /// Index of the stage whose return or completion ended each frame. Filled under all timing
-  /// methods except none, but not with `graphs: frame`.
+  /// Index of the stage whose return or completion ended each frame. Filled under every timing
+  /// method except `none`, but not with `graphs: frame`.
   std::vector<std::uint32_t> ended_by;
   std::vector<std::string> threads;  ///< names of the host threads involved: "main", "worker 1"
   load_record load;

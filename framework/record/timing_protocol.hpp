@@ -52,7 +52,7 @@ constexpr timing_traits traits_of(timing_method method) noexcept {
 ///   void launch_in_parts();       the same, with timed events between its parts
 ///   void record_begin();          timed event before the work
 ///   void record_end();            timed event after it
-///   void call_begin();            host function before the work that keeps the host's time
+///   void call_begin();            host function that records the host time, before the work
 ///   void call_end();              host function after it
 ///   void synchronize();           wait until the device is idle
 ///   void keep_enqueued(nanoseconds begin, nanoseconds end);

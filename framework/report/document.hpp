@@ -42,7 +42,7 @@ struct estimate {
   std::optional<double> high;
 };
 
-/// Raw numbers such as times in nanoseconds, which appear only in JSON and CSV.
+/// Raw numbers, such as times in nanoseconds. They appear only in JSON and CSV.
 using whole_numbers = std::vector<std::int64_t>;
 
 /// A range. An end is empty if it is unknown.
@@ -171,7 +171,7 @@ struct row {
   unsigned where = everywhere;
 };
 
-/// The first column names the rows. A table without shown rows appears only in JSON and CSV.
+/// The first column names the rows. A table with no visible rows appears only in JSON and CSV.
 struct table {
   std::string key;
   std::string title;

@@ -64,7 +64,8 @@ const std::vector<setting<experiment_settings>>& all_experiment_settings() {
   return table;
 }
 
-/// Keys that cannot be combined with `together`, because each member has its own or nothing varies.
+/// Keys that cannot be combined with `together`: each member has its own pipeline and settings, and
+/// nothing is varied.
 constexpr const char* not_with_together[] = {"pipeline", "params",         "run",
                                              "frames",   "warmup",         "vary",
                                              "baseline", "configurations", "exclude"};

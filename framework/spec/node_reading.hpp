@@ -24,7 +24,8 @@ namespace graphline {
 /// because names become file names.
 bool is_name(std::string_view text) noexcept;
 
-/// Reports an invalid name of `what` ("a stage"). Returns true if the name is valid.
+/// Reports an invalid name; the message calls the named object `what`, such as "a stage". Returns
+/// true if the name is valid.
 bool check_name(const named& name, std::string_view what, diagnostics& out);
 
 /// Reports an invalid label of `what`, which is empty, contains control characters or exceeds 100

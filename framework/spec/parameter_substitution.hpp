@@ -23,13 +23,14 @@ class parameter_values {
   parameter_values(const node& section, const reading_options& options, diagnostics& out);
 
   /// Replaces each unquoted `$name` in `n` by its value, which keeps its own place. Reports unknown
-  /// names and leaves them. Returns null, after one error, once all results exceed a `node_budget`.
+  /// names and leaves them. Once the results of all calls together exceed a `node_budget`, reports
+  /// one error and returns null.
   node substitute(const node& n, diagnostics& out);
 
   /// Returns true if the `node_budget` is exceeded, so that the file cannot be checked further.
   bool exhausted() const noexcept { return exhausted_; }
 
-  /// Warns of parameters that were never substituted.
+  /// Warns about parameters that were never substituted.
   void report_unused(diagnostics& out) const;
 
   /// Returns name and value of each parameter, in declared order.

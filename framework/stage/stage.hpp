@@ -81,7 +81,8 @@ struct stage_tensors {
 struct stage_part {
   std::string name;    ///< "0.conv2d+1.gelu"
   std::string choice;  ///< implementation of the part: "cuDNN engine 8, workspace 2 MiB"
-  /// Cost of the implementation, where fused layers move no bytes between them; empty if unknown.
+  /// Cost of the implementation, in which fused layers move no bytes between one another; empty if
+  /// unknown.
   std::optional<graphline::cost> cost = {};
   precision arithmetic = precision::float32;  ///< precision of the products it computes
 };

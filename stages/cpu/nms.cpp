@@ -131,8 +131,9 @@ class nms final : public cpu_stage {
 /// Upper bound of `max_outputs`: the size of the indices in bytes then fits into 64 bits.
 constexpr std::int64_t most_kept = std::int64_t{1} << 56;
 
-/// Returns true if `values` has one score or class per box: the extents of `boxes` without the
-/// last, or with 1 as the last, as a layer with one feature or cpu.top_k with k = 1 writes them.
+/// Returns true if `values` has one score or class per box: its extents are those of `boxes` with
+/// the last one removed or replaced by 1. A layer with one feature and cpu.top_k with k = 1 write a
+/// last extent of 1.
 bool one_each(const shape& boxes, const shape& values) {
   std::vector<std::int64_t> expected = boxes.extents();
   expected.back() = 1;

@@ -31,7 +31,7 @@ bool check_pictures(const char* kind, const arguments& given, std::span<const te
                     diagnostics& out);
 
 /// Reports a parameter with a wrong number of values. `meaning`: "height and width".
-/// @return whether it has `count` values
+/// @return true if `found` equals `count`
 bool check_count(const arguments& given, const char* name, std::size_t found, std::size_t count,
                  const char* meaning, diagnostics& out);
 

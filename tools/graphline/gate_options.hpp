@@ -26,8 +26,9 @@ class gate_options {
   void refuse(const std::function<std::string(const gate&)>& why_never) const;
 
   /// Evaluates each condition and prints a line for it; with `quiet`, prints only failed
-  /// conditions, to standard error. Writes --junit; `suite` has no results yet. Returns
-  /// `gate_failed` if `ended` is `done` and a condition failed, else `ended`.
+  /// conditions, to standard error. Evaluates the conditions, adds their results to `suite` (empty
+  /// on entry) and writes the file of --junit. Returns `gate_failed` if `ended` is `done` and a
+  /// condition failed, else `ended`.
   exit_status judge(const std::function<gate_result(const gate&)>& judged, report::gate_suite suite,
                     result_outputs& outputs, bool quiet, exit_status ended) const;
 

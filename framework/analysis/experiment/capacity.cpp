@@ -172,7 +172,8 @@ class random_arrivals {
     return at_rate / std::max(std::sqrt(variance), 1 / counted_);
   }
 
-  /// Returns the slope of the reference's log odds of late frames over the log rate; at least 1.
+  /// Returns how steeply the log odds of a late frame rise with the log of the rate, in the
+  /// reference queue; at least 1.
   double steepness(double rate) const {
     const double limit = queue_.limit_for(rate, allowed_);
     const auto log_odds = [&](double at) {

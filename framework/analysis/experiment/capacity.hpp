@@ -75,10 +75,10 @@ struct capacity_estimate {
 /// interval but is not required for its coverage.
 ///
 /// `constant`: a rate meets the bound if most of its runs have `held` set. The capacity is the
-/// highest rate that met the bound below all rates that did not. The interval reaches from there to
-/// the lowest failed rate above all rates that met the bound. Its lower end is reduced by how much
-/// a queue can grow in a run without making a frame late, but at most by a quarter of `within`,
-/// since faster growth is detected.
+/// highest rate that met the bound below all rates that did not. The interval extends from there to
+/// the lowest failed rate that is higher than every rate that met the bound. Within one run, a
+/// queue can grow slowly without making a frame late, so the lower end is reduced by that growth.
+/// The reduction is at most a quarter of `within`, because faster growth is detected.
 capacity_estimate estimate_capacity(const capacity_settings& how, std::optional<double> closed_loop,
                                     std::span<const capacity_run> runs,
                                     std::span<const capacity_run_summary> summaries);

@@ -51,9 +51,9 @@ struct inconclusive_ratio {
   double margin = 0.01;
 };
 
-/// Estimates how many more blocks would decide the ratio with a power of 80 %. Assumes that its
-/// current value is true and that the error decreases with the square root of the number of blocks.
-/// Empty beyond `most_more_trials`.
+/// Estimates how many more blocks are needed to decide the ratio with a power of 80 %. Assumes that
+/// its current value is true and that the error decreases with the square root of the number of
+/// blocks. Empty beyond `most_more_trials`.
 std::optional<std::int64_t> blocks_to_decide(const inconclusive_ratio& ratio, std::size_t blocks);
 inline constexpr std::int64_t most_more_trials = 10'000;
 

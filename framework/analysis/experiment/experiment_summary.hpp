@@ -73,7 +73,8 @@ struct comparison {
   /// inconclusive comparison; empty if unknown or too many.
   std::optional<std::int64_t> more_trials = {};
 
-  /// Returns the change that the margin applies to: relative or, for late frames, the difference.
+  /// Returns the change that the margin applies to: the relative change or, for late frames, the
+  /// difference.
   double change() const noexcept {
     return figure == graphline::figure::late ? difference : ratio - 1;
   }

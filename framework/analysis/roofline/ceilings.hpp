@@ -26,8 +26,9 @@ double spread_of(const ceiling_figure& figure);
 /// always vary widely.
 std::vector<std::string> wide_spreads(const std::vector<ceiling_figure>& figures);
 
-/// Explains why a calibration may be stale: each changed name, thread count, driver, library,
-/// processor and version ("oneDNN was 2.6.2, is 2.6.3"), and an age above 90 days. Else empty.
+/// Explains why a calibration may be stale: lists each name, thread count, driver, library,
+/// processor and version that changed ("oneDNN was 2.6.2, is 2.6.3"), and an age of more than 90
+/// days. Else empty.
 std::vector<std::string> stale_reasons(
     const calibration_record& record, const device_properties& device,
     const std::vector<std::pair<std::string, std::string>>& environment);

@@ -25,11 +25,11 @@ bool is_scheduled(const settings& run);
 
 /// Returns how many frames the run completed in which time. Counts from completion to completion,
 /// so that the latency of the first frames and the wait for the first due time do not contribute.
-/// With K frames in flight, compares each completion with the completion K before it, which frees
-/// the frame's slot. Frames that end in groups then count at their long-run rate, regardless of
-/// where the run begins and ends. In a closed loop with one frame in flight, the begin of the first
-/// frame replaces the completion before it. With at most K frames, counts all frames from the first
-/// begin to the last end.
+/// With K frames in flight, compares each completion with the one K completions earlier, which
+/// freed the frame's slot. Frames that end in groups then count at their long-run rate, regardless
+/// of where the run begins and ends. In a closed loop with one frame in flight, the begin of the
+/// first frame replaces the completion before it. With at most K frames, counts all frames from the
+/// first begin to the last end.
 ///
 /// Frames in flight at the first completion are already partly done, so completions alone can
 /// overestimate the rate. The time per frame is therefore at least the mean busy time per frame of

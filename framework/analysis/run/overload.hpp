@@ -26,10 +26,10 @@ inline constexpr const char* latency_grows_with_length =
 ///
 /// A run with at least 15 complete frames is overloaded if all of these are true:
 /// - After the first third, in which a queue builds up, nine of ten frames found no free slot when
-///   due. A queue that keeps up empties now and then.
-/// - Over 5 to 20 segments of these frames, completions are farther apart than arrivals by a
-///   one-sided Student's t test at 2.5 %. Without drops, the mean difference is the latency growth
-///   per frame.
+///   due. If the pipeline keeps up, its queue becomes empty now and then.
+/// - Over 5 to 20 segments of these frames, completions are significantly farther apart than
+///   arrivals (one-sided Student's t test at 2.5 %). Without drops, the mean difference is the
+///   latency growth per frame.
 /// - Latency grew by 10 % from the first third to the last, or frames were dropped.
 ///
 /// `growth` is empty if frames were dropped within the first third.

@@ -168,7 +168,7 @@ class cuda_device final : public device {
   std::atomic<unsigned> schedule_{cudaDeviceScheduleAuto};
 };
 
-/// Returns why cudaGetDeviceCount failed, with the remedy.
+/// Explains why cudaGetDeviceCount failed and how to remedy it.
 std::string describe_absence(cudaError_t status) {
   int driver = 0;
   int runtime = 0;

@@ -254,7 +254,7 @@ class lane_table {
   /// Overwrites `into` with the lanes in use.
   void list(roster& into) const;
 
-  /// Returns the point of a recording that is not complete, else a null lane.
+  /// If the recording is not complete, returns its point; otherwise, returns a null lane.
   lane_wait pending(recorded_point r) const noexcept;
 
   /// Waits until the recording is complete. Returns at once if there is none or it is in a capture.

@@ -24,8 +24,8 @@ struct model_settings {
   nanoseconds copy_latency = 0;  ///< of each copy and fill
   double copy_bandwidth = 0;     ///< in bytes per second; 0 if unlimited
 
-  /// Delay from the time a stream or graph branch reaches an operation, copy or fill until it is
-  /// ready. Occupies no engine.
+  /// Delay from the time a stream or graph branch reaches an operation, copy or fill to the time
+  /// this work is ready. Occupies no engine.
   nanoseconds operation_overhead = 0;
   /// Delay between the time a stream reaches a graph launch and the start of the graph.
   nanoseconds graph_overhead = 0;
@@ -42,9 +42,10 @@ struct model_settings {
 /// - An operation, copy, fill or call of a stream is ready when all earlier work of the stream is
 ///   complete. In a graph it is ready when its dependencies are complete. Waits, recordings, stamps
 ///   and launches take no time.
-/// - At each time, after all other events of that time, ready work starts: first calls (one at a
-///   time), then copies on their engine, then operations while an engine is free. Higher stream
-///   priority goes first, then earlier readiness. A graph has the priority of its launching stream.
+/// - Ready work starts after all other events of the same time, in this order: calls (one at a
+///   time), copies on their engine, operations while an engine is free. Work on the stream of
+///   higher priority starts first; at equal priority, work that became ready first. A graph has the
+///   priority of its launching stream.
 ///   Work without duration completes, and its successors become ready, before other work starts.
 ///   Work is never preempted.
 /// - Work that becomes ready at the same time starts in a fixed order: streams by submission,

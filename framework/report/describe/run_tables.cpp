@@ -48,7 +48,8 @@ std::vector<statistic> statistics(const std::optional<distribution>& end_to_end)
   return list;
 }
 
-/// Returns a row of figures, the intervals of percentiles below it, and a row of queue waits.
+/// Returns a table with a row of figures, below it a row with the intervals of the percentiles,
+/// then a row of queue waits.
 table end_to_end_table(const run_analysis& analysis) {
   const auto& times = *analysis.summary.end_to_end;
   table made{"end_to_end_times", "End to end", "", "", {{"frames", "end to end"}}, {}, shown};

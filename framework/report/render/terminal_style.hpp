@@ -20,7 +20,8 @@ struct terminal_style {
 std::string colored(std::string_view text, color in, const terminal_style& as);
 
 /// Returns how many bytes of `text` are safe for a terminal: those before any invalid UTF-8 or
-/// control character. Line ends, tabs and, with colors, sequences of `colored` are safe.
+/// control character. Line ends and tabs may be printed as they are and, if `colors` is set, so may
+/// the escape sequences that `colored` writes.
 std::size_t shown_bytes(std::string_view text, bool colors) noexcept;
 
 /// Returns the length of the sequence of `colored` at the start of `text`; 0 if there is none.

@@ -9,8 +9,8 @@
 
 namespace graphline {
 
-/// A folder of calibrations with one file per device. Files are named after the device's backend,
-/// its name and, for `host`, the number of compute threads.
+/// A folder of calibrations with one file per device. Files are named after the device's backend
+/// and name and, for `host`, the number of compute threads.
 class calibration_store {
  public:
   /// Uses the folder `calibrations` in `cache`, which `cache_folder` returns. If `cache` is empty,

@@ -109,7 +109,7 @@ conditions_record conditions_between(const machine_state& before, const machine_
 
 namespace {
 
-/// Removes drift from stamps, linearly: none at `begin`, all of it at `end`. `end` is a time of the
+/// Removes drift from stamps, linearly: none at `begin`, all of it at `end`. `end` is a time on the
 /// drifting clock.
 class even_drift {
  public:

@@ -30,8 +30,8 @@ bool parse_schedstat(std::string_view text, thread_time& into);
 /// that neither ran nor waited.
 std::vector<thread_time> between(const thread_clocks& before, const thread_clocks& after);
 
-/// Observes machine and device before and after the frames, to detect other activity. During the
-/// frames only a heartbeat runs, which detects standstills of the process.
+/// Observes machine and device before and after the frames, to detect other activity. While frames
+/// run, only a heartbeat is active; it detects standstills of the process.
 class machine_watch {
  public:
   using look = std::function<machine_state()>;

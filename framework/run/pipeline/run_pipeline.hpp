@@ -84,7 +84,7 @@ planned_pipeline plan_pipeline(const pipeline_source& from, stage_registry& stag
 run_record run_pipeline(const pipeline_source& from, const planning_options& planning = {},
                         const run_options& options = {}, stage_registry stages = builtin_stages());
 
-/// Returns the machine that plans for this device are checked against.
+/// Returns the machine against which plans for this device are checked.
 /// @throws What `device_list::resolve` throws
 plan_target target_of(const std::string& device_name);
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// Interface to cuDNN and cuBLASLt. Tests implement it to lower networks and to test programs
-// without a GPU.
+// Interface to cuDNN and cuBLASLt. Tests implement it so that they can lower networks and check
+// programs without a GPU.
 
 #include <cstddef>
 #include <cstdint>

@@ -42,7 +42,8 @@ struct network_layer {
   place where = {};
 };
 
-/// A device-independent network. A layer reads inputs, constants and outputs of earlier layers.
+/// A device-independent network. A layer reads the network's inputs, its constants, and the outputs
+/// of earlier layers.
 struct network_definition {
   std::vector<network_value> values;
   std::vector<std::size_t> inputs;  ///< indices of values

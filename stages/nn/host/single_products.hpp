@@ -10,8 +10,9 @@ namespace graphline::nn {
 
 // Programs of a single product for the `host` device.
 
-/// Lowers a product to oneDNN on the worker thread. `name` names operation and part, `owner` leads
-/// messages, `asked` is the precision for reports. @throws run_error if oneDNN refuses the product.
+/// Lowers a product to a oneDNN call that runs on the worker thread. `name` names operation and
+/// part, `owner` leads messages, `asked` is the precision for reports. @throws run_error if oneDNN
+/// refuses the product.
 host_program lower_product_for_host(const matmul_form& form, const char* name,
                                     const std::string& owner, precision asked);
 

@@ -23,8 +23,8 @@ onnx_function gives_one(Function function) {
   return [function](const onnx_call& call) { return std::vector{function(call)}; };
 }
 
-/// Return the functions of operators that compute, of operators that generate tensors from extents,
-/// positions and attributes, and of operators that rearrange elements.
+/// Return the functions of the operators that do arithmetic, that generate tensors from extents,
+/// positions and attributes, and that rearrange elements, respectively.
 onnx_functions onnx_arithmetic();
 onnx_functions onnx_generators();
 onnx_functions onnx_rearrangements();

@@ -121,7 +121,7 @@ onnx_operators imported_einsum();     // onnx_einsum.cpp
 /// readers.
 void recognize_patterns(onnx_network& model);
 
-/// A number each for depth, height and width.
+/// One number each for depth, height and width.
 using extent_triple = std::array<std::int64_t, 3>;
 
 inline extent_pair without_depth(const extent_triple& all) {

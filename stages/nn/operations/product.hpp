@@ -42,7 +42,7 @@ strided_matrices packed_matrices(const shape& extents);
 
 strided_product strided(const matmul_form& form);
 
-/// Returns the cost; counts the bytes of both operands before broadcasting and of the product.
+/// Returns the cost. Its bytes are those of the product and of both operands before broadcasting.
 cost cost_of(const matmul_form& form);
 
 }  // namespace graphline::nn

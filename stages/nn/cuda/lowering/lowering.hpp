@@ -100,7 +100,7 @@ class cuda_lowering : public network_lowering {
     program_.add_kernel(std::move(form), std::move(operands), owner(layer));
   }
 
-  /// Adds a step for each call of an operation, and notes the calls for reports.
+  /// Adds a step for each call of an operation and records the calls for reports.
   void add_calls(std::shared_ptr<library_operation> operation,
                  std::vector<std::vector<cuda_operand>> calls, const network_layer& layer);
 
