@@ -24,7 +24,7 @@ __attribute__((visibility("default"))) void graphline_register_kinds(
 ///       registry.add(normalize_kind());
 ///     }
 ///
-/// If the body throws, the plug-in is refused with that message.
+/// If the body throws, the plug-in is refused with the message of the exception.
 #define GRAPHLINE_PLUGIN(registry)                                 \
   constinit const graphline::plugin_description graphline_plugin = \
       graphline::describe_plugin(GRAPHLINE_PLUGIN_VERSION);        \

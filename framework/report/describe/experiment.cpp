@@ -159,7 +159,7 @@ std::vector<member_runs> runs_by_member(const experiment_record& record) {
   return result;
 }
 
-/// Returns the facts that are equal in all runs. `of` returns the facts of one run.
+/// Returns the facts that are the same in all runs. `of` returns the facts of one run.
 template <class Get>
 std::vector<fact> shared(const std::vector<const run_record*>& runs, Get of) {
   auto list = of(*runs.front());

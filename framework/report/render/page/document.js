@@ -181,7 +181,7 @@ const page = (() => {
     note: ({ text }) => lines(text.split("\n")),
   };
 
-  // Returns the sections of the page. Consecutive figures share a section, and a note goes to the
+  // Returns the sections of the page. Consecutive figures share a section; a note goes into the
   // section of the part before it. What made the result comes last.
   function sectionsOf({ findings, parts }) {
     const sections = [];
