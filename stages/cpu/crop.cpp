@@ -241,15 +241,10 @@ stage_kind crop_kind() {
                    "where there is no box"},
                   {"sizes", "int64 [B x N, 2]: height and width of each, 0 where there is no box"}};
   kind.parameters = {
-      {.name = "size",
-       .type = parameter_type::integers,
-       .help = "[height, width] of a crop, which is cut out pixel by pixel (bicubic) and then "
-               "resized (bilinear); the width follows from the height and the box, and is at "
-               "most this.",
-       .required = true,
-       .unit = "px",
-       .minimum = 1,
-       .maximum = 65535},
+      size_parameter(
+          "[height, width] of a crop, which is cut out pixel by pixel (bicubic) and then "
+          "resized (bilinear); the width follows from the height and the box, and is at "
+          "most this."),
       {.name = "turn_threshold",
        .type = parameter_type::number,
        .help = "Crops are turned by 180 degrees where they are upside down with a probability "

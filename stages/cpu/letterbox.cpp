@@ -93,8 +93,7 @@ stage_kind letterbox_kind() {
   kind.name = "cpu.letterbox";
   kind.headline = "Fit pictures into one size, aspect ratio kept (bilinear, as Ultralytics)";
   kind.on = side::cpu;
-  kind.inputs = {{"pictures", "uint8 [B, H, W, C]"},
-                 {"sizes", "int64 [B, 2]: height and width of each; without them all H and W"}};
+  kind.inputs = {{"pictures", "uint8 [B, H, W, C]"}, sizes_port()};
   kind.optional_inputs = 1;
   kind.outputs = {{"fitted",
                    "uint8 [B, height, width, C]: each picture in the middle, the rest filled; all "
@@ -103,13 +102,7 @@ stage_kind letterbox_kind() {
                    "float32 [B, 3]: scale, left, top; (x - left) / scale and (y - top) / scale "
                    "are pixels of the picture; zeros where there is no picture"}};
   kind.parameters = {
-      {.name = "size",
-       .type = parameter_type::integers,
-       .help = "[height, width]. Pictures shrink or grow until one side fits.",
-       .required = true,
-       .unit = "px",
-       .minimum = 1,
-       .maximum = 65535},
+      size_parameter("[height, width]. Pictures shrink or grow until one side fits."),
       {.name = "fill",
        .type = parameter_type::integer,
        .help = "Value of every channel beside a picture.",

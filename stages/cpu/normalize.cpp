@@ -81,8 +81,7 @@ stage_kind normalize_kind() {
   kind.name = "cpu.normalize";
   kind.headline = "Convert pictures to the numbers that a network expects";
   kind.on = side::cpu;
-  kind.inputs = {{"pictures", "uint8 [B, H, W, 3]: red, green, blue"},
-                 {"sizes", "int64 [B, 2]: height and width of each; without them all H and W"}};
+  kind.inputs = {{"pictures", "uint8 [B, H, W, 3]: red, green, blue"}, sizes_port()};
   kind.optional_inputs = 1;
   kind.outputs = {
       {"normalized", "float32 [B, 3, H, W]: (x / 255 - mean) / std; zeros outside of a picture"}};

@@ -21,6 +21,20 @@ picture_view picture_at(const const_tensor_view& pictures, const const_tensor_vi
   return picture;
 }
 
+port sizes_port() {
+  return {"sizes", "int64 [B, 2]: height and width of each; without them all H and W"};
+}
+
+parameter size_parameter(std::string help) {
+  return {.name = "size",
+          .type = parameter_type::integers,
+          .help = std::move(help),
+          .required = true,
+          .unit = "px",
+          .minimum = 1,
+          .maximum = 65535};
+}
+
 bool check_pictures(const char* kind, const arguments& given, std::span<const tensor_type> inputs,
                     diagnostics& out) {
   const tensor_type& pictures = inputs[0];

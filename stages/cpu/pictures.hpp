@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "framework/stage/stage.hpp"
@@ -24,6 +25,12 @@ struct picture_view {
 /// Returns one picture of a tensor, with its size from `sizes`, clamped to [H, W], or else [H, W].
 picture_view picture_at(const const_tensor_view& pictures, const const_tensor_view* sizes,
                         std::size_t index);
+
+/// Returns the port of the input that gives each picture's size; kinds may omit it.
+port sizes_port();
+
+/// Returns the required parameter `size`: height and width of the pictures that a kind writes.
+parameter size_parameter(std::string help);
 
 /// Reports inputs that are not pictures or pictures and their sizes.
 /// @return false if it reported an error

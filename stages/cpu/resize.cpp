@@ -50,19 +50,12 @@ stage_kind resize_kind() {
   kind.name = "cpu.resize";
   kind.headline = "Bring pictures to one size (bilinear, as OpenCV)";
   kind.on = side::cpu;
-  kind.inputs = {{"pictures", "uint8 [B, H, W, C]"},
-                 {"sizes", "int64 [B, 2]: height and width of each; without them all H and W"}};
+  kind.inputs = {{"pictures", "uint8 [B, H, W, C]"}, sizes_port()};
   kind.optional_inputs = 1;
   kind.outputs = {{"resized", "uint8 [B, height, width, C]; zeros where there is no picture"}};
   kind.parameters = {
-      {.name = "size",
-       .type = parameter_type::integers,
-       .help =
-           "[height, width]. Of a picture that is more than twice as large, pixels are skipped.",
-       .required = true,
-       .unit = "px",
-       .minimum = 1,
-       .maximum = 65535},
+      size_parameter(
+          "[height, width]. Of a picture that is more than twice as large, pixels are skipped."),
   };
   kind.prepare = prepare_resize;
   return kind;
