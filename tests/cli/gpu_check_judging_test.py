@@ -47,10 +47,10 @@ class judging(Case):
         for value in (math.nan, math.inf, None, 2.1):
             outcome = Outcome()
             outcome.judge("x", value, 2.0, "{:.1f}")
-            self.assertTrue(outcome.failed(), value)
+            self.assertEqual(outcome.rows[-1]["status"], "FAIL", value)
         outcome = Outcome()
         outcome.judge("x", 2.0, 2.0, "{:.1f}")
-        self.assertFalse(outcome.failed())
+        self.assertEqual(outcome.rows[-1]["status"], "PASS")
 
     def test_an_interval_that_holds_the_bound_decides_nothing(self):
         outcome = Outcome()
@@ -87,7 +87,7 @@ class judging(Case):
         self.assertEqual(found, {
             "float32, torch x": ("", "not run"), "float32, torch compiled": ("0.5", "shown"),
             "float32, torch spoiled": ("None", "shown"),
-            "float32, torch eager": ("0.790 x (0.762 x to 0.820 x)", "PASS"),
+            "float32, torch eager": ("0.790 x", "shown"),
             "float32, torch's fastest, graphs": ("1.012 x (0.988 x to 1.038 x)", "inconclusive")})
 
     def test_a_test_that_fails_is_named_with_what_it_said(self):
@@ -110,7 +110,7 @@ class judging(Case):
         context = types.SimpleNamespace(
             outcome=Outcome(), runner=runner, device="cuda",
             places=types.SimpleNamespace(program=pathlib.Path))
-        tests.check_program(context, "a_test", 60)
+        tests.check_program(context, "a_test", "conformance")
         self.assertEqual([(row["check"], row["status"]) for row in context.outcome.rows],
                          [("a_test", "FAIL"), ("s.a", "FAIL")])
 
@@ -119,7 +119,7 @@ class judging(Case):
         for visible, wanted, shown in ((None, "cuda:2", "2"), ("3", "cuda:0", "3"),
                                        ("3,5", "cuda:1", "5"), ("3,5", "cuda:2", "")):
             given = {} if visible is None else {"CUDA_VISIBLE_DEVICES": visible}
-            options = types.SimpleNamespace(device=wanted, seed=1, keep=None)
+            options = types.SimpleNamespace(device=wanted, seed=1, keep=self.folder)
             with unittest.mock.patch.dict(os.environ, given, clear=True):
                 found = check.environment(options, Places(SOURCE / "tools"), self.folder)
             self.assertEqual((found["CUDA_VISIBLE_DEVICES"], options.device), (shown, "cuda"))
@@ -144,59 +144,101 @@ class judging(Case):
 class within_its_time(Case):
     """The limits of steps and of calls."""
 
-    def test_each_step_alone_takes_nine_minutes_and_all_have_the_time_for_theirs(self):
-        check = program()
-        for name in check.STEPS:
-            alone = types.SimpleNamespace(seconds=None, only=[name])
-            self.assertLessEqual(check.limit(alone), 540, name)
-        everything = types.SimpleNamespace(seconds=None, only=None)
-        self.assertGreaterEqual(check.limit(everything),
-                                sum(seconds for _, seconds in check.STEPS.values()))
-        self.assertNotIn("ladder", check.chosen_steps(everything))
+    def options(self, **given):
+        return types.SimpleNamespace(**{"first": False, "second": False, "only": None,
+                                        "seconds": None, **given})
 
-    def test_all_rungs_have_their_time_within_five_minutes(self):
+    def test_calls_take_as_long_as_the_device_may_be_used(self):
+        check = program()
+        for given, most in (({"first": True}, 560), ({"second": True}, 220)):
+            steps, seconds = check.chosen_steps(self.options(**given), Outcome())
+            self.assertLessEqual(seconds, most)
+            self.assertEqual(steps[0][0], "environment")
+        for name in check.STEPS:
+            _, seconds = check.chosen_steps(self.options(only=[name]), Outcome())
+            self.assertLessEqual(seconds, 600, name)
+        steps, seconds = check.chosen_steps(self.options(), Outcome())
+        self.assertEqual([step[0] for step in steps], list(check.STEPS))
+        self.assertEqual(seconds, sum(step[2] for step in steps))
+
+    def test_after_a_crash_the_second_call_is_for_the_memory_checker(self):
+        before = Outcome(self.folder)
+        before.step = "runs"
+        for name, status in (("gemv", "FAIL"), ("camera", "FAIL"), ("ocr", "not run"),
+                             ("gemv", "PASS")):
+            before.add(name, status)
+        after = Outcome(self.folder)
+        self.assertEqual(after.failed_runs(), ["camera"])
+        steps, _ = program().chosen_steps(self.options(second=True), after)
+        self.assertEqual([step[0] for step in steps], ["environment", "memory"])
+        words = []
         context = types.SimpleNamespace(
-            on_gpu=True, graphline="graphline", device="cuda",
-            places=types.SimpleNamespace(program=lambda name: name, lacks=str),
-            name=lambda ending: self.folder / ending, two_models=lambda line: "two_models.yaml")
-        rungs = list(ladder.rungs(context))
-        self.assertLessEqual(sum(seconds for _, seconds, _ in rungs), ladder.SECONDS)
-        self.assertLessEqual(ladder.SECONDS, 300)
+            outcome=after, on_gpu=True, graphline="graphline", device="cuda",
+            places=Places(SOURCE / "tools"), runner=types.SimpleNamespace(
+                run=lambda given, most, logged: words.append(given) or Done(0, "")))
+        with unittest.mock.patch("shutil.which", lambda *_, **__: "compute-sanitizer"):
+            ladder.check_memory(context)
+        self.assertEqual([row["check"] for row in after.rows],
+                         ["memcheck, camera", "racecheck, camera"])
+        self.assertIn(SOURCE / "pipelines" / "camera.yaml", words[0])
+
+    def test_parameters_have_their_values_for_host_under_the_memory_checker(self):
+        text = "params:\n  batch: {cuda: 32, host: 1}\n  side: 64\n  k: {cuda: a, host: b}\n"
+        self.assertEqual(ladder.small(text), ["--set", "batch=1", "--set", "k=b"])
+
+    def test_where_the_environment_takes_too_long_the_other_steps_still_run(self):
+        def slow(context):
+            context.outcome.add_unless_done("devices", context.runner.run(
+                [sys.executable, "-c", "import time; time.sleep(60)"]))
+
+        def quick(context):
+            context.outcome.add_unless_done("x", context.runner.run([sys.executable, "-c", ""]))
+            context.outcome.add("x", "PASS")
+
+        outcome = Outcome()
+        context = types.SimpleNamespace(outcome=outcome, runner=Runner(60, dict(os.environ)))
+        program().run_steps(context, [("environment", slow, 2), ("runs", quick, 30)])
+        self.assertEqual([(row["step"], row["status"]) for row in outcome.rows],
+                         [("environment", "not run"), ("runs", "PASS")])
+
+    def test_nothing_passed_is_not_good(self):
+        outcome = Outcome()
+        self.assertFalse(outcome.good())
+        outcome.not_run("x", "time")
+        self.assertFalse(outcome.good())
+        outcome.add("y", "PASS")
+        self.assertTrue(outcome.good())
+        outcome.add("z", "FAIL")
+        self.assertFalse(outcome.good())
 
     def test_a_program_that_is_not_done_in_its_time_has_not_failed(self):
-        runner = Runner(60, dict(os.environ))
         log = self.folder / "log"
+        runner = Runner(60, dict(os.environ), log)
         words = [sys.executable, "-c", "import time; print('begun', flush=True); time.sleep(60)"]
-        late = runner.run(words, most=2, log=log)
-        self.assertEqual((late.status, late.out, log.read_text()), (None, "begun\n", "begun\n"))
+        late = runner.run(words, most=2, logged=True)
+        self.assertEqual((late.status, late.out), (None, "begun\n"))
         self.assertEqual((late.failed(), late.reason()), (False, "not done after 2 s"))
         runner.begin_step(0)
         self.assertEqual(runner.run(words), (None, "", "time"))
         runner.begin_step(60)
-        done = runner.run([sys.executable, "-c", "print('x')"], log=log)
-        self.assertEqual((done.status, done.out, log.read_text()), (0, "x\n", "x\n"))
+        done = runner.run([sys.executable, "-c", "print('x')"], logged=True)
+        self.assertEqual((done.status, done.out), (0, "x\n"))
+        self.assertRegex(log.read_text(), r"\n\$ .*\nbegun\n\n\$ .*\nx\n$")
         outcome = Outcome()
         self.assertEqual([outcome.add_unless_done("x", one) for one in (late, done, Done(1, "y"))],
                          [False, True, False])
         self.assertEqual([row["status"] for row in outcome.rows], ["not run", "FAIL"])
 
-    def test_a_name_of_an_earlier_check_is_not_taken_again(self):
-        options = types.SimpleNamespace(device="host", quick=True, seed=1)
-        places = types.SimpleNamespace(program=lambda name: name)
-        (self.folder / "0001-tiny.yaml").write_text("")
-        context = Context(options, places, None, Outcome(), self.folder)
-        self.assertEqual(context.name(".json").name, "0002.json")
-
 
 class against_ceilings(Case):
-    def test_a_convolution_is_judged_against_the_peak_or_the_measured_product(self):
+    def test_a_convolution_is_judged_by_the_measured_product(self):
         def ceiling(what, precision, value):
             return {"what": what, "precision": precision, "value": value, "how": ""}
 
         calibration = {
             "theoretical_peaks": [{"name": "float32 cores", "value": 100.0, "formula": ""},
                                   {"name": "float16 tensor cores", "value": 1000.0, "formula": ""}],
-            "ceilings": [ceiling("convolution", "float32", 79.0),
+            "ceilings": [ceiling("convolution", "float32", 60.0),
                          ceiling("matmul", "float32", 80.0),
                          ceiling("convolution", "float16", 610.0),
                          ceiling("matmul", "float16", 750.0),
@@ -204,13 +246,13 @@ class against_ceilings(Case):
         outcome = Outcome()
         goals.compare_with_peaks(outcome, calibration)
         rows = {row["check"]: (row["figure"], row["status"]) for row in outcome.rows}
-        self.assertEqual(rows["convolution, float32, below its peak"], ("21.0 %", "FAIL"))
+        self.assertEqual(rows["convolution, float32, below the product"], ("25.0 %", "FAIL"))
         self.assertEqual(rows["convolution, float16, below the product"], ("18.7 %", "PASS"))
         self.assertEqual(rows["matmul, float16, of its peak"], ("75.0 %", "shown"))
         self.assertNotIn("convolution, tf32, below the product", rows)
 
 
-class before_the_rest(Case):
+class environment(Case):
     def test_a_library_that_is_missing_fails_with_its_remedy_and_nvrtc_is_only_told(self):
         facts = ({"fact": "cuDNN", "text": "91900, /x/libcudnn.so.9"},
                  {"fact": "NVRTC is missing", "text": "Install it"},
@@ -218,8 +260,8 @@ class before_the_rest(Case):
         for count, status in ((2, "PASS"), (3, "FAIL")):
             lines = "\n".join(map(json.dumps, facts[:count])) + '\n{"fact": "cut'
             context = types.SimpleNamespace(outcome=Outcome(), runner=types.SimpleNamespace(
-                run=lambda words, most, log: Done(0, lines)))
-            ladder.rung(context, "probe libraries", 20, [], None)
+                run=lambda words, most, logged: Done(0, lines)))
+            ladder.rung(context, "probe libraries", [], 20)
             self.assertEqual(context.outcome.rows[0]["status"], status)
             self.assertIn("NVRTC is missing: Install it", context.outcome.rows[0]["note"])
         self.assertIn("pip install x", context.outcome.rows[0]["note"])
@@ -230,6 +272,18 @@ class before_the_rest(Case):
         self.assertTrue(ladder.has_device(listed, "host"))
         self.assertTrue(ladder.has_device("cuda:0   a GPU, 80 GiB\n", "cuda"))
         self.assertFalse(ladder.has_device("host     with cuda, 80 GiB\n", "cuda"))
+        listed = "cuda     none: no driver\n         at all\nhost x\n"
+        self.assertEqual(ladder.why_none(listed, "cuda"), "no device 'cuda': no driver at all")
+
+    def test_libraries_are_read_before_they_are_used_without_a_limit(self):
+        for name in ("libcudnn.so.9", "libcublasLt.so.13.1", "libother.so", "libcudnn.a"):
+            (self.folder / name).write_bytes(b"x" * 1000)
+        context = types.SimpleNamespace(outcome=Outcome(), runner=Runner(60, {}))
+        with unittest.mock.patch.dict(os.environ, {"GRAPHLINE_LIBRARY_PATH": str(self.folder)}), \
+             unittest.mock.patch.object(ladder, "SYSTEM", ()), \
+             unittest.mock.patch.object(sys, "path", []):
+            ladder.read_libraries(context)
+        self.assertEqual(context.outcome.rows[0]["note"], "2 files, 0.002 MB")
 
 
 if __name__ == "__main__":

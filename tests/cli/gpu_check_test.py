@@ -18,6 +18,9 @@ BUILD, SOURCE = sys.argv[1], pathlib.Path(sys.argv[2]).resolve()
 # Pretends to have a GPU with all precisions, and computes on `host` in float32.
 PRETENDING = """#!{python}
 import os, pathlib, re, sys
+if sys.argv[1] == "devices":
+    print("cuda     Pretended, 1 GiB")
+    sys.exit()
 words = ["host" if word == "cuda" else word for word in sys.argv[1:]]
 for word in words:
     if word.endswith(".yaml"):
@@ -62,10 +65,13 @@ esac
 """
 
 
-def gpu_check(*words, build=BUILD, **more):
-    command = [sys.executable, str(SOURCE / "tools" / "gpu_check"), "--build", str(build)]
-    return subprocess.run([*command, *map(str, words)], capture_output=True, text=True,
-                          timeout=240, **more)
+def command(*words, build=BUILD):
+    return [sys.executable, str(SOURCE / "tools" / "gpu_check"), "--build", str(build),
+            *map(str, words)]
+
+
+def kept(folder, name):
+    return [json.loads(line) for line in (folder / name).read_text().splitlines()]
 
 
 def add_program(folder, name, text):
@@ -84,64 +90,87 @@ class Case(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
+    def check(self, *words, build=BUILD, **more):
+        """Runs the check in the test's folder; its results stay in `results`."""
+        return subprocess.run(command("--keep", "results", *words, build=build), text=True,
+                              capture_output=True, timeout=240, cwd=self.folder, **more)
+
+    def rows(self):
+        return kept(self.folder / "results", "rows.jsonl")
+
 
 class running(Case):
     def test_every_step_is_tried_on_host(self):
-        path = self.folder / "r.json"
-        done = gpu_check("--device", "host", "--quick", "--json", path)
+        done = self.check("--device", "host", "--quick")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        result = json.loads(path.read_text())
-        steps = {row["step"] for row in result["rows"]}
-        self.assertEqual(steps, {"environment", "conformance", "launch", "pipelines", "overhead",
-                                 "torch float32", "torch float16", "torch tf32", "experiments",
-                                 "roofline", "memory"})
-        self.assertNotIn("FAIL", {row["status"] for row in result["rows"]})
-        self.assertGreater(len(result["six_small, overhead"]["record"]["trials"]), 10)
-        self.assertEqual(len(result["pipelines_test"]), 12)
-        passed = {row["check"] for row in result["rows"] if row["status"] == "PASS"}
-        self.assertLessEqual({"relu alone", "host_conformance_test", "pipelines_test",
-                              "graph_granularity, outputs"}, passed)
-        for row in result["rows"]:
+        rows = self.rows()
+        steps = list(dict.fromkeys(row["step"] for row in rows))
+        self.assertEqual(steps, ["environment", "ladder", "runs", "conformance", "pipelines",
+                                 "torch float32", "torch float16", "torch tf32", "launch",
+                                 "attribution", "overhead", "roofline", "memory"])
+        self.assertNotIn("FAIL", {row["status"] for row in rows})
+        results = {line["label"]: line["result"]
+                   for line in kept(self.folder / "results", "results.jsonl")}
+        self.assertGreater(len(results["six_small, overhead"]["record"]["trials"]), 10)
+        self.assertEqual(results["two_models"]["schema"], "graphline.run/1")
+        passed = {row["check"]: row["figure"] for row in rows if row["status"] == "PASS"}
+        self.assertLessEqual({"relu alone", "graphs frame", "two_models", "host_conformance_test"},
+                             set(passed))
+        self.assertEqual(passed["pipelines_test"], "5 of 5 passed")  # of attribution, the later one
+        log = (self.folder / "results" / "log.txt").read_text()
+        self.assertIn("pipelines/two_models.yaml", log)
+        for row in rows:
             self.assertIn(row["check"], done.stdout)
             if row["status"] == "not run":
                 self.assertTrue(row["note"], row)
 
-    def test_a_file_that_cannot_be_written_costs_no_result(self):
-        words = ["--device", "host", "--quick", "--only", "launch", "--json"]
-        done = gpu_check(*words, "/dev/full")
-        self.assertEqual(done.returncode, 1)
-        self.assertRegex(done.stdout, r"launching a stage, event ")
-        self.assertIn("No space left", done.stderr)
-        done = gpu_check(*words, self.folder / "none" / "r.json")
-        self.assertEqual((done.returncode, done.stdout), (2, ""))
-
-    def test_what_there_is_no_time_for_is_told(self):
-        done = gpu_check("--device", "host", "--seconds", "2", "--only", "overhead", "launch")
+    def test_first_ends_with_the_numbers_against_host(self):
+        done = self.check("--first", "--device", "host", "--quick")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(list(dict.fromkeys(row["step"] for row in self.rows())),
+                         ["environment", "ladder", "runs", "conformance", "pipelines"])
+        self.assertRegex(done.stdout, r"pipelines_test +12 of 12 passed")
+
+    def test_a_full_disk_costs_no_row_of_the_table(self):
+        (self.folder / "results").mkdir()
+        (self.folder / "results" / "rows.jsonl").symlink_to("/dev/full")
+        done = self.check("--device", "host", "--quick", "--only", "launch")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"launching a stage, event ")
+        self.assertIn("rows.jsonl: No space left", done.stderr)
+
+    def test_a_folder_that_cannot_be_made_is_status_2(self):
+        (self.folder / "results").write_text("")
+        done = self.check("--device", "host")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("--keep", done.stderr)
+
+    def test_checks_without_time_are_not_run_and_nothing_passed_is_status_1(self):
+        done = self.check("--device", "host", "--seconds", "1", "--only", "overhead", "launch")
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
         self.assertRegex(done.stdout, r"two_models, overhead +not run")
         self.assertRegex(done.stdout, r"\nlaunch cost +not run\n    time\n")
 
     @unittest.skipIf(os.path.exists("/dev/nvidia0"), "this machine has a GPU")
     def test_without_a_gpu_it_says_so_in_one_sentence(self):
-        done = gpu_check()
-        self.assertEqual(done.returncode, 3, done.stderr)
-        self.assertEqual(done.stdout, "")
-        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        done = self.check("--first")
+        self.assertEqual((done.returncode, done.stdout), (3, ""), done.stderr)
+        self.assertRegex(done.stderr.splitlines()[-1], r"^gpu_check: no device 'cuda': \w")
 
     def test_a_wrong_command_line_or_an_empty_build_is_status_2(self):
-        self.assertEqual(gpu_check("--device", "cdua").returncode, 2)
-        self.assertEqual(gpu_check("--only", "everything").returncode, 2)
-        done = gpu_check(build=self.folder)
+        self.assertEqual(self.check("--device", "cdua").returncode, 2)
+        self.assertEqual(self.check("--only", "everything").returncode, 2)
+        self.assertEqual(self.check("--first", "--second").returncode, 2)
+        done = self.check(build=self.folder)
         self.assertEqual(done.returncode, 2)
         self.assertIn("tools/quickstart", done.stderr)
 
     def test_ctrl_c_reports_what_was_done(self):
-        path = self.folder / "r.json"
-        with subprocess.Popen(
-                [sys.executable, str(SOURCE / "tools" / "gpu_check"), "--build", BUILD, "--device",
-                 "host", "--only", "launch", "experiments", "--json", str(path)],
-                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-            while not path.exists():  # written when the first step is done
+        path = self.folder / "results" / "results.jsonl"
+        with subprocess.Popen(command("--device", "host", "--only", "launch", "overhead", "--keep",
+                                      self.folder / "results"),
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            while not path.exists() or "launch cost" not in path.read_text():
                 time.sleep(0.05)
             time.sleep(1.0)
             process.send_signal(signal.SIGINT)
@@ -150,7 +179,6 @@ class running(Case):
         self.assertRegex(out, r"launching a stage, event ")
         self.assertIn("interrupted", err)
         self.assertNotIn("Traceback", err)
-        self.assertTrue(json.loads(path.read_text())["interrupted"])
 
 
 class pretending(Case):
@@ -165,17 +193,14 @@ class pretending(Case):
                                                              program=f"{BUILD}/{program}"))
         add_program(self.folder, "pipelines_test", TESTS.format(python=sys.executable))
 
-    def rows(self, *steps):
-        path = self.folder / "r.json"
-        done = gpu_check("--quick", "--seed", "7", "--only", *steps, "--json", path,
-                         build=self.folder)
+    def rows_of(self, *steps):
+        done = self.check("--quick", "--seed", "7", "--only", *steps, build=self.folder)
         self.assertNotIn("Traceback", done.stderr)
-        return done, {(row["step"], row["check"]): row
-                      for row in json.loads(path.read_text())["rows"]}
+        return {(row["step"], row["check"]): row for row in self.rows()}
 
     def test_tests_of_the_gpu_are_run_and_those_of_the_host_are_not(self):
-        _, rows = self.rows("conformance", "pipelines")
-        self.assertEqual(rows["environment", "relu alone"]["status"], "PASS")
+        rows = self.rows_of("conformance", "pipelines")
+        self.assertEqual(rows["environment", "devices"]["status"], "PASS")
         self.assertEqual(rows["conformance", "cuda_gpu_conformance_test"]["status"], "PASS")
         self.assertEqual(rows["conformance", "cuda_libraries_test"]["status"], "not run")
         row = rows["pipelines", "pipelines_test"]
@@ -184,7 +209,7 @@ class pretending(Case):
                          "3.5 where 2e-3 is the most, seed 7")
 
     def test_costs_are_judged_and_not_only_shown(self):
-        _, rows = self.rows("launch", "overhead")
+        rows = self.rows_of("launch", "overhead")
         judged = ("PASS", "FAIL", "inconclusive")
         self.assertIn(rows["launch", "launching a stage, event"]["status"], judged)
         self.assertIn(rows["overhead", "six_small, event"]["status"], judged)
@@ -192,73 +217,36 @@ class pretending(Case):
         self.assertEqual(rows["overhead", "six_small, sync"]["status"], "shown")
 
 
-class ladder(unittest.TestCase):
+class ladder(Case):
     """The ladder, with programs that pretend to have a GPU; some of them crash or hang."""
 
-    @classmethod
-    def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory(prefix="gpu_check_test_")
-        cls.addClassCleanup(folder.cleanup)
-        cls.folder = pathlib.Path(folder.name)
-        add_program(cls.folder, "graphline", LISTING)
-        add_program(cls.folder, "gpu_probe", PROBE)
-        cls.done = cls.climb("--json", "r.json", device="cuda")
-        cls.result = json.loads((cls.folder / "r.json").read_text())
-        cls.rows = {row["check"]: row for row in cls.result["rows"]}
+    def setUp(self):
+        super().setUp()
+        add_program(self.folder, "graphline", LISTING)
+        add_program(self.folder, "gpu_probe", PROBE)
 
-    @classmethod
-    def climb(cls, *words, device):
-        return gpu_check("--only", "ladder", "--device", device, *words, build=cls.folder,
-                         cwd=cls.folder)
-
-    def test_a_rung_that_crashes_fails_and_one_that_hangs_is_not_run(self):
-        self.assertEqual(self.done.returncode, 1, self.done.stderr)
-        statuses = {name: row["status"] for name, row in self.rows.items()}
-        bad = {"probe drift": "FAIL", "probe record_nodes": "not run",
-               "probe negative_times": "FAIL"}
-        needs_tools = {"nvidia-smi", "memcheck", "racecheck"}
-        self.assertEqual({name: status for name, status in statuses.items()
-                          if status != "PASS" and name not in needs_tools}, bad)
-        self.assertIn("ended by SIGSEGV", self.rows["probe drift"]["note"])
-        self.assertIn("not done after 7 s", self.rows["probe record_nodes"]["note"])
-        self.assertIn("no stream", self.rows["probe negative_times"]["note"])
-
-    def test_what_a_rung_had_found_stays_however_it_ended(self):
-        for name in ("ticks", "drift", "record_nodes", "negative_times"):
-            self.assertEqual(self.result[f"probe {name}"],
-                             [{"fact": name, "value": 1024, "unit": "ns"}])
-            self.assertIn(f"{name}: 1024 ns", self.rows[f"probe {name}"]["note"])
-        kept = next((self.folder / "gpu_check_ladder").glob("*-ladder"))
-        logs = {path.name.partition("-")[2]: path.read_text() for path in kept.glob("*.log")}
-        self.assertIn("1024", logs["probe_record_nodes.log"])
-        rows = self.folder / "gpu_check_ladder" / "rows.jsonl"
-        lines = [json.loads(line) for line in rows.read_text().splitlines()]
-        self.assertEqual(lines, self.result["rows"])
-
-    def test_what_to_install_is_shown_however_long_the_places_are(self):
-        self.assertIn("Install it", self.rows["probe libraries"]["note"])
-        self.assertIn("Pretended", self.rows["devices"]["note"])
-
-    def test_rungs_add_one_thing_at_a_time(self):
-        order = [row["check"] for row in self.result["rows"]]
-        self.assertEqual(order[:4], ["devices", "nvidia-smi", "probe libraries", "probe ticks"])
-        self.assertEqual(order[-8:], ["relu alone", "timing event", "graphs stage", "timing layers",
-                                      "graphs frame", "two_models", "memcheck", "racecheck"])
-        kept = next((self.folder / "gpu_check_ladder").glob("*-ladder"))
-        first = next(kept.glob("*-relu_alone.log")).read_text()
-        self.assertIn("--graphs off --timing none", first)
-
-    def test_on_host_it_tries_what_takes_no_gpu(self):
-        done = self.climb("--keep", "host", device="host")
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.assertRegex(done.stdout, r"graphs frame +PASS")
-        self.assertRegex(done.stdout, r"probe ticks +not run\n +it is for a GPU")
-
-    def test_a_folder_that_cannot_be_made_is_status_2(self):
-        (self.folder / "file").write_text("")
-        done = self.climb("--keep", "file/x", device="host")
-        self.assertEqual((done.returncode, done.stdout), (2, ""))
-        self.assertIn("--keep", done.stderr)
+    def test_each_rung_adds_a_feature_and_keeps_its_output_if_it_crashes_or_hangs(self):
+        done = self.check("--only", "ladder", "--seconds", "8", build=self.folder)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        found = {row["check"]: row for row in self.rows()}
+        self.assertEqual([name for name in found if name not in ("read libraries", "nvidia-smi")],
+                         ["devices", "probe libraries", "probe ticks", "probe drift",
+                          "probe record_nodes", "probe negative_times", "probe disturbed_capture",
+                          "probe host_functions", "probe callback_stack", "relu alone",
+                          "timing event", "graphs stage", "timing layers", "graphs frame",
+                          "two_models"])
+        self.assertIn("Install it", found["probe libraries"]["note"])
+        self.assertIn("Pretended", found["devices"]["note"])
+        self.assertEqual(found["probe drift"]["status"], "FAIL")
+        self.assertIn("ended by SIGSEGV", found["probe drift"]["note"])
+        self.assertEqual(found["probe record_nodes"]["status"], "not run")  # no time for the rest
+        for name in ("ticks", "drift", "record_nodes"):
+            self.assertIn(f"{name}: 1024 ns", found[f"probe {name}"]["note"])
+        log = (self.folder / "results" / "log.txt").read_text()
+        self.assertRegex(log, r'"record_nodes", "value": 1024')
+        facts = {line["label"]: line["result"]
+                 for line in kept(self.folder / "results", "results.jsonl")}
+        self.assertEqual(facts["probe drift"], [{"fact": "drift", "value": 1024, "unit": "ns"}])
 
 
 if __name__ == "__main__":

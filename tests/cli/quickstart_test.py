@@ -55,7 +55,7 @@ class quickstart(unittest.TestCase):
             done = self.run_with(otherwise)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn(why, done.stdout)
-            self.assertIn("tools/gpu_check --only ladder", done.stdout)
+            self.assertIn("tools/gpu_check --first", done.stdout)
             self.assertIn("ran: run pipelines/two_models.yaml --device host", done.stdout)
             self.assertIn("ran: overhead pipelines/two_models.yaml --device host", done.stdout)
             self.assertEqual((done.stdout + done.stderr).count("cudaError"),

@@ -57,17 +57,19 @@ class bundle(unittest.TestCase):
         for program in self.programs:
             if program.name.endswith("_test"):
                 self.assertIn(f'"{program.name}"', known)
-        table = said(str(self.folder / "gpu_check"), "--device", "host", "--only", "pipelines")
+        table = self.check("--only", "pipelines")
         self.assertRegex(table, r"pipelines_test +12 of 12 passed +all +PASS")
 
     def test_its_check_runs(self):
-        said(str(self.folder / "gpu_check"), "--device", "host", "--only", "launch", "--quick")
-
-    def test_its_ladder_is_climbed(self):
-        table = said(str(self.folder / "gpu_check"), "--device", "host", "--only", "ladder",
-                     "--keep", str(self.folder / "kept"))
+        table = self.check("--only", "ladder", "launch", "--quick")
         self.assertRegex(table, r"graphs frame +PASS")
         self.assertRegex(table, r"two_models +PASS")
+        self.assertRegex(table, r"launching a stage, event")
+
+    def check(self, *words):
+        return said(str(self.folder / "gpu_check"), "--device", "host", "--keep",
+                    str(self.folder / "kept"), *words)
+
 
 
 if __name__ == "__main__":

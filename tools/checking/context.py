@@ -6,32 +6,35 @@ import os
 import pathlib
 
 
+class NoDevice(Exception):
+    """This machine has no device of the requested name; the text says why."""
+
+
 class Context:
-    """`device` is cuda or host, `work` a folder for files of the check."""
+    """`device` is cuda or host, `work` a temporary folder for files of the check."""
 
     def __init__(self, options, places, runner, outcome, work):
         self.places, self.runner, self.outcome, self.work = places, runner, outcome, work
         self.device, self.quick, self.seed = options.device, options.quick, options.seed
         self.on_gpu = options.device == "cuda"
         self.graphline = places.program("graphline")
-        # Continues after the kept files of an earlier check.
-        self._numbers = itertools.count(1 + max(
-            (int(path.name[:4]) for path in work.glob("[0-9][0-9][0-9][0-9]*")), default=0))
+        self._numbers = itertools.count()
 
     def name(self, ending):
         """A file or folder in `work` that does not exist yet."""
         return self.work / f"{next(self._numbers):04}{ending}"
 
     def result_of(self, label, words, most=60.0):
-        """The result of a graphline command, also stored for --json; if it fails, adds a row and
-        returns None."""
+        """The result of a graphline command, which is kept; if it fails, adds a row and returns
+        None."""
         file = self.name(".json")
         done = self.runner.run([self.graphline, *words, "--device", self.device, "--json", file],
-                               most)
+                               most, logged=True)
         if not self.outcome.add_unless_done(label, done):
             return None
-        self.outcome.data[label] = json.loads(file.read_text(encoding="utf-8"))
-        return self.outcome.data[label]
+        result = json.loads(file.read_text(encoding="utf-8"))
+        self.outcome.keep_result(label, result)
+        return result
 
     def two_models(self, *lines):
         """pipelines/two_models.yaml with these lines, such as 'tune: off', in its networks."""
@@ -42,14 +45,14 @@ class Context:
 
 
 class Places:
-    """Finds programs and the folders `pipelines`, `scripts` and `references`, in a build folder and
-    its source tree or in an unpacked bundle."""
+    """Finds programs and the folders `pipelines`, `scripts`, `references` and `models`, in a build
+    folder and its source tree or in an unpacked bundle."""
 
     def __init__(self, here, build=None):
         if (here / "bin" / "graphline").exists() and not build:
             self.root, self._folders = here, [here / "bin"]
             self.pipelines, self.scripts = here / "pipelines", here / "bench"
-            self.references = here / "references"
+            self.references, self.models = here / "references", here / "build" / "models"
             return
         source = here.parent
         # The newest build.
@@ -58,6 +61,7 @@ class Places:
                 (path.stat().st_mtime for path in folder.glob("bin/graphline")), default=0))
         self.pipelines, self.scripts = source / "pipelines", source / "tests" / "bench"
         self.references = source / "tests" / "stages" / "references"
+        self.models = source / "build" / "models"
         self._folders = [self.root / "bin", *sorted((self.root / "tests").glob("**"))]
 
     def program(self, name):

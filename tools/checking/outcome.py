@@ -1,4 +1,4 @@
-"""The results of the check: rows, their table, and raw data for the JSON."""
+"""The results of the check: rows, their table, and the files that keep them."""
 
 import json
 import math
@@ -9,19 +9,38 @@ PASS, FAIL, INCONCLUSIVE, NOT_RUN, SHOWN = "PASS", "FAIL", "inconclusive", "not 
 
 
 class Outcome:
-    """Rows in order, each appended to a file at once, and raw data."""
+    """Rows in order. With a folder, each row is appended to rows.jsonl, and each result to
+    results.jsonl, as soon as it is known."""
 
-    def __init__(self, kept=None):
-        self.rows, self.data, self.step, self._kept = [], {}, "", kept
+    def __init__(self, folder=None):
+        self.rows, self.step, self._folder, self._earlier = [], "", folder, []
+        if folder and (folder / "rows.jsonl").is_file():
+            lines = (folder / "rows.jsonl").read_text(encoding="utf-8").splitlines()
+            self._earlier = [json.loads(line) for line in lines]
 
     def add(self, name, status, figure="", bound="", note=""):
         self.rows.append({"step": self.step, "check": name, "figure": figure, "bound": bound,
                           "status": status, "note": note})
-        if self._kept:
-            print(f"{name:24} {status:8} {' '.join(note.split())[:60]}", file=sys.stderr,
-                  flush=True)
-            with open(self._kept, "a", encoding="utf-8") as file:
-                file.write(json.dumps(self.rows[-1]) + "\n")
+        if self._folder:
+            print(f"{name:24} {status:8} {figure:14} {' '.join(note.split())[:60]}",
+                  file=sys.stderr, flush=True)
+            self._append("rows.jsonl", self.rows[-1])
+
+    def keep_result(self, label, result):
+        if self._folder:
+            self._append("results.jsonl", {"label": label, "result": result})
+
+    def _append(self, name, value):
+        try:
+            with open(self._folder / name, "a", encoding="utf-8") as file:
+                file.write(json.dumps(value) + "\n")
+        except OSError as reason:  # the table still has the row
+            print(f"gpu_check: {self._folder / name}: {reason.strerror}", file=sys.stderr)
+
+    def failed_runs(self):
+        """Pipelines whose last kept run failed."""
+        last = {row["check"]: row["status"] for row in self._earlier if row["step"] == "runs"}
+        return [name for name, status in last.items() if status == FAIL]
 
     def not_run(self, name, reason):
         self.add(name, NOT_RUN, note=reason)
@@ -51,8 +70,10 @@ class Outcome:
             note = f"{reason}; {note}" if note else reason
         self.add(name, status, shown, "< " + text.format(bound), note)
 
-    def failed(self):
-        return any(row["status"] == FAIL for row in self.rows)
+    def good(self):
+        """Whether a check passed and none failed."""
+        statuses = {row["status"] for row in self.rows}
+        return PASS in statuses and FAIL not in statuses
 
     def table(self):
         columns = ("check", "figure", "bound", "status")

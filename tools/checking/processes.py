@@ -2,7 +2,6 @@
 
 import concurrent.futures
 import os
-import pathlib
 import signal
 import subprocess
 import time
@@ -32,8 +31,8 @@ class Runner:
     """Starts programs within `seconds` for the whole check and a limit for the current step; kills
     running ones when the check is interrupted."""
 
-    def __init__(self, seconds, environment):
-        self.environment = environment
+    def __init__(self, seconds, environment, log=None):
+        self.environment, self._log = environment, log
         self._started = time.monotonic()
         self._end = self._step_end = self._started + seconds
         self._running = {}  # by process id
@@ -42,24 +41,33 @@ class Runner:
     def begin_step(self, most):
         self._step_end = min(self._end, time.monotonic() + most)
 
+    def extend(self, seconds):
+        """Gives the step, and the whole check, back time that does not count."""
+        self._end += seconds
+        self._step_end += seconds
+
     def left(self):
         return max(0.0, self._step_end - time.monotonic())
 
     def spent(self):
         return time.monotonic() - self._started
 
-    def run(self, words, most=60.0, log=None):
-        """Runs a program for up to `most` seconds of the step. With a file `log`, all its output
-        goes there and to `out`, even if it is killed."""
+    def run(self, words, most=60.0, logged=False):
+        """Runs a program for up to `most` seconds of the step. If `logged`, all its output goes to
+        `out` and at once to the log, so that it survives a kill of the check itself."""
+        words = [str(word) for word in words]
         limit = min(most, self.left())
         if limit < 1.0 or self._stopped:
             return Done(None, "", "time")
-        with open(log or os.devnull, "wb") as file:
+        with open(self._log if logged else os.devnull, "ab") as file:
+            file.write(f"\n$ {' '.join(words)}\n".encode())
+            file.flush()
+            begin = file.tell()
             # In its own process group, so that Ctrl-C reaches it only through `stop_all`.
             process = subprocess.Popen(
-                [str(word) for word in words], stdin=subprocess.DEVNULL, text=True,
-                stdout=file if log else subprocess.PIPE, errors="replace", start_new_session=True,
-                stderr=subprocess.STDOUT if log else subprocess.PIPE, env=self.environment)
+                words, stdin=subprocess.DEVNULL, text=True, errors="replace",
+                stdout=file if logged else subprocess.PIPE, start_new_session=True,
+                stderr=subprocess.STDOUT if logged else subprocess.PIPE, env=self.environment)
         self._running[process.pid] = process
         try:
             out, err = process.communicate(timeout=limit)
@@ -73,8 +81,10 @@ class Runner:
             raise
         finally:
             del self._running[process.pid]
-        if log:
-            out = pathlib.Path(log).read_text(encoding="utf-8", errors="replace")
+        if logged:
+            with open(self._log, "rb") as file:
+                file.seek(begin)
+                out = file.read().decode(errors="replace")
         return Done(status, out, err or "")
 
     def all(self, function, items, at_once):

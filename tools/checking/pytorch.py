@@ -11,14 +11,16 @@ from .outcome import FAIL, SHOWN
 # Allowed relative error between PyTorch's and Graphline's outputs, by precision: twice what
 # tests/run/pipelines_test.cpp allows against `host`.
 TOLERANCES = {"float32": 2e-5, "float16": 2e-2, "tf32": 4e-3}
-EAGER_BOUND = 1.2  # minimum of eager PyTorch's time over Graphline's
+# Minimum of eager PyTorch's time over Graphline's, except in float32: there both take the time of
+# the same convolutions, beside which launches are short.
+EAGER_BOUND = 1.2
 SET_UP_SECONDS = 120  # for one of PyTorch's modes, which may compile for long
 
 
 def python_with_torch(context):
     """A Python that has PyTorch and NumPy, or None."""
     for program in dict.fromkeys([sys.executable, shutil.which("python3"), "/usr/bin/python3"]):
-        if program and context.runner.run([program, "-c", "import numpy, torch"]).status == 0:
+        if program and context.runner.run([program, "-c", "import numpy, torch"], 120).status == 0:
             return program
     return None
 
@@ -31,17 +33,17 @@ def check_torch(context, precision):
     if python is None:
         context.outcome.not_run("against PyTorch", why_not or "no Python has PyTorch and NumPy")
         return
-    tensors, log = context.name("-two_models"), context.name("-torch.log")
+    tensors = context.name("-two_models")
     graphline_frames(context, precision, "--save-tensors", tensors)  # chooses the libraries' plans
     ours = [graphline_frames(context, precision)]
     done = context.runner.run([
         python, context.places.scripts / "two_models_torch.py", "--tensors", tensors, "--precision",
         precision, "--device", "cuda" if context.on_gpu else "cpu", "--limit", SET_UP_SECONDS],
-        most=context.runner.left() - 30, log=log)
+        most=context.runner.left() - 30, logged=True)
     context.outcome.add_unless_done(f"{precision}, all rounds of torch", done)
     lines = facts_of(done.out, "mode")  # also if the script was killed
     ours.append(graphline_frames(context, precision))
-    context.outcome.data[f"torch {precision}"] = {"graphline": ours, "torch": lines}
+    context.outcome.keep_result(f"torch {precision}", {"graphline": ours, "torch": lines})
     if None not in ours:
         report_torch(context, precision, ours, lines)
 
@@ -86,7 +88,7 @@ def report_torch(context, precision, ours, lines):
         theirs = rounds[mode]
         ratio = statistics.fmean(mine) / medians[mode]
         span = (min(mine) / max(theirs), max(mine) / min(theirs))
-        if context.on_gpu:
+        if context.on_gpu and (bound == 1.0 or precision != "float32"):
             outcome.judge_interval(f"{precision}, {name}", ratio, span, bound, "{:.3f} x", note)
         else:
             outcome.add(f"{precision}, {name}", SHOWN, f"{ratio:.3f} x", note=note)

@@ -11,13 +11,16 @@ PROGRAMS = {
     ("conformance", "host"): ("host_conformance_test",),
     ("pipelines", "cuda"): ("pipelines_test",),
     ("pipelines", "host"): ("pipelines_test",),
+    ("attribution", "cuda"): ("pipelines_test",),
+    ("attribution", "host"): ("pipelines_test",),
 }
-SECONDS = {"conformance": 60, "pipelines": 300}  # limit for one test
+SECONDS = {"conformance": 60, "pipelines": 300, "attribution": 60}  # limit for one test
+SUITES = {"attribution": "time_of_"}  # begins the names of the only suites of a step
 
 
 def check_tests(context, step):
     for name in PROGRAMS[step, context.device]:
-        check_program(context, name, SECONDS[step])
+        check_program(context, name, step)
 
 
 def listed_tests(text, device):
@@ -32,22 +35,25 @@ def listed_tests(text, device):
     return tests
 
 
-def check_program(context, name, most):
+def check_program(context, name, step):
     program = context.places.program(name)
     if program is None:
         context.outcome.not_run(name, context.places.lacks(name))
         return
-    tests = listed_tests(context.runner.run([program, "--gtest_list_tests"]).out, context.device)
+    tests = [test for test in listed_tests(
+        context.runner.run([program, "--gtest_list_tests"]).out, context.device)
+             if SUITES.get(step, "") in test]
 
     def run(test):
-        return context.runner.run([program, f"--gtest_filter={test}"], most)
+        return context.runner.run([program, f"--gtest_filter={test}"], SECONDS[step])
 
     results = dict(zip(tests, context.runner.all(run, tests, min(8, os.cpu_count() or 1))))
     again = [test for test, done in results.items() if done.failed()]
     alone = zip(again, context.runner.all(run, again, 1))  # with nothing else on the device
     # A failed test without time for a second try has failed.
     results.update((test, done) for test, done in alone if done.status is not None)
-    context.outcome.data[name] = {test: done._asdict() for test, done in results.items()}
+    context.outcome.keep_result(name, {test: done._asdict() for test, done in results.items()
+                                       if done.failed()})
     report(context.outcome, name, results, [test for test in again if not results[test].failed()])
 
 

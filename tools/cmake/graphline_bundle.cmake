@@ -41,6 +41,10 @@ install(FILES tests/bench/two_models_torch.py DESTINATION bench ${part})
 install(FILES tests/stages/references/cases.yaml DESTINATION references ${part})
 install(DIRECTORY tests/stages/references/weights DESTINATION references ${part})
 install(FILES LICENSE DESTINATION . ${part})
+option(GRAPHLINE_BUNDLE_MODELS "Add the models of pipelines/ocr.yaml (16 MB) to the bundle" OFF)
+if(GRAPHLINE_BUNDLE_MODELS)
+  install(DIRECTORY build/models/ppocr_v4 DESTINATION build/models ${part})
+endif()
 
 set(folder ${PROJECT_BINARY_DIR}/bundle)
 add_custom_target(bundle

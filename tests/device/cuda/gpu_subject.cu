@@ -5,8 +5,11 @@
 // whole run of the program by hand fails.
 
 #include <cuda_runtime.h>
+#include <fcntl.h>
+#include <sys/file.h>
 
 #include <atomic>
+#include <filesystem>
 
 #include "framework/device/cuda/cuda_calls.hpp"
 #include "framework/device/cuda/cuda_device.hpp"
@@ -110,6 +113,8 @@ class gpu_subject final : public subject {
 
   /// Fills every multiprocessor, so that no other kernel finds a place. Copies still go on.
   std::unique_ptr<gate> enqueue_gate(stream& s) override {
+    static const bool turn = wait_for_turn();
+    if (!turn) throw run_error("cannot lock graphline_gates in the folder for temporary files");
     if (gates_ == most_gates) throw run_error("too many gates in one test; raise most_gates");
     gate_state* const state = gate_at(gates_++);
     launch(s, gate_blocks_, gate_threads, "hold", &hold, state);
@@ -125,6 +130,14 @@ class gpu_subject final : public subject {
 
  private:
   static constexpr int most_gates = 64;
+
+  /// Until this process ends, gates of other test processes wait: tests run side by side on one
+  /// GPU, and two gates would each hold it half of the time.
+  static bool wait_for_turn() {
+    const auto path = std::filesystem::temp_directory_path() / "graphline_gates";
+    const int file = open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666);
+    return file >= 0 && flock(file, LOCK_EX) == 0;
+  }
 
   static int attribute(cudaDeviceAttr which) {
     int value = 0;
