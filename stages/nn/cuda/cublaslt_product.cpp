@@ -243,14 +243,18 @@ class product_plans final : public plan_choices {
 
   std::string describe(std::size_t plan) const override {
     const cublasLtMatmulAlgo_t& algorithm = algorithms_[plan].algo;
-    const bool cores =
-        (implementation(algorithm) & CUBLASLT_NUMERICAL_IMPL_FLAGS_TENSOR_OP_MASK) != 0;
     std::int32_t number = -1;
     std::size_t written = 0;
     check(cublaslt().algorithm_setting(&algorithm, CUBLASLT_ALGO_CONFIG_ID, &number, sizeof number,
                                        &written),
           "cublasLtMatmulAlgoConfigGetAttribute");
-    return fmt::format("cuBLASLt algorithm {}{}", number, cores ? ", tensor cores" : "");
+    return fmt::format("cuBLASLt algorithm {}{}", number,
+                       uses_tensor_cores(plan) ? ", tensor cores" : "");
+  }
+
+  bool uses_tensor_cores(std::size_t plan) const override {
+    return (implementation(algorithms_[plan].algo) &
+            CUBLASLT_NUMERICAL_IMPL_FLAGS_TENSOR_OP_MASK) != 0;
   }
 
   // The heuristic has checked the algorithms. There is nothing to build or release.

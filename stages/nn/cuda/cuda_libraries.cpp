@@ -15,13 +15,22 @@
 namespace graphline::nn {
 namespace {
 
+int attribute_of(int number, cudaDeviceAttr which, const std::string& owner) {
+  int value = 0;
+  check_cuda(cudaDeviceGetAttribute(&value, which, number), "cudaDeviceGetAttribute", owner);
+  return value;
+}
+
+/// Returns the theoretical bandwidth of a device's memory, which moves two bits per line and cycle.
+double bandwidth_of(int number, const std::string& owner) {
+  const double kilohertz = attribute_of(number, cudaDevAttrMemoryClockRate, owner);
+  const double bits = attribute_of(number, cudaDevAttrGlobalMemoryBusWidth, owner);
+  return 2 * kilohertz * 1e3 * bits / 8;
+}
+
 /// Returns the properties of a device that determine the fastest plan.
 std::string text_of_device(int number, const std::string& name, const std::string& owner) {
-  const auto attribute = [&](cudaDeviceAttr which) {
-    int value = 0;
-    check_cuda(cudaDeviceGetAttribute(&value, which, number), "cudaDeviceGetAttribute", owner);
-    return value;
-  };
+  const auto attribute = [&](cudaDeviceAttr which) { return attribute_of(number, which, owner); };
   int driver = 0;
   check_cuda(cudaDriverGetVersion(&driver), "cudaDriverGetVersion", owner);
   return fmt::format("{}, compute capability {}.{}, {} multiprocessors, driver for CUDA {}", name,
@@ -34,9 +43,9 @@ class cuda_libraries final : public cuda_library {
  public:
   cuda_libraries(device& on, bool tune, std::string owner) : owner_(std::move(owner)), device_(on) {
     const int number = use_cuda_device(device_);
-    if (!tune) return;
-    cache_.emplace(cache_folder());
     device_text_ = text_of_device(number, on.properties().name, owner_);
+    memory_bandwidth_ = bandwidth_of(number, owner_);
+    if (tune) cache_.emplace(cache_folder());
   }
 
   std::unique_ptr<library_operation> plan(const convolution_form& form,
@@ -47,6 +56,8 @@ class cuda_libraries final : public cuda_library {
         form, [&] { return make_convolution_plans(form, cudnn_, why_not); },
         [] { return "cuDNN " + cudnn_version(); }, why_not);
   }
+
+  double memory_bandwidth() const override { return memory_bandwidth_; }
 
   std::unique_ptr<library_operation> plan(const product_form& form, std::string& why_not) override {
     use_cuda_device(device_);  // libraries plan for the current device
@@ -71,8 +82,7 @@ class cuda_libraries final : public cuda_library {
     if (known == built_.end()) {
       std::shared_ptr<plan_choices> plans = make_plans();
       if (plans == nullptr) return nullptr;
-      const auto chosen = cache_ ? try_out(*plans, form, version(), why_not)
-                                 : choose_plan(*plans, nullptr, why_not);
+      const auto chosen = try_out(*plans, form, version(), why_not);
       if (!chosen) return nullptr;
       known = built_.emplace(key, built_plan{std::move(plans), *chosen}).first;
     }
@@ -84,14 +94,16 @@ class cuda_libraries final : public cuda_library {
                                      const std::string& version, std::string& why_not) {
     const std::vector<std::size_t> bytes = operand_bytes(form);
     const std::string key = fmt::format("{}; {}; {}", device_text_, version, to_text(form));
-    const tuning how{*cache_, key, bytes, element_of(form.precision), owner_};
-    return choose_plan(plans, &how, why_not);
+    return choose_plan(
+        plans, {cache_ ? &*cache_ : nullptr, key, bytes, element_of(form.precision), owner_},
+        why_not);
   }
 
   std::string owner_;
   device& device_;
   std::optional<tuning_cache> cache_;  ///< set if plans are tuned
   std::string device_text_;
+  double memory_bandwidth_ = 0;
   std::shared_ptr<cudnn_handle> cudnn_;
   std::shared_ptr<cublaslt_handle> cublaslt_;
   std::map<std::string, built_plan> built_;  ///< key: text of the form

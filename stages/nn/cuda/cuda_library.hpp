@@ -6,11 +6,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "framework/base/clock.hpp"
 #include "framework/base/precision.hpp"
 #include "framework/base/words.hpp"
 #include "framework/device/device.hpp"
@@ -75,6 +77,12 @@ struct product_form {
   std::size_t alignment = 16;  ///< of every operand's address, in bytes; a power of two
 };
 
+/// How fast a plan is, as far as known.
+struct plan_speed {
+  std::optional<nanoseconds> tuned = {};  ///< measured time of one run; empty if not tuned
+  bool tensor_cores = false;
+};
+
 /// A planned library operation. It may be enqueued any number of times, and must outlive launches
 /// of graphs that captured it.
 class library_operation {
@@ -86,6 +94,8 @@ class library_operation {
 
   /// Returns the bytes of device memory used while it runs, aligned to 256 bytes.
   virtual std::size_t workspace_bytes() const = 0;
+
+  virtual plan_speed speed() const = 0;
 
   /// Enqueues the operation on a CUDA stream. Operands are aligned to 16 bytes or to the form's
   /// alignment. Allocates no device memory; may be captured after a run outside a capture. @throws
@@ -104,6 +114,9 @@ class cuda_library {
                                                   std::string& why_not) = 0;
   virtual std::unique_ptr<library_operation> plan(const product_form& form,
                                                   std::string& why_not) = 0;
+
+  /// Returns the theoretical bandwidth of the device's memory, in bytes per second.
+  virtual double memory_bandwidth() const = 0;
 };
 
 /// Returns a form as text, for keys of the tuning cache. Equal texts mean equal operations.

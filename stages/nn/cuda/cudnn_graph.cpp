@@ -28,7 +28,14 @@ namespace {
 namespace fe = cudnn_frontend;
 using node = std::shared_ptr<fe::graph::Tensor_attributes>;
 
-constexpr std::int64_t workspace_limit = std::int64_t{256} << 20;
+/// Returns the most workspace that a plan may take: a share of the memory that is still free. Each
+/// slot of a pipeline has a workspace for its network's largest plan.
+std::int64_t workspace_limit() {
+  std::size_t free = 0;
+  std::size_t total = 0;
+  if (cudaMemGetInfo(&free, &total) != cudaSuccess) free = 0;
+  return std::max(std::int64_t{256} << 20, static_cast<std::int64_t>(free / 16));
+}
 
 void load_cudnn() {
   static const bool loaded = [] {
@@ -135,7 +142,8 @@ class form_graph final : public fe::graph::Graph {
   const std::vector<std::int64_t>& ids() const noexcept { return ids_; }
   const std::vector<cudnn_candidate>& candidates() const noexcept { return candidates_; }
 
-  /// Validates the graph and lists candidates; a null handle uses the graph's device properties.
+  /// Validates the graph and lists candidates. A null handle uses the graph's device properties
+  /// and limits no workspace.
   bool prepare(cudnnHandle_t handle, std::string& why_not) {
     if (!succeeded(validate(), why_not) ||
         !succeeded(handle == nullptr ? build_operation_graph() : build_operation_graph(handle),
@@ -144,7 +152,7 @@ class form_graph final : public fe::graph::Graph {
                    why_not)) {
       return false;
     }
-    deselect_workspace_greater_than(workspace_limit);
+    if (handle != nullptr) deselect_workspace_greater_than(workspace_limit());
     list_candidates();
     if (candidates_.empty()) {
       why_not = fmt::format("of {} engine configurations offered, none computes in {}",
@@ -236,6 +244,10 @@ class convolution_plans final : public plan_choices {
     return fmt::format("cuDNN engine {}{}", number, candidate.tensor_cores ? ", tensor cores" : "");
   }
 
+  bool uses_tensor_cores(std::size_t plan) const override {
+    return graph_.candidates()[plan].tensor_cores;
+  }
+
   bool build(std::size_t plan, std::string& why_not) override {
     return succeeded(graph_.build(plan), why_not);
   }
@@ -246,6 +258,7 @@ class convolution_plans final : public plan_choices {
 
   void keep_only(std::size_t plan) override {
     leave_stream();
+    packs_.clear();  // of the memory on which plans were timed
     graph_.keep_only(plan);
   }
 

@@ -35,13 +35,13 @@ std::vector<std::byte> random_elements(dtype element, std::size_t bytes) {
 
 constexpr std::size_t pattern_bytes = std::size_t{4} << 20;
 
-/// Times plans on memory filled with random elements. The memory is freed before the first frame,
-/// so it is not part of the reported device memory.
+/// Runs and times plans on memory that is freed before the first frame, so it is not part of the
+/// reported device memory.
 class plan_timer {
  public:
-  /// Uses the current device. `owner` leads messages. @throws run_error if memory is insufficient.
-  plan_timer(std::span<const std::size_t> operand_bytes, dtype element, std::string owner)
-      : owner_(std::move(owner)) {
+  /// Uses the current device; to time plans, fills the memory with random elements. @throws
+  /// run_error if memory is insufficient.
+  explicit plan_timer(const plan_trial& how) : owner_(how.owner) {
     cudaStream_t made = nullptr;
     check(cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
     stream_.reset(made);
@@ -50,20 +50,46 @@ class plan_timer {
       check(cudaEventCreate(&event), "cudaEventCreate");
       stamp.reset(event);
     }
-    const std::size_t largest = *std::max_element(operand_bytes.begin(), operand_bytes.end());
-    const std::vector<std::byte> pattern =
-        random_elements(element, std::min(largest, pattern_bytes));
-    for (const std::size_t bytes : operand_bytes) {
+    for (const std::size_t bytes : how.operand_bytes) {
       blocks_.push_back(allocate(bytes));
       operands_.push_back(blocks_.back().get());
-      fill(operands_.back(), bytes, pattern);
+    }
+    if (how.cache == nullptr) return;
+    const std::size_t largest = *std::ranges::max_element(how.operand_bytes);
+    const std::vector<std::byte> pattern =
+        random_elements(how.element, std::min(largest, pattern_bytes));
+    for (std::size_t i = 0; i < operands_.size(); ++i) {
+      fill(operands_[i], how.operand_bytes[i], pattern);
     }
     check(cudaStreamSynchronize(stream_.get()), "cudaStreamSynchronize");
+  }
+
+  /// Runs a built plan once; returns false if that fails. @throws run_error if the plan left the
+  /// device unusable.
+  bool runs(plan_choices& plans, std::size_t plan) {
+    return attempt(plans, plan,
+                   [&] {
+                     run(plans, plan);
+                     check(cudaStreamSynchronize(stream_.get()), "cudaStreamSynchronize");
+                     return nanoseconds{0};
+                   })
+        .has_value();
   }
 
   /// Returns the median of nine runs after three warm-up runs, in nanoseconds of device time; empty
   /// if the plan cannot run. @throws run_error if the plan left the device unusable.
   std::optional<nanoseconds> time(plan_choices& plans, std::size_t plan) {
+    return attempt(plans, plan, [&] { return median_of(plans, plan); });
+  }
+
+ private:
+  static constexpr std::size_t warm_ups = 3;
+  static constexpr std::size_t timed_runs = 9;
+  using block = std::unique_ptr<void, cudaError_t (*)(void*)>;
+
+  template <class Measure>
+  std::optional<nanoseconds> attempt(const plan_choices& plans, std::size_t plan,
+                                     const Measure& measure) {
     try {
       if (plans.workspace_bytes(plan) > workspace_bytes_) {
         workspace_bytes_ = 0;
@@ -71,7 +97,7 @@ class plan_timer {
         workspace_ = allocate(plans.workspace_bytes(plan));
         workspace_bytes_ = plans.workspace_bytes(plan);
       }
-      return median_of(plans, plan);
+      return measure();
     } catch (const run_error&) {
       static_cast<void>(cudaGetLastError());  // clear the error for later calls
       // The device is usable if it still synchronizes.
@@ -80,10 +106,9 @@ class plan_timer {
     }
   }
 
- private:
-  static constexpr std::size_t warm_ups = 3;
-  static constexpr std::size_t runs = 9;
-  using block = std::unique_ptr<void, cudaError_t (*)(void*)>;
+  void run(plan_choices& plans, std::size_t plan) const {
+    plans.run(plan, stream_.get(), operands_, workspace_.get());
+  }
 
   void check(cudaError_t status, std::string_view call) const { check_cuda(status, call, owner_); }
 
@@ -112,31 +137,30 @@ class plan_timer {
 
   /// Does not synchronize between runs, so that short kernels are back to back on the device.
   nanoseconds median_of(plan_choices& plans, std::size_t plan) const {
-    const auto run = [&] { plans.run(plan, stream_.get(), operands_, workspace_.get()); };
     const auto record = [&](const unique_cuda<cudaEvent_t>& stamp) {
       check(cudaEventRecord(stamp.get(), stream_.get()), "cudaEventRecord");
     };
-    for (std::size_t i = 0; i < warm_ups; ++i) run();
+    for (std::size_t i = 0; i < warm_ups; ++i) run(plans, plan);
     record(stamps_.front());
     for (std::size_t i = 1; i < stamps_.size(); ++i) {
-      run();
+      run(plans, plan);
       record(stamps_[i]);
     }
     check(cudaStreamSynchronize(stream_.get()), "cudaStreamSynchronize");
 
-    std::array<float, runs> milliseconds{};
-    for (std::size_t i = 0; i < runs; ++i) {
+    std::array<float, timed_runs> milliseconds{};
+    for (std::size_t i = 0; i < timed_runs; ++i) {
       check(cudaEventElapsedTime(&milliseconds[i], stamps_[i].get(), stamps_[i + 1].get()),
             "cudaEventElapsedTime");
     }
-    const auto middle = milliseconds.begin() + runs / 2;
+    const auto middle = milliseconds.begin() + timed_runs / 2;
     std::nth_element(milliseconds.begin(), middle, milliseconds.end());
     return std::llround(double{*middle} * 1e6);
   }
 
   std::string owner_;
   unique_cuda<cudaStream_t> stream_;
-  std::array<unique_cuda<cudaEvent_t>, runs + 1> stamps_;
+  std::array<unique_cuda<cudaEvent_t>, timed_runs + 1> stamps_;
   std::vector<block> blocks_;
   std::vector<void*> operands_;
   block workspace_{nullptr, &cudaFree};
@@ -151,16 +175,29 @@ bool build_one(plan_choices& plans, std::size_t plan, std::string& why_not) {
   return false;
 }
 
-std::optional<chosen_plan> first(plan_choices& plans, std::string& why_not) {
+/// Returns true if a built plan runs, or if the memory for a trial is insufficient.
+bool runs_in_trial(plan_choices& plans, std::size_t plan, const plan_trial& how) {
+  std::optional<plan_timer> timer;
+  try {
+    timer.emplace(how);
+  } catch (const run_error&) {
+    return true;
+  }
+  return timer->runs(plans, plan);
+}
+
+std::optional<chosen_plan> first(plan_choices& plans, const plan_trial& how, std::string& why_not) {
   for (std::size_t plan = 0; plan < plans.size(); ++plan) {
-    if (build_one(plans, plan, why_not)) return chosen_plan{plan, std::nullopt};
+    if (!build_one(plans, plan, why_not)) continue;
+    if (runs_in_trial(plans, plan, how)) return chosen_plan{plan, std::nullopt};
+    if (why_not.empty()) why_not = plans.describe(plan) + " can be built, but not run";
   }
   return std::nullopt;
 }
 
 /// Builds and returns the cached plan if the library still offers it; otherwise returns empty.
-std::optional<chosen_plan> remembered(plan_choices& plans, const tuning& how) {
-  const std::optional<tuned_plan> known = how.cache.find(how.key);
+std::optional<chosen_plan> remembered(plan_choices& plans, const plan_trial& how) {
+  const std::optional<tuned_plan> known = how.cache->find(how.key);
   if (!known) return std::nullopt;
   for (std::size_t plan = 0; plan < plans.size(); ++plan) {
     std::string reason;
@@ -172,7 +209,8 @@ std::optional<chosen_plan> remembered(plan_choices& plans, const tuning& how) {
 }
 
 /// Times each plan as soon as it is built, so that the search can end at any time.
-std::optional<chosen_plan> fastest(plan_choices& plans, const tuning& how, std::string& why_not) {
+std::optional<chosen_plan> fastest(plan_choices& plans, const plan_trial& how,
+                                   std::string& why_not) {
   const nanoseconds until = now() + how.patience;
   std::optional<plan_timer> timer;  // allocates memory
   std::optional<chosen_plan> best;
@@ -180,7 +218,7 @@ std::optional<chosen_plan> fastest(plan_choices& plans, const tuning& how, std::
   while (tried < plans.size() && (!best || now() <= until)) {
     const std::size_t plan = tried++;
     if (!build_one(plans, plan, why_not)) continue;
-    if (!timer) timer.emplace(how.operand_bytes, how.element, how.owner);
+    if (!timer) timer.emplace(how);
     const std::optional<nanoseconds> time = timer->time(plans, plan);
     if (time && (!best || *time < *best->time)) best = chosen_plan{plan, time};
   }
@@ -188,8 +226,7 @@ std::optional<chosen_plan> fastest(plan_choices& plans, const tuning& how, std::
     if (timer) why_not = "no plan that can be built runs";
     return std::nullopt;
   }
-  // Do not cache the result of an incomplete search, which may have missed the fastest plan.
-  if (tried == plans.size()) how.cache.store(how.key, {plans.identity(best->plan), *best->time});
+  how.cache->store(how.key, {plans.identity(best->plan), *best->time, tried == plans.size()});
   return best;
 }
 
@@ -210,6 +247,10 @@ class planned_operation final : public library_operation {
 
   std::size_t workspace_bytes() const override { return plans_->workspace_bytes(chosen_.plan); }
 
+  plan_speed speed() const override {
+    return {chosen_.time, plans_->uses_tensor_cores(chosen_.plan)};
+  }
+
   void enqueue(void* cuda_stream, std::span<void* const> operands, void* workspace) override {
     plans_->run(chosen_.plan, static_cast<cudaStream_t>(cuda_stream), operands, workspace);
   }
@@ -221,15 +262,15 @@ class planned_operation final : public library_operation {
 
 }  // namespace
 
-std::optional<chosen_plan> choose_plan(plan_choices& plans, const tuning* how,
+std::optional<chosen_plan> choose_plan(plan_choices& plans, const plan_trial& how,
                                        std::string& why_not) {
   why_not.clear();
   std::optional<chosen_plan> chosen;
-  if (how != nullptr) {
-    chosen = remembered(plans, *how);
-    if (!chosen) chosen = fastest(plans, *how, why_not);
+  if (how.cache != nullptr) {
+    chosen = remembered(plans, how);
+    if (!chosen) chosen = fastest(plans, how, why_not);
   } else {
-    chosen = first(plans, why_not);
+    chosen = first(plans, how, why_not);
   }
   if (chosen) plans.keep_only(chosen->plan);
   return chosen;

@@ -29,6 +29,8 @@ class plan_choices {
   /// Returns the plan for reports: "cuDNN engine 8".
   virtual std::string describe(std::size_t plan) const = 0;
 
+  virtual bool uses_tensor_cores(std::size_t plan) const = 0;
+
   /// Builds a plan. Returns false, with the reason in `why_not`, if that fails.
   virtual bool build(std::size_t plan, std::string& why_not) = 0;
 
@@ -43,10 +45,10 @@ class plan_choices {
                    void* workspace) = 0;
 };
 
-/// Parameters of choosing a plan by timing.
-struct tuning {
-  tuning_cache& cache;
-  std::string key;  ///< identifies operation and device
+/// Parameters of choosing a plan.
+struct plan_trial {
+  tuning_cache* cache = nullptr;  ///< if set, plans are timed
+  std::string key;                ///< identifies operation and device
   std::span<const std::size_t> operand_bytes;
   dtype element;
   std::string owner;  ///< leads messages: "stage 'head'"
@@ -61,10 +63,11 @@ struct chosen_plan {
   std::optional<nanoseconds> time;
 };
 
-/// Chooses and builds a plan: without `how`, the first plan that builds; otherwise the cached plan
-/// or else the fastest plan that builds and runs in time, which is cached if all were tried.
-/// Returns empty, with the preferred plan's failure in `why_not`, if no plan works.
-std::optional<chosen_plan> choose_plan(plan_choices& plans, const tuning* how,
+/// Chooses and builds a plan: without a cache, the first plan that builds and runs; otherwise the
+/// cached plan or else the fastest plan that builds and runs in time, which is cached, so that
+/// later processes choose the same. Returns empty, with the preferred plan's failure in `why_not`,
+/// if no plan works.
+std::optional<chosen_plan> choose_plan(plan_choices& plans, const plan_trial& how,
                                        std::string& why_not);
 
 /// Returns an operation that runs the chosen plan; operations may share plans.

@@ -63,14 +63,17 @@ std::optional<tuned_plan> tuning_cache::find(const std::string& key) const {
   const json plan = found->value("plan", json());
   const json time = found->value("ns", json());
   if (!plan.is_string() || !time.is_number_integer()) return std::nullopt;
-  return tuned_plan{plan.get<std::string>(), time.get<nanoseconds>()};
+  return tuned_plan{plan.get<std::string>(), time.get<nanoseconds>(),
+                    found->value("complete", json(true)) != json(false)};
 }
 
 void tuning_cache::store(const std::string& key, const tuned_plan& plan) {
   if (file_.empty()) return;
   const std::lock_guard lock(file_lock);
   json content = read(file_);
-  content["plans"][key] = {{"plan", plan.identity}, {"ns", plan.time}};
+  json entry = {{"plan", plan.identity}, {"ns", plan.time}};
+  if (!plan.complete) entry["complete"] = false;
+  content["plans"][key] = std::move(entry);
   replace(file_, content);
 }
 

@@ -12,6 +12,7 @@ namespace graphline::nn {
 struct tuned_plan {
   std::string identity;  ///< `plan_choices::identity`
   nanoseconds time = 0;  ///< time of one run
+  bool complete = true;  ///< false if time ran out before all plans were tried
 };
 
 /// Tuning results of earlier runs, in a file shared by processes. If two processes write at once,

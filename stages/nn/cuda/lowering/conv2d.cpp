@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <map>
+
 #include "stages/nn/cuda/lowering/lowering.hpp"
 #include "stages/nn/fusion/fusion.hpp"
 
@@ -68,23 +70,25 @@ struct planned_convolution : fused_operation {
 };
 
 planned_convolution plan(const cuda_lowering& b, const network_layer& head,
-                         const wanted_convolution& wanted, bool bias,
+                         const wanted_convolution& wanted, const followed_product& product,
                          const std::vector<std::int64_t>& choices) {
-  std::int64_t chosen = 0;
-  auto planned = plan_fused(
-      bias, wanted.epilogue.size(), [&](bool with_bias, std::size_t steps, std::string& why_not) {
-        std::unique_ptr<library_operation> operation;
-        for (const std::int64_t channels : choices) {
-          std::string reason;
-          chosen = channels;
-          operation = b.library().plan(
-              form_of(b, wanted, b.output_shape(head), with_bias, steps, channels), reason);
-          if (operation != nullptr) break;
-          if (why_not.empty()) why_not = reason;
-        }
-        return operation;
-      });
-  return {std::move(planned), chosen};
+  const shape& out = b.output_shape(head);
+  std::map<const library_operation*, std::int64_t> channels_of;
+  auto planned = plan_fused(b, {product, wanted.epilogue, out.elements()},
+                            [&](bool with_bias, std::size_t steps, std::string& why_not) {
+                              std::unique_ptr<library_operation> operation;
+                              for (const std::int64_t channels : choices) {
+                                std::string reason;
+                                operation = b.library().plan(
+                                    form_of(b, wanted, out, with_bias, steps, channels), reason);
+                                channels_of[operation.get()] = channels;
+                                if (operation != nullptr) break;
+                                if (why_not.empty()) why_not = reason;
+                              }
+                              return operation;
+                            });
+  const std::int64_t channels = channels_of[planned.operation.get()];
+  return {std::move(planned), channels};
 }
 
 }  // namespace
@@ -100,8 +104,7 @@ void lower(cuda_lowering& b, const layer_group& group, const conv2d_layer& conv)
   const value_form result_form = form;
   wanted_convolution wanted{conv, in, epilogue_of(product.layers, out)};
   if (wanted.conv.padding_after == conv.padding) wanted.conv.padding_after.reset();
-  const bool bias = !values.bias.empty();
-  planned_convolution planned = plan(b, head, wanted, bias, channels_to_try(b, read, conv));
+  planned_convolution planned = plan(b, head, wanted, product, channels_to_try(b, read, conv));
   std::optional<cuda_value> input;
   if (planned.operation == nullptr && wanted.conv.padding_after) {
     // A kernel pads, because the library refuses asymmetric padding.
@@ -112,7 +115,7 @@ void lower(cuda_lowering& b, const layer_group& group, const conv2d_layer& conv)
                  in[3] + conv.padding[1] + after[1]};
     wanted.conv.padding = {0, 0};
     wanted.conv.padding_after.reset();
-    planned = plan(b, head, wanted, bias, {in[1]});
+    planned = plan(b, head, wanted, product, {in[1]});
   }
   if (planned.operation == nullptr) b.refuse(head, planned.why_not);
   if (planned.channels != in[1]) form.padded_channels = planned.channels;

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "framework/base/error.hpp"
+#include "framework/base/units.hpp"
 
 namespace graphline::nn {
 namespace {
@@ -50,6 +51,19 @@ std::string describe(const value_form& form) {
   return text;
 }
 
+/// Returns the time of the kernel for what a fusion leaves, at the memory's bandwidth: it reads and
+/// writes the result, and reads the values that sums add.
+double time_of_rest(const cuda_lowering& b, const fusible_product& wanted, bool bias,
+                    std::size_t steps) {
+  const followed_product& product = wanted.product;
+  if (steps == product.layers.steps.size() && (bias || product.weights.bias.empty())) return 0;
+  const auto is_sum = [](const epilogue_step& step) { return !step.function; };
+  const auto sums = std::ranges::count_if(wanted.epilogue.subspan(steps), is_sum);
+  const auto moved = static_cast<double>(wanted.output_elements * (2 + sums)) *
+                     static_cast<double>(element_bytes(b.precision()));
+  return moved / b.library().memory_bandwidth() * 1e9;
+}
+
 /// Returns the bytes per element; all tensors have the type of the first.
 std::size_t bytes_of_first(const std::vector<value_form>& tensors) {
   return tensors.empty() ? sizeof(float) : size_of(tensors.front().element);
@@ -73,6 +87,45 @@ cuda_program lower_network_for_cuda(const network_definition& network, const wei
     lowering.end_part(group);
   }
   return lowering.finish();
+}
+
+fused_operation plan_fused(const cuda_lowering& b, const fusible_product& wanted,
+                           const std::function<std::unique_ptr<library_operation>(
+                               bool bias, std::size_t steps, std::string& why_not)>& plan) {
+  const bool bias = !wanted.product.weights.bias.empty();
+  fused_operation best;
+  std::string refused;   // why the library fuses less
+  double best_time = 0;  // of the tuned plan and the kernel for the rest
+  for (std::size_t left = wanted.epilogue.size() + (bias ? 2 : 1); left-- > 0;) {
+    const bool with_bias = bias && left > 0;
+    const std::size_t steps = left - (with_bias ? 1 : 0);
+    const double rest = time_of_rest(b, wanted, with_bias, steps);
+    // With less fusion, the rest only grows.
+    if (best.operation != nullptr && best.operation->speed().tuned && rest >= best_time) break;
+    std::string why_not;
+    auto operation = plan(with_bias, steps, why_not);
+    if (operation == nullptr) {
+      if (refused.empty()) refused = why_not;
+      continue;
+    }
+    const plan_speed speed = operation->speed();
+    const double time = rest + static_cast<double>(speed.tuned.value_or(0));
+    if (best.operation == nullptr) {
+      best = {std::move(operation), with_bias, steps, refused};
+    } else if (speed.tuned && time < best_time) {
+      const std::string reason = fmt::format("faster than fused: {} instead of {}",
+                                             format_duration(time), format_duration(best_time));
+      best = {std::move(operation), with_bias, steps, reason};
+    } else if (!speed.tuned && speed.tensor_cores) {
+      best = {std::move(operation), with_bias, steps, "fused, it would not run on tensor cores"};
+    } else {
+      continue;
+    }
+    best_time = time;
+    if (!speed.tuned && (speed.tensor_cores || b.precision() == precision::float32)) break;
+  }
+  if (best.operation == nullptr) best.why_not = refused;
+  return best;
 }
 
 cuda_lowering::cuda_lowering(const network_definition& network, const weight_table& weights,

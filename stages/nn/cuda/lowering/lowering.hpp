@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -158,22 +159,6 @@ struct fused_operation {
   std::string why_not = {};  ///< why only part of the epilogue is fused
 };
 
-/// Plans an operation with the bias and as many epilogue steps as the library fuses. `plan(bias,
-/// steps, why_not)` returns null if the library refuses. If the library refuses even the bare
-/// operation, `operation` is null and `why_not` is the first reason.
-template <class Plan>
-fused_operation plan_fused(bool bias, std::size_t steps, const Plan& plan) {
-  fused_operation made;
-  for (std::size_t left = steps + (bias ? 2 : 1); made.operation == nullptr && left-- > 0;) {
-    made.bias = bias && left > 0;
-    made.steps = left - (made.bias ? 1 : 0);
-    std::string why_not;
-    made.operation = plan(made.bias, made.steps, why_not);
-    if (made.why_not.empty()) made.why_not = why_not;
-  }
-  return made;
-}
-
 /// A product that a library computes, with the leading steps of its expression.
 struct made_product {
   cuda_value value;          ///< the result, without other readers
@@ -195,6 +180,23 @@ struct epilogue_step {
 
 /// Returns the leading steps of an expression that libraries may fuse, with at most one sum.
 std::vector<epilogue_step> epilogue_of(const group_expression& layers, const shape& extents);
+
+/// A product, and the leading steps of its expression that the library may fuse.
+struct fusible_product {
+  const followed_product& product;
+  std::span<const epilogue_step> epilogue;
+  std::int64_t output_elements = 0;
+};
+
+/// Plans a product with the bias and the number of steps that take the least time together with
+/// the kernel for what is left: the tuned time plus the kernel's bytes over the memory's bandwidth.
+/// If plans are not tuned, fuses as much as the library can on tensor cores, or as much as it can
+/// if the precision has none. `plan(bias, steps, why_not)` returns null if the library refuses. If
+/// the library refuses even the bare product, `operation` is null and `why_not` is the first
+/// reason.
+fused_operation plan_fused(const cuda_lowering& b, const fusible_product& wanted,
+                           const std::function<std::unique_ptr<library_operation>(
+                               bool bias, std::size_t steps, std::string& why_not)>& plan);
 
 // Lower any other layer; defined in the file of the layer's family. `group.head` is the layer.
 #define GRAPHLINE_LOWER(layer) void lower(cuda_lowering& b, const layer_group& group, const layer&);

@@ -46,17 +46,17 @@ void lower(cuda_lowering& b, const layer_group& group, const linear_layer&) {
   made_product made{
       .value = {}, .product = followed_product_of(b.network(), b.weights(), group, out.rank() - 1)};
   const conv_weights& values = made.product.weights;
-  const bool bias = !values.bias.empty();
   // Libraries fuse only activations into products.
   std::vector<epilogue_step> fusible = epilogue_of(made.product.layers, out);
   fusible.erase(std::ranges::find_if(fusible, [](const auto& step) { return !step.function; }),
                 fusible.end());
 
-  fused_operation planned = plan_fused(
-      bias, fusible.size(), [&](bool with_bias, std::size_t steps, std::string& why_not) {
-        return b.library().plan(form_of(b, head, with_bias, std::span(fusible).first(steps)),
-                                why_not);
-      });
+  fused_operation planned =
+      plan_fused(b, {made.product, fusible, out.elements()},
+                 [&](bool with_bias, std::size_t steps, std::string& why_not) {
+                   return b.library().plan(
+                       form_of(b, head, with_bias, std::span(fusible).first(steps)), why_not);
+                 });
   if (planned.operation == nullptr) b.refuse(head, planned.why_not);
   made.bias = planned.bias;
   made.steps = planned.steps;

@@ -1,16 +1,11 @@
 // Fusions that cuDNN offers for GPUs that need not be present. These are the graphs that networks
 // run; where a case has no candidates, `plan` returns null and the network is split.
 
-#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <iterator>
-
-#include "framework/base/error.hpp"
 #include "stages/nn/cuda/cuda_library.hpp"
-#include "stages/nn/cuda/cudnn_graph.hpp"
+#include "tests/stages/nn/cuda/cudnn_offers.hpp"
 
 namespace graphline::nn {
 namespace {
@@ -26,28 +21,14 @@ constexpr activation every_activation[] = {activation::relu,     activation::rel
 class cudnn_fusions : public testing::Test {
  protected:
   void SetUp() override {
-    // cuDNN only needs the driver library to be loaded; the toolkit's stub suffices and, once
-    // loaded from any path, is found by name.
-    if (dlopen("libcuda.so.1", RTLD_NOW) == nullptr &&
-        dlopen(GRAPHLINE_CUDA_DRIVER_LIBRARY, RTLD_NOW) == nullptr) {
-      GTEST_SKIP() << "there is neither libcuda.so.1 nor the toolkit's stub";
-    }
-    try {
-      cudnn_version();
-    } catch (const run_error& e) {
-      GTEST_SKIP() << e.what();
-    }
-  }
-
-  static std::string properties(const std::string& device) {
-    std::ifstream file(std::string(GRAPHLINE_CUDNN_DEVICES "/") + device + ".json");
-    return {std::istreambuf_iterator<char>(file), {}};
+    if (const std::string why_not = why_no_cudnn(); !why_not.empty()) GTEST_SKIP() << why_not;
   }
 
   static std::vector<cudnn_candidate> offered(const convolution_form& form,
                                               const std::string& device) {
     std::string why_not;
-    std::vector<cudnn_candidate> candidates = offered_candidates(form, properties(device), why_not);
+    std::vector<cudnn_candidate> candidates =
+        offered_candidates(form, device_properties_of(device), why_not);
     EXPECT_EQ(candidates.empty(), !why_not.empty());
     return candidates;
   }
@@ -156,7 +137,7 @@ TEST_F(cudnn_fusions, are_refused_with_a_reason_in_one_line) {
   convolution_form form = with(depthwise, {activation::gelu_erf});
   form.precision = precision::bfloat16;
   std::string why_not;
-  EXPECT_TRUE(offered_candidates(form, properties("h200"), why_not).empty());
+  EXPECT_TRUE(offered_candidates(form, device_properties_of("h200"), why_not).empty());
   EXPECT_FALSE(why_not.empty());
   EXPECT_THAT(why_not, ::testing::Not(::testing::HasSubstr("\n")));
   EXPECT_LT(why_not.size(), 500U);

@@ -40,6 +40,7 @@ class enqueued_operation final : public library_operation {
 
   std::string choice() const override { return reference_->choice(); }
   std::size_t workspace_bytes() const override { return reference_->workspace_bytes(); }
+  plan_speed speed() const override { return reference_->speed(); }
 
   void enqueue(void* cuda_stream, std::span<void* const> operands, void* workspace) override {
     pointers touched(operands.begin(), operands.end());
@@ -66,6 +67,7 @@ class enqueuing_library final : public cuda_library {
   std::unique_ptr<library_operation> plan(const product_form& form, std::string& why_not) override {
     return enqueued_by(reference_.plan(form, why_not));
   }
+  double memory_bandwidth() const override { return reference_.memory_bandwidth(); }
 
  private:
   std::unique_ptr<library_operation> enqueued_by(std::unique_ptr<library_operation> planned) const {

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "framework/base/error.hpp"
 #include "stages/kinds.hpp"
 #include "tests/stages/nn/cuda/cpu_network.hpp"
@@ -66,6 +68,57 @@ TEST(cuda_network, keeps_the_bias_fused_when_only_the_activation_is_refused) {
   EXPECT_THAT(network.program().parts.at(0).choice,
               HasSubstr("reference loops; gelu by a kernel of its own (the rule refuses this "
                         "convolution)"));
+}
+
+/// A convolution and a gelu, lowered with plans that take these nanoseconds with nothing fused,
+/// with the bias, and with both. The result has 1 KiB, which the kernel for the rest reads and
+/// writes.
+struct timed_fusion {
+  explicit timed_fusion(std::vector<nanoseconds> times_by_depth) {
+    library.bandwidth = 1e9;  // 2048 ns for the rest
+    library.speed_of_convolution = [times = std::move(times_by_depth)](const auto& form) {
+      return plan_speed{.tuned = times.at((form.conv.bias ? 1U : 0U) + form.before.size())};
+    };
+    const cpu_network network(network_of(conv_and_gelu), {1, 8, 6, 6}, library);
+    const auto rest = kernels_of<pointwise_form>(network.program());
+    steps_left = rest.empty() ? 0 : rest.at(0).expression.steps.size();
+    choice = network.program().parts.at(0).choice;
+  }
+
+  reference_library library;
+  std::size_t steps_left = 0;
+  std::string choice;
+};
+
+TEST(cuda_network, fuses_as_much_as_is_fastest_with_the_kernel_for_the_rest) {
+  EXPECT_EQ(timed_fusion({5000, 5000, 7000}).steps_left, 0U);
+  EXPECT_EQ(timed_fusion({5000, 4900, 7000}).steps_left, 1U);
+  EXPECT_EQ(timed_fusion({4800, 4900, 7000}).steps_left, 2U);
+  EXPECT_THAT(
+      timed_fusion({5000, 4900, 7000}).choice,
+      HasSubstr("gelu by a kernel of its own (faster than fused: 6.95 us instead of 7.00 us)"));
+}
+
+TEST(cuda_network, plans_no_less_fusion_than_could_be_faster) {
+  EXPECT_EQ(timed_fusion({0, 0, 2000}).library.convolutions.size(), 1U);
+  EXPECT_EQ(timed_fusion({0, 0, 2100}).library.convolutions.size(), 2U);
+}
+
+TEST(cuda_network, without_tuning_fuses_as_much_as_runs_on_tensor_cores) {
+  for (const auto& [p, steps_left] : std::map<precision, std::size_t>{
+           {precision::float32, 0}, {precision::tf32, 1}, {precision::float16, 1}}) {
+    reference_library library;
+    library.speed_of_convolution = [](const convolution_form& form) {
+      return plan_speed{.tensor_cores = form.before.empty()};
+    };
+    const cpu_network network(network_of(conv_and_gelu), {1, 8, 6, 6}, library, p);
+    const auto rest = kernels_of<pointwise_form>(network.program());
+    ASSERT_EQ(rest.size(), steps_left == 0 ? 0U : 1U) << to_word(p);
+    if (steps_left == 0) continue;
+    EXPECT_EQ(rest[0].expression.steps.size(), steps_left);
+    EXPECT_THAT(network.program().parts.at(0).choice,
+                HasSubstr("(fused, it would not run on tensor cores)"));
+  }
 }
 
 TEST(cuda_network, names_the_layer_that_the_library_refuses) {

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <thread>
 
+#include "framework/base/error.hpp"
 #include "framework/device/cuda/cuda_device.hpp"
 #include "stages/nn/cuda/plan_choices.hpp"
 #include "tests/base/temporary_folder.hpp"
@@ -19,6 +20,7 @@ struct timed_plan {
   milliseconds takes{0};
   milliseconds to_build{0};
   std::size_t workspace = 0;
+  bool fails = false;
 };
 
 /// Plans that take a known time to build and to run.
@@ -29,6 +31,7 @@ class timed_plans final : public plan_choices {
   std::size_t size() const noexcept override { return plans_.size(); }
   std::string identity(std::size_t plan) const override { return "plan" + std::to_string(plan); }
   std::string describe(std::size_t plan) const override { return identity(plan); }
+  bool uses_tensor_cores(std::size_t /*plan*/) const override { return false; }
   bool build(std::size_t plan, std::string& /*why_not*/) override {
     std::this_thread::sleep_for(plans_[plan].to_build);
     ++built;
@@ -39,6 +42,7 @@ class timed_plans final : public plan_choices {
   void run(std::size_t plan, cudaStream_t stream, std::span<void* const> operands,
            void* workspace) override {
     ++runs[plan];
+    if (plans_[plan].fails) throw run_error("no engine");
     EXPECT_EQ(operands.size(), 2U);
     EXPECT_TRUE(workspace != nullptr || plans_[plan].workspace == 0);
     const auto takes = plans_[plan].takes;
@@ -73,8 +77,13 @@ class trying_plans_out : public testing::Test {
 
   std::optional<chosen_plan> choose(timed_plans& plans, nanoseconds patience = 60'000'000'000) {
     const std::size_t operands[] = {1024, 4096};
-    const tuning how{cache_, "key", operands, dtype::float32, "stage 'head'", patience};
-    return choose_plan(plans, &how, why_not_);
+    return choose_plan(plans, {&cache_, "key", operands, dtype::float32, "stage 'head'", patience},
+                       why_not_);
+  }
+
+  std::optional<chosen_plan> choose_first(timed_plans& plans) {
+    const std::size_t operands[] = {1024, 4096};
+    return choose_plan(plans, {nullptr, "key", operands, dtype::float32, "stage 'head'"}, why_not_);
   }
 
   const temporary_folder folder_;
@@ -92,9 +101,11 @@ TEST_F(trying_plans_out, takes_the_fastest_and_remembers_it) {
   const auto remembered = cache_.find("key");
   ASSERT_TRUE(remembered);
   EXPECT_EQ(remembered->identity, "plan1");
+  EXPECT_TRUE(remembered->complete);
 }
 
-TEST_F(trying_plans_out, takes_the_fastest_of_those_there_was_time_for_and_forgets_it) {
+TEST_F(trying_plans_out,
+       takes_the_fastest_of_those_there_was_time_for_and_remembers_that_some_were_left) {
   timed_plans plans({{milliseconds(12)},
                      {milliseconds(1)},
                      {milliseconds(0), milliseconds(2200)},
@@ -103,7 +114,12 @@ TEST_F(trying_plans_out, takes_the_fastest_of_those_there_was_time_for_and_forge
   ASSERT_TRUE(chosen);
   EXPECT_EQ(plans.built, 3U);
   EXPECT_EQ(chosen->plan, 2U);
-  EXPECT_FALSE(cache_.find("key"));
+  const auto remembered = cache_.find("key");
+  ASSERT_TRUE(remembered);
+  EXPECT_EQ(remembered->identity, "plan2");
+  EXPECT_FALSE(remembered->complete);
+  timed_plans again({{milliseconds(0)}, {milliseconds(0)}, {milliseconds(9)}, {milliseconds(0)}});
+  EXPECT_EQ(choose(again)->plan, 2U) << "another process would compute with another plan";
 }
 
 TEST_F(trying_plans_out, passes_over_a_plan_whose_workspace_does_not_fit) {
@@ -116,6 +132,29 @@ TEST_F(trying_plans_out, passes_over_a_plan_whose_workspace_does_not_fit) {
   EXPECT_EQ(chosen->plan, 2U);
   EXPECT_EQ(plans.runs[1], 0U);
   EXPECT_EQ(plans.runs[3], 12U);
+}
+
+TEST_F(trying_plans_out, takes_the_first_that_builds_and_runs_once_without_a_cache) {
+  timed_plans plans(std::vector<timed_plan>{{.fails = true}, {}, {}});
+  const auto chosen = choose_first(plans);
+  ASSERT_TRUE(chosen) << why_not_;
+  EXPECT_EQ(chosen->plan, 1U);
+  EXPECT_FALSE(chosen->time);
+  EXPECT_EQ(plans.runs, (std::vector<std::size_t>{1, 1, 0}));
+  EXPECT_FALSE(cache_.find("key"));
+}
+
+TEST_F(trying_plans_out, says_that_a_plan_can_be_built_but_not_run) {
+  timed_plans plans(std::vector<timed_plan>{{.fails = true}});
+  EXPECT_FALSE(choose_first(plans));
+  EXPECT_EQ(why_not_, "plan0 can be built, but not run");
+}
+
+TEST_F(trying_plans_out, takes_the_first_untried_if_memory_for_a_trial_is_insufficient) {
+  fake_cuda::set_device_capacity(1024);
+  timed_plans plans(std::vector<timed_plan>{{.fails = true}});
+  EXPECT_TRUE(choose_first(plans));
+  EXPECT_EQ(plans.runs[0], 0U);
 }
 
 }  // namespace

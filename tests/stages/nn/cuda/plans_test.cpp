@@ -15,6 +15,7 @@ class made_up_plans final : public plan_choices {
   std::size_t size() const noexcept override { return can_build_.size(); }
   std::string identity(std::size_t plan) const override { return "plan" + std::to_string(plan); }
   std::string describe(std::size_t plan) const override { return "plan " + std::to_string(plan); }
+  bool uses_tensor_cores(std::size_t /*plan*/) const override { return true; }
   bool build(std::size_t plan, std::string& why_not) override {
     built.push_back(plan);
     if (!can_build_[plan]) why_not = "no reason but one";
@@ -33,25 +34,10 @@ class made_up_plans final : public plan_choices {
   std::vector<bool> can_build_;
 };
 
-tuning how_to_tune(tuning_cache& cache) {
-  return {cache, "key", {}, dtype::float32, "stage 'head'"};
-}
-
-TEST(choosing_a_plan, takes_the_first_that_can_be_built) {
-  made_up_plans plans({false, true, true});
-  std::string why_not;
-  const auto chosen = choose_plan(plans, nullptr, why_not);
-  ASSERT_TRUE(chosen);
-  EXPECT_EQ(chosen->plan, 1U);
-  EXPECT_FALSE(chosen->time);
-  EXPECT_EQ(plans.built, (std::vector<std::size_t>{0, 1}));
-  EXPECT_EQ(plans.kept, 1U);
-}
-
 TEST(choosing_a_plan, reports_why_the_preferred_plan_fails_if_none_builds) {
   made_up_plans plans({false, false});
   std::string why_not = "left over";
-  EXPECT_FALSE(choose_plan(plans, nullptr, why_not));
+  EXPECT_FALSE(choose_plan(plans, {}, why_not));
   EXPECT_EQ(why_not, "plan 0: no reason but one");
 }
 
@@ -60,9 +46,9 @@ TEST(choosing_a_plan, takes_the_one_that_was_the_fastest_before) {
   tuning_cache cache(folder.path());
   cache.store("key", {"plan2", 1500});
   made_up_plans plans({true, true, true});
-  const tuning how = how_to_tune(cache);
   std::string why_not;
-  const auto chosen = choose_plan(plans, &how, why_not);
+  const auto chosen =
+      choose_plan(plans, {&cache, "key", {}, dtype::float32, "stage 'head'"}, why_not);
   ASSERT_TRUE(chosen);
   EXPECT_EQ(chosen->plan, 2U);
   EXPECT_EQ(chosen->time, 1500);

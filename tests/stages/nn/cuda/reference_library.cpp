@@ -80,10 +80,12 @@ constexpr std::size_t workspace = 64;
 template <class Form>
 class reference_operation final : public library_operation {
  public:
-  explicit reference_operation(Form form) : form_(std::move(form)) {}
+  explicit reference_operation(Form form, plan_speed speed = {.tensor_cores = true})
+      : form_(std::move(form)), speed_(speed) {}
 
   std::string choice() const override { return "reference loops"; }
   std::size_t workspace_bytes() const override { return workspace; }
+  plan_speed speed() const override { return speed_; }
 
   void enqueue(void*, std::span<void* const> operands, void* scratch) override {
     if (scratch == nullptr) throw std::logic_error("no workspace");
@@ -96,6 +98,7 @@ class reference_operation final : public library_operation {
   static void compute(const product_form& form, std::span<void* const> operands);
 
   Form form_;
+  plan_speed speed_;
 };
 
 /// The convolution at one output position of channel `out`.
@@ -182,7 +185,8 @@ std::unique_ptr<library_operation> reference_library::plan(const convolution_for
     return nullptr;
   }
   convolutions.push_back(form);
-  return std::make_unique<reference_operation<convolution_form>>(form);
+  return std::make_unique<reference_operation<convolution_form>>(
+      form, speed_of_convolution ? speed_of_convolution(form) : plan_speed{.tensor_cores = true});
 }
 
 std::unique_ptr<library_operation> reference_library::plan(const product_form& form,

@@ -19,12 +19,17 @@ class reference_library final : public cuda_library {
   std::function<bool(const convolution_form&)> takes_convolution;
   std::function<bool(const product_form&)> takes_product;
 
+  /// Speed of an accepted form's plan; unknown if unset.
+  std::function<plan_speed(const convolution_form&)> speed_of_convolution;
+  double bandwidth = 1e9;  ///< bytes per second
+
   std::vector<convolution_form> convolutions;  ///< planned, in order
   std::vector<product_form> products;
 
   std::unique_ptr<library_operation> plan(const convolution_form& form,
                                           std::string& why_not) override;
   std::unique_ptr<library_operation> plan(const product_form& form, std::string& why_not) override;
+  double memory_bandwidth() const override { return bandwidth; }
 };
 
 }  // namespace graphline::test
