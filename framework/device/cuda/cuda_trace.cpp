@@ -80,7 +80,7 @@ template <class Record>
 void keep(collected& into, const CUpti_Activity* activity, std::string name) {
   const auto& record = *reinterpret_cast<const Record*>(activity);
   if (record.deviceId != into.device) return;
-  if (record.end == 0) {  // the end is unknown
+  if (record.start == 0 || record.end < record.start) {  // CUPTI does not know them
     if (into.untimed.empty()) into.untimed = std::move(name);
     return;
   }

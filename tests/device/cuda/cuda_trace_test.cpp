@@ -57,10 +57,11 @@ TEST_F(cuda_trace, drops_what_the_one_before_it_has_left) {
 }
 
 TEST_F(cuda_trace, does_not_take_times_that_are_not_known_for_none_at_all) {
-  {
+  for (const auto& [begin, end] : {std::pair{0, 0}, {0, 200}, {100, 0}, {300, 200}}) {
     const auto trace = trace_cuda_operations(0);
     fake_cupti::note_kernel("timed", 0, 100, 200);
-    fake_cupti::note_kernel("_Z7untimedv", 0, 0, 0);
+    fake_cupti::note_kernel("_Z7untimedv", 0, static_cast<std::uint64_t>(begin),
+                            static_cast<std::uint64_t>(end));
     EXPECT_THAT(what_take_throws(*trace), HasSubstr("operation 'untimed' without time stamps"));
   }
   const auto next = trace_cuda_operations(0);
