@@ -31,7 +31,7 @@ run: {frames: 60, warmup: 2, arrival: constant, rate: 30, queue: 1, when_full: d
 
 const tensor_type image_type{shape{1, 3, 48, 64}, dtype::float32};
 
-/// Reads the label of a frame in place, without a copy.
+/// Reads the label of a frame without a copy.
 class show final : public cpu_stage {
  public:
   void run(const cpu_call& call) override {
