@@ -1,5 +1,5 @@
-// Builds a pipeline in C++ instead of YAML, runs it under two strategies and prints the median
-// frame time of each. Checks and messages are the same as for a pipeline file.
+// Builds a pipeline in C++ instead of YAML, runs it under two strategies, and prints the median
+// frame time under each strategy.
 
 #include <graphline.hpp>
 
@@ -12,7 +12,7 @@ namespace {
 
 using namespace graphline;
 
-/// Makes a pipeline of a small network on the device and independent CPU work.
+/// A small network on the device, and independent CPU work.
 pipeline_spec make_pipeline() {
   pipeline_spec pipeline;
   pipeline.name = {"built_in_cpp"};

@@ -1,6 +1,5 @@
-// Feeds a pipeline from an application, as a camera or a ROS node would. A thread submits a frame
-// thirty times a second, and a stage of the application reads the result of each frame. Latency
-// counts from the moment a frame is submitted.
+// Submits frames of an application to a pipeline, 30 a second, as a camera does. A stage of the
+// application reads the results. Latency counts from the moment a frame is submitted.
 
 #include <graphline.hpp>
 
@@ -32,7 +31,7 @@ run: {frames: 60, warmup: 2, arrival: constant, rate: 30, queue: 1, when_full: d
 
 const tensor_type image_type{shape{1, 3, 48, 64}, dtype::float32};
 
-/// Reads the label of a frame in place, without a copy.
+/// Reads the label of a frame without a copy.
 class show final : public cpu_stage {
  public:
   void run(const cpu_call& call) override {
@@ -55,7 +54,7 @@ stage_kind show_kind() {
   return kind;
 }
 
-/// Submits frames until stopped. `submit` copies the pixels, so they may change once it returns.
+/// Submits frames until stopped. `submit` copies the pixels.
 void run_camera(frame_feed& feed, const std::stop_token& stop) {
   std::vector<float> pixels(static_cast<std::size_t>(image_type.shape.elements()));
   auto next = std::chrono::steady_clock::now();

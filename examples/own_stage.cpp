@@ -37,7 +37,6 @@ class threshold final : public cpu_stage {
   float at_;
 };
 
-/// Makes the kind: its name, ports and parameters, output types, and factory.
 stage_kind threshold_kind() {
   stage_kind kind;
   kind.name = "my.threshold";

@@ -13,10 +13,9 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    // From YAML to a plan to a record. All errors in the file are in one message.
+    // Throws one error that lists all errors in the file.
     const run_record record = run_pipeline(argv[1], {.device = "host"}, {.frames = 20});
 
-    // From the record to a report. The record also contains the raw samples.
     std::cout << report::as_text(report::describe(record));
     if (record.failure) return 1;
     const auto& first = record.frames.front();

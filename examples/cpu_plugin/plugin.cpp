@@ -37,8 +37,8 @@ class accumulator final : public cpu_stage {
   std::vector<float> sums_;
 };
 
-/// Checks the arguments and input types, computes output types and cost, and returns the factory.
-/// `graphline check` calls no other function of the stage.
+/// Checks the input types, and returns output types, cost and factory. `graphline check` calls only
+/// this function of the stage.
 prepared_stage prepare(const arguments& given, std::span<const tensor_type> inputs,
                        diagnostics& out) {
   if (inputs[0].element != dtype::float32) {

@@ -1,7 +1,6 @@
 #pragma once
 
-// The arithmetic of my.normalize. GPU and CPU use the same code, so that tests on a CPU cover the
-// kernel's index arithmetic.
+// The arithmetic of my.normalize, shared by GPU and CPU, so tests on a CPU cover the kernel.
 
 #include <algorithm>
 #include <cstdint>
@@ -14,7 +13,7 @@
 
 namespace my {
 
-/// Packed float32 images [n, c, h, w] and their channels' constants, in one device's memory.
+/// Packed float32 images [n, c, h, w] and the constants of their channels, in device memory.
 struct normalization {
   const float* in;
   float* out;
@@ -22,7 +21,7 @@ struct normalization {
   const float* deviation;  ///< [c]
   std::int64_t channels;   ///< c
   std::int64_t planes;     ///< n * c
-  std::int64_t plane;      ///< number of elements of a plane: h * w
+  std::int64_t plane;      ///< h * w
 };
 
 /// Position of a thread in a grid of `columns` times `rows` blocks of `threads` threads.
@@ -32,11 +31,11 @@ struct grid_position {
   std::int64_t thread, threads;
 };
 
-/// Does the work of one thread. A row of blocks processes whole planes, so that the channel is
-/// computed once per plane, and neighboring threads access neighboring elements.
+/// Does the work of one thread. A row of blocks processes whole planes, so each thread computes the
+/// channel once per plane, and neighboring threads access neighboring elements.
 ///
-/// A subtraction and a division, each rounded once, give the same bits on CPU and GPU. A
-/// multiplication and an addition would not, because one compiler may fuse the two.
+/// A subtraction and a division give the same bits on CPU and GPU. A multiplication and an addition
+/// may not, because a compiler can fuse them.
 HOST_AND_DEVICE inline void normalize_share(const normalization& n, const grid_position& at) {
   for (std::int64_t p = at.row; p < n.planes; p += at.rows) {
     const float mean = n.mean[p % n.channels];
@@ -52,7 +51,7 @@ HOST_AND_DEVICE inline void normalize_share(const normalization& n, const grid_p
 
 constexpr int threads_per_block = 256;
 
-/// Size of the grid, within CUDA's limit of 65535 rows.
+/// Size of the grid; CUDA allows at most 65535 rows.
 struct grid_extents {
   unsigned columns, rows;
 };

@@ -11,10 +11,10 @@ namespace my {
 /// The constants of my.normalize in device memory: c means, then c standard deviations.
 class channel_constants {
  public:
-  /// Allocates, copies and waits, so call it while a stage is prepared, not in its frames.
+  /// Allocates and waits for a copy, so call it while a stage is prepared.
   channel_constants(graphline::device& d, const graphline::stage_config& config);
 
-  /// Returns the arguments of the work on one slot's tensors.
+  /// Returns the kernel's arguments for the tensors of a slot.
   normalization on(const graphline::stage_tensors& tensors) const;
 
  private:

@@ -18,7 +18,7 @@ class normalize_work final : public graphline::device_work {
  public:
   normalize_work(const normalization& n, const std::string& stage) : n_(n), stage_(stage) {}
 
-  // Only launches the kernel. With graphs, frames replay the captured launch and do not call this.
+  // Launches the kernel. With graphs, this runs during capture, and frames replay the launch.
   void enqueue(graphline::stream& s) override {
     const auto stream = static_cast<cudaStream_t>(s.native());
     const grid_extents grid = grid_for(n_);
@@ -32,7 +32,7 @@ class normalize_work final : public graphline::device_work {
 
  private:
   normalization n_;
-  const std::string& stage_;  // name of the stage, which outlives this object
+  const std::string& stage_;  // owned by the stage, which outlives this object
 };
 
 class normalize_stage final : public graphline::device_stage {

@@ -1,4 +1,4 @@
-// A plug-in with the kind my.normalize: its constants, and its work for the device `host`.
+// A plug-in with the stage kind my.normalize, and its implementation for the device `host`.
 
 #include <framework/device/host/host_device.hpp>
 #include <framework/stage/plugin.hpp>
