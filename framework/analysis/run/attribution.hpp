@@ -11,7 +11,7 @@
 
 namespace graphline {
 
-/// How a frame spends a piece of its time. All reports use these words.
+/// Category of a piece of a frame's time.
 enum class time_category {
   queue_wait,   ///< due but not begun
   cpu,          ///< a CPU stage runs
@@ -41,7 +41,7 @@ struct words_of<time_category> {
   static constexpr const auto& table = time_category_words;
 };
 
-/// Returns the word for display: "stream wait", "previous-frame wait".
+/// Returns the category for display: "stream wait", "previous-frame wait".
 std::string in_words(time_category what);
 
 /// A piece of a frame's critical path.
@@ -58,24 +58,25 @@ struct path_piece {
 /// Attribution of one frame's end-to-end time.
 struct frame_attribution {
   std::vector<path_piece> pieces;  ///< in order of time, from due to end; lengths are positive
-  /// End-to-end time minus the sum of all piece lengths. It is 0 unless stamps contradict each
-  /// other. Then the pieces overlap and it is negative, by at most the clock error for each end of
-  /// a piece with device stamps.
+  /// End-to-end time minus the sum of all piece lengths; 0 unless stamps contradict each other.
+  /// Pieces then overlap and the residual is negative, by at most the clock error for each end of a
+  /// piece with device stamps.
   nanoseconds residual = 0;
 };
 
 /// Finds the critical path of each frame. Walks back from the frame's end, at each step to the
-/// activity that the host or device waited for last. For the host, this cause is in the record, but
-/// an activity of the same frame that kept the thread busy afterwards takes precedence. For a
-/// device stage, it is the activity that ended last among the stages it waits for, its launch, and
-/// the activity before it on its stream. Work on the path counts with its full measured length.
+/// activity that the current activity waited for last:
+/// - For a host activity, the record names this cause. If another activity of the frame kept the
+///   thread busy after that, the walk goes there instead.
+/// - For a device stage, it is the activity that ended last among the stages that it waits for, its
+///   launch, and the previous activity on its stream.
 ///
-/// The time between two such activities is a wait of the later activity:
-/// - `stream_wait` for a device stage, and for every stage in a frame's graph;
-/// - for a CPU stage or a launch, `completion_delay` until the host observed that the device stage
-///   was complete, or `previous_frame_wait` until the same stage returned in the previous frame;
-///   then `worker_wait`;
-/// - `untimed` if the host waits for a device stage of which only the launch is timed.
+/// Work on the path counts with its full measured length. The time between two consecutive
+/// activities is a wait of the later activity:
+/// - `stream_wait` for a device stage, and for every stage in a frame's graph
+/// - `completion_delay` until the host observed that a device stage was complete, or
+///   `previous_frame_wait` until the same stage returned in the previous frame; then `worker_wait`
+/// - `untimed` if the host waits for a device stage of which only the launch is timed
 class attributor {
  public:
   /// Takes O(n log n) time for n stamps.

@@ -26,16 +26,14 @@ inline constexpr const char* latency_grows_with_length =
 ///
 /// A run with at least 15 complete frames is overloaded if all of these are true:
 /// - After the first third, in which a queue builds up, nine of ten frames found no free slot when
-///   due. If the pipeline keeps up, its queue becomes empty now and then.
-/// - Over 5 to 20 segments of these frames, completions are significantly farther apart than
-///   arrivals (one-sided Student's t test at 2.5 %). Without drops, the mean difference is the
-///   latency growth per frame.
-/// - Latency grew by 10 % from the first third to the last, or frames were dropped.
-///
+///   due.
+/// - Over 5 to 20 segments of these frames, the time between completions significantly exceeds the
+///   time between arrivals (one-sided Student's t test at 2.5 %).
+/// - Latency grew by at least 10 % from the first third to the last, or frames were dropped.
 /// `growth` is empty if frames were dropped within the first third.
 ///
-/// A run that completed fewer than half of its frames, even very few, is overloaded if its slots
-/// could not keep up even if every frame took as long as the shortest.
+/// A run that completed fewer than half of its frames is overloaded if its slots could not keep up
+/// even if every frame took as long as the shortest. `growth` is then empty if frames were dropped.
 std::optional<overload> overload_of(const run_record& record);
 
 /// Detects overload of a configuration if more than half of its runs are overloaded. Returns the

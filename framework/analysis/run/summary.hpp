@@ -14,7 +14,7 @@
 
 namespace graphline {
 
-/// What a stage time measures, which depends on the timing method and on where the stage runs.
+/// What a stage time measures. It depends on the timing method and on where the stage runs.
 enum class measure { device_time, synchronized_time, enqueue_time, cpu_time };
 
 inline constexpr word<measure> measure_words[] = {{"device_time", measure::device_time},
@@ -26,14 +26,13 @@ struct words_of<measure> {
   static constexpr const auto& table = measure_words;
 };
 
-/// Returns the stamps for a measure.
 const std::vector<stamp_pair>& stamps_of(const stage_record& stage, measure what) noexcept;
 
 /// Returns the samples of a measure. Device time is the busy time if the device reports it.
 std::vector<nanoseconds> times_of(const stage_record& stage, measure what);
 
-/// Returns the measures that the timing method takes of a stage. The first represents the stage's
-/// time. The enqueue time of stages in a frame's graph is not measured.
+/// Returns what the timing method measures of a stage; the stage's time comes first. The enqueue
+/// time of stages in a frame's graph is not measured.
 std::vector<measure> measures_of(side on, const settings& run);
 
 /// Measurements of one stage.
@@ -100,11 +99,10 @@ run_summary summarize(const run_record& record);
 
 deadline_misses misses_of(const run_record& record, nanoseconds limit);
 
-/// Compares all frames of the runs with a deadline.
 deadline_summary compare_with_deadline(nanoseconds limit, std::span<const run_record* const> runs);
 
 /// Returns the duration of a run, from the first begin to the last end. With scheduled arrivals, it
-/// starts at the first due time, and ends no earlier than the next frame would be due.
+/// starts at the first due time and lasts at least until the next frame would be due.
 nanoseconds running_time(const run_record& record);
 
 /// Returns the time from due to end of each frame.

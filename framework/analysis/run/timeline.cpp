@@ -21,7 +21,7 @@ timeline_span::kind host_kind(const stage_record& stage) {
   return stage.synced.empty() ? timeline_span::kind::launch : timeline_span::kind::synced;
 }
 
-/// Returns the interval in which a stage or part worked, like `work_stamps` but not sanitized.
+/// Returns the interval in which a stage or part worked. Like `work_stamps`, but without checks.
 template <class Timed>
 stamp_pair at_work(const Timed& of, std::size_t frame) {
   auto stamps = of.device[frame];
