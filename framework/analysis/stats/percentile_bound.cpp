@@ -36,7 +36,6 @@ std::optional<nanoseconds> ended(nanoseconds value) {
   return value == never ? std::nullopt : std::optional(value);
 }
 
-/// Sets the interval and the verdict.
 void judge(bound_check& to, const std::vector<nanoseconds>& sorted, double p, nanoseconds bound) {
   const auto n = static_cast<std::size_t>(static_cast<double>(sorted.size()) / to.clustering);
   const auto [low, high] = interval_ranks(p, n, sorted.size());
