@@ -49,7 +49,7 @@ void add_stages(side_by_side& to, const run_record& run) {
   to.overlap += total(all) - total(merged(all));
 }
 
-/// Returns means over all frames. Device and CPU stamps are on one clock, up to `doubt`.
+/// Returns means over all frames.
 side_by_side side_by_side_of(const std::vector<const run_record*>& runs) {
   side_by_side all;
   double frames = 0;
