@@ -16,12 +16,12 @@
 
 namespace graphline {
 
-// Each kind of result is analyzed once, for all reports.
+// One analysis per kind of result, which all reports use.
 
 struct run_analysis {
   run_summary summary;
   std::vector<percentile_interval> intervals;  ///< for the end-to-end percentiles that reports show
-  /// Result of `attribute`, without queue waits if the end-to-end times are unsettled.
+  /// Excludes queue waits if the end-to-end times are unsettled (see `distribution`).
   std::optional<attribution_summary> attribution;
   std::optional<roofline_summary> roofline;  ///< result of `evaluate_roofline`
 };
@@ -37,7 +37,7 @@ struct analyzed_run {
 struct roofline_analysis {
   run_summary stages;
   std::optional<roofline_summary> roofline;  ///< empty without a calibration
-  std::vector<finding> findings;  ///< including the warnings of both runs, without duplicates
+  std::vector<finding> findings;  ///< includes the warnings of the stage and layer runs, once each
 };
 roofline_analysis analyze(const roofline_record& record);
 
