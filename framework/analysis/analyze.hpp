@@ -16,18 +16,16 @@
 
 namespace graphline {
 
-// One analysis per kind of result, which all reports use.
-
 struct run_analysis {
   run_summary summary;
   std::vector<percentile_interval> intervals;  ///< for the end-to-end percentiles that reports show
   /// Excludes queue waits if the end-to-end times are unsettled (see `distribution`).
   std::optional<attribution_summary> attribution;
-  std::optional<roofline_summary> roofline;  ///< result of `evaluate_roofline`
+  std::optional<roofline_summary> roofline;
 };
 run_analysis analyze(const run_record& record);
 
-/// A saved run with its analysis, to compare it with another run.
+/// A saved run with its analysis.
 struct analyzed_run {
   std::string file;  ///< as given on the command line
   run_record record;

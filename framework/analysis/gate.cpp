@@ -64,8 +64,7 @@ gate_result judge_time(const gate& of, const distribution& times) {
     return judged(of, {static_cast<double>(times.max()), unit::duration});
   }
   const double p = *of.percentile;
-  // Do not call `percentile()`, which is empty for unsettled samples. A value above the limit must
-  // fail even then.
+  // An unsettled sample has no `percentile()`, but a value above the limit must still fail.
   if (times.count() >= samples_needed(p)) {
     const auto value = times.sorted()[rank_of(p, times.count())];
     return judged(of, {static_cast<double>(value), unit::duration});
@@ -156,7 +155,6 @@ gate_result judge_changes(const gate& of, const std::vector<change>& changes, do
           fmt::format("{} of {}, {}", name, worst->who, range)};
 }
 
-/// Explains why a metric has no interval.
 std::string no_interval(const std::string& who, std::string_view figure, std::size_t trials) {
   if (trials >= least_blocks) return fmt::format("{} has too few frames for a {}", who, figure);
   return fmt::format("a verdict on {} needs {} trials, there are {}", who, least_blocks, trials);

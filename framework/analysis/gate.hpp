@@ -21,7 +21,6 @@ namespace graphline {
 /// What a gate evaluates: the frames of one run, or comparisons.
 enum class gated { run, comparison };
 
-/// A limit on a metric.
 struct gate {
   std::string text;  ///< "p99>20ms"
   std::string metric;
@@ -36,13 +35,12 @@ struct gate {
 /// @throws input_error that names the option --fail-if.
 gate parse_gate(std::string_view text, gated what);
 
-/// Returns the reason why the gate cannot judge a run with these settings: no deadline, or too few
-/// frames for the percentile. Returns an empty text if there is none.
+/// Returns why the gate cannot judge a run with these settings (no deadline, or too few frames for
+/// the percentile), or an empty text.
 std::string why_never_judged(const gate& of, const settings& run);
 
-/// Returns the reason why the gate cannot judge an experiment with this plan: it compares nothing,
-/// no compared pair has deadlines, or a verdict needs more trials. Returns an empty text if there
-/// is none.
+/// Returns why the gate cannot judge an experiment with this plan (no comparisons, no compared pair
+/// with deadlines, or too few trials for a verdict), or an empty text.
 std::string why_never_judged(const gate& of, const experiment_plan& planned);
 
 enum class gate_outcome { passed, failed, not_judged };
@@ -72,8 +70,8 @@ gate_result judge(const gate& of, const run_record& record, const run_summary& s
 /// Judges an experiment. "slower" fails if a metric other than late frames has the verdict `slower`
 /// and the whole 95 % interval of its slowdown exceeds the limit. "late" applies the same rule to
 /// late frames, in percentage points, and ignores pairs without deadlines. Returns `not_judged` if
-/// the experiment did not complete. Unless the gate fails, also returns `not_judged` if a pair has
-/// no interval or an overloaded configuration.
+/// the experiment did not complete. Unless the gate fails, also returns `not_judged` if a pair
+/// lacks an interval or contains an overloaded configuration.
 gate_result judge(const gate& of, const experiment_record& record,
                   const experiment_summary& summary);
 

@@ -33,7 +33,6 @@ struct configuration_change {
   std::optional<interval> change_range() const noexcept;
 };
 
-/// Comparison of two experiments by configuration.
 struct experiment_diff {
   before_after<std::string> files;
   double margin = 0.01;                       ///< margin of the first experiment
@@ -50,12 +49,11 @@ struct experiment_diff {
 /// experiments use the same percentile.
 ///
 /// Bootstraps each experiment separately. Adds the variances of both experiments, because they
-/// share no blocks. These are variances of a metric's logarithm or, for late frames, of the
+/// share no blocks. A variance is that of a metric's logarithm or, for late frames, of the
 /// fraction. The intervals are Welch's ("The generalization of Student's problem when several
 /// different population variances are involved", 1947), with the degrees of freedom rounded down.
 /// Their levels follow Sidak ("Rectangular confidence regions for the means of multivariate normal
 /// distributions", 1967), so that with 95 % confidence all intervals contain the true values.
-/// @param files Names of the files of the two results.
 experiment_diff compare(const experiment_record& before, const experiment_record& after,
                         before_after<std::string> files);
 

@@ -28,7 +28,6 @@ struct words_of<output_fate> {
   static constexpr const auto& table = output_fate_words;
 };
 
-/// Comparison of an output, matched by name.
 struct output_change {
   std::string tensor;
   output_fate found = output_fate::same;

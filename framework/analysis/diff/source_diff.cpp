@@ -29,8 +29,7 @@ std::vector<numbered_line> lines_of(std::string_view text) {
   return lines;
 }
 
-/// Returns a table. Entry [i][j] is the length of the longest common subsequence of a[i..] and
-/// b[j..].
+/// Entry [i][j] is the length of the longest common subsequence of a[i..] and b[j..].
 std::vector<std::vector<std::uint32_t>> common_lengths(const std::vector<numbered_line>& a,
                                                        const std::vector<numbered_line>& b) {
   std::vector<std::vector<std::uint32_t>> lengths(a.size() + 1,

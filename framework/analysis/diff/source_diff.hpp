@@ -8,7 +8,6 @@
 
 namespace graphline {
 
-/// The values in the first and the second result.
 template <class T>
 struct before_after {
   T before;

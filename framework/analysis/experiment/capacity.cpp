@@ -20,8 +20,7 @@ namespace {
 constexpr std::size_t least_at_random = 16;  // runs; with fewer, the variation is unknown
 constexpr std::size_t least_at_each_end = 3;
 
-/// Returns the due time and the time from due to end of each frame, by due time. The time from due
-/// to end is `never` for dropped frames.
+/// Returns each frame's due time, and its time to the end or `never` if dropped; by due time.
 std::vector<std::pair<nanoseconds, nanoseconds>> due_and_times(const run_record& record) {
   std::vector<std::pair<nanoseconds, nanoseconds>> due;
   due.reserve(record.frames.size() + record.load.dropped.size());
@@ -134,8 +133,7 @@ class random_arrivals {
 
   double fastest() const { return 1 / queue_.service; }
 
-  /// Returns the regression line's value at `rate` / its standard error; negative below the
-  /// capacity.
+  /// Returns the regression line's value at `rate` in standard errors; negative below the capacity.
   double evidence(double rate) const {
     const double limit = queue_.limit_for(rate, allowed_);
     // Nonzero if fewer frames wait in the reference than the percentile allows to be late.
@@ -164,18 +162,18 @@ class random_arrivals {
     const double slope = (w * xy - x * y) / determinant;
     double variance = 0;
     for (const auto& p : points) {
-      const double share = p.weight * (xx - x * p.at) / determinant;  // weight in `at_rate`
+      const double share =
+          p.weight * (xx - x * p.at) / determinant;  // weight of the point in `at_rate`
       const double leverage = p.weight * (xx - 2 * x * p.at + w * p.at * p.at) / determinant;
       const double rest = p.difference - at_rate - slope * p.at;
       const double error = share * rest / std::max(1 - leverage, 0.1);
       variance += error * error;
     }
-    // The standard error is at least one frame, because this is the resolution of the fractions.
+    // The standard error is at least one frame, the resolution of the fractions.
     return at_rate / std::max(std::sqrt(variance), 1 / counted_);
   }
 
-  /// Returns by how much the log odds of a late frame rise per unit of the rate's logarithm in the
-  /// reference queue; at least 1.
+  /// Returns the slope of the reference's log odds of a late frame over log(rate), at least 1.
   double steepness(double rate) const {
     const double limit = queue_.limit_for(rate, allowed_);
     const auto log_odds = [&](double at) {
@@ -363,7 +361,6 @@ std::vector<nanoseconds> times_alone(const run_record& record) {
   return times;
 }
 
-/// Summarizes the probes in the order in which they began.
 std::vector<probe_summary> probes_of(const capacity_record& record,
                                      const std::vector<capacity_run_summary>& summaries,
                                      const std::vector<bool>& disturbed) {
@@ -453,7 +450,6 @@ std::optional<finding> failures_below(const capacity_summary& summary,
       .with("lowest", lowest, unit::frames_per_second);
 }
 
-/// Explains why there is no estimate.
 finding nothing_found(const capacity_summary& summary, const capacity_settings& how) {
   const auto& alone = summary.alone;
   if (alone.verdict == bound_verdict::fails) {

@@ -22,10 +22,10 @@ struct capacity_run_summary {
   /// the first tenth of the frames.
   double own_time = 0;
 
-  /// True if the fraction of late frames is at most what the percentile allows, and `growing` is
-  /// false. `growing` is true for a constant rate if the median queue wait rises from each quarter
-  /// of the run to the next. Each rise must be at least a twentieth of the frame interval and at
-  /// least the interquartile range of either quarter.
+  /// True if the run met the bound, which requires that the percentile allows the fraction of late
+  /// frames and that `growing` is false. `growing` is true at a constant rate if the median queue
+  /// wait rises from each quarter of the run to the next. Each rise must be at least a twentieth of
+  /// the frame interval and at least the interquartile range of either quarter.
   bool held = false;
 };
 
@@ -87,7 +87,7 @@ capacity_estimate estimate_capacity(const capacity_settings& how, std::optional<
 struct probe_summary {
   double rate = 0;
   bool pooled = false;
-  bool cut_off = false;           ///< true if a run was cut off
+  bool cut_off = false;
   std::vector<std::size_t> runs;  ///< indices of complete, undisturbed runs in the record
   std::size_t disturbed = 0;      ///< number of runs excluded as disturbed
   std::size_t incomplete = 0;     ///< number of runs excluded as incomplete
@@ -103,7 +103,6 @@ struct probe_summary {
 /// - 1.5/B. The relaxation time of the queue is then of the order of B^2 frames.
 std::int64_t frames_for_queue(const capacity_settings& how, double closed_loop);
 
-/// Result of a capacity search.
 struct capacity_summary {
   std::optional<double> closed_loop;  ///< frames per second of the closed loop
   std::vector<probe_summary> probes;  ///< in the order in which they began

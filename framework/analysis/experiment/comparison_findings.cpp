@@ -15,8 +15,6 @@ finding found(std::string_view key, std::string subject) {
   return {key, finding_severity::note, {std::move(subject)}};
 }
 
-// Timing methods.
-
 /// A configuration that differs from the untimed one only in its timing method.
 struct timed_configuration {
   timing_method method;
@@ -112,8 +110,6 @@ std::vector<timed_configuration> timed_configurations(const finding_source& from
   }
   return list;
 }
-
-// Priorities.
 
 bool decided(verdict what) {
   return what == verdict::faster || what == verdict::slower;

@@ -42,8 +42,7 @@ verdict verdict_of(const interval& ratio, double margin, bool more_is_faster);
 verdict verdict_of_late(const interval& difference, double margin, bool latency_grows,
                         bool latency_of_reference_grows);
 
-/// An inconclusive ratio. For fractions of late frames, `log_ratio` and `error` describe the
-/// difference.
+/// For late frames, `log_ratio` and `error` describe the difference.
 struct inconclusive_ratio {
   double log_ratio = 0;
   double error = 0;     ///< standard error of `log_ratio`

@@ -135,7 +135,6 @@ void add_machine_findings(const finding_source& from, std::vector<finding>& to) 
   }
 }
 
-/// Adds the warnings recorded by the trials' runs.
 void add_trial_warnings(const finding_source& from, std::vector<finding>& to) {
   grouped_findings found;
   for (const auto& who : from.labels.all()) {

@@ -21,8 +21,6 @@ namespace graphline {
 std::vector<finding> findings_of(const experiment_record& record, const experiment_summary& summary,
                                  const std::optional<sweep>& swept);
 
-// Findings by topic, and shared types.
-
 /// Input of the findings. Holds references.
 struct finding_source {
   const experiment_record& record;
@@ -48,7 +46,7 @@ class grouped_findings {
   void add(finding what, const configuration_member& who);
   std::vector<finding> all(const experiment_labels& labels) const;
 
-  /// If there are findings, appends `of` with the findings as its cases to `to`.
+  /// Appends `of` to `to`, with the findings as its cases, unless there are none.
   void add_as_cases(finding of, const experiment_labels& labels, std::vector<finding>& to) const;
 
  private:
@@ -61,7 +59,6 @@ void add_priority_findings(const finding_source& from, std::vector<finding>& to)
 /// Adds findings about whether compared configurations computed the same outputs in the last frame.
 void add_output_findings(const finding_source& from, std::vector<finding>& to);
 
-/// Adds findings about stages that ran concurrently or could have run concurrently.
 void add_overlap_findings(const finding_source& from, std::vector<finding>& to);
 
 }  // namespace graphline

@@ -17,7 +17,6 @@ class experiment_labels {
  public:
   explicit experiment_labels(const std::vector<experiment_configuration>& configurations);
 
-  /// Returns true if the labels are ids.
   bool by_id() const noexcept { return by_id_; }
 
   /// Returns true if reports show one row per configuration, and details of changes only.
@@ -38,16 +37,15 @@ class experiment_labels {
   /// Returns a configuration's values in the order of `keys()`; an unset value is empty.
   std::vector<std::string> values(std::size_t configuration) const;
 
-  /// Returns "timing=sync", "'one by one'" for a user-defined name, or the id.
+  /// Returns an id, a generated label ("timing=sync"), or a user-defined name ("'one by one'").
   std::string of(std::size_t configuration) const;
 
-  /// Returns the configuration's label or, for one of several pipelines, "'camera (together)'".
+  /// Returns the configuration's label or, if it has several pipelines, "'camera (together)'".
   std::string of(const configuration_member& what) const;
 
   /// Returns "a, b and c"; "all configurations" if `which` contains all of at least two.
   std::string list(const std::vector<configuration_member>& which) const;
 
-  /// Returns all pipelines of all configurations.
   std::vector<configuration_member> all() const;
 
  private:

@@ -16,7 +16,6 @@ void append(std::vector<nanoseconds>& to, const std::vector<nanoseconds>& times)
   to.insert(to.end(), times.begin(), times.end());
 }
 
-/// Adds load, times and resource use over all frames of the runs.
 void add_frames(member_summary& to, const run_list& runs, double tail) {
   std::vector<nanoseconds> all;
   nanoseconds running = 0;
@@ -67,7 +66,7 @@ void add_stage(member_summary& to, const stage_record& first, const run_list& ru
   stage.times = distribution::of(std::move(all));
 }
 
-/// Summarizes the runs of a pipeline of a configuration. Metrics that no run provides are empty.
+/// Metrics that no run provides are empty.
 member_summary summarize_member(std::string name, const run_list& runs, double tail) {
   member_summary result;
   result.name = std::move(name);

@@ -22,7 +22,6 @@ finding not_comparable(std::string why) {
   return finding{"outputs_not_comparable"}.with("why", std::move(why));
 }
 
-/// Describes how outputs with different checksums differ.
 finding difference_in(const output_change& by, const tensor_type& type) {
   finding made{"checksums_differ", finding_severity::warning};
   made.with("tensor", by.tensor);

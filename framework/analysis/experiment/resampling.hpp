@@ -118,10 +118,9 @@ class contrast {
 /// values. The level is 5 % for perfectly correlated contrasts and 1 - 0.95^(1/k) for k independent
 /// contrasts (Sidak, 1967).
 ///
-/// Method: single-step max-T (Westfall and Young, "Resampling-Based Multiple Testing", 1993). Takes
-/// the largest deviation among the contrasts in each draw, in standard deviations. c is the 95 %
-/// quantile of these deviations over the draws. The level is the probability that the magnitude of
-/// a standard normal variable exceeds c.
+/// Method: single-step max-T (Westfall and Young, "Resampling-Based Multiple Testing", 1993). c is
+/// the 95 % quantile, over the draws, of the largest deviation in a draw. The level is the
+/// probability that the magnitude of a standard normal variable exceeds c.
 double common_level(std::span<const contrast> contrasts);
 
 }  // namespace graphline

@@ -25,8 +25,7 @@ std::vector<configuration_member> references_of(const experiment_record& record)
   return found.empty() ? experiment_labels(record.configurations).all() : found;
 }
 
-/// Returns log(p50) of each block minus the median of the logarithms; empty if a p50 is not
-/// positive.
+/// Returns log(p50) of each block minus the median over blocks; empty if a p50 is not positive.
 std::vector<double> levels_of(const std::vector<const run_record*>& runs) {
   std::vector<double> logs;
   for (const auto* run : runs) {

@@ -32,7 +32,6 @@ std::vector<std::string> stale_reasons(
     const calibration_record& record, const device_properties& device,
     const std::vector<std::pair<std::string, std::string>>& environment);
 
-/// A compute ceiling and its ridge point.
 struct compute_ceiling {
   precision arithmetic = precision::float32;
   ceiling_figure rate;     ///< the higher of `convolution` and `matmul`

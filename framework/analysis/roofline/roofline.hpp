@@ -61,7 +61,6 @@ struct roofline_summary {
 
 /// Compares a run with its calibration; empty without a calibrated bandwidth and compute rate.
 /// @param layers A run of the same pipeline under `timing: layers` that times the parts, or null.
-/// @param path Attribution of the run's frames.
 std::optional<roofline_summary> evaluate_roofline(const run_record& record,
                                                   const run_record* layers,
                                                   const std::optional<attribution_summary>& path);

@@ -25,8 +25,8 @@ void add_times(finding& to, const roofline_metrics& of, bool part = false) {
   to.with(part ? "part_roofline_time" : "roofline_time", of.roofline_time, unit::duration);
 }
 
-/// Returns the part with more than half of the time that all parts spend above their rooflines;
-/// empty if there is none.
+/// Returns the part that accounts for more than half of the time above the roofline, summed over
+/// all parts; empty if there is none.
 std::optional<std::size_t> farthest_part(const roofline_stage& stage) {
   if (stage.parts.size() < 2) return std::nullopt;
   std::vector<double> above;
@@ -39,7 +39,6 @@ std::optional<std::size_t> farthest_part(const roofline_stage& stage) {
   return static_cast<std::size_t>(most - above.begin());
 }
 
-/// Collects the findings by topic.
 class collector {
  public:
   collector(const run_record& record, const roofline_summary& summary)
@@ -75,7 +74,6 @@ class collector {
     }
   }
 
-  /// Adds the stages that are far from their roofline, by descending gain.
   void add_far() {
     bool first = true;
     for (const auto index : summary_.by_gain) {

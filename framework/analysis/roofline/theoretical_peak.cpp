@@ -68,7 +68,6 @@ theoretical_peak memory_peak(const device_properties& device) {
   return peak;
 }
 
-/// A unit whose peak is reported.
 struct wanted_unit {
   std::string_view name;
   int units::*flops;

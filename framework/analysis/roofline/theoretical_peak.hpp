@@ -9,7 +9,6 @@
 
 namespace graphline {
 
-/// A theoretical peak of a device's architecture.
 struct theoretical_peak {
   std::string name;             ///< "memory", "float32 cores", "float16 tensor cores"
   std::optional<double> value;  ///< bytes or FLOPs per second; empty if unknown

@@ -32,12 +32,12 @@ class blocker_search {
         done_(done),
         frame_(frame),
         frame_begin_(sound_time(record.frames[frame].begin)),
-        // A larger clock error than 18 minutes indicates a broken clock.
+        // A clock error above 18 minutes indicates a broken clock.
         clock_error_(std::clamp<nanoseconds>(record.clock_error, 0, nanoseconds{1} << 40)),
         found_(done.all().size(), false) {}
 
-  /// Returns how much two stamps of a frame may contradict each other, which is the clock error per
-  /// device stamp. Without `b`, the second stamp is the frame's begin or end, a host stamp.
+  /// Returns the amount by which two stamps of a frame may contradict each other: the clock error
+  /// per device stamp. Without `b`, the second stamp is the frame's begin or end, a host stamp.
   nanoseconds tolerance(std::size_t a, std::optional<std::size_t> b = {}) const {
     const int stamps = (done_[a].by_device ? 1 : 0) + (b && done_[*b].by_device ? 1 : 0);
     return stamps * clock_error_;
@@ -118,8 +118,8 @@ class blocker_search {
   }
 
   /// Considers the launch of a device stage. A stage can begin before its launch call returns,
-  /// because the call submits the first operation early. The launch then competes with its begin,
-  /// so that an activity that ended during the call takes precedence.
+  /// because the call submits the first operation early. The begin of the launch then counts, so
+  /// that an activity that ended during the call takes precedence.
   void consider_launch(std::optional<std::size_t> launch) {
     if (!launch || found_[*launch]) return;
     const activity& it = done_[*launch];
@@ -148,8 +148,8 @@ class blocker_search {
   }
 
   /// Considers the cause that the record names. If it names none or the previous frame, considers
-  /// all stages that the stage waits for. Then considers the activity that kept the thread busy
-  /// later.
+  /// all stages that the stage waits for. Then considers later activities that kept the thread
+  /// busy.
   void consider_for_host() {
     const std::size_t stage = done_[later_].stage;
     const auto by = value_at(record_.stages[stage].causes, frame_);

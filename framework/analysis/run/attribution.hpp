@@ -13,14 +13,13 @@ namespace graphline {
 
 /// Category of a piece of a frame's time.
 enum class time_category {
-  queue_wait,   ///< due but not begun
-  cpu,          ///< a CPU stage runs
-  launch,       ///< the host launches a device stage or the frame's graph
-  device,       ///< the device executes a stage
-  copy,         ///< the device executes a copy
-  stream_wait,  ///< launched but not started, since its stream or the device was busy
-  worker_wait,  ///< ready, but no host thread had started it; without a stage: all was complete,
-                ///< but the host thread had not reached the frame's end
+  queue_wait,           ///< due but not begun
+  cpu,                  ///< a CPU stage runs
+  launch,               ///< the host launches a device stage or the frame's graph
+  device,               ///< the device executes a stage
+  copy,                 ///< the device executes a copy
+  stream_wait,          ///< launched but not started, since its stream or the device was busy
+  worker_wait,          ///< a stage or the frame's end was ready, but no host thread had reached it
   previous_frame_wait,  ///< the stage was still running for the previous frame
   completion_delay,     ///< the device had finished, but the host had not observed it
   untimed,              ///< not covered by the timing method
@@ -58,18 +57,18 @@ struct path_piece {
 /// Attribution of one frame's end-to-end time.
 struct frame_attribution {
   std::vector<path_piece> pieces;  ///< in order of time, from due to end; lengths are positive
-  /// End-to-end time minus the sum of all piece lengths; 0 unless stamps contradict each other.
-  /// Pieces then overlap and the residual is negative, by at most the clock error for each end of a
-  /// piece with device stamps.
+  /// End-to-end time minus the sum of all piece lengths; 0 unless stamps contradict each other. In
+  /// that case, pieces overlap and the residual is negative, by at most the clock error for each
+  /// end of a piece with device stamps.
   nanoseconds residual = 0;
 };
 
 /// Finds the critical path of each frame. Walks back from the frame's end, at each step to the
 /// activity that the current activity waited for last:
-/// - For a host activity, the record names this cause. If another activity of the frame kept the
+/// - The record names what a host activity waited for. If another activity of the frame kept the
 ///   thread busy after that, the walk goes there instead.
-/// - For a device stage, it is the activity that ended last among the stages that it waits for, its
-///   launch, and the previous activity on its stream.
+/// - A device stage waits for its launch, its dependencies, and the previous activity on its
+///   stream. The walk goes to the activity among these that ended last.
 ///
 /// Work on the path counts with its full measured length. The time between two consecutive
 /// activities is a wait of the later activity:

@@ -122,7 +122,8 @@ class path_times {
   }
 
  private:
-  /// Returns how long stages of the path ran on the device or waited for it within `stamps`.
+  /// Returns for how much of `stamps` a stage of the path ran on the device or waited for the
+  /// device.
   nanoseconds in_the_way(const stamp_pair& stamps) const {
     auto at =
         std::upper_bound(for_device_.begin(), for_device_.end(), stamps.begin,

@@ -21,7 +21,6 @@ struct attribution_row {
   double slowest = 0;  ///< mean over the slowest frames
 };
 
-/// Time of a stage on and off the critical path.
 struct path_stage {
   double on_path = 0;  ///< mean time on the path, in ns per frame
   /// Mean time off the path, in ns per frame. On a device that executes one operation at a time,

@@ -18,7 +18,7 @@ namespace graphline {
 std::vector<std::string> disturbances_of(const conditions_record& conditions,
                                          std::span<const frame_record> frames = {});
 
-/// Returns true if the process stood still during the run, which distorts its times.
+/// Returns true if the process stood still during the run.
 bool stood_still(const run_record& record);
 
 /// Returns the indices of frames that were due or in flight during the standstill, ascending.
@@ -29,8 +29,8 @@ std::vector<std::size_t> frames_held_up(std::span<const frame_record> frames,
 /// for the slots of delayed frames.
 std::set<std::size_t> frames_held_up(const run_record& record);
 
-/// Returns the run's settings, frames and load. Omits the frames of `frames_held_up`, and dropped
-/// and unfinished frames that were due from a held-up frame's due time to its end.
+/// Returns the run's settings, frames and load without the frames of `frames_held_up`. Also omits
+/// dropped and unfinished frames that became due while such a frame was due or in flight.
 run_record without_held_up(const run_record& record);
 
 /// Returns the warning "disturbed" with the disturbances, including threads that waited for a core;

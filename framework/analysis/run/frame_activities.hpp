@@ -56,8 +56,8 @@ class run_lanes {
   std::size_t of_main() const noexcept { return stream_count_; }
 
   /// Finds the last activity, in any frame, that the single host thread began before `to`. Returns
-  /// its end if this is in (`from`, `to`]. Empty with one frame in flight or several threads. Takes
-  /// O(log n) time for n frames.
+  /// the end of this activity if it is in (`from`, `to`]. Empty with one frame in flight or several
+  /// threads. Takes O(log n) time for n frames.
   std::optional<nanoseconds> main_busy_until(nanoseconds from, nanoseconds to) const;
 
  private:
@@ -81,8 +81,8 @@ class frame_activities {
   std::optional<std::size_t> launch_of(std::size_t stage) const { return launches_[stage]; }
   std::optional<std::size_t> frame_launch() const { return frame_launch_; }
 
-  /// Returns the activity that ended last among those that began before `index` in its lane and
-  /// ended at most `tolerance` after its begin.
+  /// Among the activities that began before activity `index` in its lane, returns the last to end,
+  /// but at most `tolerance` after the begin of `index`.
   std::optional<std::size_t> before_in_lane(std::size_t index, nanoseconds tolerance) const;
 
  private:

@@ -20,23 +20,24 @@ inline constexpr std::size_t least_scheduled_frames = 5;
 /// Returns the number of slots, at least 1 even if a damaged file contains 0.
 std::size_t slots_of(const run_record& record);
 
-/// Returns true if frames arrive at a given rate; false if a frame arrives when a slot is free.
+/// Returns true if frames arrive at a given rate; false in a closed loop.
 bool is_scheduled(const settings& run);
 
-/// Returns how many frames the run completed in which time. Counts from completion to completion,
-/// which excludes the latency of the first frames and the wait for the first due time. With K
-/// frames in flight, compares each completion with the completion K earlier, which freed its slot.
-/// Frames that end in groups then count at their long-run rate. Counts all frames from the first
-/// begin to the last end in a closed loop with one frame in flight, or with at most K frames.
+/// Returns the number of frames that count for throughput, and the time in which they completed.
+/// Counts from completion to completion, which excludes the latency of the first frames and the
+/// wait for the first due time. With K frames in flight, compares each completion with the
+/// completion K earlier, which freed its slot. Frames that end in groups then count at their
+/// long-run rate. Counts all frames from the first begin to the last end in a closed loop with one
+/// frame in flight, or with at most K frames.
 ///
 /// Frames in flight at the first completion are already partly done, so completions alone can
 /// overestimate the rate. The time per frame is therefore at least the mean busy time per frame of
 /// every stage, host thread, stream and device.
 ///
 /// Scheduled frames count only if there are at least `least_scheduled_frames`. The pipeline kept up
-/// if no frame was dropped and all but one were complete when the last frame was due. The result is
-/// then the arrivals and the time from the first due time to the last. Otherwise completions count
-/// as above, but not faster than arrivals.
+/// if no frame was dropped and all but one were complete when the last frame was due. In this case,
+/// all frames but one count over the time from the first due time to the last. Otherwise
+/// completions count as above, but not faster than arrivals.
 completed_frames completions_of(const run_record& record);
 
 /// Returns the mean time between completions in ns; empty if no time passed.

@@ -101,9 +101,8 @@ class frame_stages {
     return result;
   }
 
-  /// Returns the order of stages on streams. This is the order of the host thread's steps or, if
-  /// stages start when ready, of their begin stamps, with every stage after those that it waits
-  /// for.
+  /// Returns the order of stages on streams, from the host thread's steps or, if stages start when
+  /// ready, from their begin stamps. No stage precedes a stage that it waits for.
   std::vector<std::size_t> order_of_schedule() const {
     if (!steps_.empty()) {
       std::vector<std::size_t> order;

@@ -44,9 +44,9 @@ struct lower_bound {
 ///
 /// A bound is the longest path or, if larger, the maximum of a + work / cores + b over sets of
 /// stages (Jackson 1955 for one machine; Carlier 1987 for several). A set consists of the stages on
-/// one resource that become ready at a or later and are followed by at least b. Resources are the
-/// record's `cpu_cores` and a device that executes one operation at a time. Ready times and
-/// following times are themselves such bounds.
+/// one resource that become ready at a or later and are followed by at least the time b. Resources
+/// are the record's `cpu_cores` and a device that executes one operation at a time. The time at
+/// which a stage becomes ready and the time that follows it are bounds of the same kind.
 ///
 /// The critical path is named if its length is within 2 % of the bound. Otherwise the set with the
 /// most work is named, among the sets that attain the bound and take longer than their longest path

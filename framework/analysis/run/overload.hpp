@@ -11,9 +11,9 @@ namespace graphline {
 
 /// Rates of a run in which frames arrived faster than they were completed.
 struct overload {
-  double offered = 0;            ///< arrivals per second, including frames that did not complete
-  double completed = 0;          ///< completions per second
-  std::size_t dropped = 0;       ///< number of dropped frames
+  double offered = 0;    ///< arrivals per second, including frames that did not complete
+  double completed = 0;  ///< completions per second
+  std::size_t dropped = 0;
   std::optional<double> growth;  ///< latency growth in ns per second; empty if drops limit it
 };
 

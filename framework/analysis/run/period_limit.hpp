@@ -36,9 +36,10 @@ struct period_limit {
 };
 
 /// Returns the busiest resource if it is busy for at least 90 % of the frame period. Resources
-/// within 1 % of the period count as equally busy. Returns the first of these in the order of
-/// `serial_resource`, or all if they are stages. Empty if the pipeline keeps up with scheduled
-/// arrivals, or in a closed loop with one frame in flight, in which the period is the frame itself.
+/// count as equally busy if they differ by at most 1 % of the period. Returns the first of these in
+/// the order of `serial_resource`, or all if they are stages. Empty if the pipeline keeps up with
+/// scheduled arrivals, or in a closed loop with one frame in flight, in which the period is the
+/// frame itself.
 std::optional<period_limit> limit_of_period(const run_record& record);
 
 }  // namespace graphline

@@ -35,7 +35,6 @@ std::vector<nanoseconds> times_of(const stage_record& stage, measure what);
 /// time of stages in a frame's graph is not measured.
 std::vector<measure> measures_of(side on, const settings& run);
 
-/// Measurements of one stage.
 struct stage_summary {
   struct column {
     measure what = measure::device_time;
@@ -82,7 +81,6 @@ struct load_summary {
   std::optional<distribution> queue_wait;
 };
 
-/// Summary of a run's raw samples.
 struct run_summary {
   /// Times from due to end of the frames; unsettled if latency grows with the length of the run.
   std::optional<distribution> end_to_end;
@@ -120,7 +118,6 @@ struct operation_summary {
   nanoseconds together = 0;  ///< total of a frame's calls; median over the runs
 };
 
-/// Summarizes the operations in the order of the record.
 std::vector<operation_summary> operations_of(const stage_record& stage);
 
 }  // namespace graphline

@@ -47,8 +47,8 @@ struct rank_interval {
 ///
 /// The ranks are binomial, for a sample of `independent` values (Conover, "Practical Nonparametric
 /// Statistics", 3rd ed. 1999, section 3.2), and scaled by count / independent. `low` is the highest
-/// rank that exceeds the percentile with a probability of at most 2.5 %. `high` is the lowest rank
-/// that is below the percentile with at most this probability.
+/// rank whose value exceeds the percentile with a probability of at most 2.5 %. `high` is the
+/// lowest rank whose value is below the percentile with at most this probability.
 rank_interval interval_ranks(double p, std::size_t independent, std::size_t count);
 
 /// Estimates the change from the first value to the last, in the unit of the values; empty without

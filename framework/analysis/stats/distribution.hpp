@@ -50,7 +50,7 @@ class distribution {
   std::optional<nanoseconds> percentile(double p) const;
 
   /// Marks the sample as unsettled, which means that its mean, standard deviation and percentiles
-  /// do not generalize beyond the sample. `why` is a sentence.
+  /// do not generalize beyond the sample. `why` is the reason for display.
   distribution unsettled(std::string why) &&;
 
   /// Returns why the sample is unsettled; empty if it is not.

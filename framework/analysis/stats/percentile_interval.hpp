@@ -34,13 +34,13 @@ double automatic_block_length(std::span<const double> series);
 /// variance of the number of frames below a percentile is taken from the circular block bootstrap
 /// (Politis and Romano 1992), computed as a sum over all blocks, without draws. The design effect
 /// is this variance divided by that of independent frames. The effective sample size is the number
-/// of frames divided by the design effect, reduced by Student's t for the number of blocks. It
-/// determines the binomial ranks of the interval (Korn and Graubard, "Confidence intervals for
-/// proportions with small expected number of positive counts estimated from survey data", Survey
-/// Methodology 24, 1998, inverted after Woodruff, J. Amer. Statist. Assoc. 47, 1952). The block
-/// length is the largest automatic length of the times and of the indicators below each percentile,
-/// at most a fifth of the run. The interval covers only variation within the run, not disturbances
-/// that occur less often than once per run.
+/// of frames divided by the design effect, and reduced by Student's t for the number of blocks. The
+/// effective sample size determines the binomial ranks of the interval (Korn and Graubard,
+/// "Confidence intervals for proportions with small expected number of positive counts estimated
+/// from survey data", Survey Methodology 24, 1998, inverted after Woodruff, J. Amer. Statist.
+/// Assoc. 47, 1952). The block length is the largest automatic length of the times and of the
+/// indicators below each percentile, at most a fifth of the run. The interval does not cover
+/// disturbances that occur less often than once per run.
 ///
 /// For n frames, takes at most O(n^1.5) time per percentile.
 std::vector<percentile_interval> percentile_intervals(std::span<const nanoseconds> in_order,

@@ -20,9 +20,9 @@ struct reference_queue {
   /// the service time. Returns 0 if fewer frames wait at all.
   double limit_for(double rate, double late) const;
 
-  /// Returns the fraction of frames that wait longer than `limit` in an initially empty queue with
-  /// these arrival times, which ascend. Does not count the first `skipped` frames.
-  /// @pre `skipped` is less than the number of arrivals.
+  /// Returns the fraction of frames that wait longer than `limit` in an initially empty queue. Does
+  /// not count the first `skipped` frames.
+  /// @pre `arrivals` ascends and has more than `skipped` elements.
   double late_share_of(std::span<const double> arrivals, double limit, std::size_t skipped) const;
 };
 
