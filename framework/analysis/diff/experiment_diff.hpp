@@ -49,8 +49,8 @@ struct experiment_diff {
 /// experiments use the same percentile.
 ///
 /// Bootstraps each experiment separately. Adds the variances of both experiments, because they
-/// share no blocks. A variance is that of a metric's logarithm or, for late frames, of the
-/// fraction. The intervals are Welch's ("The generalization of Student's problem when several
+/// share no blocks. For late frames, these are variances of the fraction; for other metrics, of the
+/// logarithm. The intervals are Welch's ("The generalization of Student's problem when several
 /// different population variances are involved", 1947), with the degrees of freedom rounded down.
 /// Their levels follow Sidak ("Rectangular confidence regions for the means of multivariate normal
 /// distributions", 1967), so that with 95 % confidence all intervals contain the true values.

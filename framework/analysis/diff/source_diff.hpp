@@ -20,10 +20,10 @@ struct fact_change {
   before_after<std::optional<std::string>> texts;
 };
 
-/// Compares the source files of two results line by line. Names each difference by file and line
-/// ("path.yaml:7"), with the line number in the first result if the line exists there. Ignores
-/// blank lines, comment lines and surrounding white space. Matches the first file of each result
-/// with each other, and all other files by name.
+/// Compares the source files of two results line by line. Names each difference by file and line:
+/// "path.yaml:7". The number is the line's in the first result or, for an added line, in the
+/// second. Ignores blank lines, comment lines and surrounding white space. Matches the first file
+/// of each result with each other, and all other files by name.
 std::vector<fact_change> differences(const std::vector<source_record>& before,
                                      const std::vector<source_record>& after);
 

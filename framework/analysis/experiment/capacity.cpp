@@ -198,7 +198,7 @@ class random_arrivals {
   std::vector<one_run> runs_;
 };
 
-/// Searches from `from` towards `to`. Returns the first rate that is not `within`, or empty.
+/// Searches from `from` towards `to` for the first rate for which `within` is false.
 template <class Within>
 std::optional<double> crossing(double from, double to, Within within) {
   constexpr double step = 1.02;
@@ -250,7 +250,7 @@ void estimate_random_arrivals(const capacity_settings& how, std::optional<double
   to.high = crossing(rate, highest, plausible).value_or(compare.fastest());
   to.enough = between && runs.size() >= least_at_random;
   // Alternate between rates below and above the capacity. They must be far enough apart to
-  // determine the slope, but close because the relation is only locally linear.
+  // determine the slope, but also close, because the relation is only locally linear.
   const double steepness = compare.steepness(rate);
   const double half = to.width() ? *to.width() / 2 : 1;
   const double apart =
@@ -292,7 +292,7 @@ void estimate_constant_rate(const capacity_settings& how, std::span<const pooled
   to.low = below->first / (1 + std::min(queue / frames, within / 4));
   to.high = last_held->first;
   to.rate = below->first;
-  // Bisect the gap, then repeat runs at its ends and at contradictory rates.
+  // Bisect the gap, then repeat runs at its ends and at rates with contradictory results.
   const auto fewest =
       std::min_element(below, std::next(last_held),
                        [](const auto& a, const auto& b) { return a.second.all < b.second.all; });

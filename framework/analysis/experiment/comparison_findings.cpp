@@ -115,7 +115,7 @@ bool decided(verdict what) {
   return what == verdict::faster || what == verdict::slower;
 }
 
-/// Returns the first comparison among p50, late frames and tail that shows an effect, or p50.
+/// Returns the first of p50, late frames and tail that shows an effect; p50 if none does.
 const comparison* telling(const experiment_summary& summary, const compared_pair& pair) {
   for (const auto what : {figure::p50, figure::late, figure::tail}) {
     const auto* found = find_comparison(summary, pair, what);

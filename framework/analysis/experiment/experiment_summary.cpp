@@ -40,7 +40,7 @@ void add_frames(member_summary& to, const run_list& runs, double tail) {
   if (to.latency_grows()) to.trial_medians.clear();
   to.between_trials = stddev_of(to.trial_medians);
   if (done.time > 0) to.throughput = done.count * 1e9 / done.time;
-  // A processor time of 0 was not recorded.
+  // A processor time of 0 means that none was recorded.
   if (running > 0 && processor > 0) {
     to.cores = static_cast<double>(processor) / static_cast<double>(running);
   }

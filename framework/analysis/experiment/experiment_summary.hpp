@@ -125,7 +125,7 @@ struct steadiness {
 };
 
 struct experiment_summary {
-  /// Blocks in which every configuration has a completed trial.
+  /// Number of blocks in which every configuration has a completed trial.
   std::size_t complete_blocks = 0;
   std::size_t counted_blocks = 0;  ///< blocks used in comparisons; excludes repeated blocks
   std::size_t trials_left_out = 0;
@@ -148,8 +148,8 @@ const comparison* find_comparison(const experiment_summary& summary, const compa
 /// Summarizes the counted trials. Makes no comparisons without a complete block.
 experiment_summary summarize(const experiment_record& record);
 
-/// Returns true if every pair has an interval of the p50 ratio that extends by at most the fraction
-/// `narrow_to` of the ratio to either side.
+/// Returns true if, for every pair, the interval of the p50 ratio lies within (1 +/- `narrow_to`)
+/// times the ratio.
 bool narrow_enough(const experiment_record& record, double narrow_to);
 
 /// Detects drift and disturbed blocks in the trials so far.

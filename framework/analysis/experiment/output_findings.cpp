@@ -12,7 +12,7 @@ namespace graphline {
 namespace {
 
 /// Returns the number of the frame whose outputs the record contains. Empty if frames were dropped,
-/// because the last frame to complete may then not be the last due frame.
+/// because the number is then unknown.
 std::optional<std::size_t> last_frame(const run_record& run) {
   if (!run.load.dropped.empty()) return std::nullopt;
   return static_cast<std::size_t>(run.run.warmup) + run.frames.size();

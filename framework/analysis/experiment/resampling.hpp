@@ -29,8 +29,8 @@ class pooled_times {
 };
 
 /// Bootstrap draws of blocks with replacement (Efron and Tibshirani, "An Introduction to the
-/// Bootstrap", 1993). All metrics of an experiment use the same draws, which preserves pairing
-/// within blocks.
+/// Bootstrap", 1993). All metrics of an experiment use the same draws, so that the results of a
+/// block stay paired.
 class block_draws {
  public:
   /// The draws depend only on the arguments.

@@ -79,7 +79,7 @@ const ceiling_figure* find(const std::vector<ceiling_figure>& in, ceiling what,
   return nullptr;
 }
 
-/// Returns the ceiling with the higher value, and the larger `best` of both, because a measured
+/// Returns the ceiling with the higher value, and sets `best` to the larger of both. A measured
 /// time contradicts the calibration only if it beats both ceilings.
 std::optional<ceiling_figure> higher(const ceiling_figure* a, const ceiling_figure* b) {
   if (a == nullptr || b == nullptr) {

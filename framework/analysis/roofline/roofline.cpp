@@ -70,8 +70,8 @@ roofline_metrics in_transfer(const cost_record& cost, const ceiling_figure* band
   return result;
 }
 
-/// Returns the bandwidth of a copy. Takes its direction from the placement of its input or, if
-/// unknown, of its output.
+/// Returns the bandwidth of a copy. The direction follows from the placement of the copy's input
+/// or, if unknown, of its output.
 const ceiling_figure* bandwidth_of_copy(const run_record& record, std::size_t stage,
                                         const device_ceilings& at) {
   for (const auto& tensor : record.tensors) {

@@ -53,9 +53,9 @@ struct roofline_summary {
   std::vector<compute_ceiling> compute;  ///< measured ceilings, in the order of `precision`
   std::vector<roofline_stage> stages;    ///< device stages including copies, in planned order
   std::optional<double> measured;        ///< sum over stages; empty if a stage was not measured
-  std::optional<double> roofline_time;   ///< sum over stages; empty if that of a stage is unknown
-  /// Indices into `stages` by descending gain, which is the time above the roofline on the critical
-  /// path. Omits stages with an unknown gain.
+  std::optional<double> roofline_time;   ///< sum over stages; empty if one is unknown
+  /// Indices into `stages` of stages with a known gain, by descending gain. The gain is the part of
+  /// the time above the roofline that is on the critical path.
   std::vector<std::size_t> by_gain;
 };
 

@@ -12,7 +12,7 @@ namespace {
 
 /// The earlier activity that an activity of a frame waited for last.
 struct blocker {
-  std::optional<std::size_t> activity;  ///< empty if it is the frame's begin
+  std::optional<std::size_t> activity;  ///< empty for the frame's begin
   nanoseconds end = 0;                  ///< time until which `activity` delayed the later activity
   time_category gap = time_category::worker_wait;  ///< category of the time from `end` to `ready`
   nanoseconds ready = 0;  ///< when the host could continue; the activity then waited for a thread
@@ -87,7 +87,7 @@ class blocker_search {
   }
 
  private:
-  /// Whether a dependency or only stamps show that one activity precedes another.
+  /// Evidence that an activity precedes another: a dependency, or only stamps.
   enum class order { known, by_stamps };
 
   template <class T>
@@ -118,8 +118,8 @@ class blocker_search {
   }
 
   /// Considers the launch of a device stage. A stage can begin before its launch call returns,
-  /// because the call submits the first operation early. The begin of the launch then counts, so
-  /// that an activity that ended during the call takes precedence.
+  /// because the call submits the first operation early. The launch is then compared by its begin,
+  /// so that an activity that ended during the call takes precedence.
   void consider_launch(std::optional<std::size_t> launch) {
     if (!launch || found_[*launch]) return;
     const activity& it = done_[*launch];
@@ -171,7 +171,7 @@ class blocker_search {
     }
   }
 
-  /// Considers a stage that the host waited for before it began `later`.
+  /// Considers a stage that the host waited for before the host began `later`.
   void consider_cause(std::size_t stage, std::size_t later) {
     if (stage >= later) return;
     const auto work = done_.work_of(stage);

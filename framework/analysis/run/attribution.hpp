@@ -18,7 +18,7 @@ enum class time_category {
   launch,               ///< the host launches a device stage or the frame's graph
   device,               ///< the device executes a stage
   copy,                 ///< the device executes a copy
-  stream_wait,          ///< launched but not started, since its stream or the device was busy
+  stream_wait,          ///< launched but not started, because its stream or the device was busy
   worker_wait,          ///< a stage or the frame's end was ready, but no host thread had reached it
   previous_frame_wait,  ///< the stage was still running for the previous frame
   completion_delay,     ///< the device had finished, but the host had not observed it
@@ -56,7 +56,7 @@ struct path_piece {
 
 /// Attribution of one frame's end-to-end time.
 struct frame_attribution {
-  std::vector<path_piece> pieces;  ///< in order of time, from due to end; lengths are positive
+  std::vector<path_piece> pieces;  ///< in order of time, from due to end; each length is positive
   /// End-to-end time minus the sum of all piece lengths; 0 unless stamps contradict each other. In
   /// that case, pieces overlap and the residual is negative, by at most the clock error for each
   /// end of a piece with device stamps.
@@ -72,10 +72,11 @@ struct frame_attribution {
 ///
 /// Work on the path counts with its full measured length. The time between two consecutive
 /// activities is a wait of the later activity:
-/// - `stream_wait` for a device stage, and for every stage in a frame's graph
-/// - `completion_delay` until the host observed that a device stage was complete, or
-///   `previous_frame_wait` until the same stage returned in the previous frame; then `worker_wait`
-/// - `untimed` if the host waits for a device stage of which only the launch is timed
+/// - A device stage, and every stage in a frame's graph, has a `stream_wait`.
+/// - A CPU stage or launch has a `completion_delay` until the host observed that the device stage
+///   was complete, or a `previous_frame_wait` until the same stage returned in the previous frame.
+///   A `worker_wait` follows.
+/// - The time is `untimed` if the host waits for a device stage of which only the launch is timed.
 class attributor {
  public:
   /// Takes O(n log n) time for n stamps.

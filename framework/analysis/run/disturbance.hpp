@@ -33,8 +33,8 @@ std::set<std::size_t> frames_held_up(const run_record& record);
 /// dropped and unfinished frames that became due while such a frame was due or in flight.
 run_record without_held_up(const run_record& record);
 
-/// Returns the warning "disturbed" with the disturbances, including threads that waited for a core;
-/// empty if there are none.
+/// Returns the warning "disturbed", which lists the disturbances in `over` and the threads that
+/// waited for a core; empty if there are none.
 /// @param one Any of the runs; tells which threads ran stages.
 std::optional<finding> disturbance_finding(const std::optional<conditions_record>& over,
                                            const run_record& one);

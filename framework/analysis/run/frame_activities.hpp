@@ -81,8 +81,8 @@ class frame_activities {
   std::optional<std::size_t> launch_of(std::size_t stage) const { return launches_[stage]; }
   std::optional<std::size_t> frame_launch() const { return frame_launch_; }
 
-  /// Among the activities that began before activity `index` in its lane, returns the last to end,
-  /// but at most `tolerance` after the begin of `index`.
+  /// Among the activities that began before `index` in its lane and ended at most `tolerance` after
+  /// `index` began, returns the one that ended last.
   std::optional<std::size_t> before_in_lane(std::size_t index, nanoseconds tolerance) const;
 
  private:

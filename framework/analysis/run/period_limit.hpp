@@ -37,9 +37,9 @@ struct period_limit {
 
 /// Returns the busiest resource if it is busy for at least 90 % of the frame period. Resources
 /// count as equally busy if they differ by at most 1 % of the period. Returns the first of these in
-/// the order of `serial_resource`, or all if they are stages. Empty if the pipeline keeps up with
-/// scheduled arrivals, or in a closed loop with one frame in flight, in which the period is the
-/// frame itself.
+/// the order of `serial_resource`, or all of them if they are stages. Empty if the pipeline keeps
+/// up with scheduled arrivals. Also empty in a closed loop with one frame in flight, in which the
+/// period is the frame.
 std::optional<period_limit> limit_of_period(const run_record& record);
 
 }  // namespace graphline

@@ -77,7 +77,7 @@ struct load_summary {
   std::size_t dropped = 0;
   std::size_t unfinished = 0;     ///< neither completed nor dropped at the end of the run
   std::optional<double> offered;  ///< arrivals per second; empty for fewer than two arrivals
-  /// Times from due to begin of frames that ran; unsettled if the end-to-end times are.
+  /// Times from due to begin of frames that ran; unsettled if `end_to_end` is unsettled.
   std::optional<distribution> queue_wait;
 };
 

@@ -68,8 +68,8 @@ class timeline {
   const std::vector<timeline_lane>& lanes() const noexcept { return lanes_; }
 
   /// Returns the spans of a frame, sorted by begin; parts follow their stage. If a stage's busy
-  /// time is shorter than the time between its events, the latter is a `held` span. The stage's
-  /// timed parts or, without parts, a second span at the end show the busy time.
+  /// time is shorter than the time between its events, this longer time is a `held` span. The
+  /// stage's timed parts or, without parts, a second span at the end show the busy time.
   std::vector<timeline_span> spans_of(std::size_t frame) const;
 
  private:

@@ -28,9 +28,9 @@ struct histogram {
 /// theory", 1981), but at most range / (1 + log2 n) (Sturges). It is rounded, usually down, and
 /// increased if there would be more than `most_bins` (>= 4) bins.
 ///
-/// A value lies outside of the bins if its distance from the median exceeds 5 % of the median and
-/// five times the distance of p90 (below the median: p10). Such values would compress all others
-/// into few bins.
+/// A value lies outside of the bins if its distance from the median exceeds both 5 % of the median
+/// and five times the distance of p90 (for low values, p10) from the median. Such values would
+/// compress all others into few bins.
 std::optional<histogram> histogram_of(std::vector<nanoseconds> sample, std::size_t most_bins = 80);
 
 /// Counts another sample in the bins of `like`, to draw both charts on one axis.

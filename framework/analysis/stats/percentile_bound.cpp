@@ -9,7 +9,7 @@
 namespace graphline {
 namespace {
 
-/// Returns the variance of late frames per batch, divided by that of independent frames; >= 1.
+/// Returns the variance of the number of late frames per batch / that of independent frames; >= 1.
 double clustering_of(const std::vector<std::vector<nanoseconds>>& runs, const bound_check& all,
                      nanoseconds bound) {
   constexpr std::size_t batches = 20;

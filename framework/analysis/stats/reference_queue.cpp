@@ -7,7 +7,7 @@
 namespace graphline {
 namespace {
 
-/// Returns the probabilities that at most 0, 1, ... `most` frames wait, at `load` < 1.
+/// Element n is the probability that at most n frames wait, for n <= `most` and `load` < 1.
 std::vector<double> at_most_waiting(double load, std::size_t most) {
   const std::size_t states = most + 2;
   std::vector<double> more(states);  // P(more than j arrivals during a service)
