@@ -35,7 +35,7 @@ struct analyzed_run {
 struct roofline_analysis {
   run_summary stages;
   std::optional<roofline_summary> roofline;  ///< empty without a calibration
-  std::vector<finding> findings;  ///< includes the warnings of the stage and layer runs, once each
+  std::vector<finding> findings;  ///< includes each warning of the stage and layer runs once
 };
 roofline_analysis analyze(const roofline_record& record);
 

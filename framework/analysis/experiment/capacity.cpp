@@ -428,7 +428,7 @@ std::optional<finding> width_of(const capacity_estimate& estimate, const capacit
 }
 
 /// Reports runs that failed at rates below the capacity's interval. With random arrivals, counts
-/// rates below 80 % of the lower end, because some runs fail by chance at rates closer to it.
+/// rates below 80 % of the interval's lower end. At higher rates, some runs fail by chance.
 std::optional<finding> failures_below(const capacity_summary& summary,
                                       const capacity_settings& how) {
   if (!summary.estimate.low) return std::nullopt;

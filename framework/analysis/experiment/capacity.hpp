@@ -66,13 +66,13 @@ struct capacity_estimate {
 /// loop's service rate. To test a candidate capacity x, the reference counts frames as late if they
 /// wait longer than a limit. In the long run at rate x, the allowed fraction of its frames exceeds
 /// this limit. If x is the capacity, run and reference have the same expected fraction of late
-/// frames at x. A regression line through the differences of the runs from their references, over
-/// the logarithm of the rate, is then zero at x. The weight of a run is the inverse of the
-/// reference's expected fraction of late frames, because the variance is approximately proportional
-/// to this fraction. The standard errors are heteroscedasticity-consistent (HC3, MacKinnon and
-/// White 1985). The interval contains every x that Student's t test does not reject at 5 %. The
-/// reference is a control variate (Law, "Simulation Modeling and Analysis", section 11.4).
-/// Similarity to the pipeline narrows the interval but is not required for its coverage.
+/// frames at x. A regression line of the difference between run and reference, over the logarithm
+/// of the rate, is then zero at x. The weight of a run is the inverse of the reference's expected
+/// fraction of late frames, because the variance is approximately proportional to this fraction.
+/// The standard errors are heteroscedasticity-consistent (HC3, MacKinnon and White 1985). The
+/// interval contains every x that Student's t test does not reject at 5 %. The reference is a
+/// control variate (Law, "Simulation Modeling and Analysis", section 11.4). Similarity to the
+/// pipeline narrows the interval but is not required for its coverage.
 ///
 /// `constant`: a rate meets the bound if most of its runs have `held` set. The capacity is the
 /// highest rate below all rates that fail. The upper end of the interval is the lowest rate above

@@ -56,7 +56,6 @@ class grouped_findings {
 void add_timing_findings(const finding_source& from, std::vector<finding>& to);
 void add_priority_findings(const finding_source& from, std::vector<finding>& to);
 
-/// Adds findings about whether compared configurations computed the same outputs in the last frame.
 void add_output_findings(const finding_source& from, std::vector<finding>& to);
 
 void add_overlap_findings(const finding_source& from, std::vector<finding>& to);

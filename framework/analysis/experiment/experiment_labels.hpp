@@ -43,7 +43,7 @@ class experiment_labels {
   /// Returns the configuration's label or, if it has several pipelines, "'camera (together)'".
   std::string of(const configuration_member& what) const;
 
-  /// Returns "a, b and c", or "all configurations" if `which` is complete.
+  /// Returns "a, b and c" or, if `which` contains all of several pipelines, "all configurations".
   std::string list(const std::vector<configuration_member>& which) const;
 
   std::vector<configuration_member> all() const;

@@ -127,7 +127,7 @@ struct steadiness {
 struct experiment_summary {
   /// Number of blocks in which every configuration has a completed trial.
   std::size_t complete_blocks = 0;
-  std::size_t counted_blocks = 0;  ///< blocks used in comparisons; excludes repeated blocks
+  std::size_t counted_blocks = 0;  ///< complete blocks used in comparisons
   std::size_t trials_left_out = 0;
   std::vector<configuration_summary> configurations;  ///< as in the record
   std::vector<comparison> comparisons;                ///< by pair, then figure

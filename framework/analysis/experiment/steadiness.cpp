@@ -68,9 +68,10 @@ std::vector<double> apart_from_neighbors(std::vector<double> levels, double chan
   return result;
 }
 
-/// Estimates the standard deviation of the block levels from the median step between neighbors,
-/// which is insensitive to drift and single outliers. For normal values, the standard deviation of
-/// the steps is 1.4826 times their median magnitude and sqrt(2) times that of the levels.
+/// Estimates the standard deviation of the block levels from the steps between neighbors. The
+/// median magnitude of the steps is insensitive to drift and single outliers. For normal values,
+/// the standard deviation of the steps is 1.4826 times this median and sqrt(2) times that of the
+/// levels.
 double spread_between_neighbors(const std::vector<double>& levels) {
   std::vector<double> steps;
   for (std::size_t b = 1; b < levels.size(); ++b) {

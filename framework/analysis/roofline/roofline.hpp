@@ -35,7 +35,7 @@ struct roofline_metrics {
   std::optional<double> best_roofline_time;  ///< roofline time at `ceiling_figure::best`
   std::optional<bound> by;                   ///< with parts, the bound of most of the roofline time
   std::optional<double> measured;            ///< p50; empty for too few samples
-  std::optional<double> ratio;               ///< measured time / roofline time
+  std::optional<double> ratio;
   /// True if `measured` is below `best_roofline_time`; cost or calibration is then wrong.
   bool below_roofline = false;
 };

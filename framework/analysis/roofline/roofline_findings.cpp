@@ -106,8 +106,8 @@ class collector {
     }
   }
 
-  /// Adds one finding about all stages that are faster than their roofline, and about such parts of
-  /// other stages. The finding has the metrics of the first.
+  /// Adds one finding about all stages that are faster than their roofline, and about the faster
+  /// parts of other stages. The finding has the metrics of the first.
   void add_below_roofline() {
     finding found{"below_roofline", finding_severity::warning};
     const auto note_below = [&](const std::string& name, const roofline_metrics& of) {

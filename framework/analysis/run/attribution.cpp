@@ -147,9 +147,9 @@ class blocker_search {
                                                           : done_.launch_of(stage));
   }
 
-  /// Considers the cause that the record names. If it names none or the previous frame, considers
-  /// all stages that the stage waits for. Then considers later activities that kept the thread
-  /// busy.
+  /// Considers the cause that the record names. If the record names no cause or the previous frame,
+  /// considers all stages that the stage waits for. Then considers later activities that kept the
+  /// thread busy.
   void consider_for_host() {
     const std::size_t stage = done_[later_].stage;
     const auto by = value_at(record_.stages[stage].causes, frame_);
@@ -294,7 +294,6 @@ class critical_path_walk {
     explained_ = std::min(explained_, from);
   }
 
-  /// Adds the waits between an activity and its blocker.
   void explain_gap(std::size_t index, const blocker& by) {
     const activity& later = done_[index];
     const bool of_graph = later.what == activity::kind::frame_launch;

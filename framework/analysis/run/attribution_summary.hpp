@@ -16,7 +16,7 @@ namespace graphline {
 struct attribution_row {
   time_category what = time_category::queue_wait;
   std::optional<std::size_t> stage;
-  double all = 0;      ///< mean over all frames
+  double all = 0;
   double typical = 0;  ///< mean over frames around the median
   double slowest = 0;  ///< mean over the slowest frames
 };

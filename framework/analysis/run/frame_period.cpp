@@ -12,8 +12,8 @@
 namespace graphline {
 namespace {
 
-/// Counts the completions after the first `apart`. Their time is the sum of the gaps between each
-/// completion and the completion `apart` before it, divided by `apart`.
+/// Counts the completions after the first `apart`. Their time is the sum of gaps divided by
+/// `apart`; a gap is the time from the completion `apart` earlier.
 /// @pre 0 < `apart` < `ends.size()`; `ends` ascends.
 completed_frames between(const std::vector<nanoseconds>& ends, std::size_t apart) {
   double sum = 0;

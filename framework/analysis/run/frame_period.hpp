@@ -27,8 +27,8 @@ bool is_scheduled(const settings& run);
 /// Counts from completion to completion, which excludes the latency of the first frames and the
 /// wait for the first due time. With K frames in flight, compares each completion with the
 /// completion K earlier, which freed its slot. Frames that end in groups then count at their
-/// long-run rate. Counts all frames from the first begin to the last end in a closed loop with one
-/// frame in flight, or with at most K frames.
+/// long-run rate. In a closed loop with one frame in flight, or with at most K frames, counts all
+/// frames from the first begin to the last end.
 ///
 /// Frames in flight at the first completion are already partly done, so completions alone can
 /// overestimate the rate. The time per frame is therefore at least the mean busy time per frame of

@@ -40,7 +40,6 @@ std::optional<overload> overload_of(const run_record& record);
 /// medians over these runs. `growth` is set if latency grows in more than half of all runs.
 std::optional<overload> overload_of(std::span<const run_record* const> runs);
 
-/// Makes the finding "overloaded", with rates and latency growth per second of load.
 finding overload_finding(const overload& what);
 
 }  // namespace graphline

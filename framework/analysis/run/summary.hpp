@@ -106,7 +106,6 @@ nanoseconds running_time(const run_record& record);
 /// Returns the time from due to end of each frame.
 std::vector<nanoseconds> end_to_end_times(const run_record& record);
 
-/// Returns the time from due to begin of each frame.
 std::vector<nanoseconds> queue_wait_times(const run_record& record);
 
 /// Summary of one operation over the traced runs of a stage.

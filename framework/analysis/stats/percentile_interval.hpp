@@ -38,9 +38,9 @@ double automatic_block_length(std::span<const double> series);
 /// effective sample size determines the binomial ranks of the interval (Korn and Graubard,
 /// "Confidence intervals for proportions with small expected number of positive counts estimated
 /// from survey data", Survey Methodology 24, 1998, inverted after Woodruff, J. Amer. Statist.
-/// Assoc. 47, 1952). The block length is the largest automatic length of the times and of the
-/// indicators below each percentile, at most a fifth of the run. The interval does not cover
-/// disturbances that occur less often than once per run.
+/// Assoc. 47, 1952). The block length is the largest automatic length of several series, which are
+/// the times and, for each percentile, the indicators of times below it. It is at most a fifth of
+/// the run. The interval does not cover disturbances that occur less often than once per run.
 ///
 /// For n frames, takes at most O(n^1.5) time per percentile.
 std::vector<percentile_interval> percentile_intervals(std::span<const nanoseconds> in_order,
