@@ -55,9 +55,7 @@ class grouped_findings {
 
 void add_timing_findings(const finding_source& from, std::vector<finding>& to);
 void add_priority_findings(const finding_source& from, std::vector<finding>& to);
-
 void add_output_findings(const finding_source& from, std::vector<finding>& to);
-
 void add_overlap_findings(const finding_source& from, std::vector<finding>& to);
 
 }  // namespace graphline
