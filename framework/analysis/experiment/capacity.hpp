@@ -64,20 +64,20 @@ struct capacity_estimate {
 /// `poisson`: the number of late frames depends mainly on the arrival times, which are known. Each
 /// run is therefore compared with a `reference_queue` that has the same arrivals and the closed
 /// loop's service rate. To test a candidate capacity x, the reference counts frames as late if they
-/// wait longer than a limit. In the long run at rate x, the allowed fraction of its frames exceeds
-/// this limit. If x is the capacity, run and reference have the same expected fraction of late
-/// frames at x. A regression line of the difference between run and reference, over the logarithm
-/// of the rate, is then zero at x. The weight of a run is the inverse of the reference's expected
-/// fraction of late frames, because the variance is approximately proportional to this fraction.
-/// The standard errors are heteroscedasticity-consistent (HC3, MacKinnon and White 1985). The
-/// interval contains every x that Student's t test does not reject at 5 %. The reference is a
+/// wait longer than a limit. The limit is such that at rate x, the allowed fraction of its frames
+/// is late in the long run. If x is the capacity, run and reference have the same expected fraction
+/// of late frames at x. A regression line of the difference between run and reference, over the
+/// logarithm of the rate, is then zero at x. The weight of a run is the inverse of the reference's
+/// expected fraction of late frames, because the variance is approximately proportional to this
+/// fraction. The standard errors are heteroscedasticity-consistent (HC3, MacKinnon and White 1985).
+/// The interval contains every x that Student's t test does not reject at 5 %. The reference is a
 /// control variate (Law, "Simulation Modeling and Analysis", section 11.4). Similarity to the
 /// pipeline narrows the interval but is not required for its coverage.
 ///
 /// `constant`: a rate meets the bound if most of its runs have `held` set. The capacity is the
 /// highest rate below all rates that fail. The upper end of the interval is the lowest rate above
 /// all rates that meet the bound. The lower end is slightly below the capacity, because a queue can
-/// grow slowly within a run without making a frame late. It is reduced by at most a quarter of
+/// grow slowly within a run without making a frame late. The reduction is at most a quarter of
 /// `within`.
 capacity_estimate estimate_capacity(const capacity_settings& how, std::optional<double> closed_loop,
                                     std::span<const capacity_run> runs,

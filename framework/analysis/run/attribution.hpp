@@ -57,9 +57,9 @@ struct path_piece {
 /// Attribution of one frame's end-to-end time.
 struct frame_attribution {
   std::vector<path_piece> pieces;  ///< in order of time, from due to end; each length is positive
-  /// End-to-end time minus the sum of all piece lengths; 0 unless stamps contradict each other. In
-  /// that case, pieces overlap and the residual is negative, by at most the clock error for each
-  /// end of a piece with device stamps.
+  /// End-to-end time minus the sum of all piece lengths; 0 if all stamps are consistent.
+  /// Contradictory stamps make pieces overlap, and the residual is negative, by at most the clock
+  /// error for each end of a piece with device stamps.
   nanoseconds residual = 0;
 };
 

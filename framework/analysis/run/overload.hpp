@@ -36,8 +36,8 @@ inline constexpr const char* latency_grows_with_length =
 /// even if every frame took as long as the shortest. `growth` is then empty if frames were dropped.
 std::optional<overload> overload_of(const run_record& record);
 
-/// Detects overload of a configuration if more than half of its runs are overloaded. Returns the
-/// medians over these runs. `growth` is set if latency grows in more than half of all runs.
+/// Returns the medians over the overloaded runs if these are more than half of all runs. `growth`
+/// is set if latency grows in more than half of all runs.
 std::optional<overload> overload_of(std::span<const run_record* const> runs);
 
 finding overload_finding(const overload& what);
