@@ -16,18 +16,16 @@
 
 namespace graphline {
 
-// Each kind of result is analyzed once, for all reports.
-
 struct run_analysis {
   run_summary summary;
   std::vector<percentile_interval> intervals;  ///< for the end-to-end percentiles that reports show
-  /// Result of `attribute`, without queue waits if the end-to-end times are unsettled.
+  /// Excludes queue waits if the end-to-end times are unsettled (see `distribution`).
   std::optional<attribution_summary> attribution;
-  std::optional<roofline_summary> roofline;  ///< result of `evaluate_roofline`
+  std::optional<roofline_summary> roofline;
 };
 run_analysis analyze(const run_record& record);
 
-/// A saved run with its analysis, to compare it with another run.
+/// A saved run with its analysis.
 struct analyzed_run {
   std::string file;  ///< as given on the command line
   run_record record;
@@ -37,7 +35,7 @@ struct analyzed_run {
 struct roofline_analysis {
   run_summary stages;
   std::optional<roofline_summary> roofline;  ///< empty without a calibration
-  std::vector<finding> findings;  ///< including the warnings of both runs, without duplicates
+  std::vector<finding> findings;  ///< includes each warning of the stage and layer runs once
 };
 roofline_analysis analyze(const roofline_record& record);
 

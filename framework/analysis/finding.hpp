@@ -26,23 +26,23 @@ struct words_of<finding_severity> {
   static constexpr const auto& table = severity_words;
 };
 
-/// One entry of the list of contributions in a finding.
+/// A contribution to a finding, for example one category of time.
 struct finding_item {
   std::string what;     ///< "queue wait"; may be empty
   std::string subject;  ///< stage name; empty if there is no stage
   quantity amount;
-  std::optional<double> part = {};  ///< fraction of the whole
+  std::optional<double> part = {};  ///< fraction of the finding's total
   friend bool operator==(const finding_item&, const finding_item&) = default;
 };
 
-/// List of contributions. It is a separate type to work around a bug of libstdc++ 12, which treats
-/// a variant of only standard types as never valueless. If memory runs out while such a variant is
-/// copied, an object that was never constructed is destroyed.
+/// Contributions to a finding. This type is not a plain vector because of a bug in libstdc++ 12. If
+/// memory runs out while a variant of only standard types is copied, libstdc++ 12 destroys an
+/// object that was never constructed.
 struct finding_items : std::vector<finding_item> {
   using vector::vector;
 };
 
-/// A conclusion from the data; sentences.cpp in the reports turns it into a sentence.
+/// A conclusion from the data. framework/report/sentences.cpp formats it as a sentence.
 struct finding {
   using figure = std::variant<quantity, std::string, std::vector<std::string>, finding_items>;
 
@@ -61,7 +61,7 @@ struct finding {
 
   std::string_view key;  ///< string literal, such as "far_from_roofline"
   finding_severity how;
-  /// Names of the stages and parts, or labels of the configurations.
+  /// Names of stages and parts, or labels of configurations.
   std::vector<std::string> subjects;
   std::vector<std::pair<std::string_view, figure>> figures;
   std::vector<finding> cases;  ///< individual cases with their own metrics

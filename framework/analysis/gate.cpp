@@ -28,7 +28,7 @@ std::string_view trimmed(std::string_view text) {
 
 // ---- Runs ---------------------------------------------------------------------------------------
 
-/// Returns "was interrupted", or "failed: " and the error; empty if the result is complete.
+/// Returns "was interrupted" or "failed: ERROR"; empty if the result is complete.
 std::string why_ended(bool interrupted, const std::optional<std::string>& failure) {
   if (failure) return "failed: " + *failure;
   return interrupted ? "was interrupted" : "";
@@ -64,7 +64,7 @@ gate_result judge_time(const gate& of, const distribution& times) {
     return judged(of, {static_cast<double>(times.max()), unit::duration});
   }
   const double p = *of.percentile;
-  // `percentile` is empty for unsettled samples, but a value above the limit must still fail.
+  // An unsettled sample has no `percentile()`, but a value above the limit must still fail.
   if (times.count() >= samples_needed(p)) {
     const auto value = times.sorted()[rank_of(p, times.count())];
     return judged(of, {static_cast<double>(value), unit::duration});
@@ -100,7 +100,7 @@ gate_result judge_undisturbed(const gate& of, const run_record& record) {
 
 // ---- Comparisons --------------------------------------------------------------------------------
 
-/// Change of a configuration's metric from that of its reference.
+/// Change of a configuration's metric relative to its reference.
 struct change {
   std::string who;  ///< quoted name of the configuration
   graphline::figure figure = graphline::figure::p50;
@@ -155,7 +155,6 @@ gate_result judge_changes(const gate& of, const std::vector<change>& changes, do
           fmt::format("{} of {}, {}", name, worst->who, range)};
 }
 
-/// Explains why a metric has no interval.
 std::string no_interval(const std::string& who, std::string_view figure, std::size_t trials) {
   if (trials >= least_blocks) return fmt::format("{} has too few frames for a {}", who, figure);
   return fmt::format("a verdict on {} needs {} trials, there are {}", who, least_blocks, trials);
@@ -308,7 +307,7 @@ gate_result judge(const gate& of, const experiment_record& record,
       continue;
     }
     const auto* found = find_comparison(summary, pair, late ? figure::late : figure::p50);
-    // Longer trials only add late frames to an overloaded reference, so `faster` remains valid.
+    // In longer trials, more frames of an overloaded reference are late, so `faster` remains valid.
     const bool grows = what.latency_grows() || reference.latency_grows();
     const bool lasts = !grows || (found != nullptr && found->verdict == verdict::faster);
     if (found != nullptr && found->change_range() && lasts) continue;

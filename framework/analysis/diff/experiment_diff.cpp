@@ -13,8 +13,8 @@ namespace graphline {
 
 namespace {
 
-/// A metric of one experiment. `variance` is that of its logarithm or, for late frames, of the
-/// fraction itself; empty if unknown.
+/// A metric of one experiment. `variance` is the variance of its logarithm or, for late frames, of
+/// the fraction; empty if unknown.
 struct side_figure {
   std::optional<double> value;
   std::optional<double> variance;
@@ -73,7 +73,7 @@ std::vector<std::string> missing_in(const std::vector<side_member>& other,
   return names;
 }
 
-/// Logarithm of a ratio (for late frames, a difference) with its error and degrees of freedom.
+/// Estimated logarithm of a ratio (for late frames, a difference), with its standard error.
 struct estimated_change {
   double value = 0;
   double error = 0;
@@ -96,7 +96,7 @@ std::optional<estimated_change> change_between(const side_figure& before, const 
   const auto part = [](double variance, std::size_t trials) {
     return variance * variance / static_cast<double>(trials - 1);
   };
-  // Without variation between trials, the interval is a point for any degrees of freedom.
+  // Without variation between trials, the interval is a point, and `freedom` has no effect.
   if (const double parts = part(a, before.trials) + part(b, after.trials); parts > 0) {
     result.freedom = static_cast<std::size_t>(std::max((a + b) * (a + b) / parts, 1.0));
   }

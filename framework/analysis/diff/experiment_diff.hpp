@@ -19,44 +19,41 @@ struct configuration_change {
   /// Nanoseconds, frames per second, or a fraction of frames.
   before_after<std::optional<double>> values;
   before_after<std::size_t> trials = {};
-  /// Simultaneous 95 % intervals of after / before or, for late frames, of after - before. Empty if
-  /// an experiment has fewer than `least_blocks` trials.
+  /// Simultaneous 95 % intervals of after / before and, for late frames, of after - before. Empty
+  /// if an experiment has fewer than `least_blocks` trials.
   std::optional<interval> ratio_range = {};
   std::optional<interval> difference_range = {};
   graphline::verdict verdict = graphline::verdict::inconclusive;
-  /// Latency grows with trial length in an experiment, and the metric is not throughput.
+  /// True if latency grows with trial length in either experiment; false for throughput.
   bool overloaded = false;
 
-  /// Returns the relative change or, for late frames, the difference; empty if a value is unknown
-  /// or the relative change would divide by 0.
+  /// Returns the relative change or, for late frames, the difference. Empty if a value is unknown,
+  /// or if the relative change would divide by 0.
   std::optional<double> change() const noexcept;
   std::optional<interval> change_range() const noexcept;
 };
 
-/// Comparison of two experiments by configuration.
 struct experiment_diff {
   before_after<std::string> files;
   double margin = 0.01;                       ///< margin of the first experiment
   before_after<double> tail = {};             ///< tail percentile
-  std::vector<configuration_change> changes;  ///< as in the first experiment, then by metric
+  std::vector<configuration_change> changes;  ///< in the first experiment's order, then by metric
   std::vector<std::string> only_before;       ///< configurations missing in the second experiment
   std::vector<std::string> only_after;
   before_after<bool> interrupted = {};
   before_after<std::optional<std::string>> failure = {};
 };
 
-/// Compares two experiments over the trials that each summary counts. Matches configurations by
-/// name, and the concurrent pipelines of a configuration also by name. Intervals require complete
-/// blocks. Tails are compared only if both experiments use the same percentile.
+/// Compares two experiments by their counted trials (see `counted_trials`). Matches configurations
+/// and their pipelines by name. Intervals require complete blocks. Compares tails if both
+/// experiments use the same percentile.
 ///
-/// Each experiment is bootstrapped separately. The experiments share no blocks, so the variances of
-/// a metric add up: those of its logarithm or, for late frames, of the fraction itself. The
-/// intervals are Welch's ("The generalization of Student's problem when several different
-/// population variances are involved", 1947), for the logarithm of the ratio or for the difference
-/// of fractions, with his degrees of freedom rounded down. The level of each interval follows Sidak
-/// ("Rectangular confidence regions for the means of multivariate normal distributions", 1967), so
-/// that with 95 % confidence all intervals contain the true values.
-/// @param files Names of the files of the two results.
+/// Bootstraps each experiment separately. Adds the variances of both experiments, because they
+/// share no blocks. For late frames, these are variances of the fraction; for other metrics, of the
+/// logarithm. The intervals are Welch's ("The generalization of Student's problem when several
+/// different population variances are involved", 1947), with the degrees of freedom rounded down.
+/// Their levels follow Sidak ("Rectangular confidence regions for the means of multivariate normal
+/// distributions", 1967), so that with 95 % confidence all intervals contain the true values.
 experiment_diff compare(const experiment_record& before, const experiment_record& after,
                         before_after<std::string> files);
 

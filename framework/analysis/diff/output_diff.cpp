@@ -15,7 +15,6 @@ const output_record* output_named(const std::vector<output_record>& outputs,
 
 /// Compares the saved values of two outputs of the same type.
 void add_distance(output_change& to, const output_record& before, const output_record& after) {
-  // If the numbers of values differ, the values are those of different elements.
   if (before.values.size() != after.values.size()) return;
   double largest_value = 0;
   for (std::size_t i = 0; i < before.values.size(); ++i) {

@@ -28,18 +28,18 @@ struct words_of<output_fate> {
   static constexpr const auto& table = output_fate_words;
 };
 
-/// Comparison of an output, matched by name.
 struct output_change {
   std::string tensor;
   output_fate found = output_fate::same;
-  std::size_t compared = 0;             ///< number of finite values present in both
+  std::size_t compared = 0;             ///< number of elements with finite values in both
   std::optional<double> largest = {};   ///< largest absolute difference
-  std::optional<double> relative = {};  ///< `largest` / largest magnitude; empty if the latter is 0
+  std::optional<double> relative = {};  ///< `largest` / largest absolute value; empty if that is 0
   bool finite_before = true;
   bool finite_after = true;
 };
 
-/// Compares outputs by name: those of the first run in its order, then those only of the second.
+/// Compares outputs by name. Returns the outputs of the first run in order, then those that only
+/// the second run has.
 std::vector<output_change> compare(const std::vector<output_record>& before,
                                    const std::vector<output_record>& after);
 

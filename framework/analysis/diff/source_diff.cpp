@@ -29,7 +29,7 @@ std::vector<numbered_line> lines_of(std::string_view text) {
   return lines;
 }
 
-/// Returns a table: [i][j] is the length of the longest common subsequence of a[i..] and b[j..].
+/// Entry [i][j] is the length of the longest common subsequence of a[i..] and b[j..].
 std::vector<std::vector<std::uint32_t>> common_lengths(const std::vector<numbered_line>& a,
                                                        const std::vector<numbered_line>& b) {
   std::vector<std::vector<std::uint32_t>> lengths(a.size() + 1,
@@ -79,7 +79,7 @@ void compare_files(const source_record& before, const source_record& after,
   }
 }
 
-/// Finds a file by name, except the first file; null if there is none.
+/// Finds a file by name among all files but the first; null if there is none.
 const source_record* find(const std::vector<source_record>& in, const std::string& file) {
   for (std::size_t i = 1; i < in.size(); ++i) {
     if (file_name(in[i].file) == file_name(file)) return &in[i];

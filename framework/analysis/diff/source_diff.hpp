@@ -8,7 +8,6 @@
 
 namespace graphline {
 
-/// The values in the first and the second result.
 template <class T>
 struct before_after {
   T before;
@@ -21,10 +20,10 @@ struct fact_change {
   before_after<std::optional<std::string>> texts;
 };
 
-/// Compares the source files of two results line by line. Names each difference by file and line,
-/// "path.yaml:7"; the line number is that of the first result, if the line exists there. Ignores
-/// blank lines, comment lines and surrounding white space. Matches the first file of one result
-/// with the first file of the other, and all remaining files by name.
+/// Compares the source files of two results line by line. Names each difference by file and line:
+/// "path.yaml:7". The number is the line's in the first result or, for an added line, in the
+/// second. Ignores blank lines, comment lines and surrounding white space. Matches the first file
+/// of each result with each other, and all other files by name.
 std::vector<fact_change> differences(const std::vector<source_record>& before,
                                      const std::vector<source_record>& after);
 

@@ -17,10 +17,10 @@
 namespace graphline {
 namespace {
 
-constexpr std::size_t least_at_random = 16;  // runs; fewer do not show how much runs vary
+constexpr std::size_t least_at_random = 16;  // runs; with fewer, the variation is unknown
 constexpr std::size_t least_at_each_end = 3;
 
-/// Returns each frame's due time and time from due to end, by due time; `never` if dropped.
+/// Returns each frame's due time, and its time to the end or `never` if dropped; by due time.
 std::vector<std::pair<nanoseconds, nanoseconds>> due_and_times(const run_record& record) {
   std::vector<std::pair<nanoseconds, nanoseconds>> due;
   due.reserve(record.frames.size() + record.load.dropped.size());
@@ -41,7 +41,7 @@ bool keeps_growing(const capacity_run& run) {
   if (length < 5) return false;
   const double least = 1e9 / run.rate / 20;
   double before = 0;
-  double iqr_before = 0;  // interquartile range of the waits in a quarter
+  double iqr_before = 0;  // interquartile range of the waits in the previous quarter
   for (std::size_t part = 0; part < parts; ++part) {
     std::vector<nanoseconds> waits;
     for (std::size_t i = part * length; i < (part + 1) * length; ++i) {
@@ -76,13 +76,13 @@ struct pooled_run {
   const capacity_run_summary* summary;
 };
 
-/// Sets `disturbed` and `unsteady`, and returns the remaining runs.
+/// Sets `disturbed` and `unsteady`, and returns the pooled runs that are not disturbed.
 std::vector<pooled_run> undisturbed(const capacity_settings& how,
                                     std::span<const capacity_run> runs,
                                     std::span<const capacity_run_summary> summaries,
                                     capacity_estimate& to) {
   constexpr std::size_t least_to_compare = 5;
-  constexpr double scale = 1.4826;  // from median absolute deviation to standard deviation
+  constexpr double scale = 1.4826;  // standard deviation / median absolute deviation
   std::vector<double> own;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const bool counts = runs[i].pooled && is_complete(runs[i]) && !stood_still(runs[i].record);
@@ -133,10 +133,10 @@ class random_arrivals {
 
   double fastest() const { return 1 / queue_.service; }
 
-  /// Returns the regression line at `rate` in standard errors; negative below the capacity.
+  /// Returns the regression line's value at `rate` in standard errors; negative below the capacity.
   double evidence(double rate) const {
     const double limit = queue_.limit_for(rate, allowed_);
-    // Nonzero if fewer frames wait in the reference than may be late.
+    // Nonzero if fewer frames wait in the reference than the percentile allows to be late.
     const double offset = allowed_ - queue_.late_share(rate, limit);
     struct point {
       double at;
@@ -162,18 +162,18 @@ class random_arrivals {
     const double slope = (w * xy - x * y) / determinant;
     double variance = 0;
     for (const auto& p : points) {
-      const double share = p.weight * (xx - x * p.at) / determinant;  // weight in `at_rate`
+      const double share =
+          p.weight * (xx - x * p.at) / determinant;  // weight of the point in `at_rate`
       const double leverage = p.weight * (xx - 2 * x * p.at + w * p.at * p.at) / determinant;
       const double rest = p.difference - at_rate - slope * p.at;
       const double error = share * rest / std::max(1 - leverage, 0.1);
       variance += error * error;
     }
-    // The error is at least one frame, the resolution of a fraction of frames.
+    // The standard error is at least one frame, the resolution of the fractions.
     return at_rate / std::max(std::sqrt(variance), 1 / counted_);
   }
 
-  /// Returns how steeply the log odds of a late frame rise with the log of the rate, in the
-  /// reference queue; at least 1.
+  /// Returns the slope of the reference's log odds of a late frame over log(rate), at least 1.
   double steepness(double rate) const {
     const double limit = queue_.limit_for(rate, allowed_);
     const auto log_odds = [&](double at) {
@@ -198,7 +198,7 @@ class random_arrivals {
   std::vector<one_run> runs_;
 };
 
-/// Returns the first rate from `from` towards `to` that is not `within`; empty if there is none.
+/// Searches from `from` towards `to` for the first rate for which `within` is false.
 template <class Within>
 std::optional<double> crossing(double from, double to, Within within) {
   constexpr double step = 1.02;
@@ -235,7 +235,7 @@ void estimate_random_arrivals(const capacity_settings& how, std::optional<double
   double high = std::min(highest, fastest->run->rate * extrapolation);
   const bool rises = compare.evidence(low) < 0 || compare.evidence(high) > 0;
   to.next = runs.size() % 2 == 0 ? high : low;
-  if (!rises) return;  // not more late frames at higher rates: the data are too noisy yet
+  if (!rises) return;  // too noisy, since late frames do not increase with the rate
   constexpr int bisections = 20;
   for (int i = 0; i < bisections; ++i) {
     const double middle = std::sqrt(low * high);
@@ -249,8 +249,8 @@ void estimate_random_arrivals(const capacity_settings& how, std::optional<double
   to.low = crossing(rate, slowest->run->rate / 2, plausible);
   to.high = crossing(rate, highest, plausible).value_or(compare.fastest());
   to.enough = between && runs.size() >= least_at_random;
-  // Alternate between rates below and above the capacity. Keep them far enough apart to determine
-  // the slope but, since the relation is only locally linear, as close as the interval allows.
+  // Alternate between rates below and above the capacity. They must be far enough apart to
+  // determine the slope, but also close, because the relation is only locally linear.
   const double steepness = compare.steepness(rate);
   const double half = to.width() ? *to.width() / 2 : 1;
   const double apart =
@@ -277,7 +277,7 @@ void estimate_constant_rate(const capacity_settings& how, std::span<const pooled
   const auto last_held = std::find_if(rates.rbegin(), rates.rend(), holds).base();
   const double within = how.within;
   if (first_failed == rates.begin() || last_held == rates.end()) {
-    // The capacity is not enclosed yet. A disturbance may have made the lowest rate fail.
+    // The measured rates do not enclose the capacity yet.
     constexpr double step = 1.1;
     if (rates.empty()) return;
     to.next =
@@ -292,7 +292,7 @@ void estimate_constant_rate(const capacity_settings& how, std::span<const pooled
   to.low = below->first / (1 + std::min(queue / frames, within / 4));
   to.high = last_held->first;
   to.rate = below->first;
-  // Bisect the gap, then repeat runs at its ends and at contradictory rates.
+  // Bisect the gap, then repeat runs at its ends and at rates with contradictory results.
   const auto fewest =
       std::min_element(below, std::next(last_held),
                        [](const auto& a, const auto& b) { return a.second.all < b.second.all; });
@@ -361,7 +361,6 @@ std::vector<nanoseconds> times_alone(const run_record& record) {
   return times;
 }
 
-/// Summarizes the probes in the order in which they began.
 std::vector<probe_summary> probes_of(const capacity_record& record,
                                      const std::vector<capacity_run_summary>& summaries,
                                      const std::vector<bool>& disturbed) {
@@ -413,8 +412,8 @@ finding estimate_of(const capacity_estimate& estimate, const capacity_settings& 
   return made.with("runs", estimate.runs).with("frames", estimate.frames);
 }
 
-/// Reports an interval that is wider than requested or from too few runs. The width decreases with
-/// the square root of the number of frames.
+/// Reports an interval that is wider than requested or from too few runs. Suggests a number of
+/// frames, since the width is inversely proportional to the number's square root.
 std::optional<finding> width_of(const capacity_estimate& estimate, const capacity_settings& how) {
   const auto width = estimate.width();
   if (!estimate.enough || !width) return found("interval_of_few_runs", how);
@@ -428,8 +427,8 @@ std::optional<finding> width_of(const capacity_estimate& estimate, const capacit
   return made;
 }
 
-/// Reports runs that failed below the interval of the capacity. With random arrivals, only counts
-/// rates below 80 % of its lower end, since closer to it some runs fail by chance.
+/// Reports runs that failed at rates below the capacity's interval. With random arrivals, counts
+/// rates below 80 % of the interval's lower end. At higher rates, some runs fail by chance.
 std::optional<finding> failures_below(const capacity_summary& summary,
                                       const capacity_settings& how) {
   if (!summary.estimate.low) return std::nullopt;
@@ -451,7 +450,6 @@ std::optional<finding> failures_below(const capacity_summary& summary,
       .with("lowest", lowest, unit::frames_per_second);
 }
 
-/// Explains why there is no estimate.
 finding nothing_found(const capacity_summary& summary, const capacity_settings& how) {
   const auto& alone = summary.alone;
   if (alone.verdict == bound_verdict::fails) {

@@ -15,8 +15,6 @@ finding found(std::string_view key, std::string subject) {
   return {key, finding_severity::note, {std::move(subject)}};
 }
 
-// Timing methods.
-
 /// A configuration that differs from the untimed one only in its timing method.
 struct timed_configuration {
   timing_method method;
@@ -45,8 +43,8 @@ double p50_of(const member_summary::stage& stage) {
   return static_cast<double>(stage.times->median());
 }
 
-/// Explains why frames take longer under `sync`: the stages run one after another, and the sum of
-/// their times exceeds the untimed frame.
+/// Reports that `sync` lengthens frames because stages that overlap in untimed frames run one after
+/// another.
 std::optional<finding> lost_overlap(const timed_configuration& sync) {
   const auto& cost = sync.cost;
   if (!cost.difference_range || cost.difference_range->low <= 0) return std::nullopt;
@@ -76,8 +74,8 @@ const timed_configuration* find_by(const std::vector<timed_configuration>& all,
   return found == all.end() ? nullptr : &*found;
 }
 
-/// Finds stages whose launch, which `host` measures, takes at most half of the stage's time under
-/// `event` or `sync`.
+/// Reports stages that take at least twice as long under `event` or `sync` as under `host`, which
+/// measures only their launch.
 void add_launches(const std::vector<timed_configuration>& all, std::vector<finding>& to) {
   const auto* host = find_by(all, timing_method::host);
   if (host == nullptr) return;
@@ -94,8 +92,8 @@ void add_launches(const std::vector<timed_configuration>& all, std::vector<findi
   }
 }
 
-/// Returns the configurations of an experiment that varies only the timing method and compares it
-/// with `none`; empty for other experiments.
+/// Returns the compared configurations if the experiment varies only the timing method and the
+/// reference uses `none`; otherwise empty.
 std::vector<timed_configuration> timed_configurations(const finding_source& from) {
   std::vector<timed_configuration> list;
   for (const auto& one : from.summary.comparisons) {
@@ -113,13 +111,11 @@ std::vector<timed_configuration> timed_configurations(const finding_source& from
   return list;
 }
 
-// Priorities.
-
 bool decided(verdict what) {
   return what == verdict::faster || what == verdict::slower;
 }
 
-/// Returns the first comparison (p50, late frames, tail) that shows an effect; p50 if none does.
+/// Returns the first of p50, late frames and tail that shows an effect; p50 if none does.
 const comparison* telling(const experiment_summary& summary, const compared_pair& pair) {
   for (const auto what : {figure::p50, figure::late, figure::tail}) {
     const auto* found = find_comparison(summary, pair, what);

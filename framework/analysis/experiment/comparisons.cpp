@@ -24,7 +24,7 @@ struct family {
   std::size_t blocks;
   double margin;
   std::vector<comparison> comparisons = {};
-  std::vector<std::size_t> judged = {};  // comparison index of each contrast
+  std::vector<std::size_t> judged = {};  // index of the comparison, by contrast
   std::vector<contrast> contrasts = {};
 
   void add(comparison next, const resampled_figure& value, const resampled_figure& reference) {
@@ -42,8 +42,8 @@ struct family {
     }
   }
 
-  /// Sets ratio intervals and verdicts. Calls `finish` for each comparison with an interval, with
-  /// its contrast, the level of the interval, and its half width in standard errors.
+  /// Sets ratio intervals and verdicts. For each comparison with an interval, calls `finish` with
+  /// the comparison, its contrast, the level of the interval, and Student's t at this level.
   template <class Finish>
   std::vector<comparison> take(Finish finish) {
     if (contrasts.empty()) return std::move(comparisons);

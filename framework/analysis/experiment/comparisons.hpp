@@ -20,15 +20,14 @@ inline constexpr std::array all_figures = {figure::p50, figure::tail, figure::th
 /// empty if it cannot be computed, for example from too few frames.
 struct resampled_figures {
   std::array<std::optional<resampled_figure>, all_figures.size()> of;
-  bool latency_grows = false;  ///< with the length of the runs; see `overload_of`
+  bool latency_grows = false;  ///< latency grows with the run's length; see `overload_of`
 };
 
-/// Returns bootstrap draws from `blocks` >= 1 blocks; no draws below `least_blocks`.
+/// Returns bootstrap draws of `blocks` >= 1 blocks, or no draws for fewer than `least_blocks`.
 block_draws draws_for(std::size_t blocks, std::uint64_t seed);
 
 /// Computes the metrics over all frames of the runs. Each run is one block of the draws. Omits
 /// percentiles if latency grows with the length of the runs.
-/// @param tail The tail percentile.
 resampled_figures figures_of(const std::vector<const run_record*>& runs, double tail,
                              const block_draws& draws);
 
@@ -37,13 +36,13 @@ resampled_figures figures_of(const std::vector<const run_record*>& runs, double 
 /// @param more_is_faster True for throughput, false for times.
 verdict verdict_of(const interval& ratio, double margin, bool more_is_faster);
 
-/// Returns the verdict for the interval of a difference of fractions of late frames. Where latency
-/// grows, longer runs have larger fractions. A verdict that they could reverse is `inconclusive`.
+/// Returns the verdict for the interval of a difference between fractions of late frames. If
+/// latency grows, longer runs have larger fractions. A verdict that longer runs could reverse is
+/// `inconclusive`.
 verdict verdict_of_late(const interval& difference, double margin, bool latency_grows,
                         bool latency_of_reference_grows);
 
-/// An inconclusive ratio. For fractions of late frames, `log_ratio` and `error` describe the
-/// difference.
+/// For late frames, `log_ratio` and `error` describe the difference.
 struct inconclusive_ratio {
   double log_ratio = 0;
   double error = 0;     ///< standard error of `log_ratio`
@@ -51,14 +50,14 @@ struct inconclusive_ratio {
   double margin = 0.01;
 };
 
-/// Estimates how many more blocks are needed to decide the ratio with a power of 80 %. Assumes that
-/// its current value is true and that the error decreases with the square root of the number of
-/// blocks. Empty beyond `most_more_trials`.
+/// Estimates how many more blocks would decide the ratio with a power of 80 %. Assumes that the
+/// measured value is the true value and that the error is inversely proportional to the square root
+/// of the number of blocks. Empty beyond `most_more_trials`.
 std::optional<std::int64_t> blocks_to_decide(const inconclusive_ratio& ratio, std::size_t blocks);
 inline constexpr std::int64_t most_more_trials = 10'000;
 
-/// Compares every pair of a record by each metric that the counted trials of both sides provide;
-/// sorted by pair, then by metric. There are no intervals below `least_blocks` blocks.
+/// Compares every pair of a record by each metric that the counted trials of both sides provide.
+/// Sorts by pair, then by metric. Omits intervals for fewer than `least_blocks` blocks.
 std::vector<comparison> compare_figures(const counted_trials& trials,
                                         const experiment_record& record);
 

@@ -10,9 +10,10 @@
 
 namespace graphline {
 
-/// The trials of an experiment that count for metrics: those of complete blocks, in which every
-/// configuration has a complete trial, unless the process stood still. Without such a block, all
-/// trials with complete frames count. Holds pointers to the record.
+/// Selects the trials of an experiment that count for metrics. A block is complete if every
+/// configuration has a complete trial in it. The trials of a complete block count unless the
+/// process stood still. If no block counts, all trials with complete frames count. Holds pointers
+/// to the record.
 class counted_trials {
  public:
   /// @param affected Disturbed blocks, which do not count if the experiment repeats them.
@@ -28,7 +29,6 @@ class counted_trials {
   /// Returns the number of complete blocks, counted or not.
   std::size_t complete_blocks() const noexcept { return complete_blocks_; }
 
-  /// Returns the number of counted trials.
   std::size_t size() const noexcept;
 
   /// Returns the counted runs of a pipeline, in block order.
@@ -41,7 +41,7 @@ class counted_trials {
   std::vector<std::vector<const trial_record*>> trials_;  // by configuration
 };
 
-/// Returns a stage's times by run; empty for a run without the stage, which parameters can remove.
+/// Returns a stage's times by run. A run has no times if its parameters remove the stage.
 std::vector<std::vector<nanoseconds>> stage_times(const std::vector<const run_record*>& runs,
                                                   std::string_view name, measure what);
 

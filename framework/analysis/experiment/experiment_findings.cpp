@@ -92,14 +92,13 @@ void add_overload_findings(const finding_source& from, std::vector<finding>& to)
   cases.add_as_cases({"overloaded_in", finding_severity::failure}, from.labels, to);
 }
 
-/// Formats "block 3", "blocks 4 and 8"; counts from 1.
+/// Formats block numbers, counted from 1: "block 3", "blocks 4 and 8".
 std::string listed_blocks(const std::vector<std::size_t>& blocks) {
   std::vector<std::string> numbers;
   for (const auto block : blocks) numbers.push_back(fmt::to_string(block + 1));
   return fmt::format("block{} {}", blocks.size() == 1 ? "" : "s", listed(numbers, 8));
 }
 
-/// Adds findings about disturbances of the machine.
 void add_machine_findings(const finding_source& from, std::vector<finding>& to) {
   const auto& record = from.record;
   const auto& machine = from.summary.machine;
@@ -136,7 +135,6 @@ void add_machine_findings(const finding_source& from, std::vector<finding>& to) 
   }
 }
 
-/// Adds the warnings recorded by the trials' runs.
 void add_trial_warnings(const finding_source& from, std::vector<finding>& to) {
   grouped_findings found;
   for (const auto& who : from.labels.all()) {

@@ -21,8 +21,6 @@ namespace graphline {
 std::vector<finding> findings_of(const experiment_record& record, const experiment_summary& summary,
                                  const std::optional<sweep>& swept);
 
-// Findings by topic, and shared types. Each function adds only findings that the data support.
-
 /// Input of the findings. Holds references.
 struct finding_source {
   const experiment_record& record;
@@ -41,29 +39,23 @@ struct finding_source {
   bool differ_only_in(const compared_pair& pair, std::string_view key) const;
 };
 
-/// Merges equal findings about pipelines of an experiment. The labels of the pipelines become the
-/// subjects of the merged finding, and a list for a sentence in its metric "configurations".
+/// Merges equal findings about different pipelines. The labels of the pipelines become the subjects
+/// of the merged finding and, joined as text, its metric "configurations".
 class grouped_findings {
  public:
   void add(finding what, const configuration_member& who);
   std::vector<finding> all(const experiment_labels& labels) const;
 
-  /// If there are findings, appends `of` to `to` with the findings as its cases.
+  /// Appends `of` to `to`, with the findings as its cases, unless there are none.
   void add_as_cases(finding of, const experiment_labels& labels, std::vector<finding>& to) const;
 
  private:
   std::vector<std::pair<finding, std::vector<configuration_member>>> groups_;
 };
 
-/// Adds findings about the cost of timing methods.
 void add_timing_findings(const finding_source& from, std::vector<finding>& to);
-/// Adds findings about the effect of priorities.
 void add_priority_findings(const finding_source& from, std::vector<finding>& to);
-
-/// Adds findings about whether compared configurations computed the same outputs in the last frame.
 void add_output_findings(const finding_source& from, std::vector<finding>& to);
-
-/// Adds findings about stages that ran concurrently, or could have.
 void add_overlap_findings(const finding_source& from, std::vector<finding>& to);
 
 }  // namespace graphline

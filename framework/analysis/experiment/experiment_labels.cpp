@@ -10,7 +10,7 @@ namespace {
 
 using assignment_list = std::vector<std::pair<std::string, std::string>>;
 
-/// Formats assignments like the default names of the experiment reader.
+/// Formats assignments like the names that the experiment reader generates.
 std::string joined(const assignment_list& assignments) {
   std::string text;
   for (const auto& [key, value] : assignments) {

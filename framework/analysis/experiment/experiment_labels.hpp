@@ -8,18 +8,18 @@
 
 namespace graphline {
 
-/// Labels of an experiment's configurations in reports: names without the assignments that all
-/// configurations share, or ids ("c1", "c2" in declared order). Ids are used if a name exceeds 26
-/// bytes, so that tables fit into 80 columns, and for many configurations unless they differ in a
-/// single setting. Names are never truncated. Holds a reference to the configurations.
+/// Labels of an experiment's configurations in reports. A label is a name without the assignments
+/// that all configurations share, or an id ("c1", "c2" in declared order). All labels are ids if a
+/// name exceeds 26 bytes, because tables must fit into 80 columns. They are also ids for `many()`
+/// configurations with user-defined names or several varying keys. Holds a reference to the
+/// configurations.
 class experiment_labels {
  public:
   explicit experiment_labels(const std::vector<experiment_configuration>& configurations);
 
-  /// Returns true if the labels are ids.
   bool by_id() const noexcept { return by_id_; }
 
-  /// Returns true if reports show one row per configuration, and details only of changes.
+  /// Returns true if reports show one row per configuration, and details of changes only.
   bool many() const noexcept { return configurations_.size() > 6; }
 
   std::size_t size() const noexcept { return configurations_.size(); }
@@ -28,7 +28,7 @@ class experiment_labels {
   }
   static std::string id(std::size_t configuration);
 
-  /// Returns true if configurations have user-defined names, not generated names.
+  /// Returns true if the configurations have user-defined names.
   bool named() const noexcept { return named_; }
 
   /// Returns the keys of settings and parameters that vary between configurations.
@@ -37,20 +37,19 @@ class experiment_labels {
   /// Returns a configuration's values in the order of `keys()`; an unset value is empty.
   std::vector<std::string> values(std::size_t configuration) const;
 
-  /// Returns "timing=sync", a user-defined name such as "'one by one'", or the id.
+  /// Returns an id, a generated label ("timing=sync"), or a user-defined name ("'one by one'").
   std::string of(std::size_t configuration) const;
 
-  /// Returns the same label or, for one of several concurrent pipelines, "'camera (together)'".
+  /// Returns the configuration's label or, if it has several pipelines, "'camera (together)'".
   std::string of(const configuration_member& what) const;
 
-  /// Returns "a, b and c", or "all configurations" if `which` contains all and more than one.
+  /// Returns "a, b and c" or, if `which` contains all of several pipelines, "all configurations".
   std::string list(const std::vector<configuration_member>& which) const;
 
-  /// Returns all pipelines of all configurations.
   std::vector<configuration_member> all() const;
 
  private:
-  /// Returns varying assignments: "timing=sync in_flight=2".
+  /// Returns the assignments that vary: "timing=sync in_flight=2".
   std::string varied(std::size_t configuration) const;
 
   const std::vector<experiment_configuration>& configurations_;

@@ -16,7 +16,6 @@ void append(std::vector<nanoseconds>& to, const std::vector<nanoseconds>& times)
   to.insert(to.end(), times.begin(), times.end());
 }
 
-/// Summarizes all frames of all runs: load, times and resource use.
 void add_frames(member_summary& to, const run_list& runs, double tail) {
   std::vector<nanoseconds> all;
   nanoseconds running = 0;
@@ -41,7 +40,7 @@ void add_frames(member_summary& to, const run_list& runs, double tail) {
   if (to.latency_grows()) to.trial_medians.clear();
   to.between_trials = stddev_of(to.trial_medians);
   if (done.time > 0) to.throughput = done.count * 1e9 / done.time;
-  // 0 means that the record does not contain the processor time.
+  // A processor time of 0 means that none was recorded.
   if (running > 0 && processor > 0) {
     to.cores = static_cast<double>(processor) / static_cast<double>(running);
   }
@@ -67,7 +66,7 @@ void add_stage(member_summary& to, const stage_record& first, const run_list& ru
   stage.times = distribution::of(std::move(all));
 }
 
-/// Summarizes the runs of a pipeline of a configuration. Metrics that no run provides are empty.
+/// Metrics that no run provides are empty.
 member_summary summarize_member(std::string name, const run_list& runs, double tail) {
   member_summary result;
   result.name = std::move(name);

@@ -55,8 +55,8 @@ inline std::optional<interval> change_of(const std::optional<interval>& ratio) n
   return interval{ratio->low - 1, ratio->high - 1};
 }
 
-/// Comparison of a metric of one configuration, or of the p50 of one of its stages, with that of a
-/// reference. Late frames are compared only by difference, since the reference may have none.
+/// Comparison of a configuration with a reference, by a metric or by the p50 of a stage. Late
+/// frames are compared only by difference, because the reference may have none.
 struct comparison {
   compared_pair pair;
   graphline::figure figure = graphline::figure::p50;
@@ -69,8 +69,8 @@ struct comparison {
   std::optional<interval> difference_range = {};
   std::optional<interval> ratio_range = {};
   graphline::verdict verdict = graphline::verdict::inconclusive;
-  /// Approximate number of additional trials of each configuration that would decide an
-  /// inconclusive comparison; empty if unknown or too many.
+  /// Approximate number of additional trials per configuration that would decide an inconclusive
+  /// comparison; empty if unknown or too many.
   std::optional<std::int64_t> more_trials = {};
 
   /// Returns the change that the margin applies to: the relative change or, for late frames, the
@@ -101,8 +101,8 @@ struct member_summary {
   };
   std::vector<stage> stages;
 
-  /// Returns true if latency grows with the length of the trial in most trials, so that latencies
-  /// are not comparable.
+  /// Returns true if latency grows with trial length in most trials. Latencies are then not
+  /// comparable.
   bool latency_grows() const noexcept { return overload && overload->growth; }
   std::optional<deadline_summary> deadline;
   std::size_t due = 0;      ///< due frames, including dropped frames
@@ -115,7 +115,7 @@ struct configuration_summary {
   std::vector<member_summary> members;
 };
 
-/// Steadiness of the machine, judged by the reference configurations.
+/// Steadiness of the machine, measured with the reference configurations.
 struct steadiness {
   /// Relative change of the references' p50 from the first block to the last; empty without a
   /// significant trend.
@@ -125,9 +125,9 @@ struct steadiness {
 };
 
 struct experiment_summary {
-  /// Blocks in which every configuration has a completed trial.
+  /// Number of blocks in which every configuration has a completed trial.
   std::size_t complete_blocks = 0;
-  std::size_t counted_blocks = 0;  ///< blocks used in comparisons; excludes repeated blocks
+  std::size_t counted_blocks = 0;  ///< complete blocks used in comparisons
   std::size_t trials_left_out = 0;
   std::vector<configuration_summary> configurations;  ///< as in the record
   std::vector<comparison> comparisons;                ///< by pair, then figure
@@ -148,8 +148,8 @@ const comparison* find_comparison(const experiment_summary& summary, const compa
 /// Summarizes the counted trials. Makes no comparisons without a complete block.
 experiment_summary summarize(const experiment_record& record);
 
-/// Returns true if the interval of every pair's p50 ratio extends at most `narrow_to`, relative to
-/// the ratio, to either side. Fast enough to call after every block.
+/// Returns true if, for every pair, the interval of the p50 ratio lies within (1 +/- `narrow_to`)
+/// times the ratio.
 bool narrow_enough(const experiment_record& record, double narrow_to);
 
 /// Detects drift and disturbed blocks in the trials so far.

@@ -12,7 +12,7 @@ namespace graphline {
 namespace {
 
 /// Returns the number of the frame whose outputs the record contains. Empty if frames were dropped,
-/// since the last frame to complete need not be the last due.
+/// because the number is then unknown.
 std::optional<std::size_t> last_frame(const run_record& run) {
   if (!run.load.dropped.empty()) return std::nullopt;
   return static_cast<std::size_t>(run.run.warmup) + run.frames.size();
@@ -22,7 +22,6 @@ finding not_comparable(std::string why) {
   return finding{"outputs_not_comparable"}.with("why", std::move(why));
 }
 
-/// Describes how outputs with different checksums differ.
 finding difference_in(const output_change& by, const tensor_type& type) {
   finding made{"checksums_differ", finding_severity::warning};
   made.with("tensor", by.tensor);
@@ -35,7 +34,7 @@ finding difference_in(const output_change& by, const tensor_type& type) {
   return made.with("largest", by.largest, unit::none).with("relative", by.relative, unit::none);
 }
 
-/// Compares the outputs of two runs; returns nothing if they are equal.
+/// Returns how the outputs of two runs differ; empty if they are equal.
 std::optional<finding> disagreement(const run_record& what, const run_record& reference) {
   const auto changes = compare(reference.outputs, what.outputs);
   for (const auto& change : changes) {

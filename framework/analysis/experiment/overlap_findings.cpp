@@ -13,7 +13,7 @@ namespace {
 
 /// Concurrency of a pipeline's stages, in ns per frame.
 struct side_by_side {
-  double overlap = 0;  ///< sum of stage times minus the time with any stage active
+  double overlap = 0;  ///< sum of stage times minus the time in which any stage was active
   double stages = 0;   ///< sum of stage times; device stages count as one if executed one at a time
   double longest = 0;  ///< longest stage; all other stages could run during it
   double frame = 0;    ///< frame time or, with several in flight, frame period
@@ -49,7 +49,7 @@ void add_stages(side_by_side& to, const run_record& run) {
   to.overlap += total(all) - total(merged(all));
 }
 
-/// Returns means over all frames. Device and CPU stamps are on one clock, up to `doubt`.
+/// Returns means over all frames.
 side_by_side side_by_side_of(const std::vector<const run_record*>& runs) {
   side_by_side all;
   double frames = 0;

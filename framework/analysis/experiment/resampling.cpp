@@ -13,7 +13,7 @@
 namespace graphline {
 namespace {
 
-/// Counts, for each value and each block, the durations in the block that do not exceed the value.
+/// For each value and block, counts the durations of the block that are at most the value.
 std::vector<std::uint32_t> counts_up_to(const std::vector<nanoseconds>& values,
                                         const pooled_times& times) {
   const auto& blocks = times.blocks();
@@ -28,9 +28,9 @@ std::vector<std::uint32_t> counts_up_to(const std::vector<nanoseconds>& values,
   return counts;
 }
 
-/// Returns candidate values for the percentile of a draw, ascending: the values with the nearest
-/// ranks, where nearly all draws fall, and an even subset of all values. The subset is for draws
-/// that lack a block that forms the tail.
+/// Returns candidate values for the percentile of a draw, ascending. Nearly all draws fall on
+/// values with ranks near that of the percentile. For the others, which lack a block with long
+/// durations, adds an even subset of all values.
 std::vector<nanoseconds> candidates(const pooled_times& times, double p) {
   constexpr std::size_t most = 8'192;
   const auto& all = times.sorted();
@@ -59,7 +59,7 @@ bool usable(const resampled_figure& figure) {
          std::ranges::all_of(figure.draws, [](double draw) { return draw > 0; });
 }
 
-/// Returns the studentized deviations from the mean; empty if the variation is only rounding.
+/// Returns the studentized deviations from the mean; empty if values differ by rounding only.
 std::vector<double> deviations_of(const std::vector<double>& draws) {
   const double mean = mean_of(draws);
   const double spread = stddev_of(draws).value_or(0);

@@ -29,8 +29,8 @@ class pooled_times {
 };
 
 /// Bootstrap draws of blocks with replacement (Efron and Tibshirani, "An Introduction to the
-/// Bootstrap", 1993). All metrics of an experiment use the same draws, which preserves pairing
-/// within blocks.
+/// Bootstrap", 1993). All metrics of an experiment use the same draws, so that the results of a
+/// block stay paired.
 class block_draws {
  public:
   /// The draws depend only on the arguments.
@@ -53,15 +53,14 @@ class block_draws {
 struct resampled_figure {
   double value = 0;
   std::vector<double> draws;
-  /// Lower limit of the standard error. For a fraction of frames it is one frame, since runs
-  /// without late frames do not show that no frame can be late.
+  /// Lower limit of the standard error. For a fraction of frames, this is the fraction of one
+  /// frame, because a sample without late frames does not prove that frames are never late.
   double least_error = 0;
 };
 
-/// Resamples a percentile (nearest rank) of the pooled durations. For large samples, replicates are
-/// chosen from about 25,000 candidate values, mostly around the percentile, so that the time per
-/// draw depends only on the number of blocks.
-/// @pre `times` is not empty.
+/// Resamples a percentile (nearest rank) of the pooled durations. For large samples, selects
+/// replicates from about 25,000 values, most of them around the percentile. The time per draw then
+/// depends only on the number of blocks.
 resampled_figure resample_percentile(const pooled_times& times, double p, const block_draws& draws);
 
 /// Resamples the ratio of the sum of `above` to the sum of `below`; both have one value per block.
@@ -73,14 +72,15 @@ resampled_figure resample_ratio(std::span<const double> above, std::span<const d
 /// without draws, or if a value is not positive.
 std::optional<double> log_error(const resampled_figure& figure, std::size_t blocks);
 
-/// Returns the standard error of a fraction resampled from `blocks` blocks; empty without draws.
+/// Returns the standard error of a fraction resampled from `blocks` blocks, at least `least_error`;
+/// empty without draws.
 std::optional<double> share_error(const resampled_figure& figure, std::size_t blocks);
 
 /// Comparison of a metric with that of a reference, with bootstrap errors.
 class contrast {
  public:
-  /// Compares metrics resampled with the same draws from `blocks` >= 2 blocks; empty if a value or
-  /// replicate is not positive, so that its logarithm does not exist.
+  /// Compares metrics resampled with the same draws from `blocks` >= 2 blocks. Empty if a value or
+  /// replicate is not positive and so has no logarithm.
   static std::optional<contrast> of(const resampled_figure& value,
                                     const resampled_figure& reference, std::size_t blocks);
 
@@ -96,7 +96,7 @@ class contrast {
   double difference() const noexcept { return difference_; }
   double difference_error() const noexcept { return difference_error_; }
 
-  /// Returns the studentized deviation of each replicate from their mean; empty without variation.
+  /// Returns the studentized deviation of each replicate from the mean; empty without variation.
   /// Replicates are logarithms of ratios or, for `of_shares`, differences.
   const std::vector<double>& deviations() const noexcept { return deviations_; }
 
@@ -114,13 +114,13 @@ class contrast {
   std::vector<double> deviations_;
 };
 
-/// Returns the level of each interval such that, with 95 % confidence, all intervals contain the
-/// true values. It is between 5 %, if all contrasts are perfectly correlated, and 1 - 0.95^(1/k)
-/// for k independent contrasts (Sidak, 1967). Differences of fractions count like log ratios.
+/// Returns the level of each interval so that with 95 % confidence all intervals contain the true
+/// values. The level is 5 % for perfectly correlated contrasts and 1 - 0.95^(1/k) for k independent
+/// contrasts (Sidak, 1967).
 ///
 /// Method: single-step max-T (Westfall and Young, "Resampling-Based Multiple Testing", 1993). c is
-/// the 95 % quantile, over the draws, of the largest deviation among the contrasts, in standard
-/// deviations. The level is the probability that the magnitude of a normal variable exceeds c.
+/// the 95 % quantile, over the draws, of the largest deviation in a draw. The level is the
+/// probability that the magnitude of a standard normal variable exceeds c.
 double common_level(std::span<const contrast> contrasts);
 
 }  // namespace graphline

@@ -11,8 +11,8 @@
 namespace graphline {
 namespace {
 
-/// Returns the references that are not themselves compared, since a compared configuration must not
-/// select the blocks that count. Returns all configurations if there are none.
+/// Returns the references that are not compared with another reference, because a compared
+/// configuration must not affect which blocks count. Returns all configurations if there are none.
 std::vector<configuration_member> references_of(const experiment_record& record) {
   std::vector<configuration_member> found;
   for (const auto& pair : record.pairs) {
@@ -25,7 +25,7 @@ std::vector<configuration_member> references_of(const experiment_record& record)
   return found.empty() ? experiment_labels(record.configurations).all() : found;
 }
 
-/// Returns log(p50) of each block minus its median over blocks; empty if a p50 is not positive.
+/// Returns log(p50) of each block minus the median over blocks; empty if a p50 is not positive.
 std::vector<double> levels_of(const std::vector<const run_record*>& runs) {
   std::vector<double> logs;
   for (const auto* run : runs) {
@@ -53,9 +53,8 @@ std::vector<double> block_levels(const counted_trials& trials, const experiment_
   return result;
 }
 
-/// Removes a linear trend, then returns the deviation of each value from the median of the nine
-/// values around it (at the ends, the nearest nine). Fewer than five outliers cannot bias this
-/// median, and neither linear nor curved drift shows in the deviations.
+/// Removes a linear trend, then subtracts from each value the median of the nine values around it
+/// (at the ends, the nearest nine). The median removes curved drift and tolerates four outliers.
 std::vector<double> apart_from_neighbors(std::vector<double> levels, double change) {
   const double step = change / static_cast<double>(levels.size() - 1);
   for (std::size_t b = 0; b < levels.size(); ++b) levels[b] -= static_cast<double>(b) * step;
@@ -69,9 +68,10 @@ std::vector<double> apart_from_neighbors(std::vector<double> levels, double chan
   return result;
 }
 
-/// Estimates the standard deviation of a block from the median step between neighbors, which is
-/// insensitive to drift and single outliers. The standard deviation of the steps is 1.4826 times
-/// their median magnitude and, for normal values, sqrt(2) times that of the values.
+/// Estimates the standard deviation of the block levels from the steps between neighbors. The
+/// median magnitude of the steps is insensitive to drift and single outliers. For normal values,
+/// the standard deviation of the steps is 1.4826 times this median and sqrt(2) times that of the
+/// levels.
 double spread_between_neighbors(const std::vector<double>& levels) {
   std::vector<double> steps;
   for (std::size_t b = 1; b < levels.size(); ++b) {

@@ -24,7 +24,7 @@ std::optional<double> number_of(const std::string& text) {
   return value;
 }
 
-/// Returns true for device stages except copies, which device memory ceilings do not bound.
+/// Returns true for device stages except copies, which are not bound by memory ceilings.
 bool computes(const stage_record& stage) {
   return stage.on == side::device && !stage.copy;
 }
@@ -49,7 +49,7 @@ void add_cost(sweep_point& to, const run_record& run) {
   }
 }
 
-/// Returns the measure of the device stages; empty if it covers only their launch.
+/// Returns what is measured of the device stages; empty if only their launch is measured.
 std::optional<measure> measure_of_work(const std::vector<run_list>& all) {
   for (const auto& runs : all) {
     if (runs.empty()) continue;
@@ -60,7 +60,7 @@ std::optional<measure> measure_of_work(const std::vector<run_list>& all) {
   return std::nullopt;
 }
 
-/// Returns the p50 over frames of the total time of a frame's device stages, in ns.
+/// Sums the times of each frame's device stages. Returns the p50 of the sums in ns.
 std::optional<double> time_in_stages(const run_list& runs, measure what) {
   std::vector<nanoseconds> all;
   for (const auto* run : runs) {
@@ -95,7 +95,7 @@ void add_roofline(sweep_point& to, const run_record& run, const calibration& kno
   to.by = std::ranges::max_element(by, {}, [](auto& b) { return b.second; })->first;
 }
 
-/// Returns the only varying setting if it is a parameter and each configuration has one pipeline.
+/// Returns the only varying key if it is a parameter and each configuration has one pipeline.
 std::optional<std::string> swept_key(const experiment_record& record) {
   const experiment_labels labels(record.configurations);
   if (labels.named() || labels.keys().size() != 1) return std::nullopt;
@@ -110,8 +110,8 @@ std::optional<std::string> swept_key(const experiment_record& record) {
   return std::nullopt;
 }
 
-/// Returns the points of values that ran, without times; empty if a value is not numeric or
-/// repeats.
+/// Returns the points of the values that ran, without times; empty if a value is not a number or
+/// occurs twice.
 std::vector<sweep_point> points_of(const experiment_record& record,
                                    const std::vector<run_list>& runs) {
   const experiment_labels labels(record.configurations);

@@ -24,7 +24,7 @@ struct sweep_point {
   std::optional<std::int64_t> flops;
   std::optional<std::int64_t> bytes;  ///< bytes read and written
   std::optional<double> intensity;    ///< FLOP per byte
-  std::optional<double> time;         ///< p50 of `sweep::what`
+  std::optional<double> time;         ///< p50; see `sweep::what`
   std::optional<double> rate;         ///< FLOP per second at `time`
   std::optional<double>
       roofline_time;            ///< sum of the stages' roofline times; requires a calibration
@@ -35,8 +35,8 @@ struct sweep_point {
 /// An experiment whose configurations differ in the numeric value of a single parameter.
 struct sweep {
   std::string key;
-  /// Measure of the device stages; `time` is its total per frame. Empty if device stages are not
-  /// timed, so that `time` is end to end.
+  /// What is measured of the device stages; `time` is their total per frame. If empty, device
+  /// stages are not timed, and `time` is the end-to-end time.
   std::optional<measure> what;
   std::vector<sweep_point> points;  ///< in ascending order of their values
 };

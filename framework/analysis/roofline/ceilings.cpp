@@ -27,7 +27,6 @@ const std::string* value_of(const named_values& values, std::string_view name) {
   return found == values.end() ? nullptr : &found->second;
 }
 
-/// Describes the entries that differ between the environments.
 void compare(const named_values& then, const named_values& now, std::vector<std::string>& reasons) {
   for (const auto& [name, before] : then) {
     if (std::ranges::find(without_part, name) != without_part.end()) continue;
@@ -80,8 +79,8 @@ const ceiling_figure* find(const std::vector<ceiling_figure>& in, ceiling what,
   return nullptr;
 }
 
-/// Returns the higher of two ceilings with the larger `best` of both, since a time contradicts the
-/// calibration only if it is faster than both.
+/// Returns the ceiling with the higher value, and sets `best` to the larger of both. A measured
+/// time contradicts the calibration only if it beats both ceilings.
 std::optional<ceiling_figure> higher(const ceiling_figure* a, const ceiling_figure* b) {
   if (a == nullptr || b == nullptr) {
     const auto* one = a == nullptr ? b : a;
@@ -166,8 +165,8 @@ device_ceilings::device_ceilings(const std::vector<ceiling_figure>& measured)
 memory_times device_ceilings::time_to_move(double read, double written) const {
   const auto at = [&](double ceiling_figure::*level) {
     const double copy = (copy_ != nullptr ? *copy_ : *bandwidth).*level;
-    // A copy reads half of its bytes and writes the other half. Reads alone or writes alone must
-    // reach at least half of its bandwidth.
+    // Half of the bytes of a copy are read and half are written. Reads or writes alone must
+    // therefore reach at least half of the copy bandwidth.
     const auto alone = [&](const ceiling_figure* one) {
       return std::max((one != nullptr ? *one : *bandwidth).*level, copy / 2);
     };

@@ -12,7 +12,7 @@ namespace graphline {
 /// Returns the display name of a ceiling: "memory, read"; "convolution, float16".
 std::string label_of(ceiling what, precision arithmetic);
 
-/// Summarizes a calibration by each ceiling at its median, 10th and 90th percentile time (nearest
+/// Returns each calibrated ceiling at the median, 10th and 90th percentile of its times (nearest
 /// rank). Omits ceilings without samples.
 std::vector<ceiling_figure> figures_of(const calibration_record& record);
 
@@ -26,14 +26,12 @@ double spread_of(const ceiling_figure& figure);
 /// always vary widely.
 std::vector<std::string> wide_spreads(const std::vector<ceiling_figure>& figures);
 
-/// Explains why a calibration may be stale: lists each name, thread count, driver, library,
-/// processor and version that changed ("oneDNN was 2.6.2, is 2.6.3"), and an age of more than 90
-/// days. Else empty.
+/// Lists the reasons why a calibration may be stale: changes of the device, its details or the
+/// environment ("oneDNN was 2.6.2, is 2.6.3"), and an age of more than 90 days.
 std::vector<std::string> stale_reasons(
     const calibration_record& record, const device_properties& device,
     const std::vector<std::pair<std::string, std::string>>& environment);
 
-/// A compute ceiling and its ridge point.
 struct compute_ceiling {
   precision arithmetic = precision::float32;
   ceiling_figure rate;     ///< the higher of `convolution` and `matmul`
@@ -51,8 +49,8 @@ struct device_ceilings {
   /// @pre `measured` outlives this object.
   explicit device_ceilings(const std::vector<ceiling_figure>& measured);
 
-  /// Returns the time to move bytes in device memory. Bytes both read and written count at the copy
-  /// bandwidth, the rest at the read or write bandwidth. `bandwidth` replaces a missing bandwidth.
+  /// Returns the time to move bytes in device memory. Assumes that min(`read`, `written`) bytes are
+  /// copied and only the rest is read or written alone. `bandwidth` replaces a missing bandwidth.
   /// @pre `bandwidth` has a value.
   memory_times time_to_move(double read, double written) const;
 

@@ -19,13 +19,13 @@ std::optional<double> intensity_of(const cost_record& cost) {
   return static_cast<double>(*cost.flops) / static_cast<double>(*bytes);
 }
 
-/// Returns the time for an amount, in ns.
+/// Returns the time in ns for an amount at a rate per second.
 double time_for(double amount, double per_second) {
   return amount * 1e9 / per_second;
 }
 
-/// Computes the metrics of work in device memory. Without a calibrated compute rate the roofline
-/// time is unknown, since the memory time is only a lower bound.
+/// Computes the metrics of work in device memory. Without a calibrated compute rate, the roofline
+/// time is unknown, because the memory time alone is only a lower bound.
 roofline_metrics on_device(const cost_record& cost, const device_ceilings& at) {
   roofline_metrics result;
   result.cost = cost;
@@ -70,7 +70,8 @@ roofline_metrics in_transfer(const cost_record& cost, const ceiling_figure* band
   return result;
 }
 
-/// Returns the bandwidth of a copy, by the placement of its input or, if unknown, its output.
+/// Returns the bandwidth of a copy. The direction follows from the placement of the copy's input
+/// or, if unknown, of its output.
 const ceiling_figure* bandwidth_of_copy(const run_record& record, std::size_t stage,
                                         const device_ceilings& at) {
   for (const auto& tensor : record.tensors) {
@@ -120,8 +121,8 @@ void set_measured(roofline_metrics& figures, std::vector<nanoseconds> times) {
   figures.below_roofline = *figures.measured < *figures.best_roofline_time;
 }
 
-/// Returns the stage whose parts were timed: that of `layers`, or null if its parts differ, or
-/// without `layers` the stage itself.
+/// Returns the record of stage `s` with timed parts: from `layers` if given, otherwise from
+/// `record`. Null if the parts in `layers` differ.
 const stage_record* stage_in_layers(const run_record& record, const run_record* layers,
                                     std::size_t s) {
   const auto& stage = record.stages[s];
@@ -163,8 +164,8 @@ roofline_stage evaluate_stage(const run_record& record, const run_record* layers
   return result;
 }
 
-/// Returns the time of a stage above its roofline on the critical path, in ns per frame; empty if
-/// either is unknown.
+/// Returns the part of a stage's time above its roofline that is on the critical path, in ns per
+/// frame. Empty if the measured time or the roofline time is unknown.
 std::optional<double> gain_of(const roofline_metrics& figures, const path_stage& path) {
   if (!figures.measured || !figures.roofline_time) return std::nullopt;
   const double whole = path.on_path + path.off_path;

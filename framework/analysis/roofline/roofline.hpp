@@ -31,12 +31,12 @@ struct roofline_metrics {
   std::optional<double> intensity;      ///< FLOP per byte read or written
   std::optional<double> memory_time;    ///< bytes / memory or transfer bandwidths
   std::optional<double> compute_time;   ///< FLOPs / rate of the cost's precision
-  std::optional<double> roofline_time;  ///< the larger of both; for a stage with parts, their sum
-  std::optional<double> best_roofline_time;  ///< roofline time at the ceilings' best
-  std::optional<bound> by;  ///< for a stage with parts, the bound of most of its roofline time
-  std::optional<double> measured;  ///< p50; empty for too few samples
-  std::optional<double> ratio;     ///< measured time / roofline time
-  /// True if `measured` is below `best_roofline_time`, so that cost or calibration is wrong.
+  std::optional<double> roofline_time;  ///< larger of both times; with parts, the sum over parts
+  std::optional<double> best_roofline_time;  ///< roofline time at `ceiling_figure::best`
+  std::optional<bound> by;                   ///< with parts, the bound of most of the roofline time
+  std::optional<double> measured;            ///< p50; empty for too few samples
+  std::optional<double> ratio;
+  /// True if `measured` is below `best_roofline_time`; cost or calibration is then wrong.
   bool below_roofline = false;
 };
 
@@ -53,15 +53,14 @@ struct roofline_summary {
   std::vector<compute_ceiling> compute;  ///< measured ceilings, in the order of `precision`
   std::vector<roofline_stage> stages;    ///< device stages including copies, in planned order
   std::optional<double> measured;        ///< sum over stages; empty if a stage was not measured
-  std::optional<double> roofline_time;   ///< sum over stages; empty if that of a stage is unknown
-  /// Indices into `stages` by descending gain, the part of the time above the roofline that is on
-  /// the critical path. Only stages with a known gain.
+  std::optional<double> roofline_time;   ///< sum over stages; empty if one is unknown
+  /// Indices into `stages` of stages with a known gain, by descending gain. The gain is the part of
+  /// the time above the roofline that is on the critical path.
   std::vector<std::size_t> by_gain;
 };
 
 /// Compares a run with its calibration; empty without a calibrated bandwidth and compute rate.
-/// @param layers A run of the same pipeline under `timing: layers`, to time its parts, or null.
-/// @param path Attribution of the run's frames.
+/// @param layers A run of the same pipeline under `timing: layers` that times the parts, or null.
 std::optional<roofline_summary> evaluate_roofline(const run_record& record,
                                                   const run_record* layers,
                                                   const std::optional<attribution_summary>& path);

@@ -11,7 +11,7 @@ namespace {
 // Minimum fraction of the critical path for stages that are reported.
 constexpr double least_path_share = 0.05;
 
-// Up to this ratio, other code for the same work can gain little.
+// Below this ratio, faster code for the same work gains little.
 constexpr double near_roofline = 1.3;
 
 bool is_far(const roofline_stage& stage) {
@@ -19,15 +19,14 @@ bool is_far(const roofline_stage& stage) {
          stage.figures.ratio.value_or(0) > near_roofline;
 }
 
-/// Adds measured time, bound and roofline time.
 void add_times(finding& to, const roofline_metrics& of, bool part = false) {
   to.with(part ? "part_measured" : "measured", of.measured, unit::duration);
   if (of.by) to.with(part ? "part_bound" : "bound", std::string(to_word(*of.by)));
   to.with(part ? "part_roofline_time" : "roofline_time", of.roofline_time, unit::duration);
 }
 
-/// Returns the part that accounts for more than half of the time of all parts above their
-/// rooflines; empty if none does.
+/// Returns the part that accounts for more than half of the time above the roofline, summed over
+/// all parts; empty if there is none.
 std::optional<std::size_t> farthest_part(const roofline_stage& stage) {
   if (stage.parts.size() < 2) return std::nullopt;
   std::vector<double> above;
@@ -40,7 +39,6 @@ std::optional<std::size_t> farthest_part(const roofline_stage& stage) {
   return static_cast<std::size_t>(most - above.begin());
 }
 
-/// Collects the findings by topic.
 class collector {
  public:
   collector(const run_record& record, const roofline_summary& summary)
@@ -76,7 +74,6 @@ class collector {
     }
   }
 
-  /// Adds the stages that are far from their roofline, by descending gain.
   void add_far() {
     bool first = true;
     for (const auto index : summary_.by_gain) {
@@ -109,8 +106,8 @@ class collector {
     }
   }
 
-  /// Reports stages below their roofline, and such parts of other stages, in one finding with the
-  /// metrics of the first stage or part.
+  /// Adds one finding about all stages that are faster than their roofline, and about the faster
+  /// parts of other stages. The finding has the metrics of the first.
   void add_below_roofline() {
     finding found{"below_roofline", finding_severity::warning};
     const auto note_below = [&](const std::string& name, const roofline_metrics& of) {
@@ -129,7 +126,7 @@ class collector {
     if (!found.subjects.empty()) to_.push_back(std::move(found));
   }
 
-  /// Reports stages without roofline time, since the rate of their precision is not calibrated.
+  /// Reports stages without a roofline time because their precision has no calibrated rate.
   void add_without_rate() {
     for (const auto& [word, arithmetic] : precision_words) {
       std::vector<std::string> names;

@@ -11,8 +11,8 @@
 namespace graphline {
 namespace {
 
-/// FLOPs per clock of a multiprocessor: dense, with float32 accumulation. A multiply-add on cores
-/// counts as two. 0 if the unit is absent or NVIDIA does not document it.
+/// FLOPs per clock and multiprocessor, for dense arithmetic with float32 accumulation. A
+/// multiply-add counts as two. 0 if the unit is absent or NVIDIA does not document its rate.
 struct units {
   std::string_view capability;
   int float64_cores;
@@ -24,9 +24,9 @@ struct units {
   int geforce_share = 1;  ///< factor by which GeForce tensor cores are slower
 };
 
-// Sources. Cores: CUDA C++ Programming Guide, throughput of native arithmetic instructions. Tensor
-// cores: white papers of V100, TU102, A100, GA102, H100, AD102 and Blackwell, whose peaks are these
-// values times multiprocessors times boost clock.
+// Rates of cores: CUDA C++ Programming Guide, throughput of native arithmetic instructions. Rates
+// of tensor cores: peaks in the white papers of V100, TU102, A100, GA102, H100, AD102 and
+// Blackwell, divided by multiprocessors and boost clock.
 constexpr std::array<units, 8> known_units = {{
     {"7.0", 64, 128, 256, 0, 1024, 0},
     {"7.5", 4, 128, 256, 0, 1024, 0, 2},
@@ -44,7 +44,7 @@ const std::string* detail_of(const device_properties& device, std::string_view n
   return found == device.details.end() ? nullptr : &found->second;
 }
 
-/// Parses the leading number of a detail such as "1980 MHz"; empty unless positive.
+/// Parses the leading number of a device detail, such as "1980 MHz"; empty unless positive.
 std::optional<double> number_of(const device_properties& device, std::string_view name) {
   const std::string* const text = detail_of(device, name);
   if (text == nullptr) return std::nullopt;
@@ -68,7 +68,6 @@ theoretical_peak memory_peak(const device_properties& device) {
   return peak;
 }
 
-/// A unit whose peak is reported.
 struct wanted_unit {
   std::string_view name;
   int units::*flops;

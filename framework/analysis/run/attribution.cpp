@@ -12,14 +12,14 @@ namespace {
 
 /// The earlier activity that an activity of a frame waited for last.
 struct blocker {
-  std::optional<std::size_t> activity;  ///< empty if it is the frame's begin
+  std::optional<std::size_t> activity;  ///< empty for the frame's begin
   nanoseconds end = 0;                  ///< time until which `activity` delayed the later activity
   time_category gap = time_category::worker_wait;  ///< category of the time from `end` to `ready`
-  nanoseconds ready = 0;  ///< when the host could continue; then the activity waited for its thread
+  nanoseconds ready = 0;  ///< when the host could continue; the activity then waited for a thread
 };
 
-/// Finds the blocker of each activity of one frame. An activity blocks at most once, so that a walk
-/// along blockers terminates for arbitrary stamps.
+/// Finds the blocker of each activity of one frame. Returns an activity as blocker at most once, so
+/// that a walk along blockers terminates for arbitrary stamps.
 class blocker_search {
  public:
   /// @param ends Device stages that no stage waits for.
@@ -32,19 +32,19 @@ class blocker_search {
         done_(done),
         frame_(frame),
         frame_begin_(sound_time(record.frames[frame].begin)),
-        // A clock error above a quarter of an hour means a broken clock.
+        // A clock error above 18 minutes indicates a broken clock.
         clock_error_(std::clamp<nanoseconds>(record.clock_error, 0, nanoseconds{1} << 40)),
         found_(done.all().size(), false) {}
 
-  /// Returns by how much two stamps of a frame may contradict each other: the clock error for each
-  /// device stamp. The frame's own begin and end are host stamps, without error.
+  /// Returns the amount by which two stamps of a frame may contradict each other: the clock error
+  /// per device stamp. Without `b`, the second stamp is the frame's begin or end, a host stamp.
   nanoseconds tolerance(std::size_t a, std::optional<std::size_t> b = {}) const {
     const int stamps = (done_[a].by_device ? 1 : 0) + (b && done_[*b].by_device ? 1 : 0);
     return stamps * clock_error_;
   }
 
-  /// Returns the blocker of the frame's end: the stage that the host waited for last according to
-  /// the record, or else the activity that ended last.
+  /// Returns the blocker of the frame's end. This is the stage that the host waited for last, if
+  /// the record names it, or else the activity that ended last.
   blocker of_end(nanoseconds end) {
     blocker result;
     result.ready = end;
@@ -56,7 +56,7 @@ class blocker_search {
       result.gap = time_category::worker_wait;
       consider_for_end(done_.work_of(*by), end, result);
     } else {
-      // A single host thread observes that all device stages are complete, not which was last.
+      // A single host thread waits for all final device stages, so any of them can be the last.
       const std::size_t alone[] = {*by};
       for (const std::size_t s : schedule_.in_order ? std::span(ends_) : std::span(alone)) {
         const auto work = done_.work_of(s);
@@ -87,7 +87,7 @@ class blocker_search {
   }
 
  private:
-  /// How an activity is known to precede a later activity: by a dependency, or only by stamps.
+  /// Evidence that an activity precedes another: a dependency, or only stamps.
   enum class order { known, by_stamps };
 
   template <class T>
@@ -104,7 +104,7 @@ class blocker_search {
     result.end = std::min(done_[*activity].end, end + tolerance(*activity));
   }
 
-  /// Makes an activity the best blocker, and returns true, if it ended later than the best so far.
+  /// If an activity ended later than the best blocker so far, makes it the best and returns true.
   bool consider(std::optional<std::size_t> earlier, time_category gap, order by) {
     if (!earlier || found_[*earlier] || *earlier == later_) return false;
     const activity& it = done_[*earlier];
@@ -117,9 +117,9 @@ class blocker_search {
     return true;
   }
 
-  /// Considers the launch of a device stage. The stage may begin before its launch call returns,
-  /// since the first operation is submitted early in the call. The launch then delays the stage
-  /// only up to its begin, and an activity that ended during the call takes precedence.
+  /// Considers the launch of a device stage. A stage can begin before its launch call returns,
+  /// because the call submits the first operation early. The launch is then compared by its begin,
+  /// so that an activity that ended during the call takes precedence.
   void consider_launch(std::optional<std::size_t> launch) {
     if (!launch || found_[*launch]) return;
     const activity& it = done_[*launch];
@@ -147,9 +147,9 @@ class blocker_search {
                                                           : done_.launch_of(stage));
   }
 
-  /// Considers the cause in the record. Without a recorded cause, or after a wait for the previous
-  /// frame, considers all stages that the stage waits for. Then considers the activity that kept
-  /// the thread busy afterwards.
+  /// Considers the cause that the record names. If the record names no cause or the previous frame,
+  /// considers all stages that the stage waits for. Then considers later activities that kept the
+  /// thread busy.
   void consider_for_host() {
     const std::size_t stage = done_[later_].stage;
     const auto by = value_at(record_.stages[stage].causes, frame_);
@@ -171,7 +171,7 @@ class blocker_search {
     }
   }
 
-  /// Considers a stage that the host waited for before it began `later`.
+  /// Considers a stage that the host waited for before the host began `later`.
   void consider_cause(std::size_t stage, std::size_t later) {
     if (stage >= later) return;
     const auto work = done_.work_of(stage);
@@ -188,7 +188,7 @@ class blocker_search {
     }
   }
 
-  /// Returns true if the host waits until the stage completes, not only until its call returns.
+  /// Returns true if the host waits until the stage completes; false if it waits for the call only.
   bool is_awaited(std::size_t stage, std::size_t later) const {
     if (record_.stages[stage].on == side::cpu) return false;
     const auto& waits = record_.stages[later].waits;
@@ -279,7 +279,7 @@ class critical_path_walk {
   /// Adds an activity that delayed its successor until `end`.
   void add_activity(std::size_t index, nanoseconds end) {
     const activity& it = done_[index];
-    // The clock error can make an activity begin before its frame; an earlier begin is unsound.
+    // Due to the clock error, an activity may begin slightly before its frame.
     const nanoseconds from = std::max(it.begin, begin_ - search_.tolerance(index));
     if (it.what == activity::kind::stage) {
       const auto& stage = record_.stages[it.stage];
@@ -294,7 +294,6 @@ class critical_path_walk {
     explained_ = std::min(explained_, from);
   }
 
-  /// Adds the waits between an activity and its blocker.
   void explain_gap(std::size_t index, const blocker& by) {
     const activity& later = done_[index];
     const bool of_graph = later.what == activity::kind::frame_launch;
@@ -309,7 +308,7 @@ class critical_path_walk {
     explained_ = std::min(explained_, from);
   }
 
-  /// Adds a piece before those added so far; merges adjacent waits of a stage for a worker.
+  /// Adds the piece before those added so far. Merges adjacent worker waits of a stage.
   void add(const path_piece& piece) {
     if (piece.end <= piece.begin) return;
     auto& pieces = result_.pieces;

@@ -11,16 +11,15 @@
 
 namespace graphline {
 
-/// How a frame spends a piece of its time. All reports use these words.
+/// Category of a piece of a frame's time.
 enum class time_category {
-  queue_wait,   ///< due but not begun
-  cpu,          ///< a CPU stage runs
-  launch,       ///< the host launches a device stage or the frame's graph
-  device,       ///< the device executes a stage
-  copy,         ///< the device executes a copy
-  stream_wait,  ///< launched but not started, since its stream or the device was busy
-  worker_wait,  ///< ready, but no host thread had started it; without a stage: all was complete,
-                ///< but the host thread had not reached the frame's end
+  queue_wait,           ///< due but not begun
+  cpu,                  ///< a CPU stage runs
+  launch,               ///< the host launches a device stage or the frame's graph
+  device,               ///< the device executes a stage
+  copy,                 ///< the device executes a copy
+  stream_wait,          ///< launched but not started, because its stream or the device was busy
+  worker_wait,          ///< a stage or the frame's end was ready, but no host thread had reached it
   previous_frame_wait,  ///< the stage was still running for the previous frame
   completion_delay,     ///< the device had finished, but the host had not observed it
   untimed,              ///< not covered by the timing method
@@ -41,7 +40,7 @@ struct words_of<time_category> {
   static constexpr const auto& table = time_category_words;
 };
 
-/// Returns the word for display: "stream wait", "previous-frame wait".
+/// Returns the category for display: "stream wait", "previous-frame wait".
 std::string in_words(time_category what);
 
 /// A piece of a frame's critical path.
@@ -57,25 +56,27 @@ struct path_piece {
 
 /// Attribution of one frame's end-to-end time.
 struct frame_attribution {
-  std::vector<path_piece> pieces;  ///< in order of time, from due to end; lengths are positive
-  /// End-to-end time minus the sum of all piece lengths. It is 0 unless stamps contradict each
-  /// other. Then the pieces overlap and it is negative, by at most the clock error for each end of
-  /// a piece with device stamps.
+  std::vector<path_piece> pieces;  ///< in order of time, from due to end; each length is positive
+  /// End-to-end time minus the sum of all piece lengths; 0 if all stamps are consistent.
+  /// Contradictory stamps make pieces overlap, and the residual is negative, by at most the clock
+  /// error for each end of a piece with device stamps.
   nanoseconds residual = 0;
 };
 
 /// Finds the critical path of each frame. Walks back from the frame's end, at each step to the
-/// activity that the host or device waited for last. For the host, this cause is in the record, but
-/// an activity of the same frame that kept the thread busy afterwards takes precedence. For a
-/// device stage, it is the activity that ended last among the stages it waits for, its launch, and
-/// the activity before it on its stream. Work on the path counts with its full measured length.
+/// activity that the current activity waited for last:
+/// - The record names what a host activity waited for. If another activity of the frame kept the
+///   thread busy after that, the walk goes there instead.
+/// - A device stage waits for its launch, its dependencies, and the previous activity on its
+///   stream. The walk goes to the activity among these that ended last.
 ///
-/// The time between two such activities is a wait of the later activity:
-/// - `stream_wait` for a device stage, and for every stage in a frame's graph;
-/// - for a CPU stage or a launch, `completion_delay` until the host observed that the device stage
-///   was complete, or `previous_frame_wait` until the same stage returned in the previous frame;
-///   then `worker_wait`;
-/// - `untimed` if the host waits for a device stage of which only the launch is timed.
+/// Work on the path counts with its full measured length. The time between two consecutive
+/// activities is a wait of the later activity:
+/// - A device stage, and every stage in a frame's graph, has a `stream_wait`.
+/// - A CPU stage or launch has a `completion_delay` until the host observed that the device stage
+///   was complete, or a `previous_frame_wait` until the same stage returned in the previous frame.
+///   A `worker_wait` follows.
+/// - The time is `untimed` if the host waits for a device stage of which only the launch is timed.
 class attributor {
  public:
   /// Takes O(n log n) time for n stamps.

@@ -20,7 +20,7 @@ namespace graphline {
 
 namespace {
 
-/// Order of the rows of a stage or of the frame.
+/// Order of the rows of a stage, and of the rows without a stage.
 constexpr time_category in_order[] = {
     time_category::queue_wait,  time_category::previous_frame_wait,
     time_category::worker_wait, time_category::completion_delay,
@@ -40,7 +40,7 @@ struct groups {
   std::size_t median = 0;
 };
 
-/// @param held_up Frames that a standstill of the process delayed; no stage caused the delay.
+/// @param held_up Frames that a standstill of the process delayed; only `all` contains them.
 groups group(const std::vector<nanoseconds>& times, const std::set<std::size_t>& held_up) {
   std::vector<std::size_t> by_time(times.size());
   std::iota(by_time.begin(), by_time.end(), std::size_t{0});
@@ -65,7 +65,7 @@ groups group(const std::vector<nanoseconds>& times, const std::set<std::size_t>&
   return result;
 }
 
-/// Rows by position: 1 + index of the stage (0 before all stages), then index of the category.
+/// Rows in display order, by position of the stage (0 before all stages) and index of the category.
 using placed_rows = std::map<std::pair<std::size_t, std::ptrdiff_t>, attribution_row>;
 
 attribution_row& row_of(placed_rows& rows, const path_piece& piece, std::size_t stages) {
@@ -122,7 +122,8 @@ class path_times {
   }
 
  private:
-  /// Returns how long, within these stamps, stages of the path ran on the device or waited for it.
+  /// Returns for how much of `stamps` a stage of the path ran on the device or waited for the
+  /// device.
   nanoseconds in_the_way(const stamp_pair& stamps) const {
     auto at =
         std::upper_bound(for_device_.begin(), for_device_.end(), stamps.begin,
@@ -160,7 +161,7 @@ constexpr double least_share = 0.02;
 // Minimum number of frames for a meaningful group of slowest frames.
 constexpr std::size_t least_frames = 20;
 
-// Minimum fraction of a finding's total for an entry of its list.
+// Minimum fraction of a finding's total that a listed entry contributes.
 constexpr double least_contribution = 0.1;
 
 quantity time_of(double ns) {
@@ -176,8 +177,8 @@ std::string name_of(time_category what) {
   return in_words(what) + (is_work(what) || what == time_category::launch ? " time" : "");
 }
 
-/// Returns the rows that grew most from typical to slow frames, largest growth first. Since other
-/// rows may shrink, these rows can grow by more than the whole frame.
+/// Returns the rows that grew most from typical to slow frames, largest growth first. Their growth
+/// can exceed that of the frame, because other rows may shrink.
 std::vector<attribution_row> grown_most(const attribution_summary& summary, double more) {
   constexpr std::size_t most_named = 3;
   auto rows = summary.rows;
@@ -206,8 +207,8 @@ void add_slow_frames(const run_record& record, const attribution_summary& summar
   to.push_back(std::move(found));
 }
 
-/// Returns true if a stage of the critical path does not wait for its predecessor on the path, but
-/// only for the host thread or a stream because of the schedule.
+/// Returns true if a stage of the critical path does not depend on its predecessor on the path and
+/// follows it only because of the schedule.
 bool follows_schedule(const run_record& record, const lower_bound& bound) {
   if (bound.by != limited_by::critical_path) return false;
   for (std::size_t i = 1; i < bound.stages.size(); ++i) {
@@ -218,8 +219,8 @@ bool follows_schedule(const run_record& record, const lower_bound& bound) {
   return false;
 }
 
-/// Returns true if the stages that share the cores or the device keep them busy for at least half
-/// of the median frame. Otherwise something else limits the frame.
+/// Returns true if the stages of the bound keep the cores or the device busy for at least half of
+/// the median frame. Otherwise something else limits the frame.
 bool fills(const run_record& record, const attribution_summary& summary) {
   const auto& median = summary.bound_of_median;
   nanoseconds work = 0;
@@ -233,8 +234,7 @@ bool fills(const run_record& record, const attribution_summary& summary) {
   return 2 * work / std::max(cores ? record.cpu_cores : 1, 1) >= frame.end - frame.begin;
 }
 
-/// Names the stages that determine the bound or, with several frames in flight, those that fill the
-/// frame period.
+/// Names the stages that fill the frame period or, if none do, determine the lower bound.
 void add_lower_bound(const run_record& record, const attribution_summary& summary,
                      std::vector<finding>& to) {
   if (record.stages.size() < 2 || !summary.bound || !summary.bound_of_any) return;

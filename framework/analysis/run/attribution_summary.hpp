@@ -16,12 +16,11 @@ namespace graphline {
 struct attribution_row {
   time_category what = time_category::queue_wait;
   std::optional<std::size_t> stage;
-  double all = 0;      ///< mean over all frames
+  double all = 0;
   double typical = 0;  ///< mean over frames around the median
   double slowest = 0;  ///< mean over the slowest frames
 };
 
-/// Time of a stage on and off the critical path.
 struct path_stage {
   double on_path = 0;  ///< mean time on the path, in ns per frame
   /// Mean time off the path, in ns per frame. On a device that executes one operation at a time,
@@ -32,8 +31,8 @@ struct path_stage {
 
 /// Attribution of a run. In each column, rows and residual sum to the end-to-end time.
 struct attribution_summary {
-  /// Reason for excluding queue waits; empty if they are included. If set, a frame's time (also for
-  /// grouping) is from its begin to its end.
+  /// Reason for excluding queue waits; empty if they are included. If set, frame times start at the
+  /// frame's begin instead of its due time.
   std::string why_no_queue;
   /// In path order: queue wait, launch of the frame's graph, the categories of each stage in
   /// planned order, waits at the frame's end. Omits rows without time in any frame.
@@ -49,10 +48,11 @@ struct attribution_summary {
   nanoseconds largest_residual = 0;  ///< largest absolute residual of a frame
 
   /// Indices of frames. Typical frames are those from the 45th to the 55th percentile of the
-  /// end-to-end time, including the median frame. Slowest frames are the slowest 1 %, at least one.
+  /// end-to-end time, and slowest frames are the slowest 1 %, at least one. Both exclude frames
+  /// that a standstill of the process delayed, unless it delayed all frames.
   std::vector<std::size_t> typical_frames;
   std::vector<std::size_t> slowest_frames;  ///< slowest first
-  std::size_t median_frame = 0;             ///< by nearest rank, always from due to end
+  std::size_t median_frame = 0;             ///< median time from due to end, by nearest rank
 
   std::vector<path_stage> stages;  ///< by stage; empty under `timing: host`
 
@@ -67,11 +67,13 @@ struct attribution_summary {
 std::optional<attribution_summary> attribute(const run_record& record,
                                              std::string why_no_queue = {});
 
-/// Reports why slow frames are slow ("slow_frames"), what limits a frame and how close the run is
-/// to its lower bound ("critical_path", "cpu_cores" or "device"; a resource that fills the frame
-/// period takes precedence, see `limit_of_period`), and how much time overlap hides
-/// ("overlap_hid"). Omits "slow_frames" and "overlap_hid" below 2 % of a frame or twice the clock
-/// error, and "slow_frames" for fewer than 20 frames.
+/// Returns up to three findings:
+/// - "slow_frames": why slow frames are slow
+/// - The resource that fills the frame period (see `limit_of_period`) or, if none does, what
+///   determines the lower bound ("critical_path", "cpu_cores" or "device")
+/// - "overlap_hid": how much time overlap hides
+/// Omits the first and the last below 2 % of a frame or twice the clock error, and the first for
+/// fewer than 20 frames.
 std::vector<finding> attribution_findings(const run_record& record,
                                           const attribution_summary& summary);
 

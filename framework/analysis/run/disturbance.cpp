@@ -16,8 +16,8 @@ namespace graphline {
 
 namespace {
 
-/// Minimum reported fractions of the usable cores' time. Time that the hypervisor steals delays
-/// threads that want to run; other processes may have used idle cores.
+/// Minimum reported fractions of the usable cores' time. The limit for steal is lower, because
+/// steal always delays threads, while other processes may use idle cores.
 constexpr double steal_limit = 0.01;
 constexpr double others_limit = 0.1;
 

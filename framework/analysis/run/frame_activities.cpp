@@ -52,7 +52,7 @@ run_lanes::run_lanes(const run_record& record)
   }
   stream_count_ = numbers.size();
 
-  // With one frame in flight, frames do not share the thread.
+  // `main_` is needed only if frames share the thread.
   if (record.run.in_flight <= 1 || !one_thread_) return;
   for (const auto& stage : record.stages) {
     for (const auto* column : {&stage.enqueued, &stage.synced, &stage.cpu}) {

@@ -12,9 +12,9 @@ namespace graphline {
 /// damaged file to 36 years around the epoch so that differences do not overflow.
 std::optional<stamp_pair> sound_stamps(const std::vector<stamp_pair>& column, std::size_t frame);
 
-/// Returns the interval in which a stage worked on a frame, from the column that times the stage.
-/// If the device reports busy time, the interval has this length and ends with the span, since
-/// waits for other streams are assumed to come first.
+/// Returns the interval in which a stage worked on a frame. If the device reports busy time, this
+/// is the last part of the span between the events, since waits for other streams are assumed to
+/// come first.
 std::optional<stamp_pair> work_stamps(const stage_record& stage, std::size_t frame);
 
 /// Clamps a time to 36 years around the epoch.
@@ -38,25 +38,25 @@ struct activity {
   std::optional<std::size_t> lane;  ///< index in `run_lanes`; empty if unknown
 };
 
-/// Numbers a run's lanes, its streams and host threads. A lane executes one activity at a time.
+/// Assigns numbers to a run's lanes, which are its streams and host threads. A lane executes one
+/// activity at a time.
 class run_lanes {
  public:
   /// @pre `record` outlives this object.
   explicit run_lanes(const run_record& record);
 
-  /// Returns the lane of a device stage's execution. All streams share a lane on a device that
-  /// executes one operation at a time.
+  /// Returns the lane in which the device executes a stage. All streams share a lane on a device
+  /// that executes one operation at a time.
   std::size_t of_stream(std::size_t stage) const { return streams_[stage]; }
 
-  /// Returns the lane of the thread that ran a CPU stage or launched a device stage; empty if the
-  /// record does not name it and the strategy uses several threads.
+  /// Returns the lane of the thread that ran a CPU stage or launched a device stage. Empty if the
+  /// record does not name the thread and there are several.
   std::optional<std::size_t> of_thread(std::size_t stage, std::size_t frame) const;
 
-  /// Returns the lane of the main thread.
   std::size_t of_main() const noexcept { return stream_count_; }
 
-  /// Returns the end of the last activity that the single host thread began before `to`, in any
-  /// frame. Empty if the end is not in (`from`, `to`], with one frame in flight, or with several
+  /// Finds the last activity, in any frame, that the single host thread began before `to`. Returns
+  /// the end of this activity if it is in (`from`, `to`]. Empty with one frame in flight or several
   /// threads. Takes O(log n) time for n frames.
   std::optional<nanoseconds> main_busy_until(nanoseconds from, nanoseconds to) const;
 
@@ -81,8 +81,8 @@ class frame_activities {
   std::optional<std::size_t> launch_of(std::size_t stage) const { return launches_[stage]; }
   std::optional<std::size_t> frame_launch() const { return frame_launch_; }
 
-  /// Returns the last activity to end among those that began before `index` in its lane and ended
-  /// at most `tolerance` after its begin.
+  /// Among the activities that began before `index` in its lane and ended at most `tolerance` after
+  /// `index` began, returns the one that ended last.
   std::optional<std::size_t> before_in_lane(std::size_t index, nanoseconds tolerance) const;
 
  private:

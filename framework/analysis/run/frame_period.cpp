@@ -12,8 +12,8 @@
 namespace graphline {
 namespace {
 
-/// Returns the number of completions after the first `apart`, and the time they took: the sum of
-/// the gaps between each completion and the completion `apart` before it, divided by `apart`.
+/// Counts the completions after the first `apart`. Their time is the sum of gaps divided by
+/// `apart`; a gap is the time from the completion `apart` earlier.
 /// @pre 0 < `apart` < `ends.size()`; `ends` ascends.
 completed_frames between(const std::vector<nanoseconds>& ends, std::size_t apart) {
   double sum = 0;
@@ -23,8 +23,8 @@ completed_frames between(const std::vector<nanoseconds>& ends, std::size_t apart
   return {static_cast<double>(ends.size() - apart), sum / static_cast<double>(apart)};
 }
 
-/// Returns the largest mean busy time per frame, in ns, of a stage, host thread or stream, or of a
-/// device that reports busy time.
+/// Returns the largest mean busy time per frame, in ns, among stages, host threads, streams and a
+/// device that executes one operation at a time and reports busy time.
 double busiest(const run_record& record) {
   double most = 0;
   std::map<std::uint32_t, double> threads;

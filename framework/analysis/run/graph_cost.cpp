@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t least_repetitions = 3;
 
-/// Quartiles by nearest rank and medians of repetitions, summed over graphs.
+/// Quartiles (nearest rank) of repeated times, summed over graphs.
 struct quartiles {
   nanoseconds low = 0;
   nanoseconds median = 0;

@@ -19,7 +19,7 @@ struct graph_cost_summary {
   std::size_t nodes = 0;
   nanoseconds capture = 0;
   nanoseconds instantiate = 0;
-  /// Time by which first launches exceeded later launches; empty with too few of the latter.
+  /// Time by which first launches exceeded later launches; empty with too few later launches.
   std::optional<nanoseconds> first_launch;
 
   /// Host time of a graph launch compared with enqueueing each operation. `saves` and `costs`

@@ -40,8 +40,8 @@ void add_gaps(std::vector<stamp_pair>& gaps, const std::vector<stamp_pair>& work
 /// A device stage that is launched separately. Times are sums over all frames in ns.
 struct launched_stage {
   std::size_t stage = 0;
-  double idle = 0;    ///< device idle time while the stage was enqueued
-  double beside = 0;  ///< time between its events while it was enqueued
+  double idle = 0;    ///< device idle time while the host enqueued the stage
+  double beside = 0;  ///< time between its events while the host enqueued it
   double enqueue = 0;
   double device = 0;
 };
@@ -125,7 +125,7 @@ class launch_waits {
   const run_record& record_;
   std::vector<stamp_pair> work_;
   std::vector<launched_stage> stages_;
-  double idle_ = 0;     ///< device idle time while stages were enqueued, over all frames
+  double idle_ = 0;     ///< device idle time while the host enqueued stages, over all frames
   double running_ = 0;  ///< total time from begin to end of all frames
 };
 

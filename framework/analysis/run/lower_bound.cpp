@@ -19,7 +19,7 @@ constexpr std::size_t none = static_cast<std::size_t>(-1);
 struct job {
   nanoseconds ready = 0;  ///< earliest start
   nanoseconds work = 0;
-  nanoseconds after = 0;  ///< minimum time from its end to the frame's end
+  nanoseconds after = 0;  ///< minimum time from the stage's end to the frame's end
 };
 
 /// Stages that share a resource, each ready at `ready` or later and followed by at least `after`.
@@ -101,8 +101,8 @@ class frame_stages {
     return result;
   }
 
-  /// Returns the order of stages on streams: that of the host thread's steps or, if stages start
-  /// when ready, that of their begin stamps, but with every stage after those it waits for.
+  /// Returns the order of stages on streams, from the host thread's steps or, if stages start when
+  /// ready, from their begin stamps. No stage precedes a stage that it waits for.
   std::vector<std::size_t> order_of_schedule() const {
     if (!steps_.empty()) {
       std::vector<std::size_t> order;
@@ -144,10 +144,9 @@ class frame_stages {
     }
   }
 
-  /// Adds the order of stages on each stream, and the stages that the host thread waits for before
-  /// each step.
+  /// Adds edges for the order on each stream, and for the stages that the host thread awaits.
   void follow_schedule() {
-    std::vector<std::pair<std::string_view, std::size_t>> streams;  // with the last stage so far
+    std::vector<std::pair<std::string_view, std::size_t>> streams;  // stream, its last stage so far
     for (const std::size_t s : order_) {
       const auto& stage = record_.stages[s];
       if (stage.on == side::cpu) continue;
@@ -159,7 +158,7 @@ class frame_stages {
         add_edge(std::exchange(known->second, s), s);
       }
     }
-    std::vector<std::size_t> held_by;  // the last CPU stage that it ran, and stages that it awaited
+    std::vector<std::size_t> held_by;  // last CPU stage of the thread, and stages it awaited since
     for (const schedule_step& step : steps_) {
       if (step.what == schedule_step::action::await) {
         held_by.push_back(step.stage);
@@ -180,7 +179,7 @@ class frame_stages {
       (record_.stages[s].on == side::cpu ? cpu : device).stages.push_back(s);
     }
     if (cores > 0) resources_.push_back(std::move(cpu));
-    // Spans between events overlap if one stage waits for the other.
+    // Spans between events include waits for other stages, so they do not add up.
     const auto is_told = [](const stage_record& s) { return !s.busy.empty(); };
     const bool apart = record_.run.timing == timing_method::sync ||
                        std::any_of(record_.stages.begin(), record_.stages.end(), is_told);
@@ -205,7 +204,6 @@ class frame_stages {
     }
   }
 
-  /// Computes `after` of each stage, from the end of the frame backwards.
   void find_what_follows() {
     for (auto at = order_.rbegin(); at != order_.rend(); ++at) {
       auto& stage = stages_[*at];
@@ -223,7 +221,6 @@ class frame_stages {
     }
   }
 
-  /// Returns the longest path along the edges.
   lower_bound critical_path() const {
     std::vector<nanoseconds> end(stages_.size(), 0);
     std::vector<std::size_t> after(stages_.size(), none);
@@ -242,8 +239,8 @@ class frame_stages {
     return result;
   }
 
-  /// Calls `visit` for each ready time with the set of stages that gives the largest bound; of
-  /// equal bounds, with the largest set.
+  /// For each ready time, calls `visit` with the set of stages that gives the largest bound.
+  /// Prefers larger sets among equal bounds.
   template <typename Visit>
   void each_set(const resource& r, Visit visit) const {
     std::vector<job> jobs;
@@ -301,10 +298,9 @@ class frame_stages {
     return longest;
   }
 
-  /// Names what determines a bound above the critical path. Several sets can attain the bound,
-  /// since `ready` and `after` of a set include the stages before and after it. Excludes sets that
-  /// take no longer than their longest path, which sharing does not delay, and sets that take no
-  /// longer than a single other stage. Names the remaining set with the most work.
+  /// Names what determines a bound above the critical path. Among the sets that attain the bound,
+  /// selects the set with the most work. Skips sets that take no longer than their longest path,
+  /// because sharing does not delay them, and sets that take no longer than a single other stage.
   void name_limit(lower_bound& bound) const {
     // Each division by the number of cores rounds down by less than 1 ns.
     const bool divided = std::any_of(resources_.begin(), resources_.end(),

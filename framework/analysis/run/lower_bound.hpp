@@ -9,9 +9,9 @@
 
 namespace graphline {
 
-/// The constraints that a lower bound honors in addition to stage times and dependencies.
+/// Constraints of a lower bound in addition to stage times and dependencies.
 enum class schedules {
-  this_one,  ///< the order of the host thread's steps and of stages on a stream, and resources
+  this_one,  ///< resources, order of the host thread's steps, order of stages on each stream
   any,       ///< only the machine's resources
 };
 
@@ -31,31 +31,30 @@ struct words_of<limited_by> {
   static constexpr const auto& table = limited_by_words;
 };
 
-/// Time that no frame with these stage times can beat. Launches, waits and synchronization are
-/// assumed to cost nothing, and other frames not to interfere.
+/// Time that no frame with these stage times can beat. Assumes that launches, waits and
+/// synchronization take no time and that other frames do not interfere.
 struct lower_bound {
   nanoseconds time = 0;
   limited_by by = limited_by::critical_path;
-  std::vector<std::size_t> stages;  ///< the critical path, in order, or the stages that share
+  std::vector<std::size_t> stages;  ///< critical path in order, or stages that share the resource
 };
 
-/// Lower bounds of frames with timed stages (`event`, `layers`, or `sync`, including launches).
+/// Computes lower bounds of frames with timed stages (`event`, `layers` or `sync`). Stage times
+/// under `sync` include launches.
 ///
-/// A bound is the maximum of the longest path and of a + work / cores + b over certain sets of
-/// stages (Jackson 1955 for one machine; Carlier 1987 for several). For each resource (the record's
-/// `cpu_cores`; the device, if it executes one operation at a time) and all times a and b, the set
-/// consists of the stages that become ready at a or later and are followed by at least b. Ready
-/// times and tails are themselves such bounds over the preceding and following stages.
+/// A bound is the longest path or, if larger, the maximum of a + work / cores + b over sets of
+/// stages (Jackson 1955 for one machine; Carlier 1987 for several). A set consists of the stages on
+/// one resource that become ready at a or later and are followed by at least the time b. Resources
+/// are the record's `cpu_cores` and a device that executes one operation at a time. The time at
+/// which a stage becomes ready and the time that follows it are bounds of the same kind.
 ///
 /// The critical path is named if its length is within 2 % of the bound. Otherwise the set with the
-/// most work is named, among those that attain the bound and whose stages take longer on the
-/// resource than their longest path. If a single other stage takes longer than these, the critical
-/// path is named.
+/// most work is named, among the sets that attain the bound and take longer than their longest path
+/// and than any single other stage. If there is no such set, the critical path is named.
 ///
-/// A bound never exceeds the frame's time from begin to end by more than the clock error, and the
-/// bound for any schedule never exceeds that for this schedule. A simulation of the list schedule
-/// without overheads would guarantee neither: if stages are ready earlier, it may choose another
-/// order, which can take longer (Graham 1969).
+/// A bound exceeds the frame's time from begin to end by at most the clock error. The bound for any
+/// schedule is at most that for this schedule. A simulated list schedule would guarantee neither,
+/// because stages that are ready earlier can lead to a longer schedule (Graham 1969).
 class lower_bounds {
  public:
   /// @pre `record` outlives this object.
@@ -65,7 +64,7 @@ class lower_bounds {
 
  private:
   const run_record& record_;
-  std::vector<schedule_step> steps_;  ///< of the single host thread, if there is one
+  std::vector<schedule_step> steps_;  ///< steps of the single host thread; else empty
 };
 
 }  // namespace graphline

@@ -28,8 +28,8 @@ bool is_saturated(const run_record& record, std::size_t first) {
   return 10 * waited >= 9 * (frames.size() - first);
 }
 
-/// Divides the frames from `first` on into `stretches` segments. Returns by how much completions
-/// are farther apart than arrivals in each segment, in ns per frame.
+/// Divides the frames from `first` on into `stretches` segments. Returns the mean time between
+/// completions minus the mean time between arrivals for each segment, in ns.
 std::vector<double> lags_of(const run_record& record, std::size_t first, std::size_t stretches) {
   std::vector<nanoseconds> ends;
   for (const auto& frame : record.frames) ends.push_back(frame.end);
@@ -65,8 +65,8 @@ double mean_latency(std::span<const frame_record> frames) {
   return sum / static_cast<double>(frames.size());
 }
 
-/// Detects overload of a run that completed fewer than half of its frames. Even at the shortest
-/// frame time, the slots could not complete as many frames as are offered.
+/// Detects overload of a run that completed fewer than half of its frames. Requires that the slots
+/// could not keep up even if every frame took as long as the shortest.
 std::optional<overload> evident_overload(const run_record& record) {
   const auto& frames = record.frames;
   const auto offered = offered_rate(record);

@@ -11,9 +11,9 @@ namespace graphline {
 
 /// Rates of a run in which frames arrived faster than they were completed.
 struct overload {
-  double offered = 0;            ///< arrivals per second, including frames that did not complete
-  double completed = 0;          ///< completions per second
-  std::size_t dropped = 0;       ///< number of dropped frames
+  double offered = 0;    ///< arrivals per second, including frames that did not complete
+  double completed = 0;  ///< completions per second
+  std::size_t dropped = 0;
   std::optional<double> growth;  ///< latency growth in ns per second; empty if drops limit it
 };
 
@@ -26,23 +26,20 @@ inline constexpr const char* latency_grows_with_length =
 ///
 /// A run with at least 15 complete frames is overloaded if all of these are true:
 /// - After the first third, in which a queue builds up, nine of ten frames found no free slot when
-///   due. If the pipeline keeps up, its queue becomes empty now and then.
-/// - Over 5 to 20 segments of these frames, completions are significantly farther apart than
-///   arrivals (one-sided Student's t test at 2.5 %). Without drops, the mean difference is the
-///   latency growth per frame.
-/// - Latency grew by 10 % from the first third to the last, or frames were dropped.
-///
+///   due.
+/// - Over 5 to 20 segments of these frames, the time between completions significantly exceeds the
+///   time between arrivals (one-sided Student's t test at 2.5 %).
+/// - Latency grew by at least 10 % from the first third to the last, or frames were dropped.
 /// `growth` is empty if frames were dropped within the first third.
 ///
-/// A run that completed fewer than half of its frames, even very few, is overloaded if its slots
-/// could not keep up even if every frame took as long as the shortest.
+/// A run that completed fewer than half of its frames is overloaded if its slots could not keep up
+/// even if every frame took as long as the shortest. `growth` is then empty if frames were dropped.
 std::optional<overload> overload_of(const run_record& record);
 
-/// Detects overload of a configuration if more than half of its runs are overloaded. Returns the
-/// medians over these runs. `growth` is set if latency grows in more than half of all runs.
+/// Returns the medians over the overloaded runs if these are more than half of all runs. `growth`
+/// is set if latency grows in more than half of all runs.
 std::optional<overload> overload_of(std::span<const run_record* const> runs);
 
-/// Makes the finding "overloaded", with rates and latency growth per second of load.
 finding overload_finding(const overload& what);
 
 }  // namespace graphline

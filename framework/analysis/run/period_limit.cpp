@@ -22,7 +22,7 @@ double mean_length(std::size_t frames, StampsOf stamps_of) {
   return sum / static_cast<double>(frames);
 }
 
-/// Resources of a run with their busy fraction of the period, by `serial_resource`.
+/// Computes which fraction of the period each `serial_resource` of a run is busy.
 class period_uses {
  public:
   period_uses(const run_record& record, double period) : record_(record), period_(period) {

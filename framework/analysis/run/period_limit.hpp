@@ -9,7 +9,7 @@
 
 namespace graphline {
 
-/// A resource with limited concurrency across frames.
+/// A resource that frames share and that can limit their rate.
 enum class serial_resource {
   stage,        ///< a stage works on one frame at a time
   host_thread,  ///< the single thread that runs CPU stages and launches; not with `overlap`
@@ -36,10 +36,10 @@ struct period_limit {
 };
 
 /// Returns the busiest resource if it is busy for at least 90 % of the frame period. Resources
-/// count as equally busy if they differ by at most 1 % of the period. Of these, returns the first
-/// in the order of `serial_resource`, so that a stage precedes the device that executes it; equally
-/// busy stages are returned together. Empty if frames arrive on a schedule that the pipeline keeps
-/// up with, or in a closed loop with one frame in flight, where the period is the frame itself.
+/// count as equally busy if they differ by at most 1 % of the period. Returns the first of these in
+/// the order of `serial_resource`, or all of them if they are stages. Empty if the pipeline keeps
+/// up with scheduled arrivals. Also empty in a closed loop with one frame in flight, in which the
+/// period is the frame.
 std::optional<period_limit> limit_of_period(const run_record& record);
 
 }  // namespace graphline

@@ -14,7 +14,7 @@
 
 namespace graphline {
 
-/// What a stage time measures, which depends on the timing method and on where the stage runs.
+/// What a stage time measures. It depends on the timing method and on where the stage runs.
 enum class measure { device_time, synchronized_time, enqueue_time, cpu_time };
 
 inline constexpr word<measure> measure_words[] = {{"device_time", measure::device_time},
@@ -26,17 +26,15 @@ struct words_of<measure> {
   static constexpr const auto& table = measure_words;
 };
 
-/// Returns the stamps for a measure.
 const std::vector<stamp_pair>& stamps_of(const stage_record& stage, measure what) noexcept;
 
 /// Returns the samples of a measure. Device time is the busy time if the device reports it.
 std::vector<nanoseconds> times_of(const stage_record& stage, measure what);
 
-/// Returns the measures that the timing method takes of a stage. The first represents the stage's
-/// time. The enqueue time of stages in a frame's graph is not measured.
+/// Returns what the timing method measures of a stage; the stage's time comes first. The enqueue
+/// time of stages in a frame's graph is not measured.
 std::vector<measure> measures_of(side on, const settings& run);
 
-/// Measurements of one stage.
 struct stage_summary {
   struct column {
     measure what = measure::device_time;
@@ -79,11 +77,10 @@ struct load_summary {
   std::size_t dropped = 0;
   std::size_t unfinished = 0;     ///< neither completed nor dropped at the end of the run
   std::optional<double> offered;  ///< arrivals per second; empty for fewer than two arrivals
-  /// Times from due to begin of frames that ran; unsettled if the end-to-end times are.
+  /// Times from due to begin of frames that ran; unsettled if `end_to_end` is unsettled.
   std::optional<distribution> queue_wait;
 };
 
-/// Summary of a run's raw samples.
 struct run_summary {
   /// Times from due to end of the frames; unsettled if latency grows with the length of the run.
   std::optional<distribution> end_to_end;
@@ -100,17 +97,15 @@ run_summary summarize(const run_record& record);
 
 deadline_misses misses_of(const run_record& record, nanoseconds limit);
 
-/// Compares all frames of the runs with a deadline.
 deadline_summary compare_with_deadline(nanoseconds limit, std::span<const run_record* const> runs);
 
 /// Returns the duration of a run, from the first begin to the last end. With scheduled arrivals, it
-/// starts at the first due time, and ends no earlier than the next frame would be due.
+/// starts at the first due time and lasts at least until the next frame would be due.
 nanoseconds running_time(const run_record& record);
 
 /// Returns the time from due to end of each frame.
 std::vector<nanoseconds> end_to_end_times(const run_record& record);
 
-/// Returns the time from due to begin of each frame.
 std::vector<nanoseconds> queue_wait_times(const run_record& record);
 
 /// Summary of one operation over the traced runs of a stage.
@@ -122,7 +117,6 @@ struct operation_summary {
   nanoseconds together = 0;  ///< total of a frame's calls; median over the runs
 };
 
-/// Summarizes the operations in the order of the record.
 std::vector<operation_summary> operations_of(const stage_record& stage);
 
 }  // namespace graphline

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t no_lane = static_cast<std::size_t>(-1);
 
-/// Returns the host stamps of a stage. Each timing method fills at most one of these columns.
+/// Returns the column of host stamps that the timing method fills for a stage.
 const std::vector<stamp_pair>& host_stamps(const stage_record& stage) {
   if (stage.on == side::cpu) return stage.cpu;
   return stage.synced.empty() ? stage.enqueued : stage.synced;
@@ -21,7 +21,7 @@ timeline_span::kind host_kind(const stage_record& stage) {
   return stage.synced.empty() ? timeline_span::kind::launch : timeline_span::kind::synced;
 }
 
-/// Returns the interval in which a stage or part worked, like `work_stamps` but not sanitized.
+/// Returns the interval in which a stage or part worked. Like `work_stamps`, but without checks.
 template <class Timed>
 stamp_pair at_work(const Timed& of, std::size_t frame) {
   auto stamps = of.device[frame];
@@ -35,7 +35,7 @@ bool on_stream(const stage_record& stage) {
   return stage.on == side::device && !stage.device.empty();
 }
 
-/// Returns true if a stream is used only for copies, including untimed copies.
+/// Returns true if all stages of a stream are copies, timed or not.
 bool copies_only(const run_record& record, std::string_view stream) {
   return std::all_of(record.stages.begin(), record.stages.end(), [&](const stage_record& stage) {
     return stage.on != side::device || stage.stream != stream || stage.copy;

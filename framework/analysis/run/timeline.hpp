@@ -18,25 +18,24 @@ struct timeline_lane {
     copies,  ///< a stream used only for copies
   };
   kind what = kind::thread;
-  std::string name;  ///< name of the thread or stream
+  std::string name;
 };
 
-/// A time span in a lane.
 struct timeline_span {
   enum class kind {
-    cpu,     ///< a CPU stage
+    cpu,
     launch,  ///< launch of a device stage or of the frame's graph
-    synced,  ///< a device stage between two waits of the host: launch and execution
-    held,    ///< a device stage or copy between its events, including other work of the device
-    device,  ///< a device stage: busy time if the device reports it, else between its events
+    synced,  ///< launch and execution of a device stage between two waits of the host
+    held,    ///< time between the events of a device stage or copy, if longer than its busy time
+    device,  ///< execution of a device stage: busy time if reported, else between its events
     copy,    ///< a copy on the device; same times as `device`
-    part,    ///< a part of a device stage
+    part,
   };
   kind what = kind::cpu;
   std::size_t lane = 0;              ///< index into `lanes()`
   std::optional<std::size_t> stage;  ///< index; empty for the launch of a frame's graph
-  std::size_t part = 0;              ///< index of the part
-  nanoseconds begin = 0;             ///< host clock, since the run's epoch
+  std::size_t part = 0;
+  nanoseconds begin = 0;  ///< host clock, since the run's epoch
   nanoseconds end = 0;
 };
 
@@ -58,7 +57,7 @@ struct words_of<timeline_span::kind> {
   static constexpr const auto& table = timeline_span_words;
 };
 
-/// The time spans of a run, in lanes and on one clock. All charts and traces are drawn from them.
+/// The time spans of a run, in lanes on one clock. Input of all charts and traces.
 class timeline {
  public:
   /// @pre `record` outlives this object.
@@ -68,9 +67,9 @@ class timeline {
   /// streams. Omits empty lanes; empty under `timing: none`.
   const std::vector<timeline_lane>& lanes() const noexcept { return lanes_; }
 
-  /// Returns the spans of a frame as stamped, by begin; parts follow their stage. If the device was
-  /// busy with a stage for less than the time between its events, this time is a `held` span. A
-  /// second span at its end is the busy time; the stage's timed parts, if any, replace it.
+  /// Returns the spans of a frame, sorted by begin; parts follow their stage. If a stage's busy
+  /// time is shorter than the time between its events, this longer time is a `held` span. The
+  /// stage's timed parts or, without parts, a second span at the end show the busy time.
   std::vector<timeline_span> spans_of(std::size_t frame) const;
 
  private:

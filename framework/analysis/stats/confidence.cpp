@@ -16,16 +16,16 @@ namespace {
 
 namespace bm = boost::math;
 
-// Functions never throw: on overflow they return infinity, and if a search does not converge, its
-// best estimate. A binomial quantile is the smallest value that reaches the probability.
+// The functions do not throw. They return infinity on overflow, and the best estimate if a search
+// does not converge. A binomial quantile is the smallest value that reaches the probability.
 using policy =
     bm::policies::policy<bm::policies::promote_double<false>,
                          bm::policies::overflow_error<bm::policies::ignore_error>,
                          bm::policies::evaluation_error<bm::policies::ignore_error>,
                          bm::policies::discrete_quantile<bm::policies::integer_round_up>>;
 
-/// Replaces groups of neighbors by their median so that at most 300 values remain, since the number
-/// of pairs grows quadratically.
+/// Replaces groups of neighbors by their medians, so that at most 300 values remain. This limits
+/// the number of pairs.
 std::vector<double> thinned(std::span<const double> values) {
   constexpr std::size_t most = 300;
   const std::size_t group = (values.size() + most - 1) / most;

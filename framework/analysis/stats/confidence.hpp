@@ -45,9 +45,10 @@ struct rank_interval {
 /// Returns ranks whose values enclose percentile `p` with 95 % confidence, 0 < p < 1, for a sample
 /// of `count` values with an effective sample size of `independent` <= `count`.
 ///
-/// The ranks are binomial: the highest rank above the percentile and the lowest rank below it with
-/// a probability of at most 2.5 % each, in a sample of `independent` values (Conover, "Practical
-/// Nonparametric Statistics", 3rd ed. 1999, section 3.2). They are scaled by count / independent.
+/// The ranks are binomial, for a sample of `independent` values (Conover, "Practical Nonparametric
+/// Statistics", 3rd ed. 1999, section 3.2), and scaled by count / independent. `low` is the highest
+/// rank whose value exceeds the percentile with a probability of at most 2.5 %. `high` is the
+/// lowest rank whose value is below the percentile with at most this probability.
 rank_interval interval_ranks(double p, std::size_t independent, std::size_t count);
 
 /// Estimates the change from the first value to the last, in the unit of the values; empty without

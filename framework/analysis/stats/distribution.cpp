@@ -30,7 +30,7 @@ std::size_t samples_needed(double p) {
 }
 
 std::size_t rank_of(double p, std::size_t count) {
-  // 0.07 * 100 slightly exceeds 7 in binary; the factor keeps such products from being rounded up.
+  // 0.07 * 100 slightly exceeds 7 in binary; the factor prevents rounding such products up.
   constexpr double just_below_one = 1 - 1e-12;
   const double rank = std::ceil(p * static_cast<double>(count) * just_below_one);
   return static_cast<std::size_t>(std::max(rank, 1.0)) - 1;

@@ -11,11 +11,10 @@
 
 namespace graphline {
 
-/// Returns the minimum sample size for an estimate of percentile `p`, 0 < p < 1. With 95 %
-/// probability, at least one of n values lies beyond the true percentile if 1 - p^n >= 0.95, so n =
-/// ceil(ln 0.05 / ln p) (Wilks, "Determination of sample sizes for setting tolerance limits",
-/// 1941). In a smaller sample, all values may well lie below the percentile. p50: 5, p90: 29, p95:
-/// 59, p99: 299, p99.9: 2995.
+/// Returns the minimum sample size for an estimate of percentile `p`, 0 < p < 1. This is the
+/// smallest n with 1 - p^n >= 0.95, so that with 95 % probability at least one of n values lies
+/// beyond the true percentile (Wilks, "Determination of sample sizes for setting tolerance limits",
+/// 1941). p50: 5, p90: 29, p95: 59, p99: 299, p99.9: 2995.
 std::size_t samples_needed(double p);
 
 /// Returns "p95" for 0.95, "p99.9" for 0.999.
@@ -33,7 +32,6 @@ class distribution {
 
   std::size_t count() const noexcept { return sorted_.size(); }
 
-  /// Returns the values in ascending order.
   std::span<const nanoseconds> sorted() const noexcept { return sorted_; }
 
   double mean() const noexcept { return mean_; }
@@ -51,8 +49,8 @@ class distribution {
   /// `samples_needed(p)` values or is unsettled.
   std::optional<nanoseconds> percentile(double p) const;
 
-  /// Marks the sample as unsettled: its mean, standard deviation and percentiles do not generalize
-  /// beyond the sample. `why` is a sentence.
+  /// Marks the sample as unsettled, which means that its mean, standard deviation and percentiles
+  /// do not generalize beyond the sample. `why` is the reason for display.
   distribution unsettled(std::string why) &&;
 
   /// Returns why the sample is unsettled; empty if it is not.
@@ -67,8 +65,8 @@ class distribution {
   std::string why_unsettled_;
 };
 
-/// Returns the percentiles that a table shows. They end before the first percentile that needs more
-/// than 1000 values and that the sample is too small for.
+/// Returns the percentiles that a table shows. Stops before the first percentile that needs more
+/// than 1000 values and that the sample does not provide.
 std::span<const word<double>> percentiles_of_table(const distribution& of);
 
 /// Explains missing values of `percentiles_of_table`: "too few frames: p95 needs 59, p99 needs
@@ -85,7 +83,6 @@ nanoseconds lower_median(std::vector<nanoseconds> sample);
 /// @pre `values` is not empty.
 double median_of(std::vector<double> values);
 
-/// Returns the arithmetic mean.
 /// @pre `values` is not empty.
 double mean_of(std::span<const double> values) noexcept;
 

@@ -15,9 +15,9 @@ nanoseconds ranked(const sorted& times, double p) {
   return times[rank_of(p, times.size())];
 }
 
-/// Returns the limit of the bins on one side.
+/// Returns the outer limit of the bins, above or below the median.
 nanoseconds reach_of(const sorted& times, bool upper) {
-  constexpr double far = 5;  // multiple of the body's width
+  constexpr double far = 5;  // multiple of the distance from p50 to p90 or p10
   const auto last = upper ? times.back() : times.front();
   const auto middle = ranked(times, 0.5);
   const auto body = std::abs(static_cast<double>(ranked(times, upper ? 0.9 : 0.1) - middle));
@@ -34,7 +34,7 @@ nanoseconds next_wider(nanoseconds width) {
 }
 
 double wanted_width(const sorted& times, nanoseconds range) {
-  // If all values are equal, any width works. Choose a width with readable edges.
+  // If all values are equal, choose a width with readable edges.
   if (times.front() == times.back()) return std::abs(static_cast<double>(times.front())) / 100;
   const auto n = static_cast<double>(times.size());
   const auto between = ranked(times, 0.75) - ranked(times, 0.25);
@@ -61,7 +61,7 @@ std::optional<histogram> histogram_of(std::vector<nanoseconds> sample, std::size
   std::sort(sample.begin(), sample.end());
   const auto low = reach_of(sample, false);
   const auto high = reach_of(sample, true);
-  // Choose the largest round width near the wanted width, or more if there are too many bins.
+  // Choose the largest round width up to `limit`, or a larger one if there are too many bins.
   const double limit = 1.25 * wanted_width(sample, high - low);
   histogram result;
   while (static_cast<double>(next_wider(result.width)) <= limit ||

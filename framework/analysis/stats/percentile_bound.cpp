@@ -9,7 +9,7 @@
 namespace graphline {
 namespace {
 
-/// Returns the variance of late frames per batch, divided by that of independent frames; >= 1.
+/// Returns the variance of the number of late frames per batch / that of independent frames; >= 1.
 double clustering_of(const std::vector<std::vector<nanoseconds>>& runs, const bound_check& all,
                      nanoseconds bound) {
   constexpr std::size_t batches = 20;
@@ -36,7 +36,6 @@ std::optional<nanoseconds> ended(nanoseconds value) {
   return value == never ? std::nullopt : std::optional(value);
 }
 
-/// Sets the interval and the verdict.
 void judge(bound_check& to, const std::vector<nanoseconds>& sorted, double p, nanoseconds bound) {
   const auto n = static_cast<std::size_t>(static_cast<double>(sorted.size()) / to.clustering);
   const auto [low, high] = interval_ranks(p, n, sorted.size());

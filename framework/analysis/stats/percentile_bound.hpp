@@ -19,8 +19,8 @@ enum class bound_verdict {
 /// Time of a frame that never ended; exceeds any other time.
 inline constexpr nanoseconds never = INT64_MAX;
 
-/// Returns the minimum number of frames that shows, if none is late, that percentile `p` is within
-/// the bound. p50: 6, p90: 36, p95: 72, p99: 368, p99.9: 3688.
+/// Returns how many frames, none of them late, are needed to show that percentile `p` is within the
+/// bound. p50: 6, p90: 36, p95: 72, p99: 368, p99.9: 3688.
 std::size_t frames_to_hold(double p);
 
 /// Comparison of a sample with a bound on one of its percentiles.
@@ -32,7 +32,7 @@ struct bound_check {
   /// 95 % interval of the percentile; an end is empty if the sample is too small for it.
   std::optional<nanoseconds> low;
   std::optional<nanoseconds> high;
-  /// Design effect, at least 1: this number of frames is worth one independent frame.
+  /// Design effect, at least 1. This number of frames has the information of one independent frame.
   double clustering = 1;
   bound_verdict verdict = bound_verdict::open;
 
@@ -44,12 +44,12 @@ struct bound_check {
 
 /// Compares percentile `p` of the times of one or more runs, each in frame order, with a bound.
 ///
-/// The interval is distribution-free: its ends are binomial ranks of the pooled sample, 2.5 % on
-/// each side (Conover, "Practical Nonparametric Statistics", 3rd ed. 1999, section 3.2). However,
-/// frames in one queue are late together. Each run is therefore split into batches, about 20 in
-/// total. The effective sample size is divided by the ratio of the variance of late frames per
-/// batch to that of independent frames (batch means: Law, "Simulation Modeling and Analysis",
-/// section 9.5).
+/// The interval is distribution-free. Its ends are binomial ranks of the pooled sample, 2.5 % on
+/// each side (Conover, "Practical Nonparametric Statistics", 3rd ed. 1999, section 3.2). Frames in
+/// one queue are late together, so they contain less information than independent frames. Each run
+/// is therefore split into batches, about 20 in total. The variance of the number of late frames
+/// per batch, relative to independent frames, reduces the effective sample size (batch means: Law,
+/// "Simulation Modeling and Analysis", section 9.5).
 bound_check check_bound(const std::vector<std::vector<nanoseconds>>& runs, double p,
                         nanoseconds bound);
 

@@ -34,8 +34,8 @@ class autocovariance {
   std::vector<double> known_;
 };
 
-/// Returns the last lag, at least 1, with a significant autocorrelation. At the next few lags,
-/// autocorrelations are within chance.
+/// Returns the last lag, at least 1, with a significant autocorrelation. Ends the search after a
+/// few insignificant lags.
 std::size_t reach_of(autocovariance& of, std::size_t count, std::size_t most) {
   const double log_count = std::log10(static_cast<double>(count));
   const double chance = 2 * std::sqrt(log_count / static_cast<double>(count));
@@ -65,8 +65,8 @@ std::vector<double> at_most(std::span<const nanoseconds> times, nanoseconds limi
   return result;
 }
 
-/// Returns the variance of the mean under the circular block bootstrap, times the series' length:
-/// the mean of (block sum)^2 / `length` over the blocks that begin at each value.
+/// Returns the variance of the mean under the circular block bootstrap, times the series' length.
+/// This is the mean of (block sum)^2 / `length` over all blocks. A block begins at each value.
 double block_variance(std::span<const double> series, std::size_t length) {
   const double mean = mean_of(series);
   const std::size_t count = series.size();

@@ -7,7 +7,7 @@
 namespace graphline {
 namespace {
 
-/// Returns the probabilities that at most 0, 1, ... `most` frames wait, at `load` < 1.
+/// Element n is the probability that at most n frames wait, for n <= `most` and `load` < 1.
 std::vector<double> at_most_waiting(double load, std::size_t most) {
   const std::size_t states = most + 2;
   std::vector<double> more(states);  // P(more than j arrivals during a service)
@@ -18,8 +18,7 @@ std::vector<double> at_most_waiting(double load, std::size_t most) {
     more[j] = std::max(0.0, 1 - sum);
     arrive *= load / static_cast<double>(j + 1);
   }
-  // Balance: transitions from at most j frames to more are as frequent as the reverse transitions,
-  // which remove one frame.
+  // In equilibrium, the number of frames rises above j as often as it falls back to j.
   std::vector<double> present = {1 - load};
   for (std::size_t j = 0; j + 1 < states; ++j) {
     double upward = present[0] * more[j];

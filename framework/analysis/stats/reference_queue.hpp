@@ -5,8 +5,8 @@
 
 namespace graphline {
 
-/// An M/D/1 queue, for which exact results exist: Poisson arrivals, first in first out, one server,
-/// constant service time. Times are in any common unit.
+/// An M/D/1 queue: Poisson arrivals, first in first out, one server, constant service time. All
+/// times have the same unit.
 struct reference_queue {
   double service = 1;
 
@@ -16,13 +16,13 @@ struct reference_queue {
   /// Letters 29, 2001) in (limit / service)^2 steps.
   double late_share(double rate, double limit) const;
 
-  /// Returns the limit that the waits of a fraction `late` of the frames exceed, 0 < late < 1.
-  /// Returns 0 if a smaller fraction waits at all, and at most 300 times the service time.
+  /// Returns the wait that a fraction `late` of the frames exceeds, 0 < late < 1; at most 300 times
+  /// the service time. Returns 0 if a smaller fraction waits at all.
   double limit_for(double rate, double late) const;
 
-  /// Returns the fraction of frames that wait longer than `limit` for given arrival times, in
-  /// ascending order, in an initially empty queue. Does not count the first `skipped` frames.
-  /// @pre `skipped` is less than the number of arrivals.
+  /// Returns the fraction of frames that wait longer than `limit` in an initially empty queue. Does
+  /// not count the first `skipped` frames.
+  /// @pre `arrivals` ascends and has more than `skipped` elements.
   double late_share_of(std::span<const double> arrivals, double limit, std::size_t skipped) const;
 };
 
