@@ -5,8 +5,8 @@
 namespace graphline {
 
 /// Theoretical cost of an operation, independent of its implementation. One MAC is two FLOPs. Each
-/// input, weight and output is read or written once. Element-wise layers, pools and norms have no
-/// MACs; docs/costs.md lists the formulas of their FLOPs.
+/// input and weight is read once and each output is written once. Element-wise layers, pools and
+/// norms have no MACs. docs/costs.md lists the formulas of their FLOPs.
 struct cost {
   std::int64_t parameters = 0;  ///< number of weight elements
   std::int64_t macs = 0;

@@ -65,7 +65,7 @@ void on_crash(int signal, siginfo_t* info, void* /*context*/) {
   }
   ::sigaction(signal, &earlier_actions[static_cast<std::size_t>(of - crash_signals.begin())],
               nullptr);
-  // A faulting instruction runs again and faults again. A signal from kill() or raise() does not.
+  // On return, a faulting instruction faults again, but a signal from kill() does not recur.
   if (info->si_code <= 0) ::raise(signal);
 }
 

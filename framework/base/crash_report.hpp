@@ -17,8 +17,8 @@ void suggest_on_crash(const char* remedy) noexcept;
 /// Removes the files of `removed_on_crash`. Call it before an exit that skips destructors.
 void remove_unfinished_files() noexcept;
 
-/// A temporary file that is removed if the program crashes during this object's lifetime. Works for
-/// up to 64 files at once and ignores further files.
+/// A temporary file that is removed if the program crashes during this object's lifetime. Up to 64
+/// objects work at the same time; further objects do nothing.
 class removed_on_crash {
  public:
   removed_on_crash() = default;

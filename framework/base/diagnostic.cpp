@@ -40,7 +40,7 @@ std::size_t step_back(std::string_view line, std::size_t end, std::size_t count)
 /// `begin` to `end`.
 std::pair<std::string, std::string> excerpt(std::string_view line, std::size_t begin,
                                             std::size_t end) {
-  // A line has at most as many columns as bytes, so it is short enough if its bytes are.
+  // No line has more columns than bytes, so a line of at most `widest_line` bytes is not cut.
   std::size_t at = line.size() > widest_line ? step_back(line, begin, before_place) : 0;
   std::string text(at > 0 ? ellipsis : "");
   std::string marks = to_spaces(text);

@@ -44,8 +44,8 @@ class diagnostics {
   std::size_t errors_ = 0;
 };
 
-/// Returns the candidate nearest to `word` by inserted, deleted, replaced and swapped letters;
-/// empty if `word` is too different from all to be a typo.
+/// Returns the candidate with the fewest edits (inserted, deleted, replaced and swapped letters)
+/// from `word`. Empty if no candidate is close enough for a typo.
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 
 /// Returns " (did you mean 'X'?)" with the nearest candidate. If none is near, returns " (known: A,

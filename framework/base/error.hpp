@@ -10,7 +10,7 @@ namespace graphline {
 /// Exit status of the programs.
 enum class exit_status : int {
   done = 0,
-  run_failed = 1,   ///< a stage, the device or an output failed while running
+  run_failed = 1,   ///< a stage, the device or an output failed during the run
   bad_input = 2,    ///< the command line or a file is wrong
   no_device = 3,    ///< the requested device is not available
   gate_failed = 4,  ///< the run completed, but a --fail-if condition is true or cannot be evaluated

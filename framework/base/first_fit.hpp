@@ -20,9 +20,9 @@ struct block_layout {
   std::size_t bytes = 0;
 };
 
-/// Places blocks with the given sizes in one allocation, largest first. Each block gets the lowest
-/// offset at which it overlaps only blocks that may share memory with it: `may_share(block,
-/// other)`, called with indices, is true. The total never exceeds the sum of the aligned sizes.
+/// Places blocks of the given sizes in one allocation, largest first, each at the lowest possible
+/// offset. Two blocks may overlap if `may_share(block, other)` is true for their indices. The total
+/// never exceeds the sum of the aligned sizes.
 template <class MayShare>
 block_layout place_first_fit(const std::vector<std::size_t>& bytes, const MayShare& may_share) {
   std::vector<std::size_t> order(bytes.size());

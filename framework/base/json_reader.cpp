@@ -24,7 +24,7 @@ std::string reason_of(std::string_view what) {
   return std::string(reason);
 }
 
-/// SAX handler that builds the value. nlohmann's own takes quadratic time for large objects.
+/// SAX handler that builds the value. nlohmann's builder takes quadratic time for large objects.
 class builder {
  public:
   explicit builder(std::size_t text_bytes) : left_(10 * text_bytes + (std::size_t{32} << 20)) {}
@@ -60,8 +60,8 @@ class builder {
   json result() { return std::move(whole_); }
 
  private:
-  /// Counts a value's approximate memory in bytes. The values of a result file take 2 to 6 times
-  /// the size of its text; those of a weight file's header take 9 times the header's size.
+  /// Counts a value's approximate memory in bytes. Values take 2 to 6 times the size of their text
+  /// in result files, and 9 times in the headers of weight files.
   void take(std::size_t bytes) {
     if (bytes > left_) throw json_error(1, "it holds more values than a file of its size may");
     left_ -= bytes;

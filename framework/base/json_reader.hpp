@@ -25,8 +25,8 @@ class json_error : public std::runtime_error {
   std::size_t byte_;
 };
 
-/// Parses untrusted JSON in linear time and in at most 10 times its size + 32 MiB of memory.
-/// Duplicate keys are kept; `find` returns the first.
+/// Parses untrusted JSON in linear time. Uses at most 10 times the size of the text plus 32 MiB of
+/// memory. Duplicate keys are kept; `find` returns the first.
 /// @throws json_error
 nlohmann::ordered_json read_json(std::string_view text);
 

@@ -134,7 +134,7 @@ std::optional<fs::path> group_of_process(const fs::path& root, std::string_view 
 }
 
 struct mounted_hierarchy {
-  fs::path group;  ///< group at the root of the mount: in a container, the container's group
+  fs::path group;  ///< group at the root of the mount, for example "pod" in a container
   fs::path folder;
 };
 

@@ -19,7 +19,7 @@ int usable_cores();
 /// Returns the lower of the machine's memory and the cgroup limit, in bytes. Empty if unknown.
 std::optional<std::uint64_t> total_memory(const std::filesystem::path& root = "/");
 
-/// Returns the lower of the available and the cgroup's unused memory, in bytes. Empty if unknown.
+/// Returns the lower of available memory and unused cgroup memory, in bytes. Empty if unknown.
 std::optional<std::uint64_t> available_memory(const std::filesystem::path& root = "/");
 
 /// Limits that cgroups, for example of a container, set for this process. Empty if unlimited.
@@ -37,7 +37,7 @@ cgroup_limits read_cgroup_limits(const std::filesystem::path& root = "/");
 /// (`cpu.stat`). Empty if unknown.
 std::optional<nanoseconds> read_cgroup_throttling(const std::filesystem::path& root = "/");
 
-/// Numbers of CPUs, ascending.
+/// CPU numbers, ascending.
 using cpu_set = std::vector<int>;
 
 /// CPUs of the `host` device's compute threads and CPUs of all other threads. Both are empty if the
@@ -47,9 +47,9 @@ struct cpu_split {
   cpu_set others;
 };
 
-/// Reserves CPUs for `compute_threads` device threads if `usable` has at most 4 CPUs and some
-/// remain. With so few, the scheduler may queue a device thread behind a CPU stage for milliseconds
-/// while another core is idle. With more, pinned threads could collide with other programs.
+/// Reserves `compute_threads` CPUs for the device if `usable` has more than that, but at most 4. On
+/// so few CPUs, the scheduler may queue a device thread behind a CPU stage for milliseconds while
+/// another core is idle. On more CPUs, pinned threads could collide with other programs.
 cpu_split split_cpus(const cpu_set& usable, int compute_threads);
 
 /// Returns the CPUs of the calling thread's affinity mask. Empty if unknown.
@@ -72,7 +72,7 @@ class scoped_cpu_affinity {
 };
 
 /// Returns the folder that caches measurements of this machine: GRAPHLINE_CACHE, else
-/// XDG_CACHE_HOME/graphline, else ~/.cache/graphline. Empty if HOME is not set either.
+/// XDG_CACHE_HOME/graphline, else ~/.cache/graphline. Empty if none of these is set.
 std::filesystem::path cache_folder();
 
 }  // namespace graphline

@@ -24,12 +24,12 @@ struct words_of<precision> {
   static constexpr const auto& table = precision_words;
 };
 
-/// Returns the bytes of one element in the memory of a stage with this precision.
+/// Returns the size in bytes of one element in a stage of this precision.
 constexpr std::size_t element_bytes(precision p) noexcept {
   return p == precision::float32 || p == precision::tf32 ? 4 : 2;
 }
 
-/// Returns the element type in the memory of a stage with this precision.
+/// Returns the type of an element in a stage of this precision.
 constexpr dtype element_of(precision p) noexcept {
   if (p == precision::float16) return dtype::float16;
   return p == precision::bfloat16 ? dtype::bfloat16 : dtype::float32;

@@ -12,7 +12,7 @@ void normal_generator::fill(std::span<double> values) {
     double x;
     double y;
     double square;
-    do {  // rejects points outside the unit circle, after 4 / pi tries on average
+    do {  // rejects points outside the unit circle; 4 / pi tries on average
       x = uniform();
       y = uniform();
       square = x * x + y * y;

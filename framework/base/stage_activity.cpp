@@ -68,7 +68,7 @@ void thread_activity::detach(void* activity) noexcept {
 
 thread_activity& thread_activity::attach() noexcept {
   static thread_activity without_memory;
-  // Registering a thread-local destructor without memory would terminate the program.
+  // Uses a pthread key. A thread-local destructor would end the program if memory ran out.
   static const auto at_end = [] {
     std::optional<pthread_key_t> key(std::in_place);
     if (::pthread_key_create(&*key, detach) != 0) key.reset();

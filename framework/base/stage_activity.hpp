@@ -23,7 +23,7 @@ const stage_label* stage_label_of(const std::string& stage, const std::string& k
 /// Returns "stage 'track' (my.track of plug-in /opt/track.so)".
 std::string to_string(const stage_label& label);
 
-/// The stage and frame that a thread works on; `getting_ready` stands for the preparation.
+/// The stage and frame that a thread works on. `getting_ready` means that it prepares the stage.
 struct stage_point {
   static constexpr std::int64_t getting_ready = -1;
 
@@ -37,7 +37,7 @@ struct stage_point {
 /// @pre `at.stage` is not null
 std::string to_string(const stage_point& at);
 
-/// The `stage_point` of one thread, written by that thread and readable by all.
+/// The `stage_point` of one thread, written by that thread and readable by all threads.
 class thread_activity {
  public:
   static thread_activity& own() noexcept { return own_ != nullptr ? *own_ : attach(); }

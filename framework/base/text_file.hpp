@@ -22,7 +22,7 @@ enum class named_by { file, user };
 class unreadable_file : public input_error {
  public:
   unreadable_file(const std::string& path, std::string why);
-  explicit unreadable_file(const diagnostic& problem);  ///< at a place in the file
+  explicit unreadable_file(const diagnostic& problem);  ///< for a problem at a place in the file
 
   /// Returns only the reason, such as "there is no such file".
   const std::string& reason() const noexcept { return reason_; }

@@ -12,8 +12,8 @@ enum class side { device, cpu };
 
 enum class priority { high, normal, low };
 
-/// How the host waits for the device: polling, polling and yielding the core, or blocked until
-/// signaled.
+/// How the host waits for the device. `spin`: it polls. `yield`: it polls and yields the core.
+/// `block`: it sleeps until signaled.
 enum class wait_mode { spin, yield, block };
 
 /// How frames are scheduled. `serial`: one host thread waits for each device stage. `async`: one
@@ -31,8 +31,8 @@ enum class timing_method { none, host, sync, callback, event, layers };
 /// When frames are due: as soon as a slot is free, at a constant rate, or as a Poisson process.
 enum class arrival { closed, constant, poisson };
 
-/// What happens to a frame that arrives at a full queue: it waits outside the queue, it replaces
-/// the oldest queued frame, or it is dropped.
+/// What happens to a frame that arrives at a full queue. `block`: it waits outside the queue.
+/// `drop_oldest`: it replaces the oldest frame in the queue. `drop_newest`: it is dropped.
 enum class queue_policy { block, drop_oldest, drop_newest };
 
 /// How a dependency is satisfied. `graphs: frame` uses the first two values for all stages.

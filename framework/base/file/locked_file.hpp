@@ -9,8 +9,8 @@ namespace graphline {
 std::string resolve_links(const std::string& path);
 
 /// Opens the regular file `name` with the `flags` of open(2). Locks it until the returned
-/// descriptor is closed, unless the file system (often a network file system) has no locks.
-/// Messages use `path`, the name that the user gave.
+/// descriptor is closed; omits the lock on file systems without locks. Messages use `path`, the
+/// name that the user gave.
 /// @throws input_error if the file cannot be opened or another process is writing it.
 int open_locked(const std::string& name, int flags, const std::string& path);
 

@@ -174,7 +174,7 @@ void output_file::commit(const std::function<void(text_sink&)>& write) {
   write(sink);
   sink.flush();
   if (!part_.empty()) {
-    // Some file systems report a failed write only at fsync. The old result must then still exist.
+    // Some file systems report a failed write only at fsync. Call it while the old result exists.
     if (::fsync(descriptor_) != 0) fail(errno);
     if (::rename(part_.c_str(), target_.c_str()) != 0) fail(errno);
     part_.clear();

@@ -11,7 +11,7 @@ namespace graphline {
 
 /// A result file, opened before the run so that an unwritable path fails early.
 ///
-/// Writes to a regular file go to a temporary file ".NAME.graphline-XXXXXX" in the same folder.
+/// A regular file is written as a temporary file ".NAME.graphline-XXXXXX" in the same folder.
 /// `commit` renames that file, so that a failed run leaves the previous result unchanged. The next
 /// run with the same path removes temporary files of killed runs. Standard output, pipes and
 /// devices are written in place.
@@ -33,8 +33,8 @@ class output_file {
   bool is_standard_output() const noexcept { return standard_output_; }
 
   /// Writes the output of `write` and renames the file. Call it once.
-  /// @throws run_error if writing fails, output_closed if the reader closed standard output, and
-  /// any exception of `write`. A previous regular file is then unchanged.
+  /// @throws run_error if writing fails, output_closed if the reader has closed standard output, or
+  /// an exception of `write`. A previous regular file is then unchanged.
   void commit(const std::function<void(text_sink&)>& write);
   void commit(std::string_view text);
 

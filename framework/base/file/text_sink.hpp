@@ -8,7 +8,7 @@
 
 namespace graphline {
 
-/// Buffers text and passes it on in pieces. The trace of a million frames takes gigabytes.
+/// Buffers text and passes it on in pieces, because a long trace takes gigabytes.
 class text_sink {
  public:
   using take_function = std::function<void(std::string_view piece)>;
