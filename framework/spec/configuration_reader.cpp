@@ -123,7 +123,7 @@ selection numbered(std::size_t configuration, const std::vector<axis>& axes) {
   return values;
 }
 
-/// Returns the number of the configuration with the values `chosen`, or `values` for `none`.
+/// Returns the number of the configuration `chosen`, with `none` replaced by entries of `values`.
 std::size_t number_of(const selection& values, const selection& chosen,
                       const std::vector<axis>& axes) {
   std::size_t configuration = 0;

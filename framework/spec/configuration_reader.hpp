@@ -10,8 +10,9 @@
 namespace graphline {
 
 /// Expands the grid of `vary:` and omits the combinations in `exclude:`. The last key varies
-/// fastest. A configuration's reference has the values that `baseline:` lists (by default the first
-/// value of each key) and shares all others. `baseline` and `exclude` may be null.
+/// fastest. The reference of a configuration takes the keys of `baseline:` from there (by default
+/// the first value of each key) and all other keys from the configuration. `baseline` and `exclude`
+/// may be null.
 std::vector<configuration_spec> read_grid(const node& vary, const node* baseline,
                                           const node* exclude, diagnostics& out);
 

@@ -64,8 +64,7 @@ const std::vector<setting<experiment_settings>>& all_experiment_settings() {
   return table;
 }
 
-/// Keys that cannot be combined with `together`, because each member has its own pipeline and
-/// settings and nothing is varied.
+/// Keys that cannot be combined with `together`. Each member has its own pipeline and settings.
 constexpr const char* not_with_together[] = {"pipeline", "params",         "run",
                                              "frames",   "warmup",         "vary",
                                              "baseline", "configurations", "exclude"};

@@ -36,7 +36,7 @@ struct assignment {
 struct configuration_spec {
   named name;  ///< given in the file, or made from the assignments: "timing=sync in_flight=2"
   std::vector<assignment> assignments;
-  std::size_t reference = 0;  ///< index of the configuration to compare it with
+  std::size_t reference = 0;  ///< index of the configuration it is compared with
 };
 
 /// One of several pipelines that run at the same time.

@@ -43,8 +43,8 @@ struct setting {
   std::function<void(Struct&, const arguments::value&)> store;
 };
 
-/// Returns the setting that stores a member. For an enumeration, boolean or integer, the member
-/// gives the type and choices of the key; its initial value gives the default.
+/// Returns the setting that stores to `member`. An enumeration, boolean or integer gives the key's
+/// type and choices; its initial value gives the default.
 template <class Struct, class Member>
 setting<Struct> setting_of(Member Struct::*member, parameter key) {
   const Member initial = Struct{}.*member;

@@ -9,7 +9,7 @@
 
 namespace graphline {
 
-/// A text of user input and its place.
+/// Text from user input, with its place.
 struct named {
   std::string text;
   graphline::place place = {};

@@ -108,7 +108,7 @@ std::optional<T> read_decimal(const node& n, std::string_view what, std::string_
   return value;
 }
 
-/// Reads a list, or a single value as a list of one, and reports every invalid item.
+/// Reads a list, or a single value as a list of one. Reports every invalid item.
 template <class T>
 std::optional<std::vector<T>> read_list(const node& n, std::string_view what,
                                         std::string_view expected, diagnostics& out) {

@@ -27,8 +27,9 @@ bool is_name(std::string_view text) noexcept;
 /// Reports an invalid name of `what`, such as "a stage". Returns true if the name is valid.
 bool check_name(const named& name, std::string_view what, diagnostics& out);
 
-/// Reports an invalid label of `what`: blank, over 100 bytes or with control characters. Labels are
-/// the displayed names of configurations and members. Returns true if the label is valid.
+/// Reports a label of `what` that is blank, over 100 bytes long or contains control characters.
+/// Labels are the displayed names of configurations and members. Returns true if the label is
+/// valid.
 bool check_label(const named& name, std::string_view what, diagnostics& out);
 
 /// Reads the text of `key` and checks it with `check` as a name of `what`. Empty after an error.
@@ -54,7 +55,7 @@ void check_distinct(const std::vector<Named>& list, std::string_view what, diagn
 /// Returns the name in a parameter reference, "batch" for $batch; empty for other nodes.
 std::optional<std::string_view> parameter_reference(const node& n) noexcept;
 
-/// Returns true for a parameter reference whose substitution failed and was reported.
+/// Returns true for a parameter reference that was not substituted because of a reported error.
 bool is_unresolved(const node& n) noexcept;
 
 /// Returns true if a node, or a node within it, is unresolved.

@@ -49,7 +49,7 @@ struct parameter {
   std::vector<std::string> choices = {};
   /// The one backend on which the parameter has an effect; empty for all backends.
   std::string only_on = {};
-  /// Structure of a `tree`, such as "list of stages", in `graphline schema`; empty if any.
+  /// Name of a `tree`'s structure in `graphline schema`: "list of stages". Empty if unrestricted.
   std::string structure = {};
 };
 
@@ -131,7 +131,7 @@ std::optional<arguments::value> read_value(const parameter& p, const node& n,
 
 /// Reads the mapping `given` and reports unknown keys, wrong types, missing required keys and
 /// values out of range. `owner` is the stage or layer in messages: "stage 'head' (network)". An
-/// invalid parameter keeps its default or is absent. `directory` is used as by `read_value`.
+/// invalid parameter keeps its default or is absent. For `directory`, see `read_value`.
 arguments bind_arguments(const std::vector<parameter>& schema, const node& given,
                          const std::string& owner, const place& owner_place,
                          const std::string& directory, diagnostics& out);

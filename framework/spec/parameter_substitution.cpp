@@ -79,7 +79,7 @@ parameter_values::parameter_values(const node& section, const reading_options& o
     for (const node::member& declared : section.members()) {
       const auto& name = declared.key;
       if (!check_name(name, "a parameter", out)) continue;
-      // A value from elsewhere replaces the declared value, so a missing backend is no error.
+      // An option or another file gives the value, so a missing backend is no error.
       const bool replaced = std::ranges::any_of(
           given, [&](const node::member& m) { return m.key.text == name.text; });
       values_.push_back(

@@ -11,7 +11,7 @@
 
 namespace graphline {
 
-/// Returns the backends that can have their own value of a parameter: {cuda: 32, host: 1}.
+/// Returns the backends for which a parameter may have its own value: {cuda: 32, host: 1}.
 const std::vector<std::string>& parameter_backends();
 
 /// Parameter values for one backend, from a file's `params:` section and the options.
@@ -21,12 +21,12 @@ class parameter_values {
   /// from backends to scalars or lists. `section` may be null.
   parameter_values(const node& section, const reading_options& options, diagnostics& out);
 
-  /// Replaces each unquoted `$name` in `n` by its value, which keeps its place. Reports unknown
-  /// names and keeps the reference. If the values that all calls insert exceed a `node_budget`,
+  /// Replaces each unquoted `$name` in `n` by its value, which keeps its own place. Reports and
+  /// keeps references with unknown names. Once all inserted values together exceed a `node_budget`,
   /// reports one error and returns null.
   node substitute(const node& n, diagnostics& out);
 
-  /// Returns true if the `node_budget` is exceeded. The file cannot be checked further then.
+  /// Returns true if the `node_budget` is exceeded. Then the file cannot be checked further.
   bool exhausted() const noexcept { return exhausted_; }
 
   /// Warns about parameters that were never substituted.

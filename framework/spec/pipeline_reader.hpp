@@ -14,7 +14,7 @@
 
 namespace graphline {
 
-/// Parameter values for a file, in addition to the values in it.
+/// The backend and the parameter values from outside the file.
 struct reading_options {
   std::string backend = "host";  ///< selects the value of a parameter that differs by backend
   std::vector<std::pair<std::string, std::string>> set = {};  ///< --set name=value, in order

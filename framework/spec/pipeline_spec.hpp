@@ -53,7 +53,7 @@ struct settings {
 /// Places of the settings in the file or, without a line, in the options.
 struct settings_places {
   place section;                      ///< place of the `run:` section's value
-  std::map<std::string, place> each;  ///< places of valid given settings, by key
+  std::map<std::string, place> each;  ///< places of the valid settings that were given, by key
   std::set<std::string> unread;       ///< keys of given settings that are invalid and were reported
 };
 
@@ -62,13 +62,13 @@ struct input_spec {
   named name;
   tensor_type type;
   graphline::fill fill = graphline::fill::normal;
-  std::string file = {};        ///< NumPy file with the contents; if empty, `fill` gives them
+  std::string file = {};        ///< NumPy file with the contents; if empty, `fill` applies
   std::optional<side> on = {};  ///< location; if unset, the side of its first reader
   bool typed = true;            ///< false if `type` is invalid and was reported
 };
 
-/// A declared stage. The planner checks `parameters` against the stage's kind. An empty name or
-/// kind was invalid, and its error is reported.
+/// A declared stage. The planner checks `parameters` against the stage's kind. An invalid name or
+/// kind was reported and is empty.
 struct stage_spec {
   named name;
   named kind;

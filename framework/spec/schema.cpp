@@ -53,7 +53,7 @@ json number_schema(const parameter& p, const char* type) {
   return schema;
 }
 
-/// Returns the schema of a value or of a list of values; `one` is the schema of the value.
+/// Returns the schema of a value with the schema `one`, or of a list of such values.
 json one_or_list(const json& one) {
   return {{"anyOf", {one, {{"type", "array"}, {"items", one}}}}};
 }

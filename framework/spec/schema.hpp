@@ -14,12 +14,12 @@ struct described_keys {
   std::vector<parameter> keys;
 };
 
-/// Returns the JSON Schema (draft 7) of pipeline files. Accepts unknown kinds, which may be
-/// plug-ins'.
+/// Returns the JSON Schema (draft 7) of pipeline files. Accepts any kind, because plug-ins add
+/// some.
 std::string pipeline_schema(const std::vector<described_keys>& kinds,
                             const std::vector<described_keys>& layers);
 
-/// Returns the JSON Schema (draft 7) of experiment files. Accepts keys that exclude each other.
+/// Returns the JSON Schema (draft 7) of experiment files. Keys that exclude each other are valid.
 std::string experiment_schema();
 
 }  // namespace graphline

@@ -105,7 +105,7 @@ inline bool has_workers(const settings& run) {
   return run.strategy == strategy::overlap && run.graphs != graph_mode::frame;
 }
 
-/// Returns true if a setting has an effect in this run. `workers: 0` counts as having none.
+/// Returns true if a setting has an effect in this run. `workers: 0` counts as no effect.
 inline bool applies(const setting_entry& of, const settings& run) {
   return (!of.on_schedule || run.arrival != arrival::closed) &&
          (!of.of_overlap || (has_workers(run) && run.workers > 0));

@@ -88,8 +88,8 @@ unreadable_yaml lookalike_at(const std::shared_ptr<const source_text>& source, s
                       static_cast<std::uint32_t>(*code), lookalike_of_space(*code))};
 }
 
-// The parser reports these mistakes on a later line. The next two functions search that line and
-// two lines above it. The third searches the nearest line with text above it.
+// The parser reports the mistakes below on a later line. The next two functions search that line
+// and two lines above it. The third searches the nearest line with text above it.
 
 /// Returns the error for the first lookalike of a space outside comments.
 std::optional<unreadable_yaml> lookalike_near(const std::shared_ptr<const source_text>& source,
@@ -262,7 +262,8 @@ class tree_converter {
     throw unreadable_yaml{where, fmt::format("the tag '{}' has no meaning here", tag)};
   }
 
-  /// Returns the place of a null. For an omitted value, the parser reports the next token.
+  /// Returns the place of a null. For an omitted value, the parser gives the place of the next
+  /// token.
   place place_of_null(place where, const place& owner) const {
     const std::string_view line = source_->line(where.line);
     const std::string_view rest = line.substr(std::min(where.column - 1, line.size()));
@@ -359,7 +360,7 @@ void refuse_what_cannot_be_loaded(const std::shared_ptr<const source_text>& sour
   while (parser.HandleNextDocument(seen)) continue;
 }
 
-/// Replacements for the parser's messages, which describe the parser's state, not the mistake.
+/// Replaces messages of the parser, because they describe its state instead of the mistake.
 struct phrase {
   std::string_view theirs;  ///< beginning of the parser's message
   std::string_view ours;
