@@ -9,10 +9,10 @@
 
 namespace graphline {
 
-/// The plug-in ABI of these headers. Raise it with every change that breaks existing plug-ins: if a
-/// class that they use gains, loses or moves a member or virtual function, or if a member changes
-/// its meaning. Plug-ins use framework/base, framework/stage, spec/node.hpp, spec/parameter.hpp,
-/// device/device.hpp and device/host/host_device.hpp.
+/// The plug-in ABI of these headers. Raise it with every change that breaks existing plug-ins. A
+/// change breaks them if a class that they use gains, loses or moves a member or virtual function,
+/// or if a member changes its meaning. Plug-ins use framework/base, framework/stage, spec/node.hpp,
+/// spec/parameter.hpp, device/device.hpp and device/host/host_device.hpp.
 inline constexpr std::uint32_t plugin_abi = 10;
 
 #define GRAPHLINE_TEXT_OF_(word) #word

@@ -91,7 +91,7 @@ register_function open_library(const std::string& path, const std::string& file)
   return reinterpret_cast<register_function>(registers);
 }
 
-/// Returns a plug-in's kinds in a registry of their own, so that a failed registration adds none.
+/// Returns a plug-in's kinds in a separate registry, so that a failed registration adds none.
 stage_registry kinds_of(const std::string& path, const std::string& file) {
   const register_function register_kinds = open_library(path, file);
   stage_registry kinds;

@@ -14,7 +14,7 @@ namespace graphline {
 /// was built for another version, if its registration fails, or if one of its names is taken
 void load_plugin(const std::string& path, stage_registry& registry);
 
-/// Whether to load plug-ins, which runs their code.
+/// Whether to load plug-ins. Loading runs their code.
 enum class plugin_use { load, refuse };
 
 /// Loads the plug-ins that a pipeline names and reports an error for each that fails or is refused.

@@ -36,9 +36,9 @@ enum class known_cost {
   all,
 };
 
-/// How a stage stores tensors between device stages, if all stages of a tensor agree.
+/// How a stage prefers to store tensors. Used if a tensor's producer and all its readers agree.
 struct device_form {
-  bool channels_last = false;      ///< tensors [n, c, h, w] as [n, h, w, c], else row-major
+  bool channels_last = false;  ///< store tensors [n, c, h, w] as [n, h, w, c]; otherwise row-major
   dtype element = dtype::float32;  ///< type in memory of float32 elements
 };
 
@@ -83,10 +83,10 @@ struct stage_part {
   std::string choice;  ///< implementation of the part: "cuDNN engine 8, workspace 2 MiB"
   /// Cost of the implementation; empty if unknown. Fused layers move no bytes between each other.
   std::optional<graphline::cost> cost = {};
-  precision arithmetic = precision::float32;  ///< precision of its products
+  precision arithmetic = precision::float32;  ///< precision of the part's products
 };
 
-/// Receives a call after each part while a stage's work is enqueued.
+/// Called after each part of a stage is enqueued.
 class part_marker {
  public:
   virtual ~part_marker() = default;
@@ -117,7 +117,8 @@ class device_stage {
   /// Returns the parts in order; empty for a stage without parts.
   virtual std::vector<stage_part> parts() const { return {}; }
 
-  /// Binds the stage to a slot's tensors, once per slot. Tensors and stage outlive the result.
+  /// Binds the stage to a slot's tensors, once per slot. The tensors and the stage outlive the
+  /// result.
   virtual std::unique_ptr<device_work> bind(const stage_tensors& tensors) = 0;
 };
 
@@ -145,8 +146,7 @@ struct prepared_stage {
   known_cost known = known_cost::none;     ///< which parts of `cost` are known
   std::vector<layer_summary> layers = {};  ///< empty for stages without layers
 
-  /// How the stage stores its device tensors on a backend, if all stages of a tensor agree. Other
-  /// backends use row-major float32.
+  /// Preferred storage of the stage's device tensors, by backend. Row-major float32 for others.
   std::map<std::string, device_form> forms = {};
 
   /// Returns the weights that the factories use, for `--save-tensors`; unset without weights.
@@ -161,7 +161,7 @@ struct prepared_stage {
 using prepare_function = std::function<prepared_stage(
     const arguments&, std::span<const tensor_type> inputs, diagnostics& out)>;
 
-/// A stage whose ports depend on its arguments; its input types are not known yet.
+/// Result of `stage_kind::open`: a stage whose ports are known but whose input types are not.
 struct opened_stage {
   stage_ports ports;
   prepare_function prepare;  ///< called with the same arguments
@@ -175,8 +175,8 @@ struct stage_kind {
   side on = side::cpu;
   bool moves = false;  ///< reads one side and writes the other (`copy`)
   std::vector<port> inputs;
-  std::size_t optional_inputs = 0;  ///< number of last inputs that may be omitted
-  bool repeat_last_input = false;   ///< accepts any number of further inputs like the last
+  std::size_t optional_inputs = 0;  ///< number of trailing inputs that may be omitted
+  bool repeat_last_input = false;   ///< the last input may be repeated any number of times
   std::vector<port> outputs;
   std::vector<parameter> parameters;
 
