@@ -77,7 +77,7 @@ bool remove_left_overs(const std::string& target, const std::string& own) {
   return free;
 }
 
-/// Returns true for the name of a temporary file, which no result may have.
+/// Returns true for the name of a temporary file. Results must not have such names.
 bool is_part_name(std::string_view file_name) {
   const auto at = file_name.rfind(mark);
   return file_name.starts_with('.') && at != file_name.npos && at > 0 &&

@@ -11,8 +11,8 @@ namespace graphline {
 
 /// A result file, opened before the run so that an unwritable path fails early.
 ///
-/// A regular file is written as a temporary file ".NAME.graphline-XXXXXX" in the same folder.
-/// `commit` renames that file, so that a failed run leaves the previous result unchanged. The next
+/// A regular file is first written under a temporary name, ".NAME.graphline-XXXXXX" in the same
+/// folder. `commit` renames it, so that a failed run leaves the previous result unchanged. The next
 /// run with the same path removes temporary files of killed runs. Standard output, pipes and
 /// devices are written in place.
 class output_file {
