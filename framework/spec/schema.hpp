@@ -14,8 +14,7 @@ struct described_keys {
   std::vector<parameter> keys;
 };
 
-/// Returns the JSON Schema (draft 7) of pipeline files. Accepts any kind, because plug-ins add
-/// some.
+/// Returns the JSON Schema (draft 7) of pipeline files. Kinds of plug-ins are valid.
 std::string pipeline_schema(const std::vector<described_keys>& kinds,
                             const std::vector<described_keys>& layers);
 
