@@ -173,7 +173,7 @@ struct stage_kind {
   std::string name;      ///< "network", "cpu.top_k"
   std::string headline;  ///< one line for `graphline stages`
   side on = side::cpu;
-  bool moves = false;  ///< reads one side and writes the other (`copy`)
+  bool moves = false;  ///< moves tensors between the device and the CPU, as `copy` does
   std::vector<port> inputs;
   std::size_t optional_inputs = 0;  ///< number of trailing inputs that may be omitted
   bool repeat_last_input = false;   ///< the last input may be repeated any number of times
