@@ -15,7 +15,7 @@ inline nanoseconds now() noexcept {
   return nanoseconds{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
 }
 
-/// Pauses the core in a polling loop, which saves power and frees resources for its sibling thread.
+/// Spin-wait hint (x86 PAUSE, Arm YIELD). Saves power and frees the core for a sibling thread.
 inline void pause_briefly() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();

@@ -35,7 +35,6 @@ std::array<std::atomic<char*>, 64> temporary_paths;
 std::atomic<bool> crashed{false};
 std::atomic<const char*> remedy_on_crash{nullptr};
 
-/// Prints the crash line with the calling thread's stage.
 void tell_crash(const crash_signal& signal) noexcept {
   signal_line line;
   line.add("\nerror: ");
@@ -66,14 +65,14 @@ void on_crash(int signal, siginfo_t* info, void* /*context*/) {
   }
   ::sigaction(signal, &earlier_actions[static_cast<std::size_t>(of - crash_signals.begin())],
               nullptr);
-  // A faulting instruction faults again by itself, but a signal that was sent must be raised again.
+  // On return, a faulting instruction faults again, but a signal from kill() does not recur.
   if (info->si_code <= 0) ::raise(signal);
 }
 
 }  // namespace
 
 void report_crashes() noexcept {
-  static_cast<void>(thread_activity::own());  // the calling thread's alternate stack
+  static_cast<void>(thread_activity::own());  // creates the calling thread's alternate stack
   struct sigaction action {};
   action.sa_sigaction = on_crash;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;

@@ -10,15 +10,15 @@ namespace graphline {
 /// `removed_on_crash` and restores the earlier handler. Call it once, early in `main`.
 void report_crashes() noexcept;
 
-/// Sets the remedy that is printed after a crash that an invalid memory access may have caused. The
-/// text must stay valid until the program ends; null prints no remedy.
+/// Sets a remedy to print after SIGSEGV, SIGBUS or SIGABRT. The text must stay valid until the
+/// program ends; null prints no remedy.
 void suggest_on_crash(const char* remedy) noexcept;
 
 /// Removes the files of `removed_on_crash`. Call it before an exit that skips destructors.
 void remove_unfinished_files() noexcept;
 
-/// Registers a temporary file to be removed on a crash during this object's lifetime. At most 64
-/// files are registered at once; more are ignored.
+/// A temporary file that is removed if the program crashes during this object's lifetime. Up to 64
+/// objects work at the same time; further objects do nothing.
 class removed_on_crash {
  public:
   removed_on_crash() = default;

@@ -26,7 +26,7 @@ std::string to_spaces(std::string_view text) {
   return std::string(text.size(), ' ');
 }
 
-/// Returns the offset of the first of the `count` characters before byte `end`.
+/// Returns the offset of the character `count` characters before byte `end`; at least 0.
 std::size_t step_back(std::string_view line, std::size_t end, std::size_t count) {
   std::size_t at = end;
   for (std::size_t i = 0; i < count && at > 0; ++i) {
@@ -36,11 +36,11 @@ std::size_t step_back(std::string_view line, std::size_t end, std::size_t count)
   return at;
 }
 
-/// Returns two lines: `line`, cut around the place if it is long, and a line that marks the bytes
-/// from `begin` to `end` with "^~~~".
+/// Returns `line`, cut around the place if it is long, and a line with "^~~~" below the bytes from
+/// `begin` to `end`.
 std::pair<std::string, std::string> excerpt(std::string_view line, std::size_t begin,
                                             std::size_t end) {
-  // A line has at most as many columns as bytes.
+  // No line has more columns than bytes, so a line of at most `widest_line` bytes is not cut.
   std::size_t at = line.size() > widest_line ? step_back(line, begin, before_place) : 0;
   std::string text(at > 0 ? ellipsis : "");
   std::string marks = to_spaces(text);
@@ -129,7 +129,7 @@ std::string diagnostics::render(std::size_t limit) const {
   };
   std::vector<std::reference_wrapper<const diagnostic>> sorted(all_.begin(), all_.end());
   std::ranges::stable_sort(sorted, std::less<>(), key);
-  // A value used in two places gives the same diagnostic twice; one is kept.
+  // A value that is used twice is reported twice. Keep one of the equal diagnostics.
   const auto again = [&](const diagnostic& a, const diagnostic& b) {
     return key(a) == key(b) && a.message == b.message;
   };
@@ -160,8 +160,7 @@ std::string folded(std::string_view word) {
   return result;
 }
 
-/// Returns the restricted Damerau-Levenshtein distance (optimal string alignment). Keeps only three
-/// rows of the table.
+/// Returns the optimal string alignment distance (restricted Damerau-Levenshtein distance).
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before_last(b.size() + 1);
   std::vector<std::size_t> last(b.size() + 1);
@@ -189,8 +188,8 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
   for (const std::string& candidate : candidates) {
     const std::size_t shorter = std::min(word.size(), candidate.size());
     const std::size_t longer = std::max(word.size(), candidate.size());
-    // Up to a third of the letters may differ, but no more than three. Words of up to three letters
-    // are not corrected, so that "gpu" is not taken for a typo of "cpu".
+    // Allows edits to a third of the letters, up to three edits. Allows none in words of up to
+    // three letters, because "gpu" is not a typo of "cpu".
     const std::size_t allowed = longer <= 3 ? 0 : std::min<std::size_t>(longer / 3, 3);
     if (shorter == 0 || longer - shorter > allowed) continue;
     const std::size_t edits = distance(folded(word), folded(candidate));

@@ -12,11 +12,11 @@ namespace graphline {
 
 enum class severity { error, warning };
 
-/// An error or a warning about user input, and the place it is about.
+/// An error or a warning about user input, with its place.
 struct diagnostic {
   graphline::severity severity = severity::error;
   graphline::place place;
-  std::string message;  ///< what is wrong and what was expected, one line, no full stop
+  std::string message;  ///< what is wrong and what is expected: one line without a final period
 
   /// Returns "FILE:LINE:COLUMN: error: MESSAGE", then the source line with a caret under the place.
   /// Keeps tabs so that the caret lines up, shows control characters as "?" and cuts long lines.
@@ -33,10 +33,10 @@ class diagnostics {
   bool has_errors() const noexcept { return errors_ > 0; }
   const std::vector<diagnostic>& all() const noexcept { return all_; }
 
-  /// Renders up to `limit` diagnostics, sorted by place within each file, and counts the others.
+  /// Renders up to `limit` diagnostics, sorted by file and place, and the number of the others.
   std::string render(std::size_t limit = 50) const;
 
-  /// @throws input_error with all diagnostics rendered, if one of them is an error.
+  /// @throws input_error with the text of `render()` if there is an error
   void throw_if_errors() const;
 
  private:
@@ -44,12 +44,12 @@ class diagnostics {
   std::size_t errors_ = 0;
 };
 
-/// Returns the candidate that takes the fewest edits (insert, delete, replace, swap neighbors) from
-/// `word`; empty if all take too many for a typo.
+/// Returns the candidate with the fewest edits (inserted, deleted, replaced and swapped letters)
+/// from `word`. Empty if no candidate is close enough for a typo.
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 
 /// Returns " (did you mean 'X'?)" with the nearest candidate. If none is near, returns " (known: A,
-/// B, C)", or an empty text if there are more than `list_up_to` candidates.
+/// B, C)", or an empty text for more than `list_up_to` candidates.
 std::string suggestion(std::string_view word, const std::vector<std::string>& candidates,
                        std::size_t list_up_to = 12);
 

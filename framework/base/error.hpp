@@ -10,10 +10,10 @@ namespace graphline {
 /// Exit status of the programs.
 enum class exit_status : int {
   done = 0,
-  run_failed = 1,     ///< a stage, the device or an output failed while running
-  bad_input = 2,      ///< the command line or a file is wrong
-  no_device = 3,      ///< the requested device is not available
-  gate_failed = 4,    ///< all ran, but a --fail-if condition is true or cannot be evaluated
+  run_failed = 1,   ///< a stage, the device or an output failed during the run
+  bad_input = 2,    ///< the command line or a file is wrong
+  no_device = 3,    ///< the requested device is not available
+  gate_failed = 4,  ///< the run completed, but a --fail-if condition is true or cannot be evaluated
   interrupted = 130,  ///< Ctrl-C; what was measured so far is reported
 };
 
@@ -61,16 +61,14 @@ class interrupted_error : public error {
       : error(exit_status::interrupted, message) {}
 };
 
-/// Returns `e.what()`, or "out of memory" for the standard library's allocation failures. Does not
-/// allocate.
+/// Returns "out of memory" for std::bad_alloc and std::length_error, else `e.what()`.
 inline const char* reason_of(const std::exception& e) noexcept {
   const bool memory = dynamic_cast<const std::bad_alloc*>(&e) != nullptr ||
                       dynamic_cast<const std::length_error*>(&e) != nullptr;
   return memory ? "out of memory" : e.what();
 }
 
-/// Returns `reason_of` the exception being handled. Call it within the catch block; the text is
-/// valid until the block ends.
+/// Same for the exception of the enclosing catch block. The text is valid within that block.
 inline const char* reason_of_caught() noexcept {
   try {
     throw;

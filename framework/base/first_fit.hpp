@@ -7,22 +7,22 @@
 
 namespace graphline {
 
-/// The alignment in bytes of tensors and scratch that share one allocation.
+/// Alignment in bytes of the tensors and scratch memory that share one allocation.
 inline constexpr std::size_t block_alignment = 256;
 
 constexpr std::size_t aligned_bytes(std::size_t bytes) noexcept {
   return (bytes + block_alignment - 1) / block_alignment * block_alignment;
 }
 
-/// The offsets of blocks in one allocation, and its size in bytes.
+/// Offsets of blocks within one allocation, and the size of the allocation in bytes.
 struct block_layout {
   std::vector<std::size_t> offsets;
   std::size_t bytes = 0;
 };
 
-/// Places blocks of these sizes, largest first, each at the lowest aligned offset where it overlaps
-/// only blocks for which `may_share(block, other)` is true, by index. Every block begins at offset
-/// 0 or where another block ends, so the total never exceeds the sum of the aligned sizes.
+/// Places blocks of the given sizes in one allocation, largest first, each at the lowest possible
+/// offset. Two blocks may overlap if `may_share(block, other)` is true for their indices. The total
+/// never exceeds the sum of the aligned sizes.
 template <class MayShare>
 block_layout place_first_fit(const std::vector<std::size_t>& bytes, const MayShare& may_share) {
   std::vector<std::size_t> order(bytes.size());

@@ -24,8 +24,7 @@ std::string reason_of(std::string_view what) {
   return std::string(reason);
 }
 
-/// SAX handler that builds the value. nlohmann's own builder, if given a callback, takes quadratic
-/// time in the size of objects.
+/// SAX handler that builds the value. nlohmann's builder takes quadratic time for large objects.
 class builder {
  public:
   explicit builder(std::size_t text_bytes) : left_(10 * text_bytes + (std::size_t{32} << 20)) {}
@@ -39,7 +38,7 @@ class builder {
     take(48 + value.size());
     return put(std::move(value));
   }
-  bool binary(json::binary_t&) { return true; }  // JSON text contains none
+  bool binary(json::binary_t&) { return true; }  // never called for JSON text
   bool start_object(std::size_t) { return open(json::object()); }
   bool start_array(std::size_t) { return open(json::array()); }
   bool end_object() { return close(); }
@@ -61,8 +60,8 @@ class builder {
   json result() { return std::move(whole_); }
 
  private:
-  /// Counts a value's approximate memory in bytes. In memory, a result file takes 2 to 6 times the
-  /// size of its text, and the header of a weight file 9 times.
+  /// Counts a value's approximate memory in bytes. Values take 2 to 6 times the size of their text
+  /// in result files, and 9 times in the headers of weight files.
   void take(std::size_t bytes) {
     if (bytes > left_) throw json_error(1, "it holds more values than a file of its size may");
     left_ -= bytes;

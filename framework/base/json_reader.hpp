@@ -9,7 +9,7 @@
 
 namespace graphline {
 
-/// Maximum nesting of lists and objects. It bounds the stack of recursive functions over a value.
+/// Maximum nesting of lists and objects. Bounds the depth of recursive functions over a value.
 constexpr std::size_t max_json_depth = 64;
 
 /// Thrown for invalid JSON, or JSON beyond the limits of `read_json`. `what()` is the reason
@@ -18,15 +18,15 @@ class json_error : public std::runtime_error {
  public:
   json_error(std::size_t byte, const std::string& why) : std::runtime_error(why), byte_(byte) {}
 
-  /// Returns the position of the last byte read, counted from 1.
+  /// Returns the position of the last byte read, counted from 1; 1 if a limit is exceeded.
   std::size_t byte() const noexcept { return byte_; }
 
  private:
   std::size_t byte_;
 };
 
-/// Parses untrusted JSON in linear time and in at most 10 times its size + 32 MiB of memory.
-/// Duplicate keys are kept; `find` returns the first.
+/// Parses untrusted JSON in linear time. Uses at most 10 times the size of the text plus 32 MiB of
+/// memory. Duplicate keys are kept; `find` returns the first.
 /// @throws json_error
 nlohmann::ordered_json read_json(std::string_view text);
 

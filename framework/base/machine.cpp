@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns the value of an entry of /proc/meminfo in bytes; empty if it is missing.
+/// Returns an entry of /proc/meminfo in bytes; empty if it is missing.
 std::optional<std::uint64_t> meminfo_bytes(const fs::path& root, std::string_view key) {
   std::ifstream file(root / "proc/meminfo");
   for (std::string name; file >> name; file.ignore(std::numeric_limits<int>::max(), '\n')) {
@@ -35,7 +35,6 @@ void keep_to(const ::cpu_set_t& cpus) noexcept {
   static_cast<void>(::sched_setaffinity(0, sizeof cpus, &cpus));
 }
 
-/// Returns the value of an environment variable as a path; empty if it is not set.
 fs::path folder_from(const char* variable) {
   const char* value = std::getenv(variable);
   return value == nullptr ? "" : value;
@@ -45,8 +44,7 @@ fs::path folder_from(const char* variable) {
 
 int usable_cores() {
   int cores = static_cast<int>(affinity_cpus().size());
-  // A machine may have more CPUs than a `cpu_set_t` can represent. `hardware_concurrency` ignores
-  // the affinity.
+  // `affinity_cpus()` is empty if the machine has more CPUs than a `cpu_set_t` can represent.
   if (cores == 0) cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   if (const auto limit = read_cgroup_limits().cpus; limit && *limit < cores) {
     cores = std::max(1, static_cast<int>(*limit));
@@ -110,7 +108,6 @@ fs::path cache_folder() {
 
 namespace {
 
-/// Returns true if a comma-separated list contains a word.
 bool lists(std::string_view list, std::string_view word) {
   while (!list.empty()) {
     const auto entry = list.substr(0, list.find(','));
@@ -120,8 +117,8 @@ bool lists(std::string_view list, std::string_view word) {
   return false;
 }
 
-/// Returns the process's group in the hierarchy of a version 1 controller, or of version 2 if
-/// `controller` is empty: "pod/task" for a line "4:memory:/pod/task" in /proc/self/cgroup.
+/// Returns the cgroup of this process: "pod/task" for the line "4:memory:/pod/task" of
+/// /proc/self/cgroup. `controller` is empty for cgroup version 2.
 std::optional<fs::path> group_of_process(const fs::path& root, std::string_view controller) {
   std::ifstream groups(root / "proc/self/cgroup");
   for (std::string line; std::getline(groups, line);) {
@@ -137,11 +134,11 @@ std::optional<fs::path> group_of_process(const fs::path& root, std::string_view 
 }
 
 struct mounted_hierarchy {
-  fs::path group;  ///< group at the root of the mount, such as "pod" in a container
+  fs::path group;  ///< group at the root of the mount, for example "pod" in a container
   fs::path folder;
 };
 
-/// Returns the mount of a hierarchy from /proc/self/mountinfo, or its usual place if not found.
+/// Returns where a hierarchy is mounted (/proc/self/mountinfo), by default under /sys/fs/cgroup.
 mounted_hierarchy mount_of(const fs::path& root, std::string_view controller) {
   std::ifstream mounts(root / "proc/self/mountinfo");
   for (std::string line; std::getline(mounts, line);) {
@@ -161,7 +158,7 @@ mounted_hierarchy mount_of(const fs::path& root, std::string_view controller) {
   return {"", root / "sys/fs/cgroup" / controller};
 }
 
-/// Returns the folders of the process's group and of its visible ancestors, outermost first.
+/// Returns the folders of this process's group and of its visible ancestors, outermost first.
 std::vector<fs::path> group_folders(const fs::path& root, std::string_view controller) {
   const auto group = group_of_process(root, controller);
   const auto mount = mount_of(root, controller);
@@ -200,7 +197,7 @@ void take_least(std::optional<Value>& least, Value value) {
 /// Lowers `limits` to those of a group. `used` includes `cached`, the reclaimable page cache.
 void limit_memory(cgroup_limits& limits, std::optional<std::int64_t> limit,
                   std::optional<std::int64_t> used, std::optional<std::int64_t> cached) {
-  constexpr std::int64_t none = std::int64_t{1} << 62;  // in version 1 a huge number: no limit
+  constexpr std::int64_t none = std::int64_t{1} << 62;  // version 1: no limit
   if (!limit || *limit < 0 || *limit >= none) return;
   const auto left =
       std::clamp<std::int64_t>(*limit - used.value_or(0) + cached.value_or(0), 0, *limit);

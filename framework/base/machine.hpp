@@ -11,52 +11,51 @@
 
 namespace graphline {
 
-// Machine resources available to this process. Tests pass the `root` of a file tree of their own.
+// Machine resources available to this process. Tests pass a `root` with their own files.
 
-/// Returns the number of CPUs that this process can keep busy, at least 1. It is the number of CPUs
-/// in the affinity mask, or the cgroup quota rounded down to whole CPUs if that is lower.
+/// Returns the CPU count of the affinity mask, or of the cgroup quota if lower; at least 1.
 int usable_cores();
 
-/// Returns the machine's memory in bytes, or the cgroup limit if lower. Empty if unknown.
+/// Returns the lower of the machine's memory and the cgroup limit, in bytes. Empty if unknown.
 std::optional<std::uint64_t> total_memory(const std::filesystem::path& root = "/");
 
-/// Returns the bytes that can be allocated without swapping, within these limits. Empty if unknown.
+/// Returns the lower of available memory and unused cgroup memory, in bytes. Empty if unknown.
 std::optional<std::uint64_t> available_memory(const std::filesystem::path& root = "/");
 
-/// Limits of the control groups of this process, for example of its container. Empty if unlimited.
+/// Limits that cgroups, for example of a container, set for this process. Empty if unlimited.
 struct cgroup_limits {
-  std::optional<std::uint64_t> memory_bytes;       ///< lowest limit of all groups
-  std::optional<std::uint64_t> memory_bytes_left;  ///< lowest difference of limit and usage
+  std::optional<std::uint64_t> memory_bytes;       ///< minimum over the groups
+  std::optional<std::uint64_t> memory_bytes_left;  ///< minimum over the groups of limit minus usage
   std::optional<double> cpus;                      ///< CPU seconds per second
 };
 
-/// Reads cgroups of version 2 (`memory.max`, `cpu.max`) and 1 (`memory.limit_in_bytes`,
-/// `cpu.cfs_quota_us`), for the group of the process and all visible groups above it. Reclaimable
-/// page cache does not count as used. Unreadable files impose no limit.
+/// Reads the cgroup limits (version 1 and 2) of this process's group and its visible ancestors.
+/// Does not count reclaimable page cache as usage. Unreadable files impose no limit.
 cgroup_limits read_cgroup_limits(const std::filesystem::path& root = "/");
 
-/// Returns the total time for which the CPU quotas of these groups have throttled threads
+/// Returns the total time for which CPU quotas of the same groups have throttled threads
 /// (`cpu.stat`). Empty if unknown.
 std::optional<nanoseconds> read_cgroup_throttling(const std::filesystem::path& root = "/");
 
-/// Numbers of CPUs, ascending.
+/// CPU numbers, ascending.
 using cpu_set = std::vector<int>;
 
-/// The CPUs reserved for the `host` device, and the CPUs of all other threads.
+/// CPUs of the `host` device's compute threads and CPUs of all other threads. Both are empty if the
+/// scheduler places threads freely.
 struct cpu_split {
   cpu_set device;
-  cpu_set others;  ///< both sets are empty if the scheduler places threads freely
+  cpu_set others;
 };
 
-/// Splits `usable` CPUs for a `host` device of `compute_threads` threads if there are at most 4
-/// CPUs. With so few, the scheduler may queue a device thread behind a CPU stage for milliseconds
-/// while another core is idle. With more CPUs, pinned threads would collide with other programs.
+/// Reserves `compute_threads` CPUs for the device if `usable` has more than that, but at most 4. On
+/// so few CPUs, the scheduler may queue a device thread behind a CPU stage for milliseconds while
+/// another core is idle. On more CPUs, pinned threads could collide with other programs.
 cpu_split split_cpus(const cpu_set& usable, int compute_threads);
 
 /// Returns the CPUs of the calling thread's affinity mask. Empty if unknown.
 cpu_set affinity_cpus();
 
-/// Returns `affinity_cpus()`, or empty if a cgroup quota grants less CPU time than these CPUs have.
+/// Returns `affinity_cpus()`; empty if a cgroup quota grants less time than these CPUs have.
 cpu_set usable_cpus();
 
 /// Restricts the calling thread and the threads it creates to `cpus` during this object's lifetime.
@@ -72,8 +71,8 @@ class scoped_cpu_affinity {
   std::optional<::cpu_set_t> before_;
 };
 
-/// Returns the folder for measurements of this machine: GRAPHLINE_CACHE, else
-/// XDG_CACHE_HOME/graphline, else ~/.cache/graphline. Empty if there is no home folder.
+/// Returns the folder that caches measurements of this machine: GRAPHLINE_CACHE, else
+/// XDG_CACHE_HOME/graphline, else ~/.cache/graphline. Empty if none of these is set.
 std::filesystem::path cache_folder();
 
 }  // namespace graphline

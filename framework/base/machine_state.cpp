@@ -53,7 +53,7 @@ nanoseconds thread_processor_time() noexcept {
 
 std::optional<core_times> parse_core_times(std::string_view proc_stat,
                                            const std::vector<int>& cores, long ticks_a_second) {
-  // Columns in the order of the file. The later columns count guest time, which `user` includes.
+  // Columns in file order. Later columns hold guest time, which `user` and `nice` include.
   enum { user, nice, system, idle, waiting, interrupts, soft_interrupts, steal, columns };
   const nanoseconds tick = 1'000'000'000 / std::max(ticks_a_second, 1L);
   core_times sum;

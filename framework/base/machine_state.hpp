@@ -8,7 +8,7 @@
 
 namespace graphline {
 
-/// CPU time of a set of cores, summed.
+/// Total CPU time of several cores.
 struct core_times {
   nanoseconds busy = 0;   ///< used by all processes and the kernel
   nanoseconds steal = 0;  ///< taken by the hypervisor
@@ -18,7 +18,7 @@ struct core_times {
 struct machine_state {
   nanoseconds at = 0;                         ///< host clock
   nanoseconds own = 0;                        ///< `processor_time()`
-  int cores = 0;                              ///< number in the affinity mask of this process
+  int cores = 0;                              ///< number of CPUs in this process's affinity mask
   std::optional<core_times> used = {};        ///< CPU time of these cores
   std::optional<double> load = {};            ///< load average over one minute
   std::optional<double> clock = {};           ///< clock rate of the calling thread's core, in MHz

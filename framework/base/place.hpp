@@ -11,7 +11,7 @@ namespace graphline {
 /// The text of an input file, kept so that diagnostics can show its lines.
 class source_text {
  public:
-  /// `name` appears in messages. Drops a leading UTF-8 byte order mark, so that columns are right.
+  /// `name` appears in messages. Removes a leading UTF-8 byte order mark, which shifts columns.
   source_text(std::string name, std::string text);
 
   const std::string& name() const noexcept { return name_; }
@@ -37,7 +37,7 @@ struct place {
 
   bool operator==(const place&) const = default;
 
-  /// True for command-line options, whose relative paths start at the working directory.
+  /// True for command-line options. Relative paths in options start at the working directory.
   bool on_command_line() const noexcept { return source != nullptr && line == 0; }
 };
 

@@ -10,7 +10,7 @@ namespace graphline {
 /// Arithmetic of a device stage.
 enum class precision {
   float32,   ///< IEEE float32 throughout
-  tf32,      ///< float32 in memory, operands of products rounded to 10 mantissa bits
+  tf32,      ///< float32 in memory; products round their operands to 10 mantissa bits
   float16,   ///< IEEE half in memory, float32 accumulation
   bfloat16,  ///< bfloat16 in memory, float32 accumulation
 };
@@ -24,12 +24,12 @@ struct words_of<precision> {
   static constexpr const auto& table = precision_words;
 };
 
-/// Returns the size in bytes of an element within a stage of this precision.
+/// Returns the size in bytes of one element in a stage of this precision.
 constexpr std::size_t element_bytes(precision p) noexcept {
   return p == precision::float32 || p == precision::tf32 ? 4 : 2;
 }
 
-/// Returns the type of an element within a stage of this precision.
+/// Returns the type of an element in a stage of this precision.
 constexpr dtype element_of(precision p) noexcept {
   if (p == precision::float16) return dtype::float16;
   return p == precision::bfloat16 ? dtype::bfloat16 : dtype::float32;

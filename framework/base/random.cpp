@@ -6,13 +6,13 @@
 namespace graphline {
 
 void normal_generator::fill(std::span<double> values) {
-  // In [-1, 1). Exact, because doubling and subtracting 1 do not round.
+  // Uniform in [-1, 1). Doubling and subtracting 1 are exact here.
   const auto uniform = [this] { return 2.0 * uniform_unit(bits_) - 1.0; };
   for (std::size_t i = 0; i < values.size(); i += 2) {
     double x;
     double y;
     double square;
-    do {  // rejects points outside the unit circle: 4 / pi tries on average
+    do {  // rejects points outside the unit circle; 4 / pi tries on average
       x = uniform();
       y = uniform();
       square = x * x + y * y;

@@ -10,7 +10,7 @@
 
 namespace graphline {
 
-/// Mixes two 64-bit values into one (finalizer of SplitMix64, Steele et al. 2014). Used to derive
+/// Mixes two 64-bit values into one (finalizer of SplitMix64, Steele et al. 2014). Derives
 /// independent seeds from the run's seed, the stage and the frame.
 inline std::uint64_t mix_seed(std::uint64_t a, std::uint64_t b) noexcept {
   std::uint64_t z = a + 0x9e3779b97f4a7c15ULL * (b + 1);
@@ -19,7 +19,7 @@ inline std::uint64_t mix_seed(std::uint64_t a, std::uint64_t b) noexcept {
   return z ^ (z >> 31);
 }
 
-/// Hashes a name to 64 bits (FNV-1a), so that a stage's numbers do not depend on its position.
+/// Hashes a name to 64 bits (FNV-1a). Seeds from names do not change when stages are reordered.
 inline std::uint64_t seed_from(std::string_view name) noexcept {
   std::uint64_t hash = 0xcbf29ce484222325ULL;
   for (const char c : name) {
@@ -41,14 +41,13 @@ void shuffle(std::vector<T>& items, std::mt19937_64& generator) {
 }
 
 /// Generates standard normal numbers by the polar method (Marsaglia and Bray, 1964), like NumPy's
-/// legacy generator. Numbers of different machines differ at most in the rounding of one logarithm,
-/// unlike those of std::normal_distribution.
+/// legacy generator. Results on different machines differ at most by the rounding of `std::log`.
 class normal_generator {
  public:
   void seed(std::uint64_t seed) { bits_.seed(seed); }
 
-  /// Fills `values` with the next numbers. Numbers are generated in pairs; if the size is odd, the
-  /// last number is dropped.
+  /// Fills `values` with the next numbers, which are generated in pairs. If the size is odd, the
+  /// second number of the last pair is discarded.
   void fill(std::span<double> values);
 
  private:

@@ -12,7 +12,7 @@
 
 namespace graphline {
 
-/// Composes a line for standard error and cuts it to the buffer's size. Async-signal-safe.
+/// Composes a line for standard error, cut to the buffer's size. Async-signal-safe.
 class signal_line {
  public:
   void add(std::string_view text) noexcept {

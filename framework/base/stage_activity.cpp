@@ -41,7 +41,7 @@ std::string to_string(const stage_point& at) {
   return to_string(*at.stage) + (frame ? ", frame " + std::to_string(at.frame) : "");
 }
 
-/// Sets a signal stack for use after a stack overflow. Keeps a stack that a sanitizer has set.
+/// Installs the stack that handlers need after a stack overflow. Keeps a sanitizer's stack.
 void thread_activity::prepare_stack() noexcept {
   stack_t now{};
   if (::sigaltstack(nullptr, &now) != 0 || (now.ss_flags & SS_DISABLE) == 0) return;
@@ -68,7 +68,7 @@ void thread_activity::detach(void* activity) noexcept {
 
 thread_activity& thread_activity::attach() noexcept {
   static thread_activity without_memory;
-  // A thread-local object with a destructor would terminate the program if memory is exhausted.
+  // Uses a pthread key. A thread-local destructor would end the program if memory ran out.
   static const auto at_end = [] {
     std::optional<pthread_key_t> key(std::in_place);
     if (::pthread_key_create(&*key, detach) != 0) key.reset();

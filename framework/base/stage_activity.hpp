@@ -8,8 +8,8 @@
 
 namespace graphline {
 
-/// The name of a stage in messages. Labels live until the program ends, so that any thread and
-/// signal handler may read them.
+/// The name of a stage in messages. Labels live until the program ends, so that other threads and
+/// signal handlers can read them.
 struct stage_label {
   std::string stage;
   std::string kind;
@@ -23,7 +23,7 @@ const stage_label* stage_label_of(const std::string& stage, const std::string& k
 /// Returns "stage 'track' (my.track of plug-in /opt/track.so)".
 std::string to_string(const stage_label& label);
 
-/// What a thread is working on: a frame of a stage, or the preparation of the stage.
+/// The stage and frame that a thread works on. `getting_ready` means that it prepares the stage.
 struct stage_point {
   static constexpr std::int64_t getting_ready = -1;
 
@@ -37,10 +37,9 @@ struct stage_point {
 /// @pre `at.stage` is not null
 std::string to_string(const stage_point& at);
 
-/// The `stage_point` of one thread, written by that thread and readable by all.
+/// The `stage_point` of one thread, written by that thread and readable by all threads.
 class thread_activity {
  public:
-  /// Returns the activity of the calling thread.
   static thread_activity& own() noexcept { return own_ != nullptr ? *own_ : attach(); }
 
   /// Calls `take` for each thread that works on a stage. Async-signal-safe if `take` is.
@@ -77,7 +76,7 @@ class thread_activity {
   thread_activity* next_ = nullptr;     ///< next in the list; activities are reused and never freed
 };
 
-/// Sets the calling thread's point; its destructor restores the previous point. Costs two stores.
+/// Sets the calling thread's `stage_point` during this object's lifetime.
 class stage_scope {
  public:
   explicit stage_scope(stage_point at) noexcept : own_(thread_activity::own()), before_(own_.at()) {

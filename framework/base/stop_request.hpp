@@ -12,11 +12,11 @@ class stop_request {
  public:
   stop_request() noexcept = default;
 
-  /// Creates a request that is also raised while `outer` is, so that a part of the work can be
-  /// stopped alone. `outer` may be null and must outlive this object.
+  /// Creates a request for a part of the work; it is also raised while `outer` is raised. `outer`
+  /// may be null and must outlive this object.
   explicit stop_request(const stop_request* outer) noexcept : outer_(outer) {}
 
-  /// Makes the request count as raised from host time `at` on.
+  /// Raises the request at host time `at`.
   /// @pre no thread polls it yet
   void raise_at(nanoseconds at) noexcept { at_ = at; }
 

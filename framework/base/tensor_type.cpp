@@ -61,7 +61,7 @@ std::size_t size_of(dtype type) noexcept {
 std::optional<std::int64_t> shape::checked_elements() const noexcept {
   constexpr std::int64_t most = std::int64_t{1} << 62;
   if (std::ranges::any_of(extents_, [](std::int64_t e) { return e < 0; })) return std::nullopt;
-  // If an extent is zero, the tensor is empty, however large the other extents are.
+  // A zero extent makes the tensor empty, however large the other extents are.
   if (std::ranges::find(extents_, 0) != extents_.end()) return 0;
   std::int64_t product = 1;
   for (const std::int64_t extent : extents_) {

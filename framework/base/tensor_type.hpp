@@ -24,7 +24,7 @@ const std::vector<std::string>& dtype_names();
 /// Returns the size of one element in bytes.
 std::size_t size_of(dtype type) noexcept;
 
-/// Extents of a tensor, outermost first, row-major; no extents is a scalar.
+/// Extents of a tensor, outermost first. A scalar has no extents.
 class shape {
  public:
   shape() = default;
@@ -50,7 +50,6 @@ class shape {
 /// Returns "[32, 3, 224, 224]".
 std::string to_string(const shape& s);
 
-/// Shape and element type of a tensor.
 struct tensor_type {
   graphline::shape shape;
   dtype element = dtype::float32;
@@ -83,7 +82,6 @@ struct tensor_view {
   }
 };
 
-/// Read-only `tensor_view`.
 struct const_tensor_view {
   const void* data = nullptr;
   tensor_type type;
@@ -96,7 +94,7 @@ struct const_tensor_view {
 
 /// A named weight in host memory.
 struct named_tensor {
-  std::string name;  ///< name in PyTorch's state dict: "0.weight", "bn.running_mean"
+  std::string name;  ///< name in PyTorch's state dict, such as "0.weight"
   tensor_type type;
   std::vector<std::byte> data;
 };

@@ -62,7 +62,7 @@ std::shared_ptr<const source_text> read_text_file(const std::string& path, std::
   std::size_t count = 0;
   while ((count = std::fread(block.data(), 1, block.size(), file.get())) > 0) {
     text.append(block.data(), count);
-    // The size is checked while reading, because pipes and devices report none.
+    // Checks the size while reading, because pipes and devices report none.
     if (text.size() > largest) {
       refuse(path, fmt::format("it is larger than {} MiB, the most that is read", largest >> 20));
     }
@@ -109,7 +109,7 @@ std::string folder_of(const std::string& path) {
 }
 
 std::string suggest_file(const std::string& path) {
-  constexpr std::size_t most_neighbors = 1000;  // maximum number of candidates
+  constexpr std::size_t most_neighbors = 1000;  // limits the number of candidates
   const fs::path wanted(path);
   const fs::path folder = wanted.has_parent_path() ? wanted.parent_path() : fs::path(".");
   std::vector<std::string> names;
@@ -119,7 +119,7 @@ std::string suggest_file(const std::string& path) {
        entry.increment(ignored)) {
     if (entry->is_regular_file(ignored)) names.push_back(entry->path().filename().string());
   }
-  // With 0, no files are listed if no name is similar.
+  // With 0, `suggestion` lists no files if no name is similar.
   return suggestion(wanted.filename().string(), names, 0);
 }
 

@@ -14,15 +14,15 @@
 
 namespace graphline {
 
-/// Origin of a path. A path that the user gives may be a pipe or /dev/stdin. A path that a file
-/// gives must be a regular file, so that reading it cannot block.
+/// Who named a path. A user may name a pipe or /dev/stdin. A path from a file must name a regular
+/// file, so that reading it cannot block.
 enum class named_by { file, user };
 
-/// Thrown if a text file is unreadable. The message is a diagnostic about the file.
+/// Thrown if a text file is unreadable. The message is a rendered diagnostic.
 class unreadable_file : public input_error {
  public:
   unreadable_file(const std::string& path, std::string why);
-  explicit unreadable_file(const diagnostic& problem);  ///< at a place in the file
+  explicit unreadable_file(const diagnostic& problem);  ///< for a problem at a place in the file
 
   /// Returns only the reason, such as "there is no such file".
   const std::string& reason() const noexcept { return reason_; }
@@ -32,8 +32,8 @@ class unreadable_file : public input_error {
 };
 
 /// Reads a file of at most `largest` bytes, a whole number of MiB.
-/// @throws unreadable_file if the file is missing (with a suggestion), a folder, empty, too large,
-/// a Git LFS pointer or unreadable, or if it is not a regular file and `who` is `named_by::file`.
+/// @throws unreadable_file if the file is missing, unreadable, empty, too large, a folder or a Git
+/// LFS pointer, or if `who` is `named_by::file` and the file is not a regular file.
 std::shared_ptr<const source_text> read_text_file(const std::string& path, std::size_t largest,
                                                   named_by who = named_by::file);
 
@@ -43,19 +43,18 @@ struct binary_file {
   std::uint64_t size = 0;
 };
 
-/// Returns the end of an error message if `file` is a Git LFS pointer, else empty. Rewinds `file`.
+/// Returns "is a Git LFS pointer, ..." if `file` is a pointer, else empty. Rewinds `file`.
 /// @pre `file` is at its beginning
 std::optional<std::string> lfs_pointer_problem(std::istream& file);
 
 /// Opens a regular file. `what` is its name in messages, such as "weights file".
-/// @throws input_error if the file is missing (with a suggestion), not a regular file, unreadable
-/// or a Git LFS pointer.
+/// @throws input_error if the file is missing, unreadable, not a regular file or a Git LFS pointer.
 binary_file open_binary_file(const std::string& path, std::string_view what);
 
 /// Returns the parent folder of a path; "." if the path has none.
 std::string folder_of(const std::string& path);
 
-/// Returns " (did you mean 'NAME'?)" if the folder of `path` has a similar file name, else empty.
+/// Returns " (did you mean 'NAME'?)" if the folder of `path` contains a similar name, else empty.
 std::string suggest_file(const std::string& path);
 
 }  // namespace graphline

@@ -23,18 +23,18 @@ constexpr scale binary_prefixes[] = {{"B", 0x1p0},    {"KiB", 0x1p10}, {"MiB", 0
                                      {"GiB", 0x1p30}, {"TiB", 0x1p40}, {"PiB", 0x1p50}};
 constexpr scale time_units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
 
-/// Returns the smallest scale in which `value` stays below `limit`, or the largest scale.
+/// Returns the first scale in which `value` is below `limit`, or the largest scale.
 const scale& choose(std::span<const scale> scales, double value, double limit) {
   const auto fits = [&](const scale& s) { return std::abs(value) / s.size < limit; };
   const auto found = std::ranges::find_if(scales, fits);
   return found == scales.end() ? scales.back() : *found;
 }
 
-/// Formats with `digits` significant digits and no exponent. Shows at most `decimals` digits after
-/// the point and all digits before it. Zero is "0".
+/// Formats `digits` significant digits without an exponent: all digits before the point and at most
+/// `decimals` after it. Zero is "0".
 std::string significant(double value, int digits, int decimals) {
   if (value == 0) return "0";
-  // Take the exponent of the rounded value, because 9.996 becomes 10.0.
+  // Uses the exponent of the rounded value, because 9.996 becomes 10.0.
   const std::string rounded = fmt::format("{:.{}e}", value, digits - 1);
   const int exponent = std::stoi(rounded.substr(rounded.find('e') + 1));
   return fmt::format("{:.{}f}", value, std::clamp(digits - 1 - exponent, 0, decimals));
@@ -44,7 +44,7 @@ std::string three_significant(double value) {
   return significant(value, 3, 12);
 }
 
-// Values below this round to at most three digits before the point.
+// Smaller values round to at most three digits before the point.
 constexpr double below_thousand = 999.5;
 
 }  // namespace
@@ -77,7 +77,7 @@ namespace {
 
 /// Removes a non-negative number and the spaces after it from the beginning of `text`.
 std::optional<double> take_number(std::string_view& text) {
-  // from_chars also accepts a sign, "inf" and "nan".
+  // from_chars also accepts a minus sign, "inf" and "nan".
   const bool begins = !text.empty() && (text[0] == '.' || (text[0] >= '0' && text[0] <= '9'));
   if (!begins) return std::nullopt;
   double value = 0;
@@ -99,7 +99,7 @@ std::optional<double> parse_nanoseconds(std::string_view text) {
   const auto number = take_number(text);
   if (!number) return std::nullopt;
   double value = *number;
-  if (text == "\u00b5s" || text == "\u03bcs") text = "us";  // the micro sign or the Greek letter mu
+  if (text == "\u00b5s" || text == "\u03bcs") text = "us";  // micro sign, Greek mu
   if (text == "min") {
     value *= 60;
     text = "s";

@@ -20,7 +20,7 @@ std::string format_count(double value, std::string_view unit);
 std::string format_duration(double ns);
 
 /// Parses "20ms", "1.5 s", "10 us" or "2min". Empty if the text is not a duration with a unit, or
-/// is 2^63 ns (292 years) or longer.
+/// if the duration is 2^63 ns (292 years) or longer.
 std::optional<nanoseconds> parse_duration(std::string_view text);
 
 /// Same as `parse_duration`, without an upper limit.
@@ -29,8 +29,8 @@ std::optional<double> parse_nanoseconds(std::string_view text);
 /// Parses "2%" or "0.5 %" as a fraction of 1. Empty if the text is not a non-negative percentage.
 std::optional<double> parse_percent(std::string_view text);
 
-/// Unit of a quantity. A share is a fraction of 1 and is shown in percent. A change is a signed
-/// share. A ratio is shown as "1.38x".
+/// Unit of a quantity. A share is a fraction of 1 and is shown in percent. A change is a share with
+/// a sign. A ratio is shown as "1.38x".
 enum class unit {
   none,
   count,     ///< shown with a decimal prefix: "6.55 M"
@@ -58,7 +58,7 @@ std::string_view symbol_of(unit in) noexcept;
 /// Formats three significant digits and the unit: "50.6 ms", "5.21 GFLOP", "94.2 %", "1.38x".
 std::string to_text(const quantity& of);
 
-/// The time unit that a column or row of a table shares.
+/// A time unit for a column or row of a table.
 struct time_unit {
   std::string_view name;
   double nanoseconds = 1;
@@ -66,11 +66,11 @@ struct time_unit {
 
 inline constexpr time_unit microsecond{"us", 1e3};
 
-/// Returns the unit that gives the largest value of a column one to three digits before the point.
+/// Returns the unit in which `largest_ns` has one to three digits before the point.
 time_unit unit_for(double largest_ns);
 
-/// Formats three significant digits, with at most `decimals` after the point and all before it:
-/// 1234, 74.1, 0.0210. A value that rounds to zero becomes "<0.0001".
+/// Formats three significant digits: all digits before the point and at most `decimals` after it.
+/// Examples: 1234, 74.1, 0.0210. A value that rounds to zero becomes "<0.0001".
 std::string three_digits(double value, int decimals = 4);
 
 /// Same as `three_digits`, with a sign: +16.0, -0.31. A value that rounds to zero becomes "0".

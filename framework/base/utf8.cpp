@@ -78,7 +78,7 @@ utf8_character utf8_at(std::string_view text, std::size_t at) noexcept {
   const unsigned char lead = byte(at);
   if (lead < 0x80) return {char32_t{lead}, 1};
 
-  // The number of bytes of the character, and the smallest code point that needs so many bytes.
+  // The size of the character in bytes, and the lowest code point of each size.
   const std::size_t bytes = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
   constexpr char32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
   if (lead < 0xc2 || lead > 0xf4 || at + bytes > text.size()) return {};

@@ -22,28 +22,28 @@ utf8_character utf8_at(std::string_view text, std::size_t at) noexcept;
 /// Returns the offset of the first invalid sequence; empty if `text` is valid UTF-8.
 std::optional<std::size_t> first_invalid_utf8(std::string_view text) noexcept;
 
-/// Returns the terminal columns of a character: 0 for combining marks, 2 for East Asian wide
-/// characters and most emoji, else 1. Based on blocks of the Unicode East Asian Width property.
+/// Returns the width of a character in terminal columns: 0 for combining marks, 2 for East Asian
+/// wide characters and most emoji, else 1. Approximates the Unicode property East Asian Width.
 std::size_t display_width(char32_t code) noexcept;
 
 /// Returns true for characters that a terminal interprets: control characters, line and paragraph
 /// separators, and marks that change the text direction.
 bool is_control(char32_t code) noexcept;
 
-/// Returns the Unicode name of a character that is invisible or looks like a space, such as
-/// "no-break space". Empty for other characters.
+/// Returns the Unicode name, such as "no-break space", of a character that is invisible or looks
+/// like a space. Empty for other characters.
 std::string_view lookalike_of_space(char32_t code) noexcept;
 
 /// Replaces control characters, invalid bytes and U+FFFD by "?".
 std::string printable(std::string_view text);
 
-/// Same as `printable`, but names lookalikes of spaces: net<U+200B>work.
+/// Same as `printable`, but shows the code points of lookalikes of spaces: net<U+200B>work.
 std::string with_spaces_named(std::string_view text);
 
 /// Replaces each invalid byte by U+FFFD.
 std::string as_utf8(std::string_view text);
 
-/// Returns `with_spaces_named` in quotes. Text longer than `limit` bytes is cut and ends in "...".
+/// Returns `with_spaces_named(text)` in quotes. Cuts text longer than `limit` bytes and adds "...".
 std::string quote(std::string_view text, std::size_t limit = 60);
 
 }  // namespace graphline

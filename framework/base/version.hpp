@@ -10,8 +10,8 @@ std::string_view version() noexcept;
 /// Returns the CMake build type: "Release". May be empty.
 std::string_view build_type() noexcept;
 
-/// Returns the Git commit of the build, "5bbb78c0de12", plus "+changes" if files were modified.
-/// Empty if not built in a Git repository.
+/// Returns the Git commit of the build, "5bbb78c0de12", with "+changes" if the files were modified.
+/// Empty if built outside a Git repository.
 std::string_view commit() noexcept;
 
 }  // namespace graphline

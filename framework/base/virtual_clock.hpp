@@ -11,8 +11,8 @@
 
 namespace graphline {
 
-/// A deterministic discrete-event clock. Time starts at 0 and advances only from call to call. A
-/// call may schedule more calls and may advance the clock itself. Not thread-safe.
+/// A deterministic discrete-event clock that starts at time 0. A call may schedule more calls and
+/// may advance the clock. Not thread-safe.
 class virtual_clock {
  public:
   nanoseconds now() const noexcept { return now_; }
@@ -21,8 +21,8 @@ class virtual_clock {
   /// @throws run_error if `when` has passed.
   void at(nanoseconds when, std::function<void()> call) { add(when, false, std::move(call)); }
 
-  /// Same as `at`, but the call runs after all other calls of that time. Used by a scheduler that
-  /// picks among ready jobs.
+  /// Same as `at`, but the call runs after all other calls of that time. For a scheduler that picks
+  /// among the jobs that are ready by then.
   void at_end_of(nanoseconds when, std::function<void()> call) { add(when, true, std::move(call)); }
 
   /// Advances to the next call and runs it. Returns false if no call is left.

@@ -10,15 +10,15 @@ namespace graphline {
 /// Where a tensor is stored or a stage computes.
 enum class side { device, cpu };
 
-/// Priority of a stage's stream.
 enum class priority { high, normal, low };
 
-/// How the host waits for the device: it polls, polls and yields the core, or blocks until
-/// signaled.
+/// How the host waits for the device. `spin`: it polls. `yield`: it polls and yields the core.
+/// `block`: it sleeps until signaled.
 enum class wait_mode { spin, yield, block };
 
-/// How frames are scheduled. `serial`: a host thread waits for each device stage. `async`: it waits
-/// only for inputs of CPU stages. `overlap`: a stage starts as soon as its inputs are ready.
+/// How frames are scheduled. `serial`: one host thread waits for each device stage. `async`: one
+/// host thread waits only where a CPU stage reads a device result. `overlap`: a stage starts as
+/// soon as its inputs are ready.
 enum class strategy { serial, async, overlap };
 
 /// How device work is launched: operation by operation, as one graph per stage, or as one graph per
@@ -31,11 +31,11 @@ enum class timing_method { none, host, sync, callback, event, layers };
 /// When frames are due: as soon as a slot is free, at a constant rate, or as a Poisson process.
 enum class arrival { closed, constant, poisson };
 
-/// What happens to a frame that arrives while the queue is full: it waits outside the queue, it
-/// replaces the oldest queued frame, which is dropped, or it is dropped itself.
+/// What happens to a frame that arrives at a full queue. `block`: it waits outside the queue.
+/// `drop_oldest`: it replaces the oldest frame in the queue. `drop_newest`: it is dropped.
 enum class queue_policy { block, drop_oldest, drop_newest };
 
-/// How a dependency is satisfied. With `graphs: frame` the first two values also order CPU stages.
+/// How a dependency is satisfied. `graphs: frame` uses the first two values for all stages.
 enum class satisfied_by {
   stream_order,  ///< device to device, by order in one stream
   event_wait,    ///< device to device across streams, by an event
@@ -79,7 +79,7 @@ inline constexpr word<fill> fill_words[] = {{"normal", fill::normal},
                                             {"zeros", fill::zeros},
                                             {"ones", fill::ones}};
 
-/// Percentiles of all reports, ascending. Experiments, searches and gates accept only these.
+/// Percentiles in reports, ascending. Experiments, searches and gates accept only these.
 inline constexpr word<double> shown_percentiles[] = {
     {"p50", 0.5}, {"p90", 0.9}, {"p95", 0.95}, {"p99", 0.99}, {"p99.9", 0.999}, {"p99.99", 0.9999}};
 

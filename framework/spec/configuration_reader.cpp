@@ -19,7 +19,7 @@ constexpr std::size_t most_configurations = 10'000;
 
 constexpr std::size_t none = static_cast<std::size_t>(-1);
 
-/// A varied key and its values, which are empty after an error.
+/// A varied key and its values. The values are empty after an error.
 struct axis {
   named key;
   std::vector<node> values;
@@ -29,7 +29,7 @@ struct axis {
 /// For each axis, the index of a value, or `none` for any value.
 using selection = std::vector<std::size_t>;
 
-/// Returns the text that stands for a value in names.
+/// Returns the text of a value in configuration names.
 std::string word_of(const node& value) {
   return printable(value.in_one_line());
 }
@@ -79,7 +79,7 @@ std::vector<axis> read_axes(const node& vary, diagnostics& out) {
   return axes;
 }
 
-/// Reads keys of `vary:`, each with one value. Empty after an error.
+/// Reads a mapping from keys of `vary:` to one value each. Empty after an error.
 std::optional<selection> read_selection(const std::vector<axis>& axes, const node& n,
                                         std::string_view what, diagnostics& out) {
   if (!n.is_mapping() || n.members().empty()) {
@@ -113,7 +113,7 @@ std::optional<selection> read_selection(const std::vector<axis>& axes, const nod
   return sound ? std::optional(std::move(chosen)) : std::nullopt;
 }
 
-/// Returns the value indices of a configuration by its number. The last axis varies fastest.
+/// Returns the value index on each axis for a configuration number. The last axis varies fastest.
 selection numbered(std::size_t configuration, const std::vector<axis>& axes) {
   selection values(axes.size());
   for (std::size_t a = axes.size(); a-- > 0;) {
@@ -123,7 +123,7 @@ selection numbered(std::size_t configuration, const std::vector<axis>& axes) {
   return values;
 }
 
-/// Returns the number of the configuration with values `chosen`, or `values` where that is `none`.
+/// Returns the number of the configuration `chosen`, with `none` replaced by entries of `values`.
 std::size_t number_of(const selection& values, const selection& chosen,
                       const std::vector<axis>& axes) {
   std::size_t configuration = 0;
@@ -180,7 +180,7 @@ std::vector<configuration_spec> read_grid(const node& vary, const node* baseline
 
   std::size_t count = 1;
   for (const axis& a : axes) count *= a.values.size();
-  std::vector<std::size_t> position(count, none);  // for each configuration number, index in `list`
+  std::vector<std::size_t> position(count, none);  // index in `list` by configuration number
   for (std::size_t c = 0; c < count; ++c) {
     const selection values = numbered(c, axes);
     if (std::ranges::any_of(excluded, [&](const auto& e) { return matches(values, e); })) continue;
@@ -233,7 +233,7 @@ configuration_spec read_configuration(const node& item, diagnostics& out) {
   return configuration;
 }
 
-/// Returns the index of the named configuration; 0 after an error.
+/// Returns the index of the configuration that `value` names; 0 after an error.
 std::size_t read_baseline(const node& value, const std::vector<configuration_spec>& list,
                           diagnostics& out) {
   if (!value.is_scalar() || is_unresolved(value)) {

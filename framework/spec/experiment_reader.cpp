@@ -64,8 +64,7 @@ const std::vector<setting<experiment_settings>>& all_experiment_settings() {
   return table;
 }
 
-/// Keys that cannot be combined with `together`: each member has its own pipeline and settings, and
-/// nothing is varied.
+/// Keys that cannot be combined with `together`. Each member has its own pipeline and settings.
 constexpr const char* not_with_together[] = {"pipeline", "params",         "run",
                                              "frames",   "warmup",         "vary",
                                              "baseline", "configurations", "exclude"};
@@ -73,7 +72,7 @@ constexpr const char* not_with_together[] = {"pipeline", "params",         "run"
 /// Keys that cannot be combined with `configurations`.
 constexpr const char* not_with_configurations[] = {"vary", "exclude"};
 
-/// Run settings that are also allowed at the top of an experiment on one pipeline.
+/// Run settings that an experiment on one pipeline may also have at the top level.
 constexpr const char* keys_at_top[] = {"frames", "warmup"};
 
 /// Returns the member with this key, or null.
@@ -83,7 +82,7 @@ const node::member* find_member(const node& mapping, std::string_view key) {
   return found == mapping.members().end() ? nullptr : &*found;
 }
 
-/// Reports each key of `keys` that is present, because it cannot be combined with the key `owner`.
+/// Reports each of `keys` that is present, because the key `owner` excludes it.
 void refuse_beside(const node& root, std::string_view owner, std::span<const char* const> keys,
                    diagnostics& out) {
   for (const char* key : keys) {
@@ -160,7 +159,7 @@ void read_one_pipeline(const node& root, experiment_spec& spec, diagnostics& out
   spec.configurations = read_grid(*vary, baseline, root.find("exclude"), out);
 }
 
-/// Returns the given name, else the stem of the pipeline's file; empty after an error.
+/// Returns the given name, else the stem of the pipeline's file name; empty after an error.
 named read_member_name(const node& item, const named& pipeline, diagnostics& out) {
   const node* given = item.find("name");
   if (given == nullptr && pipeline.text.empty()) return pipeline;

@@ -17,15 +17,14 @@ const std::vector<parameter>& experiment_keys();
 /// Returns the keys of a member of `together:`.
 const std::vector<parameter>& member_keys();
 
-/// Reads an experiment file, expands the grid of `vary:` and finds the reference of each
-/// configuration. Reports all errors of the file itself; the planner checks varied keys and values
-/// against the pipeline.
+/// Reads an experiment file, expands the grid of `vary:` and finds each configuration's reference.
+/// The planner later checks the varied keys and values against the pipeline.
 experiment_spec read_experiment(std::shared_ptr<const source_text> source, diagnostics& out);
 
 /// Returns the keys of `experiment_settings`.
 const std::vector<parameter>& experiment_setting_keys();
 
-/// Reads the keys of `experiment_settings` in an experiment file and ignores other keys.
+/// Reads the keys of `experiment_settings` and ignores all other keys.
 experiment_settings read_experiment_settings(const node& root, diagnostics& out);
 
 }  // namespace graphline

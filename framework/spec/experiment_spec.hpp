@@ -18,10 +18,10 @@ namespace graphline {
 struct experiment_settings {
   std::int64_t trials = 10;               ///< maximum number per configuration
   std::optional<nanoseconds> time_limit;  ///< no block of trials begins after this time
-  /// If set, stop when the half-width of each interval of p50 ratios is at most this.
+  /// If set, stop once the interval of every p50 ratio has at most this half-width.
   std::optional<double> narrow_to;
-  double margin = 0.01;          ///< a ratio within 1 +- margin counts as equal
-  double tail = 0.95;            ///< percentile compared in addition to p50
+  double margin = 0.01;          ///< a ratio within 1 +- margin counts as no difference
+  double tail = 0.95;            ///< percentile that is compared in addition to p50
   std::uint64_t seed = 1;        ///< seed of the random order
   bool repeat_affected = false;  ///< repeat blocks that machine noise has disturbed
 };
@@ -32,30 +32,30 @@ struct assignment {
   node value;
 };
 
-/// A declared configuration: its assignments in addition to those of all configurations.
+/// A declared configuration. Its assignments add to those of all configurations.
 struct configuration_spec {
-  named name;  ///< given in the file, or formed from the assignments: "timing=sync in_flight=2"
+  named name;  ///< given in the file, or made from the assignments: "timing=sync in_flight=2"
   std::vector<assignment> assignments;
-  std::size_t reference = 0;  ///< index of the configuration to compare it with
+  std::size_t reference = 0;  ///< index of the configuration it is compared with
 };
 
 /// One of several pipelines that run at the same time.
 struct member_spec {
   named name;
   named pipeline;                               ///< path as written
-  std::optional<graphline::priority> priority;  ///< of all its streams; if unset, as in its file
-  std::vector<assignment> run;                  ///< settings, including `frames` and `warmup`
+  std::optional<graphline::priority> priority;  ///< of all streams; if unset, from the file
+  std::vector<assignment> run;                  ///< run settings
   std::vector<assignment> params;
 };
 
-/// A declared experiment: one pipeline with configurations, or several pipelines at the same time.
+/// A declared experiment: one pipeline in several configurations, or several pipelines at once.
 struct experiment_spec {
   named name;
   std::string description;
-  std::string directory = ".";     ///< base of relative paths in the file
-  named pipeline;                  ///< path as written; empty with `together`
-  std::vector<assignment> run;     ///< settings of all configurations, including `frames`
-  std::vector<assignment> params;  ///< parameters of all configurations
+  std::string directory = ".";                     ///< base of relative paths in the file
+  named pipeline;                                  ///< path as written; empty with `together`
+  std::vector<assignment> run;                     ///< run settings of all configurations
+  std::vector<assignment> params;                  ///< parameters of all configurations
   std::vector<configuration_spec> configurations;  ///< at least one if `together` is empty
   bool varied = false;                             ///< true if `vary:` gave the configurations
   std::vector<member_spec> together;               ///< either empty or at least two

@@ -23,7 +23,7 @@ parameter word_key(std::string name, std::string help, std::optional<T> initial 
   return key;
 }
 
-/// Returns a key whose reader parses its value. `structure`: see `parameter`.
+/// Returns a key of type `tree`. `structure` is explained in `parameter`.
 inline parameter structure_key(std::string name, std::string structure, std::string help) {
   return {.name = std::move(name),
           .type = parameter_type::tree,
@@ -43,8 +43,8 @@ struct setting {
   std::function<void(Struct&, const arguments::value&)> store;
 };
 
-/// Returns the setting of a member. For enumerations, booleans and integers, the member gives the
-/// key's type, choices and default (its initial value).
+/// Returns the setting that stores to `member`. An enumeration, boolean or integer gives the key's
+/// type and choices; its initial value gives the default.
 template <class Struct, class Member>
 setting<Struct> setting_of(Member Struct::*member, parameter key) {
   const Member initial = Struct{}.*member;
@@ -64,14 +64,13 @@ setting<Struct> setting_of(Member Struct::*member, parameter key) {
     return {std::move(key), [member](Struct& to, const arguments::value& v) {
               to.*member = static_cast<Member>(std::get<std::int64_t>(v));
             }};
-  } else {  // an optional member: no default, and the type of `key`
+  } else {  // an optional member: `key` gives the type, and there is no default
     return {std::move(key), [member](Struct& to, const arguments::value& v) {
               to.*member = std::get<typename Member::value_type>(v);
             }};
   }
 }
 
-/// Returns the keys of a table of settings.
 template <class Struct>
 std::vector<parameter> keys_of(const std::vector<setting<Struct>>& table) {
   std::vector<parameter> keys;

@@ -9,7 +9,7 @@
 
 namespace graphline {
 
-/// A word of user input and its place.
+/// Text from user input, with its place.
 struct named {
   std::string text;
   graphline::place place = {};
@@ -17,15 +17,14 @@ struct named {
   bool operator==(const named&) const = default;
 };
 
-/// An unchecked value (null, scalar, sequence or mapping) and its place. Read from YAML or built in
-/// C++.
+/// An unchecked value (null, scalar, sequence or mapping) and its place.
 class node {
  public:
   enum class form { null, scalar, sequence, mapping };
   struct member;
 
   node() = default;
-  /// Makes a scalar with its YAML text.
+  /// Makes an unquoted scalar; numbers and booleans become YAML text.
   node(const char* text);
   node(std::string text);
   node(int value);
@@ -33,7 +32,7 @@ class node {
   node(double value);
   node(bool value);
 
-  /// Makes a scalar from a file. `quoted` scalars are always text.
+  /// Makes a scalar read from a file. If `quoted`, it is always text.
   static node scalar(std::string text, bool quoted, place where);
   static node null(place where);
   static node sequence(std::vector<node> items, place where = {});
@@ -51,16 +50,16 @@ class node {
   const std::vector<node>& items() const noexcept { return items_; }        ///< of a sequence
   const std::vector<member>& members() const noexcept { return members_; }  ///< of a mapping
 
-  /// Returns the value of a mapping's key, or null.
+  /// Returns the value of `key` in a mapping, or null.
   const node* find(std::string_view key) const noexcept;
 
   /// Returns a text for messages: "nothing", "'abc'", "a list", "a mapping".
   std::string describe() const;
 
-  /// Returns the value, unquoted, as one line of YAML: "[1, 2]", "{cuda: 32, host: 1}".
+  /// Returns the value as one line of YAML without quotes: "[1, 2]", "{cuda: 32, host: 1}".
   std::string in_one_line() const;
 
-  /// Returns true if the same value was written at the same place.
+  /// Compares values and places.
   bool operator==(const node&) const;
 
  private:

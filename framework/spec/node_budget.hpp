@@ -8,13 +8,13 @@
 
 namespace graphline {
 
-/// Limits the number and size of a file's values after the expansion of aliases and `$name`.
+/// Limits the number and size of a file's values after aliases and `$name` are expanded.
 class node_budget {
  public:
   static constexpr std::size_t most_values = 100'000;
   static constexpr std::size_t most_text = std::size_t{32} << 20;  ///< bytes of scalars
 
-  /// Counts a value with `text_bytes` of text. Returns false if the budget is exceeded.
+  /// Counts a value. Returns false if the budget is exceeded.
   bool take(std::size_t text_bytes) noexcept {
     ++values_;
     text_ += text_bytes;

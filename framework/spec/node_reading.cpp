@@ -17,7 +17,7 @@ constexpr std::size_t longest_name = 100;
 bool may_stand_in_a_name(char32_t c) noexcept {
   if (c == '_' || c == '-' || c == '.') return true;
   if (c < 0x80) return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-  // Beyond ASCII, all characters are allowed except controls and spaces.
+  // Beyond ASCII, allows all characters except controls and spaces.
   const bool space = c == 0xa0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200b) || c == 0x202f ||
                      c == 0x205f || c == 0x3000;
   return !space && !is_control(c);
@@ -84,8 +84,8 @@ void report_mismatch(const node& n, std::string_view what, std::string_view expe
 
 namespace {
 
-/// Reads a scalar as a decimal number. Unlike from_chars, refuses "inf" and "nan". Also refuses
-/// leading zeros, because some YAML parsers read them as octal.
+/// Reads a scalar as a decimal number. Refuses "inf" and "nan", which from_chars accepts, and
+/// leading zeros, which some YAML parsers treat as octal.
 template <class T>
 std::optional<T> read_decimal(const node& n, std::string_view what, std::string_view expected,
                               diagnostics& out) {
@@ -108,7 +108,7 @@ std::optional<T> read_decimal(const node& n, std::string_view what, std::string_
   return value;
 }
 
-/// Reads a list, or a single value as a list of one, and reports every invalid item.
+/// Reads a list, or a single value as a list of one. Reports every invalid item.
 template <class T>
 std::optional<std::vector<T>> read_list(const node& n, std::string_view what,
                                         std::string_view expected, diagnostics& out) {
@@ -286,7 +286,7 @@ named read_document_name(const node& root, const place& file, const std::string&
 
 namespace {
 
-/// Returns the key of `known` for which other formats use the name `word`, else empty.
+/// Returns the key of `known` that other formats call `word`; empty if there is none.
 std::string_view meant_key(std::string_view word, const std::vector<std::string>& known) {
   static const std::pair<std::string_view, std::vector<std::string_view>> synonyms[] = {
       {"reads", {"input", "inputs", "in", "from", "source", "consumes"}},

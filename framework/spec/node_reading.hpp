@@ -19,26 +19,25 @@
 
 namespace graphline {
 
-/// Returns true if `text` is a valid name of a pipeline, stage, tensor or parameter. A name has at
-/// most 100 bytes of letters (of any script), digits, "_", "-" and ".". It is not "." or "..",
-/// because names become file names.
+/// Returns true if `text` is a valid name of a pipeline, stage, tensor or parameter: at most 100
+/// bytes of letters (of any script), digits, "_", "-" and ".". "." and ".." are invalid, because
+/// names become file names.
 bool is_name(std::string_view text) noexcept;
 
-/// Reports an invalid name; the message calls the named object `what`, such as "a stage". Returns
-/// true if the name is valid.
+/// Reports an invalid name of `what`, such as "a stage". Returns true if the name is valid.
 bool check_name(const named& name, std::string_view what, diagnostics& out);
 
-/// Reports an invalid label of `what`, which is empty, contains control characters or exceeds 100
-/// bytes. Labels name configurations and members of an experiment and are only displayed. Returns
-/// true if the label is valid.
+/// Reports a label of `what` that is blank, over 100 bytes long or contains control characters.
+/// Labels are the displayed names of configurations and members. Returns true if the label is
+/// valid.
 bool check_label(const named& name, std::string_view what, diagnostics& out);
 
-/// Reads a key's text and checks it with `check` as the name of `what`. Empty after an error.
+/// Reads the text of `key` and checks it with `check` as a name of `what`. Empty after an error.
 named read_name(const node& value, std::string_view key, std::string_view what,
                 bool (*check)(const named&, std::string_view, diagnostics&), diagnostics& out);
 
-/// Reports each name that an earlier entry of `list` also has. `what` names the entries: "member".
-/// Ignores empty names, which come from entries that could not be read.
+/// Reports names that occur more than once in `list`. `what` is the entry in messages: "member".
+/// Ignores empty names, because their errors are already reported.
 template <class Named>
 void check_distinct(const std::vector<Named>& list, std::string_view what, diagnostics& out) {
   std::unordered_map<std::string_view, const place*> first;
@@ -53,17 +52,16 @@ void check_distinct(const std::vector<Named>& list, std::string_view what, diagn
   }
 }
 
-/// Returns the parameter that a scalar refers to, "batch" for an unquoted $batch; empty if none.
+/// Returns the name in a parameter reference, "batch" for $batch; empty for other nodes.
 std::optional<std::string_view> parameter_reference(const node& n) noexcept;
 
-/// Returns true for a parameter reference that could not be substituted. This error was reported
-/// already, so readers report no follow-on errors.
+/// Returns true for a parameter reference that was not substituted because of a reported error.
 bool is_unresolved(const node& n) noexcept;
 
-/// Returns true if the value or a value in it is unresolved.
+/// Returns true if a node, or a node within it, is unresolved.
 bool holds_unresolved(const node& n) noexcept;
 
-/// Reports "'WHAT' must be EXPECTED, found ..." at the node's place, unless it `is_unresolved`.
+/// Reports "'WHAT' must be EXPECTED, found ..." at the node's place, unless the node is unresolved.
 void report_mismatch(const node& n, std::string_view what, std::string_view expected,
                      diagnostics& out);
 
@@ -75,10 +73,10 @@ std::optional<double> read_number(const node& n, std::string_view what, diagnost
 std::optional<bool> read_boolean(const node& n, std::string_view what, diagnostics& out);
 std::optional<std::string> read_text(const node& n, std::string_view what, diagnostics& out);
 
-/// Reads a duration with its unit, such as 20ms.
+/// Reads a duration with its unit, such as 20ms; returns nanoseconds.
 std::optional<nanoseconds> read_duration(const node& n, std::string_view what, diagnostics& out);
 
-/// Reads a percentage above 0 and below 100 as a fraction, 0.01 for 1%.
+/// Reads a percentage above 0% and below 100%; returns a fraction, 0.01 for 1%.
 std::optional<double> read_percent(const node& n, std::string_view what, diagnostics& out);
 
 /// Reads a list of whole numbers; a single number is a list of one.
@@ -87,7 +85,7 @@ std::optional<std::vector<std::int64_t>> read_integers(const node& n, std::strin
 std::optional<std::vector<double>> read_numbers(const node& n, std::string_view what,
                                                 diagnostics& out);
 
-/// Reads a list of extents, each at least 1, with at most 2^59 elements.
+/// Reads a shape of at most 2^59 elements. Each extent is at least 1.
 std::optional<shape> read_shape(const node& n, std::string_view what, diagnostics& out);
 std::optional<dtype> read_dtype(const node& n, std::string_view what, diagnostics& out);
 
@@ -98,7 +96,7 @@ std::vector<named> read_names(const node& n, std::string_view what, diagnostics&
 std::optional<std::string> read_choice(const node& n, std::string_view what,
                                        const std::vector<std::string>& choices, diagnostics& out);
 
-/// Returns the words of an enumeration, for messages.
+/// Returns the words of an enumeration.
 template <class T>
 std::vector<std::string> word_list() {
   std::vector<std::string> list;
@@ -125,18 +123,19 @@ struct document_form {
   const char* foreign_command;  ///< command for the other kind: "compare"
 };
 
-/// Reads a document. Omits top-level keys that begin with "x-", which are for anchors. Null after
-/// an error, also if the document is a result or of the other kind.
+/// Reads a document. Omits top-level keys that begin with "x-", which are for anchors. Returns null
+/// after an error, for example if the file is a result or the other kind of file.
 node read_document(std::shared_ptr<const source_text> source, const document_form& form,
                    diagnostics& out);
 
-/// Reads the top-level key that names a document, such as "a pipeline", with the keys `known`.
+/// Reads `key`, whose value is the name of the document. `what` is the kind of document, such as "a
+/// pipeline"; `known` are its top-level keys.
 named read_document_name(const node& root, const place& file, const std::string& key,
                          const std::string& what, const std::vector<std::string>& known,
                          diagnostics& out);
 
-/// Returns the member whose unknown key probably means the missing `key`, because it is a synonym
-/// or a misspelling; null if there is none.
+/// Returns the member whose unknown key is probably a synonym or a misspelling of the missing
+/// `key`; null if there is none.
 const node::member* member_meant(const node& mapping, const std::string& key,
                                  const std::vector<std::string>& known);
 

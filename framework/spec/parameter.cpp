@@ -40,7 +40,7 @@ std::optional<value> read_path(const node& n, const parameter& p, const std::str
   return value(path.lexically_normal().string());
 }
 
-/// Reads a number, a list of numbers, or one of the parameter's words.
+/// Reads a number, a list of numbers, or one of the parameter's `choices`.
 std::optional<value> read_integers_or_word(const node& n, const parameter& p, diagnostics& out) {
   const bool is_word = !p.choices.empty() && n.is_scalar() && !is_unresolved(n) &&
                        n.text().find_first_of("0123456789") == std::string::npos;
@@ -181,7 +181,7 @@ arguments bind_arguments(const std::vector<parameter>& schema, const node& given
   arguments bound;
   bound.set_owner(owner_place);
 
-  // Null, for example in `- gelu` without parameters, stands for an empty mapping.
+  // Null stands for an empty mapping, for example in `- gelu` without parameters.
   if (given.is_mapping()) {
     check_keys(given, owner, names_of(schema), out);
   } else if (!given.is_null()) {

@@ -22,7 +22,7 @@ enum class parameter_type {
   boolean,   ///< bool
   text,      ///< std::string
   choice,    ///< std::string, one of `choices`
-  path,      ///< std::string, relative to the file's folder or, in options, the working directory
+  path,      ///< std::string; relative to the file's folder or, in an option, the working directory
   duration,  ///< nanoseconds, written with a unit: 20ms
   integers,  ///< std::vector<std::int64_t>; a single number is a list of one
   numbers,   ///< std::vector<double>; a single number is a list of one
@@ -32,7 +32,7 @@ enum class parameter_type {
   percent,   ///< double, written with a percent sign: 0.01 for 1%
 };
 
-/// Returns the name of the type in `graphline stages` and messages: "whole number", "duration", ...
+/// Returns the name of the type in `graphline stages` and in messages: "whole number", "duration".
 std::string_view to_string(parameter_type type) noexcept;
 
 /// A parameter of a stage kind, or a key of a mapping in a file.
@@ -40,20 +40,19 @@ struct parameter {
   std::string name;
   parameter_type type = parameter_type::integer;
   std::string help;                               ///< one sentence
-  std::optional<std::string> default_value = {};  ///< YAML text; if unset, the key may be absent
+  std::optional<std::string> default_value = {};  ///< YAML text; unset if there is no default
   bool required = false;
   std::string unit = {};               ///< "px"; empty for none
-  std::optional<double> minimum = {};  ///< bound of a number, or of each number of a list
+  std::optional<double> minimum = {};  ///< lower bound of a number or of each number in a list
   std::optional<double> maximum = {};
   /// Words of a `choice`. For `integers`, words accepted instead of numbers and stored as text.
   std::vector<std::string> choices = {};
-  /// The only backend on which it has an effect; empty if all.
+  /// The one backend on which the parameter has an effect; empty for all backends.
   std::string only_on = {};
-  /// Structure of a `tree`, such as "list of stages", from `graphline schema`; empty if any.
+  /// Name of a `tree`'s structure in `graphline schema`: "list of stages". Empty if unrestricted.
   std::string structure = {};
 };
 
-/// Returns the names of parameters, in order.
 std::vector<std::string> names_of(const std::vector<parameter>& keys);
 
 /// Returns the parameter with this name, or null.
@@ -72,7 +71,7 @@ class arguments {
   /// Returns true if the parameter was given or has a default.
   bool has(std::string_view name) const noexcept;
 
-  /// Returns true if the value is text, such as a word instead of integers.
+  /// Returns true if the value is text, for example a word of an `integers` parameter.
   bool holds_text(std::string_view name) const noexcept;
 
   // Each throws std::logic_error if the parameter is absent or has another type.
@@ -94,13 +93,13 @@ class arguments {
   dtype element(std::string_view name) const { return get<dtype>(name); }
   const node& tree(std::string_view name) const { return get<node>(name); }
 
-  /// Returns the place of the value. For a default, that is the place of the stage or layer.
+  /// Returns the place of a value, or of the stage or layer if the value is a default.
   place where(std::string_view name) const;
 
   /// Returns the place of the stage or layer.
   const place& where() const noexcept { return owner_; }
 
-  /// Returns true if the same values were written at the same places.
+  /// Compares values and places.
   bool operator==(const arguments&) const = default;
 
   void set(std::string name, value v, place where);
@@ -125,16 +124,14 @@ class arguments {
   place owner_;
 };
 
-/// Reads a value and checks its type and range. Empty after an error. Relative paths are joined to
-/// `directory` unless they come from options.
+/// Reads a value and checks its type and range. Empty after an error. Joins a relative path to
+/// `directory` unless it comes from an option.
 std::optional<arguments::value> read_value(const parameter& p, const node& n,
                                            const std::string& directory, diagnostics& out);
 
-/// Reads the mapping `given` by `schema` and reports unknown keys, wrong types, missing required
-/// keys and values out of range. `owner` names the stage or layer in messages: "stage 'head'
-/// (network)". In the result, invalid parameters are absent or have their default. For paths see
-/// `read_value`.
-/// @throws std::logic_error if a default violates its own parameter
+/// Reads the mapping `given` and reports unknown keys, wrong types, missing required keys and
+/// values out of range. `owner` is the stage or layer in messages: "stage 'head' (network)". An
+/// invalid parameter keeps its default or is absent. For `directory`, see `read_value`.
 arguments bind_arguments(const std::vector<parameter>& schema, const node& given,
                          const std::string& owner, const place& owner_place,
                          const std::string& directory, diagnostics& out);

@@ -14,7 +14,7 @@
 namespace graphline {
 namespace {
 
-/// Reports a value that is not a scalar or a (nested) list of scalars. Returns true if it is one.
+/// Returns true for a scalar or a (nested) list of scalars. Reports all other values.
 bool is_plain(const node& n, std::string_view name, diagnostics& out) {
   if (n.is_sequence()) {
     bool plain = true;
@@ -29,8 +29,7 @@ bool is_plain(const node& n, std::string_view name, diagnostics& out) {
   return false;
 }
 
-/// Returns the value for `backend`: the node itself, or the backend's entry of a mapping. Null
-/// after an error.
+/// Returns `n`, or its entry for `backend` if `n` is a mapping. Null after an error.
 node choose(const node& n, const named& name, const std::string& backend, diagnostics& out) {
   if (!n.is_mapping()) return is_plain(n, name.text, out) ? n : node();
   check_keys(n, "parameter " + quote(name.text), parameter_backends(), out);
@@ -80,7 +79,7 @@ parameter_values::parameter_values(const node& section, const reading_options& o
     for (const node::member& declared : section.members()) {
       const auto& name = declared.key;
       if (!check_name(name, "a parameter", out)) continue;
-      // A value from elsewhere replaces that of every backend, so a missing backend is no error.
+      // An option or another file gives the value, so a missing backend is no error.
       const bool replaced = std::ranges::any_of(
           given, [&](const node::member& m) { return m.key.text == name.text; });
       values_.push_back(
@@ -130,7 +129,7 @@ node parameter_values::substitute(const node& n, diagnostics& out) {
   }
   if (parameter_reference(n)) return replaced(n, out);
   if (!refuse_part(n, out)) return n;
-  // Returns only the reference, so that readers report no follow-on errors.
+  // Returns only `$name`, so that readers report no follow-on errors.
   return node::scalar(n.text().substr(0, n.text().find('/')), false, n.where());
 }
 

@@ -14,26 +14,25 @@ namespace graphline {
 /// Returns the backends for which a parameter may have its own value: {cuda: 32, host: 1}.
 const std::vector<std::string>& parameter_backends();
 
-/// The values of a file's `params:` section for one backend, with the options applied. Substitutes
-/// `$name`.
+/// Parameter values for one backend, from a file's `params:` section and the options.
 class parameter_values {
  public:
-  /// Reads the section, a mapping from names. Each value is a scalar, a list, or a mapping from
-  /// backends to a scalar or a list. `section` may be null.
+  /// Reads the section, a mapping from names to values. A value is a scalar, a list, or a mapping
+  /// from backends to scalars or lists. `section` may be null.
   parameter_values(const node& section, const reading_options& options, diagnostics& out);
 
-  /// Replaces each unquoted `$name` in `n` by its value, which keeps its own place. Reports unknown
-  /// names and leaves them. Once the results of all calls together exceed a `node_budget`, reports
-  /// one error and returns null.
+  /// Replaces each unquoted `$name` in `n` by its value, which keeps its own place. Reports and
+  /// keeps references with unknown names. Once all inserted values together exceed a `node_budget`,
+  /// reports one error and returns null.
   node substitute(const node& n, diagnostics& out);
 
-  /// Returns true if the `node_budget` is exceeded, so that the file cannot be checked further.
+  /// Returns true if the `node_budget` is exceeded. Then the file cannot be checked further.
   bool exhausted() const noexcept { return exhausted_; }
 
   /// Warns about parameters that were never substituted.
   void report_unused(diagnostics& out) const;
 
-  /// Returns name and value of each parameter, in declared order.
+  /// Returns the name and value of each parameter, in declared order.
   std::vector<std::pair<std::string, std::string>> resolved() const;
 
  private:
@@ -43,8 +42,7 @@ class parameter_values {
     bool used = false;
   };
 
-  /// Reports `$name/...`, which begins like a parameter but would not be substituted. Returns true
-  /// after a report.
+  /// Reports text such as `$name/a`, which is not substituted. Returns true after a report.
   bool refuse_part(const node& n, diagnostics& out);
   value* find(std::string_view name) noexcept;
   node replaced(const node& n, diagnostics& out);

@@ -57,7 +57,7 @@ bool take_type_of_file(const node& value, const arguments& given, input_spec& in
   return out.all().size() == before;
 }
 
-/// Reads the `inputs:` section. Keeps invalid inputs without a type, so that stages that read them
+/// Reads the `inputs:` section. Marks invalid inputs as not `typed`, so that stages that read them
 /// report no follow-on errors.
 std::vector<input_spec> read_inputs(const node& section, const std::string& directory,
                                     diagnostics& out) {
@@ -86,8 +86,8 @@ std::vector<input_spec> read_inputs(const node& section, const std::string& dire
   return inputs;
 }
 
-/// Reads a required key of a stage. If it is missing, returns an empty text at the stage's place
-/// and removes a misspelled key from the stage's parameters.
+/// Reads a required key of a stage. If the key is missing, returns an empty text at the stage's
+/// place and removes a misspelling of the key from `parameters`.
 named read_required(const node& stage, const std::string& key, std::string_view owner,
                     std::vector<node::member>& parameters, diagnostics& out) {
   const node* value = stage.find(key);
@@ -109,7 +109,7 @@ named read_required(const node& stage, const std::string& key, std::string_view 
   return {text.value_or(""), value->where()};
 }
 
-/// Reads `reads` or `writes`, which are names, or a mapping from ports to names.
+/// Reads `reads` or `writes`: names, or a mapping from ports to names.
 void read_tensors(const node& stage, std::string_view key, std::vector<named>& names,
                   std::vector<named>& ports, diagnostics& out) {
   const node* value = stage.find(key);
@@ -130,7 +130,7 @@ void read_tensors(const node& stage, std::string_view key, std::vector<named>& n
 stage_spec read_stage(const node& item, diagnostics& out) {
   stage_spec stage;
   std::vector<node::member> parameters = item.members();
-  // Keeps `priority`, because not every kind takes it and the planner checks that.
+  // Keeps `priority` among the parameters, because the planner checks whether the kind takes it.
   std::erase_if(parameters, [](const node::member& m) {
     return m.key.text != "priority" && find_parameter(stage_keys(), m.key.text) != nullptr;
   });

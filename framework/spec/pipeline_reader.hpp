@@ -14,11 +14,11 @@
 
 namespace graphline {
 
-/// What parameter substitution needs besides the file.
+/// The backend and the parameter values from outside the file.
 struct reading_options {
-  std::string backend = "host";  ///< selects the values of parameters that differ by backend
+  std::string backend = "host";  ///< selects the value of a parameter that differs by backend
   std::vector<std::pair<std::string, std::string>> set = {};  ///< --set name=value, in order
-  /// Parameter values from another file, in any form of `params:`, applied before `set`.
+  /// Parameter values from another file, in any form that `params:` allows; applied before `set`.
   std::vector<node::member> values = {};
 };
 
@@ -28,11 +28,11 @@ const std::vector<parameter>& pipeline_keys();
 /// Returns the keys of an input.
 const std::vector<parameter>& input_keys();
 
-/// Returns the keys of stages of all kinds.
+/// Returns the keys of a stage, without the parameters of its kind.
 const std::vector<parameter>& stage_keys();
 
-/// Reads a pipeline file and reports all errors. After errors the spec contains the valid parts, so
-/// that the planner can find more errors.
+/// Reads a pipeline file and reports all errors. After errors, the spec contains the valid parts,
+/// so that the planner can find more errors.
 pipeline_spec read_pipeline(std::shared_ptr<const source_text> source,
                             const reading_options& options, diagnostics& out);
 

@@ -17,12 +17,11 @@
 
 namespace graphline {
 
-/// Limits of the arrival rate in frames per second: one frame per microsecond and one per 12 days.
-/// Sums of such periods still fit 64-bit nanoseconds.
+/// Limits of the arrival rate in frames per second: one frame per 12 days to one per microsecond.
 constexpr double highest_rate = 1e6;
 constexpr double lowest_rate = 1e-6;
 
-/// Returns true if `rate` is within the limits. False for NaN.
+/// Returns true if `rate` is within these limits; false for NaN.
 constexpr bool can_be_kept(double rate) noexcept {
   return rate >= lowest_rate && rate <= highest_rate;
 }
@@ -33,11 +32,11 @@ struct settings {
   graph_mode graphs = graph_mode::stage;
   timing_method timing = timing_method::event;
   wait_mode wait = wait_mode::block;
-  bool priorities = true;               ///< if false, every stream has the same priority
-  std::int64_t in_flight = 1;           ///< maximum number of incomplete frames
-  std::int64_t workers = 0;             ///< CPU-stage threads under `overlap`; 0 for one per core
-  std::int64_t frames = 45;             ///< measured frames
-  std::int64_t warmup = 5;              ///< frames that run first and are not reported
+  bool priorities = true;      ///< if false, every stream has the same priority
+  std::int64_t in_flight = 1;  ///< maximum number of frames begun and not complete
+  std::int64_t workers = 0;    ///< threads for CPU stages with `overlap`; 0 for one per free core
+  std::int64_t frames = 45;    ///< measured frames
+  std::int64_t warmup = 5;     ///< frames before the measured frames; not reported
   std::optional<nanoseconds> max_time;  ///< no measured frame begins after this time
   std::uint64_t seed = 1;               ///< seed of weights, inputs, random stages and arrivals
   std::int64_t threads = 0;             ///< threads of the `host` device; 0 for half the cores
@@ -51,12 +50,11 @@ struct settings {
   queue_policy when_full = queue_policy::block;
 };
 
-/// Places of settings in a file or among the options ("--strategy overlap", without a line). All
-/// are empty in a spec built in C++.
+/// Places of the settings in the file or, without a line, in the options.
 struct settings_places {
   place section;                      ///< place of the `run:` section's value
-  std::map<std::string, place> each;  ///< places of valid given settings, by key
-  std::set<std::string> unread;       ///< keys of invalid given settings, reported already
+  std::map<std::string, place> each;  ///< places of the valid settings that were given, by key
+  std::set<std::string> unread;       ///< keys of given settings that are invalid and were reported
 };
 
 /// A constant input tensor of the pipeline.
@@ -64,13 +62,13 @@ struct input_spec {
   named name;
   tensor_type type;
   graphline::fill fill = graphline::fill::normal;
-  std::string file = {};        ///< NumPy file with its contents; if empty, filled by `fill`
+  std::string file = {};        ///< NumPy file with the contents; if empty, `fill` applies
   std::optional<side> on = {};  ///< location; if unset, the side of its first reader
   bool typed = true;            ///< false if `type` is invalid and was reported
 };
 
-/// A declared stage. The planner checks `parameters` by the stage's kind. If the name or kind is
-/// empty, it was invalid and was reported.
+/// A declared stage. The planner checks `parameters` against the stage's kind. An invalid name or
+/// kind was reported and is empty.
 struct stage_spec {
   named name;
   named kind;
@@ -83,7 +81,7 @@ struct stage_spec {
   node parameters = node::mapping({});  ///< all other keys
 };
 
-/// A declared pipeline with its source places, after parameter substitution.
+/// A declared pipeline after parameter substitution, with source places.
 struct pipeline_spec {
   named name;
   std::string description;

@@ -36,7 +36,6 @@ std::string definition_name(std::string_view words) {
   return name;
 }
 
-/// Returns a reference to a definition.
 json definition(std::string_view words) {
   return {{"$ref", "#/definitions/" + definition_name(words)}};
 }
@@ -54,7 +53,7 @@ json number_schema(const parameter& p, const char* type) {
   return schema;
 }
 
-/// Returns the schema of a value `one` or a list of such values.
+/// Returns the schema of a value with the schema `one`, or of a list of such values.
 json one_or_list(const json& one) {
   return {{"anyOf", {one, {{"type", "array"}, {"items", one}}}}};
 }
@@ -131,7 +130,7 @@ json per_backend() {
   return schema;
 }
 
-/// Returns the type as messages call it, with the unit of a number and the words of a dtype.
+/// Returns the type as in messages, with the unit of a number and the words of a dtype.
 std::string type_in_words(const parameter& p) {
   if (p.type == parameter_type::element) return fmt::format("{}", fmt::join(dtype_names(), " | "));
   const bool has_unit = !p.unit.empty() && p.type != parameter_type::duration;
@@ -160,7 +159,7 @@ json mapping_schema(const std::vector<parameter>& keys, references how) {
   return schema;
 }
 
-/// Makes the schema of a mapping also allow an omitted value, such as "run:" alone.
+/// Extends the schema of a mapping to allow null, such as "run:" without a value.
 json or_nothing(json mapping) {
   mapping["type"] = {"object", "null"};
   return mapping;
@@ -168,11 +167,11 @@ json or_nothing(json mapping) {
 
 /// Returns the definitions that both kinds of file share: texts, names, durations, values.
 json common_definitions(references how) {
-  // The characters of a name, the same as in framework/spec/node_reading.cpp.
+  // The characters of a name, as in `is_name`.
   const std::string name =
       R"((?!\.\.?$)[^\u0000-,/:-@\[-^`{-\u00a0\u1680\u2000-\u200b\u202f\u205f\u3000]+$)";
   const std::string amount = R"(^([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)? *)";
-  // A text may look like a number or a truth value to YAML, so all three types are allowed.
+  // YAML may read a text as a number or boolean, so all three types are allowed.
   const json scalar{{"type", {"string", "number", "boolean"}}};
   const auto text = [&](json more) {
     more.update(scalar);
@@ -187,7 +186,7 @@ json common_definitions(references how) {
   all["duration"] = {{"type", "string"}, {"pattern", amount + "(ns|us|\u00b5s|\u03bcs|ms|s|min)$"}};
   all["percentage"] = {{"type", "string"}, {"pattern", amount + "%$"}};
   all["value"] = one_or_list(scalar);
-  all["value"]["anyOf"][1]["items"] = definition("value");  // lists of lists too
+  all["value"]["anyOf"][1]["items"] = definition("value");  // allows nested lists
   all["value_of_a_parameter"] = {{"anyOf", {definition("value"), per_backend()}}};
   all["mapping_of_parameters"] = {{"type", {"object", "null"}},
                                   {"propertyNames", definition("identifier")},
@@ -200,7 +199,6 @@ json common_definitions(references how) {
   return all;
 }
 
-/// Returns the schema of the top level of a file, the same for both kinds of file.
 json file_schema(const char* title, const std::vector<parameter>& keys, references how) {
   json schema{{"$schema", "http://json-schema.org/draft-07/schema#"}, {"title", title}};
   schema.update(mapping_schema(keys, how));
@@ -216,10 +214,10 @@ json titled_schema(const described_keys& of) {
   return schema;
 }
 
-/// Adds the schema of a stage, which has the keys of every stage and those of its kind.
+/// Adds the schema of a stage: the keys of all stages and the keys of its kind.
 void add_stages(json& definitions, const std::vector<described_keys>& kinds) {
   json stage = mapping_schema(stage_keys(), references::allowed);
-  stage.erase("additionalProperties");  // each kind lists its own keys
+  stage.erase("additionalProperties");  // the schema of each kind refuses other keys
   json names = json::array();
   for (const described_keys& kind : kinds) {
     json schema = titled_schema(kind);
@@ -236,7 +234,7 @@ void add_stages(json& definitions, const std::vector<described_keys>& kinds) {
   definitions["stage"] = std::move(stage);
 }
 
-/// Adds the schema of a layer: its name mapped to its parameters, or only its name.
+/// Adds the schema of a layer: a mapping from its name to its parameters, or just the name.
 void add_layers(json& definitions, const std::vector<described_keys>& layers) {
   json mapping{{"type", "object"},
                {"minProperties", 1},
@@ -260,8 +258,8 @@ void add_layers(json& definitions, const std::vector<described_keys>& layers) {
       {"$ref": "#/definitions/reference"}]})");
 }
 
-/// Returns the schema of a configuration's values: run settings and parameters, each under its
-/// name. `wrapped` turns the schema of a single value into that of the key.
+/// Returns the schema of a configuration's values: run settings and parameters by name. `wrapped`
+/// turns the schema of one value into the schema of its key.
 template <class Wrap>
 json values_by_name(Wrap wrapped) {
   json schema{{"type", "object"}, {"propertyNames", definition("identifier")}};
@@ -273,7 +271,7 @@ json values_by_name(Wrap wrapped) {
   return schema;
 }
 
-/// Returns the schema of settings in an experiment, where an omitted setting has no default.
+/// Returns the schema of an experiment's run settings, which have no defaults.
 json settings_schema(std::vector<parameter> keys) {
   for (parameter& p : keys) p.default_value.reset();
   return or_nothing(mapping_schema(keys, references::refused));

@@ -14,12 +14,11 @@ struct described_keys {
   std::vector<parameter> keys;
 };
 
-/// Returns the JSON Schema (draft 7) of pipeline files. It also accepts unknown kinds of stage,
-/// because a plug-in may add them.
+/// Returns the JSON Schema (draft 7) of pipeline files. Kinds of plug-ins are valid.
 std::string pipeline_schema(const std::vector<described_keys>& kinds,
                             const std::vector<described_keys>& layers);
 
-/// Returns the JSON Schema (draft 7) of experiment files. Allows keys that exclude each other.
+/// Returns the JSON Schema (draft 7) of experiment files. Keys that exclude each other are valid.
 std::string experiment_schema();
 
 }  // namespace graphline

@@ -18,7 +18,7 @@ const std::vector<setting<settings>>& all_settings() {
   static const auto table = [] {
     std::vector<setting<settings>> list;
     each_setting([&]<class Held>(Held settings::*member, const setting_entry& of) {
-      // An optional member does not imply the key's type.
+      // For an optional member, `setting_of` needs the key's type.
       constexpr bool rate = std::is_same_v<Held, std::optional<double>>;
       list.push_back(
           setting_of(member, {.name = of.key,

@@ -14,7 +14,7 @@ namespace graphline {
 /// Returns the keys of a `run:` section.
 const std::vector<parameter>& run_keys();
 
-/// Returns the names of these keys, which the command line also uses.
+/// Returns the names of `run_keys()`.
 const std::vector<std::string>& setting_keys();
 bool is_setting(const std::string& key);
 
@@ -25,18 +25,16 @@ void read_setting(settings& run, const std::string& key, const node& value, diag
 void read_setting(settings& run, settings_places& places, const std::string& key, const node& value,
                   diagnostics& out);
 
-/// Reads a `run:` section and the places of its settings; `section` may be null.
+/// Reads a `run:` section, which may be null, and records the places of its settings.
 void read_settings(settings& run, settings_places& places, const node& section, diagnostics& out);
 
-/// Reads a `run:` section of an experiment file and reports invalid keys and values; `section` may
-/// be null.
+/// Reads an experiment's `run:` section, which may be null. Reports invalid keys and values.
 std::vector<assignment> read_run_assignments(const node& section, diagnostics& out);
 
-/// Reports a value that is invalid for its setting. Does not check parameters of the pipeline.
+/// Reports a value that is invalid for the setting `key`. Ignores other keys.
 void check_value(const named& key, const node& value, diagnostics& out);
 
-/// Reads a `params:` section of an experiment file; `section` may be null. The planner checks
-/// whether the pipeline has these parameters.
+/// Reads an experiment's `params:` section, which may be null. The planner checks the names.
 std::vector<assignment> read_parameter_assignments(const node& section, diagnostics& out);
 
 }  // namespace graphline

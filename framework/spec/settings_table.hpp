@@ -11,7 +11,7 @@
 
 namespace graphline {
 
-/// Description of a setting, in addition to its member's type.
+/// Description of a setting, apart from its type.
 struct setting_entry {
   const char* key;          ///< key in a `run:` section; the option of `in_flight` is --in-flight
   const char* option_help;  ///< help of the option
@@ -24,9 +24,8 @@ struct setting_entry {
   bool of_overlap = false;         ///< no effect without workers; results then omit it
 };
 
-/// Calls `take(member, entry)` for each setting of a run. Files, options, schemas, plans, results
-/// and records use this list. An optional duration is in nanoseconds; an optional number is a frame
-/// rate.
+/// Calls `take(member, entry)` for each setting of a run. All readers and writers use this list.
+/// Optional durations are in nanoseconds; optional numbers are frame rates.
 template <class Take>
 void each_setting(Take take) {
   take(&settings::strategy,
@@ -101,18 +100,18 @@ void each_setting(Take take) {
         std::nullopt, std::nullopt, "", true});
 }
 
-/// Returns true if CPU stages run on workers, not on one host thread or as host nodes of a graph.
+/// Returns true if CPU stages run on worker threads.
 inline bool has_workers(const settings& run) {
   return run.strategy == strategy::overlap && run.graphs != graph_mode::frame;
 }
 
-/// Returns true if a setting has an effect in this run. `workers` has one if it is not 0.
+/// Returns true if a setting has an effect in this run. `workers: 0` counts as no effect.
 inline bool applies(const setting_entry& of, const settings& run) {
   return (!of.on_schedule || run.arrival != arrival::closed) &&
          (!of.of_overlap || (has_workers(run) && run.workers > 0));
 }
 
-/// Returns a setting's value as it is written in a file: "overlap", "on", "16"; empty if unset.
+/// Returns a setting's value as written in a file: "overlap", "on", "16"; empty if unset.
 template <class T>
 std::string written(const T& value) {
   if constexpr (std::is_enum_v<T>) {

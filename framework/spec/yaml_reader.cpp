@@ -23,7 +23,7 @@
 namespace graphline {
 namespace {
 
-/// Thrown for a text that parses but cannot be used.
+/// Thrown for text that the parser accepts but Graphline does not.
 struct unreadable_yaml {
   place where;
   std::string message;
@@ -43,8 +43,7 @@ place place_at(const std::shared_ptr<const source_text>& source, std::size_t at)
   return {source, line, at - line_start + 1, 1};
 }
 
-/// Finds bytes that are not UTF-8, and control characters (YAML 1.2, section 5.1). Empty if there
-/// are none.
+/// Finds invalid UTF-8 and control characters (YAML 1.2, section 5.1); empty if there are none.
 std::optional<diagnostic> find_unreadable(const std::shared_ptr<const source_text>& source) {
   const std::string_view text = source->text();
   std::optional<diagnostic> found;
@@ -79,7 +78,7 @@ std::size_t find_lookalike(std::string_view text) {
   return std::string_view::npos;
 }
 
-/// Returns the error for a character at byte `at` of a line that looks like a space but is not one.
+/// Returns the error for the lookalike of a space at byte `at` of a line.
 unreadable_yaml lookalike_at(const std::shared_ptr<const source_text>& source, std::size_t line,
                              std::size_t at) {
   const auto [code, bytes] = utf8_at(source->line(line), at);
@@ -89,8 +88,8 @@ unreadable_yaml lookalike_at(const std::shared_ptr<const source_text>& source, s
                       static_cast<std::uint32_t>(*code), lookalike_of_space(*code))};
 }
 
-// The parser reports these mistakes somewhere after them. The next two functions search the line of
-// the error and the two lines above it. The third searches all lines above.
+// The parser reports the mistakes below on a later line. The next two functions search that line
+// and two lines above it. The third searches the nearest line with text above it.
 
 /// Returns the error for the first lookalike of a space outside comments.
 std::optional<unreadable_yaml> lookalike_near(const std::shared_ptr<const source_text>& source,
@@ -115,8 +114,8 @@ std::optional<place> tab_near(const std::shared_ptr<const source_text>& source, 
   return std::nullopt;
 }
 
-/// Returns the place of the previous line if it has the same indentation and no ':'. The parser
-/// then joined it with the key below into one text.
+/// Returns the place of the previous line if it has the same indentation and no ':'. The parser has
+/// joined such a line with the key below.
 std::optional<place> missing_colon_above(const std::shared_ptr<const source_text>& source,
                                          std::size_t line) {
   const std::string_view below = source->line(line);
@@ -144,7 +143,7 @@ place place_of(const std::shared_ptr<const source_text>& source, const YAML::Mar
           static_cast<std::size_t>(mark.column) + 1, 1};
 }
 
-/// Returns the offset after the closing quote of a text that begins with a quote; npos if unclosed.
+/// Returns the offset after the closing quote of a text that begins with a quote; npos without one.
 std::size_t end_of_quoted(std::string_view text) {
   for (std::size_t i = 1; i < text.size(); ++i) {
     if (text[0] == '"' && text[i] == '\\') {
@@ -158,15 +157,15 @@ std::size_t end_of_quoted(std::string_view text) {
   return std::string_view::npos;
 }
 
-/// Converts the parser's tree to nodes with places. The parser reports where a value begins; its
-/// end is searched in the source. Resolves merge keys. Reports duplicate and non-scalar keys.
-/// Throws `unreadable_yaml` beyond the limits of depth and size, which aliases could exceed.
+/// Converts the parser's tree to nodes with places. The parser gives only the beginning of a value,
+/// so its end is searched in the source. Resolves merge keys. Reports duplicate and non-scalar
+/// keys. Throws `unreadable_yaml` if the tree with its aliases exceeds a limit of depth or size.
 class tree_converter {
  public:
   tree_converter(std::shared_ptr<const source_text> source, diagnostics& out)
       : source_(std::move(source)), out_(out) {}
 
-  /// `owner` is the place of an omitted value, `depth` the number of enclosing lists and mappings.
+  /// An omitted value gets the place `owner`. `depth` counts the enclosing lists and mappings.
   node convert(const YAML::Node& from, const place& owner, std::size_t depth = 0) {
     place where = place_of(source_, from.Mark());
     if (!budget_.take(from.IsScalar() ? from.Scalar().size() : 0)) {
@@ -199,8 +198,8 @@ class tree_converter {
     }
   }
 
-  /// Throws if a plain scalar contains a lookalike of a space where structure was intended: after a
-  /// key's ':' or an item's '-', or as indentation. Elsewhere lookalikes are allowed.
+  /// Throws if a plain scalar contains a lookalike of a space where YAML needs a space: after a
+  /// key's ':', after an item's '-', or as indentation.
   void refuse_lookalike_between(const place& where, std::string_view scalar) const {
     std::size_t at = find_lookalike(scalar);
     if (at == npos) return;
@@ -243,7 +242,7 @@ class tree_converter {
         members.push_back({{key.text(), key.where()}, std::move(value)});
       }
     }
-    // Own keys override merged keys, and earlier merged mappings override later mappings.
+    // A mapping's own keys override merged keys. Earlier merged mappings override later ones.
     for (const node& merged : merges) {
       if (!merged.is_mapping()) {
         out_.error(merged.where(),
@@ -256,14 +255,15 @@ class tree_converter {
     return members;
   }
 
-  /// Returns true if a tag makes a scalar text. The parser tags quoted scalars "!", plain ones "?".
+  /// Returns true if a tag marks text. The parser tags quoted scalars "!" and plain scalars "?".
   static bool is_text(const std::string& tag, const place& where) {
     if (tag.empty() || tag == "?") return false;
     if (tag == "!" || tag == "tag:yaml.org,2002:str") return true;
     throw unreadable_yaml{where, fmt::format("the tag '{}' has no meaning here", tag)};
   }
 
-  /// Returns the place of a null. The parser reports the next token for an omitted value.
+  /// Returns the place of a null. For an omitted value, the parser gives the place of the next
+  /// token.
   place place_of_null(place where, const place& owner) const {
     const std::string_view line = source_->line(where.line);
     const std::string_view rest = line.substr(std::min(where.column - 1, line.size()));
@@ -272,7 +272,7 @@ class tree_converter {
       where.length = written.size();
       return where;
     }
-    // An omitted list item gets the place of its dash, which is on this line or the line above.
+    // An omitted list item gets the place of its dash, on this line or the line above.
     for (std::size_t number = where.line; number > 0 && number + 2 > where.line; --number) {
       std::string_view before = source_->line(number);
       if (number == where.line) before = before.substr(0, where.column - 1);
@@ -295,13 +295,13 @@ class tree_converter {
     where.column = at + 1;
     if (at >= line.size()) return where;
 
-    // Of a scalar that continues on the next line, the place covers only the first line.
+    // If a scalar continues on the next line, the place covers only its first line.
     where.length = line.find_last_not_of(" \t") + 1 - at;
     if (line[at] == '"' || line[at] == '\'') {
       const std::string& all = source_->text();
       const std::string_view rest(line.data() + at, all.data() + all.size());
       const std::size_t end = end_of_quoted(rest);
-      // The parser accepts the end of the file as the closing quote.
+      // The parser accepts the end of the file instead of a closing quote.
       if (end == std::string_view::npos) {
         throw unreadable_yaml{where, "this quoted text has no closing quote"};
       }
@@ -317,7 +317,7 @@ class tree_converter {
   node_budget budget_;
 };
 
-/// Checks the number of values before the tree is built, which takes 0.5 KiB per value. Refuses a
+/// Counts the values before the parser builds a tree, which takes 0.5 KiB per value. Refuses a
 /// second document, which `YAML::Load` ignores. (`YAML::LoadAll` never returns for some damaged
 /// texts.)
 void refuse_what_cannot_be_loaded(const std::shared_ptr<const source_text>& source) {
@@ -360,7 +360,7 @@ void refuse_what_cannot_be_loaded(const std::shared_ptr<const source_text>& sour
   while (parser.HandleNextDocument(seen)) continue;
 }
 
-/// Replacements for the parser's messages, which describe the parser's state, not the mistake.
+/// Replaces messages of the parser, because they describe its state instead of the mistake.
 struct phrase {
   std::string_view theirs;  ///< beginning of the parser's message
   std::string_view ours;

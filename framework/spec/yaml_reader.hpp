@@ -10,7 +10,7 @@
 namespace graphline {
 
 /// Reads a text file of at most 16 MiB.
-/// @throws unreadable_file like `read_text_file`, and for binary files
+/// @throws unreadable_file like `read_text_file`, and for invalid UTF-8 or control characters
 std::shared_ptr<const source_text> read_source(const std::string& path,
                                                named_by who = named_by::file);
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// For authors of plug-ins: shared libraries that provide stage kinds, named under `plugins:` in a
-// pipeline. Link them with graphline::plugin.
+// For authors of plug-ins: shared libraries with stage kinds, which a pipeline names under
+// `plugins:`. Link them with graphline::plugin.
 
 #include "framework/stage/plugin_description.hpp"
 #include "framework/stage/stage_registry.hpp"
@@ -17,8 +17,8 @@ __attribute__((visibility("default"))) void graphline_register_kinds(
     graphline::stage_registry& registry);
 }
 
-/// Defines a plug-in's description and begins the function that adds its kinds; the body follows
-/// the macro. Use it once in a plug-in, outside of any namespace:
+/// Defines a plug-in's description and begins the function that adds its kinds. The body follows
+/// the macro. Use the macro once in a plug-in, outside all namespaces:
 ///
 ///     GRAPHLINE_PLUGIN(registry) {
 ///       registry.add(normalize_kind());

@@ -9,11 +9,10 @@
 
 namespace graphline {
 
-/// The plug-in ABI of these headers. Raise it with every change that breaks plug-ins built before:
-/// a class that plug-ins use (in framework/base, framework/stage, spec/node.hpp,
-/// spec/parameter.hpp, device/device.hpp, device/host/host_device.hpp) gains, loses or moves a
-/// member or a virtual function, or a member changes its meaning. Changes that plug-ins do not see,
-/// for example to built-in kinds and layers, leave it unchanged.
+/// The plug-in ABI of these headers. Raise it with every change that breaks existing plug-ins. A
+/// change breaks them if a class that they use gains, loses or moves a member or virtual function,
+/// or if a member changes its meaning. Plug-ins use framework/base, framework/stage, spec/node.hpp,
+/// spec/parameter.hpp, device/device.hpp and device/host/host_device.hpp.
 inline constexpr std::uint32_t plugin_abi = 10;
 
 #define GRAPHLINE_TEXT_OF_(word) #word
@@ -41,9 +40,8 @@ inline constexpr std::string_view plugin_compiler =
 #undef GRAPHLINE_TEXT_OF
 #undef GRAPHLINE_TEXT_OF_
 
-/// How a plug-in was built: plain data at the symbol `graphline_plugin`, which a program reads
-/// before it calls the plug-in. Every version of Graphline keeps these members; later versions may
-/// only append members.
+/// How a plug-in was built, as plain data at the symbol `graphline_plugin`. A program reads it
+/// before it calls the plug-in. Later versions of Graphline may append members but must keep these.
 struct plugin_description {
   char magic[16];          ///< `plugin_magic`
   std::uint32_t abi;       ///< `plugin_abi`
@@ -54,7 +52,7 @@ struct plugin_description {
 
 inline constexpr std::string_view plugin_magic = "graphline.plugin";
 
-/// Returns the description of code compiled with these headers. Texts but the magic end in a zero.
+/// Describes code that is compiled with these headers. All texts except `magic` end in a zero.
 constexpr plugin_description describe_plugin(std::string_view graphline_version) {
   plugin_description result{};
   const auto put = [](std::string_view text, char* to, std::size_t room) {

@@ -27,7 +27,6 @@ using register_function = void (*)(stage_registry&);
   throw input_error(fmt::format("plug-in '{}' {}", path, why));
 }
 
-/// Returns the absolute path.
 std::string checked_file(const std::string& path) {
   std::error_code problem;
   const fs::path file = fs::canonical(path, problem);
@@ -42,7 +41,7 @@ std::string checked_file(const std::string& path) {
   return file.string();
 }
 
-/// Returns the reason that the last dlopen of `file` failed, without the file's name in front.
+/// Returns the reason that the last dlopen failed, without a leading "FILE: ".
 std::string loader_message(const std::string& file) {
   const char* said = ::dlerror();
   std::string message = said != nullptr ? said : "no reason given";
@@ -55,7 +54,7 @@ std::string_view text_in(const char (&field)[N]) {
   return {field, ::strnlen(field, N)};
 }
 
-/// Refuses a plug-in that was built with other headers or another compiler.
+/// Refuses a plug-in that was built for another plug-in ABI or with another compiler.
 void check_description(const std::string& path, const plugin_description& found) {
   const auto compiler = text_in(found.compiler);
   if (found.abi == plugin_abi && compiler == plugin_compiler) return;
@@ -71,9 +70,9 @@ constexpr std::string_view no_plugin =
     "framework/stage/plugin.hpp";
 
 /// Opens the library, checks that it fits this program and returns the function that adds its
-/// kinds. Never closes the library, because it contains the code of its kinds.
+/// kinds. Never closes the library, because that would unload the code of the kinds.
 register_function open_library(const std::string& path, const std::string& file) {
-  // RTLD_NOW finds missing symbols now. RTLD_LOCAL hides a plug-in's symbols from other plug-ins.
+  // RTLD_NOW reports missing symbols here. RTLD_LOCAL hides symbols from other plug-ins.
   void* const library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     refuse(path, fmt::format("cannot be loaded: {}; build it again against this version, and see "
@@ -92,7 +91,7 @@ register_function open_library(const std::string& path, const std::string& file)
   return reinterpret_cast<register_function>(registers);
 }
 
-/// Returns the kinds of a plug-in in a separate registry: a registration that fails adds none.
+/// Returns a plug-in's kinds in a separate registry, so that a failed registration adds none.
 stage_registry kinds_of(const std::string& path, const std::string& file) {
   const register_function register_kinds = open_library(path, file);
   stage_registry kinds;

@@ -23,45 +23,45 @@ namespace graphline {
 
 /// A layer of a stage, for listings.
 struct layer_summary {
-  std::string name;  ///< "0.conv2d", or the name given to it
+  std::string name;  ///< "0.conv2d", or the name in the file
   std::string kind;
   tensor_type output;
   graphline::cost cost;
 };
 
-/// Which parts of a stage's cost its kind computes; all other parts are unknown, not zero.
+/// Which parts of a cost are known. All other parts are unknown, not zero.
 enum class known_cost {
   none,
   bytes,  ///< bytes and parameters, but no arithmetic
   all,
 };
 
-/// How float32 tensors are stored between device stages, if both stages accept it.
+/// How a stage prefers to store tensors. Used if a tensor's producer and all its readers agree.
 struct device_form {
-  bool channels_last = false;      ///< for tensors [n, c, h, w]; otherwise row-major
-  dtype element = dtype::float32;  ///< element type in memory
+  bool channels_last = false;  ///< store tensors [n, c, h, w] as [n, h, w, c]; otherwise row-major
+  dtype element = dtype::float32;  ///< type in memory of float32 elements
 };
 
-/// What the factory of a stage needs besides what `prepare` computed.
+/// What a stage's factory needs in addition to the result of `prepare`.
 struct stage_config {
-  std::string name;                  ///< name of the stage in the pipeline
-  graphline::arguments arguments;    ///< values of the kind's parameters
-  std::vector<tensor_type> inputs;   ///< in the order of `reads`, as they lie in memory
-  std::vector<tensor_type> outputs;  ///< in the order of `writes`, as they lie in memory
-  std::vector<tensor_layout> input_layouts = {};   ///< by input; empty if all are row-major
-  std::vector<tensor_layout> output_layouts = {};  ///< by output; empty if all are row-major
+  std::string name;                               ///< name of the stage in the pipeline
+  graphline::arguments arguments;                 ///< values of the kind's parameters
+  std::vector<tensor_type> inputs;                ///< in the order of `reads`, as stored in memory
+  std::vector<tensor_type> outputs;               ///< in the order of `writes`, as stored in memory
+  std::vector<tensor_layout> input_layouts = {};  ///< for each input; empty if all are row-major
+  std::vector<tensor_layout> output_layouts = {};  ///< for each output; empty if all are row-major
   std::uint64_t seed = 1;                          ///< already mixed with the stage's name
 };
 
-/// The arguments of a CPU stage for one frame.
+/// Arguments of a CPU stage for one frame.
 struct cpu_call {
   std::int64_t frame = 0;  ///< from 0, warm-up frames included
   std::span<const const_tensor_view> inputs;
   std::span<const tensor_view> outputs;
 };
 
-/// CPU work. One object runs all frames, in order and one at a time. An exception ends the run with
-/// a message that names the stage and frame.
+/// A CPU stage. One object runs all frames, in order and one at a time. An exception ends the run
+/// with a message that names the stage and the frame.
 class cpu_stage {
  public:
   virtual ~cpu_stage() = default;
@@ -81,13 +81,12 @@ struct stage_tensors {
 struct stage_part {
   std::string name;    ///< "0.conv2d+1.gelu"
   std::string choice;  ///< implementation of the part: "cuDNN engine 8, workspace 2 MiB"
-  /// Cost of the implementation, in which fused layers move no bytes between one another; empty if
-  /// unknown.
+  /// Cost of the implementation; empty if unknown. Fused layers move no bytes between each other.
   std::optional<graphline::cost> cost = {};
-  precision arithmetic = precision::float32;  ///< precision of the products it computes
+  precision arithmetic = precision::float32;  ///< precision of the part's products
 };
 
-/// Called after each part while a stage's work is enqueued.
+/// Called after each part of a stage is enqueued.
 class part_marker {
  public:
   virtual ~part_marker() = default;
@@ -99,8 +98,8 @@ class device_work {
  public:
   virtual ~device_work() = default;
 
-  /// Enqueues the work of one frame. With graphs, it is called only during preparation; without
-  /// graphs, also for every frame, so it must not allocate.
+  /// Enqueues the work of one frame. With graphs, it is called only during preparation. Without
+  /// graphs, it is also called for every frame, so it must not allocate.
   virtual void enqueue(stream& s) = 0;
 
   /// Enqueues the same work and calls `marker` after each of the stage's `parts()`, in order.
@@ -129,7 +128,6 @@ struct port {
   std::string help;
 };
 
-/// The ports of a stage, in order.
 struct stage_ports {
   std::vector<port> inputs;
   std::vector<port> outputs;
@@ -140,67 +138,66 @@ using device_stage_factory =
     std::function<std::unique_ptr<device_stage>(device&, const stage_config&)>;
 
 /// Everything that a kind computes from a stage's arguments and input types. The planner makes it
-/// once; plans and runs share it and never change it. Files that the arguments name are read and
-/// parsed here, and factories capture the result.
+/// once; plans and runs share it and do not change it. `prepare` reads the files that the arguments
+/// name, and the factories capture the contents.
 struct prepared_stage {
   std::vector<tensor_type> outputs = {};  ///< one type for each output port
   graphline::cost cost = {};
   known_cost known = known_cost::none;     ///< which parts of `cost` are known
   std::vector<layer_summary> layers = {};  ///< empty for stages without layers
 
-  /// By backend, how its device tensors are stored if the stages at their other ends accept that
-  /// too; row-major float32 for other backends.
+  /// Preferred storage of the stage's device tensors, by backend. Row-major float32 for others.
   std::map<std::string, device_form> forms = {};
 
-  /// The weights that the factories use, for `--save-tensors`; unset without weights.
+  /// Returns the weights that the factories use, for `--save-tensors`; unset without weights.
   std::function<std::vector<named_tensor>(const stage_config&)> weights = {};
 
   cpu_stage_factory make_cpu = {};                               ///< for a CPU stage
   std::map<std::string, device_stage_factory> make_device = {};  ///< one for each of `backends`
 };
 
-/// Prepares a stage from its arguments and the types it reads. Reports errors to `out` at the
-/// argument's place; after an error the result is ignored.
+/// Prepares a stage from its arguments and input types. Reports errors to `out` at the argument's
+/// place. The result is ignored after an error.
 using prepare_function = std::function<prepared_stage(
     const arguments&, std::span<const tensor_type> inputs, diagnostics& out)>;
 
-/// A stage whose ports depend on its arguments, before its input types are known.
+/// Result of `stage_kind::open`: a stage whose ports are known but whose input types are not.
 struct opened_stage {
   stage_ports ports;
   prepare_function prepare;  ///< called with the same arguments
 };
 
 /// A stage type, as data. stages/builtin.cpp lists the built-in kinds; programs and plug-ins add
-/// theirs to a `stage_registry`. Each kind has either `prepare` or `open`.
+/// more to a `stage_registry`. Each kind has either `prepare` or `open`.
 struct stage_kind {
   std::string name;      ///< "network", "cpu.top_k"
   std::string headline;  ///< one line for `graphline stages`
   side on = side::cpu;
-  bool moves = false;  ///< reads one side and writes the other (`copy`)
+  bool moves = false;  ///< moves tensors between the device and the CPU, as `copy` does
   std::vector<port> inputs;
-  std::size_t optional_inputs = 0;  ///< number of inputs at the end that may be omitted
-  bool repeat_last_input = false;   ///< accepts any number of additional inputs like the last
+  std::size_t optional_inputs = 0;  ///< number of trailing inputs that may be omitted
+  bool repeat_last_input = false;   ///< the last input may be repeated any number of times
   std::vector<port> outputs;
   std::vector<parameter> parameters;
 
   prepare_function prepare = {};
 
-  /// Instead of `prepare`, for ports that depend on the arguments, for example on a model's file;
-  /// `inputs` and `outputs` then only document the ports. Reads the files that the arguments name,
-  /// once, and passes the contents to the `prepare` that it returns. Reports errors to `out`.
+  /// Replaces `prepare` if the ports depend on the arguments, for example on a model file; `inputs`
+  /// and `outputs` then only document the ports. Reads the files that the arguments name. The
+  /// `prepare` that it returns captures the contents. Reports errors to `out`.
   std::function<opened_stage(const arguments&, diagnostics& out)> open = {};
 
-  /// Backends that device stages of this kind run on; "" stands for every backend.
+  /// Backends for device stages of this kind; "" stands for every backend.
   std::vector<std::string> backends = {};
 
-  /// By backend, the libraries that compute the stage, with their versions, for results.
+  /// Names and versions of the libraries that compute the stage, by backend; shown in results.
   std::map<std::string, std::function<std::vector<std::pair<std::string, std::string>>()>>
       libraries = {};
 
-  /// More lines for `graphline stages KIND`, for example the layers of `network`; may be unset.
+  /// More lines for `graphline stages KIND`, such as the layers of `network`; may be unset.
   std::function<std::string()> manual;
 
-  /// The plug-in's file, set by `load_plugin`; empty for kinds of the program itself.
+  /// The plug-in's file, set by `load_plugin`; empty for other kinds.
   std::string origin = {};
 };
 

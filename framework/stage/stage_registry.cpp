@@ -10,7 +10,7 @@ namespace graphline {
 
 namespace {
 
-/// Returns the reason that a kind cannot be planned; null for a complete kind.
+/// Returns why a kind is incomplete; null for a complete kind.
 const char* problem_of(const stage_kind& kind) {
   if (kind.name.empty()) return "it has no name";
   if (!kind.prepare && !kind.open) return "it has no 'prepare' function";

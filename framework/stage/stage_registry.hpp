@@ -12,7 +12,7 @@ namespace graphline {
 /// The stage kinds of a program, by name.
 class stage_registry {
  public:
-  /// @throws input_error if the name is taken or the kind lacks a name, `prepare` or `backends`
+  /// @throws input_error if the name is taken or the kind is incomplete
   void add(stage_kind kind);
 
   /// @return null if there is no kind of that name

@@ -7,7 +7,7 @@
 
 namespace graphline {
 
-/// Returns the system's description of an `errno` value.
+/// Returns a description of an `errno` value.
 std::string errno_text(int code);
 
 /// Returns the path in quotes, or "standard output" for "-".

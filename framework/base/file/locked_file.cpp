@@ -23,7 +23,7 @@ bool same_file(const struct stat& a, const struct stat& b) {
   return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-/// Returns why a file could not be opened for writing, with the remedy.
+/// Returns why a file could not be opened for writing, and the remedy.
 std::string why_not_opened(const std::string& path, int code) {
   const auto folder = folder_of(path);
   std::error_code ignored;
@@ -45,7 +45,7 @@ void lock(int descriptor, const std::string& name, const std::string& path) {
   struct stat named {};
   if (::fstat(descriptor, &opened) == 0 && !S_ISREG(opened.st_mode))
     refuse_what_is_there(name, path);
-  // Another run holds the lock while it writes. It may also have renamed the file since `open`.
+  // Another run locks the file while it writes, and may have renamed it since `open`.
   const bool locked = ::flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
   if (!locked || ::stat(name.c_str(), &named) != 0 || !same_file(opened, named)) {
     refuse_to_write(path, "it is being written already, by another run or for another option");

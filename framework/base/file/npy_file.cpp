@@ -19,10 +19,10 @@ namespace {
 
 constexpr std::string_view npy_magic = "\x93NUMPY";
 
-/// Limit in bytes, far above the header of any array.
+/// Limit in bytes, far above the size of real headers.
 constexpr std::uint64_t largest_npy_header = 65536;
 
-/// Limit far above the number of dimensions of any tensor.
+/// Limit far above the number of extents of real tensors.
 constexpr std::size_t most_npy_extents = 64;
 
 struct npy_name {
@@ -35,12 +35,11 @@ constexpr npy_name npy_names[] = {{dtype::float32, "<f4"}, {dtype::float64, "<f8
                                   {dtype::int64, "<i8"},   {dtype::int32, "<i4"},
                                   {dtype::uint8, "|u1"}};
 
-/// Parses a Python literal.
 class python_literal {
  public:
   explicit python_literal(std::string_view text) : rest_(text) {}
 
-  /// Skips spaces, then `token` if it follows. Returns true if it followed.
+  /// Skips spaces, then `token`. Returns false if the text continues without `token`.
   bool take(std::string_view token) {
     rest_.remove_prefix(std::min(rest_.find_first_not_of(" \n"), rest_.size()));
     if (!rest_.starts_with(token)) return false;
@@ -90,14 +89,13 @@ class python_literal {
   std::string_view rest_;
 };
 
-/// The array that a header describes.
 struct npy_description {
   std::optional<std::string> element;
   std::optional<bool> fortran_order;
   std::optional<std::vector<std::int64_t>> extents;
 };
 
-/// Parses a header. Returns empty unless it describes exactly one array of numbers.
+/// Parses a header. Returns empty unless it has exactly the keys descr, fortran_order and shape.
 std::optional<npy_description> describe_npy(std::string_view header) {
   python_literal in(header);
   npy_description found;
@@ -221,7 +219,7 @@ void write_npy(const std::filesystem::path& path, const tensor_type& type,
           {reinterpret_cast<const char*>(data.data()), data.size()});
     });
   } catch (const input_error& refused) {
-    throw run_error(refused.what());  // the file name does not come from the command line
+    throw run_error(refused.what());  // not named on the command line
   }
 }
 

@@ -11,13 +11,13 @@
 
 namespace graphline {
 
-/// A NumPy file (numpy.lib.format) opened for reading, of format version 1.0, 2.0 or 3.0, in C
-/// order and little endian. NumPy has no bfloat16, so bfloat16 is stored as uint16.
+/// A NumPy file opened for reading: format version 1.0, 2.0 or 3.0, C order, little endian. NumPy
+/// has no bfloat16, so bfloat16 is stored as uint16.
 class npy_file {
  public:
-  /// Reads and checks only the header.
-  /// @throws input_error naming the file and the remedy if the file is unreadable, empty or
-  /// truncated, or its format, element type or order is not supported.
+  /// Reads and checks the header.
+  /// @throws input_error with the file and the remedy if the file is unreadable, empty or
+  /// truncated, or has an unsupported format, element type or order.
   explicit npy_file(std::string path);
 
   const std::string& path() const noexcept { return path_; }
@@ -40,7 +40,7 @@ class npy_file {
 };
 
 /// Writes a tensor as a NumPy file of version 1.0, atomically.
-/// @throws run_error naming the path; a file that was there before is then unchanged.
+/// @throws run_error naming the path; an existing file is then unchanged.
 void write_npy(const std::filesystem::path& path, const tensor_type& type,
                std::span<const std::byte> data);
 

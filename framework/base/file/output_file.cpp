@@ -58,12 +58,12 @@ bool remove_left_over(const std::string& name) {
   return !held;
 }
 
-/// Removes the temporary files of `target` except `own`. Returns false if a run locks one.
+/// Removes the temporary files of `target` except `own`. Returns false if another run locks one.
 bool remove_left_overs(const std::string& target, const std::string& own) {
   struct closer {
     void operator()(DIR* opened) const noexcept { ::closedir(opened); }
   };
-  // std::filesystem terminates the program if it runs out of memory while it lists a folder.
+  // Uses opendir, because std::filesystem terminates the program if listing runs out of memory.
   const std::string folder = folder_of(target);
   const std::unique_ptr<DIR, closer> entries(::opendir(folder.c_str()));
   const std::string beginning = beginning_of(target);
@@ -77,7 +77,7 @@ bool remove_left_overs(const std::string& target, const std::string& own) {
   return free;
 }
 
-/// Returns true for the name of a temporary file. No result may be written to such a name.
+/// Returns true for the name of a temporary file. Results must not have such names.
 bool is_part_name(std::string_view file_name) {
   const auto at = file_name.rfind(mark);
   return file_name.starts_with('.') && at != file_name.npos && at > 0 &&
@@ -90,9 +90,9 @@ struct part_file {
   int descriptor = -1;
 };
 
-/// Creates the temporary file of `target` and removes those of killed runs. Messages use `path`,
-/// the name that the user gave. Throws `input_error` if the file cannot be created, or if another
-/// run or another option is writing the target.
+/// Creates the temporary file of `target` and removes the temporary files of killed runs. Messages
+/// use `path`, the name that the user gave. Throws `input_error` if the file cannot be created, or
+/// if another run or option is writing the target.
 part_file make_part(const std::string& target, const std::string& path) {
   const auto name =
       (std::filesystem::path(target).parent_path() / (beginning_of(target) + random_name()))
@@ -174,7 +174,7 @@ void output_file::commit(const std::function<void(text_sink&)>& write) {
   write(sink);
   sink.flush();
   if (!part_.empty()) {
-    // Some file systems report a failed write only at fsync. The old result is still there then.
+    // Some file systems report a failed write only at fsync. Call it while the old result exists.
     if (::fsync(descriptor_) != 0) fail(errno);
     if (::rename(part_.c_str(), target_.c_str()) != 0) fail(errno);
     part_.clear();

@@ -11,15 +11,15 @@ namespace graphline {
 
 /// A result file, opened before the run so that an unwritable path fails early.
 ///
-/// A regular file is first written as a temporary file ".NAME.graphline-XXXXXX" in the same folder.
-/// `commit` renames it, so that a failed run leaves the previous result unchanged. The next run
-/// removes temporary files of killed runs. Standard output, pipes and devices are written in place.
+/// A regular file is first written under a temporary name, ".NAME.graphline-XXXXXX" in the same
+/// folder. `commit` renames it, so that a failed run leaves the previous result unchanged. The next
+/// run with the same path removes temporary files of killed runs. Standard output, pipes and
+/// devices are written in place.
 class output_file {
  public:
   /// `path` is a file, or "-" for standard output.
-  /// @throws input_error with path, reason and remedy if the folder is missing, the path is a
-  /// folder or has a temporary file's name, permission is denied, or another run is writing the
-  /// file.
+  /// @throws input_error with path, reason and remedy if the file cannot be written, has the name
+  /// of a temporary file, or is being written by another run.
   explicit output_file(std::string path);
 
   /// Removes the temporary file unless it was committed.
@@ -27,15 +27,14 @@ class output_file {
   output_file(output_file&& other) noexcept;
   output_file& operator=(output_file&&) = delete;
 
-  /// The path that the constructor received.
   const std::string& path() const noexcept { return path_; }
 
   /// True for "-" and "/dev/stdout". Text for people must then go to standard error.
   bool is_standard_output() const noexcept { return standard_output_; }
 
   /// Writes the output of `write` and renames the file. Call it once.
-  /// @throws run_error if writing fails, output_closed if the reader closed standard output, and
-  /// what `write` throws; the previous file is then unchanged.
+  /// @throws run_error if writing fails, output_closed if the reader has closed standard output, or
+  /// an exception of `write`. A previous regular file is then unchanged.
   void commit(const std::function<void(text_sink&)>& write);
   void commit(std::string_view text);
 

@@ -8,7 +8,7 @@
 
 namespace graphline {
 
-/// Buffers text and passes it on in pieces, because the trace of a million frames takes gigabytes.
+/// Buffers text and passes it on in pieces, because a long trace takes gigabytes.
 class text_sink {
  public:
   using take_function = std::function<void(std::string_view piece)>;
@@ -25,7 +25,7 @@ class text_sink {
     return *this;
   }
 
-  /// Passes on the buffered text. Call it at the end, because the destructor does not.
+  /// Passes on the buffered text. Call it at the end; the destructor does not flush.
   void flush() {
     if (held_.empty()) return;
     take_(held_);
