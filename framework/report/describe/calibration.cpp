@@ -11,7 +11,7 @@ namespace graphline::report {
 
 namespace {
 
-/// Returns "measured 2026-11-20T12:00:00Z by graphline 0.5.0", from the record's environment.
+/// Returns "measured 2026-11-20T12:00:00Z by graphline 0.5.0".
 std::string origin_of(const calibration_record& record) {
   std::string date = "at an unknown time";
   std::string by;
@@ -47,7 +47,7 @@ const theoretical_peak* peak_of(const ceiling_figure& figure,
   return found == peaks.end() ? nullptr : &*found;
 }
 
-/// A measured ceiling. `from` points to its samples, if the result contains them.
+/// A measured ceiling. `from` points to its samples; null without samples.
 struct ceiling_row {
   const ceiling_figure& of;
   unit in;
