@@ -25,8 +25,7 @@ namespace {
 struct column {
   std::string fields;
   const std::vector<stamp_pair>* stamps;
-  const std::vector<nanoseconds>* busy =
-      nullptr;  ///< null if the device does not report busy times
+  const std::vector<nanoseconds>* busy = nullptr;  ///< null if not reported
 };
 
 std::vector<column> columns_of(const run_record& record) {
