@@ -25,7 +25,7 @@ namespace graphline::report {
 // A document is a result, independent of the output format. `describe` makes documents. Renderers
 // turn them into text, pages, JSON, CSV and Markdown.
 
-/// Outputs in which a part appears. "Data" means JSON and CSV, where its key names it.
+/// Outputs in which a part appears. "Data" means JSON and CSV, which identify a part by its key.
 enum place : unsigned {
   in_text = 1,  ///< terminal and Markdown
   in_page = 2,
@@ -166,7 +166,7 @@ struct column_of {
 
 struct row {
   std::vector<cell> cells;  ///< one cell per column
-  int level = 0;            ///< 1 if it is a part of the last row with level 0
+  int level = 0;            ///< 1 if it is a part of the level-0 row above
   bool apart = false;       ///< a gap separates it from the row above
   unsigned where = everywhere;
 };
@@ -244,7 +244,7 @@ struct document {
   bool exact = false;  ///< the figures are counted, not measured, so they are repeatable
 };
 
-/// Returns true if the output `where` contains the part. For text, includes charts.
+/// Returns true if the output `where` contains the part. For `in_text`, charts count too.
 bool is_in(place where, const document::part& part);
 
 }  // namespace graphline::report

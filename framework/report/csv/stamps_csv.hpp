@@ -18,10 +18,10 @@ inline constexpr std::string_view csv_header =
 std::string csv_field(std::string_view name);
 
 /// Writes the stamps of frames and stages in nanoseconds since the run's epoch, with LF as line
-/// end. Each frame (from 0) has a row `end_to_end` from its due time, and a row `queue_wait` if
-/// frames arrive on a schedule. Rows for each stage and measure follow. Under `layers`, each part
-/// has a row `part_time`, whose stage is "STAGE/PART". The last rows are the due times of `dropped`
-/// and `unfinished` frames, without frame number and end.
+/// end. Each frame, numbered from 0, has a row `end_to_end` from its due time. If frames arrive on
+/// a schedule, a row `queue_wait` follows. Then come rows for each stage and measure. Under
+/// `layers`, each part has a row `part_time`, whose stage is "STAGE/PART". The last rows are the
+/// due times of `dropped` and `unfinished` frames, without frame number and end.
 void write_run_csv(text_sink& to, const run_record& record);
 
 /// Writes the stamps of every trial, in the order of execution. The columns are:

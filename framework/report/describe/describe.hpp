@@ -92,7 +92,7 @@ void add_failures(document& to, const run_record& record, const std::string& whi
 
 void add_machine(document& to, const device_properties& device, const name_texts& environment);
 
-/// Adds the settings `run`, and device, environment and source files of a run.
+/// Adds the settings `run`, and the device, environment and source files of `record`.
 void add_origin(document& to, const run_record& record, const settings& run);
 
 /// Returns settings under their names in a record, without those that do not apply to the run.

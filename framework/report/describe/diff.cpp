@@ -78,7 +78,7 @@ struct named_row {
   const row* of;
 };
 
-/// Returns the rows with their names. The name of a part begins with the name of its stage.
+/// Returns the rows with their names. The name of a part begins with the name of its level-0 row.
 std::vector<named_row> named_rows(const table& of) {
   std::vector<named_row> rows;
   std::string whole;
@@ -136,7 +136,7 @@ table diff_of(const table& before, const table& after) {
 
 // ---- Facts --------------------------------------------------------------------------------------
 
-/// Returns the facts with a number that appear in text or page.
+/// Returns the numeric facts that text or page show.
 std::vector<fact> figures_of(const document& of) {
   std::vector<fact> list;
   for (const auto* some : parts_of<facts>(of)) {

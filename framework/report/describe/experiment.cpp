@@ -197,7 +197,7 @@ std::string joined(std::vector<std::string> parts) {
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
-/// Returns the settings of all runs that are not `varied`: "async, graphs=stage; batch=1".
+/// Returns the settings that all runs share, except `varied`: "async, graphs=stage; batch=1".
 std::string way_of(const std::vector<const run_record*>& runs,
                    const std::set<std::string>& varied) {
   std::vector<std::string> words;

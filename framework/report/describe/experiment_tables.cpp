@@ -167,7 +167,7 @@ bool matters(const experiment_view& of, const comparison& found) {
   return !frame || std::abs(found.difference) >= least_part * static_cast<double>(frame->median());
 }
 
-/// Returns a table of a pipeline's stages, with a column for each configuration that timed any.
+/// Returns a table of a pipeline's stages, with a column for each configuration that timed stages.
 table stage_table(const experiment_view& of, const std::string& pipeline, std::size_t number) {
   std::vector<column_of<std::string>> columns = {
       {{"stage", "stage"}, [](const std::string& name) { return name; }}};
@@ -438,7 +438,7 @@ void add_data(document& to, const experiment_view& of) {
 
 namespace {
 
-/// Returns "p50 60.2 ms, -18.8 % (95 % interval -19.4 to -18.1 %)". Late frames change in points.
+/// Returns "p50 60.2 ms, -18.8 % (95 % interval -19.4 to -18.1 %)"; points for late frames.
 std::string words_of(const comparison& of, const std::string& metric) {
   const auto value = to_text({of.value, unit_of(of.figure)});
   const auto range = of.change_range();
@@ -515,7 +515,7 @@ chart chart_of(const sweep& of) {
   };
   add("FLOP/B", {line("FLOP/B", &sweep_point::intensity, 1)});
   std::vector<sweep_chart::line> times = {line("p50", &sweep_point::time, unit.nanoseconds)};
-  // A whole frame has no roofline time, because none bounds its time.
+  // The roofline time of a whole frame is no bound on its time, so it is not drawn.
   if (of.what)
     times.push_back(line("roofline time", &sweep_point::roofline_time, unit.nanoseconds));
   add(fmt::format("p50 {}", unit.name), std::move(times));

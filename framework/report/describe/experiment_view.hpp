@@ -30,8 +30,8 @@ struct experiment_view {
   /// not compared.
   std::vector<compared_member> compared() const;
 
-  /// Returns the columns that identify a pipeline: its name, if configurations contain several, and
-  /// the id, the name, or the varied settings of its configuration.
+  /// Returns the columns that identify a pipeline of a configuration: the pipeline's name if
+  /// configurations contain several, then the configuration's id, name or varied settings.
   member_columns names() const;
 
   /// Returns true if any column after those of `names` contains a number or a verdict.

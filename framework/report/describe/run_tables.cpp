@@ -34,8 +34,8 @@ std::vector<statistic> statistics(const std::optional<distribution>& end_to_end)
   const auto shown = end_to_end ? std::ssize(percentiles_of_table(*end_to_end)) : 0;
   for (int i = 0; i < shown; ++i) {
     const auto& [name, p] = shown_percentiles[i];
-    // A narrow table of stages drops p95 first, then rarer percentiles. A narrow end-to-end table
-    // drops p90 first, then p99.99 to p95. Both keep p50 longest.
+    // A narrow table of stages drops p95, then p99 up to p99.99, then p90. A narrow end-to-end
+    // table drops p90, then p99.99 down to p95. Both keep p50 longest.
     const int rank = i < 2 ? 5 * i : 16 - i;
     const int end_rank = i == 0 ? 0 : i == 1 ? 7 : i + 1;
     list.push_back({std::string(name), rank, end_rank,

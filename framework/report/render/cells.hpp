@@ -10,7 +10,7 @@ namespace graphline::report {
 /// Returns true if a fact has a known value and a title, so that text and page show it.
 bool is_shown(const fact& of) noexcept;
 
-/// Returns a fact's value as text. Times share a unit, unless a time would be below 0.01 in it.
+/// Returns a fact's value as text. Times share a unit, except a time that would be below 0.01.
 std::string shown_fact(const facts& in, const fact& of);
 
 /// Returns true if JSON and CSV write the number as an integer.

@@ -58,8 +58,8 @@ void add_time_unit(json& to, bool is_time) {
   if (is_time && !to.contains("unit")) to["unit"] = "ms";
 }
 
-/// Returns facts as an object. An estimate "value" also writes its interval as "interval"; an
-/// estimate "NAME" writes "NAME_interval". Times are in nanoseconds if the key ends with "_ns".
+/// Returns facts as an object. The interval of the estimate "value" has the key "interval"; that of
+/// "NAME" has the key "NAME_interval". Times are in nanoseconds if the key ends with "_ns".
 json json_of(const std::vector<fact>& list) {
   json made = json::object();
   for (const auto& one : list) {

@@ -5,7 +5,7 @@
 namespace graphline {
 
 // The files of an HTML page, embedded at build time.
-extern const std::string_view page_template;  ///< names the other parts in braces
+extern const std::string_view page_template;  ///< contains the names of the other parts in braces
 extern const std::string_view page_style;
 extern const std::string_view page_script;
 extern const std::string_view chart_script;   ///< for charts that Chart.js draws

@@ -13,8 +13,8 @@ namespace graphline {
 /// device and, for `host`, the number of compute threads.
 class calibration_store {
  public:
-  /// Uses the folder `calibrations` in the result of `cache_folder`. If `cache` is empty, `find`
-  /// returns nothing and `open` throws.
+  /// Uses the folder `calibrations` in `cache`, the result of `cache_folder`. If `cache` is empty,
+  /// `find` returns nothing and `open` throws.
   explicit calibration_store(const std::filesystem::path& cache);
 
   /// Returns the path of a device's file, which may not exist; empty if `cache` was empty.

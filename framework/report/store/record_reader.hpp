@@ -10,8 +10,8 @@ namespace graphline {
 
 /// Reads the record from a result file of any kind, up to 1 GiB. The schema must have version 1
 /// (`graphline.run/1`). Reports of the record equal the original reports byte for byte.
-/// @throws input_error that names file, fault and remedy if the file is not such a result, comes
-/// from another version and lacks a key, or is damaged
+/// @throws input_error with file, fault and remedy, if the file is not such a result, is damaged,
+/// or lacks a key because another version wrote it
 any_record read_record(const std::string& path, named_by who = named_by::user);
 
 /// Reads a calibration. @throws input_error also if the file contains another kind of result

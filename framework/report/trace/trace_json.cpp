@@ -39,7 +39,7 @@ bool is_part(const trace_slice& slice) {
   return slice.span.what == timeline_span::kind::part;
 }
 
-/// Ends each slice of a stream where the next slice begins: a stream does one thing at a time.
+/// Ends a slice of a stream where the next one begins, because a stream does one thing at a time.
 void follow_each_other(std::vector<trace_slice>& all, const std::vector<std::size_t>& lane) {
   for (std::size_t i = 1; i < lane.size(); ++i) {
     auto& before = all[lane[i - 1]].span;
@@ -225,7 +225,7 @@ std::vector<track> tracks_of(const std::vector<timeline_lane>& lanes, std::size_
   return tracks;
 }
 
-/// `on`: an existing track of the process. For a missing track, a viewer would add one.
+/// `on`: an existing track of the process. A viewer would add a missing track.
 void name_process(event_writer& to, track on, std::string_view name) {
   to.about(on, "process_name", "name", json_string(name));
   to.about(on, "process_sort_index", "sort_index", fmt::to_string(on.process));
@@ -391,7 +391,7 @@ void write_trace(text_sink& to, const run_record& record) {
   name_everything(events, record, picture.lanes(), tracks, row_count);
   write_frames(events, record, rows);
   write_slices(events, record, slices, tracks);
-  // Written after all slices: an arrow's end binds to the latest slice with the same begin.
+  // Written last, because an arrow's end binds to the latest slice with the same begin.
   write_flows(events, record, slices, tracks);
   to.append("\n]}\n");
 }

@@ -84,7 +84,7 @@ Object.assign(page, (() => {
     return entry;
   }
 
-  // Adds a control above a chart that selects one of `titles` and calls `change` with its index.
+  // Adds a control above a chart. It selects one of `titles` and calls `change` with the index.
   function choice(figure, words, titles, change) {
     if (titles.length < 2) return;
     const select = element("select", { onchange: () => change(select.selectedIndex) },

@@ -72,7 +72,7 @@ const page = (() => {
     return fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
   }
 
-  // Returns an element for a user's name. Shows line breaks, and isolates right-to-left text.
+  // Returns an element for a name from a file. Shows line breaks, and isolates right-to-left text.
   function name(text) {
     return element("bdi", { class: "name" }, text);
   }

@@ -283,7 +283,7 @@ class Timeline {
     for (const span of this.frame.spans) {
       const held = span.what.kind === "held";
       const wraps = !isPart(span) && inParts.has(keyOf(span));
-      // Other spans are drawn over a stage that was held up, so it has no name.
+      // Other spans are drawn over a stage that was held up, so its name is omitted.
       const whole = !held || wraps;
       const bounds = onPath.has(keyOf(span)) && whole && !isPart(span);
       const mark = `${bounds ? "bounds" : ""} ${held ? "held" : ""}`;
