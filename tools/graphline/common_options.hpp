@@ -41,7 +41,7 @@ stage_registry kinds_with(const std::vector<std::string>& plugins);
 
 std::vector<std::string> settings_except(const std::set<std::string>& excluded);
 
-/// Adds checksums of a plan's files if results are to be stored, because it reads the files.
+/// Adds checksums of a plan's files. It reads the files, so does nothing if no result is stored.
 void add_checksums(plan& p, const result_outputs& results);
 
 /// Options of the commands that read a pipeline: the file, the device, and values that override the
@@ -68,7 +68,7 @@ class pipeline_options {
   std::unique_ptr<device> open_device(const plan& p) const;
 
  private:
-  /// With `--arrival closed`, removes the settings that need a schedule from the file's settings.
+  /// With `--arrival closed`, removes the file's settings that need a schedule.
   void drop_schedule(pipeline_spec& spec);
 
   stage_registry stages_ = builtin_stages();

@@ -41,7 +41,7 @@ void print_line(std::string_view text) {
   static_cast<void>(!::write(STDERR_FILENO, text.data(), text.size()));
 }
 
-/// Ends the program by the signal, so that the shell sees why it ended.
+/// Ends the program with the signal, so that the shell sees why it ended.
 void end_by(int signal) {
   remove_unfinished_files();
   ::signal(signal, SIG_DFL);

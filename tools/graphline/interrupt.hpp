@@ -10,7 +10,7 @@ namespace graphline {
 
 // An interrupt is SIGINT (Ctrl-C), SIGTERM, or SIGHUP (a lost terminal) unless it is ignored.
 
-/// After this call, an interrupt ends the program at once with status 130. For commands that
+/// After this call, an interrupt ends the program at once with status 130. Use it in commands that
 /// measure nothing.
 void end_on_interrupt();
 
@@ -19,7 +19,7 @@ void end_on_interrupt();
 /// once, and removes unfinished files.
 const stop_request& stop_on_interrupt();
 
-/// Prints that nothing was measured and ends the program by SIGINT.
+/// Prints that nothing was measured, and ends the program with SIGINT.
 [[noreturn]] void end_by_interrupt();
 
 /// Call at the end of the measurement. A later interrupt prints that the report follows.

@@ -18,9 +18,8 @@ calibration_record saved_calibration(const device_properties& device);
 calibration as_held(const calibration_record& saved, const device_properties& device,
                     const std::vector<std::pair<std::string, std::string>>& environment);
 
-/// Returns the saved calibration of a device in its form in results; empty if there is none. Adds a
-/// warning with the remedy if the calibration may be stale or is unreadable. A stale one is
-/// returned.
+/// Returns the saved calibration of a device, in its form in results; empty if there is none. Adds
+/// a warning with the remedy if it is unreadable or may be stale. Stale calibrations are returned.
 std::optional<calibration> calibration_for(
     const device_properties& device,
     const std::vector<std::pair<std::string, std::string>>& environment,

@@ -47,13 +47,13 @@ class result_files {
 };
 
 /// The results of a command. Files are opened before the run, so that an unwritable path fails
-/// early. If a result cannot be written, the others still are. `finish` throws the first failure. A
-/// closed standard output is thrown only if there is no other failure.
+/// early. If a result cannot be written, the others are still written. `finish` throws the first
+/// failure. It reports a closed standard output only if there is no other failure.
 class result_outputs {
  public:
   /// Opens the requested files. `read`: the files that the command reads.
-  /// @throws input_error, before anything is written, if a result cannot be written, or its file is
-  /// in `read`, is the file of another result, or receives standard output or error
+  /// @throws input_error, before anything is written, if a result cannot be written, or if its file
+  /// is one of `read`, another result, standard output or standard error
   result_outputs(const result_files& requested, const std::vector<std::string>& read);
 
   bool empty() const noexcept { return results_.empty(); }

@@ -129,7 +129,7 @@ void progress_line::show(std::string_view activity, std::int64_t done, std::int6
       left ? fmt::format(", about {:.0f} s left", static_cast<double>(*left) * 1e-9) : "";
   const auto line = progress_text(activity, fmt::format("{} of {} {}", done, total, what), rest,
                                   style_of(stderr).width - 1);
-  // std::fputs, because fmt::print throws if the terminal is gone.
+  // fmt::print would throw if the terminal is gone.
   std::fputs(fmt::format("\r{}\x1b[K", line).c_str(), stderr);
   std::fflush(stderr);
   drawn_ = true;

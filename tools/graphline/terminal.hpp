@@ -30,9 +30,9 @@ void print_findings(const std::vector<finding>& findings);
 /// Prints the message of a failed run, if any, to standard error.
 void print_failure(const std::optional<std::string>& failure);
 
-/// Returns the style for a stream. With `--color auto`, a terminal has colors unless NO_COLOR is
-/// set and not empty, or TERM is missing or "dumb". The width is that of COLUMNS, else the
-/// terminal's, else 80; it is limited to 40 to 200.
+/// Returns the style for a stream. `--color auto` means colors on a terminal, if NO_COLOR is empty
+/// and TERM is neither missing nor "dumb". The width is COLUMNS, else that of the terminal, else
+/// 80, limited to 40 to 200.
 terminal_style style_of(std::FILE* stream);
 
 /// Shows the progress of a run in a line on standard error. The line appears only on a terminal,

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-// jpeglib.h needs FILE and size_t.
+// Before jpeglib.h, which needs FILE and size_t.
 #include <cstdio>
 //
 #include <jpeglib.h>
