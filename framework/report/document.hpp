@@ -244,7 +244,7 @@ struct document {
   bool exact = false;  ///< the figures are counted, not measured, so they are repeatable
 };
 
-/// Returns true if the output `where` contains the part. For `in_text`, charts count too.
+/// Returns true if the output `where` contains the part. `in_text` includes charts.
 bool is_in(place where, const document::part& part);
 
 }  // namespace graphline::report

@@ -87,7 +87,8 @@ using name_texts = std::vector<std::pair<std::string, std::string>>;
 /// settings, then frames and `timing`.
 std::vector<std::string> heading_of(const run_record& record, std::string_view timing);
 
-/// Adds a failure if a run failed or was interrupted. `which` names it: " under timing layers".
+/// Adds a failure if a run failed or was interrupted. `which`: suffix such as " under timing
+/// layers".
 void add_failures(document& to, const run_record& record, const std::string& which);
 
 void add_machine(document& to, const device_properties& device, const name_texts& environment);
@@ -107,7 +108,8 @@ table ceiling_table(const std::vector<ceiling_figure>& figures,
 
 std::vector<fact> facts_of(const name_texts& pairs);
 
-/// Returns the parameters of a pipeline as the fact "params". Numbers and booleans are typed.
+/// Returns the parameters of a pipeline as the fact "params". Converts texts of numbers and
+/// booleans.
 fact parameters_fact(const name_texts& given);
 
 }  // namespace graphline::report

@@ -91,7 +91,7 @@ std::vector<named_row> named_rows(const table& of) {
   return rows;
 }
 
-/// Returns true if the numbers of both rows are comparable: all columns with `decides` are equal.
+/// Returns true if the numbers of both rows are comparable: the columns with `decides` are equal.
 bool is_of_one_kind(const table& in, const row& before, const row& after) {
   for (std::size_t c = 0; c < in.columns.size(); ++c) {
     if (!in.columns[c].decides) continue;

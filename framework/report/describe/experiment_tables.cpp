@@ -354,7 +354,7 @@ const std::vector<column_of<member_summary>>& member_figures() {
   return columns;
 }
 
-/// Returns a row for each configuration, and below it rows for its pipelines.
+/// Returns a row for each configuration, followed by rows for the pipelines of the configuration.
 table configuration_table(const experiment_view& of) {
   table made{"configurations", "", "configuration", "member", {}, {}, in_data};
   made.columns = {{"name"}, {"id"}, {"assignments"}};

@@ -22,7 +22,7 @@ enum class scale {
 };
 
 /// Returns a histogram for each sample, shortest times on the left. ">" marks values beyond the
-/// bars. The text is empty for a null or small sample; the list is empty if all are.
+/// bars. The text is empty for a null or small sample; the list is empty if all texts would be.
 std::vector<std::string> shapes_of(const std::vector<const distribution*>& samples, scale on);
 
 }  // namespace graphline

@@ -20,7 +20,8 @@ struct terminal_style {
 std::string colored(std::string_view text, color in, const terminal_style& as);
 
 /// Returns how many bytes at the start of `text` are safe for a terminal. Invalid UTF-8 and control
-/// characters are unsafe. Line ends and tabs are safe; with `colors`, `colored` sequences are too.
+/// characters are unsafe, except line ends and tabs. With `colors`, the sequences of `colored` are
+/// safe.
 std::size_t shown_bytes(std::string_view text, bool colors) noexcept;
 
 /// Returns the length of a `colored` sequence at the start of `text`, in bytes; 0 if none.

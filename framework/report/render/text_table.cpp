@@ -126,8 +126,7 @@ class table_layout {
   void fit(std::size_t room) {
     while (width() > room && leave_one_out(extra_column)) continue;
     const auto whole = widths_;
-    while (!cut_names(room) && leave_one_out(0))
-      widths_ = whole;  // cuts again, from the whole names
+    while (!cut_names(room) && leave_one_out(0)) widths_ = whole;  // cuts the whole names again
   }
 
   const std::vector<std::size_t>& shown() const noexcept { return shown_; }
@@ -201,8 +200,8 @@ class table_layout {
     return fmt::format("{} of {}", headings[column], headings[owner]);
   }
 
-  /// Omits the column with the greatest `expendable`, the last of these if there are several.
-  /// Returns false if that value is below `least_expendable`. The first column stays.
+  /// Omits the column with the greatest `expendable`; of several, the last. The first column stays.
+  /// Returns false if the greatest value is below `least_expendable`.
   bool leave_one_out(int least_expendable) {
     if (shown_.size() < 2) return false;
     const auto found =

@@ -202,7 +202,7 @@ struct stored_trials {
   std::vector<trial_record> trials;
   std::uint64_t bytes = 0;  ///< offset of the end of the last trial
   bool ended = false;       ///< a line after the trials says that the experiment ended
-  bool followed = false;    ///< that line or an incomplete line follows the trials
+  bool followed = false;    ///< that line, or an incomplete line, follows the trials
 };
 
 /// Reads all trials. Ignores an incomplete last line. `members`: number of pipelines of each

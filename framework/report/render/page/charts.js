@@ -41,7 +41,7 @@ Object.assign(page, (() => {
   }
 
   function drawMarks({ ctx, chartArea: area, scales }, list) {
-    const rows = [-Infinity, -Infinity];  // right end of the last label in each row
+    const rows = [-Infinity, -Infinity]; // right end of the last label in each row
     ctx.save();
     ctx.font = `11px ${Chart.defaults.font.family}`;
     ctx.setLineDash([4, 3]);
@@ -62,7 +62,7 @@ Object.assign(page, (() => {
       }
       const from = place - width / 2;
       const row = rows.findIndex((end) => end + 6 <= from);
-      if (row < 0) continue;  // no room for the label; tables contain the value
+      if (row < 0) continue; // no room for the label; tables contain the value
       rows[row] = from + width;
       ctx.fillText(label, from, area.top - 5 - 12 * row);
     }
