@@ -18,7 +18,7 @@ calibration_record saved_calibration(const device_properties& device);
 calibration as_held(const calibration_record& saved, const device_properties& device,
                     const std::vector<std::pair<std::string, std::string>>& environment);
 
-/// Returns the saved calibration of a device, in its form in results; empty if there is none. Adds
+/// Returns the saved calibration of a device, converted by `as_held`; empty if there is none. Adds
 /// a warning with the remedy if it is unreadable or may be stale. Stale calibrations are returned.
 std::optional<calibration> calibration_for(
     const device_properties& device,

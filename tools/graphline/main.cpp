@@ -102,7 +102,7 @@ void report_exit_by_library() noexcept {
 }
 
 /// Opens standard input, output and error if they are closed. Otherwise a result file could get one
-/// of these descriptors and receive printed text. They are read-only, so that writes still fail.
+/// of these descriptors and receive printed text. Opens them read-only, so that writes fail.
 void occupy_standard_descriptors() {
   for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor) {
     if (::fcntl(descriptor, F_GETFD) >= 0) continue;

@@ -52,8 +52,8 @@ class result_files {
 class result_outputs {
  public:
   /// Opens the requested files. `read`: the files that the command reads.
-  /// @throws input_error, before anything is written, if a result cannot be written, or if its file
-  /// is one of `read`, another result, standard output or standard error
+  /// @throws input_error, before anything is written, if a file cannot be written, is one of
+  /// `read`, or receives another result, standard output or standard error
   result_outputs(const result_files& requested, const std::vector<std::string>& read);
 
   bool empty() const noexcept { return results_.empty(); }
