@@ -22,7 +22,7 @@ std::string origin_of(const calibration_record& record) {
   return "measured " + date + by;
 }
 
-/// Returns the ridge point of a ceiling; empty if its precision has a higher ceiling.
+/// Returns the ridge point of a ceiling; empty unless the ceiling is the highest of its precision.
 cell ridge_point_of(const ceiling_figure& figure, const device_ceilings& all) {
   for (const auto& of : all.compute) {
     const bool counts = of.rate.what == figure.what && of.rate.arithmetic == figure.arithmetic;

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::size_t most_frames = 2000;  ///< maximum number of points of the end-to-end times
 
-/// Returns all times if there are at most `most`. Otherwise keeps every spike: returns the shortest
-/// and the longest time of each of equal stretches, and the first and the last time.
+/// Returns all times if there are at most `most`. Otherwise returns the first and the last time,
+/// and the shortest and the longest time of each of many equal stretches, so that spikes are kept.
 frames_chart::series series_of(std::string name, const std::vector<nanoseconds>& times,
                                std::size_t most) {
   const auto count = times.size();

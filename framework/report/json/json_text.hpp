@@ -23,7 +23,7 @@ std::string json_line(const nlohmann::ordered_json& value);
 
 double milliseconds(nanoseconds ns);
 
-/// Converts a computed time, rounded to a thousandth of a nanosecond.
+/// Converts a computed time to milliseconds, rounded to a thousandth of a nanosecond.
 double milliseconds(double ns);
 
 template <class T>

@@ -19,10 +19,10 @@ bool is_whole(const quantity& of) noexcept;
 /// Returns the columns of a table that appear in `where` and contain known values.
 std::vector<std::size_t> shown_columns(const table& of, place where);
 
-/// A table as texts. Times share the unit of the first column of times. The first heading names it,
-/// or the heading of that column if the first column contains numbers. A column of much shorter or
-/// longer times has its own unit in its heading. Other columns have units in their cells, unless
-/// their heading is the unit. Unknown values are "-".
+/// A table as texts. Times share the unit of the first column of times. The heading of the table's
+/// first column names the unit; if that column contains numbers, the heading of the times does. A
+/// column of much shorter or longer times has its own unit in its heading. Other columns have units
+/// in their cells, unless their heading is the unit. Unknown values are "-".
 struct shown_table {
   shown_table(const table& of, place where);
 

@@ -115,8 +115,8 @@ constexpr int host_process = 2;
 constexpr int device_process = 3;
 
 /// Number of the first row of frames; other rows and lanes have the following numbers. It exceeds
-/// all process numbers, because Perfetto treats a thread whose number is that of its process as the
-/// main thread.
+/// all process numbers: if a thread has the number of its process, Perfetto makes it the main
+/// thread.
 constexpr std::size_t first_thread = 4;
 
 struct track {
@@ -168,7 +168,7 @@ class event_writer {
   std::string_view separator_;
 };
 
-/// Returns the run's begin, or an earlier first stamp, because viewers omit negative times.
+/// Returns the run's begin, or an earlier first stamp. Viewers omit negative times.
 nanoseconds zero_of(const run_record& record, const trace_slices& slices) {
   nanoseconds zero = 0;
   for (const auto& frame : record.frames) zero = std::min({zero, frame.due, frame.begin});
@@ -342,8 +342,8 @@ frame_slices slices_of_frame(const trace_slices& slices, std::size_t frame, std:
   return found;
 }
 
-/// Writes the arrows of each frame: from each stage to its dependents, named after how the
-/// dependent waits, and from launches to device stages. `tracks`: track of each lane.
+/// Writes arrows from launches to device stages, and from stages to their dependents. Each of the
+/// latter arrows is named after how the dependent waits. `tracks`: track of each lane.
 void write_flows(event_writer& to, const run_record& record, const trace_slices& slices,
                  const std::vector<track>& tracks) {
   std::size_t id = 0;

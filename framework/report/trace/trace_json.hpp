@@ -10,8 +10,8 @@ namespace graphline {
 /// stamp if that is before.
 ///
 /// - Process "frames" contains a row for each frame in flight, queue waits, and dropped frames. A
-///   frame is a slice from its begin; as an asynchronous event from its due time, each frame would
-///   get a track of its own in Perfetto. The name of a frame says if it missed its deadline. Queue
+///   frame is a slice that starts at its begin. As asynchronous events from their due times, frames
+///   would each get a track in Perfetto. The name of a frame says if it missed its deadline. Queue
 ///   waits are asynchronous events on one track.
 /// - Process "host" contains a track for each thread.
 /// - The process of the device contains a track for each stream, then one for copies. Layers are
