@@ -19,7 +19,8 @@ calibration as_held(const calibration_record& saved, const device_properties& de
                     const std::vector<std::pair<std::string, std::string>>& environment);
 
 /// Returns the saved calibration of a device, converted by `as_held`; empty if there is none. Adds
-/// a warning with the remedy if it is unreadable or may be stale. Stale calibrations are returned.
+/// a warning with the remedy if the file is unreadable or the calibration, though returned, may be
+/// stale.
 std::optional<calibration> calibration_for(
     const device_properties& device,
     const std::vector<std::pair<std::string, std::string>>& environment,

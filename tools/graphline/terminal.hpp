@@ -31,8 +31,8 @@ void print_findings(const std::vector<finding>& findings);
 void print_failure(const std::optional<std::string>& failure);
 
 /// Returns the style for a stream. `--color auto` means colors on a terminal, if NO_COLOR is empty
-/// and TERM is neither missing nor "dumb". The width is COLUMNS, else that of the terminal, else
-/// 80, limited to 40 to 200.
+/// or unset and TERM is neither missing nor "dumb". The width is COLUMNS, else that of the
+/// terminal, else 80, limited to 40 to 200.
 terminal_style style_of(std::FILE* stream);
 
 /// Shows the progress of a run in a line on standard error. The line appears only on a terminal,
