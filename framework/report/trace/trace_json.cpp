@@ -342,8 +342,8 @@ frame_slices slices_of_frame(const trace_slices& slices, std::size_t frame, std:
   return found;
 }
 
-/// Writes arrows from launches to device stages, and from stages to their dependents. Each of the
-/// latter arrows is named after how the dependent waits. `tracks`: track of each lane.
+/// Writes arrows from launches to device stages, and from stages to their dependents. An arrow to a
+/// dependent is named after how the dependent waits. `tracks`: track of each lane.
 void write_flows(event_writer& to, const run_record& record, const trace_slices& slices,
                  const std::vector<track>& tracks) {
   std::size_t id = 0;
