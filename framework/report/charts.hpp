@@ -11,10 +11,9 @@
 #include "framework/analysis/stats/histogram.hpp"
 #include "framework/base/clock.hpp"
 
-// Data of the charts, before anything is drawn.
+// Data of the charts, independent of the format of the output.
 namespace graphline::report {
 
-/// Roofline plot of FLOP/s against FLOP/B.
 struct roofline_chart {
   struct ceiling {
     std::string name;
@@ -27,7 +26,7 @@ struct roofline_chart {
     std::size_t group = 0;        ///< index of the stage
     double intensity = 0;         ///< FLOP/B
     double rate = 0;              ///< FLOP/s, achieved
-    std::optional<double> share;  ///< of the critical path
+    std::optional<double> share;  ///< share of the critical path
     std::string words;            ///< figures of this entry, for the tooltip
   };
   double bandwidth = 0;              ///< B/s
@@ -36,7 +35,7 @@ struct roofline_chart {
   std::vector<std::string> without;  ///< names of stages that cannot be drawn
 };
 
-/// Times of the frames in order. Long series omit points, but keep every spike.
+/// Times of the frames, in order. Long series omit points but keep every spike.
 struct frames_chart {
   struct series {
     std::string name;
@@ -62,7 +61,7 @@ struct distributions_chart {
   std::optional<nanoseconds> deadline;
 };
 
-/// Timelines of the frames that the chart contains. Times are in ns.
+/// Timelines of frames. Times are in ns.
 struct timeline_chart {
   struct stage {
     std::string name;
@@ -74,13 +73,14 @@ struct timeline_chart {
   std::size_t median = 0;
   std::optional<nanoseconds> deadline;
   nanoseconds clock_error = 0;
-  /// A row for each frame, ascending: [number, due, begin, end, residual, n, n times (kind of span,
-  /// lane, stage, part, begin, length), then any number of (time_category, stage, begin, length)].
-  /// `due` counts from the run's epoch, other times from `due`; -1 means no stage or part.
+  /// A row for each frame, ascending: [number, due, begin, end, residual, n, then n times (kind of
+  /// span, lane, stage, part, begin, length), then any number of (time_category, stage, begin,
+  /// length)]. `due` counts from the run's epoch, other times from `due`. -1 means no stage or
+  /// part.
   std::vector<std::vector<nanoseconds>> frames;
 };
 
-/// Changes of configurations against their references, with intervals.
+/// Changes of configurations compared with their references.
 struct comparisons_chart {
   struct comparison {
     std::string metric;  ///< "p50"
@@ -96,7 +96,7 @@ struct comparisons_chart {
   double margin = 0;             ///< changes within this margin count as "same"
 };
 
-/// Metrics, drawn against the values of a swept parameter.
+/// Metrics at each value of a swept parameter.
 struct sweep_chart {
   struct line {
     std::string name;
@@ -108,11 +108,11 @@ struct sweep_chart {
   };
   std::string parameter;
   std::vector<double> at;          ///< ascending
-  std::vector<std::string> texts;  ///< the values as the experiment writes them
+  std::vector<std::string> texts;  ///< the values in `at`, written as in the experiment
   std::vector<panel> panels;
 };
 
-/// Medians of trials, in the order in which the trials ran.
+/// Medians of trials, in the order of execution.
 struct trials_chart {
   struct trial {
     std::size_t of = 0;  ///< index in `names`

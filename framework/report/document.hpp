@@ -22,10 +22,10 @@
 
 namespace graphline::report {
 
-// A document contains a result, independent of the format of the output. `describe` makes the
-// document. Renderers turn it into text, pages, JSON, CSV and Markdown.
+// A document is a result, independent of the output format. `describe` makes documents. Renderers
+// turn them into text, pages, JSON, CSV and Markdown.
 
-/// Outputs in which a part appears. "Data" means JSON and CSV, which contain a part under its key.
+/// Outputs in which a part appears. "Data" means JSON and CSV, which identify a part by its key.
 enum place : unsigned {
   in_text = 1,  ///< terminal and Markdown
   in_page = 2,
@@ -35,17 +35,17 @@ enum place : unsigned {
 };
 inline constexpr auto not_in_text = in_page | in_data;
 
-/// A value with its 95 % interval. An end of the interval is empty if it is unknown.
+/// A value with its 95 % interval. An unknown end of the interval is empty.
 struct estimate {
   quantity value;
   std::optional<double> low;
   std::optional<double> high;
 };
 
-/// Raw numbers, such as times in nanoseconds. They appear only in JSON and CSV.
+/// Raw numbers, such as times in nanoseconds, for JSON and CSV.
 using whole_numbers = std::vector<std::int64_t>;
 
-/// A range. An end is empty if it is unknown.
+/// A range. An unknown end is empty.
 struct span_of {
   std::optional<double> low;
   std::optional<double> high;
@@ -59,27 +59,27 @@ struct judgment {
   kind is = kind::faint;
 };
 
-/// One of several values that a cell contains under names, for example a parameter.
+/// One of the named values in a cell, for example a parameter.
 struct named_value {
   std::string key;
-  /// Never holds a `judgment`. Listing it works around libstdc++ 12 (see `finding_items`).
+  /// Never a `judgment`. Listing it works around a bug of libstdc++ 12 (see `finding_items`).
   std::variant<bool, std::string, quantity, judgment> value;
 };
 
-/// Measured times. Text and page show them as a histogram; JSON and CSV contain the figures.
+/// Measured times: a histogram in text and page, figures in JSON and CSV.
 struct sampled {
   std::shared_ptr<const distribution> of;  ///< null if not measured
   std::vector<percentile_interval> intervals = {};
 };
 
-/// A value, or empty if unknown.
+/// A value; empty if unknown.
 struct cell {
   using content =
       std::variant<std::monostate, bool, std::string, quantity, estimate, span_of, judgment,
                    sampled, std::vector<std::string>, std::vector<named_value>, whole_numbers>;
 
   cell() = default;
-  /// Holds an alternative of `content`.
+  /// Contains an alternative of `content`.
   template <class T>
   requires(std::is_class_v<T>&& std::constructible_from<content, T>) cell(T of)
       : value(std::move(of)) {}
@@ -92,11 +92,10 @@ struct cell {
   requires(std::is_arithmetic_v<T> && !std::same_as<T, bool>) cell(T number, unit in = unit::none)
       : cell(quantity{static_cast<double>(number), in}) {}
 
-  /// Holds the word of an enumerator.
   template <class T>
   requires std::is_enum_v<T> cell(T word) : cell(to_word(word)) {}
 
-  /// Holds the value of `maybe`; unknown if `maybe` is empty.
+  /// Contains the value of `maybe`; unknown if `maybe` is empty.
   template <class T>
   cell(const std::optional<T>& maybe) {
     if (maybe) *this = cell(*maybe);
@@ -107,19 +106,20 @@ struct cell {
   }
 
   bool known() const noexcept { return value.index() != 0; }
-  std::optional<quantity> number() const;  ///< empty unless it holds a quantity or an estimate
+  std::optional<quantity> number()
+      const;  ///< the number of a quantity or an estimate; otherwise empty
 
   content value;
 };
 
 sampled samples_of(const std::optional<distribution>& times);
 
-/// Returns an unknown value if `text` is empty.
+/// Returns the text; unknown if it is empty.
 inline cell unless_empty(const std::string& text) {
   return text.empty() ? cell() : cell(text);
 }
 
-/// A named value; without a title, it appears only in JSON and CSV. `note`: words shown beside it.
+/// A named value. Without a title, it appears in JSON and CSV only. `note`: text shown beside it.
 struct fact {
   std::string key;
   std::string title;
@@ -128,7 +128,7 @@ struct fact {
 };
 
 struct facts {
-  std::string key;  ///< key of the JSON object; if empty, its facts go to the top level
+  std::string key;  ///< key of the JSON object; if empty, the facts become top-level members
   std::string title;
   std::vector<fact> list;
   unsigned where = everywhere;
@@ -139,25 +139,25 @@ struct column {
   std::string key;
   std::string title = {};
   std::optional<unit> in = {};  ///< unit of its numbers; empty for words
-  /// If a table is too wide, columns with the greatest rank are omitted first, and columns of rank
-  /// 0 last. Ranks from 10 on are omitted before any name is cut.
+  /// If a table is too wide, columns with the greatest rank are omitted first, columns of rank 0
+  /// last. Columns with a rank from 10 on are omitted before names are cut.
   int rank = 0;
   std::string help = {};  ///< explanation, shown in a note below the table
   unsigned where = everywhere;
-  bool compared = false;      ///< `diff` compares its numbers between two results
+  bool compared = false;      ///< `diff` compares its numbers
   bool shared_scale = false;  ///< its histograms share one scale
   bool is_signed = false;     ///< its times are differences, shown with a sign
-  bool decides = false;       ///< it contains words; rows that differ in them have no change
-  bool differs = false;       ///< it contains words that differ from those in the column before it
-  bool optional = false;      ///< JSON omits its key in rows where the value is unknown
+  bool decides = false;       ///< rows that differ in its words are not comparable
+  bool differs = false;       ///< its words differ from those in the column before it
+  bool optional = false;      ///< JSON omits unknown values
 };
 
-/// Returns a column that appears only in JSON and CSV.
+/// Returns a column for JSON and CSV.
 inline column data_column(std::string key, std::optional<unit> in = {}) {
   return {std::move(key), "", in, 0, "", in_data};
 }
 
-/// A column, and the function that returns the column's value for an item.
+/// A column, and the function that returns its value for an item.
 template <class Item>
 struct column_of {
   column is;
@@ -166,12 +166,12 @@ struct column_of {
 
 struct row {
   std::vector<cell> cells;  ///< one cell per column
-  int level = 0;            ///< 1 if it is a part of the last row of level 0
+  int level = 0;            ///< 1 if it is a part of the level-0 row above
   bool apart = false;       ///< a gap separates it from the row above
   unsigned where = everywhere;
 };
 
-/// The first column names the rows. A table with no visible rows appears only in JSON and CSV.
+/// The first column names the rows. A table without visible rows appears in JSON and CSV only.
 struct table {
   std::string key;
   std::string title;
@@ -198,7 +198,7 @@ row row_of(const Item& item, const std::vector<column_of<Item>>& list, int level
   return made;
 }
 
-/// Sets the columns of `made`, and adds a row for each item.
+/// Sets the columns of `made` and adds a row for each item.
 template <class Item>
 table table_of(table made, const std::vector<column_of<Item>>& list,
                const std::vector<Item>& items) {
@@ -223,7 +223,7 @@ struct note {
   unsigned where = shown;
 };
 
-/// Returns the interval as "95 % interval 9.497 to 9.608 frame/s".
+/// Returns "95 % interval 9.497 to 9.608 frame/s".
 std::string interval_text(const estimate& of);
 
 /// Returns a value with its unit; "-" if it is unknown.
@@ -237,14 +237,14 @@ struct document {
   std::string description;
   std::vector<std::string> lines;  ///< pipeline, device and settings
   std::vector<part> parts;
-  std::vector<finding> findings;       ///< failures appear before all parts
+  std::vector<finding> findings;       ///< text shows failures before all parts
   std::string table_of_csv;            ///< key of the table that CSV contains
-  std::string headline = {};           ///< key of the fact that a comparison leads with
+  std::string headline = {};           ///< key of the fact that comparisons show first
   std::string title_key = "pipeline";  ///< key of the title in JSON; empty to omit it
-  bool exact = false;                  ///< counted rather than measured, so repeatable
+  bool exact = false;  ///< the figures are counted, not measured, so they are repeatable
 };
 
-/// Returns true if the output `where` contains the part. Charts count as contained in text.
+/// Returns true if the output `where` contains the part. `in_text` includes charts.
 bool is_in(place where, const document::part& part);
 
 }  // namespace graphline::report

@@ -15,10 +15,10 @@ namespace graphline::report {
 
 namespace {
 
-// {name} stands for a figure, {name noun} for a number with its noun ("1 frame"). {subject} is the
-// first subject in quotes, {subjects} are all, {others} all but the first. {cases} stands for the
-// sentences of the finding's cases, {@key} for a text that several sentences share. Text in
-// brackets is omitted if a name in it is unknown.
+// Placeholders: {name} is a figure, {name noun} a number with its noun ("1 frame"). {subject} is
+// the first subject in quotes, {subjects} all of them, {others} all but the first. {cases} are the
+// sentences of the finding's cases. {@key} is a text that several sentences share. Text in brackets
+// is omitted if a name in the brackets is unknown.
 constexpr std::pair<std::string_view, std::string_view> sentences[] = {
     {"", "{text}"},
     {"of_result", "{file}: {why}"},
@@ -234,7 +234,7 @@ std::string text_of(const finding::figure& value) {
 
 std::optional<std::string> sentence_by(std::string_view key, const finding& of);
 
-/// Returns the text for {name}; empty if the finding does not contain it.
+/// Returns the text for {name}; empty if the finding lacks it.
 std::optional<std::string> value_of(const finding& of, std::string_view name) {
   const std::span<const std::string> subjects(of.subjects);
   if (name == "subject" && !subjects.empty()) return quote(subjects.front());
@@ -256,7 +256,7 @@ std::optional<std::string> value_of(const finding& of, std::string_view name) {
   return figure == nullptr ? std::nullopt : std::optional(text_of(*figure));
 }
 
-/// Returns the pattern with all names replaced; empty if a name outside brackets is unknown.
+/// Returns the pattern with all placeholders replaced; empty if a name outside brackets is unknown.
 std::optional<std::string> filled(std::string_view pattern, const finding& of) {
   std::string text;
   while (!pattern.empty()) {
@@ -298,7 +298,7 @@ std::vector<std::string> sentences_of(const std::vector<finding>& list) {
 std::string sentence(const gate_result& of) {
   auto text = fmt::format("{}: {}", of.condition.text, to_word(of.outcome));
   if (of.value) {
-    // Shows the time in nanoseconds if, rounded, it would look equal to the limit.
+    // Shows the time in nanoseconds if it would otherwise look equal to the limit.
     const bool is_time = of.value->in == unit::duration;
     const auto shown = to_text(*of.value);
     const bool alike = is_time && shown == to_text({of.condition.limit, unit::duration});

@@ -8,8 +8,8 @@
 
 namespace graphline::report {
 
-/// Returns a finding as a sentence without initial capital and full stop. For a finding without a
-/// key, which is a warning in a run's record, this is the text in its figure "text".
+/// Returns a finding as a sentence without initial capital and period. A finding without a key is a
+/// warning of a run's record; its figure "text" is returned.
 std::string sentence(const finding& of);
 
 std::vector<std::string> sentences_of(const std::vector<finding>& list);

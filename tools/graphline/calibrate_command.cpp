@@ -57,7 +57,7 @@ exit_status measure_and_keep(const calibrate_arguments& given) {
   const auto record = measure_ceilings(*device, stop, given.quiet);
   end_measuring("a ceiling was measured", record.interrupted && record.ceilings.empty());
   std::string kept_in;
-  // An incomplete calibration must not replace a complete one.
+  // Keeps the previous calibration if this one is incomplete.
   if (!record.interrupted) {
     outputs.attempt([&] {
       kept.commit(json_of(record, given));

@@ -35,7 +35,7 @@ struct capacity_arguments {
   bool quiet = false;
 };
 
-/// Returns the bound: --under, or else the file's deadline.
+/// Returns the bound from --under, or else the deadline.
 nanoseconds read_bound(const std::string& text, const std::optional<nanoseconds>& deadline) {
   if (text.empty() && deadline) return *deadline;
   if (text.empty()) {
@@ -64,7 +64,7 @@ std::string rate_text(double frames_a_second) {
   return to_text(quantity{frames_a_second, unit::frames_per_second});
 }
 
-/// Sets the arrivals: those of the option, else of the file, else constant. Each run sets its rate.
+/// Sets the arrivals: the option's, else the file's, else constant. The search sets the rate.
 void set_load(settings& run, const std::string& arrivals) {
   if (!arrivals.empty()) {
     run.arrival = *from_word<arrival>(arrivals);
@@ -74,7 +74,7 @@ void set_load(settings& run, const std::string& arrivals) {
   run.rate = 1;
 }
 
-/// Returns the frames per run; 0 if the search is to choose.
+/// Returns the frames per run; 0 lets the search choose.
 std::int64_t read_frames(std::int64_t given, double percentile) {
   if (given == 0) return 0;
   const auto least = least_capacity_frames(percentile);
@@ -118,7 +118,7 @@ exit_status measure_capacity(capacity_arguments& given) {
   const auto analysis = analyze(record);
   const auto says = report::describe(record, analysis);
   outputs.show(says, given.quiet);
-  // If a run failed, it is the last of the search.
+  // A failed run ends the search, so it is the last one.
   const auto& last = record.runs.empty() ? record.closed_loop : record.runs.back().record;
   print_failure(last.failure);
   outputs.write("--json", [&](text_sink& to) { report::write_json(to, says, &record); });

@@ -11,14 +11,13 @@ class App;
 
 namespace graphline {
 
-/// Runs the chosen subcommand, after the command line was parsed.
 using action = std::function<exit_status()>;
 
-/// Adds a subcommand. Defined in main.cpp, because <CLI/CLI.hpp> takes seconds to compile; files
-/// that add options to a command need only <CLI/App.hpp>.
+/// Adds a subcommand. It is defined in main.cpp, because <CLI/CLI.hpp> takes seconds to compile.
+/// Files that add options to a command need <CLI/App.hpp> only.
 CLI::App* add_command(CLI::App& program, const std::string& name, const std::string& headline);
 
-/// Adds a subcommand to the program. Sets `chosen` if the command line selects the subcommand.
+/// Adds a subcommand. Sets `chosen` to its action if the command line selects it.
 using command_adder = void(CLI::App& program, action& chosen);
 command_adder add_run_command;
 command_adder add_check_command;
@@ -35,7 +34,7 @@ command_adder add_schema_command;
 command_adder add_stages_command;
 command_adder add_manual_command;
 
-/// All subcommands, in the order in which --help lists them.
+/// In the order of --help.
 inline constexpr command_adder* all_commands[] = {
     add_run_command,      add_check_command,    add_inspect_command,   add_compare_command,
     add_overhead_command, add_capacity_command, add_calibrate_command, add_roofline_command,

@@ -20,7 +20,7 @@
 namespace graphline {
 namespace {
 
-/// Returns, for example, "--in-flight" for in_flight.
+/// Returns the option of a setting: "--in-flight" for in_flight.
 std::string flag_of(std::string key) {
   std::ranges::replace(key, '_', '-');
   return "--" + key;
@@ -34,7 +34,7 @@ std::pair<std::string, std::string> split_assignment(const std::string& text) {
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
-/// Returns the value of a setting's option; its diagnostics point at the option.
+/// Returns the value of a setting's option. Diagnostics for the value point at the option.
 node option_value(const std::string& key, const std::string& text) {
   const place given{std::make_shared<source_text>(flag_of(key) + " " + text, "")};
   return node::scalar(text, false, given);

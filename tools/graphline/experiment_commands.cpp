@@ -46,7 +46,6 @@ void add_experiment_files(CLI::App& command, result_files& files) {
   files.add_markdown(command);
 }
 
-/// Prints the results of an experiment and writes its files.
 void write_experiment(result_outputs& to, const experiment_record& record,
                       const experiment_analysis& analysis, bool quiet) {
   const auto says = report::describe(record, analysis);
@@ -75,15 +74,15 @@ struct compare_arguments {
   bool quiet = false;
 };
 
-/// Reads the experiment and plans every configuration. Prints warnings to standard error. Adds the
-/// kinds of its plug-ins to `stages`.
+/// Reads the experiment and plans each configuration. Prints warnings to standard error. Adds the
+/// kinds of the experiment's plug-ins to `stages`.
 /// @throws input_error with all errors at once
 experiment_plan make_plan(const compare_arguments& given, stage_registry& stages) {
   plan_target machine = target_of(given.device);
   machine.plugins = given.plugins;
   diagnostics found;
   const auto spec = read_experiment(read_source(given.experiment, named_by::user), found);
-  // Plans even after errors, so that all errors are reported at once.
+  // Planning continues after errors, so that all errors are reported at once.
   experiment_plan planned = plan_experiment(spec, stages, machine, found);
   found.throw_if_errors();
   for (auto& data : checksums_of(data_files(planned))) planned.files.push_back(std::move(data));
@@ -91,7 +90,6 @@ experiment_plan make_plan(const compare_arguments& given, stage_registry& stages
   return planned;
 }
 
-/// Applies the options that override settings of the file.
 void apply(const compare_arguments& given, experiment_settings& how) {
   if (given.trials) how.trials = *given.trials;
   if (given.time_limit.empty()) return;
@@ -114,14 +112,14 @@ std::uint64_t memory_budget(const std::string& device) {
     if (backend.name != builtin_devices().resolve({device, 0})) continue;
     std::string reason;
     const auto found = backend.list(reason);
-    // Half of it, because pinned memory, libraries and other programs need memory too.
+    // Keeps half for pinned memory, libraries and other programs.
     if (!found.empty()) return found.front().memory_bytes.value_or(0) / 2;
   }
   return 0;
 }
 
-/// The devices of an experiment, opened on first use. There is one or, on `host`, one for each
-/// number of compute threads.
+/// The devices of an experiment, opened on first use. On `host`, there is a device for each number
+/// of compute threads; otherwise there is one device.
 class device_set {
  public:
   explicit device_set(std::string name) : name_(std::move(name)) {}
@@ -141,7 +139,8 @@ class device_set {
   }
 
   std::string name_;
-  std::map<int, std::unique_ptr<device>> open_;  ///< by compute threads; 0 except on `host`
+  std::map<int, std::unique_ptr<device>>
+      open_;  ///< key: number of compute threads on `host`, otherwise 0
 };
 
 result_outputs open_outputs(const compare_arguments& given, const experiment_plan& planned,
@@ -203,8 +202,8 @@ exit_status compare(const compare_arguments& given) {
   auto outputs = open_outputs(given, planned, path);
   trial_store store(path, planned, opening_of(given));
   auto done = store.take_trials();
-  // Skipped if there are stored trials: they show that the configurations run, and for how long.
-  // Prints to standard error, because a result may go to standard output.
+  // Stored trials already show that the configurations run, and how long they take. Text goes to
+  // standard error, because a result may go to standard output.
   if (done.empty()) {
     const auto times = try_configurations(planned, *runner, stop, given.quiet);
     print_warnings(report::forewarnings(planned));

@@ -40,7 +40,7 @@ struct check_arguments {
   result_files files;
 };
 
-/// Returns the number of cores that CPU stages can use; the device need not be present.
+/// Returns the number of cores for CPU stages. Does not open the device.
 int cores_of(const planned_pipeline& made) {
   device_properties on;
   if (made.machine.backend == "host") {

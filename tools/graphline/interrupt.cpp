@@ -37,11 +37,11 @@ std::atomic<bool> run_is_over{false};
 sem_t wake_watch;
 
 void print_line(std::string_view text) {
-  // Nothing useful can be done if the terminal is gone.
+  // If the terminal is gone, the message is lost.
   static_cast<void>(!::write(STDERR_FILENO, text.data(), text.size()));
 }
 
-/// Ends the program by the signal itself, so that the shell sees the reason.
+/// Ends the program with the signal, so that the shell sees why it ended.
 void end_by(int signal) {
   remove_unfinished_files();
   ::signal(signal, SIG_DFL);
@@ -50,7 +50,7 @@ void end_by(int signal) {
 
 void handle(int signal) {
   if (signalled.exchange(true)) {
-    // The kernel and the shell can both report a lost terminal.
+    // For a lost terminal, the kernel and the shell may each send a signal.
     if (signal == SIGHUP) return;
     if (!run_is_watched.exchange(false)) {
       print_line("\ngraphline: ended at once; only what was already written is kept\n");
@@ -85,13 +85,13 @@ void end_at_once(int) {
   ::_exit(static_cast<int>(exit_status::interrupted));
 }
 
-/// Returns true if a signal is ignored, as SIGHUP is under nohup; the program then goes on.
+/// Returns true if a signal is ignored, as `nohup` ignores SIGHUP.
 bool is_ignored(int signal) {
   struct sigaction now {};
   return ::sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
 }
 
-/// Sleeps until `wake_watch` is posted, but at most for `long_stage_seconds`.
+/// Sleeps for `long_stage_seconds` or until `wake_watch` is posted.
 void sleep_until_woken() {
   timespec until{};
   ::clock_gettime(CLOCK_MONOTONIC, &until);

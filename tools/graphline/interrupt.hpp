@@ -8,30 +8,31 @@
 
 namespace graphline {
 
-// An interrupt is Ctrl-C (SIGINT), SIGTERM or a lost terminal (SIGHUP, unless it is ignored).
+// An interrupt is SIGINT (Ctrl-C), SIGTERM, or SIGHUP (a lost terminal) unless it is ignored.
 
-/// Makes an interrupt end the program at once with status 130, for commands that measure nothing.
+/// After this call, an interrupt ends the program at once with status 130. Use it in commands that
+/// measure nothing.
 void end_on_interrupt();
 
-/// Makes an interrupt raise a stop request and print the stages at work. The command then reports
-/// and saves what it measured. A second interrupt (other than SIGHUP) ends the program at once and
-/// leaves no unfinished file. Returns the stop request to poll.
+/// After this call, an interrupt raises the returned stop request and prints the stages at work.
+/// The command then reports and saves its results. A second SIGINT or SIGTERM ends the program at
+/// once, and removes unfinished files.
 const stop_request& stop_on_interrupt();
 
-/// Prints that nothing was measured and ends the program by SIGINT.
+/// Prints that nothing was measured, and ends the program with SIGINT.
 [[noreturn]] void end_by_interrupt();
 
-/// Call when nothing more is measured. An interrupt then prints that the report follows.
-/// @throws interrupted_error if `with_nothing`, so that an empty result does not replace an earlier
-/// one. `what` completes "interrupted before", for example "a frame was done".
+/// Call at the end of the measurement. A later interrupt prints that the report follows.
+/// @throws interrupted_error if `with_nothing`, so that no empty result replaces an earlier result.
+/// `what` completes "interrupted before", for example "a frame was done".
 void end_measuring(std::string_view what, bool with_nothing);
 
-/// A thread that watches a run. Prints, once, the name of each stage that has not returned for five
-/// seconds, to standard error. A second interrupt calls `finish` in this thread, which ends the
-/// program; a third interrupt ends it at once. At most one instance at a time.
+/// A thread that watches a run. It prints the name of a stage that has not returned for five
+/// seconds, once per stage, to standard error. On a second interrupt, it calls `finish`, which must
+/// end the program; a third interrupt ends the program at once. Only one instance may exist at a
+/// time.
 class run_watch {
  public:
-  /// With `quiet`, prints no stages.
   run_watch(bool quiet, std::function<void()> finish);
   ~run_watch();
   run_watch(const run_watch&) = delete;

@@ -15,7 +15,7 @@
 namespace graphline {
 namespace {
 
-/// Returns a message without the excerpt of the file below its first line.
+/// Returns the first line of a message, without the excerpt of the file.
 std::string first_line(std::string_view message) {
   return std::string(message.substr(0, message.find('\n')));
 }

@@ -11,22 +11,23 @@
 namespace graphline {
 
 /// Reads the saved calibration of a device.
-/// @throws input_error with the remedy if there is none or it cannot be read
+/// @throws input_error with the remedy if it is missing or unreadable
 calibration_record saved_calibration(const device_properties& device);
 
-/// Returns a calibration as stored in results, with the reasons why it may be stale.
+/// Converts a calibration to its form in results. Adds the reasons why it may be stale.
 calibration as_held(const calibration_record& saved, const device_properties& device,
                     const std::vector<std::pair<std::string, std::string>>& environment);
 
-/// Returns the saved calibration of a device as stored in results; empty if there is none. Adds a
-/// warning with the remedy if it may be stale (it is used anyway) or cannot be read.
+/// Returns the saved calibration of a device, converted by `as_held`; empty if there is none. Adds
+/// a warning with the remedy if the file is unreadable or the calibration, though returned, may be
+/// stale.
 std::optional<calibration> calibration_for(
     const device_properties& device,
     const std::vector<std::pair<std::string, std::string>>& environment,
     std::vector<std::string>& warnings);
 
-/// Returns the same for the device of an experiment; empty if there are no trials or they differ in
-/// compute threads.
+/// Returns the saved calibration of an experiment's device. Empty if there are no trials, or if
+/// their numbers of compute threads differ.
 std::optional<calibration> calibration_for(const experiment_record& record,
                                            std::vector<std::string>& warnings);
 

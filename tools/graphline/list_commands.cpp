@@ -24,7 +24,7 @@ namespace graphline {
 namespace {
 
 struct list_arguments {
-  std::string subject;  ///< a stage kind, or a kind of file
+  std::string subject;  ///< a stage kind or a kind of file
   std::vector<std::string> plugins;
 };
 

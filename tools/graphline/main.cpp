@@ -68,8 +68,8 @@ int report(std::string_view message, exit_status status) noexcept {
 
 constexpr std::string_view out_of_memory = "out of memory; make the tensors or --frames smaller";
 
-/// Terminate handler: prints a message for an exception that nothing can catch, for example one in
-/// a library's thread.
+/// Terminate handler: reports an exception that nothing can catch, for example in a library's
+/// thread.
 [[noreturn]] void end_here() noexcept {
   remove_unfinished_files();
   try {
@@ -84,13 +84,13 @@ constexpr std::string_view out_of_memory = "out of memory; make the tensors or -
   }
   report("a fault in Graphline ended it; please report it with the command line",
          exit_status::run_failed);
-  std::abort();  // writes a core file, which helps to find the fault
+  std::abort();
 }
 
 std::atomic<bool> has_ended{false};
 
-/// Exit handler: reports an exit before the end of `main`, which comes from a library. For example,
-/// libgomp prints the reason and exits if it cannot start a thread.
+/// Exit handler: reports that a library called exit(). For example, libgomp prints a reason and
+/// exits if it cannot start a thread.
 void report_exit_by_library() noexcept {
   if (has_ended) return;
   std::fflush(stdout);
@@ -102,8 +102,7 @@ void report_exit_by_library() noexcept {
 }
 
 /// Opens standard input, output and error if they are closed. Otherwise a result file could get one
-/// of their numbers, and printed text would go to that file. Opens them read-only, so that writing
-/// fails as if they were closed.
+/// of these descriptors and receive printed text. Opens them read-only, so that writes fail.
 void occupy_standard_descriptors() {
   for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor) {
     if (::fcntl(descriptor, F_GETFD) >= 0) continue;
@@ -111,14 +110,14 @@ void occupy_standard_descriptors() {
   }
 }
 
-/// Returns true if standard output is a pipe whose reader has closed it, as `head` does.
+/// Returns true if standard output is a pipe that its reader has closed. `head` closes pipes early.
 bool output_is_closed() {
   pollfd output{STDOUT_FILENO, POLLOUT, 0};
   return ::poll(&output, 1, 0) > 0 && (output.revents & POLLERR) != 0;
 }
 
-/// Returns `status`, or an error if standard output is incomplete, so that a script does not take
-/// half a table for a whole one.
+/// Returns `status`, or an error if standard output is incomplete. Scripts can then detect a table
+/// that was cut off.
 int status_after_output(int status) {
   const int code = std::fflush(stdout) == 0 ? 0 : errno;
   if (output_is_closed() && std::ferror(stdout) != 0) return reader_gone;
@@ -141,7 +140,7 @@ std::string help_hint(const std::string& command) {
   return fmt::format("Run '{} --help' for the list.", command);
 }
 
-/// Returns the options ("--frames") and commands to suggest for an unknown word.
+/// Returns the options ("--frames") and commands that may be suggested for an unknown word.
 std::vector<std::string> known_words(const CLI::App& command) {
   std::vector<std::string> words;
   for (const auto* option : command.get_options()) {
@@ -151,7 +150,7 @@ std::vector<std::string> known_words(const CLI::App& command) {
   return words;
 }
 
-/// Refuses empty values, which usually come from an unset variable in a script.
+/// Refuses empty values, which often come from unset variables in scripts.
 void refuse_empty_values(const CLI::App& command) {
   for (const auto* option : command.get_options()) {
     for (const auto& value : option->results()) {
@@ -161,8 +160,8 @@ void refuse_empty_values(const CLI::App& command) {
   for (const auto* chosen : command.get_subcommands()) refuse_empty_values(*chosen);
 }
 
-/// Reports a command line that CLI11 refused: the first unknown word with the nearest known one, or
-/// CLI11's message.
+/// Reports a command line that CLI11 refused. Prints the first unknown word and the nearest known
+/// word; without an unknown word, prints CLI11's message.
 int report_usage(const CLI::App& program, const CLI::ParseError& problem, int argc, char** argv) {
   const bool chosen = !program.get_subcommands().empty();
   const CLI::App* command = chosen ? program.get_subcommands().front() : &program;
@@ -199,7 +198,7 @@ void add_help_command(CLI::App& program, action& chosen) {
                                       suggestion(*of, known), help_hint("graphline")));
       }
       const CLI::App* asked = of->empty() ? &program : program.get_subcommand(*of);
-      // Not asked->help(), which would print the help of the chosen command, `help`.
+      // asked->help() would print the help of the chosen command, which is `help`.
       const std::string name = of->empty() ? "graphline" : "graphline " + *of;
       print(stdout, asked->get_formatter()->make_help(asked, name, CLI::AppFormatMode::Normal));
       return exit_status::done;
@@ -212,18 +211,18 @@ bool opens_device(const CLI::App& program) {
   return program.get_subcommands().front()->get_option_no_throw("--device") != nullptr;
 }
 
-/// Makes idle OpenMP threads of the `host` device sleep instead of spinning on cores that CPU
-/// stages need. libgomp reads its policy when it is loaded. The program therefore executes itself
-/// again with OMP_WAIT_POLICY=PASSIVE, unless a policy is set. Call before anything is read (a
-/// pipeline may come from a pipe), opened or printed.
+/// Makes idle OpenMP threads of the `host` device sleep, because spinning would take cores from CPU
+/// stages. libgomp reads its policy when it is loaded, so the program executes itself again with
+/// OMP_WAIT_POLICY=PASSIVE, unless a policy is set. Call before anything is opened, printed or
+/// read, since a pipeline may come from a pipe.
 void make_openmp_passive(char** command_line) {
   if (std::getenv("OMP_WAIT_POLICY") != nullptr) return;
   ::setenv("OMP_WAIT_POLICY", "PASSIVE", 1);
   std::error_code unknown;
-  // Resolved, because a process started as /proc/self/exe would be named `exe`.
+  // The link is resolved, because the process would otherwise be named `exe`.
   const auto program = std::filesystem::read_symlink("/proc/self/exe", unknown);
   ::execv(program.c_str(), command_line);
-  // If this fails (without /proc), idle threads spin; results are the same.
+  // If execv fails, for example without /proc, idle threads spin. Results stay the same.
 }
 
 int run_command(int argc, char** argv) {
@@ -232,10 +231,10 @@ int run_command(int argc, char** argv) {
   program.set_version_flag("-V,--version", "graphline " + std::string(version()));
   program.require_subcommand(1);
   action chosen;
-  add_color_option(program);  // before the commands are added, because they inherit `fallthrough`
+  add_color_option(program);  // first, because commands inherit `fallthrough`
   for (auto* add : all_commands) add(program, chosen);
   add_help_command(program, chosen);
-  program.footer(closing_help);  // after the commands are added, because they would inherit it
+  program.footer(closing_help);  // last, because commands would inherit the footer
 
   if (argc == 1) {
     print(stdout, program.help());
@@ -250,7 +249,7 @@ int run_command(int argc, char** argv) {
   }
   if (opens_device(program)) make_openmp_passive(argv);
   refuse_empty_values(program);
-  end_on_interrupt();  // replaced by commands that measure
+  end_on_interrupt();  // commands that measure replace this
   return static_cast<int>(chosen());
 }
 
@@ -280,7 +279,7 @@ CLI::App* add_command(CLI::App& program, const std::string& name, const std::str
 int main(int argc, char** argv) {
   graphline::occupy_standard_descriptors();  // before anything is opened
   std::set_terminate(graphline::end_here);
-  // A closed reader then makes a write fail, and the program can still write its files.
+  // If a reader closes its pipe, the write fails and the program can still write its files.
   std::signal(SIGPIPE, SIG_IGN);
   graphline::report_crashes();
   std::atexit(graphline::report_exit_by_library);

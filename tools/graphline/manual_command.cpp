@@ -17,12 +17,12 @@
 namespace graphline {
 namespace {
 
-/// Returns the commands in --help, in order.
+/// Returns the commands that --help lists, in order.
 std::vector<const CLI::App*> commands_of(const CLI::App& program) {
   return program.get_subcommands([](const CLI::App* sub) { return !sub->get_group().empty(); });
 }
 
-/// Escapes a text for a manual page: backslashes, dashes, and dots and quotes that begin a line.
+/// Escapes text for a manual page: backslashes, dashes, and dots and quotes at the start of a line.
 std::string roff(std::string_view text) {
   std::string result;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -59,8 +59,7 @@ std::string manual_page(const CLI::App& program) {
   return text + ".SH NOTES\n.EX\n" + roff(program.get_footer()) + "\n.EE\n";
 }
 
-/// Returns the values to complete after an option: the words of "auto|always|never", devices or
-/// kinds; empty if there are none.
+/// Returns the possible values of an option, separated by spaces; empty if they are unknown.
 std::string choices_of(const CLI::Option& option) {
   auto names = option.get_type_name();
   if (names == "DEVICE") return "auto host cuda";
@@ -72,7 +71,7 @@ std::string choices_of(const CLI::Option& option) {
   return names;
 }
 
-/// An option and the values to complete after it.
+/// An option and its possible values.
 struct offered_option {
   const CLI::Option* option;
   std::string choices;
@@ -83,15 +82,15 @@ std::vector<offered_option> options_of(const CLI::App& program, const CLI::App& 
   for (const auto* of : {&command, &program}) {
     for (const auto* option : of->get_options()) {
       const bool flag = option->get_type_size() == 0;
-      if (of == &program && flag) continue;  // --help and --version are used without a command
+      if (of == &program && flag) continue;  // --help and --version need no command
       all.push_back({option, choices_of(*option)});
     }
   }
   return all;
 }
 
-/// Returns the branches of a `case` over "COMMAND:PREVIOUS WORD" for bash and zsh, which set `list`
-/// to the completions of `word`.
+/// Returns the branches of a `case` over "COMMAND:PREVIOUS WORD" for bash and zsh. Each branch sets
+/// `list` to the possible values of `word`.
 std::string completion_cases(const CLI::App& program) {
   std::string cases;
   for (const auto* command : commands_of(program)) {
@@ -193,7 +192,7 @@ std::string fish_completion(const CLI::App& program) {
 
 void add_manual_command(CLI::App& program, action& chosen) {
   auto* command = add_command(program, "manual", "Print the manual page or a completion script");
-  command->group("");  // hidden, because only `cmake --install` calls it
+  command->group("");  // hidden, because `cmake --install` is its only user
   auto shell = std::make_shared<std::string>();
   command->add_option("--completion", *shell, "Print the completion script for this shell")
       ->check(one_of({"bash", "zsh", "fish"}));

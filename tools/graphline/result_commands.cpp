@@ -49,7 +49,7 @@ exit_status make_reports(const report_arguments& given) {
   if (const auto* experiment = std::get_if<experiment_record>(&record)) {
     outputs.write("--csv", [&](text_sink& to) { write_experiment_csv(to, *experiment); });
   }
-  outputs.write(says);  // formats not yet written
+  outputs.write(says);  // writes the other formats
   outputs.finish();
   return exit_status::done;
 }

@@ -26,13 +26,13 @@ bool is_standard_output(const std::string& path) {
   return path == "-" || path == "/dev/stdout";
 }
 
-/// Returns a text that identifies a file independently of its path.
+/// Returns a text that identifies a file, whatever its path.
 std::string identity_of(const struct stat& file) {
   return fmt::format("{}:{}", file.st_dev, file.st_ino);
 }
 
-/// Identifies the place of a result: an existing file, or a name in a folder. Returns "" for pipes
-/// and devices, which may receive several results.
+/// Identifies where a result goes: an existing file, or a name in a folder. Empty for pipes and
+/// devices, which may receive several results.
 std::string place_of(const std::string& path) {
   if (is_standard_output(path)) return "-";
   struct stat found {};
@@ -42,7 +42,7 @@ std::string place_of(const std::string& path) {
   return identity_of(found) + "/" + std::filesystem::path(target).filename().string();
 }
 
-/// Returns the `place_of` a standard stream if it is redirected to a file; else empty.
+/// Returns the identity of the file that a standard stream is redirected to; else empty.
 std::string place_of_stream(int descriptor) {
   struct stat found {};
   const bool file = ::fstat(descriptor, &found) == 0 && S_ISREG(found.st_mode);
@@ -123,9 +123,9 @@ void result_outputs::show(const report::document& document, bool quiet) {
 void result_outputs::attempt(const std::function<void()>& step) {
   try {
     step();
-  } catch (const output_closed&) {  // results are still written to files
+  } catch (const output_closed&) {  // other results are still written
     closed_ = true;
-  } catch (const std::exception&) {  // out of memory, for example: other results may succeed
+  } catch (const std::exception&) {  // for example, out of memory; other results may succeed
     if (!problem_) problem_ = std::current_exception();
   }
 }

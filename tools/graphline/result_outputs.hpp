@@ -26,10 +26,9 @@ struct requested_output {
   std::string path;  ///< empty if not requested
 };
 
-/// Options of a command for its result files.
+/// The options of a command for result files.
 class result_files {
  public:
-  /// Adds an option that takes the path of a file.
   CLI::Option* add(CLI::App& command, std::string_view option, const std::string& help);
 
   void add_json(CLI::App& command,
@@ -38,7 +37,7 @@ class result_files {
   void add_markdown(CLI::App& command,
                     const std::string& help = "Write tables and findings for a pull request");
 
-  /// Returns the path for an option; empty if not requested.
+  /// Returns the path given for an option; empty if not requested.
   const std::string& path(std::string_view option) const;
 
   const std::list<requested_output>& all() const noexcept { return all_; }
@@ -47,14 +46,14 @@ class result_files {
   std::list<requested_output> all_;  ///< a list, because CLI11 keeps references to its elements
 };
 
-/// Results of a command. Output files are opened before the run, so that an unwritable path fails
-/// early. If writing one result fails, the others are still written. `finish` reports the first
-/// failure; it reports a closed standard output only if nothing else failed.
+/// The results of a command. Files are opened before the run, so that an unwritable path fails
+/// early. If a result cannot be written, the others are still written. `finish` throws the first
+/// failure. It reports a closed standard output only if there is no other failure.
 class result_outputs {
  public:
   /// Opens the requested files. `read`: the files that the command reads.
-  /// @throws input_error, before anything is written, if a result would replace one of `read` or a
-  /// second result, goes to the same file as standard output or error, or cannot be written
+  /// @throws input_error, before anything is written, if a file cannot be written, is one of
+  /// `read`, or receives another result, standard output or standard error
   result_outputs(const result_files& requested, const std::vector<std::string>& read);
 
   bool empty() const noexcept { return results_.empty(); }
@@ -65,19 +64,20 @@ class result_outputs {
   /// Prints text that people read.
   void show(const std::string& text);
 
-  /// Prints a document; with `quiet`, prints only its warnings and failures, to standard error.
+  /// Prints a document. With `quiet`, prints only warnings and failures, to standard error.
   void show(const report::document& document, bool quiet = false);
 
-  /// Runs a step; `finish` rethrows its exception.
+  /// Runs a step. If the step throws, `finish` rethrows the exception.
   void attempt(const std::function<void()>& step);
 
-  /// Writes the result of `option`, if it is requested and not yet written.
+  /// Writes the result of `option` if it is requested and not yet written.
   void write(std::string_view option, const std::function<void(text_sink&)>& text);
 
-  /// Writes a document as --html, --csv and --markdown, if these are requested and not yet written.
+  /// Writes a document as --html, --csv and --markdown, if requested and not yet written.
   void write(const report::document& document);
 
-  /// Throws the first failure, if there is one, else `output_closed` if standard output is closed.
+  /// Throws the first failure. Throws `output_closed` if the only failure is a closed standard
+  /// output.
   void finish() const;
 
  private:
@@ -88,11 +88,10 @@ class result_outputs {
   };
 
   std::vector<result> results_;
-  std::exception_ptr problem_;  ///< the first exception
-  bool closed_ = false;         ///< whether standard output is closed
+  std::exception_ptr problem_;
+  bool closed_ = false;  ///< whether standard output is closed
 };
 
-/// Returns the exit status of a run.
 inline exit_status exit_status_of(bool failed, bool interrupted) {
   if (failed) return exit_status::run_failed;
   return interrupted ? exit_status::interrupted : exit_status::done;

@@ -29,7 +29,7 @@ struct roofline_arguments {
   bool quiet = false;
 };
 
-/// Returns a record without frames, for a run that did not take place.
+/// Returns the record, without frames, of a run that was skipped.
 run_record not_run(const run_record& other, timing_method timing) {
   run_record record;
   record.pipeline = other.pipeline;
@@ -40,8 +40,8 @@ run_record not_run(const run_record& other, timing_method timing) {
   return record;
 }
 
-/// Runs the pipeline with timing `event`. If that completes and a stage has parts, runs it again
-/// with `layers`.
+/// Runs the pipeline with timing `event`. If the run completes and a stage has parts, runs it again
+/// with timing `layers`.
 roofline_record measure_roofline(session& s, const stop_request& stop, progress_line& line) {
   roofline_record record;
   const auto run = [&](timing_method timing) {
@@ -68,7 +68,8 @@ exit_status compare_with_roofline(roofline_arguments& given) {
   const stop_request& stop = stop_on_interrupt();
   plan p = given.pipeline.make_plan(set_stages_apart);
   const auto device = given.pipeline.open_device(p);
-  const auto saved = saved_calibration(device->properties());  // throws if there is none
+  const auto saved =
+      saved_calibration(device->properties());  // throws if the device is not calibrated
   result_outputs outputs(given.files, given.pipeline.files_of(p));
   add_checksums(p, outputs);
 
@@ -77,7 +78,7 @@ exit_status compare_with_roofline(roofline_arguments& given) {
   auto record = measure_roofline(s, stop, line);
   line.erase();
   end_measuring("a frame was done", record.stages.interrupted && record.stages.frames.empty());
-  // The environment of the run contains the versions of the libraries that its stages use.
+  // This run's environment contains the versions of the libraries of its stages.
   record.stages.calibration = record.layers.calibration =
       as_held(saved, record.stages.device, record.stages.environment);
 

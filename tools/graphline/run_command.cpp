@@ -55,11 +55,11 @@ void make_folder(const std::string& tensors) {
   }
 }
 
-/// Refuses a result file that would replace a tensor file.
+/// Refuses result files that would replace a tensor file.
 void keep_tensors_apart(const run_arguments& given) {
   namespace fs = std::filesystem;
   for (const auto& [option, path] : given.files.all()) {
-    std::error_code none;  // set if the folder does not exist
+    std::error_code none;  // set if the folder is missing
     const auto target = resolve_links(path);
     if (fs::path(target).extension() != ".npy") continue;
     if (!fs::equivalent(folder_of(target), given.tensors, none)) continue;
@@ -77,7 +77,6 @@ result_outputs open_outputs(run_arguments& given, const plan& p) {
   return outputs;
 }
 
-/// Shows and saves the results.
 exit_status report_run(run_arguments& given, result_outputs& outputs, const run_record& record,
                        bool interrupted) {
   const auto analysis = analyze(record);
@@ -97,8 +96,8 @@ exit_status report_run(run_arguments& given, result_outputs& outputs, const run_
   return status;
 }
 
-/// Ends the program after a second interrupt, with the frames that are complete, if any. Runs in
-/// the thread of `run_watch`, because the stage that runs may never return.
+/// Ends the program after a second interrupt. Reports the complete frames, if there are any. Runs
+/// in the thread of `run_watch`, because the current stage may never return.
 [[noreturn]] void end_without_stage(run_arguments& given, result_outputs& outputs, session& s) {
   auto record = s.abandon_run();
   if (!record) end_by_interrupt();

@@ -56,8 +56,8 @@ std::optional<std::size_t> width_of_terminal(std::FILE* stream) {
   return size.ws_col > 0 ? std::optional<std::size_t>(size.ws_col) : std::nullopt;
 }
 
-/// Fits the line into `width`, because a wrapped line cannot be redrawn. Omits `rest` if there is
-/// no room, then truncates the activity.
+/// Fits the line into `width`, because a wrapped line cannot be redrawn. Omits `rest` first, then
+/// truncates the activity.
 std::string progress_text(std::string_view activity, const std::string& count,
                           const std::string& rest, std::size_t width) {
   const auto whole = fmt::format("{}  {}{}", activity, count, rest);
@@ -77,7 +77,7 @@ void add_color_option(CLI::App& program) {
       ->type_name("auto|always|never")
       ->check(one_of({"auto", "always", "never"}))
       ->capture_default_str();
-  program.fallthrough();  // accepts --color after the command too
+  program.fallthrough();
 }
 
 void print(std::FILE* stream, std::string_view text) noexcept {
@@ -94,7 +94,7 @@ void print(std::FILE* stream, std::string_view text) noexcept {
 
 void print_findings(const std::vector<finding>& findings) {
   for (const auto& found : findings) {
-    // The error message of the command already reports a failure with its reason.
+    // The command's error message already reports the failure and its reason.
     const bool reported = found.key.ends_with("failed");
     if (found.how == finding_severity::note || reported) continue;
     const auto* prefix = found.how == finding_severity::warning ? "warning: " : "";
@@ -129,7 +129,7 @@ void progress_line::show(std::string_view activity, std::int64_t done, std::int6
       left ? fmt::format(", about {:.0f} s left", static_cast<double>(*left) * 1e-9) : "";
   const auto line = progress_text(activity, fmt::format("{} of {} {}", done, total, what), rest,
                                   style_of(stderr).width - 1);
-  // fmt::print would throw if the terminal is gone, so uses std::fputs.
+  // fmt::print would throw if the terminal is gone.
   std::fputs(fmt::format("\r{}\x1b[K", line).c_str(), stderr);
   std::fflush(stderr);
   drawn_ = true;

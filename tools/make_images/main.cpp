@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-// jpeglib.h needs FILE and size_t declared before it.
+// Before jpeglib.h, which needs FILE and size_t.
 #include <cstdio>
 //
 #include <jpeglib.h>
@@ -31,7 +31,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t width = 640;
 constexpr std::size_t height = 480;
 constexpr std::uint32_t usual_count = 32;
-constexpr std::uint32_t most = 9999;  // four digits, so that names sort in the order of numbers
+constexpr std::uint32_t most = 9999;  // names with four digits sort in the order of their numbers
 
 constexpr std::string_view usage =
     "usage: make_images FOLDER [COUNT]\n"
@@ -40,7 +40,7 @@ constexpr std::string_view usage =
 
 using color = std::array<double, 3>;
 
-/// Random numbers of an image, from an engine whose sequence the C++ standard fixes.
+/// Random numbers of an image. The C++ standard fixes the sequence of the engine.
 class dice {
  public:
   explicit dice(std::uint32_t picture) : bits_(mix_seed(1, picture)) {}
@@ -51,13 +51,13 @@ class dice {
   std::mt19937_64 bits_;
 };
 
-/// `a` at weight 0, `b` at weight 1.
+/// Returns `a` for weight 0 and `b` for weight 1.
 color mix(const color& a, const color& b, double weight) {
   return {std::lerp(a[0], b[0], weight), std::lerp(a[1], b[1], weight),
           std::lerp(a[2], b[2], weight)};
 }
 
-/// A sky, hills and balls: smooth areas and edges. Lengths are relative to the image's height.
+/// A sky, hills and balls, for smooth areas and edges. Lengths are relative to the image's height.
 class landscape {
  public:
   explicit landscape(dice& roll) : zenith_(roll.paint()), horizon_(roll.paint()) {
@@ -79,7 +79,7 @@ class landscape {
     for (const ball& b : balls_) {
       const double dx = (x - b.x) / b.radius;
       const double dy = (y - b.y) / b.radius;
-      // The light comes from the upper left.
+      // Light comes from the upper left.
       if (dx * dx + dy * dy < 1) seen = mix({0, 0, 0}, b.paint, 0.6 - 0.25 * (dx + dy));
     }
     return seen;
@@ -101,8 +101,8 @@ class landscape {
   std::vector<ball> balls_;
 };
 
-/// Rows from the top, each pixel R, G, B. Film grain makes it compress and decode like a
-/// photograph.
+/// Returns the rows from top to bottom, with R, G and B for each pixel. Film grain makes the image
+/// compress and decode like a photograph.
 std::vector<JSAMPLE> draw(std::uint32_t number) {
   dice roll(number);
   const landscape scene(roll);
@@ -121,7 +121,7 @@ std::vector<JSAMPLE> draw(std::uint32_t number) {
   return pixels;
 }
 
-/// libjpeg's default error manager ends the program with a message.
+/// If an error occurs, libjpeg's default error manager ends the program with a message.
 void write_jpeg(std::vector<JSAMPLE> pixels, const fs::path& path) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "wb"),
                                                              std::fclose);

@@ -21,11 +21,11 @@ namespace graphline {
 
 namespace {
 
-/// The stamps of one measure of a stage. `fields`: leading fields that all of its rows share.
+/// The stamps of one measure of a stage. Its rows share the leading `fields`.
 struct column {
   std::string fields;
   const std::vector<stamp_pair>* stamps;
-  const std::vector<nanoseconds>* busy = nullptr;  ///< null if the device does not report it
+  const std::vector<nanoseconds>* busy = nullptr;  ///< null if not reported
 };
 
 std::vector<column> columns_of(const run_record& record) {
@@ -78,7 +78,7 @@ void write_csv_rows(text_sink& to, const run_record& record, std::string_view be
 constexpr std::string_view configuration_columns = "id,configuration,member,";
 constexpr std::string_view trial_columns = "block,trial,counted,failed,affected,disturbed,";
 
-/// Returns true if a spreadsheet would take the text for a formula. Full-width signs count, too.
+/// Returns true if a spreadsheet would treat the text as a formula. Full-width signs count too.
 bool begins_formula(std::string_view text) {
   constexpr std::string_view signs[] = {"=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20"};
   return std::ranges::any_of(signs, [&](auto sign) { return text.starts_with(sign); });
@@ -91,7 +91,7 @@ bool is_number(std::string_view text) {
   return problem == std::errc() && end == text.data() + text.size();
 }
 
-/// Returns the name of a varied column, with "params." in front if a fixed column has that name.
+/// Returns the name of a varied column; "params.KEY" if a fixed column is called KEY.
 std::string column_of(const std::string& key) {
   const auto fixed = fmt::format(",{}{}{}", configuration_columns, trial_columns, csv_header);
   const bool taken = fixed.find("," + key + ",") != fixed.npos || key == "duration_ns";
@@ -124,7 +124,7 @@ void write_experiment_csv(text_sink& to, const experiment_record& record) {
   to.append(trial_columns).append(csv_header);
   const auto affected = steadiness_of(record).affected_blocks;
   const counted_trials trials(record, affected);
-  std::set<const run_record*> counted;  // runs that the summary counts
+  std::set<const run_record*> counted;  // in the summary
   for (const auto& who : labels.all()) {
     const auto own = trials.of(who);
     counted.insert(own.begin(), own.end());

@@ -11,7 +11,7 @@ namespace graphline::report {
 
 namespace {
 
-/// Returns "measured 2026-11-20T12:00:00Z by graphline 0.5.0", from the record's environment.
+/// Returns "measured 2026-11-20T12:00:00Z by graphline 0.5.0".
 std::string origin_of(const calibration_record& record) {
   std::string date = "at an unknown time";
   std::string by;
@@ -22,7 +22,7 @@ std::string origin_of(const calibration_record& record) {
   return "measured " + date + by;
 }
 
-/// Returns the ridge point of a ceiling; empty unless it is the highest ceiling of its precision.
+/// Returns the ridge point of a ceiling; empty unless the ceiling is the highest of its precision.
 cell ridge_point_of(const ceiling_figure& figure, const device_ceilings& all) {
   for (const auto& of : all.compute) {
     const bool counts = of.rate.what == figure.what && of.rate.arithmetic == figure.arithmetic;
@@ -47,7 +47,7 @@ const theoretical_peak* peak_of(const ceiling_figure& figure,
   return found == peaks.end() ? nullptr : &*found;
 }
 
-/// A measured ceiling. `from` points to its samples, if the result contains them.
+/// A measured ceiling. `from` points to its samples; null without samples.
 struct ceiling_row {
   const ceiling_figure& of;
   unit in;

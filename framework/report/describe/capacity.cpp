@@ -15,7 +15,7 @@ std::string_view key_of(bound_verdict verdict) {
                                            : "open";
 }
 
-/// Returns "holds" if every run met the bound, "fails" if none did, else how many runs did.
+/// Returns "holds", "fails" or "held in 2 of 3", with remarks.
 judgment outcome_of(const probe_summary& probe) {
   const auto all = probe.runs.size();
   if (all == 0) return {probe.disturbed > 0 ? "disturbed" : "not completed"};
@@ -109,7 +109,7 @@ document describe(const capacity_record& record, const capacity_analysis& analys
   const auto& summary = analysis.summary;
   document made{"capacity", first.pipeline, first.description, {}, {}, {}, "probes"};
   settings way = first.run;
-  way.arrival = arrival::closed;  // the search chooses the rate, so the heading omits it
+  way.arrival = arrival::closed;
   made.lines = {subject_of(first),
                 fmt::format("{}, timing={}", way_of(way, first.cpu_cores), to_word(way.timing)),
                 parameters_of(first.parameters),
@@ -140,7 +140,7 @@ document describe(const capacity_record& record, const capacity_analysis& analys
   auto run = first.run;
   run.arrival = how.arrival;
   run.frames = how.frames;
-  run.rate.reset();  // the runs have different rates
+  run.rate.reset();
   add_origin(made, first, run);
   return made;
 }

@@ -19,67 +19,63 @@
 
 namespace graphline::report {
 
-// Documents of all kinds of results.
-
 document describe(const run_record& record, const run_analysis& analysis);
 document describe(const roofline_record& record, const roofline_analysis& analysis);
 document describe(const capacity_record& record, const capacity_analysis& analysis);
 document describe(const experiment_record& record, const experiment_analysis& analysis);
 
-/// Analyzes and describes a record.
 template <class Record>
 document describe(const Record& record) {
   return describe(record, analyze(record));
 }
 
-/// Describes the plan of an experiment: configurations with their references, and how trials run
-/// and end. `trial_times`: for each configuration, the approximate time of a trial.
+/// Describes a planned experiment: its configurations with their references, how trials run, and
+/// when they end. `trial_times`: approximate time of a trial, for each configuration.
 document describe(const experiment_plan& planned, const std::vector<nanoseconds>& trial_times);
 
 /// Returns "name: 4 configurations, 10 trials each: about 1 min 20 s".
 std::string in_brief(const experiment_plan& planned, const std::vector<nanoseconds>& trial_times);
 
-/// Returns warnings if the planned trials are too few for verdicts, or for the tail percentile.
+/// Returns warnings if there are too few trials for verdicts or for the tail percentile.
 std::vector<std::string> forewarnings(const experiment_plan& planned);
 
-/// Facts that the document of a calibration shows, but its record does not contain.
+/// Facts about a calibration that its record does not contain.
 struct calibration_notes {
-  std::optional<double> clock_mhz = {};  ///< clock for the theoretical peaks, if the user gave one
+  std::optional<double> clock_mhz = {};  ///< clock that the user set for the theoretical peaks
   std::string kept_in = {};              ///< file of the calibration; empty if it was not stored
 };
 document describe(const calibration_record& record, const calibration_notes& notes = {});
 
-/// Adds tables of latency, stages and attribution; only that of stages if there are no frames.
+/// Adds tables of latency, stages and attribution. Without frames, adds only the table of stages.
 void add_run_tables(document& to, const run_record& record, const run_analysis& analysis);
 
-/// Adds those charts of a run for which there is data.
+/// Adds the charts for which the run has data.
 void add_run_charts(document& to, const run_record& record, const run_analysis& analysis);
 
-/// Returns timelines of frames that together fit into `most_numbers` numbers: the median frame and
-/// the slowest frames with their neighbors, then evenly spaced frames while there is room.
+/// Returns timelines of at most `most_numbers` numbers in total. They contain the median frame and
+/// the slowest frames, each with its neighbors. Evenly spaced frames fill the remaining room.
 timeline_chart timeline_of(const run_record& record, std::size_t median,
                            std::size_t most_numbers = 200'000);
 
-/// Describes the cost of a pipeline.
 document describe(const cost_summary& summary);
 
-/// Describes a plan: stages in planned order with where they run and what they wait for, the
-/// tensors of a frame, and memory. `cores`: number of cores for CPU stages; 0 if unknown.
+/// Describes a plan: the stages in planned order, where they run, what they wait for, the tensors
+/// of a frame, and memory. `cores`: number of cores for CPU stages; 0 if unknown.
 document describe(const plan& p, const plan_target& target, int cores = 0);
 
-/// Verdicts for `diff`, which replace the tables and figures of two results.
+/// Verdicts that `diff` shows instead of its own tables and figures.
 struct judged_tables {
   std::string answer;
   std::vector<document::part> parts;
 };
-/// Compares two results of one kind: tables by row and column, and facts by name.
+/// Compares two results of the same kind: tables by row and column, facts by name.
 document diff(const document& before, const document& after, const std::string& file_before,
               const std::string& file_after, const judged_tables* judged = nullptr);
 
 /// Compares runs, including their outputs.
 document diff(const analyzed_run& before, const analyzed_run& after);
 
-/// Compares experiments, with the verdicts of `found`.
+/// Compares experiments. `found`: their verdicts.
 document diff(const experiment_record& before, const experiment_record& after,
               const experiment_diff& found);
 
@@ -91,29 +87,29 @@ using name_texts = std::vector<std::pair<std::string, std::string>>;
 /// settings, then frames and `timing`.
 std::vector<std::string> heading_of(const run_record& record, std::string_view timing);
 
-/// Adds a failure if a run failed or was interrupted. `which` names it: " under timing layers".
+/// Adds a failure if a run failed or was interrupted. `which`: suffix such as " under timing
+/// layers".
 void add_failures(document& to, const run_record& record, const std::string& which);
 
-/// Adds the facts of the device and of its environment.
 void add_machine(document& to, const device_properties& device, const name_texts& environment);
 
-/// Adds settings, device, environment and source files of a run. `run`: the settings to show.
+/// Adds the settings `run`, and the device, environment and source files of `record`.
 void add_origin(document& to, const run_record& record, const settings& run);
 
-/// Returns settings under the names in a record; for a run, only those settings that apply.
+/// Returns settings under their names in a record, without those that do not apply to the run.
 std::vector<fact> settings_facts(const settings& run);
 std::vector<fact> settings_facts(const experiment_settings& how);
 
-/// Returns a table with a row for each ceiling, including ridge points. `measured`: samples in the
-/// order of `figures`, and how they were taken; null if the result does not contain them.
+/// Returns a table with a row for each ceiling, including ridge points. `measured`: the samples of
+/// `figures`, in the same order; null if the result does not contain them.
 table ceiling_table(const std::vector<ceiling_figure>& figures,
                     const std::vector<ceiling_record>* measured = nullptr,
                     const std::vector<theoretical_peak>& peaks = {});
 
-/// Returns a fact for each pair of name and text.
 std::vector<fact> facts_of(const name_texts& pairs);
 
-/// Returns the parameters of a pipeline as the fact "params", with typed numbers and booleans.
+/// Returns the parameters of a pipeline as the fact "params". Converts texts of numbers and
+/// booleans.
 fact parameters_fact(const name_texts& given);
 
 }  // namespace graphline::report

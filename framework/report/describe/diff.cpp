@@ -22,7 +22,8 @@ struct both {
   const T& either() const { return before != nullptr ? *before : *after; }
 };
 
-/// Matches items by `key`. Returns those of `before` in order, then those only in `after`.
+/// Matches items by `key`. Returns the items of `before` in order, then the items found only in
+/// `after`.
 template <class T, class Key>
 std::vector<both<T>> joined(const std::vector<T>& before, const std::vector<T>& after, Key key) {
   std::vector<both<T>> list;
@@ -47,7 +48,7 @@ std::vector<const Part*> parts_of(const document& of) {
   return list;
 }
 
-/// Calls `visit` with each pair of facts or tables that have equal keys.
+/// Calls `visit` with each pair of parts (facts or tables) that have the same key.
 template <class Part, class Visit>
 void for_both(const document& before, const document& after, Visit visit) {
   for (const auto* first : parts_of<Part>(before)) {
@@ -77,7 +78,7 @@ struct named_row {
   const row* of;
 };
 
-/// Returns the rows with their names. Names of parts begin with the name of the row above.
+/// Returns the rows with their names. The name of a part begins with the name of its level-0 row.
 std::vector<named_row> named_rows(const table& of) {
   std::vector<named_row> rows;
   std::string whole;
@@ -90,7 +91,7 @@ std::vector<named_row> named_rows(const table& of) {
   return rows;
 }
 
-/// Returns true if both rows agree in all columns with `decides`: their numbers are comparable.
+/// Returns true if the numbers of both rows are comparable: the columns with `decides` are equal.
 bool is_of_one_kind(const table& in, const row& before, const row& after) {
   for (std::size_t c = 0; c < in.columns.size(); ++c) {
     if (!in.columns[c].decides) continue;
@@ -126,7 +127,6 @@ table diff_of(const table& before, const table& after) {
       line.cells.push_back(second ? second->cells[c] : cell());
       line.cells.push_back(same_kind ? change_of(first->cells[c], second->cells[c]) : cell());
     }
-    // Omits parts without measurements.
     const bool empty = std::none_of(line.cells.begin() + 1, line.cells.end(),
                                     [](const cell& of) { return of.number().has_value(); });
     if (line.level == 0 || !empty) made.rows.push_back(std::move(line));
@@ -136,7 +136,7 @@ table diff_of(const table& before, const table& after) {
 
 // ---- Facts --------------------------------------------------------------------------------------
 
-/// Returns the facts that contain a number and that text or page show.
+/// Returns the numeric facts that text or page show.
 std::vector<fact> figures_of(const document& of) {
   std::vector<fact> list;
   for (const auto* some : parts_of<facts>(of)) {
@@ -162,8 +162,8 @@ table diff_of(const std::vector<fact>& before, const std::vector<fact>& after) {
       joined(before, after, &fact::key));
 }
 
-/// Returns facts as pairs of names and texts. Nested values get names like "params.batch". Omits
-/// the date, since it always differs.
+/// Returns facts as pairs of name and text. Nested values get names like "params.batch". Omits the
+/// date, which always differs.
 name_texts texts_of(const facts& of) {
   name_texts flat;
   for (const auto& one : of.list) {
@@ -186,13 +186,13 @@ std::vector<source_record> sources_of(const facts& of) {
   return files;
 }
 
-/// Returns true if the document lists checksums of the files that the pipeline read.
+/// Returns true if the document contains checksums of files.
 bool has_files(const document& of) {
   const auto list = parts_of<facts>(of);
   return std::any_of(list.begin(), list.end(), [](const facts* x) { return x->key == "files"; });
 }
 
-/// Returns a table of what differs in settings, device, environment, checksums and sources.
+/// Returns a table of the differences in settings, device, environment, checksums and sources.
 table differences(const document& before, const document& after) {
   table made{"differences",
              "Differs",
@@ -267,7 +267,7 @@ table output_table(const std::vector<output_change>& outputs) {
 
 // ---- The document -------------------------------------------------------------------------------
 
-/// Returns why a run has no latency to compare; empty if it has a latency.
+/// Returns why a run has no latency; empty if it has one.
 std::string why_no_headline(const document& of, const std::vector<fact>& figures) {
   if (std::ranges::find(figures, of.headline, &fact::key) != figures.end()) return "";
   const bool overloaded =
@@ -275,7 +275,7 @@ std::string why_no_headline(const document& of, const std::vector<fact>& figures
   return overloaded ? "was overloaded" : "has too few frames";
 }
 
-/// Returns "end to end p50 150 ms, after 85.0 ms, -43.3 %", which is the change of `headline`.
+/// Returns the change of `headline`: "end to end p50 150 ms, after 85.0 ms, -43.3 %".
 std::string answer(const document& before, const document& after) {
   const auto first = figures_of(before);
   const auto second = figures_of(after);
@@ -291,7 +291,7 @@ std::string answer(const document& before, const document& after) {
                      why.empty() ? why_no_headline(after, second) : why);
 }
 
-/// Adds the failures and warnings of a result, with the name of its file.
+/// Adds the failures and warnings of a result. `file`: its file name.
 void add_troubles(document& to, const document& from, const std::string& file) {
   for (const auto& found : from.findings) {
     if (found.how == finding_severity::note) continue;

@@ -137,13 +137,12 @@ namespace {
 
 // ---- What ran -----------------------------------------------------------------------------------
 
-/// The first run of a pipeline in each configuration.
+/// The runs of one pipeline, from the first trial of each configuration.
 struct member_runs {
   std::string name;
   std::vector<const run_record*> runs;
 };
 
-/// Returns the first runs of each pipeline, in the order of the configurations.
 std::vector<member_runs> runs_by_member(const experiment_record& record) {
   std::vector<member_runs> result;
   for (std::size_t c = 0; c < record.configurations.size(); ++c) {
@@ -173,7 +172,7 @@ std::vector<fact> shared(const std::vector<const run_record*>& runs, Get of) {
   return list;
 }
 
-/// Returns how a run was executed: a text for each setting that headings mention.
+/// Returns a text for each setting that headings mention.
 std::vector<fact> aspects_of(const run_record& record) {
   const auto& run = record.run;
   name_texts list = {{"strategy", std::string(to_word(run.strategy))},
@@ -193,13 +192,12 @@ std::vector<fact> aspects_of(const run_record& record) {
   return facts_of(list);
 }
 
-/// Joins the texts that are not empty with semicolons.
 std::string joined(std::vector<std::string> parts) {
   std::erase(parts, "");
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
-/// Returns settings that all runs share and `varied` lacks: "async, graphs stage; batch=1".
+/// Returns the settings that all runs share, except `varied`: "async, graphs=stage; batch=1".
 std::string way_of(const std::vector<const run_record*>& runs,
                    const std::set<std::string>& varied) {
   std::vector<std::string> words;
@@ -214,7 +212,7 @@ std::string way_of(const std::vector<const run_record*>& runs,
   return joined({fmt::format("{}", fmt::join(words, ", ")), parameters_of(parameters)});
 }
 
-/// Returns "45 frames after 5 warm-up"; empty if the runs differ in it.
+/// Returns "45 frames after 5 warm-up"; empty if the runs differ in these numbers.
 std::string frames_of(const std::vector<const run_record*>& runs) {
   const auto& first = runs.front()->run;
   const bool same = std::ranges::all_of(runs, [&](const run_record* run) {
@@ -246,7 +244,7 @@ std::vector<std::string> heading_of(const experiment_record& record) {
   if (!record.description.empty()) lines.front() += ": " + record.description;
   const auto members = runs_by_member(record);
   if (members.empty()) return lines;
-  std::set<std::string> varied;  // assigned by configurations, so not common to all
+  std::set<std::string> varied;  // settings that configurations assign
   for (const auto& configuration : record.configurations) {
     for (const auto& [key, value] : configuration.assignments) varied.insert(key);
   }
@@ -296,7 +294,7 @@ void add_failures(document& to, const experiment_view& of) {
   if (record.interrupted) {
     to.findings.push_back({"experiment_interrupted", finding_severity::failure});
   }
-  // The findings above already give the reason of a failure or an interruption.
+  // The findings above already contain the reason.
   if (!record.stopped.empty() && !record.interrupted && !record.failure) {
     to.findings.push_back(warning("ended_early").with("why", record.stopped));
   }
@@ -319,7 +317,7 @@ void add_restrictions(document& to, const experiment_view& of) {
   }
 }
 
-/// Adds the fastest configuration to the findings, if all configurations have one baseline. Adds
+/// Adds the fastest configuration if all configurations are compared with the same baseline. Does
 /// nothing for sweeps, or if configurations differ only in their timing method.
 void add_winner(document& to, const experiment_view& of) {
   const auto& pairs = of.record.pairs;
@@ -467,7 +465,8 @@ std::string rough_duration(double ns) {
   return in_two(seconds / 3600, "h", seconds % 3600 / 60, "min");
 }
 
-/// Returns how many blocks begin before the time limit, at least one. `block`: time of a block.
+/// Returns the number of blocks that begin before the time limit, at least 1. `block`: duration of
+/// a block.
 std::int64_t blocks_in_time(const experiment_plan& planned, nanoseconds block) {
   const auto limit = planned.how.time_limit;
   if (!limit || block == 0) return planned.how.trials;

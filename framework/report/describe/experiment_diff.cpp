@@ -13,7 +13,7 @@ namespace {
 
 using enum unit;
 
-/// Returns the verdicts on p50 in a line: "2 of 4 configurations faster, 1 same, 1 inconclusive".
+/// Counts the verdicts on p50: "2 of 4 configurations faster, 1 same, 1 inconclusive".
 std::string answer(const experiment_diff& found) {
   std::vector<const configuration_change*> changes;
   for (const auto& change : found.changes) {
@@ -37,7 +37,6 @@ std::string answer(const experiment_diff& found) {
   return "by p50 end to end " + text;
 }
 
-/// Returns the table of changes of the metric `what`.
 table change_table(const experiment_diff& found, figure what, const experiment_labels& labels) {
   using c = const configuration_change&;
   const auto in = unit_of(what);

@@ -19,7 +19,7 @@ bool in_any_table(const member_summary&) {
   return true;
 }
 
-/// Returns a table for text and page, with a row for each pipeline for which `has_row` is true.
+/// Returns a table for text and page, with a row for each pipeline that `has_row` accepts.
 table member_table(const experiment_view& of, std::string key, std::string title,
                    const member_columns& columns,
                    bool (*has_row)(const member_summary&) = in_any_table) {
@@ -60,12 +60,12 @@ const comparison* comparison_of(const experiment_view& of, const compared_member
   return member.pair == nullptr ? nullptr : find_comparison(of.summary, *member.pair, what);
 }
 
-/// Adds columns for a metric, its change and the verdict, and for a main metric also the interval.
+/// Adds a metric, its change and its verdict as columns. A main metric also has an interval.
 void add_metric(member_columns& to, const experiment_view& of, figure what, bool main = false) {
   using m = const compared_member&;
   const std::string key(to_word(what));
   const bool points = what == figure::late;
-  // Cells of rows without a comparison are blank, since "-" would mean unknown.
+  // Rows without a comparison have blank cells, because "-" means unknown.
   const auto otherwise = [](m x) { return x.pair ? cell() : cell(""); };
   const auto grows = [&of, what](const configuration_member& who) {
     return what != figure::throughput && of.of(who).latency_grows();
@@ -137,7 +137,7 @@ table answer(const experiment_view& of) {
         .title = "histogram",
         .rank = 10,
         .help = "of end-to-end times, fastest on the left, all rows on one scale",
-        .where = of.labels.many() ? in_page : everywhere,  // text has room for few histograms
+        .where = of.labels.many() ? in_page : everywhere,  // text has no room for many histograms
         .shared_scale = true},
        [&of](m x) { return samples_of(of.of(x.who).end_to_end); }});
   return member_table(of, "answer", "end to end, the median frame", columns);
@@ -167,7 +167,7 @@ bool matters(const experiment_view& of, const comparison& found) {
   return !frame || std::abs(found.difference) >= least_part * static_cast<double>(frame->median());
 }
 
-/// Returns a table of a pipeline's stages, with a column for each configuration that times them.
+/// Returns a table of a pipeline's stages, with a column for each configuration that timed stages.
 table stage_table(const experiment_view& of, const std::string& pipeline, std::size_t number) {
   std::vector<column_of<std::string>> columns = {
       {{"stage", "stage"}, [](const std::string& name) { return name; }}};
@@ -198,7 +198,7 @@ table stage_table(const experiment_view& of, const std::string& pipeline, std::s
   return made;
 }
 
-/// Returns the columns that name the compared pair, which come first in JSON and CSV.
+/// Returns the columns that name the compared pair; they come first in JSON and CSV.
 std::vector<column_of<comparison>> pair_columns(const experiment_record& record) {
   std::vector<column_of<comparison>> list;
   const auto add = [&](const char* name, const char* member,
@@ -220,8 +220,8 @@ cell range_cell(const std::optional<interval>& range, double size = 1) {
   return range ? cell(span_of{range->low / size, range->high / size, none}) : cell();
 }
 
-/// Returns the comparisons of stages. JSON and CSV contain all; text and page show those that
-/// matter, ordered by baseline, then from the largest change to the smallest.
+/// Returns the comparisons of stages, largest difference first. JSON and CSV contain all of them;
+/// text and page show those that matter.
 table stage_comparisons(const experiment_view& of) {
   using c = const comparison&;
   const auto stage_of = [&of](c x) -> const auto& {
@@ -254,7 +254,6 @@ table stage_comparisons(const experiment_view& of) {
   return made;
 }
 
-/// Returns a table of all comparisons, which appears only in JSON and CSV.
 table comparison_table(const experiment_view& of) {
   using c = const comparison&;
   const auto is_time = [](c x) { return x.figure == figure::p50 || x.figure == figure::tail; };
@@ -326,7 +325,7 @@ cell share_of(std::size_t some, std::size_t all) {
   return all == 0 ? cell() : cell(static_cast<double>(some) / static_cast<double>(all), share);
 }
 
-/// Returns a pipeline's columns for JSON and CSV, and those shown in addition to latency.
+/// Returns the columns of a pipeline: for JSON and CSV, and for the table of costs.
 const std::vector<column_of<member_summary>>& member_figures() {
   using s = const member_summary&;
   static const std::vector<column_of<member_summary>> columns = {
@@ -355,7 +354,7 @@ const std::vector<column_of<member_summary>>& member_figures() {
   return columns;
 }
 
-/// Returns configurations, each followed by its pipelines. The two fill different columns.
+/// Returns a row for each configuration, followed by rows for the pipelines of the configuration.
 table configuration_table(const experiment_view& of) {
   table made{"configurations", "", "configuration", "member", {}, {}, in_data};
   made.columns = {{"name"}, {"id"}, {"assignments"}};
@@ -439,7 +438,7 @@ void add_data(document& to, const experiment_view& of) {
 
 namespace {
 
-/// Returns "p50 60.2 ms, -18.8 % (95 % interval -19.4 to -18.1 %)"; for late frames, in points.
+/// Returns "p50 60.2 ms, -18.8 % (95 % interval -19.4 to -18.1 %)"; points for late frames.
 std::string words_of(const comparison& of, const std::string& metric) {
   const auto value = to_text({of.value, unit_of(of.figure)});
   const auto range = of.change_range();
@@ -506,7 +505,7 @@ chart chart_of(const sweep& of) {
     }
     return made;
   };
-  // Draws a line only through `least_sweep_points` values or more.
+  // A line needs at least `least_sweep_points` values.
   const auto add = [&](const std::string& title, std::vector<sweep_chart::line> lines) {
     std::erase_if(lines, [](const auto& one) {
       const auto known = std::ranges::count_if(one.values, [](const auto& v) { return !!v; });
@@ -516,7 +515,7 @@ chart chart_of(const sweep& of) {
   };
   add("FLOP/B", {line("FLOP/B", &sweep_point::intensity, 1)});
   std::vector<sweep_chart::line> times = {line("p50", &sweep_point::time, unit.nanoseconds)};
-  // Omits the roofline time of a whole frame, since it is no bound on the frame's time.
+  // The roofline time of a whole frame is no bound on its time, so it is not drawn.
   if (of.what)
     times.push_back(line("roofline time", &sweep_point::roofline_time, unit.nanoseconds));
   add(fmt::format("p50 {}", unit.name), std::move(times));

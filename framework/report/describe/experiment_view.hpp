@@ -9,7 +9,7 @@
 
 namespace graphline::report {
 
-/// A pipeline of a configuration, with the pair that compares it; null if no pair does.
+/// A pipeline of a configuration. `pair`: its comparison; null if it is compared with nothing.
 struct compared_member {
   configuration_member who;
   const compared_pair* pair = nullptr;
@@ -17,7 +17,7 @@ struct compared_member {
 };
 using member_columns = std::vector<column_of<compared_member>>;
 
-/// An experiment, with lookups for tables and charts. @pre `record` and `analysis` outlive this
+/// An experiment, with lookups for tables and charts. `record` and `analysis` must outlive it.
 struct experiment_view {
   experiment_view(const experiment_record& record, const experiment_analysis& analysis);
 
@@ -26,18 +26,18 @@ struct experiment_view {
   }
   bool is_baseline(const configuration_member& who) const;
 
-  /// Returns the rows of comparisons: each baseline, followed by the pipelines compared with it,
-  /// then those that are not compared.
+  /// Returns each baseline followed by the pipelines compared with it, then the pipelines that are
+  /// not compared.
   std::vector<compared_member> compared() const;
 
-  /// Returns the columns that name a pipeline of a configuration: the pipeline, if configurations
-  /// contain several, then the id, the given name, or the settings that vary.
+  /// Returns the columns that identify a pipeline of a configuration: the pipeline's name if
+  /// configurations contain several, then the configuration's id, name or varied settings.
   member_columns names() const;
 
-  /// Returns true if a table has a figure or a verdict in any column after those of `names`.
+  /// Returns true if any column after those of `names` contains a number or a verdict.
   bool has_figures(const table& made) const;
 
-  /// Returns the columns of `names`, except the pipeline's, as one text: "sync 2".
+  /// Returns the columns of `names` as one text, without the pipeline's name: "sync 2".
   std::string short_name(const configuration_member& who) const;
 
   const experiment_record& record;
@@ -47,23 +47,23 @@ struct experiment_view {
   bool several_at_once = false;  ///< whether configurations contain several pipelines
 };
 
-/// Returns a table of what each id stands for, and of what each configuration is compared with.
+/// Returns a table of the ids: the meaning of each, and what its configuration is compared with.
 table id_table(const experiment_labels& labels, const std::vector<compared_pair>& pairs);
 
 unit unit_of(figure what);
 
-/// Returns the interval of a change; unknown without `range`.
+/// Returns the interval of a change; unknown if `range` is empty.
 cell change_cell(const std::optional<interval>& range);
 
-/// Returns the word of a verdict, colored as good news if faster and as bad news if slower.
+/// Returns the word of a verdict, colored as good if faster and as bad if slower.
 cell verdict_cell(verdict what, figure of = figure::p50);
 
-/// These add the tables that text and page show.
+/// Add the tables for text and page.
 void add_answer(document& to, const experiment_view& of);
 void add_stages(document& to, const experiment_view& of);
 void add_costs(document& to, const experiment_view& of);
 
-/// Adds all figures and comparisons to JSON and CSV.
+/// Adds all figures and comparisons for JSON and CSV.
 void add_data(document& to, const experiment_view& of);
 
 void add_sweep(document& to, const experiment_view& of);

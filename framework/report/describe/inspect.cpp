@@ -17,7 +17,7 @@ struct cost_row {
   const layer_figures* layer = nullptr;
 };
 
-/// Returns the shape of the first output, followed by the element type unless that is float32.
+/// Returns the shape of the first output. The element type follows unless it is float32.
 cell shape_of(const cost_row& x) {
   if (x.stage == nullptr) return {};
   const auto& outputs = x.stage->outputs;
@@ -28,7 +28,7 @@ cell shape_of(const cost_row& x) {
   return more ? text + fmt::format(" and {} more", outputs.size() - 1) : text;
 }
 
-/// Returns the outputs with their types; for a stage, also with the names of its tensors.
+/// Returns the outputs of a stage as tensor names and types, or the output type of a layer.
 cell output_of(const cost_row& x) {
   if (x.stage == nullptr) return {};
   if (x.layer != nullptr) return to_string(x.layer->output);

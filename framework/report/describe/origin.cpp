@@ -20,7 +20,7 @@ decltype(named_value::value) value_of(const nlohmann::ordered_json& of) {
   return of.get<std::string>();
 }
 
-/// Returns a fact for a key of the record, whose suffix may name a unit: "_ns" or "_bytes".
+/// Returns a fact. The suffix of its key may name a unit: "_ns" or "_bytes".
 fact fact_of(const std::string& key, const nlohmann::ordered_json& value) {
   for (const auto& [ending, in] : {std::pair{"_ns", unit::duration}, {"_bytes", unit::bytes}}) {
     if (!key.ends_with(ending)) continue;
@@ -34,7 +34,7 @@ fact fact_of(const std::string& key, const nlohmann::ordered_json& value) {
   return {key, key, std::move(texts)};
 }
 
-/// Returns the members of a part of a record as facts with the names that `fields` gives them.
+/// Returns the members of a part of a record as facts. `fields` gives their names.
 template <class Part>
 std::vector<fact> facts_of_part(const Part& part) {
   std::vector<fact> list;

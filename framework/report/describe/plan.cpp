@@ -47,7 +47,6 @@ table stage_table(const plan& p) {
   return made;
 }
 
-/// A dependency between stages.
 struct edge {
   const planned_stage& stage;
   const dependency& wait;
@@ -80,7 +79,7 @@ table edge_table(const plan& p) {
   return made;
 }
 
-/// A tensor and its offset in the memory of a frame.
+/// A tensor and its offset in the memory of a frame, in bytes.
 struct placed_tensor {
   const planned_tensor& of;
   std::size_t offset;

@@ -17,7 +17,7 @@ std::optional<double> rate_over(const cost_record& cost, const std::optional<dou
 
 // ---- Stages and parts ---------------------------------------------------------------------------
 
-/// A stage or a part. A CPU stage has only a time, since ceilings are known only for the device.
+/// A stage or a part. CPU stages have only a time, since ceilings are known only for the device.
 struct roofline_row {
   const std::string& name;
   const stage_record& stage;
@@ -124,7 +124,6 @@ facts totals(const roofline_analysis& analysis) {
            {"ratio", "ratio", cell(times, ratio), "measured over roofline"}}};
 }
 
-/// Returns the ceilings that the roofline is drawn with.
 facts ceilings_used(const roofline_summary& summary, const calibration& from) {
   facts made{"", "Ceilings", {}, shown};
   made.list.push_back({"memory", "memory", cell(summary.bandwidth.value, unit::bytes_per_second),
@@ -141,7 +140,7 @@ facts ceilings_used(const roofline_summary& summary, const calibration& from) {
 
 // ---- The chart ----------------------------------------------------------------------------------
 
-/// Returns the figures of a point as a text for its tooltip.
+/// Returns the text of a point's tooltip.
 std::string words_of(const roofline_metrics& of, double rate) {
   using enum unit;
   auto text = fmt::format("{} in {}: {} · {} · {} measured",
@@ -158,7 +157,7 @@ chart chart_of(const run_record& run, const roofline_summary& summary) {
   for (std::size_t i = 0; i < summary.stages.size(); ++i) {
     const auto& held = summary.stages[i];
     const auto& stage = run.stages[held.stage];
-    // Omits work without FLOPs, bytes or a time.
+    // Does not draw work without FLOPs, bytes or a time.
     const auto add = [&](const roofline_metrics& of, const std::optional<double>& share,
                          const std::string& part) {
       const auto rate = rate_over(of.cost, of.measured);
@@ -168,7 +167,7 @@ chart chart_of(const run_record& run, const roofline_summary& summary) {
       return true;
     };
     if (!add(held.figures, held.share_of_path, "")) drawn.without.push_back(stage.name);
-    if (held.parts.size() < 2) continue;  // its only part would repeat the stage
+    if (held.parts.size() < 2) continue;  // a single part would repeat the stage
     for (std::size_t p = 0; p < held.parts.size(); ++p) {
       add(held.parts[p], {}, stage.parts[p].name);
     }

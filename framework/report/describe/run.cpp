@@ -116,7 +116,7 @@ table output_table(const run_record& record) {
       record.outputs);
 }
 
-/// Returns the operations from traces in which each stage ran by itself, in planned order.
+/// Returns the operations of each stage, traced while only that stage ran.
 table operation_table(const run_record& record) {
   table made{
       "operations",
@@ -173,7 +173,7 @@ table graph_table(const run_record& record) {
   return made;
 }
 
-/// Adds the parts that appear only in JSON and CSV.
+/// Adds the parts for JSON and CSV.
 void add_data(document& to, const run_record& record, const run_analysis& analysis) {
   const auto& summary = analysis.summary;
   auto times = samples_of(summary.end_to_end);
@@ -216,7 +216,6 @@ void add_data(document& to, const run_record& record, const run_analysis& analys
            {"failure", "", record.failure}});
 }
 
-/// Adds notes on how to read the tables.
 void add_notes(document& to, const run_record& record, const run_analysis& analysis) {
   std::string text;
   const auto add = [&text](const std::string& line) { text += (text.empty() ? "" : "\n") + line; };

@@ -11,10 +11,10 @@ namespace {
 
 // ---- Frame by frame -----------------------------------------------------------------------------
 
-constexpr std::size_t most_frames = 2000;  ///< most points of the end-to-end times
+constexpr std::size_t most_frames = 2000;  ///< maximum number of points of the end-to-end times
 
-/// Returns all times if there are at most `most`. Otherwise returns the first, the last, and from
-/// each of equal stretches the shortest and the longest time, which keeps every spike.
+/// Returns all times if there are at most `most`. Otherwise returns the first and the last time,
+/// and the shortest and the longest time of each of many equal stretches, so that spikes are kept.
 frames_chart::series series_of(std::string name, const std::vector<nanoseconds>& times,
                                std::size_t most) {
   const auto count = times.size();

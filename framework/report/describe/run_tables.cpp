@@ -13,11 +13,11 @@ namespace {
 
 using enum unit;
 
-/// A figure of a sample. All tables of a run show the same figures.
+/// A figure of a sample, shown in all tables of a run.
 struct statistic {
   std::string title;
-  int rank = 0;      ///< rank of its column in a table of stages
-  int end_rank = 0;  ///< rank in the table of end-to-end times, which keeps p50 longest
+  int rank = 0;      ///< rank of its column in the table of stages
+  int end_rank = 0;  ///< rank of its column in the table of end-to-end times
   std::function<std::optional<double>(const distribution&)> of = {};
 };
 
@@ -34,8 +34,8 @@ std::vector<statistic> statistics(const std::optional<distribution>& end_to_end)
   const auto shown = end_to_end ? std::ssize(percentiles_of_table(*end_to_end)) : 0;
   for (int i = 0; i < shown; ++i) {
     const auto& [name, p] = shown_percentiles[i];
-    // The two common percentiles are omitted last. Of the others, those farther out in the tail are
-    // kept longer.
+    // A narrow table of stages drops p95, then p99 up to p99.99, then p90. A narrow end-to-end
+    // table drops p90, then p99.99 down to p95. Both keep p50 longest.
     const int rank = i < 2 ? 5 * i : 16 - i;
     const int end_rank = i == 0 ? 0 : i == 1 ? 7 : i + 1;
     list.push_back({std::string(name), rank, end_rank,
@@ -48,8 +48,7 @@ std::vector<statistic> statistics(const std::optional<distribution>& end_to_end)
   return list;
 }
 
-/// Returns a table with a row of figures, below it a row with the intervals of the percentiles,
-/// then a row of queue waits.
+/// Returns a table of the end-to-end times, the intervals of their percentiles, and queue waits.
 table end_to_end_table(const run_analysis& analysis) {
   const auto& times = *analysis.summary.end_to_end;
   table made{"end_to_end_times", "End to end", "", "", {{"frames", "end to end"}}, {}, shown};
@@ -85,7 +84,7 @@ table end_to_end_table(const run_analysis& analysis) {
   return made;
 }
 
-/// Returns the figures that lead a page and that `diff` compares.
+/// Returns the figures at the top of a page, which `diff` compares.
 facts latency_facts(const run_analysis& analysis) {
   const auto& times = *analysis.summary.end_to_end;
   facts made{"latency", "Latency", {}, in_page};
@@ -103,11 +102,11 @@ const roofline_stage* roofline_of(const run_analysis& analysis, std::size_t stag
   return found == list.end() ? nullptr : &*found;
 }
 
-/// A stage with all its measures, or a part.
+/// A stage or a part.
 struct stage_row {
   const stage_record& stage;
   const part_record* part;
-  const std::vector<stage_summary::column>& measured;  ///< measures of the stage
+  const std::vector<stage_summary::column>& measured;
   const std::optional<distribution>& times;
   std::optional<double> share;
   const roofline_metrics* roofline;
@@ -123,7 +122,7 @@ cell measured_times(const stage_row& x, measure what) {
   return samples_of(found->times);
 }
 
-/// Returns the times between a stage's events if the device also reports busy times; else empty.
+/// Returns the times between a stage's events. Empty unless the device also reports busy times.
 cell spans_of(const stage_row& x) {
   if (x.part != nullptr || x.stage.busy.empty()) return {};
   return samples_of(distribution::of(lengths(x.stage.device)));
@@ -182,7 +181,7 @@ std::vector<column_of<stage_row>> stage_columns(const run_record& record,
 }
 
 /// Returns the table of stages in planned order, each with its parts. Stages without times appear
-/// only in JSON and CSV.
+/// in JSON and CSV only.
 table stage_table(const run_record& record, const run_analysis& analysis) {
   const auto columns = stage_columns(record, statistics(analysis.summary.end_to_end));
   table made{"stages", "Stages", "stage", "part", columns_of(columns)};
@@ -220,7 +219,7 @@ bool is_small(const attribution_row& of, const attribution_summary& summary) {
          little(of.slowest, summary.end_to_end.slowest);
 }
 
-/// Returns true if the run has enough frames to tell typical frames from the slowest.
+/// Returns true if the run has enough frames to separate typical frames from the slowest.
 bool has_groups(const run_record& record) {
   return record.frames.size() >= samples_needed(0.5);
 }
@@ -258,7 +257,7 @@ table attribution_table(const run_record& record, const attribution_summary& sum
   };
   made.titled = true;
   const double whole_more = summary.end_to_end.slowest - summary.end_to_end.typical;
-  // Omits fractions if the difference is negligible.
+  // Fractions of a negligible difference are omitted.
   const bool parts = whole_more > least_share * summary.end_to_end.typical;
   const auto add = [&](std::string name, cell stage, cell what, std::string_view goes_to,
                        const auto& of) {
@@ -290,7 +289,7 @@ table attribution_table(const run_record& record, const attribution_summary& sum
   return made;
 }
 
-/// Adds the attribution of time, and lower bounds of the frame's time.
+/// Adds the attribution of time, and the lower bounds on the time of a frame.
 void add_attribution(document& to, const run_record& record, const attribution_summary& summary) {
   to.parts.push_back(attribution_table(record, summary));
   std::vector<nanoseconds> slowest(summary.slowest_frames.begin(), summary.slowest_frames.end());

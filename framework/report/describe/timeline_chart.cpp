@@ -15,7 +15,7 @@ std::int64_t or_none(std::optional<std::size_t> index) {
   return index ? static_cast<std::int64_t>(*index) : -1;
 }
 
-/// Frames that the chart contains, as rows of numbers up to a total size.
+/// The rows of the frames in the chart, limited to `most_numbers` numbers in total.
 class kept_frames {
  public:
   /// @pre `record` outlives this.
@@ -26,7 +26,7 @@ class kept_frames {
   bool keep(std::size_t frame) {
     if (rows_.contains(frame)) return true;
     auto made = row_of(frame);
-    // Keeps the first frame whatever its size, since a timeline needs a frame.
+    // The first frame is kept whatever its size, because a timeline needs a frame.
     if (!rows_.empty() && made.size() > left_) return false;
     left_ -= std::min(left_, made.size());
     rows_.emplace(frame, std::move(made));
@@ -80,11 +80,11 @@ class kept_frames {
   const run_record& record_;
   timeline timeline_;
   attributor attributor_;
-  std::size_t left_;  ///< numbers
+  std::size_t left_;  ///< numbers that still fit
   std::map<std::size_t, std::vector<nanoseconds>> rows_;
 };
 
-/// Returns the slowest frames, the slowest first and equal times in frame order.
+/// Returns the slowest frames, slowest first. Frames with equal times are in frame order.
 std::vector<std::size_t> slowest_frames(const std::vector<nanoseconds>& times) {
   std::vector<std::size_t> order(times.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -101,7 +101,7 @@ timeline_chart timeline_of(const run_record& record, std::size_t median, std::si
   constexpr std::int64_t most_around_slow = 4;
   kept_frames frames(record, most_numbers);
   frames.keep_around(median, around_median);
-  // Frames that were in flight together with a slow frame may be what slowed it.
+  // The frames in flight with a slow frame may have slowed it down.
   const auto in_flight = std::clamp<std::int64_t>(record.run.in_flight, 1, most_around_slow);
   for (const auto frame : slowest_frames(end_to_end_times(record))) {
     frames.keep_around(frame, static_cast<std::size_t>(in_flight));

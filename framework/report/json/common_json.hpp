@@ -10,16 +10,13 @@
 
 namespace graphline {
 
-// Common parts of result files.
-
 /// Returns a time in milliseconds; null if unknown.
 nlohmann::ordered_json ms_or_null(const std::optional<double>& ns);
 
-/// Returns a distribution in milliseconds, in the form of `graphline.run/1`. Percentiles that need
-/// more frames are null; "needs" contains how many frames they need.
+/// Returns a distribution in milliseconds, in the form of `graphline.run/1`. A percentile is null
+/// if it needs more frames; "needs" contains their number.
 nlohmann::ordered_json distribution_json(const std::optional<distribution>& times);
 
-/// Returns pairs of names and texts as an object of strings.
 nlohmann::ordered_json texts_json(const std::vector<std::pair<std::string, std::string>>& pairs);
 
 }  // namespace graphline

@@ -12,7 +12,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-/// Returns a value for a message: its text if that is short, otherwise its type.
+/// Returns the text of a value for a message, or its type if the text is long.
 std::string shown(const json& value) {
   constexpr std::size_t most = 40;
   if (value.is_object()) return "an object";

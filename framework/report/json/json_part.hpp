@@ -15,18 +15,16 @@
 
 namespace graphline {
 
-/// An error that says which key an object lacks.
 class missing_key : public input_error {
  public:
   using input_error::input_error;
 };
 
-/// A value in parsed JSON with its path, which messages name: "members[0].stages[2].device.begin".
+/// A value in parsed JSON, and its path for messages: "members[0].stages[2].device.begin".
 /// @pre the parsed JSON outlives this
-/// @throws input_error that names the path, from every function
+/// @throws input_error with the path, from every function
 class json_part {
  public:
-  /// `name`: name of the root in messages.
   json_part(const nlohmann::ordered_json& whole, std::string name)
       : value_(&whole), where_(std::move(name)) {}
 
@@ -36,10 +34,9 @@ class json_part {
   /// Returns the value of an object's key. @throws missing_key
   json_part at(std::string_view key) const;
 
-  /// Returns the value of an object's key; empty if the key is missing or its value is null.
+  /// Returns the value of an object's key; empty if the key is missing or the value is null.
   std::optional<json_part> find(std::string_view key) const;
 
-  /// Returns the values of a list, in order.
   std::vector<json_part> items() const;
 
   const std::string& text() const;
@@ -58,23 +55,23 @@ class json_part {
     result.reserve(list().size());
     for (const auto& item : list()) {
       const auto number = whole_of<T>(item);
-      // Builds the path of an item only for a message, since columns are long.
+      // Columns are long, so the path of an item is built only for a message.
       result.push_back(number ? *number : items()[result.size()].template whole<T>());
     }
     return result;
   }
 
-  /// Returns the pairs of a list of [name, text] or of an object of texts, in their order.
+  /// Returns pairs, in order, from a list of [name, text] or from an object of texts.
   std::vector<std::pair<std::string, std::string>> pairs() const;
 
-  /// Returns the enumerator whose word the text is.
+  /// Returns the enumerator that the text names.
   template <class T>
   T word() const {
     if (const auto value = from_word<T>(text())) return *value;
     fail("a word that this program knows");
   }
 
-  /// @throws input_error that names the path, what was expected, and the value
+  /// @throws input_error with the path, what was expected, and the value
   [[noreturn]] void fail(std::string_view expected) const;
 
  private:

@@ -24,7 +24,7 @@ std::string in_one_line(const json& v) {
 
 void write_value(text_sink& to, const json& v, const std::string& indent);
 
-/// Writes one entry per line, or all on one line if `plain`.
+/// Writes one entry per line, or all entries on one line if `plain`.
 void write_entries(text_sink& to, const json& v, const std::string& indent, bool plain) {
   const auto within = indent + "  ";
   const auto line = plain ? "" : "\n" + within;
@@ -56,7 +56,7 @@ std::string json_in_one_line(const json& value) {
   std::string escaped;
   for (std::size_t at = 0; at < text.size();) {
     const auto [code, bytes] = utf8_at(text, at);
-    if (code && is_control(*code)) {  // none is above U+FFFF, so one escape is enough
+    if (code && is_control(*code)) {  // all are at most U+FFFF, so one escape is enough
       escaped += fmt::format("\\u{:04x}", static_cast<unsigned>(*code));
     } else {
       escaped.append(text, at, bytes);

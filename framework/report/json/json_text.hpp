@@ -9,27 +9,23 @@
 
 namespace graphline {
 
-/// Returns a value on one line, safe for terminals. Control characters and marks that reverse the
-/// direction of text become escapes such as "\u202e", which JSON readers turn back. Invalid UTF-8
-/// becomes U+FFFD.
+/// Returns a value on one line, safe for terminals. Control characters and marks that change the
+/// text direction become escapes such as "\u202e". Invalid UTF-8 becomes U+FFFD.
 std::string json_in_one_line(const nlohmann::ordered_json& value);
 
-/// Writes readable JSON: one entry per line, indented by two, but arrays of plain values on one
+/// Writes JSON with one entry per line, indented by two spaces. Arrays of plain values are on one
 /// line. Texts are as in `json_in_one_line`. Numbers are the shortest that read back as the same
 /// double; NaN and infinity become null. Ends with a newline.
 void write_json(text_sink& to, const nlohmann::ordered_json& value);
 std::string json_text(const nlohmann::ordered_json& value);
 
-/// Returns `json_in_one_line` followed by a newline.
 std::string json_line(const nlohmann::ordered_json& value);
 
-/// Converts a measured time to milliseconds.
 double milliseconds(nanoseconds ns);
 
 /// Converts a computed time to milliseconds, rounded to a thousandth of a nanosecond.
 double milliseconds(double ns);
 
-/// Returns null if `value` is empty.
 template <class T>
 nlohmann::ordered_json or_null(const std::optional<T>& value) {
   return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();

@@ -11,7 +11,7 @@
 
 namespace graphline {
 
-// Fields of structs that records contain, and that other libraries define.
+// Fields of structs that records contain but other libraries define.
 
 template <class Archive>
 void fields(Archive& a, part_of_record<settings> auto& of) {

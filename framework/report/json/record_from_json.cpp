@@ -24,13 +24,13 @@ std::vector<T> wholes_from(const json_part& from, const range& allowed) {
   auto list = from.wholes<T>();
   for (std::size_t i = 0; i < list.size(); ++i) {
     const auto number = static_cast<double>(list[i]);
-    // Builds the path of an item only for a message, since columns are long.
+    // Columns are long, so the path of an item is built only for a message.
     if (allowed && !allowed->holds(number)) expect_within(allowed, number, from.items()[i]);
   }
   return list;
 }
 
-/// Reads the columns `names`, which must have equal length and times that ascend in each row.
+/// Reads the columns `names`. They must have equal length, and the times of a row must ascend.
 template <std::size_t N>
 std::array<std::vector<nanoseconds>, N> columns_from(const json_part& from,
                                                      const std::array<const char*, N>& names) {
@@ -58,7 +58,7 @@ void expect_entries(const json_part& column, std::size_t entries, std::size_t fr
                                 entries, frames));
 }
 
-/// Reads the members that `fields` names, and checks all that reports rely on.
+/// Reads the members that `fields` names, and checks the values that reports rely on.
 class record_reader : public record_counts {
  public:
   explicit record_reader(const json_part& from) : from_(from) {}
@@ -74,7 +74,7 @@ class record_reader : public record_counts {
     if constexpr (!part_of_a_record<T>) from_.at(key);  // an unknown value is null, not missing
     if (const auto part = from_.find(key)) read(*part, item.emplace(), allowed);
   }
-  /// Reads a column; leaves `list` empty if the column is missing.
+  /// Reads a column. `list` stays empty if the column is missing.
   template <class T>
   void column(std::string_view key, std::vector<T>& list, const range& allowed = {}) {
     const auto part = from_.find(key);
@@ -82,7 +82,7 @@ class record_reader : public record_counts {
     read(*part, list, allowed);
     expect_entries(*part, list.size(), frames);
   }
-  /// Reads busy times, and refuses any that exceed the time between the stage's events.
+  /// Reads busy times. Refuses times that exceed the time between the stage's events.
   void busy(std::string_view key, std::vector<nanoseconds>& list,
             const std::vector<stamp_pair>& device) {
     const auto part = from_.find(key);
@@ -156,12 +156,12 @@ class record_reader : public record_counts {
   const json_part& from_;
 };
 
-/// Checks what involves several fields of a record.
+/// Checks conditions across several fields of a record.
 template <class Record>
 void check_whole(const json_part&, const Record&) {}
 
 void check_whole(const json_part& from, const calibration_record&) {
-  from.at("environment").at("date");  // records made with a calibration keep its date
+  from.at("environment").at("date");  // records that use a calibration contain its date
 }
 
 void check_whole(const json_part& from, const experiment_record& record) {

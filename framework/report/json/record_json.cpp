@@ -25,7 +25,7 @@ json value_json(const std::optional<T>& item) {
   return item ? value_json(*item) : json();
 }
 
-/// Returns [name, text], since names in an object could not repeat.
+/// Returns [name, text], because the keys of an object cannot repeat.
 json value_json(const std::pair<std::string, std::string>& text) {
   return json::array({text.first, text.second});
 }

@@ -13,8 +13,8 @@
 
 namespace graphline {
 
-// Kinds of results in files, which `report` and `diff` read back. A new kind needs a record with
-// `fields`, a line in both lists here, and a function `describe`.
+// Kinds of result files that `report` and `diff` read. A new kind needs a record with `fields`, a
+// line in both lists here, and a function `describe`.
 
 using any_record = std::variant<run_record, experiment_record, roofline_record, calibration_record,
                                 capacity_record, cost_summary>;
@@ -26,7 +26,7 @@ struct result_kind {
   bool bare = false;         ///< the file is the record; it has no key "record"
 };
 
-/// Kinds of results, in the order of `any_record`.
+/// In the order of `any_record`.
 inline constexpr result_kind result_kinds[] = {
     {"graphline.run", "a run", "run"},
     {"graphline.experiment", "an experiment", "compare"},
@@ -43,7 +43,7 @@ struct pointers_to<std::variant<Record...>> {
   using type = std::variant<const Record*...>;
 };
 
-/// A reference to a record of any kind.
+/// A pointer to a record of any kind.
 using record_view = pointers_to<any_record>::type;
 
 }  // namespace graphline

@@ -13,7 +13,7 @@ namespace graphline::report {
 
 namespace {
 
-/// Returns the largest time of a column; empty if the column contains no times.
+/// Returns the largest time of a column; empty if there are no times.
 std::optional<double> largest_in(const shown_table& shown, std::size_t column) {
   std::optional<double> largest;
   if (shown.of.columns[column].in != unit::duration) return largest;
@@ -24,13 +24,13 @@ std::optional<double> largest_in(const shown_table& shown, std::size_t column) {
   return largest;
 }
 
-/// Returns `unit`, unless the column's figures would vanish in it or have more than five digits.
+/// Returns `unit`, or a better unit if the largest time is below 0.1 or has more than five digits.
 time_unit unit_beside(time_unit unit, double largest) {
   const double shown = largest / unit.nanoseconds;
   return largest == 0 || (shown >= 0.1 && shown < 100'000) ? unit : unit_for(largest);
 }
 
-/// Returns a number without its unit, which the heading of the column names.
+/// Returns a number without its unit. The heading of the column names the unit.
 std::string in_column(const quantity& of, const time_unit& time, bool is_signed = false) {
   switch (of.in) {
     case unit::duration:
@@ -48,7 +48,7 @@ std::string in_column(const quantity& of, const time_unit& time, bool is_signed 
   }
 }
 
-/// Returns the unit of a time whose cell names it: `common`, unless the time nearly vanishes in it.
+/// Returns `common`, or a smaller unit if the time would be below 0.01 in `common`.
 time_unit unit_among(const time_unit& common, double largest) {
   constexpr double least = 0.01;
   return largest == 0 || largest / common.nanoseconds >= least ? common : unit_for(largest);
@@ -58,8 +58,8 @@ std::string with_unit(double ns, const time_unit& unit) {
   return fmt::format("{}{} {}", ns < 0 ? "-" : "", in_unit(std::abs(ns), unit), unit.name);
 }
 
-/// Returns for each line the unit of times in columns whose heading names none. It is a common unit
-/// that leaves three digits to the smallest time, unless the largest would then exceed five digits.
+/// Returns the unit of each line, for times in columns that have no unit. The lines share a unit
+/// that gives the smallest time three digits, unless the largest would then have more than five.
 std::vector<time_unit> units_of_lines(const shown_table& shown) {
   std::vector<double> largest_of(shown.lines.size(), 0);
   double smallest = std::numeric_limits<double>::infinity();
@@ -75,14 +75,14 @@ std::vector<time_unit> units_of_lines(const shown_table& shown) {
     }
   }
   const double largest = largest_of.empty() ? 0 : std::ranges::max(largest_of);
-  time_unit common = unit_for(std::min(10 * smallest, largest));  // 0.123 also has three digits
+  time_unit common = unit_for(std::min(10 * smallest, largest));  // 0.123 has three digits too
   if (largest / common.nanoseconds >= 100'000) common = unit_for(largest);
   std::vector<time_unit> units;
   for (const double of_line : largest_of) units.push_back(unit_among(common, of_line));
   return units;
 }
 
-/// `beside`: unit of a time in a column whose heading names none.
+/// `time`: unit of times if the column has a unit. `beside`: unit of times otherwise.
 std::string text_in(const cell& of, const column& in, const time_unit& time,
                     const time_unit& beside) {
   if (const auto* ends = std::get_if<span_of>(&of.value); ends && in.in == ends->in) {
@@ -105,7 +105,7 @@ std::string text_in(const cell& of, const column& in, const time_unit& time,
   return text;
 }
 
-/// Returns the histograms of a column; empty if it contains no samples or too few values.
+/// Returns the histograms of a column; empty if the samples are missing or too small.
 std::vector<std::string> histograms_in(const shown_table& shown, std::size_t column) {
   std::vector<const distribution*> all;
   bool any = false;

@@ -7,24 +7,23 @@
 
 namespace graphline::report {
 
-/// Returns true if text and page show a fact: its value is known, and it has a title.
+/// Returns true if a fact has a known value and a title, so that text and page show it.
 bool is_shown(const fact& of) noexcept;
 
-/// Returns a fact's value as text. All times share a unit, unless one nearly vanishes in it.
+/// Returns a fact's value as text. Times share a unit, except a time that would be below 0.01.
 std::string shown_fact(const facts& in, const fact& of);
 
-/// Returns true if a number is a count, which JSON and CSV write without fraction or exponent.
+/// Returns true if JSON and CSV write the number as an integer.
 bool is_whole(const quantity& of) noexcept;
 
-/// Returns the columns of a table that appear in `where` and contain a known value.
+/// Returns the columns of a table that appear in `where` and contain known values.
 std::vector<std::size_t> shown_columns(const table& of, place where);
 
-/// A table as texts. All times have the unit of the first column of times. The heading of the rows
-/// names that unit; if the rows are numbers, the heading of these times does. A column whose times
-/// would be far too small or large has its own unit. Other units stand in the cells, unless the
-/// heading is the unit itself. Times in such cells share a unit, too. Unknown values are "-".
+/// A table as texts. Times share the unit of the first column of times. The heading of the table's
+/// first column names the unit; if that column contains numbers, the heading of the times does. A
+/// column of much shorter or longer times has its own unit in its heading. Other columns have units
+/// in their cells, unless their heading is the unit. Unknown values are "-".
 struct shown_table {
-  /// `where`: in_text or in_page.
   shown_table(const table& of, place where);
 
   bool is_total(std::size_t line) const { return of.total && line + 1 == lines.size(); }

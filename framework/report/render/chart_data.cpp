@@ -6,7 +6,7 @@
 #include "framework/analysis/run/timeline.hpp"
 #include "framework/report/render/render.hpp"
 
-// In the JSON of charts, keys are the names of members, with the exceptions below.
+// In the JSON of a chart, keys are the names of members, except in the functions `to_json` below.
 
 template <class T>
 struct nlohmann::adl_serializer<std::optional<T>> {
@@ -85,8 +85,7 @@ static constexpr std::string_view category_meanings[] = {
     "what the timing method does not measure"};
 static_assert(std::size(category_meanings) == std::size(time_category_words));
 
-/// Names of the kinds of spans, and the category of their time. They are in the order of the kinds,
-/// since frames refer to both by their values.
+/// Name and category of each kind of span. Frames refer to a kind by its index in this list.
 static constexpr std::pair<std::string_view, time_category> span_kinds[] = {
     {"CPU stage", time_category::cpu},
     {"enqueue", time_category::launch},
@@ -98,7 +97,7 @@ static constexpr std::pair<std::string_view, time_category> span_kinds[] = {
 static_assert(std::size(span_kinds) == std::size(timeline_span_words));
 
 nlohmann::ordered_json report::chart_data(const chart& of) {
-  // In the order of the variant. The scripts of the page register under these names.
+  // In the order of the variant. The page's scripts use these names.
   constexpr const char* kinds[] = {"roofline",    "frames", "distributions", "timeline",
                                    "comparisons", "sweep",  "trials"};
   static_assert(std::size(kinds) == std::variant_size_v<decltype(chart::drawn)>);

@@ -48,7 +48,7 @@ std::string as_csv(const document& of) {
       if ((rows.columns[c].where & in_data) != 0) text += ',' + field_of(from.cells[c]);
     }
   };
-  std::string whole;  // name of the row that the next parts belong to
+  std::string whole;  // name of the last level-0 row
   for (const auto& row : rows.rows) {
     if ((row.where & in_data) == 0) continue;
     const auto name = field_of(row.cells.front());

@@ -11,20 +11,18 @@
 
 namespace graphline {
 
-// Texts that headings and tables share.
-
 /// Returns "host: NAME (1 compute thread)".
 std::string device_of(const device_properties& device);
 
 /// Returns "two_models on host: NAME (1 compute thread)".
 std::string subject_of(const run_record& record);
 
-/// Returns "async, graphs stage, 1 frame in flight, wait block". Adds priorities if they are off,
-/// and arrivals if they are scheduled. `cores`: as in `workers_of`.
+/// Returns "async, graphs=stage, 1 frame in flight, wait=block". Adds workers, priorities if they
+/// are off, and arrivals if they are scheduled. `cores`: as in `workers_of`.
 std::string way_of(const settings& run, int cores = 0);
 
-/// Returns "workers=4", or "workers=2 (one per free core)" if `cores` sets the number. Returns
-/// nothing if the run has no workers, or if their number is unknown.
+/// Returns "workers=4", or "workers=2 (one per free core)" if `cores` sets the number. Empty if the
+/// run has no workers or their number is unknown.
 std::string workers_of(const settings& run, int cores);
 
 /// Returns "constant 30 frame/s" or "closed".
@@ -36,10 +34,10 @@ std::string parameters_of(const std::vector<std::pair<std::string, std::string>>
 /// Returns "1 frame" or "45 frames".
 std::string counted(std::int64_t count, std::string_view noun);
 
-/// Returns "at most 2 frames waited at once", and how many were outside a full queue.
+/// Returns "at most 2 frames waited at once". Adds how many were outside a full queue, if any were.
 std::string most_waited(const run_record& record);
 
-/// Returns the name of a measure in tables: "device", "synchronized".
+/// Returns the name of a measure for tables: "device", "synchronized".
 std::string_view short_name(measure what) noexcept;
 
 }  // namespace graphline

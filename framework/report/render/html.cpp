@@ -16,8 +16,8 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-/// Returns JSON for a script element: '<' is escaped, so that no text ends the element. U+FFFD
-/// replaces control characters except line breaks and tabs, as some reorder the text around them.
+/// Returns JSON for a script element. Escapes '<', so that no text ends the element. U+FFFD
+/// replaces control characters and marks that change the text direction; line breaks and tabs stay.
 std::string script_json(const json& data) {
   const auto text = data.dump(-1, ' ', false, json::error_handler_t::replace);
   std::string result;
@@ -44,7 +44,7 @@ std::string script_json(const json& data) {
   return result;
 }
 
-/// Returns a finding as a sentence with initial capital and full stop.
+/// Returns a finding as a sentence that begins with a capital letter and ends with a period.
 std::string sentence_of(const finding& of) {
   auto text = sentence(of);
   if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') {
@@ -56,7 +56,7 @@ std::string sentence_of(const finding& of) {
 
 json page_json(const column& of, const std::string& shown_title) {
   json made = {{"title", shown_title}, {"number", of.in.has_value()}};
-  // Words that text omits for lack of room stand below the name of their row.
+  // If text omits a column of words, the page shows them below the name of the row.
   if (!of.in && (of.where & in_text) == 0) made["below"] = true;
   if (!of.help.empty()) made["help"] = of.title + ": " + of.help;
   return made;
@@ -117,7 +117,7 @@ json figures_of(const facts& of) {
   return {{"type", "figures"}, {"list", std::move(list)}};
 }
 
-/// Returns the facts as pairs of names and texts. Nested values get names like "params.batch".
+/// Returns facts as pairs of name and text. Nested values get names like "params.batch".
 json lookup_of(const facts& of) {
   json list = json::array();
   for (const auto& one : of.list) {

@@ -53,13 +53,13 @@ json json_of(const cell& of) {
   return std::visit(made, of.value);
 }
 
-/// Adds "unit": "ms" if `is_time`, unless `to` already contains a unit.
+/// Adds "unit": "ms" if `is_time` is true and `to` has no unit yet.
 void add_time_unit(json& to, bool is_time) {
   if (is_time && !to.contains("unit")) to["unit"] = "ms";
 }
 
-/// Returns an object of facts. The key of an interval is "interval" for the estimate "value", and
-/// "NAME_interval" for the estimate "NAME". Times are in nanoseconds if the key ends with "_ns".
+/// Returns facts as an object. The interval of the estimate "value" has the key "interval"; that of
+/// "NAME" has the key "NAME_interval". Times are in nanoseconds if the key ends with "_ns".
 json json_of(const std::vector<fact>& list) {
   json made = json::object();
   for (const auto& one : list) {
@@ -89,7 +89,7 @@ json json_of(const row& of, const table& in, bool only_numbers = false) {
   return made;
 }
 
-/// Returns a list of rows. A row of level 0 contains a list of its rows of level 1.
+/// Returns the rows as a list. Each row of level 0 contains a list of its rows of level 1.
 json json_of(const table& of) {
   const auto parts = of.part_key + 's';
   json rows = json::array();

@@ -10,7 +10,7 @@ namespace graphline::report {
 
 namespace {
 
-/// Escapes text for XML 1.0 and its attributes. Control characters, which XML forbids, become "?".
+/// Escapes text for XML 1.0, also in attributes. Control characters become "?".
 std::string xml_text(std::string_view text) {
   std::string result;
   for (const char c : printable(text)) {

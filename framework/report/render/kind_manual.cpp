@@ -20,7 +20,7 @@ std::vector<std::string> lines_of(const text_table& table) {
   return lines;
 }
 
-/// Returns a note on how often an input may occur: " (optional)" or " (one or more)"; else empty.
+/// Returns a note on how often an input may occur, for example " (optional)"; else empty.
 std::string input_note(const stage_kind& kind, std::size_t index) {
   const bool optional = index + kind.optional_inputs >= kind.inputs.size();
   const bool repeated = kind.repeat_last_input && index + 1 == kind.inputs.size();
@@ -28,7 +28,6 @@ std::string input_note(const stage_kind& kind, std::size_t index) {
   return repeated ? " (one or more)" : "";
 }
 
-/// Returns `title`, followed by a line for each port.
 std::string ports_text(std::string_view title, const std::vector<port>& ports,
                        std::size_t page_width) {
   std::string text = fmt::format("\n{}:{}\n", title, ports.empty() ? " nothing" : "");
@@ -46,7 +45,7 @@ std::string default_cell(const parameter& p) {
   return p.default_value.value_or("optional");
 }
 
-/// Adds a row for each parameter. Its help stands below the row, where it has enough width.
+/// Adds a row for each parameter, with its help below.
 void append_parameters(std::string& page, const std::vector<parameter>& parameters,
                        std::size_t page_width) {
   if (parameters.empty()) {

@@ -9,10 +9,10 @@ namespace graphline::report {
 
 namespace {
 
-/// Invisible character that keeps a site from making a link, since backslashes and entities do not.
+/// Invisible character that prevents links. Backslashes and entities do not prevent them.
 constexpr std::string_view no_link = "&#8203;";
 
-/// Returns true if the character at byte `at` of a line may begin a list, a heading or a rule.
+/// Returns true if the character at byte `at` of a line may start a list, a heading or a rule.
 bool begins_block(std::string_view text, std::size_t at) {
   const char c = text[at];
   const auto before = text.substr(0, at);
@@ -21,13 +21,13 @@ bool begins_block(std::string_view text, std::size_t at) {
   if (c == '.' || c == ')') {
     return apart && !first && before.find_first_not_of("0123456789 ") == before.npos;
   }
-  if (c == '-' || c == '+') {  // a lone '-' stands for an unknown value
+  if (c == '-' || c == '+') {  // a lone '-' means unknown
     return first && at + 1 < text.size() && (text[at + 1] == ' ' || text[at + 1] == c);
   }
   return first && c == '=';
 }
 
-/// Escapes text so that Markdown, HTML and sites that render it show no markup, links or mentions.
+/// Escapes text so that Markdown sites show it without markup, links or mentions.
 std::string markdown_text(std::string_view of) {
   const auto text = printable(of);
   std::string result;

@@ -14,34 +14,33 @@
 
 namespace graphline::report {
 
-/// Returns text for a terminal: tables as wide as the terminal, and no charts.
+/// Returns text for a terminal. Tables fit its width; charts are omitted.
 std::string as_text(const document& of, const terminal_style& as = {});
 
-/// Returns Markdown for a pull request: GitHub's tables, and no charts.
+/// Returns Markdown for a pull request, with GitHub's tables and without charts.
 std::string as_markdown(const document& of);
 
-/// Returns the table `table_of_csv` with a line for each row and measured times in whole
-/// nanoseconds. Empty if there is no such table.
+/// Returns the table `table_of_csv`, with measured times in whole nanoseconds; empty if there is no
+/// such table.
 std::string as_csv(const document& of);
 
-/// Writes one object: the document under its keys with times in ms, then the record from which the
-/// document was made, without loss. A calibration is its own record.
+/// Writes one object: the document with times in ms, then `record` without loss.
 void write_json(text_sink& to, const document& of, std::optional<record_view> record = {});
 
-/// The gates of a command, for CI.
+/// The gates of a command, for a JUnit file.
 struct gate_suite {
   std::string name;  ///< "graphline run two_models"
   std::vector<std::pair<std::string, std::string>> properties;
   std::vector<gate_result> results;
 };
 
-/// Returns a JUnit test suite with a test case for each gate, failed if it cannot be judged.
+/// Returns a JUnit test suite with a test case for each gate. A gate that cannot be judged fails.
 std::string as_junit(const gate_suite& of);
 
 /// Returns a chart as JSON for the page: {"kind": "roofline", ...}.
 nlohmann::ordered_json chart_data(const chart& of);
 
-/// Returns a self-contained page. The page contains the document as JSON, and its script draws it.
+/// Returns a self-contained page. A script draws the document, which the page contains as JSON.
 std::string as_html(const document& of);
 
 }  // namespace graphline::report

@@ -8,8 +8,7 @@ namespace {
 
 constexpr std::string_view reset = "\x1b[0m";
 
-/// Uses the eight basic colors, so that the terminal's scheme makes them readable on its
-/// background.
+/// Uses the basic colors, which the terminal's scheme makes readable on its background.
 std::string_view sequence_of(color in) noexcept {
   switch (in) {
     case color::heading:

@@ -23,7 +23,6 @@ text_table::align align_of(const column& of, const table& in, std::size_t at) {
   return own_unit ? right : number;
 }
 
-/// Returns explanations of the `columns` of a table.
 std::string column_notes(const shown_table& shown, const std::vector<std::size_t>& columns,
                          const terminal_style& as) {
   std::string notes;
@@ -40,7 +39,7 @@ std::string column_notes(const shown_table& shown, const std::vector<std::size_t
   return notes.empty() ? notes : '\n' + notes;
 }
 
-/// Returns true if cells of a column may be cut: they contain names or other words without colors.
+/// Returns true if cells of a column may be cut, because they contain names or uncolored words.
 bool is_cut(const table& of, std::size_t column) {
   const bool is_words = std::none_of(of.rows.begin(), of.rows.end(), [&](const row& one) {
     const auto& value = one.cells[column].value;
@@ -50,7 +49,6 @@ bool is_cut(const table& of, std::size_t column) {
   return column == 0 || (!of.columns[column].in && is_words);
 }
 
-/// Returns the text of a cell, colored if the cell is a judgment.
 std::string colored_cell(const cell& of, const std::string& text, const terminal_style& as) {
   const auto* some = std::get_if<judgment>(&of.value);
   if (some == nullptr) return text;
@@ -112,7 +110,7 @@ std::string text_of(const facts& of, const terminal_style& as) {
   return text;
 }
 
-/// Returns an empty text, since tables contain the figures of charts.
+/// Returns no text, because tables contain the figures of charts.
 std::string text_of(const chart&, const terminal_style&) {
   return {};
 }

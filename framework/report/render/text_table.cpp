@@ -15,7 +15,7 @@ bool has_digit(std::string_view cell) {
   return std::any_of(cell.begin(), cell.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-/// Returns the width from the decimal point on; 0 if there is none.
+/// Returns the number of bytes from the decimal point on; 0 if there is no point.
 std::size_t width_of_decimals(std::string_view cell) {
   const auto point = cell.find('.');
   return point == std::string_view::npos ? 0 : cell.size() - point;
@@ -37,7 +37,7 @@ void pad(std::string& cell, text_table::align align, std::size_t width) {
   cell.insert(align == text_table::align::left ? cell.size() : 0, missing, ' ');
 }
 
-/// The byte offset and the width before each character of a text, and at the end of the text.
+/// Byte offset and width of the text before each character, and of the whole text.
 struct measured_text {
   explicit measured_text(std::string_view of) : text(of) {
     std::size_t width = 0;
@@ -61,7 +61,8 @@ struct measured_text {
   std::vector<std::size_t> widths;
 };
 
-/// Returns the characters from `from` on that fit into `width`, with a mark at each cut end.
+/// Returns as many characters, starting at `from`, as fit into `width`. "…" marks each end that was
+/// cut.
 std::string window_of(const measured_text& of, std::size_t from, std::size_t width) {
   constexpr std::string_view mark = "…";
   std::string result(from > 0 ? mark : "");
@@ -74,8 +75,8 @@ std::string window_of(const measured_text& of, std::size_t from, std::size_t wid
   return to < of.characters() ? result.append(mark) : result;
 }
 
-/// Cuts two texts to their widths. Both start at the same character, which is chosen so that their
-/// first difference is visible after a third of the width.
+/// Cuts two texts to their widths. Both begin at the same character, which is chosen so that the
+/// first difference is visible.
 void cut_around_difference(std::string& one, std::string& other, std::size_t width_of_one,
                            std::size_t width_of_other) {
   const measured_text a(one);
@@ -102,7 +103,7 @@ void cut_around_difference(std::string& one, std::string& other, std::size_t wid
   other = std::move(cut_other);
 }
 
-/// Fits a table to a width: chooses its columns and their widths.
+/// Chooses the columns of a table and their widths, so that the table fits a width.
 class table_layout {
  public:
   /// `lines`: the heading, then the rows.
@@ -120,11 +121,12 @@ class table_layout {
     }
   }
 
-  /// Omits extra columns, cuts the longest names, then omits other columns, until the table fits.
+  /// Omits extra columns, then cuts the longest names, then omits other columns, until the table
+  /// fits.
   void fit(std::size_t room) {
     while (width() > room && leave_one_out(extra_column)) continue;
     const auto whole = widths_;
-    while (!cut_names(room) && leave_one_out(0)) widths_ = whole;  // names are cut anew
+    while (!cut_names(room) && leave_one_out(0)) widths_ = whole;  // cuts the whole names again
   }
 
   const std::vector<std::size_t>& shown() const noexcept { return shown_; }
@@ -170,7 +172,7 @@ class table_layout {
     std::vector<std::size_t> least;
     for (std::size_t i = 0; i < widths_.size(); ++i) {
       least.push_back(least_of(i));
-      // Cuts every name at least to the width of the terminal.
+      // No name needs to be wider than the terminal.
       widths_[i] = std::min(widths_[i], std::max(least[i], room));
     }
     while (width() > room) {
@@ -185,8 +187,8 @@ class table_layout {
     return true;
   }
 
-  /// Returns the heading of a column. A heading that several columns share becomes "change % of
-  /// p95", with the nearest column before it that has a unique heading.
+  /// Returns the heading of a column. If columns share a heading, the text becomes "change % of
+  /// p95", where p95 is the nearest unique heading on the left.
   std::string title_of(std::size_t column) const {
     const auto& headings = lines_.front();
     const auto is_unique = [&](std::size_t i) {
@@ -198,8 +200,8 @@ class table_layout {
     return fmt::format("{} of {}", headings[column], headings[owner]);
   }
 
-  /// Omits the last of the most expendable columns other than the first. Returns false if no column
-  /// is as expendable as `least_expendable`.
+  /// Omits the column with the greatest `expendable`; of several, the last. The first column stays.
+  /// Returns false if the greatest value is below `least_expendable`.
   bool leave_one_out(int least_expendable) {
     if (shown_.size() < 2) return false;
     const auto found =
@@ -215,7 +217,7 @@ class table_layout {
     return true;
   }
 
-  static constexpr int extra_column = 10;  ///< omitted before a name is cut, and without a note
+  static constexpr int extra_column = 10;  ///< omitted before names are cut, and without a note
 
   const std::vector<text_table::column>& columns_;
   std::vector<std::vector<std::string>> lines_;
@@ -224,8 +226,8 @@ class table_layout {
   std::string left_out_;
 };
 
-/// Returns "…b.0/attn/MatMul+2" for "/b.0/attn/MatMul+/b.0/attn/Add+/b.0/Add". PyTorch's names of
-/// layers differ at the end, and a group is named after its first layer.
+/// Returns "…b.0/attn/MatMul+2" for "/b.0/attn/MatMul+/b.0/attn/Add+/b.0/Add". PyTorch's layer
+/// names differ at the end.
 std::string end_of_path(std::string_view first, std::size_t others, std::size_t width) {
   const auto count = others > 0 ? fmt::format("+{}", others) : "";
   if (text_width(first) + count.size() <= width) return std::string(first) + count;
@@ -261,7 +263,7 @@ std::string wrapped(std::string_view text, std::size_t indent, std::size_t width
     const auto word = text.substr(0, end);
     const auto taken = text_width(word);
     if (!at_start && used + 1 + taken > width) {
-      result.erase(result.find_last_not_of(' ') + 1);  // removes spaces at the end of a line
+      result.erase(result.find_last_not_of(' ') + 1);
       result += '\n' + std::string(indent, ' ');
       used = indent;
     } else if (!at_start) {

@@ -17,11 +17,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns the letters and digits of `text`, with "-" between groups of them.
+/// Returns `text` with "-" in place of characters other than letters and digits.
 std::string file_name(std::string_view text) {
   constexpr std::string_view plain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-  constexpr std::size_t most = 120;  // the whole name is then shorter than file systems allow
+  constexpr std::size_t most = 120;  // keeps the file name within the limit of file systems
   std::string name;
   for (const char c : text) {
     if (plain.find(c) != plain.npos) {

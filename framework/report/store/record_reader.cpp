@@ -21,7 +21,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-/// Throws an error that names the file, but no place in it.
+/// Throws an error that names the file without a line number.
 [[noreturn]] void refuse_result(const std::string& path, std::string_view message) {
   throw input_error(fmt::format("{}: error: {}", printable(path), printable(message)));
 }
@@ -37,7 +37,6 @@ std::string schemas_read() {
   return fmt::format("graphline {} reads {}", version(), listed(schemas, schemas.size()));
 }
 
-/// Returns the schema of a result; empty if it names none.
 std::string schema_of(const json& value) {
   if (!value.is_object()) return {};
   const auto found = value.find("schema");
@@ -55,7 +54,7 @@ std::size_t checked_kind(const std::string& path, const std::string& schema) {
                                   schemas_read()));
 }
 
-/// Returns " (graphline 0.1.0 wrote it)" if the result names its version, otherwise nothing.
+/// Returns " (graphline 0.1.0 wrote it)"; empty if the result names no version.
 std::string writer_of(const json& result) {
   const json::json_pointer place("/environment/graphline");
   if (!result.contains(place) || !result[place].is_string()) return {};
@@ -65,7 +64,7 @@ std::string writer_of(const json& result) {
 [[noreturn]] void refuse_broken(const std::shared_ptr<const source_text>& source,
                                 const json_error& problem) {
   const std::string_view text = source->text();
-  // byte() is the number of the last byte read, counted from 1.
+  // byte() is the number of bytes read, including the wrong one.
   const auto at = std::min(std::max<std::size_t>(problem.byte(), 1) - 1, text.size());
   const auto before = text.substr(0, at);
   const auto line = static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n')) + 1;

@@ -8,10 +8,10 @@
 
 namespace graphline {
 
-/// Reads the record of a result file of at most 1 GiB. The result may be of any kind, in the first
-/// version of its schema (`graphline.run/1`). Its reports equal the original's byte for byte.
-/// @throws input_error that names the file, the fault and the remedy if the file is no such result,
-/// lacks a key because another version wrote it, or is damaged
+/// Reads the record from a result file of any kind, up to 1 GiB. The schema must have version 1
+/// (`graphline.run/1`). Reports of the record equal the original reports byte for byte.
+/// @throws input_error with file, fault and remedy, if the file is not such a result, is damaged,
+/// or lacks a key because another version wrote it
 any_record read_record(const std::string& path, named_by who = named_by::user);
 
 /// Reads a calibration. @throws input_error also if the file contains another kind of result
@@ -20,7 +20,7 @@ calibration_record read_calibration(const std::string& path);
 /// Returns the commands whose results can be read: "run, compare or roofline".
 std::string commands_read();
 
-/// Reads two results to compare. @throws input_error also if their kinds differ
+/// Reads two results of the same kind. @throws input_error also if their kinds differ
 std::pair<any_record, any_record> read_records(const std::string& before, const std::string& after);
 
 }  // namespace graphline

@@ -27,10 +27,9 @@
 namespace graphline {
 namespace {
 
-/// The first line of trial stores of all versions begins with this text.
+/// Beginning of the first line of all trial stores, whatever their version.
 constexpr std::string_view store_beginning = R"({"schema":"graphline.trials/)";
 
-/// The schema of the stores that this program writes and reads.
 constexpr std::string_view store_schema = "graphline.trials/1";
 
 using json = nlohmann::ordered_json;
@@ -48,7 +47,7 @@ json configuration_json(const planned_configuration& configuration) {
   return {{"name", what.name}, {"assignments", texts_json(what.assignments)}, {"members", members}};
 }
 
-/// Returns the first line: the experiment with the settings of all its pipelines.
+/// Returns the first line: the experiment, with the settings of all its pipelines.
 std::string store_header(const experiment_plan& planned) {
   const auto count = static_cast<std::int64_t>(planned.configurations.size());
   json header = {{"schema", store_schema},
@@ -67,7 +66,7 @@ std::string store_header(const experiment_plan& planned) {
   return json_line(header);
 }
 
-/// Returns the parts of the header that must be equal to resume.
+/// Returns the parts of the header that must be equal for a resumed experiment.
 json identity_of(const json_part& header) {
   json result;
   for (const char* key : {"name", "files", "graphline", "configurations"}) {
@@ -77,8 +76,8 @@ json identity_of(const json_part& header) {
   return result;
 }
 
-/// Returns why an experiment with the header `stored` cannot be resumed as `now`, with the remedy,
-/// for the end of a message; empty if it can. All its settings except the seed may differ.
+/// Returns why an experiment cannot be resumed, and the remedy; empty if it can. Settings of the
+/// experiment may differ, except the seed.
 std::string why_not_resumed(const json_part& stored, const json_part& now) {
   const auto before = identity_of(stored);
   const auto after = identity_of(now);
@@ -90,7 +89,7 @@ std::string why_not_resumed(const json_part& stored, const json_part& now) {
     if (!identity.contains(at)) return std::string("absent");
     return quote(identity[at].is_string() ? identity[at].get<std::string>() : identity[at].dump());
   };
-  std::string where;  // the path without a JSON pointer's escapes
+  std::string where;  // the path, with the escapes of the JSON pointer resolved
   for (json::json_pointer at(place); !at.empty(); at.pop_back()) {
     where = at.back() + (where.empty() ? "" : "/") + where;
   }
@@ -102,7 +101,8 @@ std::string why_not_resumed(const json_part& stored, const json_part& now) {
 
 // ---- Reading ------------------------------------------------------------------------------------
 
-/// Returns true if the file is a trial store of any version. Does not block on a pipe.
+/// Returns true if the file is a trial store of any version. Does not open pipes, which could
+/// block.
 bool is_trial_store(const std::string& path) {
   if (std::error_code none; !std::filesystem::is_regular_file(path, none)) return false;
   std::ifstream file(path, std::ios::binary);
@@ -111,22 +111,21 @@ bool is_trial_store(const std::string& path) {
   return file && begins_trial_store(beginning);
 }
 
-/// Reads the complete lines of a store.
 class line_reader {
  public:
   explicit line_reader(const std::string& path) : path_(path), file_(path, std::ios::binary) {
     if (!file_) fail();
-    file_.exceptions(std::ios::badbit);  // otherwise a lack of memory would look like a bad disk
+    file_.exceptions(std::ios::badbit);  // distinguishes lack of memory from a bad disk
   }
 
-  /// Reads the next line without its newline. Returns false after the last one.
+  /// Reads the next complete line, without its newline. Returns false if there is none.
   bool next(std::string& line) {
     try {
       if (!std::getline(file_, line)) return false;
     } catch (const std::ios::failure&) {
       fail();
     }
-    // The process was killed while it wrote a line without a newline.
+    // A line without a newline is incomplete. The process was killed while it wrote the line.
     half_ = file_.eof();
     if (half_) return false;
     ++number_;
@@ -135,9 +134,9 @@ class line_reader {
   }
 
   bool last() { return file_.peek() == std::ifstream::traits_type::eof(); }
-  bool half() const { return half_; }  ///< whether an incomplete line follows the last one
+  bool half() const { return half_; }  ///< an incomplete line follows the complete lines
   std::size_t number() const { return number_; }
-  std::uint64_t bytes() const { return bytes_; }  ///< length of the lines read so far
+  std::uint64_t bytes() const { return bytes_; }  ///< bytes of the lines read so far
 
  private:
   [[noreturn]] void fail() const {
@@ -177,11 +176,11 @@ json header_of(const std::string& line, const std::string& path) {
                   number, quote(path, 200), printable(why)));
 }
 
-/// Header and state of a trial store, without its trials.
+/// A trial store without its trials.
 struct store_outline {
   json header;
   std::size_t trials = 0;
-  bool ended = false;  ///< whether its last line says that the experiment ended
+  bool ended = false;  ///< the last line says that the experiment ended
 };
 
 /// @throws input_error if the store has another version or a damaged first line
@@ -198,15 +197,15 @@ store_outline outline_of(const std::string& path) {
   return outline;
 }
 
-/// The trials of a store, and the offset at which the next trial belongs.
+/// The trials of a store, and where the next trial belongs.
 struct stored_trials {
   std::vector<trial_record> trials;
-  std::uint64_t bytes = 0;  ///< up to the end of the last trial
-  bool ended = false;       ///< whether a line after the trials says that the experiment ended
-  bool followed = false;    ///< whether that line, or an incomplete one, follows the trials
+  std::uint64_t bytes = 0;  ///< offset of the end of the last trial
+  bool ended = false;       ///< a line after the trials says that the experiment ended
+  bool followed = false;    ///< that line, or an incomplete line, follows the trials
 };
 
-/// Reads all trials, ignoring an incomplete last line. `members`: number of pipelines of each
+/// Reads all trials. Ignores an incomplete last line. `members`: number of pipelines of each
 /// configuration.
 /// @throws input_error that names a damaged line
 stored_trials read_trials(const std::string& path, const std::vector<std::size_t>& members) {
@@ -229,7 +228,7 @@ stored_trials read_trials(const std::string& path, const std::vector<std::size_t
       stored.ended = stored.followed = false;
       stored.bytes = lines.bytes();
     } catch (const json_error& broken) {
-      // A power failure can lose a part of the last line, but not its newline.
+      // After a power failure, the last line can be incomplete although it ends with a newline.
       if (!lines.last()) refuse_line(path, lines.number(), broken.what());
       stored.followed = true;
       break;
@@ -253,8 +252,8 @@ void refuse_one_that_has_not_ended(const std::string& path, const store_outline&
                                     printable(header.at("date").text())));
 }
 
-/// Moves existing trials to NAME.previous, so that none are lost if the disk is full. Without
-/// `overwrite`, throws if the store is unreadable or its experiment has not ended.
+/// Moves existing trials to NAME.previous. Without `overwrite`, throws if the store is unreadable
+/// or its experiment has not ended.
 void make_way(const std::string& path, bool overwrite) {
   const owned_descriptor lock(open_locked(path, O_RDWR, path));
   if (!is_trial_store(path)) return;
@@ -275,7 +274,7 @@ void make_way(const std::string& path, bool overwrite) {
   if (::rename(path.c_str(), previous.c_str()) != 0) refuse_to_write(previous, errno_text(errno));
 }
 
-/// Opens and locks the file. Creates a missing file, except for `resume`.
+/// Opens and locks the file. Creates it if it is missing, except for `resume`.
 int open_store(const std::string& path, store_opening how) {
   const bool resumes = how == store_opening::resume;
   if (path.empty() || path == "-") throw input_error("a trial store needs a file of its own");
@@ -289,7 +288,7 @@ int open_store(const std::string& path, store_opening how) {
   return open_locked(path, O_RDWR | O_APPEND | (resumes ? 0 : O_CREAT), path);
 }
 
-/// Returns the name of a trial's device. Trials of different devices cannot be compared.
+/// Returns the name of a trial's device. All trials must have the same device.
 std::optional<std::string> device_of(const trial_record& trial) {
   if (trial.members.empty()) return std::nullopt;
   const auto& device = trial.members.front().device;

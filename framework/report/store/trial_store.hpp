@@ -11,7 +11,7 @@
 
 namespace graphline {
 
-/// Owning file descriptor. Closing it releases the lock on its file.
+/// Owning file descriptor. Closing the descriptor releases the lock on its file.
 struct owned_descriptor {
   explicit owned_descriptor(int opened) : number(opened) {}
   ~owned_descriptor();
@@ -20,7 +20,7 @@ struct owned_descriptor {
   const int number;
 };
 
-/// Returns true if a file with this text is a trial store of any version.
+/// Returns true if `text` is the content of a trial store, of any version.
 bool begins_trial_store(std::string_view text);
 
 /// How to treat an existing trial store.
@@ -31,10 +31,10 @@ enum class store_opening {
 };
 
 /// A file with the raw samples of an experiment's trials as JSON lines, `graphline.trials/1`. The
-/// first line describes the experiment. A line follows as each trial ends, and one at the end of
-/// the experiment. Added lines survive a crash of the process; `end` flushes them to disk. Opening
-/// ignores a line that a killed process left incomplete. Two processes cannot write the same store.
-/// No mode changes a file that is not a trial store.
+/// first line describes the experiment. Each trial adds a line when it ends; the last line marks
+/// the end of the experiment. Added lines survive a crash of the process; `end` flushes them to
+/// disk. Opening ignores an incomplete last line. Two processes cannot write the same store. No
+/// mode changes a file that is not a trial store.
 class trial_store {
  public:
   /// @throws input_error that names the file and the remedy if the file cannot be used
@@ -43,20 +43,21 @@ class trial_store {
   trial_store(const trial_store&) = delete;
   trial_store& operator=(const trial_store&) = delete;
 
-  /// Returns the trials that the file contained when it was opened; only for `resume`.
+  /// Returns the trials that `resume` found in the file.
   std::vector<trial_record> take_trials();
 
   /// Adds a trial. Earlier trials stay readable after an error.
   /// @throws run_error if the file cannot be written, or the trial ran on another device
   void add(const trial_record& trial);
 
-  /// Marks the experiment as ended. `why`: the reason if it ended early, otherwise empty.
+  /// Marks the experiment as ended. `why`: why it ended early; otherwise empty.
   void end(std::string_view why = {});
 
  private:
   void begin(const experiment_plan& planned);
   void go_on(const experiment_plan& planned);
-  /// Writes a line after the last trial, in place of any lines that follow. Returns its length.
+  /// Writes a line after the last trial. Removes any lines that followed. Returns the line's
+  /// length.
   std::uint64_t append(const std::string& line);
   bool cut() noexcept;
   [[noreturn]] void fail(int code);
@@ -64,10 +65,10 @@ class trial_store {
   std::string path_;
   owned_descriptor file_;
   std::vector<trial_record> trials_;
-  std::optional<std::string> device_;  ///< device of the trials
+  std::optional<std::string> device_;
   std::int64_t count_ = 0;
-  std::uint64_t bytes_ = 0;  ///< length up to the end of the last trial
-  bool followed_ = false;    ///< whether a line follows the last trial
+  std::uint64_t bytes_ = 0;  ///< offset of the end of the last trial
+  bool followed_ = false;    ///< a line follows the last trial
   bool ended_ = false;
 };
 

@@ -22,24 +22,24 @@ using kind = timeline_span::kind;
 
 // ---- Slices that nest ---------------------------------------------------------------------------
 
-/// A span of a timeline in the trace.
 struct trace_slice {
-  timeline_span span;  ///< begin and end as drawn: slices of a track nest
+  timeline_span span;  ///< begin and end as drawn, so that the slices of a track nest
   std::size_t frame = 0;
-  nanoseconds measured = 0;  ///< length by the stamps
+  nanoseconds measured = 0;  ///< length according to the stamps
 };
 
 /// All slices of a run.
 struct trace_slices {
-  std::vector<trace_slice> all;    ///< frame by frame, parts after their stage
-  std::vector<std::size_t> first;  ///< index of each frame's first slice, then the number of slices
+  std::vector<trace_slice> all;  ///< in frame order, parts after their stage
+  std::vector<std::size_t>
+      first;  ///< index of each frame's first slice; the last entry is the number of slices
 };
 
 bool is_part(const trace_slice& slice) {
   return slice.span.what == timeline_span::kind::part;
 }
 
-/// Ends each slice of a stream where the next begins, since a stream does one thing at a time.
+/// Ends a slice of a stream where the next one begins, because a stream does one thing at a time.
 void follow_each_other(std::vector<trace_slice>& all, const std::vector<std::size_t>& lane) {
   for (std::size_t i = 1; i < lane.size(); ++i) {
     auto& before = all[lane[i - 1]].span;
@@ -47,7 +47,7 @@ void follow_each_other(std::vector<trace_slice>& all, const std::vector<std::siz
   }
 }
 
-/// Ends a slice of a thread where a later slice begins, unless it contains that slice.
+/// Ends a slice of a thread where a later slice begins, unless the later slice lies within it.
 void nest(std::vector<trace_slice>& all, const std::vector<std::size_t>& lane) {
   std::vector<std::size_t> open;
   for (const std::size_t at : lane) {
@@ -61,7 +61,7 @@ void nest(std::vector<trace_slice>& all, const std::vector<std::size_t>& lane) {
   }
 }
 
-/// Clips parts so that they follow each other within their stage.
+/// Clips the parts of each stage to the stage, without overlap.
 void fit_parts(std::vector<trace_slice>& all) {
   nanoseconds from = 0;
   nanoseconds to = 0;
@@ -80,7 +80,7 @@ void fit_parts(std::vector<trace_slice>& all) {
 
 trace_slices slices_of(const timeline& picture, std::size_t frames) {
   trace_slices result;
-  std::vector<std::vector<std::size_t>> lanes(picture.lanes().size());  // without parts
+  std::vector<std::vector<std::size_t>> lanes(picture.lanes().size());  // slices that are not parts
   for (std::size_t frame = 0; frame < frames; ++frame) {
     result.first.push_back(result.all.size());
     for (auto span : picture.spans_of(frame)) {
@@ -93,8 +93,8 @@ trace_slices slices_of(const timeline& picture, std::size_t frames) {
   result.first.push_back(result.all.size());
   for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
     const bool thread = picture.lanes()[lane].what == timeline_lane::kind::thread;
-    // Of two slices with the same begin, the longer contains the shorter on a thread and follows it
-    // on a stream.
+    // If two slices begin at the same time, the longer one comes first on a thread, because it
+    // contains the other. On a stream, the shorter one comes first.
     std::stable_sort(lanes[lane].begin(), lanes[lane].end(), [&](std::size_t a, std::size_t b) {
       const auto& x = result.all[a].span;
       const auto& y = result.all[b].span;
@@ -114,34 +114,33 @@ constexpr int frames_process = 1;
 constexpr int host_process = 2;
 constexpr int device_process = 3;
 
-/// Number of the first row of frames; numbers of other rows and lanes follow. It exceeds all
-/// process numbers, since Perfetto takes the thread with its process's number for the main thread.
+/// Number of the first row of frames; other rows and lanes have the following numbers. It exceeds
+/// all process numbers: if a thread has the number of its process, Perfetto makes it the main
+/// thread.
 constexpr std::size_t first_thread = 4;
 
-/// The numbers that identify the track of an event.
 struct track {
   int process = frames_process;
   std::size_t thread = first_thread;
 };
 
-/// Returns a JSON string. Invalid UTF-8 becomes U+FFFD.
 std::string json_string(std::string_view text) {
   return json_in_one_line(text);
 }
 
-/// Returns nanoseconds as a text in microseconds: "1234.567".
+/// Returns a time in microseconds: "1234.567".
 std::string microseconds(nanoseconds ns) {
   const auto size = static_cast<std::uint64_t>(ns);
   return fmt::format("{}.{:03}", size / 1000, size % 1000);
 }
 
-/// Writes events one by one, since a JSON tree of millions of events would be too large.
+/// Writes events one by one. A JSON tree of millions of events would be too large.
 class event_writer {
  public:
-  /// `zero`: the time that the trace shows as 0.
+  /// `zero`: the time shown as 0.
   event_writer(text_sink& to, nanoseconds zero) : to_(to), zero_(zero) {}
 
-  /// `members`: other members of the event, as JSON without braces.
+  /// `members`: further members of the event, as JSON without braces.
   void instant(char phase, track on, nanoseconds at, std::string_view members) {
     write(phase, on, "\"ts\":" + microseconds(at - zero_), members);
   }
@@ -169,7 +168,7 @@ class event_writer {
   std::string_view separator_;
 };
 
-/// Returns the run's begin, or the first stamp if earlier, since viewers omit negative times.
+/// Returns the run's begin, or an earlier first stamp. Viewers omit negative times.
 nanoseconds zero_of(const run_record& record, const trace_slices& slices) {
   nanoseconds zero = 0;
   for (const auto& frame : record.frames) zero = std::min({zero, frame.due, frame.begin});
@@ -200,7 +199,7 @@ std::string origin(const run_record& record, nanoseconds zero) {
 
 // ---- Tracks -------------------------------------------------------------------------------------
 
-/// Returns the row of each frame, from 0. Uses as few rows as possible without overlap in a row.
+/// Returns the row of each frame, from 0. Uses the fewest rows without overlap.
 std::vector<std::size_t> rows_of(const std::vector<frame_record>& frames) {
   std::vector<std::size_t> by_begin(frames.size());
   for (std::size_t i = 0; i < by_begin.size(); ++i) by_begin[i] = i;
@@ -226,7 +225,7 @@ std::vector<track> tracks_of(const std::vector<timeline_lane>& lanes, std::size_
   return tracks;
 }
 
-/// `on`: any existing track of the process, since a viewer would add a missing one.
+/// `on`: an existing track of the process. A viewer would add a missing track.
 void name_process(event_writer& to, track on, std::string_view name) {
   to.about(on, "process_name", "name", json_string(name));
   to.about(on, "process_sort_index", "sort_index", fmt::to_string(on.process));
@@ -255,7 +254,6 @@ void name_everything(event_writer& to, const run_record& record,
 
 // ---- What is written ----------------------------------------------------------------------------
 
-/// Writes frames, queue waits, and dropped and unfinished frames.
 void write_frames(event_writer& to, const run_record& record,
                   const std::vector<std::size_t>& rows) {
   for (std::size_t i = 0; i < record.frames.size(); ++i) {
@@ -286,7 +284,7 @@ void write_frames(event_writer& to, const run_record& record,
   }
 }
 
-/// Returns the first members of a slice, up to where its frame number follows.
+/// Returns the first members of a slice, up to the frame number.
 std::string head_of(const run_record& record, const timeline_span& span) {
   if (!span.stage) return "\"cat\":\"launch\",\"name\":\"launch frame\",\"args\":{\"frame\":";
   const auto& stage = record.stages[*span.stage];
@@ -322,7 +320,7 @@ void write_slices(event_writer& to, const run_record& record, const trace_slices
 
 // ---- Arrows -------------------------------------------------------------------------------------
 
-/// Slices of a frame that arrows connect. A pointer is null if there is no such slice.
+/// Slices of a frame that arrows connect. A pointer is null if the slice does not exist.
 struct frame_slices {
   const timeline_span* launch = nullptr;       ///< launch of the frame's graph
   std::vector<const timeline_span*> launches;  ///< by stage
@@ -344,17 +342,17 @@ frame_slices slices_of_frame(const trace_slices& slices, std::size_t frame, std:
   return found;
 }
 
-/// Writes the arrows of each frame: from a stage to each dependent, named after how the dependent
-/// waits, and from launches to device stages. `tracks`: tracks of the lanes.
+/// Writes arrows from launches to device stages, and from stages to their dependents. An arrow to a
+/// dependent is named after how the dependent waits. `tracks`: track of each lane.
 void write_flows(event_writer& to, const run_record& record, const trace_slices& slices,
                  const std::vector<track>& tracks) {
   std::size_t id = 0;
   const auto arrow = [&](const timeline_span* before, const timeline_span* after,
                          std::string_view category, std::string_view name) {
-    // A viewer would reverse an arrow whose ends the clocks' error has swapped.
+    // If the clocks' error swapped begin and end, a viewer would reverse the arrow.
     if (before == nullptr || after == nullptr || after->begin < before->begin) return;
-    // Viewers attach an end of an arrow to the slice that contains it, and a slice does not contain
-    // its own end. Work may begin before its launch returns.
+    // Viewers attach each end of an arrow to the slice that contains the end. A slice does not
+    // contain its own end time. Work may begin before its launch returns.
     const auto start = std::max(before->begin, std::min(before->end - 1, after->begin));
     const auto members =
         fmt::format("\"cat\":\"{}\",\"name\":\"{}\",\"id\":{}", category, name, ++id);
@@ -393,7 +391,7 @@ void write_trace(text_sink& to, const run_record& record) {
   name_everything(events, record, picture.lanes(), tracks, row_count);
   write_frames(events, record, rows);
   write_slices(events, record, slices, tracks);
-  // Written after all slices, since an arrow's end binds to the last slice with the same begin.
+  // Written last, because an arrow's end binds to the latest slice with the same begin.
   write_flows(events, record, slices, tracks);
   to.append("\n]}\n");
 }

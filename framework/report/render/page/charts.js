@@ -1,11 +1,11 @@
-// Draws charts with Chart.js in the colors of the page.
+// Charts drawn with Chart.js.
 "use strict";
 
 Object.assign(page, (() => {
   const { element } = page;
-  const charts = []; // redrawn when the colors change
+  const charts = [];
 
-  // Returns a color of style.css in the current color scheme: color("device").
+  // Returns a color of style.css in the current color scheme, for example color("device").
   const probe = element("span", { hidden: true });
   document.body.append(probe);
   function color(name) {
@@ -13,12 +13,11 @@ Object.assign(page, (() => {
     return getComputedStyle(probe).color;
   }
 
-  // Returns the color with an opacity of `part`.
+  // Returns the color with opacity `part`.
   function faded(name, part) {
     return color(name).replace("rgb(", "rgba(").replace(")", `, ${part})`);
   }
 
-  // Sets the defaults of Chart.js.
   function applyColors() {
     const { defaults } = Chart;
     Object.assign(defaults, { animation: false, maintainAspectRatio: false, color: color("faint"),
@@ -35,14 +34,14 @@ Object.assign(page, (() => {
   }
 
   // Returns a plugin that draws lines across a chart: [{axis: "x" or "y", at, label, tone}], with
-  // `at` in units of the axis. Labels of vertical lines stand above the chart in two rows without
-  // overlap. `layout.padding.top` must leave room for them.
+  // `at` in units of the axis. Labels of vertical lines stand above the chart, in two rows.
+  // `layout.padding.top` must leave room for the labels.
   function marks(list) {
     return { id: "pageMarks", afterDatasetsDraw: (chart) => drawMarks(chart, list) };
   }
 
   function drawMarks({ ctx, chartArea: area, scales }, list) {
-    const rows = [-Infinity, -Infinity]; // end of the last label in each row
+    const rows = [-Infinity, -Infinity]; // right end of the last label in each row
     ctx.save();
     ctx.font = `11px ${Chart.defaults.font.family}`;
     ctx.setLineDash([4, 3]);
@@ -63,16 +62,16 @@ Object.assign(page, (() => {
       }
       const from = place - width / 2;
       const row = rows.findIndex((end) => end + 6 <= from);
-      if (row < 0) continue; // omits the label; tables contain the value
+      if (row < 0) continue; // no room for the label; tables contain the value
       rows[row] = from + width;
       ctx.fillText(label, from, area.top - 5 - 12 * row);
     }
     ctx.restore();
   }
 
-  // Appends a chart of Chart.js to `box`. `configure()` returns its configuration with the current
-  // colors. It is called again when colors change and by `redraw()` of the returned entry. `label`
-  // describes the chart for screen readers.
+  // Appends a chart to `box`. `label` describes the chart for screen readers. `configure()` returns
+  // the configuration for Chart.js. It is called again when colors change and by `redraw()` of the
+  // result.
   function canvas(box, label, configure, height = 260) {
     const place = element("canvas", { role: "img", "aria-label": label });
     box.append(element("div", { class: "chart", style: `height: ${height}px` }, place));
@@ -85,7 +84,7 @@ Object.assign(page, (() => {
     return entry;
   }
 
-  // Adds a control above a chart, which selects one of `titles`. Calls `change` with the index.
+  // Adds a control above a chart. It selects one of `titles` and calls `change` with the index.
   function choice(figure, words, titles, change) {
     if (titles.length < 2) return;
     const select = element("select", { onchange: () => change(select.selectedIndex) },

@@ -1,4 +1,4 @@
-// Draws histograms of the times of frames and stages.
+// Histograms of the times of frames and stages.
 "use strict";
 
 page.chart("distributions", (data, figure) => {
@@ -7,7 +7,7 @@ page.chart("distributions", (data, figure) => {
   let chosen = all[0];
 
   const end = () => chosen.bins.begin + chosen.bins.counts.length * chosen.bins.width;
-  // All times have the unit of the middle bin.
+  // All times are shown in the unit that suits the middle bin.
   const unit = () => page.unitFor((chosen.bins.begin + end()) / 2);
 
   // Returns [from, to, count] of each bin.
@@ -16,7 +16,7 @@ page.chart("distributions", (data, figure) => {
     return counts.map((count, i) => [begin + i * width, begin + (i + 1) * width, count]);
   }
 
-  // Returns the edges of a bin with enough decimals to tell bins apart.
+  // Returns the edges of a bin as text, with enough decimals to distinguish bins.
   function edges(from, to) {
     const { ns, name } = unit();
     const decimals = Math.max(0, Math.ceil(Math.log10(ns / chosen.bins.width) - 1e-9));
@@ -42,11 +42,11 @@ page.chart("distributions", (data, figure) => {
     return {
       type: "bar",
       data: { datasets: [{
-        // Empty bins have no bar, and all other bars are high enough to see.
+        // Empty bins have no bar. All other bars are high enough to be visible.
         data: list.map(([from, to, count]) => ({ x: (from + to) / 2 / ns, y: count || null })),
         backgroundColor: page.color(chosen.color),
         barPercentage: 0.94, categoryPercentage: 1, minBarLength: 2,
-        // Chart.js derives the width of bars from their distances; a single bar has none.
+        // Chart.js derives bar widths from the distance between bars, which a single bar lacks.
         barThickness: list.length === 1 ? "flex" : undefined,
       }] },
       plugins: [marks()],

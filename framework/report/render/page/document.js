@@ -1,5 +1,4 @@
-// Draws the document: header, sections, sortable tables, charts. Times are in nanoseconds.
-// charts.js contains the charts that are drawn on a canvas.
+// Draws the document: header, sections, sortable tables and charts. Times are in nanoseconds.
 "use strict";
 
 const page = (() => {
@@ -24,11 +23,11 @@ const page = (() => {
     return units.find((unit) => Math.abs(ns) >= unit.ns) ?? units[3];
   }
 
-  // Returns a number with `digits` significant digits, without exponent.
+  // Returns a number with `digits` significant digits and without exponent.
   function digits(value, digits = 3) {
     if (value === null || value === undefined || !Number.isFinite(value)) return "-";
     if (value === 0) return "0";
-    // Counts digits of the rounded value, since 9.97 with two digits becomes 10, without decimals.
+    // Counts digits after rounding, since 9.97 with two digits becomes 10.
     const before = Math.floor(Math.log10(Math.abs(Number(value.toPrecision(digits))))) + 1;
     return value.toFixed(Math.max(0, Math.min(9, digits - before)));
   }
@@ -42,7 +41,7 @@ const page = (() => {
     return `${figure} ${unit.name}`;
   }
 
-  // Returns "12 %"; "< 0.1 %" for tiny fractions.
+  // Returns "12 %", or "< 0.1 %" for tiny fractions.
   function percent(part, significant = 2) {
     if (part > 0 && part < 0.001) return "< 0.1 %";
     return part === null || part === undefined ? "-" : `${digits(100 * part, significant)} %`;
@@ -65,7 +64,7 @@ const page = (() => {
     return made;
   }
 
-  // Returns element("p", {class: "note"}, "text", ...). Strings become text: names can hold markup.
+  // Creates element("p", {class: "note"}, "text", ...). Strings become text, never markup.
   function element(tag, attributes, ...children) {
     return fill(document.createElement(tag), attributes, children);
   }
@@ -73,13 +72,13 @@ const page = (() => {
     return fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
   }
 
-  // Returns an element for a user's name. It shows line breaks, and keeps right-to-left text from
-  // reordering its surroundings.
+  // Returns an element for a name from a file. Shows line breaks, and isolates right-to-left text.
   function name(text) {
     return element("bdi", { class: "name" }, text);
   }
 
-  // Returns a legend of [{name, color, shape, title}]: `shape` is "dot" or "patch", else a line.
+  // Returns a legend of [{name, color, shape, title}]. `shape` is "dot" or "patch"; a line if
+  // missing.
   function legend(list) {
     return element("ul", { class: "legend" }, list.map(({ name, color, shape, title }) =>
       element("li", { title }, element("span", {
@@ -89,8 +88,8 @@ const page = (() => {
 
   // ---- Tables -----------------------------------------------------------------------------------
 
-  // Makes a click on a heading sort by its column: the largest value first, unknown values last. A
-  // second click reverses the order. Rows of parts stay below the row they belong to.
+  // Sorts a table by a column when its heading is clicked: largest value first, unknown values
+  // last. A second click reverses the order. Rows of parts stay below the row that they belong to.
   function makeSortable(table) {
     const heads = [...table.tHead.rows[0].cells];
     const groups = [];
@@ -121,7 +120,8 @@ const page = (() => {
     return element("div", { class: "scroll", role: "region", "aria-label": title }, table);
   }
 
-  // Returns a row of a table. The first cell names it, with the cells of columns `below` under it.
+  // Returns a row. Its first cell contains the row's name, and below it the cells of columns
+  // `below`.
   function rowOf({ cells, class: style }, columns) {
     const below = cells.filter(({ known }, i) => columns[i].below && known !== false);
     return element("tr", { class: style },
@@ -160,7 +160,7 @@ const page = (() => {
     return element("details", { class: "facts", open }, element("summary", {}, title), content);
   }
 
-  // Functions that return the elements for each type of part.
+  // Functions that return the elements of a part, by type.
   const drawn = {
     table: tableOf,
     figures: ({ list }) => element("dl", { class: "figures" }, list.map((figure) =>
@@ -181,8 +181,8 @@ const page = (() => {
     note: ({ text }) => lines(text.split("\n")),
   };
 
-  // Returns the sections of the page. Consecutive figures share a section; a note goes into the
-  // section of the part before it. What made the result comes last.
+  // Returns the sections of the page. Consecutive figures share a section. A note joins the section
+  // before it. The origin of the result comes last.
   function sectionsOf({ findings, parts }) {
     const sections = [];
     const add = (id, title) => sections.push({ id, title, content: [] });

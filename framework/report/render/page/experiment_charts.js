@@ -1,4 +1,4 @@
-// Draws the charts of an experiment: comparisons, a swept parameter, trials over time.
+// The charts of an experiment: comparisons, a swept parameter, trials over time.
 "use strict";
 
 (() => {
@@ -6,7 +6,7 @@
 
   // ---- Comparisons ------------------------------------------------------------------------------
 
-  // Draws the changes of configurations against their references, each in a row with its interval.
+  // A row for each comparison: the change and its interval.
   page.chart("comparisons", (data, figure) => {
     const metrics = [...new Set(data.list.map(({ metric }) => metric))];
     const rowsOf = (metric) => data.list.filter((one) => one.metric === metric);
@@ -64,7 +64,7 @@
 
   // ---- A sweep ----------------------------------------------------------------------------------
 
-  // Returns the type of an axis, which is logarithmic for positive values that span over a decade.
+  // Returns the type of an axis: logarithmic for positive values over more than a decade.
   function axisType(values) {
     const least = Math.min(...values);
     return least > 0 && Math.max(...values) > 10 * least ? "logarithmic" : "linear";
@@ -90,7 +90,7 @@
         })) },
         options: {
           scales: {
-            // Ticks are only at the values of the sweep, since nothing between them was measured.
+            // Ticks mark the values of the sweep, since nothing was measured between them.
             x: { type: x, min: data.at[0], max: data.at.at(-1), grid: { display: false },
                  title: { text: `${data.parameter}${scaled(x)}` },
                  afterBuildTicks: (axis) => { axis.ticks = data.at.map((value) => ({ value })); },
@@ -154,7 +154,7 @@
                suggestedMin: -1, suggestedMax: 1 },
         },
         plugins: {
-          // A click on a name hides its trials.
+          // A click on a configuration hides its trials.
           legend: { display: data.names.length > 1, maxHeight: 120,
                     labels: { usePointStyle: true } },
           tooltip: { callbacks: {

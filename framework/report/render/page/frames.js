@@ -1,4 +1,4 @@
-// Draws times frame by frame, which shows drift and spikes.
+// Times frame by frame, which show drift and spikes.
 "use strict";
 
 // Returns the name of a series: "end to end", "backbone, device".
@@ -11,7 +11,7 @@ page.chart("frames", (data, figure) => {
   let chosen = data.list[0];
   let all = false;
 
-  // Returns where to end the axis if up to 2 % of the frames are far above the others, or null.
+  // Returns the end of the axis if up to 2 % of the frames are far above the rest, else null.
   function topOf(times) {
     const sorted = [...times].sort((a, b) => a - b);
     const usual = sorted[Math.floor(0.98 * (sorted.length - 1))];
@@ -32,7 +32,7 @@ page.chart("frames", (data, figure) => {
       borderColor: page.faded("frame", dots ? 0.45 : 0.85), borderWidth: 1,
       backgroundColor: page.color("frame"), pointRadius: dots ? 2 : 0, clip: 5,
     }];
-    // Omits a deadline far above all frames, since it would flatten them.
+    // Omits a deadline far above all frames, which would flatten the curve.
     const limit = ofFrames && data.deadline <= 1.5 * longest ? data.deadline : null;
     const marks = limit === null ? [] : [{ axis: "y", at: limit / unit.ns,
                                            label: `deadline ${duration(limit)}`, tone: "bad" }];

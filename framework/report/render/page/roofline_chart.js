@@ -1,4 +1,4 @@
-// Draws a roofline: ceilings over intensity, and stages and their parts as points below them.
+// Ceilings over arithmetic intensity, and points for stages and their parts.
 "use strict";
 
 page.chart("roofline", (data, figure) => {
@@ -10,7 +10,7 @@ page.chart("roofline", (data, figure) => {
   const top = ceilings.at(-1);
   const toneOf = ({ group }) => `series-${(group % 6) + 1}`;
   const nameOf = ({ stage, part }) => (part ? `${stage}, ${part}` : stage);
-  // Returns the label of a tick as "10 G"; empty unless the value is a power of ten.
+  // Returns the label of a tick at a power of ten: "10 G"; empty for other ticks.
   const decade = (value) => {
     const power = Math.round(Math.log10(value));
     if (Math.abs(Math.log10(value) - power) > 1e-6) return "";

@@ -1,5 +1,4 @@
-// Draws one frame over time, with its critical path at the top and a lane below for each thread and
-// stream. Every change of the view redraws it.
+// One frame over time: the critical path at the top, then a lane for each thread and stream.
 "use strict";
 
 // Returns a style that sets the color `--time` of style.css.
@@ -8,13 +7,13 @@ const timeStyle = (kind) => `--time: var(--${kind})`;
 const timelineSizes = { axis: 24, strip: 24, lane: 30, gap: 10, gutter: 132, marks: 10 };
 const leastSeen = 20; // ns
 
-// Returns a time to the nanosecond: "12.345678 ms".
+// Returns a time with all digits down to nanoseconds: "12.345678 ms".
 function exactly(ns) {
   const unit = page.unitFor(ns);
   return `${(ns / unit.ns).toFixed(Math.round(Math.log10(unit.ns)))} ${unit.name}`;
 }
 
-// Returns a vertically centered text, which a nested svg element cuts off at the end of its box.
+// Returns a vertically centered text, clipped to its box by a nested svg element.
 function cutText(text, box) {
   return page.svg("svg", box, page.svg("text", { y: box.height / 2 + 4 }, text));
 }
@@ -47,8 +46,8 @@ class Timeline {
 
   // ---- Frames -----------------------------------------------------------------------------------
 
-  // Returns {number, due, begin, end, residual, spans, pieces}. `due` counts from the begin of the
-  // run, all other times from `due`.
+  // Returns {number, due, begin, end, residual, spans, pieces}. Times count from `due`, and `due`
+  // from the begin of the run.
   decode(row) {
     const [number, due, begin, end, residual, count] = row;
     const { kinds, categories } = this.data;
@@ -65,7 +64,7 @@ class Timeline {
     return frame;
   }
 
-  // Returns the name of the stage, part or frame that a span or piece belongs to.
+  // Returns the name of the stage, part or frame of a span or piece.
   nameOf({ stage, part = -1 }) {
     if (stage < 0) return "the frame";
     const { name, parts } = this.data.stages[stage];
@@ -78,7 +77,7 @@ class Timeline {
     return name.startsWith("stream ") ? name : `stream ${name}`;
   }
 
-  // Shows a frame, or the nearest frame that the file contains.
+  // Shows a frame, or the nearest frame in the file.
   choose(wanted) {
     if (!Number.isFinite(wanted)) return;
     const number = Math.min(Math.max(Math.round(wanted), 0), this.data.total - 1);
@@ -158,7 +157,7 @@ class Timeline {
     const across = (event) =>
       (event.clientX - picture.getBoundingClientRect().left - this.left) / this.width;
     picture.addEventListener("wheel", (event) => {
-      if (!event.ctrlKey) return; // without Ctrl, the wheel scrolls the page
+      if (!event.ctrlKey) return;
       event.preventDefault();
       this.zoom(Math.exp(-0.0016 * event.deltaY), across(event));
     }, { passive: false });
@@ -188,26 +187,25 @@ class Timeline {
     this.see(-0.01 * length, 1.02 * length);
   }
 
-  // Zooms around the point at `part` of the width. Factors above 1 show less time.
+  // Zooms around the point at the fraction `part` of the width. Factors above 1 magnify.
   zoom(factor, part = 0.5) {
     const seen = this.to - this.from;
     const length = Math.min(Math.max(seen / factor, leastSeen), 2.5 * Math.max(this.frame.end, 1));
     this.see(this.from + part * (seen - length), length);
   }
 
-  // Moves by a fraction of the view.
+  // Moves by the fraction `part` of the view.
   pan(part) {
     this.see(this.from + part * (this.to - this.from), this.to - this.from);
   }
 
-  // Returns the pixels from the left end of the lanes to a time.
+  // Returns the position of a time, in pixels from the left end of the lanes.
   x(ns) {
     return (ns - this.from) / (this.to - this.from) * this.width;
   }
 
   // ---- The picture ------------------------------------------------------------------------------
 
-  // Draws the view, with names of lanes on the left.
   draw() {
     const { svg } = page;
     const size = timelineSizes;
@@ -239,7 +237,7 @@ class Timeline {
         svg("g", { class: "spans" }, this.spans())));
   }
 
-  // Draws grid lines at round times, about one per 110 pixels, and at due time, end and deadline.
+  // Draws grid lines about 110 pixels apart, and lines at due time, end and deadline.
   axis(height) {
     const { svg } = page;
     const rough = (this.to - this.from) / Math.max(2, this.width / 110);
@@ -269,7 +267,7 @@ class Timeline {
     return drawn;
   }
 
-  // Returns the horizontal extent of a span, clipped since browsers draw very wide shapes badly.
+  // Returns the extent of a span. It is clipped, because browsers draw very wide shapes badly.
   box(begin, end, least) {
     const x = Math.max(this.x(begin), -20);
     const right = Math.min(Math.max(this.x(end), x + least), this.width + 20);
@@ -285,7 +283,7 @@ class Timeline {
     for (const span of this.frame.spans) {
       const held = span.what.kind === "held";
       const wraps = !isPart(span) && inParts.has(keyOf(span));
-      // Omits the name of a stage that was held up, since its work on the device is drawn over it.
+      // Other spans are drawn over a stage that was held up, so its name is omitted.
       const whole = !held || wraps;
       const bounds = onPath.has(keyOf(span)) && whole && !isPart(span);
       const mark = `${bounds ? "bounds" : ""} ${held ? "held" : ""}`;
@@ -294,7 +292,7 @@ class Timeline {
     return drawn;
   }
 
-  // Draws a span. `wraps`: leaves room for its parts at the bottom. `named`: shows its name.
+  // Draws a span. `wraps`: its parts need room at the bottom. `named`: its name is shown.
   span(span, mark, wraps = false, named = true) {
     const { svg, percent } = page;
     const { kind, category } = span.what;
@@ -321,7 +319,7 @@ class Timeline {
       width: right - left - 8, height: wraps ? whole - 10 : whole }));
   }
 
-  // Draws the spans within the view of up to three frames on either side.
+  // Draws the visible spans of the three frames before and the three frames after.
   beside() {
     const { svg } = page;
     const drawn = [];
