@@ -14,7 +14,7 @@
 namespace graphline {
 namespace {
 
-// Enough repetitions for a median of short times; fewer if they take noticeably long.
+// Repetitions are fewer if they take long.
 constexpr std::size_t most_repetitions = 9;
 constexpr std::size_t least_repetitions = 3;
 constexpr nanoseconds long_together = 100'000'000;
@@ -133,8 +133,8 @@ prepared_pipeline::~prepared_pipeline() {
   wait_until_idle();
 }
 
-/// Memory and events must outlive their use by the device. A device failure is ignored because it
-/// has been reported before.
+/// Memory and events must outlive their use by the device. Ignores a device failure, which has been
+/// reported before.
 void prepared_pipeline::wait_until_idle() noexcept {
   try {
     device_.synchronize(wait_mode::block);
@@ -271,8 +271,7 @@ void prepared_pipeline::warm_up(const stop_request* stop) {
       for (auto& bound : s.stages) {
         if (bound.cpu != nullptr) continue;
         stop_if_raised(stop);
-        // Libraries load code and select algorithms at first use, which must happen outside a
-        // capture.
+        // Outside a capture, because libraries load code and select algorithms at first use.
         with_stage_context(plan_.stages[bound.index], "first run", [&] {
           bound.work->enqueue(*bound.on);
           device_.synchronize(wait_mode::block);

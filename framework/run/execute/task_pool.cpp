@@ -14,14 +14,14 @@ namespace {
 
 constexpr auto parallelism = tbb::global_control::max_allowed_parallelism;
 
-/// Allows at least one worker. With none (on one core), oneTBB searches for a worker for each
-/// enqueued task without end, which takes a core.
+/// Allows at least one worker. Without a worker (on one core), oneTBB searches for one endlessly
+/// after each enqueued task, which takes a core.
 std::size_t with_a_worker() {
   return std::max<std::size_t>(2, tbb::global_control::active_value(parallelism));
 }
 
-/// Reserves two places if there is only one, because oneTBB assigns a worker even to an arena whose
-/// single place is reserved.
+/// Reserves two places if there is one, because oneTBB assigns a worker even if an arena's single
+/// place is reserved.
 unsigned reserved(int threads, int places) {
   return static_cast<unsigned>(places == 1 ? 2 : threads);
 }

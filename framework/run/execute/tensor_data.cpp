@@ -92,8 +92,8 @@ void read_input(const tensor_view& tensor, const std::string& path) {
 
 namespace {
 
-/// See `output_record::checksum`. Hashes 8 bytes at a time for speed. XOR with the upper bits keeps
-/// a later word from canceling an earlier one.
+/// See `output_record::checksum`. Hashes 8 bytes at a time for speed. The XOR with the upper bits
+/// keeps later words from canceling earlier ones.
 std::string checksum(std::span<const std::byte> bytes) {
   static_assert(std::endian::native == std::endian::little);
   std::uint64_t hash = 0xcbf29ce484222325ULL;
@@ -113,7 +113,8 @@ T at(std::span<const std::byte> bytes, std::size_t index) {
   return value;
 }
 
-/// Infinity and NaN have all exponent bits set. The loop does not end early, so that it vectorizes.
+/// In infinity and NaN, all exponent bits are set. The loop has no early exit, so that it
+/// vectorizes.
 template <class Bits>
 bool all_finite(std::span<const std::byte> bytes, Bits exponent) {
   bool found = false;
@@ -214,7 +215,7 @@ output_record describe_output(const std::string& tensor, const tensor_type& type
 }
 
 std::string tensor_file_names::next(const std::vector<std::string>& parts) {
-  // File names are limited to 255 bytes; temporary files add a suffix.
+  // File names are limited to 255 bytes, including the suffix of temporary files.
   constexpr std::size_t most = 230;
   constexpr std::size_t hash_digits = 17;  // including the dot
   std::string name = fmt::format("{}", fmt::join(parts, "."));
