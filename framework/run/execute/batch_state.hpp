@@ -18,8 +18,7 @@ class batch_state {
  public:
   explicit batch_state(Host& host) noexcept : host_(host) {}
 
-  /// Resets the state. The one pending item stands for the caller, who finishes it after beginning
-  /// the last frame.
+  /// Resets the state. The caller finishes one pending item after beginning the last frame.
   /// @pre No other thread uses the state.
   void begin(const batch& b) {
     stop_ = b.stop;
@@ -31,8 +30,8 @@ class batch_state {
     pending_ = 1;
   }
 
-  /// Makes writes before `add_pending` visible after `acquire`. oneTBB ensures this too, but the
-  /// thread sanitizer does not see it.
+  /// Makes writes before `add_pending` visible after `acquire`, for the thread sanitizer, which
+  /// does not see that oneTBB ensures this.
   void add_pending() noexcept { pending_.fetch_add(1, std::memory_order_release); }
   void acquire() const noexcept { static_cast<void>(pending_.load(std::memory_order_acquire)); }
   void finish_pending() noexcept {
@@ -64,7 +63,6 @@ class batch_state {
     return false;
   }
 
-  /// Runs `f` and notifies waiters.
   template <class Function>
   void change(Function&& f) {
     host_.change(f);

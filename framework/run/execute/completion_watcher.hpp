@@ -39,7 +39,6 @@ class completion_watcher {
     std::atomic<std::size_t> handed_in{0};
     std::size_t seen = 0;  ///< used by the watching thread only
   };
-  /// A thread and the queues it watches.
   struct watcher {
     std::vector<queue*> queues;
     std::atomic<std::uint32_t> bell{0};  ///< incremented by each submission and at the end

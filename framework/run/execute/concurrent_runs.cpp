@@ -37,8 +37,7 @@ void shrink_samples(run_record& record) {
   }
 }
 
-/// Interval from the first measured frame's begin to the last one's end, relative to the common
-/// epoch.
+/// Interval of the measured frames, relative to the common epoch.
 struct running_time {
   nanoseconds begin = std::numeric_limits<nanoseconds>::max();
   nanoseconds end = std::numeric_limits<nanoseconds>::min();
@@ -59,7 +58,6 @@ bool failed(const run_record& record) {
   return record.failure.has_value();
 }
 
-/// Why concurrent runs were stopped.
 enum class stop_reason {
   foreground,  ///< all foreground runs have completed their frames
   failure,     ///< a run failed
@@ -80,8 +78,8 @@ class start_barrier {
   /// Returns the stop request that the run polls.
   const stop_request* stop_request_of(std::size_t run) const noexcept { return &stops_[run]; }
 
-  /// Call before the first measured frame. Waits until every run has called it or left, or the runs
-  /// are stopped.
+  /// Call before the first measured frame. Waits for the other runs unless they have left or
+  /// stopped.
   void begin(std::size_t run) {
     std::unique_lock lock(mutex_);
     enter(run, phase::ready);

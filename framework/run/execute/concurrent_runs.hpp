@@ -17,7 +17,7 @@ namespace graphline {
 struct concurrent_run {
   std::string name;  ///< for messages
   graphline::session* session = nullptr;
-  /// If true, the other runs last at least until this run has ended.
+  /// Background runs stop when all foreground runs have ended.
   bool foreground = false;
   std::optional<std::int64_t> frames = {};         ///< maximum; default: the plan's
   std::optional<std::int64_t> warmup = {};         ///< default: the plan's
@@ -37,17 +37,16 @@ struct concurrent_run {
 std::vector<run_record> run_at_once(const std::vector<concurrent_run>& runs,
                                     const stop_request* stop);
 
-/// Chooses a frame limit for background runs that lets them last as long as the foreground. Starts
-/// with a few thousand frames, then uses the frame times of earlier trials.
+/// Chooses frame limits (`frames`) for background runs that let them last as long as the
+/// foreground. Starts with a few thousand frames, then uses the frame times of earlier trials.
 class frame_allowance {
  public:
   /// Upper limit. A frame takes 24 bytes, and up to 16 for each column of samples.
   static constexpr std::int64_t most_frames = std::int64_t{1} << 22;
 
-  /// Sets `frames` of the background runs.
   void give(std::size_t configuration, std::vector<concurrent_run>& runs);
 
-  /// Updates the limits from the records of a trial.
+  /// Updates the limits from the frame times of a trial.
   void learn(std::size_t configuration, const std::vector<concurrent_run>& runs,
              const std::vector<run_record>& records);
 

@@ -14,7 +14,6 @@
 
 namespace graphline {
 
-/// Frames to run in sequence.
 struct batch {
   std::int64_t frames = 0;        ///< including dropped frames
   std::int64_t first_number = 0;  ///< counted from the start of the run
@@ -46,7 +45,6 @@ struct batch {
   }
 };
 
-/// Outcome of a batch.
 struct batch_result {
   std::int64_t completed = 0;          ///< frames, from the first on, whose stages all ran
   bool interrupted = false;            ///< ended by the stop request

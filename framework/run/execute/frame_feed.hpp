@@ -27,7 +27,6 @@ namespace graphline {
 /// `when_full` apply to submitted frames. Any thread may submit and close.
 class frame_feed {
  public:
-  /// @param tensors Types of a frame's tensors.
   explicit frame_feed(std::vector<tensor_type> tensors);
 
   /// Creates the kind of the CPU stage that outputs each frame's tensors (zeros during warm-up).
@@ -36,8 +35,8 @@ class frame_feed {
 
   /// Copies a frame into the queue and returns true. If the queue is full, `when_full` decides:
   /// `block` waits, `drop_newest` returns false, and `drop_oldest` drops the oldest waiting frame.
-  /// Returns false when no run accepts frames, which is before the end of the warm-up, after
-  /// `close`, and after the run.
+  /// Returns false if no run accepts frames: before the end of the warm-up, after `close`, after
+  /// the run.
   /// @throws std::logic_error if the tensors' types differ from the feed's
   bool submit(std::initializer_list<const_tensor_view> frame);
 
@@ -71,8 +70,7 @@ class frame_feed {
     frame_data data;
   };
 
-  /// Moves out the data of the oldest begun frame whose source stage has not run; writes zeros if
-  /// there is no such frame.
+  /// Moves out the data of the oldest begun frame whose source stage has not run; zeros if none.
   void take(std::span<const tensor_view> into);
 
   std::vector<tensor_type> tensors_;

@@ -20,11 +20,9 @@ namespace graphline {
 /// Begins a CPU stage in virtual time and returns its duration.
 using virtual_cpu_stage = std::function<nanoseconds(const bound_stage&, frame_position)>;
 
-/// Arguments and results of one launch of a frame graph. The graph's host nodes read the arguments
-/// and store the results.
+/// Arguments of one launch, read by the graph's host nodes, and results, stored by them.
 struct frame_launch {
-  // One of these executes CPU stages. In the warm-up launch, both are null and CPU stages do
-  // nothing.
+  // One of these executes CPU stages; both are null in the warm-up launch, which skips them.
   const stage_runner* runner = nullptr;
   const virtual_cpu_stage* in_virtual_time = nullptr;
 
@@ -41,13 +39,11 @@ struct frame_launch {
 /// Several frames in flight let the host launch the next graph before that.
 class frame_graph {
  public:
-  /// @param streams The plan's streams.
   /// @pre The slot's stages are bound. All arguments outlive this object.
   frame_graph(device& d, const plan& p, slot& s,
               const std::vector<std::unique_ptr<stream>>& streams, stream& origin);
 
-  /// Enqueues the frame's operations with the stamps that `method` needs. Works with and without
-  /// capture.
+  /// Enqueues the frame's operations, captured or not, with the stamps that `method` needs.
   void enqueue(timing_method method);
 
   /// Instantiates the executable for a method if it does not exist. `event` stamps stage

@@ -59,7 +59,6 @@ class frame_progress {
     reset();
   }
 
-  /// Resets to no frames in flight.
   void reset() noexcept {
     for (std::size_t slot = 0; slot < slots_; ++slot) {
       for (std::size_t s = 0; s < stages_.size(); ++s) {

@@ -13,8 +13,8 @@
 
 namespace graphline {
 
-/// Returns the next frame's due time, in nanoseconds after the load began; empty if no frame is
-/// left. Due times ascend.
+/// Returns the next due time, in nanoseconds after the load began, ascending; empty if none is
+/// left.
 using arrival_source = std::function<std::optional<nanoseconds>()>;
 
 /// Returns a source of `count` due times. `constant`: the first at 0, then every 1 / `rate`
@@ -39,16 +39,14 @@ class frame_schedule {
   /// @pre `at` does not decrease between calls.
   std::optional<nanoseconds> next(nanoseconds at);
 
-  /// Begins the frame returned by `next` and removes it from the queue. Call at its due time or
-  /// later.
+  /// Begins the frame returned by `next`, and removes it from the queue, when it is due or later.
   /// @param completed Number of frames completed so far, in the order they began.
   void begin_frame(std::int64_t completed);
 
   /// Lets no further frame begin.
   void close();
 
-  /// Closes the load and returns the outcome of the frames due up to `ended`, with times relative
-  /// to `epoch`.
+  /// Closes the load and returns its outcome up to `ended`, with times relative to `epoch`.
   /// @param completed Number of complete frames, in the order they began.
   load_record end(nanoseconds epoch, nanoseconds ended, std::int64_t completed);
 
@@ -70,8 +68,7 @@ class frame_schedule {
   load_record load_;
 };
 
-/// Longest interval at which a waiting thread checks for a stop request and, while frames are in
-/// flight, for completed device work.
+/// Longest intervals between checks of a waiting thread, for a stop request and for device work.
 inline constexpr nanoseconds stop_poll_interval = 50'000'000;
 inline constexpr nanoseconds device_poll_interval = 20'000;
 

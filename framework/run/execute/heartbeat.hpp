@@ -19,12 +19,11 @@ struct beat {
   std::optional<nanoseconds> waited = {};  ///< time this thread waited for a core
 };
 
-/// Interval between beats.
 inline constexpr nanoseconds heartbeat_period = 20'000'000;
 
-/// Returns the standstill between two beats, if there was one of at least `heartbeat_late`: the
+/// Returns the standstill between two beats if it lasted at least `heartbeat_late`: either the
 /// machine was suspended, or the second beat was late although the thread did not wait for a core
-/// and the process used less than half of the time.
+/// and the process used little CPU time.
 std::optional<standstill_record> standstill_between(const beat& before, const beat& after);
 inline constexpr nanoseconds heartbeat_late = 50'000'000;
 /// Limit if the thread's waiting time is unknown.

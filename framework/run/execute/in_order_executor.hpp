@@ -48,7 +48,6 @@ class in_order_executor : public executor {
   }
 
  protected:
-  /// @param world Further constructor arguments of the host.
   template <class... World>
   explicit in_order_executor(prepared_pipeline& pipeline, World&&... world)
       : pipeline_(pipeline), host_(pipeline, std::forward<World>(world)...) {}

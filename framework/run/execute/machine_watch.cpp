@@ -109,8 +109,7 @@ conditions_record conditions_between(const machine_state& before, const machine_
 
 namespace {
 
-/// Removes drift from stamps linearly: none at `begin`, all of it at `end`, a time on the drifting
-/// clock.
+/// Removes drift from stamps linearly: none at `begin`, all at `end`, a time of the drifting clock.
 class even_drift {
  public:
   even_drift(nanoseconds begin, nanoseconds end, nanoseconds drift)

@@ -18,16 +18,16 @@ namespace graphline {
 /// Scheduler times of this process's threads, by thread ID.
 using thread_clocks = std::map<int, thread_time>;
 
-/// Reads the current times; empty if the system does not provide them. Opens a file per thread, so
-/// do not call it while frames run.
+/// Reads the current times; empty if not available. Opens a file per thread: avoid while frames
+/// run.
 thread_clocks read_thread_clocks();
 
 /// Parses a line of /proc/PID/task/TID/schedstat: nanoseconds on a CPU, nanoseconds waiting for a
 /// CPU, a count. Returns false for any other text.
 bool parse_schedstat(std::string_view text, thread_time& into);
 
-/// Returns the differences between two readings, summed over threads with the same name. Omits
-/// threads that neither ran nor waited.
+/// Returns the differences of two readings per thread name, without threads that neither ran nor
+/// waited.
 std::vector<thread_time> between(const thread_clocks& before, const thread_clocks& after);
 
 /// Observes machine and device before and after the frames, to detect disturbances. While frames
@@ -40,8 +40,8 @@ class machine_watch {
   /// @pre `d` outlives the watch.
   explicit machine_watch(device& d, look at_machine = read_machine_state);
 
-  /// Takes the second observation and returns the conditions between the two observations. Times
-  /// are relative to `epoch`.
+  /// Takes the second observation. Returns the conditions since the first, with times relative to
+  /// `epoch`.
   conditions_record end(nanoseconds epoch = 0);
 
  private:
@@ -56,9 +56,8 @@ class machine_watch {
 /// Returns the conditions between two observations of a machine.
 conditions_record conditions_between(const machine_state& before, const machine_state& after);
 
-/// Measures the drift of a device's clock against the host's by one check before the frames and one
-/// after, and corrects the device stamps. Clocks drift by microseconds per second, more than the
-/// launch time of many stages.
+/// Measures the drift of a device's clock against the host's, which is microseconds per second, by
+/// one check before the frames and one after, and corrects the device stamps.
 class clock_watch {
  public:
   /// Checks the clock. If the check fails, adds a warning.

@@ -14,13 +14,12 @@
 namespace graphline {
 namespace {
 
-// Repetitions are fewer if they take long.
+// Repetitions of a measurement; fewer if they take long, together or alone.
 constexpr std::size_t most_repetitions = 9;
 constexpr std::size_t least_repetitions = 3;
 constexpr nanoseconds long_together = 100'000'000;
 constexpr nanoseconds long_alone = 250'000'000;
 
-/// Submits work to an idle device several times.
 void repeat(device& d, wait_mode how, const std::function<void()>& enqueue,
             std::vector<nanoseconds>& enqueued, std::vector<nanoseconds>* complete) {
   const nanoseconds start = now();
@@ -133,8 +132,7 @@ prepared_pipeline::~prepared_pipeline() {
   wait_until_idle();
 }
 
-/// Memory and events must outlive their use by the device. Ignores a device failure, which has been
-/// reported before.
+/// Memory and events must outlive their use by the device. Device failures were reported before.
 void prepared_pipeline::wait_until_idle() noexcept {
   try {
     device_.synchronize(wait_mode::block);

@@ -20,8 +20,7 @@
 
 namespace graphline {
 
-/// A plan prepared on a device: weights are loaded, memory is placed, and the stages of every slot
-/// are bound and captured.
+/// A plan prepared on a device: weights are loaded, memory is placed, slots are bound and captured.
 class prepared_pipeline {
  public:
   /// @throws run_error naming the stage that failed
@@ -50,8 +49,8 @@ class prepared_pipeline {
   /// Returns a tensor in a slot. Inputs are the same in all slots.
   tensor_view tensor(std::size_t index, std::size_t in_slot) const;
 
-  /// Returns a tensor's bytes in host memory. If the tensor is on the device, allocates `staging`
-  /// and copies the bytes there.
+  /// Returns a tensor's bytes in host memory: for device tensors, copied into `staging`, allocated
+  /// here.
   /// @pre The device is idle.
   std::span<const std::byte> read(const tensor_view& from, side on, memory& staging);
 
@@ -81,9 +80,8 @@ class prepared_pipeline {
 };
 
 /// Captures the work that `enqueue` enqueues on `origin`, instantiates the graph, launches it once
-/// and adds the times to `into`. The first call for a record also measures repeated launches of the
-/// graph and repeated enqueueing without it: nine of each, at least three if they take over 100 ms,
-/// or one if it takes 250 ms.
+/// and adds the times to `into`. The first call for a record also measures up to nine launches with
+/// the graph and nine without it.
 /// @pre The device is idle, as it is on return.
 std::unique_ptr<graph_exec> make_measured_graph(device& d, stream& origin,
                                                 const std::function<void()>& enqueue, wait_mode how,

@@ -30,12 +30,11 @@ namespace graphline {
 /// Each queued stage has one host task, which takes the oldest stage when it starts. A worker that
 /// made a CPU stage ready takes the oldest ready stage at once, without a task.
 ///
-/// When a frame ends, its slot begins the next frame; with a schedule, the driver thread begins
+/// A slot begins the next frame when its frame ends; with a schedule, the driver thread begins
 /// frames.
 template <class Host>
 class ready_executor final : public executor {
  public:
-  /// @param world Further constructor arguments of the host.
   template <class... World>
   explicit ready_executor(prepared_pipeline& pipeline, World&&... world)
       : pipeline_(pipeline),
@@ -96,7 +95,6 @@ class ready_executor final : public executor {
     }
   };
 
-  /// State of a slot while frames run.
   struct live_slot {
     std::atomic<bool> busy{false};  ///< holds a scheduled frame
     frame_position frame;
@@ -154,8 +152,7 @@ class ready_executor final : public executor {
     progress_.begun(slot, collecting(frame.index, slot, into));
   }
 
-  /// Returns the callback for `frame_progress`. It receives ready stages of this frame and of the
-  /// next frame, which is in another slot.
+  /// Returns a callback that collects ready stages of this frame and of the next, in another slot.
   auto collecting(std::int64_t frame, std::uint32_t slot, turn& into) {
     return [this, frame, slot, &into](std::uint32_t in_slot, std::uint32_t stage, ready_cause by) {
       const ready_stage ready{in_slot == slot ? frame : frame + 1, stage, in_slot};
@@ -306,7 +303,6 @@ class ready_executor final : public executor {
     state_.change([&] { slot.busy.store(false, std::memory_order_release); });
   }
 
-  /// Called in a watcher's turn.
   void seen_complete(std::uint32_t slot, std::uint32_t stage, std::exception_ptr problem,
                      turn& own) {
     const frame_position frame = live_[slot].frame;

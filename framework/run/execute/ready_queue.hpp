@@ -22,8 +22,7 @@ struct ready_stage {
   friend auto operator<=>(const ready_stage&, const ready_stage&) = default;
 };
 
-/// Ready stages that one thread executes itself. Device stages come first, so that the device has
-/// work while the thread runs a CPU stage.
+/// Ready stages that one thread executes itself, device stages first, to keep the device busy.
 struct turn {
   enum class of { driver, watcher, worker };
   static constexpr std::size_t room = 32;
@@ -44,8 +43,8 @@ struct turn {
   std::optional<ready_stage> cpu_stage;  ///< used by workers only
 };
 
-/// Spinlock for critical sections of a few dozen nanoseconds, less than putting a thread to sleep
-/// takes.
+/// Spinlock for critical sections of a few dozen nanoseconds; putting a thread to sleep takes
+/// longer.
 class brief_lock {
  public:
   void lock() noexcept {

@@ -73,8 +73,7 @@ class real_host {
     return changed_.wait_for(lock, std::chrono::nanoseconds(at_most), reached);
   }
 
-  /// Called on a watcher thread when a stage, identified by `token`, is complete or the wait for it
-  /// threw.
+  /// Called on a watcher thread when the token's stage is complete or the wait for it threw.
   using seen_function = std::function<void(turn& own, std::uint64_t token, std::exception_ptr)>;
 
   void start_workers(seen_function seen);

@@ -18,8 +18,7 @@ namespace graphline {
 namespace {
 
 /// Bytes of a record: committed at the start (less if little memory is available), growth between
-/// checks of the available memory, and growth per step. A step delays frames in flight by
-/// microseconds.
+/// checks of the available memory, and growth per step, which delays frames by microseconds.
 constexpr std::size_t bytes_at_first = std::size_t{64} << 20;
 constexpr std::size_t bytes_between_looks = std::size_t{8} << 20;
 constexpr std::size_t bytes_at_a_time = std::size_t{256} << 10;

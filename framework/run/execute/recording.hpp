@@ -18,7 +18,6 @@ namespace graphline {
 /// lock.
 class recording {
  public:
-  /// @param parts Parts of each stage.
   /// @param epoch Host time to which stamps are relative.
   recording(const plan& p, const std::vector<std::vector<stage_part>>& parts,
             const device_properties& on, timing_method method, std::int64_t frames,
@@ -47,7 +46,6 @@ class recording {
   void frame_ended(std::int64_t frame, nanoseconds at) noexcept {
     frames_[static_cast<std::size_t>(frame)].end = at - epoch_;
   }
-  /// Records the launch of a frame's graph.
   void frame_launched(std::int64_t frame, nanoseconds begin, nanoseconds end) noexcept {
     keep(launches_, frame, begin, end);
   }
@@ -84,7 +82,6 @@ class recording {
     note_thread(stage, frame, thread);
   }
 
-  /// @param busy Busy time, if the device reports it.
   void on_device(std::size_t stage, std::int64_t frame, nanoseconds begin, nanoseconds end,
                  std::optional<nanoseconds> busy) noexcept {
     keep(stages_[stage], frame, begin, end, busy);
@@ -168,7 +165,7 @@ class recording {
   std::vector<std::uint32_t> ended_by_;
   std::vector<stage_record> stages_;
   std::size_t bytes_of_frame_ = 0;
-  std::size_t known_to_fit_ = 0;       ///< record size at which memory was last found sufficient
+  std::size_t known_to_fit_ = 0;       ///< record size up to which memory suffices
   std::size_t capacity_ = 0;           ///< frames with reserved address space
   std::atomic<std::size_t> room_ = 0;  ///< frames with memory
   mutable std::mutex growing_;

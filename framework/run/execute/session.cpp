@@ -113,8 +113,8 @@ diagnostics refusal_of(const plan& p, timing_method method, std::optional<double
   return found;
 }
 
-/// Returns null for `arrival: closed`. Mixes the pipeline's name into the seed, so that concurrent
-/// pipelines have different random arrivals.
+/// Returns null for `arrival: closed`. The pipeline's name is mixed into the seed, so that arrivals
+/// of concurrent pipelines differ.
 std::unique_ptr<frame_schedule> make_schedule(const plan& p, const settings& run,
                                               std::uint64_t seed) {
   if (run.arrival == arrival::closed) return nullptr;

@@ -42,8 +42,7 @@ struct run_options {
   /// Called after the last measured frame and before any other use of the device, which would
   /// disturb concurrent runs. Not called if a frame failed.
   std::function<void()> after_frames = {};
-  /// Origin of the stamps of concurrent runs, on the host's clock. If set, the caller watches the
-  /// device clock.
+  /// Common origin of stamps, in host time. If set, the caller watches the device clock.
   std::optional<nanoseconds> common_epoch = {};
   /// Called before and after the measured frames.
   std::function<machine_state()> at_machine = read_machine_state;
@@ -64,8 +63,7 @@ class session {
   const plan& planned() const noexcept;
   graphline::device& device() const noexcept;
 
-  /// Returns the timing methods that the plan's settings allow; omits `layers` if no stage has
-  /// parts.
+  /// Returns the timing methods that the plan allows; omits `layers` if no stage has parts.
   std::vector<timing_method> timing_methods() const;
 
   /// Runs warm-up and measured frames. If a stage fails, returns a record of the frames completed

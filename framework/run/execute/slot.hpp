@@ -120,7 +120,6 @@ struct slot {
   ~slot();
 };
 
-/// Returns the label of a planned stage.
 inline const stage_label* label_of(const planned_stage& stage) {
   return stage_label_of(stage.name, stage.kind->name, stage.kind->origin);
 }

@@ -46,7 +46,6 @@ class stage_runner {
   stage_runner(device& d, wait_mode how, recording& into)
       : device_(d), ranges_(d.shows_ranges() ? &d : nullptr), how_(how), into_(into) {}
 
-  /// Runs a CPU stage on the calling thread.
   void run_on_cpu(bound_stage& s, frame_position frame) const {
     const profiler_range range(ranges_, s.name);
     const stage_scope scope({s.label, frame.number});

@@ -20,8 +20,8 @@ std::size_t with_a_worker() {
   return std::max<std::size_t>(2, tbb::global_control::active_value(parallelism));
 }
 
-/// Reserves two places if there is one, because oneTBB assigns a worker even if an arena's single
-/// place is reserved.
+/// Reserves two places if there is one, because oneTBB sends a worker even to a single reserved
+/// place.
 unsigned reserved(int threads, int places) {
   return static_cast<unsigned>(places == 1 ? 2 : threads);
 }

@@ -16,10 +16,9 @@ namespace graphline {
 /// Version of oneTBB at run time, such as "2021.8".
 std::string onetbb_version();
 
-/// Runs CPU stages as oneTBB tasks on threads that the pool owns. oneTBB's own workers serve CPU
-/// stages that are themselves parallel, in the remaining places. They are unsuitable for whole
-/// stages, because they migrate between arenas, and a worker with a long or waiting task counts as
-/// available to other pools.
+/// Runs CPU stages as oneTBB tasks on threads that the pool owns. oneTBB's own workers get the
+/// remaining places, for CPU stages that are themselves parallel. They do not run whole stages,
+/// because they migrate between arenas and count as available even during a long or waiting task.
 class task_pool {
  public:
   /// @param threads Number of threads that the pool owns, at least 1.

@@ -113,8 +113,7 @@ T at(std::span<const std::byte> bytes, std::size_t index) {
   return value;
 }
 
-/// In infinity and NaN, all exponent bits are set. The loop has no early exit, so that it
-/// vectorizes.
+/// All exponent bits of infinity and NaN are set. Without an early exit, the loop vectorizes.
 template <class Bits>
 bool all_finite(std::span<const std::byte> bytes, Bits exponent) {
   bool found = false;
@@ -173,7 +172,6 @@ namespace {
 
 constexpr std::byte guard_pattern{0xA5};
 
-/// The guard bytes before and after a tensor.
 std::array<std::span<std::byte>, 2> guards_of(const tensor_view& tensor) noexcept {
   auto* const begin = tensor.as<std::byte>();
   return {std::span(begin - guard_bytes, guard_bytes),

@@ -26,7 +26,6 @@ void read_input(const tensor_view& tensor, const std::string& path);
 void fill_guards(std::span<const tensor_view> outputs) noexcept;
 
 /// Checks that the guards are unchanged.
-/// @param names Names of the outputs.
 /// @throws run_error naming the output whose guard was overwritten
 void check_guards(std::span<const tensor_view> outputs, const std::vector<std::string>& names);
 

@@ -48,7 +48,6 @@ struct virtual_world {
 ///   `run_error` for `timing: callback`, and for `timing: sync` if several threads issue stages.
 class virtual_host {
  public:
-  /// How the driver thread waits.
   class waits {
    public:
     explicit waits(virtual_host& host) noexcept : host_(host) {}
@@ -243,8 +242,7 @@ class virtual_host {
     const event* complete;
   };
 
-  /// Clock for a launch: its first reading is `begin`, which is before the device received the
-  /// stage.
+  /// Clock for a launch; its first reading is `begin`, before the device received the stage.
   struct launch_clock {
     virtual_clock& clock;
     nanoseconds begin;
@@ -255,7 +253,6 @@ class virtual_host {
     std::uint32_t thread() const noexcept { return number; }
   };
 
-  /// Host function called on completion of a stage.
   class stage_end final : public host_function {
    public:
     stage_end(virtual_host& host, std::uint64_t token) : host_(host), token_(token) {}
@@ -275,8 +272,8 @@ class virtual_host {
     });
   }
 
-  /// Advances to the next event. If no event is left and the device has failed, reports the failure
-  /// to the stages that wait for the device.
+  /// Advances to the next event. If there is none because the device failed, reports this to its
+  /// stages.
   void go_on() {
     if (clock_.step()) return;
     const auto left = std::exchange(awaited_, {});
