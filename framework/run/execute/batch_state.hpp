@@ -30,8 +30,8 @@ class batch_state {
     pending_ = 1;
   }
 
-  /// Makes writes before `add_pending` visible after `acquire`, for the thread sanitizer, which
-  /// does not see that oneTBB ensures this.
+  /// Makes writes before `add_pending` visible after `acquire`. oneTBB does so too, but the thread
+  /// sanitizer does not see it.
   void add_pending() noexcept { pending_.fetch_add(1, std::memory_order_release); }
   void acquire() const noexcept { static_cast<void>(pending_.load(std::memory_order_acquire)); }
   void finish_pending() noexcept {

@@ -17,7 +17,7 @@ namespace graphline {
 /// wait. There is one queue per stream, because stages of a stream complete in submission order.
 class completion_watcher {
  public:
-  /// Receives the token of the event. The exception is the one that the wait threw, or null.
+  /// Receives the token submitted with the event. The exception is null unless the wait threw.
   using seen_function = std::function<void(std::uint64_t token, std::exception_ptr)>;
 
   /// Watches `queues` streams with at most `depth` pending stages each. One thread polls all

@@ -15,7 +15,7 @@ namespace graphline {
 std::vector<std::pair<std::string, std::string>> describe_environment();
 
 /// Returns the number of CPU stages that can run concurrently, at least 1: the plan's `workers` if
-/// set, else the usable cores, without those that compute for the device if it has stages.
+/// set, else the usable cores that do not compute for device stages.
 int cores_for_cpu_stages(const plan& p, const device_properties& on);
 
 }  // namespace graphline

@@ -70,7 +70,8 @@ class frame_feed {
     frame_data data;
   };
 
-  /// Moves out the data of the oldest begun frame whose source stage has not run; zeros if none.
+  /// Moves out the data of the oldest begun frame whose source stage has not run; writes zeros if
+  /// there is none.
   void take(std::span<const tensor_view> into);
 
   std::vector<tensor_type> tensors_;

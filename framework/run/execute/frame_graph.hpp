@@ -20,9 +20,9 @@ namespace graphline {
 /// Begins a CPU stage in virtual time and returns its duration.
 using virtual_cpu_stage = std::function<nanoseconds(const bound_stage&, frame_position)>;
 
-/// Arguments of one launch, read by the graph's host nodes, and results, stored by them.
+/// One launch: arguments that the graph's host nodes read, and results that they store.
 struct frame_launch {
-  // One of these executes CPU stages; both are null in the warm-up launch, which skips them.
+  // One of these executes CPU stages. The warm-up launch has neither and skips CPU stages.
   const stage_runner* runner = nullptr;
   const virtual_cpu_stage* in_virtual_time = nullptr;
 

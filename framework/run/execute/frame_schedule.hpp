@@ -25,8 +25,8 @@ arrival_source arrival_times(arrival how, double rate, std::int64_t count, std::
 
 /// Due times of an open load, and the bounded queue of frames that are due and cannot begin yet.
 ///
-/// The queue needs no thread: it changes only when a frame begins or is dropped, so arrivals can
-/// enter it late, in order, when the next frame can begin.
+/// The queue needs no thread. Because it changes only when a frame begins or is dropped, arrivals
+/// can enter it later, in order, when the next frame can begin.
 ///
 /// One thread begins frames; any thread may close and end the load.
 class frame_schedule {
@@ -39,7 +39,7 @@ class frame_schedule {
   /// @pre `at` does not decrease between calls.
   std::optional<nanoseconds> next(nanoseconds at);
 
-  /// Begins the frame returned by `next`, and removes it from the queue, when it is due or later.
+  /// Begins the frame returned by `next` and removes it from the queue. Call when it is due.
   /// @param completed Number of frames completed so far, in the order they began.
   void begin_frame(std::int64_t completed);
 
@@ -68,7 +68,8 @@ class frame_schedule {
   load_record load_;
 };
 
-/// Longest intervals between checks of a waiting thread, for a stop request and for device work.
+/// Longest intervals at which a waiting thread checks for a stop request and for completed device
+/// work.
 inline constexpr nanoseconds stop_poll_interval = 50'000'000;
 inline constexpr nanoseconds device_poll_interval = 20'000;
 

@@ -29,8 +29,8 @@ inline constexpr nanoseconds heartbeat_late = 50'000'000;
 /// Limit if the thread's waiting time is unknown.
 inline constexpr nanoseconds heartbeat_late_unknown = 500'000'000;
 
-/// Background thread that detects standstills: of a process stopped by a signal or frozen with its
-/// container, and of a suspended machine.
+/// Background thread that detects standstills: the process is stopped by a signal or frozen with
+/// its container, or the machine is suspended.
 class heartbeat {
  public:
   /// @throws run_error if the thread cannot be started.

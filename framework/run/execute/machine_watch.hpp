@@ -18,16 +18,16 @@ namespace graphline {
 /// Scheduler times of this process's threads, by thread ID.
 using thread_clocks = std::map<int, thread_time>;
 
-/// Reads the current times; empty if not available. Opens a file per thread: avoid while frames
-/// run.
+/// Reads the current times; empty if not available. Opens a file per thread, so do not call it
+/// while frames run.
 thread_clocks read_thread_clocks();
 
 /// Parses a line of /proc/PID/task/TID/schedstat: nanoseconds on a CPU, nanoseconds waiting for a
 /// CPU, a count. Returns false for any other text.
 bool parse_schedstat(std::string_view text, thread_time& into);
 
-/// Returns the differences of two readings per thread name, without threads that neither ran nor
-/// waited.
+/// Returns the differences between two readings, summed by thread name. Omits threads that neither
+/// ran nor waited.
 std::vector<thread_time> between(const thread_clocks& before, const thread_clocks& after);
 
 /// Observes machine and device before and after the frames, to detect disturbances. While frames
@@ -56,8 +56,8 @@ class machine_watch {
 /// Returns the conditions between two observations of a machine.
 conditions_record conditions_between(const machine_state& before, const machine_state& after);
 
-/// Measures the drift of a device's clock against the host's, which is microseconds per second, by
-/// one check before the frames and one after, and corrects the device stamps.
+/// Checks a device's clock against the host's before and after the frames, and removes the drift
+/// between from device stamps. Clocks drift by microseconds per second.
 class clock_watch {
  public:
   /// Checks the clock. If the check fails, adds a warning.

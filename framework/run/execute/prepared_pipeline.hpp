@@ -49,8 +49,8 @@ class prepared_pipeline {
   /// Returns a tensor in a slot. Inputs are the same in all slots.
   tensor_view tensor(std::size_t index, std::size_t in_slot) const;
 
-  /// Returns a tensor's bytes in host memory: for device tensors, copied into `staging`, allocated
-  /// here.
+  /// Returns a tensor's bytes in host memory. If the tensor is on the device, allocates `staging`
+  /// and copies the bytes there.
   /// @pre The device is idle.
   std::span<const std::byte> read(const tensor_view& from, side on, memory& staging);
 
@@ -80,8 +80,8 @@ class prepared_pipeline {
 };
 
 /// Captures the work that `enqueue` enqueues on `origin`, instantiates the graph, launches it once
-/// and adds the times to `into`. The first call for a record also measures up to nine launches with
-/// the graph and nine without it.
+/// and adds the times to `into`. The first call for a record also measures up to nine launches of
+/// the graph, and of its operations one by one.
 /// @pre The device is idle, as it is on return.
 std::unique_ptr<graph_exec> make_measured_graph(device& d, stream& origin,
                                                 const std::function<void()>& enqueue, wait_mode how,

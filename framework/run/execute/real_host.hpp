@@ -27,10 +27,10 @@ namespace graphline {
 /// Host port for this machine: reads the system clock, watches device completions, and runs CPU
 /// stages on a `task_pool` if the schedule leaves them to workers.
 ///
-/// A host port is what executors need of a host: it reads the time, waits, runs CPU stages, issues
-/// device stages, posts tasks to workers and reports completions. `run` and `issue` return true if
-/// the stage is done, always in `real_host`. Otherwise the host later calls `go_on` with null or
-/// the exception thrown.
+/// A host port is an executor's interface to the host: it reads the time, waits, runs CPU stages,
+/// issues device stages, posts tasks to workers and reports completions. `run` and `issue` return
+/// true if the stage is done, as they always do here. Otherwise the host later calls `go_on` with
+/// null or with the exception thrown.
 class real_host {
  public:
   using waits = due_wait;

@@ -36,8 +36,8 @@ constexpr int traced_runs = 10;
 class traced_run {
  public:
   /// Runs the stage and synchronizes after each part, so that the operations seen since the
-  /// previous part belong to this part. Does not use the stage's graph, which was made before the
-  /// trace began: CUPTI does not reliably trace such graphs.
+  /// previous part belong to this part. Does not use the stage's graph, because CUPTI does not
+  /// reliably trace graphs that were made before the trace began.
   traced_run(bound_stage& stage, const stage_record& of, device& d, wait_mode how,
              operation_trace& trace) {
     const auto take = [&](const std::string& part) {

@@ -78,7 +78,7 @@ struct bound_stage {
   std::vector<const event*> stream_waits;  ///< completion events of stages on other streams
   std::unique_ptr<event> complete;         ///< null if nothing waits for the stage
 
-  // Device stages. Executables follow the events they stamp, because they must be destroyed first.
+  // Device stages. Executables are declared after the events they stamp, to be destroyed first.
   std::unique_ptr<device_work> work;
   std::unique_ptr<timed_event> begin;  ///< for `event` and `layers`
   std::unique_ptr<timed_event> end;

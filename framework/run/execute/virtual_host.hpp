@@ -272,8 +272,8 @@ class virtual_host {
     });
   }
 
-  /// Advances to the next event. If there is none because the device failed, reports this to its
-  /// stages.
+  /// Advances to the next event. If none is left and the device has failed, reports the failure to
+  /// all stages waiting for the device.
   void go_on() {
     if (clock_.step()) return;
     const auto left = std::exchange(awaited_, {});

@@ -37,7 +37,7 @@ planned_pipeline make_planned(const pipeline_source& from, stage_registry& stage
   diagnostics found;
   pipeline_spec spec = from.read({.backend = params_of, .set = options.set}, found);
   if (options.adjust) options.adjust(spec, found);
-  // Kinds of a plug-in that failed to load would be reported as unknown.
+  // Otherwise planning would report the kinds of a plug-in that failed to load as unknown.
   if (!load_plugins(spec, stages, found, options.plugins)) found.throw_if_errors();
   plan planned = make_plan(spec, stages, machine, found);
   found.throw_if_errors();
