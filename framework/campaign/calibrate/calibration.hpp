@@ -38,7 +38,7 @@ calibration_sizes sizes_for(const device_properties& device);
 /// Returns a warning with a remedy if a tensor of this size may fit into caches; else "".
 std::string doubt_of_caches(std::size_t bytes, const device_properties& device);
 
-/// A stage, in a pipeline, whose time gives a ceiling.
+/// Stage or part whose time gives a ceiling.
 struct measured_stage {
   ceiling what = ceiling::read;
   std::string stage;

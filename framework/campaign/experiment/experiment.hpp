@@ -36,8 +36,8 @@ struct experiment_options {
 /// only on the seed and the block.
 ///
 /// Ends when one of these is true:
-/// - The requested trials are done. With `repeat_affected`, one more block has been run for each
-///   disturbed block, or as many as were requested.
+/// - The requested trials are done and, with `repeat_affected`, one more block for each disturbed
+///   block. This at most doubles the number of blocks.
 /// - The time limit is reached and the first block is complete.
 /// - Every interval is narrow enough.
 /// - A trial fails, `runner` throws an `error`, or the stop request is raised. Returns the trials
@@ -61,8 +61,8 @@ struct timing_experiment_options {
   std::function<void(const experiment_progress&)> on_progress = {};
 };
 
-/// Compares with `none` the timing methods that the pipeline supports. All configurations use the
-/// same prepared pipeline. The plan's seed determines the random order.
+/// Compares the timing methods that the pipeline supports with `timing: none`. All configurations
+/// use the same prepared pipeline. The plan's seed determines the random order.
 experiment_record compare_timing_methods(session& s, const timing_experiment_options& options);
 
 }  // namespace graphline

@@ -18,8 +18,8 @@ namespace graphline {
 struct trial_request {
   std::optional<std::int64_t> frames = {};
   std::optional<std::int64_t> warmup = {};
-  /// Selects the random arrivals. They differ between trials, so that the variation over trials
-  /// includes their variation. In a trial, a member has the same arrivals in all configurations.
+  /// Selects the random arrivals. Trials with the same number use the same arrivals for a member in
+  /// all configurations; trials with different numbers use different arrivals.
   std::uint64_t number = 0;
 };
 

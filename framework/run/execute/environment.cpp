@@ -110,7 +110,7 @@ named_values fixed_part() {
 }  // namespace
 
 named_values describe_environment() {
-  // Read once, because reading takes longer the more cores there are.
+  // Read once, because reading takes long on machines with many cores.
   static const named_values fixed = fixed_part();
   named_values all = {{"graphline", std::string(version())}, {"date", utc_date()}};
   all.insert(all.end(), fixed.begin(), fixed.end());

@@ -68,7 +68,7 @@ std::unique_ptr<executor> make_executor(prepared_pipeline& pipeline);
 /// stage if it is unknown. Call within a catch block.
 std::string describe_failure(const plan& p, std::optional<std::size_t> stage, std::int64_t frame);
 
-/// Reports progress at most ten times a second. Uses times that the caller has already read.
+/// Reports progress at most ten times a second. The caller passes the time, to save clock reads.
 class progress_meter {
  public:
   explicit progress_meter(const batch& b) : batch_(b) {}

@@ -29,8 +29,8 @@ namespace graphline {
 ///
 /// A host port is an executor's interface to the host: it reads the time, waits, runs CPU stages,
 /// issues device stages, posts tasks to workers and reports completions. `run` and `issue` return
-/// true if the stage is done, as they always do here. Otherwise the host later calls `go_on` with
-/// null or with the exception thrown.
+/// true if the stage is done, which is always the case in `real_host`. Otherwise the host later
+/// calls `go_on` with null or with the exception thrown.
 class real_host {
  public:
   using waits = due_wait;

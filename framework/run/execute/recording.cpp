@@ -187,7 +187,7 @@ void recording::name_threads(run_record& to) {
   for (const auto& stage : stages_) {
     for (const auto number : stage.threads) index.try_emplace(number, 0);
   }
-  // Thread numbers ascend in order of creation.
+  // Lists threads in order of creation, in which their numbers ascend.
   std::map<std::string, int> taken;
   for (auto& [number, place] : index) {
     if (number == driver_) continue;

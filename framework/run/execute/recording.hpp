@@ -165,7 +165,7 @@ class recording {
   std::vector<std::uint32_t> ended_by_;
   std::vector<stage_record> stages_;
   std::size_t bytes_of_frame_ = 0;
-  std::size_t known_to_fit_ = 0;       ///< record size up to which memory suffices
+  std::size_t known_to_fit_ = 0;       ///< record size for which memory was found sufficient
   std::size_t capacity_ = 0;           ///< frames with reserved address space
   std::atomic<std::size_t> room_ = 0;  ///< frames with memory
   mutable std::mutex growing_;

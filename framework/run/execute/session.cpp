@@ -208,7 +208,8 @@ class measured_frames {
     epoch_ = epoch;
   }
 
-  /// Never returns if the frames were abandoned, because another thread then uses the record.
+  /// Does not return if the frames were abandoned, because the record then belongs to another
+  /// thread.
   void end() {
     {
       const std::lock_guard locked(lock_);

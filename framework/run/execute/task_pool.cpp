@@ -14,8 +14,8 @@ namespace {
 
 constexpr auto parallelism = tbb::global_control::max_allowed_parallelism;
 
-/// Allows at least one worker. Without a worker (on one core), oneTBB searches for one endlessly
-/// after each enqueued task, which takes a core.
+/// Allows at least one worker. On one core oneTBB allows none, and after each enqueued task it
+/// searches endlessly for a worker, which keeps the core busy.
 std::size_t with_a_worker() {
   return std::max<std::size_t>(2, tbb::global_control::active_value(parallelism));
 }
