@@ -45,7 +45,7 @@ class capacity_search {
  private:
   const capacity_settings& how() const noexcept { return record_.how; }
 
-  /// Measures the throughput, in frame/s, with a frame always waiting.
+  /// Measures the throughput in frame/s while a frame is always waiting.
   std::optional<double> closed_loop() {
     const auto frames = how().frames > 0 ? std::min(how().frames, closed_frames) : closed_frames;
     record_.closed_loop = make_run({}, frames, false).record;

@@ -45,7 +45,7 @@ std::int64_t least_capacity_frames(double percentile);
 
 /// Returns the number of frames per single run: at least 100, and enough that about twelve are
 /// beyond the percentile. If the closed loop's throughput is known (`closed_loop`, in frame/s):
-/// - at least one second of frames, but for this at most 20,000;
+/// - at least one second of frames or 20,000, whichever is less;
 /// - at least `frames_for_queue` or 30 seconds of frames, whichever is less.
 std::int64_t usual_capacity_frames(const capacity_settings& how, double closed_loop = 0);
 

@@ -27,7 +27,7 @@ class trial_runner {
  public:
   virtual ~trial_runner() = default;
 
-  /// Runs a trial and returns one record per member, which reports a failure of its run.
+  /// Runs a trial and returns one record per member. If a member's run fails, its record says so.
   /// @throws run_error naming the configuration if it cannot be prepared
   /// @throws interrupted_error if `stop` is raised during preparation
   virtual std::vector<run_record> run(std::size_t configuration, const trial_request& request,

@@ -27,9 +27,9 @@ struct ready_cause {
 /// stage once per frame, when it becomes ready. Uses no clock, thread or device, and allocates at
 /// construction only.
 ///
-/// A stage is ready once every stage it waits for has returned or completed, as the plan's edge
-/// requires. With several slots, the stage must also have returned in the previous frame, so that
-/// it never overlaps itself.
+/// A stage is ready once every stage it waits for has returned or completed, depending on the
+/// plan's edge. With several slots, the stage must also have returned in the previous frame, so
+/// that it never overlaps itself.
 ///
 /// Any thread may pass in an event. What happened before the event is visible to the thread that
 /// receives the stage.

@@ -21,7 +21,7 @@ struct beat {
 
 inline constexpr nanoseconds heartbeat_period = 20'000'000;
 
-/// Returns the standstill between two beats if it lasted at least `heartbeat_late`: either the
+/// Returns the standstill between two beats if it lasted at least `heartbeat_late`. Either the
 /// machine was suspended, or the second beat was late although the thread did not wait for a core
 /// and the process used little CPU time.
 std::optional<standstill_record> standstill_between(const beat& before, const beat& after);

@@ -98,7 +98,7 @@ conditions_record conditions_between(const machine_state& before, const machine_
   result.clock_before = before.clock;
   result.clock_after = after.clock;
   if (before.throttled && after.throttled) result.throttled = *after.throttled - *before.throttled;
-  // After a change of the process's affinity, the sums are over different cores.
+  // If the process's affinity changed, the two sums cover different cores.
   if (!before.used || !after.used || before.cores != after.cores) return result;
   result.steal = after.used->steal - before.used->steal;
   const nanoseconds busy = after.used->busy - before.used->busy;
@@ -109,7 +109,7 @@ conditions_record conditions_between(const machine_state& before, const machine_
 
 namespace {
 
-/// Removes drift from stamps linearly: none at `begin`, all at `end`, a time of the drifting clock.
+/// Removes drift from stamps linearly: none at host time `begin`, all of it at host time `end`.
 class even_drift {
  public:
   even_drift(nanoseconds begin, nanoseconds end, nanoseconds drift)

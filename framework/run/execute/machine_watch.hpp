@@ -68,9 +68,9 @@ class clock_watch {
   /// @pre The device is idle.
   void end();
 
-  /// Sets the record's `clock_error` and `clock_drift` and adds the warnings. Removes from each
-  /// device stamp the drift up to its time, assuming even drift. Without a second check, stamps
-  /// stay unchanged.
+  /// Sets the record's `clock_error` and `clock_drift` and adds the warnings. Subtracts from each
+  /// device stamp the drift until then, assuming even drift. Without a second check, stamps stay
+  /// unchanged.
   /// @param epoch Host time to which the record's stamps are relative.
   void settle(run_record& record, nanoseconds epoch) const;
 

@@ -88,7 +88,7 @@ std::unique_ptr<graph_exec> make_measured_graph(device& d, stream& origin,
                                                 graph_record& into);
 
 /// Returns the memory that a pipeline took between two readings of a device's usage, and its peak.
-/// If an earlier pipeline reached a higher peak, the peak is unknown and set to the memory taken.
+/// If an earlier pipeline had a higher peak, this peak is unknown and set to the memory taken.
 memory_usage taken_since(const memory_usage& before, const memory_usage& after);
 
 }  // namespace graphline

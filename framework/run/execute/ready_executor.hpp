@@ -23,14 +23,14 @@
 
 namespace graphline {
 
-/// Executes each stage when `frame_progress` reports it ready. The thread that made a stage ready
-/// issues it if it is a device stage; CPU stages are posted to workers.
+/// Executes each stage when `frame_progress` reports it ready. The thread that made a device stage
+/// ready issues it. CPU stages are posted to workers.
 ///
 /// Workers take the oldest ready stage, in planned order within a frame, so older frames go first.
 /// Each queued stage has one host task, which takes the oldest stage when it starts. A worker that
 /// made a CPU stage ready takes the oldest ready stage at once, without a task.
 ///
-/// A slot begins the next frame when its frame ends; with a schedule, the driver thread begins
+/// A slot begins the next frame when its frame ends. With a schedule, the driver thread begins
 /// frames.
 template <class Host>
 class ready_executor final : public executor {
