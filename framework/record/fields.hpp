@@ -40,7 +40,7 @@ inline constexpr number_range any_time{-0x1p53, 0x1p53, "nanoseconds of 104 days
 inline constexpr number_range time_above_0{1, 0x1p53, "a time above 0"};
 /// FLOPs or bytes. The limit keeps the sum of a hundred amounts within 64 bits.
 inline constexpr number_range any_amount{0, 0x1p56, "a number from 0 to 2^56"};
-/// Numbers that reports divide by.
+/// Limits for numbers that reports divide by.
 inline constexpr number_range any_ceiling{1e-3, 1e18, "a number from 0.001 to 10^18"};
 inline constexpr number_range any_rate{lowest_rate, highest_rate,
                                        "a rate from 0.000001 to 1,000,000 frames a second"};
