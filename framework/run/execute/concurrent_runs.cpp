@@ -78,8 +78,8 @@ class start_barrier {
   /// Returns the stop request that the run polls.
   const stop_request* stop_request_of(std::size_t run) const noexcept { return &stops_[run]; }
 
-  /// Call before the first measured frame. Waits for the other runs unless they have left or
-  /// stopped.
+  /// Call before the first measured frame. Waits until every run has called it or left, or the runs
+  /// are stopped.
   void begin(std::size_t run) {
     std::unique_lock lock(mutex_);
     enter(run, phase::ready);

@@ -46,7 +46,7 @@ struct batch {
 };
 
 struct batch_result {
-  std::int64_t completed = 0;          ///< frames, from the first on, whose stages all ran
+  std::int64_t completed = 0;          ///< the first `completed` frames ran all their stages
   bool interrupted = false;            ///< ended by the stop request
   std::optional<std::string> failure;  ///< message naming stage and frame
 };

@@ -132,7 +132,8 @@ prepared_pipeline::~prepared_pipeline() {
   wait_until_idle();
 }
 
-/// Memory and events must outlive their use by the device. Device failures were reported before.
+/// Memory and events must outlive their use by the device. Ignores device failures, which have been
+/// reported before.
 void prepared_pipeline::wait_until_idle() noexcept {
   try {
     device_.synchronize(wait_mode::block);

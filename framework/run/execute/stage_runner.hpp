@@ -69,7 +69,8 @@ class stage_runner {
   }
 
   /// Reads the stamps of a frame whose stages are all complete. Converts the first event to the
-  /// host's clock and adds elapsed times between events, which are more precise over short times.
+  /// host's clock and adds elapsed times, because elapsed times between close events are more
+  /// precise.
   void read_stamps(const slot& s, frame_position frame) const {
     if (into_.method() == timing_method::callback) read_host_stamps(s, frame);
     if (!traits_of(into_.method()).by_events) return;
