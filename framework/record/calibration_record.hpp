@@ -14,7 +14,7 @@
 
 namespace graphline {
 
-/// Device limits that a calibration measures.
+/// Device limits that a calibration measures, with their units.
 enum class ceiling {
   read,                     ///< bytes/s from device memory
   write,                    ///< bytes/s to device memory
@@ -91,7 +91,7 @@ void fields(Archive& a, part_of_record<calibration_record> auto& of) {
   a.value("interrupted", of.interrupted);
 }
 
-/// Figures of a ceiling, with which measured times are compared.
+/// Figures of a ceiling, for comparison with measured times.
 struct ceiling_figure {
   ceiling what = ceiling::read;
   precision arithmetic = precision::float32;
@@ -110,7 +110,7 @@ void fields(Archive& a, part_of_record<ceiling_figure> auto& of) {
   a.value("best", of.best, any_ceiling);
 }
 
-/// Calibration as stored in results that use it.
+/// Calibration stored in results that use it.
 struct calibration {
   std::string date;                      ///< UTC, as in environments
   std::vector<ceiling_figure> ceilings;  ///< in the order of `ceiling`

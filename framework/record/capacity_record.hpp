@@ -12,8 +12,8 @@
 
 namespace graphline {
 
-/// Settings of a capacity search, which looks for the highest arrival rate at which a percentile of
-/// the end-to-end time stays within a bound.
+/// Settings of a capacity search, which finds the highest arrival rate at which a percentile of the
+/// end-to-end time stays within a bound.
 struct capacity_settings {
   double percentile = 0.95;  ///< 0 < percentile < 1
   nanoseconds bound = 0;     ///< frames that take longer, and dropped frames, are late
@@ -33,7 +33,6 @@ void fields(Archive& a, part_of_record<capacity_settings> auto& of) {
   a.value("seed", of.seed);
 }
 
-/// A run at one arrival rate.
 struct capacity_run {
   std::size_t probe = 0;     ///< runs of one probe share `rate` and `pooled`
   double rate = 0;           ///< frames due per second

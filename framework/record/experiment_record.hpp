@@ -15,7 +15,7 @@
 
 namespace graphline {
 
-/// A configuration: one pipeline, or several that run concurrently, with their settings.
+/// One pipeline, or several that run concurrently, with their settings.
 struct experiment_configuration {
   std::string name;  ///< given, or formed from the varied values: "timing=sync in_flight=2"
   /// Varied keys and values; empty for concurrent pipelines.
@@ -30,7 +30,6 @@ void fields(Archive& a, part_of_record<experiment_configuration> auto& of) {
   a.value("members", of.members);
 }
 
-/// Indices of a pipeline of a configuration.
 struct configuration_member {
   std::size_t configuration = 0;
   std::size_t member = 0;
@@ -56,7 +55,6 @@ void fields(Archive& a, part_of_record<compared_pair> auto& of) {
   a.value("reference", of.reference);
 }
 
-/// One run of one configuration.
 struct trial_record {
   std::size_t configuration = 0;
   /// A block consists of one trial of each configuration in random order, so that slow changes of

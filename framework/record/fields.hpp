@@ -9,16 +9,16 @@
 
 namespace graphline {
 
-// For each struct of a record, a function `fields` lists its members with their keys, in the order
-// of result files. `record_json.cpp` writes the fields, and `record_from_json.cpp` reads them.
+// For each struct of a record, a function `fields` lists the members and their keys in the order of
+// result files. `record_json.cpp` writes the fields, and `record_from_json.cpp` reads them.
 //
 // An archive derives from `record_counts` and provides these members for `fields`:
-//   value     a value; an empty optional is null, or omitted if it would hold a struct
-//   column    a list with one entry per frame, or an empty one; stamps are written as two lists
-//   busy      a column of times, each at most the length of its stamp
+//   value     a value; an empty optional is null, or omitted if its type is a struct
+//   column    a list with one entry per frame, or an empty list; stamps become two lists
+//   busy      a column of times, each at most the length of the interval in the same frame
 //   type      a tensor type, by the keys "shape" and "dtype"
 
-/// Sizes of the run being archived; while stages or nodes are read, their number so far.
+/// Sizes of the run being written or read. While stages or nodes are read, the number read so far.
 struct record_counts {
   std::size_t frames = 0;
   std::size_t threads = 0;
@@ -26,7 +26,7 @@ struct record_counts {
   std::size_t nodes = 0;
 };
 
-/// Range of numbers that readers accept.
+/// Numbers that readers accept.
 struct number_range {
   double least;
   double most;
@@ -35,12 +35,12 @@ struct number_range {
   bool holds(double number) const noexcept { return number >= least && number <= most; }
 };
 
-/// The limits keep sums of times within 64 bits.
+/// These limits keep sums of times within 64 bits.
 inline constexpr number_range any_time{-0x1p53, 0x1p53, "nanoseconds of 104 days at most"};
 inline constexpr number_range time_above_0{1, 0x1p53, "a time above 0"};
 /// FLOPs or bytes. The limit keeps the sum of a hundred amounts within 64 bits.
 inline constexpr number_range any_amount{0, 0x1p56, "a number from 0 to 2^56"};
-/// Numbers that reports divide by.
+/// Limits for numbers that reports divide by.
 inline constexpr number_range any_ceiling{1e-3, 1e18, "a number from 0.001 to 10^18"};
 inline constexpr number_range any_rate{lowest_rate, highest_rate,
                                        "a rate from 0.000001 to 1,000,000 frames a second"};
@@ -49,11 +49,9 @@ inline constexpr number_range part_of_one{std::numeric_limits<double>::denorm_mi
                                           "a number between 0 and 1"};
 inline constexpr number_range from_0{0, 0x1p63, "a number from 0"};
 inline constexpr number_range from_1{1, 0x1p63, "a number from 1"};
-/// Returns the range of indices below `end`.
 constexpr number_range index_below(std::size_t end) {
   return {0, static_cast<double>(end) - 1, "an index below {}"};
 }
-/// Returns the range of the values of `cause` and of the indices below `end`.
 constexpr number_range cause_below(std::size_t end) {
   return {-2, static_cast<double>(end) - 1, "-2, -1 or an index below {}"};
 }

@@ -18,16 +18,15 @@ struct kept_columns {
   bool cpu = false;     ///< of a CPU stage
   bool causes = false;  ///< of each stage, with `seen` and `run_record::ended_by`
 
-  /// Returns true if the `threads` of device stages are filled. Those of CPU stages are filled if
-  /// `cpu` is.
+  /// Returns true if the `threads` of device stages are filled.
   bool launcher() const noexcept { return enqueued || synced; }
 };
 
-/// Memory of a record, its analysis and its reports, divided by that of the record. Measured: 6.6.
+/// Memory of a record with its analysis and reports, relative to the record alone. Measured: 6.6.
 inline constexpr std::uint64_t record_and_reports = 7;
 
-/// Returns the columns that a timing method fills. `one_launch` is true if each frame is launched
-/// as one graph; for `reports_busy_time`, see `device_properties`.
+/// Returns the columns that a timing method fills. `one_launch`: each frame is launched as one
+/// graph. `reports_busy_time`: see `device_properties`.
 constexpr kept_columns columns_of(timing_method method, bool one_launch, bool reports_busy_time) {
   const auto traits = traits_of(method);
   const bool timed = method != timing_method::none;

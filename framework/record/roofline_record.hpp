@@ -5,7 +5,7 @@
 
 namespace graphline {
 
-/// Two runs of one pipeline in the same process, to compare with the roofline of the device.
+/// Two runs of one pipeline in the same process, for comparison with the device's roofline.
 struct roofline_record {
   run_record stages;  ///< with `timing: event` and the calibration
   /// Run with `timing: layers`, for the times of parts. Contains no frames if no stage has parts or

@@ -19,8 +19,8 @@
 
 namespace graphline {
 
-/// Setup cost of a graph, and host time to submit its operations with and without it. All times are
-/// on the host's clock.
+/// Setup cost of a graph, and host time to submit its operations with and without the graph. Times
+/// are on the host's clock.
 struct graph_record {
   std::string name;               ///< of the stage, or "frame"
   std::vector<graph_node> nodes;  ///< in topological order
@@ -64,7 +64,7 @@ void fields(Archive& a, part_of_record<source_record> auto& of) {
   a.value("text", of.text);
 }
 
-/// A tensor of the plan, possibly written by an inserted copy.
+/// A tensor of the plan. An inserted copy may write it.
 struct tensor_record {
   std::string name;
   tensor_type type;
@@ -82,8 +82,8 @@ void fields(Archive& a, part_of_record<tensor_record> auto& of) {
   a.value("readers", of.readers, index_below(a.stages));
 }
 
-/// The times at which a frame was due, at which it began, and at which the host saw its last stage
-/// complete. With `arrival: closed` a frame is due when it begins.
+/// Times at which a frame was due, began, and was seen complete by the host. With `arrival:
+/// closed`, a frame is due when it begins.
 struct frame_record {
   nanoseconds due = 0;
   nanoseconds begin = 0;
@@ -112,7 +112,7 @@ void fields(Archive& a, part_of_record<output_record> auto& of) {
 }
 inline constexpr std::size_t most_output_values = 256;
 
-/// Queue statistics of scheduled arrivals. With `arrival: closed`, all members are zero or empty.
+/// Queue statistics of scheduled arrivals; zero or empty with `arrival: closed`.
 struct load_record {
   std::vector<nanoseconds> dropped;     ///< due times of dropped frames, ascending
   std::vector<nanoseconds> unfinished;  ///< due times of frames that an aborted run left, ascending
@@ -158,7 +158,7 @@ void fields(Archive& a, part_of_record<standstill_record> auto& of) {
   a.value("suspended", of.suspended);
 }
 
-/// State of the machine during the measured frames. Empty values are unknown.
+/// State of the machine during the measured frames. Unknown values are empty.
 struct conditions_record {
   nanoseconds lasted = 0;                  ///< duration of the measured frames
   int cores = 0;                           ///< in the affinity mask of the process
@@ -192,7 +192,7 @@ void fields(Archive& a, part_of_record<conditions_record> auto& of) {
   a.value("standstills", of.standstills);
 }
 
-/// Raw results of a run. Every report of the run is computed from this record alone.
+/// Raw results of a run, from which all its reports are computed.
 struct run_record {
   std::string pipeline;
   std::string description;
@@ -260,10 +260,10 @@ void fields(Archive& a, part_of_record<run_record> auto& of) {
   a.value("failure", of.failure);
 }
 
-/// Returns true if any interval ends before it begins, so that no time is reliable.
+/// Returns true if any interval ends before it begins, which makes all times unreliable.
 bool goes_back(const run_record& record) noexcept;
 
-/// Returns the number of frames due: completed, dropped and unfinished frames.
+/// Returns the sum of completed, dropped and unfinished frames.
 std::size_t frames_due(const run_record& record) noexcept;
 
 }  // namespace graphline

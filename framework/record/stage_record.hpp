@@ -13,8 +13,8 @@
 
 namespace graphline {
 
-/// Cost of a stage or part per frame, counted by the rules of docs/costs.md. Traffic within a group
-/// of fused layers does not count. Empty values are unknown.
+/// Cost of a stage or part per frame, by the rules of docs/costs.md. Excludes traffic within a
+/// group of fused layers. Unknown values are empty.
 struct cost_record {
   std::optional<std::int64_t> flops;
   std::optional<std::int64_t> bytes_read;
@@ -33,7 +33,6 @@ void fields(Archive& a, part_of_record<cost_record> auto& of) {
   a.value("precision", of.arithmetic);
 }
 
-/// Returns the bytes read plus written; empty if either number is unknown.
 inline std::optional<std::int64_t> bytes_of(const cost_record& cost) {
   if (!cost.bytes_read || !cost.bytes_written) return std::nullopt;
   return *cost.bytes_read + *cost.bytes_written;
@@ -64,7 +63,7 @@ void fields(Archive& a, part_of_record<part_record> auto& of) {
   a.busy("busy", of.busy, of.device);
 }
 
-/// An operation of a device stage, traced while the stage runs alone.
+/// An operation of a device stage, traced while no other stage runs.
 struct operation_record {
   std::string name;
   std::string part;                   ///< part that it belongs to, if any
@@ -80,7 +79,6 @@ void fields(Archive& a, part_of_record<operation_record> auto& of) {
   a.value("together", of.together, any_time);
 }
 
-/// A planned dependency of a stage.
 struct wait_record {
   std::size_t stage = 0;  ///< index of the earlier stage
   satisfied_by how = satisfied_by::stream_order;
@@ -93,14 +91,14 @@ void fields(Archive& a, part_of_record<wait_record> auto& of) {
   a.value("how", of.how);
 }
 
-/// Values of `stage_record::causes` below 0.
+/// Negative values in `stage_record::causes`.
 namespace cause {
 inline constexpr std::int32_t frame_begun = -1;     ///< the frame's start
 inline constexpr std::int32_t previous_frame = -2;  ///< the same stage of the previous frame
 }  // namespace cause
 
 /// Raw samples of a stage. Columns that the timing method fills have one entry per measured frame;
-/// all other columns are empty. A column of stamps takes 16 bytes per frame.
+/// the others are empty.
 struct stage_record {
   std::string name;
   std::string kind;
@@ -157,11 +155,10 @@ void fields(Archive& a, part_of_record<stage_record> auto& of) {
   a.value("traced_runs", of.traced_runs, of.operations.empty() ? from_0 : from_1);
 }
 
-/// Returns the durations of the intervals.
 std::vector<nanoseconds> lengths(const std::vector<stamp_pair>& stamps);
 
-/// Returns the device time of a stage or part per frame: `busy` if the device reports it, else the
-/// time between its events, which includes waits for the work of other streams.
+/// Returns the device time of a stage or part in each frame: `busy` if the device reports it, else
+/// the time between its events, which includes waiting for other streams.
 std::vector<nanoseconds> device_times(const stage_record& stage);
 std::vector<nanoseconds> device_times(const part_record& part);
 

@@ -6,7 +6,6 @@
 
 namespace graphline {
 
-/// Properties of a timing method.
 struct timing_traits {
   std::string_view meaning;     ///< of a device stage's time, for tables and help
   bool tells_spans = false;     ///< reports start and end of each device stage

@@ -25,12 +25,11 @@ namespace {
 
 constexpr std::size_t mebibyte = std::size_t{1} << 20;
 
-/// Ratio of device memory to the size of the tensor that is read. Three such tensors exist at a
-/// time and, on `host` in the same memory, five transfer buffers of half the size: 5.5 times the
-/// size, which may take a quarter of the memory.
+/// Ratio of device memory to tensor size, so that a calibration takes at most a quarter of the
+/// memory. It needs 5.5 times the tensor size: three tensors and, on `host`, five transfer buffers
+/// of half the size.
 constexpr std::size_t tensors_in_memory = 22;
 
-/// The measured layer of a network.
 constexpr const char* measured_layer = "measured";
 
 std::int64_t floats_in(std::size_t bytes) {
@@ -44,7 +43,8 @@ pipeline_spec spec_of(const std::string& name, std::string text) {
   return spec;
 }
 
-/// Makes a pipeline of one network; `layers` is YAML with one layer per line.
+/// Makes a pipeline with one network.
+/// @param layers YAML with one layer per line.
 ceiling_pipeline network_pipeline(const char* name, ceiling what, precision p, std::string how,
                                   const std::string& input, const std::string& layers) {
   constexpr auto text = R"(pipeline: {0}
@@ -67,9 +67,10 @@ run: {{strategy: serial, timing: layers, warmup: 1}}
           {{what, name, measured_layer, std::move(how)}}};
 }
 
-/// Stages: `copy`, `read` of the copy, then `write` of a third tensor of the same size.
+/// Has three stages: `copy`, `read` of the copy, and `write` of a third tensor of the same size.
 ceiling_pipeline memory_pipeline(const calibration_sizes& sizes) {
-  // The last stage reads the written tensor, so it is not an output and not checked after each run.
+  // The last stage reads the written tensor. Otherwise that tensor would be an output, which every
+  // run checks.
   constexpr auto text = R"(pipeline: memory
 inputs: {{input: {{shape: {}, fill: uniform}}}}
 stages:
@@ -89,9 +90,10 @@ run: {{strategy: serial, timing: event, warmup: 1}}
            {ceiling::copy, "copy", {}, amount + " read and written"}}};
 }
 
-/// Copies a tensor to the device and back, with pinned host memory.
+/// Makes a pipeline that copies a tensor to the device and back, with pinned host memory.
 ceiling_pipeline transfer_pipeline(const calibration_sizes& sizes) {
-  // The last stage reads the result, so that it is not an output and not checked after each run.
+  // The last stage reads the result. Otherwise the result would be an output, which every run
+  // checks.
   constexpr auto text = R"(pipeline: transfers
 inputs: {{input: {{shape: {}, fill: uniform, on: cpu}}}}
 stages:
@@ -172,17 +174,16 @@ class ceiling_measurement {
   ceiling_measurement(const ceiling_measurement&) = delete;
   ceiling_measurement& operator=(const ceiling_measurement&) = delete;
 
-  /// Name shown in progress messages.
   const std::string& name() const noexcept { return name_; }
 
-  /// Adds samples of each ceiling, after a warm-up; fewer if `stop`, which may be null, is raised.
+  /// Warms up, then adds samples of each ceiling; stops early if `stop`, which may be null, is
+  /// raised.
   /// @throws run_error if the device fails
   virtual void add_samples(const stop_request* stop) = 0;
 
-  /// Returns the ceilings with all samples so far.
   const std::vector<ceiling_record>& ceilings() const noexcept { return ceilings_; }
 
-  /// Returns the libraries used, with their versions, as in run records.
+  /// Returns the names and versions of the libraries used.
   const std::vector<std::pair<std::string, std::string>>& environment() const noexcept {
     return environment_;
   }
@@ -197,8 +198,8 @@ class ceiling_measurement {
   std::string name_;
 };
 
-/// Host cost of launching and waiting, by the host clock. Times many calls together, because a
-/// single call can take less than a microsecond.
+/// Host costs of launching and waiting, measured by the host clock. Times many calls together,
+/// because a single call can take less than a microsecond.
 class driver_costs final : public ceiling_measurement {
  public:
   driver_costs(const calibration_sizes& sizes, device& d)
@@ -236,7 +237,7 @@ class driver_costs final : public ceiling_measurement {
   }
 
  private:
-  /// Returns the time of `calls` calls; the device is idle before and after.
+  /// Times `calls` calls, then waits until the device is idle.
   nanoseconds time_of(std::int64_t calls, const std::function<void()>& call) {
     const nanoseconds begin = now();
     for (std::int64_t i = 0; i < calls; ++i) call();
@@ -262,8 +263,8 @@ class driver_costs final : public ceiling_measurement {
   std::unique_ptr<graph_exec> small_;
 };
 
-/// Bandwidths between a device and pageable memory. Measured by the host clock, from the call until
-/// the host has seen the copy complete, because graphs do not support such copies.
+/// Bandwidths between a device and pageable memory. The host clock times each copy until the host
+/// has seen it complete, because graphs do not support such copies.
 class pageable_transfers final : public ceiling_measurement {
  public:
   pageable_transfers(const calibration_sizes& sizes, device& d)
@@ -330,7 +331,7 @@ const stage_record& stage_named(const run_record& record, const std::string& nam
   return *found;
 }
 
-/// Finds a part by the name of its first layer; names of fused layers follow after a plus.
+/// Finds a part by the name of its first layer. For fused layers, the other names follow after "+".
 const part_record& part_named(const stage_record& stage, const std::string& name) {
   for (const part_record& part : stage.parts) {
     if (part.name == name || part.name.starts_with(name + "+")) return part;
@@ -339,7 +340,7 @@ const part_record& part_named(const stage_record& stage, const std::string& name
                               stage.kind, name));
 }
 
-/// Returns the work of one frame, in bytes or FLOPs as the ceiling's unit is; empty if unknown.
+/// Returns the work of one frame, in FLOPs or bytes like the ceiling; empty if unknown.
 std::optional<double> amount_of(ceiling what, const cost_record& cost) {
   if (unit_of(what) == unit::flops_per_second) return cost.flops;
   if (!cost.bytes_read || !cost.bytes_written) return std::nullopt;
@@ -372,7 +373,7 @@ class pipeline_measurement final : public ceiling_measurement {
   }
 
  private:
-  /// Runs frames after a warm-up and sets the number of frames of the next run.
+  /// Runs frames after a warm-up, and sets `frames_`.
   run_record run(std::int64_t frames, const stop_request* stop) {
     run_options options;
     options.frames = frames;
@@ -415,7 +416,7 @@ class pipeline_measurement final : public ceiling_measurement {
   std::int64_t frames_ = 1;  ///< number of frames of the next measured run
 };
 
-/// Returns the "compute capability" as a number; empty for devices that report none.
+/// Returns the CUDA compute capability; empty for devices that report none.
 std::optional<double> capability_of(const device_properties& device) {
   for (const auto& [name, text] : device.details) {
     double value = 0;
@@ -479,7 +480,7 @@ class calibration_run {
                        }});
   }
 
-  /// Returns the precisions that the device supports; `host` always computes in float32.
+  /// Returns the precisions that the device supports. `host` always computes in float32.
   std::vector<precision> precisions() {
     const device_properties& on = device_.properties();
     if (on.backend == "host") return {precision::float32};
@@ -506,14 +507,14 @@ class calibration_run {
     }
   }
 
-  /// Prepares a measurement; adds a warning if that fails.
+  /// Prepares a measurement, or adds a warning if that fails.
   void prepare(const wanted& w) {
     try {
       ready_.push_back(w.make());
     } catch (const interrupted_error&) {
       return;
     } catch (const error& e) {
-      device_.synchronize(wait_mode::block);  // throws if the device itself has failed
+      device_.synchronize(wait_mode::block);  // throws if the device has failed
       record_.warnings.push_back(fmt::format("{} was left out: {}", w.name, e.what()));
     }
   }
@@ -547,7 +548,7 @@ class calibration_run {
     warn_of_spread();
   }
 
-  /// Warns if a tensor may fit into caches, unless the caller chose the sizes.
+  /// Warns if a tensor of the default sizes may fit into caches.
   void warn_of_caches() {
     if (options_.sizes) return;
     for (const ceiling_record& c : record_.ceilings) {

@@ -27,18 +27,18 @@ struct calibration_sizes {
   std::int64_t rounds = 5;         ///< each measures all ceilings in turn
   std::int64_t most_samples = 20;  ///< maximum for one ceiling in a round
   std::int64_t calls = 100;        ///< calls in one sample of a host cost
-  /// Time for the samples of one ceiling in a round; at least three samples are taken.
+  /// Time limit for the samples of one ceiling in a round. At least three samples are taken.
   nanoseconds time_each = 0;
 };
 
 /// Returns sizes for a device. Tensors are far larger than its caches and take at most a quarter of
-/// its memory. The work takes about half a minute on a CPU and is enough to keep a GPU busy.
+/// its memory. The work takes about half a minute on a CPU and keeps a GPU busy.
 calibration_sizes sizes_for(const device_properties& device);
 
-/// Returns a warning, with a remedy, if a tensor of this size may fit into caches; else "".
+/// Returns a warning with a remedy if a tensor of this size may fit into caches; else "".
 std::string doubt_of_caches(std::size_t bytes, const device_properties& device);
 
-/// A stage of a pipeline whose time gives a ceiling.
+/// Stage or part whose time gives a ceiling.
 struct measured_stage {
   ceiling what = ceiling::read;
   std::string stage;
@@ -46,7 +46,6 @@ struct measured_stage {
   std::string how;                       ///< what was measured, in words
 };
 
-/// A pipeline that measures ceilings.
 struct ceiling_pipeline {
   std::string name;  ///< "convolution in float16"
   precision arithmetic = precision::float32;
@@ -54,11 +53,11 @@ struct ceiling_pipeline {
   std::vector<measured_stage> measured;
 };
 
-/// Makes a pipeline of a large convolution between two small ones, which convert tensors to and
-/// from its preferred type and layout.
+/// Makes a pipeline of a large convolution between two small ones. The small ones convert tensors
+/// to and from the type and layout that the large one prefers.
 ceiling_pipeline convolution_pipeline(const calibration_sizes& sizes, precision p);
 
-/// Makes a pipeline of a product of two square matrices, also between two small layers.
+/// Makes a pipeline that multiplies two square matrices between two small layers.
 ceiling_pipeline matmul_pipeline(const calibration_sizes& sizes, precision p);
 
 struct calibration_options {
@@ -70,9 +69,9 @@ struct calibration_options {
 
 /// Measures the ceilings of a device: bandwidths of its memory and to the host, rates of a large
 /// convolution and a large matrix product in each precision, and host costs of launching, recording
-/// and waiting. Compute and memory ceilings run as pipelines of the registry's kinds, timed by
-/// events like any stage. A ceiling that cannot be measured is omitted with a warning. After a stop
-/// request, returns the ceilings measured so far.
+/// and waiting. Compute and memory ceilings are measured by pipelines of `kinds`, timed by events.
+/// Adds a warning for each ceiling that cannot be measured. After a stop request, returns the
+/// ceilings measured so far.
 /// @throws run_error if the device fails
 calibration_record calibrate(const stage_registry& kinds, device& d,
                              const calibration_options& options = {});

@@ -15,7 +15,8 @@ namespace {
 
 constexpr double lowest_part = 1e-3;  // as a share of the closed loop's throughput
 constexpr double most_rate = 1e6;     // frame/s
-constexpr double near = 1.25;  // highest ratio of a rate that missed the bound to one that met it
+constexpr double near =
+    1.25;  // largest ratio of the lowest rate that missed the bound to the highest that met it
 constexpr std::int64_t closed_frames = 240;
 constexpr int most_raises = 10;
 constexpr std::size_t most_pooled = 40;
@@ -44,7 +45,7 @@ class capacity_search {
  private:
   const capacity_settings& how() const noexcept { return record_.how; }
 
-  /// Measures the throughput when a frame is always waiting, in frame/s.
+  /// Measures the throughput in frame/s while a frame is always waiting.
   std::optional<double> closed_loop() {
     const auto frames = how().frames > 0 ? std::min(how().frames, closed_frames) : closed_frames;
     record_.closed_loop = make_run({}, frames, false).record;
@@ -56,7 +57,7 @@ class capacity_search {
     return throughput;
   }
 
-  /// Finds a rate that meets the bound. Returns false if there is none or the search ended.
+  /// Finds a rate that meets the bound. Returns false if no rate does or the search ends.
   bool find_any() {
     for (double rate = ceiling_ / 2; rate > lowest_part * ceiling_; rate /= 4) {
       if (summarize(record_).alone.verdict == bound_verdict::fails) return false;
@@ -67,9 +68,9 @@ class capacity_search {
     return false;
   }
 
-  /// Narrows the range between a rate that met the bound and a rate that did not. The closed loop's
-  /// throughput is assumed to miss the bound until it is tried. It may have been measured too low:
-  /// if it meets the bound, tries higher rates until one misses it.
+  /// Narrows the range between a rate that met the bound and a rate that missed it. Assumes that
+  /// the closed loop's throughput misses the bound. If it turns out to meet the bound, tries higher
+  /// rates.
   bool narrow() {
     for (int raises = 0; raises < most_raises;) {
       const double high = high_.value_or(ceiling_);
@@ -87,9 +88,9 @@ class capacity_search {
     return false;
   }
 
-  /// Returns true if the percentile meets the bound in a run at `rate`; empty if the search ends.
+  /// Returns true if a run at `rate` meets the bound; empty if the search ends.
   std::optional<bool> holds(double rate) {
-    constexpr int most_tries = 4;  // repeats if the process stood still
+    constexpr int most_tries = 4;  // a run is repeated if the process stood still
     for (int tries = 0; tries < most_tries; ++tries) {
       if (!run_at(rate, how().frames, false)) return std::nullopt;
       if (!stood_still(record_.runs.back().record)) break;
@@ -99,7 +100,7 @@ class capacity_search {
     return held;
   }
 
-  /// Adds pooled runs near the capacity until its interval is narrow enough.
+  /// Adds pooled runs near the capacity until the capacity's interval is narrow enough.
   void pool() {
     const std::int64_t frames = how().frames * (how().arrival == arrival::poisson ? 2 : 4);
     const std::vector<double> about = {*low_, *high_};
@@ -122,7 +123,7 @@ class capacity_search {
     }
   }
 
-  /// Makes and keeps a run. Returns false if the search has to end.
+  /// Makes a run and adds it to the record. Returns false if the search has to end.
   bool run_at(double rate, std::int64_t frames, bool pooled) {
     auto run = make_run(rate, frames, pooled);
     run.rate = rate;
@@ -144,7 +145,7 @@ class capacity_search {
     request.rate = rate;
     request.frames = frames;
     request.seed = mix_seed(how().seed, made_++);  // arrivals differ between runs
-    // Cutting off pooled runs whose random arrivals are unlucky would bias the estimate upward.
+    // With random arrivals, cutting off unlucky pooled runs would bias the estimate upward.
     request.may_cut_off = !pooled || how().arrival == arrival::constant;
     if (options_.on_progress) {
       request.on_progress = [this, rate](const progress& at) {
@@ -182,7 +183,7 @@ std::int64_t least_capacity_frames(double percentile) {
 
 std::int64_t usual_capacity_frames(const capacity_settings& how, double closed_loop) {
   constexpr double longest_run = 30;  // seconds, for the queue
-  constexpr double least_run = 1;     // seconds; a hitch of the machine dominates shorter runs
+  constexpr double least_run = 1;  // seconds; in shorter runs, one hitch of the machine dominates
   constexpr double most_for_that = 20'000;  // frames
   const std::int64_t beyond = std::llround(12 / (1 - how.percentile));
   const auto queue = std::min(frames_for_queue(how, closed_loop),
@@ -200,7 +201,7 @@ namespace {
 
 constexpr double all_at_once = 1e6;  // frame/s: more than any pipeline completes
 
-/// Returns completed frames per second, also for runs with too few frames for a throughput.
+/// Returns completed frames per second. Works for any number of frames.
 double rough_rate(const run_record& record) {
   const auto time = static_cast<double>(running_time(record));
   return time > 0 ? 1e9 * static_cast<double>(record.frames.size()) / time : all_at_once;
@@ -248,7 +249,7 @@ class session_probe {
   capacity_run closed_loop(const probe_request& request) {
     capacity_run run;
     double rate = all_at_once;
-    // If all frames are due at once, a queue that drops frames may overflow. A second run then uses
+    // A queue that drops frames may overflow if all frames are due at once. A second run then uses
     // a rate just high enough to keep the queue from emptying.
     for (int attempt = 0; attempt < 2; ++attempt) {
       auto options = options_for(request, rate);
@@ -287,7 +288,7 @@ std::int64_t overdue_frames(const capacity_settings& how, double rate, std::int6
                             nanoseconds elapsed, std::int64_t done) {
   const double due = rate * 1e-9 * static_cast<double>(elapsed - how.bound);
   if (due <= 0) return 0;
-  // Subtracts three standard deviations of the number of arrivals.
+  // Three standard deviations of the number of arrivals.
   const double fewer = how.arrival == arrival::poisson ? 3 * std::sqrt(due) : 0;
   const double arrived = std::min(due - fewer, static_cast<double>(frames));
   return std::max<std::int64_t>(0, static_cast<std::int64_t>(arrived) - done);

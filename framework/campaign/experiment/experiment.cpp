@@ -43,7 +43,7 @@ bool interrupted(const trial_record& trial) {
   return std::ranges::any_of(trial.members, &run_record::interrupted);
 }
 
-/// Returns the time to the end of the trial's last frame, without preparation.
+/// Returns the time until the trial's last frame ended, without preparation.
 nanoseconds length_of(const trial_record& trial) {
   nanoseconds length = 0;
   for (const auto& m : trial.members) {
@@ -92,7 +92,7 @@ class experiment_run {
   std::size_t configurations() const noexcept { return planned_.configurations.size(); }
   nanoseconds elapsed() const noexcept { return now() - began_; }
 
-  /// Adds trials from before a pause, without failed trials, which run again.
+  /// Adds trials from before a pause, except failed trials, which run again.
   void add_done(const std::vector<trial_record>& done) {
     nanoseconds until = 0;
     for (const auto& trial : done) {
@@ -109,8 +109,8 @@ class experiment_run {
     record_.trials.push_back(std::move(trial));
   }
 
-  /// Returns true if a block is to begin or to be completed. If not, sets `stopped` to the reason,
-  /// unless all requested trials are done.
+  /// Returns true if a block is to begin or to be completed. Otherwise sets `stopped` to the reason
+  /// if requested trials are missing.
   bool goes_on(std::size_t block) {
     const auto begun = done_.lower_bound({block, 0});
     if (begun != done_.end() && begun->first == block) return true;
@@ -133,7 +133,7 @@ class experiment_run {
     return true;
   }
 
-  /// Returns true if a block after the requested ones is needed to replace a disturbed block.
+  /// Returns true if an additional block must replace a disturbed block.
   bool is_to_repeat(std::size_t block) {
     const auto asked = as_size(planned_.how.trials);
     if (!planned_.how.repeat_affected) return false;
@@ -148,7 +148,7 @@ class experiment_run {
     return false;
   }
 
-  /// Runs a trial. Returns false if the experiment ends with this trial.
+  /// Runs a trial. Returns false if the experiment ends with it.
   bool run_trial(std::size_t block, std::size_t configuration) {
     if (options_.stop != nullptr && options_.stop->raised()) return interrupt();
     report_progress(planned_.configurations[configuration].what.name);
@@ -180,7 +180,6 @@ class experiment_run {
     return false;
   }
 
-  /// Returns the error message of a failed trial.
   std::string failure_of(const trial_record& trial) const {
     const auto& what = planned_.configurations[trial.configuration].what;
     for (std::size_t i = 0; i < trial.members.size(); ++i) {
@@ -192,8 +191,8 @@ class experiment_run {
     return "";
   }
 
-  /// Estimates the remaining time from the mean time of the trials so far, at most until the time
-  /// limit. Empty before the first trial.
+  /// Estimates the remaining time from the mean time of the trials so far, up to the time limit.
+  /// Empty before the first trial.
   std::optional<nanoseconds> time_left() const {
     if (done_.empty()) return std::nullopt;
     const auto trials = blocks_ * configurations();
@@ -218,7 +217,7 @@ class experiment_run {
   std::set<std::pair<std::size_t, std::size_t>> done_;  ///< block and configuration
   std::size_t blocks_;                                  ///< maximum number of blocks
   nanoseconds took_ = 0;                                ///< sum over all trials
-  nanoseconds began_ = 0;  ///< host clock time, shifted by the length of every pause
+  nanoseconds began_ = 0;  ///< host time at which the experiment would have begun without pauses
 };
 
 }  // namespace
@@ -232,8 +231,8 @@ namespace {
 
 constexpr std::int64_t frames_tried = 2;
 
-/// Returns the time per frame, from the first begin to the last end. 0 without frames: with several
-/// members, the foreground may end before another member begins its first frame.
+/// Returns the mean time per frame in ns; 0 without frames. With several members, the foreground
+/// may end before another member begins a frame.
 double time_of_frame(const run_record& record) {
   if (record.frames.empty()) return 0;
   nanoseconds end = 0;
@@ -242,13 +241,14 @@ double time_of_frame(const run_record& record) {
          static_cast<double>(record.frames.size());
 }
 
-/// Returns the time of a member's warm-up, which is a closed loop, and its measured frames.
+/// Returns a member's run time in ns: the warm-up, which is a closed loop, and the measured frames.
 double time_of_run(const settings& run, double frame) {
   const double measured = run.rate ? std::max(frame, 1e9 / *run.rate) : frame;
   return static_cast<double>(run.warmup) * frame + static_cast<double>(run.frames) * measured;
 }
 
-/// Estimates the length of a trial: the longest among the first member and those on a schedule.
+/// Estimates the length of a trial as the longest time of its first member and its members on a
+/// schedule.
 nanoseconds time_of_trial(const planned_configuration& configuration,
                           const std::vector<run_record>& tried) {
   double longest = 0;
@@ -317,13 +317,13 @@ class timing_runner : public trial_runner {
     trial.arrival_seed = mix_seed(session_.planned().run.seed, request.number);
     trial.stop = stop;
     auto record = session_.run(trial);
-    record.source.reset();  // the experiment record contains source and files
+    record.source.reset();  // the experiment record contains both
     record.files.clear();
     return {std::move(record)};
   }
 
  private:
-  /// Runs once before the first trial; each trial then needs only one warm-up frame.
+  /// Warms up before the first trial, so that each trial needs only one warm-up frame.
   run_record warm_up(const stop_request* stop) {
     run_options warmup;
     warmup.timing = timing_method::none;

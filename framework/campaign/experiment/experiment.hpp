@@ -17,17 +17,15 @@ namespace graphline {
 
 class session;
 
-/// Progress of an experiment.
 struct experiment_progress {
-  std::int64_t done = 0;   ///< trials, including those before a pause
-  std::int64_t total = 0;  ///< maximum number of trials
-  std::optional<nanoseconds>
-      left;  ///< upper estimate from the trials so far; empty before the first trial
+  std::int64_t done = 0;                ///< trials, including those before a pause
+  std::int64_t total = 0;               ///< maximum number of trials
+  std::optional<nanoseconds> left;      ///< estimate; empty before the first trial
   std::string_view configuration = {};  ///< the configuration that runs next
 };
 
 struct experiment_options {
-  /// Trials before a pause, in order; those that failed run again.
+  /// Trials from before a pause, in order. Failed trials run again.
   std::vector<trial_record> done = {};
   const stop_request* stop = nullptr;
   std::function<void(const experiment_progress&)> on_progress = {};
@@ -38,24 +36,24 @@ struct experiment_options {
 /// only on the seed and the block.
 ///
 /// Ends when one of these is true:
-/// - The requested trials are done. With `repeat_affected`, one more block follows for each block
-///   that was disturbed, at most doubling the number of blocks.
-/// - The time limit is reached, but not before the first block is complete.
+/// - The requested trials are done and, with `repeat_affected`, one more block for each disturbed
+///   block. This at most doubles the number of blocks.
+/// - The time limit is reached and the first block is complete.
 /// - Every interval is narrow enough.
-/// - A trial fails, `runner` throws or the stop request is raised; returns the trials so far,
-///   without the incomplete one. Exceptions of `on_trial` propagate.
+/// - A trial fails, `runner` throws an `error`, or the stop request is raised. Returns the trials
+///   so far, without an interrupted trial.
+///
+/// Exceptions of `on_trial` propagate.
 experiment_record run_experiment(const experiment_plan& planned, trial_runner& runner,
                                  const experiment_options& options);
 
-/// Runs a few frames of every configuration, to find failures before hours have passed. Returns the
-/// estimated time of one trial of each configuration. Calls `on_progress` with the number of
-/// configurations tried.
-/// @throws run_error that names the configuration; interrupted_error; and what `runner` throws
+/// Runs a few frames of every configuration, to find failures early. Returns the estimated time of
+/// a trial of each configuration. Calls `on_progress` with the number of configurations tried.
+/// @throws run_error naming the configuration; interrupted_error; and what `runner` throws
 std::vector<nanoseconds> try_out(const experiment_plan& planned, trial_runner& runner,
                                  const stop_request* stop,
                                  const std::function<void(std::size_t)>& on_progress = {});
 
-/// Options of `compare_timing_methods`.
 struct timing_experiment_options {
   std::int64_t trials = 24;  ///< trials of each method
   std::int64_t frames = 0;   ///< per trial; if 0, about a quarter of a second, 3 to 45 frames
@@ -63,9 +61,8 @@ struct timing_experiment_options {
   std::function<void(const experiment_progress&)> on_progress = {};
 };
 
-/// Compares the timing methods that the pipeline supports with `none`, on one prepared pipeline:
-/// the configurations use the same stages, memory and graphs, and differ only in timing. The plan's
-/// seed determines the random order.
+/// Compares the timing methods that the pipeline supports with `timing: none`. All configurations
+/// use the same prepared pipeline. The plan's seed determines the random order.
 experiment_record compare_timing_methods(session& s, const timing_experiment_options& options);
 
 }  // namespace graphline

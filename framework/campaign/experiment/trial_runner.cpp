@@ -16,16 +16,17 @@
 namespace graphline {
 namespace {
 
-/// The prepared sessions of an experiment, within a budget of device memory.
+/// Prepared sessions of an experiment, within a budget of device memory.
 class session_pool {
  public:
-  /// `budget` in bytes per device. `planned` must outlive the pool.
+  /// @param budget Bytes per device.
+  /// @pre `planned` outlives the pool.
   session_pool(const experiment_plan& planned, device_source devices, std::uint64_t budget)
       : planned_(planned), devices_(std::move(devices)), budget_(budget) {}
 
   /// Returns the sessions of a configuration, one per member, valid until the next call. If a new
-  /// session does not fit beside those of other configurations or cannot be prepared, releases
-  /// those. Exceptions of `session` propagate.
+  /// session cannot be prepared or exceeds the budget, releases the sessions of other
+  /// configurations. Exceptions of `session` propagate.
   std::vector<session*> take(std::size_t configuration, const stop_request* stop) {
     std::vector<session*> sessions;
     for (std::size_t m = 0; m < planned_.configurations.at(configuration).members.size(); ++m) {
@@ -46,7 +47,7 @@ class session_pool {
     try {
       return sessions_.emplace(k, session(p, on, stop)).first->second;
     } catch (const error& e) {
-      // The device's other limits (streams, internal buffers of libraries) become known only here.
+      // Preparation may also exceed other device limits: streams, or internal buffers of libraries.
       if (e.status() != exit_status::run_failed || !release_others(k.first)) throw;
       return sessions_.emplace(k, session(p, on, stop)).first->second;
     }
@@ -74,7 +75,8 @@ class local_trial_runner final : public trial_runner {
     const std::string& name = planned_.configurations.at(configuration).what.name;
     try {
       auto records = run_members(configuration, request, stop);
-      for (auto& record : records) record.source.reset();  // the experiment record contains it
+      for (auto& record : records)
+        record.source.reset();  // the experiment record contains the source
       return records;
     } catch (const interrupted_error&) {
       throw;
@@ -117,7 +119,7 @@ class local_trial_runner final : public trial_runner {
     for (session* const s : pool_.take(configuration, stop)) {
       const auto& name = names[runs.size()];
       const settings& run = s->planned().run;
-      // The name is in the seed because members with the same pipeline must differ in arrivals.
+      // The seed includes the name, so that members with the same pipeline have different arrivals.
       runs.push_back({.name = name,
                       .session = s,
                       .foreground = run.arrival != arrival::closed,

@@ -11,14 +11,14 @@
 
 namespace graphline {
 
-/// Shared state of a running batch: stop request, failure and count of pending work. The batch ends
-/// when the count reaches 0.
+/// Shared state of a running batch: stop request, failure and number of pending work items. The
+/// batch ends when nothing is pending.
 template <class Host>
 class batch_state {
  public:
   explicit batch_state(Host& host) noexcept : host_(host) {}
 
-  /// Resets the state, with one pending item that the caller finishes after its last frame.
+  /// Resets the state. The caller finishes one pending item after beginning the last frame.
   /// @pre No other thread uses the state.
   void begin(const batch& b) {
     stop_ = b.stop;
@@ -30,8 +30,8 @@ class batch_state {
     pending_ = 1;
   }
 
-  /// Writes before `add_pending` are visible after `acquire`. oneTBB already ensures this order;
-  /// these operations make it visible to the thread sanitizer.
+  /// Makes writes before `add_pending` visible after `acquire`. oneTBB does so too, but the thread
+  /// sanitizer does not see it.
   void add_pending() noexcept { pending_.fetch_add(1, std::memory_order_release); }
   void acquire() const noexcept { static_cast<void>(pending_.load(std::memory_order_acquire)); }
   void finish_pending() noexcept {
@@ -39,11 +39,11 @@ class batch_state {
     change([this] { ended_ = true; });
   }
 
-  /// Records the exception being handled, unless a failure was recorded before; call within a catch
-  /// block. After this no frame begins, and frames in flight proceed as far as they can.
+  /// Records the exception being handled if it is the batch's first failure. No further frame
+  /// begins, and frames in flight proceed as far as they can. Call within a catch block.
   void fail(const plan& p, std::optional<std::size_t> stage, std::int64_t frame) noexcept {
     stopping_ = true;
-    // Also wakes a thread that waits for the frame's slot, which will not become free.
+    // Also wakes a thread that waits for this frame's slot, because the slot stays occupied.
     change([&] {
       if (failure_) return;
       try {
@@ -55,7 +55,7 @@ class batch_state {
   }
   bool stopping() const noexcept { return stopping_.load(std::memory_order_relaxed); }
 
-  /// Returns false after a failure or a stop request, which ends the batch.
+  /// Returns false after a failure or a stop request.
   bool may_begin_frame() noexcept {
     if (stopping()) return false;
     if (stop_ == nullptr || !stop_->raised()) return true;
@@ -63,7 +63,6 @@ class batch_state {
     return false;
   }
 
-  /// Runs `f` and notifies waiters.
   template <class Function>
   void change(Function&& f) {
     host_.change(f);
@@ -75,7 +74,7 @@ class batch_state {
     host_.wait_for(at_most, [&] { return reached() || stopping_; });
   }
 
-  /// Waits until nothing is pending and reports progress meanwhile.
+  /// Waits until nothing is pending; reports progress.
   batch_result wait_for_end(progress_meter& meter) {
     while (!host_.wait_for(100'000'000, [this] { return ended_; })) {
       meter.frame_done(into_->complete(), host_.now());

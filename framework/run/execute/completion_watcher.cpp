@@ -71,7 +71,7 @@ void completion_watcher::watch(watcher& w) {
   }
 }
 
-/// Checks the oldest entry of each queue. Returns true while entries are pending.
+/// Checks the oldest entry of each queue. Returns true if any entries are pending.
 bool completion_watcher::poll(watcher& w) {
   bool waiting = false;
   for (queue* q : w.queues) {

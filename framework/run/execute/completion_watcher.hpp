@@ -13,21 +13,19 @@
 
 namespace graphline {
 
-/// Waits for device stages on separate threads and reports their completion, so that threads that
-/// could compute never wait for the device. Has one queue per stream, because stages of a stream
-/// complete in submission order.
+/// Threads that wait for device stages and report their completion, so that worker threads need not
+/// wait. There is one queue per stream, because stages of a stream complete in submission order.
 class completion_watcher {
  public:
-  /// Receives the token submitted with the event, and the exception that the wait threw, or null.
+  /// Receives the token submitted with the event. The exception is null unless the wait threw.
   using seen_function = std::function<void(std::uint64_t token, std::exception_ptr)>;
 
-  /// Watches `queues` streams with at most `depth` pending stages each. Polling waits share one
-  /// thread; blocking waits need one thread per queue, since a thread can sleep on one event only.
-  /// @throws run_error if a thread cannot be started.
+  /// Watches `queues` streams with at most `depth` pending stages each. One thread polls all
+  /// queues; blocking waits need one thread per queue.
+  /// @throws run_error if a thread cannot be started
   completion_watcher(std::size_t queues, std::size_t depth, wait_mode how, seen_function seen);
   ~completion_watcher();
 
-  /// Submits an event that was just recorded.
   void expect(std::size_t queue, const event& e, std::uint64_t token);
 
  private:
@@ -41,7 +39,6 @@ class completion_watcher {
     std::atomic<std::size_t> handed_in{0};
     std::size_t seen = 0;  ///< used by the watching thread only
   };
-  /// A thread and the queues it watches.
   struct watcher {
     std::vector<queue*> queues;
     std::atomic<std::uint32_t> bell{0};  ///< incremented by each submission and at the end

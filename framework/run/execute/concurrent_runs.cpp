@@ -37,7 +37,7 @@ void shrink_samples(run_record& record) {
   }
 }
 
-/// From the begin of the first measured frame to the end of the last, relative to the common epoch.
+/// Interval of the measured frames, relative to the common epoch.
 struct running_time {
   nanoseconds begin = std::numeric_limits<nanoseconds>::max();
   nanoseconds end = std::numeric_limits<nanoseconds>::min();
@@ -58,16 +58,14 @@ bool failed(const run_record& record) {
   return record.failure.has_value();
 }
 
-/// Why concurrent runs were stopped.
 enum class stop_reason {
   foreground,  ///< all foreground runs have completed their frames
   failure,     ///< a run failed
   caller,      ///< the caller's stop request was raised
 };
 
-/// Synchronizes concurrent runs, each on a separate thread. The runs begin together, end when the
-/// foreground runs have ended, and stop when a run fails or the caller requests it. No run waits
-/// for a run that has left.
+/// Synchronizes concurrent runs, each on a separate thread. The runs begin together and stop when
+/// all foreground runs have ended, a run fails, or the caller requests it.
 class start_barrier {
  public:
   explicit start_barrier(const std::vector<concurrent_run>& runs)
@@ -75,34 +73,35 @@ class start_barrier {
         stops_(std::make_unique<stop_request[]>(runs.size())),
         phases_(runs.size(), phase::preparing) {}
 
-  // Called by a run, on its thread.
+  // A run calls these functions on its thread.
 
   /// Returns the stop request that the run polls.
   const stop_request* stop_request_of(std::size_t run) const noexcept { return &stops_[run]; }
 
-  /// Call before the first measured frame. Waits until all runs have called it or been stopped.
+  /// Call before the first measured frame. Waits until every run has called it or left, or the runs
+  /// are stopped.
   void begin(std::size_t run) {
     std::unique_lock lock(mutex_);
     enter(run, phase::ready);
     changed_.wait(lock, [this] { return reason_ || all_at_least(phase::ready); });
   }
 
-  /// Call after the last measured frame. Waits until all runs have called it or left.
+  /// Call after the last measured frame. Waits until every run has called it or left.
   void end(std::size_t run) {
     std::unique_lock lock(mutex_);
     enter(run, phase::ended);
     changed_.wait(lock, [this] { return all_at_least(phase::ended); });
   }
 
-  /// Removes the run from the group, whether it failed or not.
+  /// Removes the run from the group; stops the other runs if it failed.
   void leave(std::size_t run, bool failed) {
     const std::scoped_lock lock(mutex_);
     if (failed) halt(stop_reason::failure);
     enter(run, phase::left);
   }
 
-  /// Call on the thread that started the runs. Waits until all runs have left and returns the first
-  /// reason to stop them. Forwards `stop`, which may be null, within milliseconds.
+  /// Call on the thread that started the runs. Waits until all runs have left; returns why they
+  /// were stopped. Polls `stop`, which may be null, every 10 ms.
   stop_reason wait_for_all(const stop_request* stop) {
     constexpr auto poll_interval = std::chrono::milliseconds(10);
     std::unique_lock lock(mutex_);
@@ -196,7 +195,7 @@ class concurrent_group {
     barrier_.leave(i, thrown_[i] != nullptr || failed(records_[i]));
   }
 
-  /// Clears `interrupted` of runs that were stopped because of other runs.
+  /// Clears `interrupted` of runs that stopped because other runs ended or failed.
   void mark_stopped_runs(stop_reason why) {
     if (why == stop_reason::caller) return;
     for (std::size_t i = 0; i < runs_.size(); ++i) {
@@ -233,7 +232,7 @@ class concurrent_group {
     }
   }
 
-  /// Ignores up to 1 %, because waking the threads shifts a few frames at either end.
+  /// Ignores up to 1 % of the frames, because runs begin and end a few frames apart.
   void warn_about_lone_frames() {
     if (std::ranges::any_of(records_, failed)) return;
     for (std::size_t i = 0; i < runs_.size(); ++i) {
@@ -254,9 +253,8 @@ class concurrent_group {
   const std::vector<concurrent_run>& runs_;
   const stop_request* stop_;
   start_barrier barrier_;
-  std::vector<run_record> records_;  ///< by run; written by the run's thread
-  std::vector<std::exception_ptr>
-      thrown_;  ///< by run; written by the run's thread, like `records_`
+  std::vector<run_record> records_;         ///< by run; written by the run's thread
+  std::vector<std::exception_ptr> thrown_;  ///< by run; written by the run's thread
   std::map<device*, clock_watch> clocks_;
   const nanoseconds epoch_ = now();
 };
@@ -270,8 +268,8 @@ std::vector<run_record> run_at_once(const std::vector<concurrent_run>& runs,
 
 namespace {
 
-/// Returns the mean time between frame begins, in nanoseconds; empty without frames. Coarser than
-/// the frame period of reports, but also defined for few frames.
+/// Returns the mean time between frame begins, in nanoseconds; empty without frames. One frame
+/// suffices, unlike for the frame period in reports.
 std::optional<double> rough_period(const run_record& record) {
   if (record.frames.empty()) return std::nullopt;
   const frame_record& first = record.frames.front();
@@ -300,7 +298,7 @@ void frame_allowance::learn(std::size_t configuration, const std::vector<concurr
     const auto frames = static_cast<double>(runs[i].session->planned().run.frames);
     length = std::max(length, frames * rough_period(records[i]).value_or(0));
   }
-  // Three times as many as needed, to allow for variation.
+  // Allows three times the estimated number, because frame times vary.
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const auto period = rough_period(records[i]);
     if (!period) continue;

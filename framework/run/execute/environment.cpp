@@ -31,8 +31,7 @@ std::string first_in_cpuinfo(std::string_view name) {
   return {};
 }
 
-/// Returns the frequency governor of the first core; empty if the system has no governor, which is
-/// usual in virtual machines.
+/// Returns the frequency governor of the first core; empty if the system has none.
 std::string governor() {
   std::ifstream file("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
   std::string word;
@@ -40,7 +39,7 @@ std::string governor() {
   return word;
 }
 
-/// Formats CPU numbers as ranges, such as "0-3,8" (`taskset` syntax). Expects ascending numbers.
+/// Formats ascending CPU numbers as ranges, in `taskset` syntax: "0-3,8".
 std::string in_ranges(const cpu_set& cpus) {
   std::string text;
   for (std::size_t i = 0; i < cpus.size();) {
@@ -53,8 +52,8 @@ std::string in_ranges(const cpu_set& cpus) {
   return text;
 }
 
-/// Describes the scheduling class of the calling thread, which its child threads inherit, for
-/// example "SCHED_OTHER, nice 0" or "SCHED_FIFO, priority 50".
+/// Returns the scheduling class of the calling thread: "SCHED_OTHER, nice 0" or "SCHED_FIFO,
+/// priority 50". Child threads inherit this class.
 std::string scheduling() {
   const int policy = ::sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
   constexpr std::pair<int, std::string_view> names[] = {
@@ -101,7 +100,7 @@ named_values fixed_part() {
   add("processor", processor.empty() ? "unknown" : processor);
   const auto set_by = governor();
   add("CPU governor", set_by);
-  // Omitted if a governor varies the clock, because a single reading would mislead.
+  // Omitted if a governor varies the clock, because one reading would mislead.
   if (const auto clock = first_in_cpuinfo("cpu MHz"); set_by.empty() && !clock.empty()) {
     add("CPU clock", clock + " MHz");
   }
@@ -111,7 +110,7 @@ named_values fixed_part() {
 }  // namespace
 
 named_values describe_environment() {
-  // Read once: the cost grows with the number of cores.
+  // Read once, because reading takes long on machines with many cores.
   static const named_values fixed = fixed_part();
   named_values all = {{"graphline", std::string(version())}, {"date", utc_date()}};
   all.insert(all.end(), fixed.begin(), fixed.end());

@@ -9,14 +9,13 @@
 
 namespace graphline {
 
-/// Describes machine and program as name and value: version, build and commit, date (UTC), host
-/// name, operating system, processor, clock (or the governor that varies it), cores, CPU affinity
-/// and scheduling class of the calling thread, compiler, library versions. Unknown values are
-/// omitted.
+/// Returns names and values that describe the machine and the program: version, build and commit,
+/// date (UTC), host name, operating system, processor, clock or its governor, cores, CPU affinity
+/// and scheduling class of the calling thread, compiler, library versions. Omits unknown values.
 std::vector<std::pair<std::string, std::string>> describe_environment();
 
-/// Returns the number of CPU stages that can run concurrently, at least 1: the plan's `workers`, or
-/// else the usable cores. Leaves out cores that compute for the device if there are device stages.
+/// Returns the number of CPU stages that can run concurrently, at least 1: the plan's `workers` if
+/// set, else the usable cores that do not compute for device stages.
 int cores_for_cpu_stages(const plan& p, const device_properties& on);
 
 }  // namespace graphline

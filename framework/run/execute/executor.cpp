@@ -14,7 +14,7 @@ std::string describe_failure(const plan& p, std::optional<std::size_t> stage, st
   try {
     throw;
   } catch (const stage_failure& e) {
-    return e.what();  // already names the failed stage; `stage` may only have waited for that stage
+    return e.what();  // names the stage that failed; `stage` may be a later stage
   } catch (...) {
     const auto where = stage ? to_string(stage_point{label_of(p.stages[*stage]), frame})
                              : fmt::format("frame {}", frame);

@@ -14,21 +14,20 @@
 
 namespace graphline {
 
-/// Frames to run in sequence.
 struct batch {
-  std::int64_t frames = 0;        ///< with a schedule, including frames it drops
-  std::int64_t first_number = 0;  ///< number of the first frame, counted from the start of the run
+  std::int64_t frames = 0;        ///< including dropped frames
+  std::int64_t first_number = 0;  ///< counted from the start of the run
   recording* into = nullptr;      ///< with room for `frames`
   const stop_request* stop = nullptr;
   progress_function on_progress;  ///< may be empty
   bool warmup = false;
-  frame_schedule* schedule = nullptr;  ///< due times; if null, each frame begins as soon as it can
-  frame_feed* feed = nullptr;          ///< replaces the schedule: frames are due when submitted
+  frame_schedule* schedule = nullptr;  ///< due times; null: frames begin as soon as possible
+  frame_feed* feed = nullptr;          ///< replaces the schedule; frames are due when submitted
 
   bool on_schedule() const noexcept { return schedule != nullptr || feed != nullptr; }
 
-  /// Waits for the next frame and returns its due time; calls `look` as `wait_until` does. Returns
-  /// empty if no frame is left or `look` ended the wait.
+  /// Waits for the next frame and returns its due time; empty if no frame is left or `look` ended
+  /// the wait. Calls `look` as `wait_until` does.
   template <class Waits, class Look>
   std::optional<nanoseconds> await_next(const Waits& waits, const Look& look) const {
     if (feed == nullptr) {
@@ -46,9 +45,8 @@ struct batch {
   }
 };
 
-/// Outcome of a batch.
 struct batch_result {
-  std::int64_t completed = 0;          ///< frames, from the first on, whose stages all ran
+  std::int64_t completed = 0;          ///< the first `completed` frames ran all their stages
   bool interrupted = false;            ///< ended by the stop request
   std::optional<std::string> failure;  ///< message naming stage and frame
 };
@@ -58,8 +56,8 @@ class executor {
  public:
   virtual ~executor() = default;
 
-  /// Runs the frames. Before it returns, every frame begun has completed or been abandoned, and the
-  /// device is idle. If a stage throws, the batch ends and `failure` is set.
+  /// Runs the frames. If a stage throws, ends the batch and sets `failure`. On return, each frame
+  /// begun is complete or abandoned, and the device is idle.
   virtual batch_result run(const batch& b) = 0;
 };
 
@@ -70,7 +68,7 @@ std::unique_ptr<executor> make_executor(prepared_pipeline& pipeline);
 /// stage if it is unknown. Call within a catch block.
 std::string describe_failure(const plan& p, std::optional<std::size_t> stage, std::int64_t frame);
 
-/// Reports progress at most ten times a second, at times that the caller has read anyway.
+/// Reports progress at most ten times a second. The caller passes the time, to save clock reads.
 class progress_meter {
  public:
   explicit progress_meter(const batch& b) : batch_(b) {}

@@ -42,7 +42,7 @@ class frame_executor final : public in_order_executor<Host> {
 
   bool has_ended(const slot& s) override { return s.frame->complete().done(); }
 
-  /// Frames end in order, so the frames before the failed one have been reported complete.
+  /// Because frames end in order, all frames before the failed one are complete.
   void wait_for_end(slot& s) override {
     host_.await(s.frame->complete());
     if (const auto& launched = s.frame->current(); launched.problem != nullptr) {
@@ -51,7 +51,7 @@ class frame_executor final : public in_order_executor<Host> {
     }
   }
 
-  /// Frames launched after the failed one run to their end without their CPU stages.
+  /// Frames launched after the failed one run without their CPU stages.
   void drain() override {
     abandoned_ = true;
     pipeline_.device().synchronize(wait_mode::block);

@@ -12,7 +12,6 @@
 
 namespace graphline {
 
-/// The stage that writes submitted frames to its outputs.
 class feed_source final : public cpu_stage {
  public:
   explicit feed_source(frame_feed& feed) : feed_(feed) {}

@@ -21,27 +21,26 @@
 
 namespace graphline {
 
-/// Frames that an application submits, for example camera images. A frame is due when submitted,
-/// and latency counts from then. The pipeline needs a stage of `source_kind`, which writes the
-/// frame's tensors, and `arrival: constant` with the expected rate. `queue` and `when_full` apply
-/// as with scheduled frames. Any thread may submit and close.
+/// Frames that an application submits, for example camera images. A frame is due when it is
+/// submitted, and its latency counts from then. The pipeline needs a stage of `source_kind`, which
+/// outputs the frame's tensors, and `arrival: constant` with the expected rate. `queue` and
+/// `when_full` apply to submitted frames. Any thread may submit and close.
 class frame_feed {
  public:
-  /// @param tensors Types of a frame's tensors.
   explicit frame_feed(std::vector<tensor_type> tensors);
 
-  /// Creates the kind of the CPU stage that writes the tensors of each frame (zeros in warm-up
-  /// frames). The kind and its stages refer to this feed.
+  /// Creates the kind of the CPU stage that outputs each frame's tensors (zeros during warm-up).
+  /// The kind and its stages refer to this feed.
   stage_kind source_kind(std::string name);
 
-  /// Copies a frame into the queue and returns true. If the queue is full: waits under `when_full:
-  /// block`, returns false under `drop_newest`, and drops the oldest waiting frame under
-  /// `drop_oldest`. Returns false also if no run accepts frames: before the end of the warm-up,
-  /// after `close` and after the run.
-  /// @throws std::logic_error if the tensors' types are not the feed's.
+  /// Copies a frame into the queue and returns true. If the queue is full, `when_full` decides:
+  /// `block` waits, `drop_newest` returns false, and `drop_oldest` drops the oldest waiting frame.
+  /// Returns false if no run accepts frames: before the end of the warm-up, after `close`, after
+  /// the run.
+  /// @throws std::logic_error if the tensors' types differ from the feed's
   bool submit(std::initializer_list<const_tensor_view> frame);
 
-  /// Ends the feed. The run completes the frames submitted so far, then ends.
+  /// Ends the feed: the run completes the frames submitted so far, then ends.
   void close();
 
   // For session and executors.
@@ -58,8 +57,8 @@ class frame_feed {
   };
   next_frame begin_next(nanoseconds at_most);
 
-  /// Stops accepting frames. Returns the load of this run with times relative to `epoch`. Of the
-  /// frames begun, the first `completed` are complete.
+  /// Stops accepting frames and returns the run's load, with times relative to `epoch`.
+  /// @param completed Number of complete frames, in the order they began.
   load_record end(nanoseconds epoch, nanoseconds ended, std::int64_t completed);
 
  private:
@@ -71,8 +70,8 @@ class frame_feed {
     frame_data data;
   };
 
-  /// Copies and removes the data of the oldest begun frame whose source stage has not run; writes
-  /// zeros if there is none.
+  /// Moves out the data of the oldest begun frame whose source stage has not run; writes zeros if
+  /// there is none.
   void take(std::span<const tensor_view> into);
 
   std::vector<tensor_type> tensors_;
@@ -81,7 +80,7 @@ class frame_feed {
 
   // Guarded by `lock_`.
   bool open_ = false;
-  bool closed_ = false;  ///< whether `close` was called
+  bool closed_ = false;  ///< `close` was called
   std::int64_t left_ = 0;
   std::size_t room_ = 0;
   queue_policy when_full_ = queue_policy::block;

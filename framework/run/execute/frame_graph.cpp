@@ -68,7 +68,7 @@ void frame_graph::enqueue(timing_method method) {
                        [&] { enqueue(stage, method); });
   }
   for (const auto& stage : slot_.stages) {
-    // Stages without followers end the frame; all other stages complete before them.
+    // Waiting for the stages without followers is enough: all other stages complete earlier.
     if (plan_.stages[stage.index].followers.empty()) origin_.wait(*stage.complete);
   }
 }

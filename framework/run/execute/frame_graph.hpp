@@ -20,28 +20,25 @@ namespace graphline {
 /// Begins a CPU stage in virtual time and returns its duration.
 using virtual_cpu_stage = std::function<nanoseconds(const bound_stage&, frame_position)>;
 
-/// Arguments and results of one launch of a frame graph. The arguments are written before the
-/// launch and read by the graph's host nodes, which store the results.
+/// One launch: arguments that the graph's host nodes read, and results that they store.
 struct frame_launch {
-  // Executes CPU stages. If both are null (in the warm-up launch), CPU stages do nothing.
+  // One of these executes CPU stages. The warm-up launch has neither and skips CPU stages.
   const stage_runner* runner = nullptr;
   const virtual_cpu_stage* in_virtual_time = nullptr;
 
   frame_position frame;
-  std::atomic<bool>* abandoned = nullptr;  ///< shared by all slots; when set, CPU stages do nothing
+  std::atomic<bool>* abandoned = nullptr;  ///< shared by all slots; if true, CPU stages do nothing
   std::size_t failed_stage = 0;            ///< the stage that threw `problem`
   std::exception_ptr problem = {};         ///< thrown by a CPU stage
 };
 
-/// A frame of a slot as one graph. Device stages are on their planned streams and CPU stages are
-/// host nodes on separate streams; all are forked from the launch stream and joined to it.
+/// All stages of a frame as one graph. Device stages are on their planned streams, and CPU stages
+/// are host nodes on separate streams. These streams fork from the launch stream and join it.
 ///
-/// All frames are launched on one stream, so a graph begins when the previous graph has ended. No
-/// stage overlaps itself, and CPU stages see frames in order. Several frames in flight let the host
-/// launch the next frame before the device has finished the previous one.
+/// Because all frames are launched on one stream, a graph begins when the previous graph has ended.
+/// Several frames in flight let the host launch the next graph before that.
 class frame_graph {
  public:
-  /// @param streams The plan's streams.
   /// @pre The slot's stages are bound. All arguments outlive this object.
   frame_graph(device& d, const plan& p, slot& s,
               const std::vector<std::unique_ptr<stream>>& streams, stream& origin);
@@ -49,8 +46,8 @@ class frame_graph {
   /// Enqueues the frame's operations, captured or not, with the stamps that `method` needs.
   void enqueue(timing_method method);
 
-  /// Instantiates the executable for a method if it does not exist: without stamps for `none`, with
-  /// stamps at stage boundaries for `event`, and also at part boundaries for `layers`.
+  /// Instantiates the executable for a method if it does not exist. `event` stamps stage
+  /// boundaries, `layers` also part boundaries, and `none` nothing.
   void instrument(timing_method method);
 
   /// Adopts an executable captured elsewhere.
@@ -58,7 +55,7 @@ class frame_graph {
     executable(method) = std::move(made);
   }
 
-  /// Launches the executable for a method and records `complete` after it.
+  /// Launches the executable for a method, then records `complete`.
   void launch(timing_method method);
 
   const event& complete() const noexcept { return *complete_; }

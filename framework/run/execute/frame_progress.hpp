@@ -14,31 +14,32 @@ namespace graphline {
 /// The last event that made a stage ready.
 struct ready_cause {
   enum class kind : std::uint8_t {
-    frame_begun,     ///< the stage waits for no stage of its frame
-    returned,        ///< the host ran the CPU stage, or issued the device stage
-    completed,       ///< the host saw the device stage complete
+    frame_begun,     ///< the frame began; the stage waits for no stage of it
+    returned,        ///< an earlier CPU stage ran or device stage was issued
+    completed,       ///< the host saw an earlier device stage complete
     previous_frame,  ///< the same stage returned in the previous frame
   };
   kind what = kind::frame_begun;
   std::uint32_t stage = 0;  ///< the stage that returned or completed
 };
 
-/// Tracks which stages of the frames in flight are ready. A pure state machine: callers pass in
-/// events and receive each stage once per frame, when it becomes ready. It uses no clock, thread or
-/// device, and allocates at construction only.
+/// Tracks which stages of the frames in flight are ready. Callers pass in events and receive each
+/// stage once per frame, when it becomes ready. Uses no clock, thread or device, and allocates at
+/// construction only.
 ///
-/// A stage is ready once every stage it waits for has returned or completed, as the plan's edge
-/// requires. With several slots, it must also have returned for the previous frame, so that no
-/// stage overlaps itself.
+/// A stage is ready once every stage it waits for has returned or completed, depending on the
+/// plan's edge. With several slots, the stage must also have returned in the previous frame, so
+/// that it never overlaps itself.
 ///
-/// Any thread may pass in an event. Events synchronize with the thread that receives the stage.
+/// Any thread may pass in an event. What happened before the event is visible to the thread that
+/// receives the stage.
 class frame_progress {
  public:
   frame_progress(const plan& p, std::size_t slots) : slots_(slots), stages_(p.stages.size()) {
     for (std::size_t s = 0; s < stages_.size(); ++s) {
       const planned_stage& stage = p.stages[s];
       rule& of = stages_[s];
-      // A stage that waits for nothing in its frame waits for the frame to begin.
+      // A stage without dependencies waits for the frame to begin.
       of.missing = static_cast<std::uint32_t>(std::max<std::size_t>(1, stage.waits.size()));
       if (slots_ > 1) ++of.missing;
       of.ends_at = !stage.followers.empty() ? end::never
@@ -58,7 +59,6 @@ class frame_progress {
     reset();
   }
 
-  /// Resets to the initial state: no frame in flight.
   void reset() noexcept {
     for (std::size_t slot = 0; slot < slots_; ++slot) {
       for (std::size_t s = 0; s < stages_.size(); ++s) {
@@ -70,16 +70,16 @@ class frame_progress {
     }
   }
 
-  // Each function calls `ready(slot, stage, cause)` for every stage that the event makes ready, in
-  // planned order within a slot.
+  // Each function calls `ready(slot, stage, cause)` for every stage that becomes ready, in planned
+  // order within a slot.
 
-  /// A frame begins in a free slot; call with slots 0, 1, ... in turn.
+  /// A frame begins in a free slot. Call with slots 0, 1, ... in turn.
   template <class Ready>
   void begun(std::uint32_t slot, const Ready& ready) {
     for (const std::uint32_t s : sources_) release(slot, s, {}, ready);
   }
 
-  /// The host ran a CPU stage or issued a device stage. Returns true if the frame in `slot` ends.
+  /// The host ran a CPU stage or issued a device stage. Returns true if this ends the frame.
   template <class Ready>
   [[nodiscard]] bool returned(std::uint32_t slot, std::uint32_t stage, const Ready& ready) {
     const rule& of = stages_[stage];
@@ -93,7 +93,7 @@ class frame_progress {
     return of.ends_at == end::at_return && has_ended(slot);
   }
 
-  /// The host saw a device stage complete. Returns true if this ends the frame in `slot`.
+  /// The host saw a device stage complete. Returns true if this ends the frame.
   template <class Ready>
   [[nodiscard]] bool completed(std::uint32_t slot, std::uint32_t stage, const Ready& ready) {
     const rule& of = stages_[stage];
@@ -108,14 +108,14 @@ class frame_progress {
   enum class end : std::uint8_t { never, at_return, at_completion };
 
   struct rule {
-    std::uint32_t missing = 0;  ///< number of dependencies of the stage in a frame
-    end ends_at = end::never;   ///< the event at which the stage counts toward the end of its frame
-    std::vector<std::uint32_t> at_return;      ///< stages that wait for its return, ascending
-    std::vector<std::uint32_t> at_completion;  ///< stages that wait for its completion
+    std::uint32_t missing = 0;  ///< dependencies of the stage in a frame
+    end ends_at = end::never;   ///< event after which the stage no longer delays the frame's end
+    std::vector<std::uint32_t> at_return;  ///< stages that wait for this stage's return, ascending
+    std::vector<std::uint32_t> at_completion;  ///< stages that wait for this stage's completion
   };
 
-  /// Counts one dependency as met. The last one resets the counter for the slot's next frame, which
-  /// cannot use it before this frame's stage returns.
+  /// Counts one dependency as met. After the last dependency, resets the counter for the slot's
+  /// next frame, which uses it after this stage has returned.
   template <class Ready>
   void release(std::uint32_t slot, std::uint32_t stage, ready_cause cause, const Ready& ready) {
     const std::uint32_t all = stages_[stage].missing;

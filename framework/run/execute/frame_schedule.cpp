@@ -15,7 +15,7 @@
 namespace graphline {
 namespace {
 
-/// 73 years, longer than any run; a clock time plus this does not overflow.
+/// 73 years. Adding this to a clock time does not overflow.
 constexpr double latest = 0x1p61;
 
 nanoseconds rounded(double ns) noexcept {
@@ -89,7 +89,7 @@ void frame_schedule::arrive() {
       queue_.pop_front();
     }
   }
-  // Under `block`, `queue_` also contains the frames beyond its capacity, in order.
+  // Under `block`, `queue_` exceeds its capacity instead of blocking the arrivals.
   queue_.push_back(due);
   load_.longest_queue = std::max(load_.longest_queue, static_cast<std::int64_t>(queue_.size()));
 }
@@ -115,7 +115,7 @@ load_record frame_schedule::end(nanoseconds epoch, nanoseconds ended, std::int64
 
 due_wait::due_wait(wait_mode how) noexcept : how_(how) {
   if (how_ != wait_mode::block) return;
-  // The kernel delays a wake-up by the timer slack, usually 50 us, to combine timers.
+  // The kernel delays wake-ups by the timer slack (usually 50 us) to combine timers.
   slack_ = ::prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0);
   if (slack_ >= 0) ::prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
 }
@@ -134,7 +134,7 @@ void due_wait::pause(nanoseconds at) const noexcept {
     case wait_mode::block: {
       const timespec moment{static_cast<std::time_t>(at / 1'000'000'000),
                             static_cast<long>(at % 1'000'000'000)};
-      // A signal ends the sleep early, since it may request a stop.
+      // A signal ends the sleep early, because it may request a stop.
       ::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &moment, nullptr);
       return;
     }

@@ -13,22 +13,20 @@
 
 namespace graphline {
 
-/// Returns the due time of the next frame, in nanoseconds after the begin of the load, ascending;
-/// empty if no frame is left.
+/// Returns the next due time, in nanoseconds after the load began, ascending; empty if none is
+/// left.
 using arrival_source = std::function<std::optional<nanoseconds>()>;
 
-/// Returns the due times of `count` frames, generated on demand. `constant`: the first at 0, then
-/// every 1 / `rate` seconds. `poisson`: exponential gaps, -ln(1 - u) / `rate` seconds with u
-/// uniform in [0, 1), reproducible by seed.
+/// Returns a source of `count` due times. `constant`: the first at 0, then every 1 / `rate`
+/// seconds. `poisson`: exponential gaps of -ln(1 - u) / `rate` seconds with u uniform in [0, 1),
+/// reproducible by seed.
 /// @pre `how` is not `closed`.
 arrival_source arrival_times(arrival how, double rate, std::int64_t count, std::uint64_t seed);
 
 /// Due times of an open load, and the bounded queue of frames that are due and cannot begin yet.
 ///
-/// Frames leave the queue only when a frame begins or is dropped. The queue therefore needs no
-/// thread: arrivals enter it, in order, when the next frame can begin, with the same result as if
-/// they had entered at their due times. The queue stores frames that wait, are in flight or were
-/// dropped, but no future frames.
+/// The queue needs no thread. Because it changes only when a frame begins or is dropped, arrivals
+/// can enter it later, in order, when the next frame can begin.
 ///
 /// One thread begins frames; any thread may close and end the load.
 class frame_schedule {
@@ -36,20 +34,20 @@ class frame_schedule {
   /// @pre `queue` >= 1.
   frame_schedule(arrival_source arrivals, std::int64_t queue, queue_policy when_full);
 
-  /// Returns the due time of the next frame, past or future, for a caller that can begin one at
-  /// host time `at` or later; empty if no frame is left. `at` ascends from call to call; the first
-  /// call begins the load.
+  /// Returns the due time of the next frame that the caller can begin at host time `at` or later;
+  /// empty if no frame is left. The due time may be past or future. The first call begins the load.
+  /// @pre `at` does not decrease between calls.
   std::optional<nanoseconds> next(nanoseconds at);
 
-  /// Begins the frame returned by `next`, at its due time or later, and removes it from the queue.
+  /// Begins the frame returned by `next` and removes it from the queue. Call when it is due.
   /// @param completed Number of frames completed so far, in the order they began.
   void begin_frame(std::int64_t completed);
 
-  /// Prevents any more frames from beginning.
+  /// Lets no further frame begin.
   void close();
 
-  /// Closes the load and returns the outcome of the frames due up to `ended`. Of the frames begun,
-  /// the first `completed` are complete. Times are relative to `epoch`.
+  /// Closes the load and returns its outcome up to `ended`, with times relative to `epoch`.
+  /// @param completed Number of complete frames, in the order they began.
   load_record end(nanoseconds epoch, nanoseconds ended, std::int64_t completed);
 
  private:
@@ -70,14 +68,13 @@ class frame_schedule {
   load_record load_;
 };
 
-/// Longest time between checks, by a waiting thread, of a stop request and of device work about to
-/// complete.
+/// Longest intervals at which a waiting thread checks for a stop request and for completed device
+/// work.
 inline constexpr nanoseconds stop_poll_interval = 50'000'000;
 inline constexpr nanoseconds device_poll_interval = 20'000;
 
-/// How the calling thread waits for host clock times: `spin` polls the clock, `yield` polls it and
-/// yields the core, `block` sleeps. A `block` object reduces the thread's timer slack while it
-/// exists.
+/// Waits for host clock times: `spin` polls the clock, `yield` also yields the core, and `block`
+/// sleeps. A `block` object reduces the timer slack of the calling thread while it exists.
 class due_wait {
  public:
   explicit due_wait(wait_mode how) noexcept;
@@ -95,8 +92,8 @@ class due_wait {
   int slack_ = -1;  ///< timer slack to restore, in ns; negative: unchanged
 };
 
-/// Waits until `due` and returns true. Calls `look()` at least once. `look()` returns after how
-/// many nanoseconds it must be called again, or empty to end the wait; then returns false.
+/// Waits until `due` and returns true; returns false if `look()` ends the wait by returning empty.
+/// Otherwise `look()` returns the number of nanoseconds after which it must be called again.
 template <class Waits, class Look>
 bool wait_until(nanoseconds due, const Waits& waits, const Look& look) {
   while (true) {

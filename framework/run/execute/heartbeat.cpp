@@ -15,7 +15,7 @@
 namespace graphline {
 namespace {
 
-/// Maximum number of standstills kept; reserved up front, so that recording never allocates.
+/// Maximum number of standstills kept. Space is reserved up front to avoid allocation.
 constexpr std::size_t most_kept = 256;
 
 /// Reads the calling thread's run-queue waiting time without allocating.
@@ -60,7 +60,7 @@ std::optional<standstill_record> standstill_between(const beat& before, const be
   const bool known = before.waited && after.waited;
   const nanoseconds waited = known ? *after.waited - *before.waited : 0;
   const nanoseconds still = passed - heartbeat_period - waited;
-  // A busy thread would have used most of the time.
+  // A thread that ran throughout would have used more than half of the time.
   const bool others_ran = after.used - before.used > passed / 2;
   if (still < (known ? heartbeat_late : heartbeat_late_unknown) || others_ran) return std::nullopt;
   return standstill_record{.begin = after.at - waited - still, .length = still, .suspended = false};

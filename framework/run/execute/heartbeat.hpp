@@ -19,19 +19,18 @@ struct beat {
   std::optional<nanoseconds> waited = {};  ///< time this thread waited for a core
 };
 
-/// Interval between beats.
 inline constexpr nanoseconds heartbeat_period = 20'000'000;
 
-/// Returns the standstill of the process or machine between two beats, if there was one: the second
-/// beat is late, the thread did not wait for a core and no other thread ran. Ignores standstills
-/// shorter than `heartbeat_late`.
+/// Returns the standstill between two beats if it lasted at least `heartbeat_late`. Either the
+/// machine was suspended, or the second beat was late although the thread did not wait for a core
+/// and the process used little CPU time.
 std::optional<standstill_record> standstill_between(const beat& before, const beat& after);
 inline constexpr nanoseconds heartbeat_late = 50'000'000;
-/// The limit if the thread's waiting time is unknown.
+/// Limit if the thread's waiting time is unknown.
 inline constexpr nanoseconds heartbeat_late_unknown = 500'000'000;
 
-/// Background thread that detects standstills of the process: stopped by a signal, frozen with its
-/// container, suspended with its machine.
+/// Background thread that detects standstills: the process is stopped by a signal or frozen with
+/// its container, or the machine is suspended.
 class heartbeat {
  public:
   /// @throws run_error if the thread cannot be started.

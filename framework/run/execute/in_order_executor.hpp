@@ -19,8 +19,8 @@
 namespace graphline {
 
 /// Begins frames in order on one host thread and observes their ends in that order. With several
-/// frames in flight, checks often whether the oldest has ended: after each stage, while a stage
-/// waits for the device, between frames, and while waiting for the next frame's due time.
+/// frames in flight, it checks whether the oldest has ended after each stage, between frames, and
+/// while it waits for the device or for a due time.
 template <class Host>
 class in_order_executor : public executor {
  public:
@@ -41,14 +41,13 @@ class in_order_executor : public executor {
       try {
         drain();
       } catch (const std::exception&) {
-        // The device has failed; `failure` says so.
+        // `failure` already reports that the device has failed.
       }
     }
     return result_;
   }
 
  protected:
-  /// @param world Further constructor arguments of the host.
   template <class... World>
   explicit in_order_executor(prepared_pipeline& pipeline, World&&... world)
       : pipeline_(pipeline), host_(pipeline, std::forward<World>(world)...) {}
@@ -61,7 +60,8 @@ class in_order_executor : public executor {
   /// Waits for the end of a frame; throws if one of its stages threw.
   virtual void wait_for_end(slot& s) = 0;
 
-  /// Records what ended the oldest frame. The host observed its end at `end`.
+  /// Records what ended the oldest frame.
+  /// @param end Host time at which the end was observed.
   virtual void record_end(frame_position /*frame*/, nanoseconds /*end*/) {}
 
   /// After a failure, waits until the device is idle.
@@ -77,7 +77,7 @@ class in_order_executor : public executor {
     at_frame_ = at_frame;
   }
 
-  /// Waits for an event of the current frame; finishes older frames meanwhile.
+  /// Waits for an event of the current frame and finishes older frames meanwhile.
   void wait_for(const event& e) {
     while (result_.completed < begun_ && !e.done()) {
       waits_->pause(host_.now() + device_poll_interval);
@@ -87,7 +87,7 @@ class in_order_executor : public executor {
     finish_ended();
   }
 
-  /// Finishes the frames begun; after a failure, the frames before the failed one may complete.
+  /// Finishes all frames begun. After a failure, throws at the failed frame.
   void finish_begun() {
     while (result_.completed < begun_) finish_oldest();
   }
@@ -110,7 +110,7 @@ class in_order_executor : public executor {
   }
 
   /// With a schedule, a frame begins when it is due, a slot is free and all earlier frames have
-  /// begun. Without one, a frame is due when it begins.
+  /// begun. Without a schedule, it is due when it begins.
   void run_frames() {
     const auto depth = static_cast<std::int64_t>(pipeline_.slots().size());
     const auto look = [&]() -> std::optional<nanoseconds> {
@@ -246,7 +246,7 @@ class sequential_executor final : public in_order_executor<Host> {
     }
   }
 
-  /// If the host waited for no device stage, the last step ended the frame.
+  /// If the host waited for no device stage, the last step counts as the cause.
   void record_end(frame_position frame, nanoseconds end) override {
     recording& into = runner_->into();
     if (!into.keeps_causes()) return;
@@ -262,7 +262,7 @@ class sequential_executor final : public in_order_executor<Host> {
 
   const std::vector<schedule_step>& steps_;
   std::vector<std::size_t> last_;          ///< device stages without followers
-  std::vector<std::size_t> seen_at_end_;   ///< stages in `last_` that no step awaits
+  std::vector<std::size_t> seen_at_end_;   ///< stages in `last_` for which no step waits
   std::optional<std::size_t> end_awaits_;  ///< stage in `last_` that the oldest frame waited for
 };
 

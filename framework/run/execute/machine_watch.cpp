@@ -98,19 +98,18 @@ conditions_record conditions_between(const machine_state& before, const machine_
   result.clock_before = before.clock;
   result.clock_after = after.clock;
   if (before.throttled && after.throttled) result.throttled = *after.throttled - *before.throttled;
-  // If the process's affinity changed, the two sums are over different cores.
+  // If the process's affinity changed, the two sums cover different cores.
   if (!before.used || !after.used || before.cores != after.cores) return result;
   result.steal = after.used->steal - before.used->steal;
   const nanoseconds busy = after.used->busy - before.used->busy;
-  // The system's times are in ticks and the process's are exact, so the difference may be negative.
+  // May be negative, because the system counts in ticks and the process's time is exact.
   result.others = std::max<nanoseconds>(0, busy - (after.own - before.own));
   return result;
 }
 
 namespace {
 
-/// Removes drift from stamps, linearly: none at `begin`, all of it at `end`. `end` is a time on the
-/// drifting clock.
+/// Removes drift from stamps linearly: none at host time `begin`, all of it at host time `end`.
 class even_drift {
  public:
   even_drift(nanoseconds begin, nanoseconds end, nanoseconds drift)

@@ -18,20 +18,20 @@ namespace graphline {
 /// Scheduler times of this process's threads, by thread ID.
 using thread_clocks = std::map<int, thread_time>;
 
-/// Reads the current times; empty if the system does not provide them. Opens a file for each
-/// thread, so do not call it while frames run.
+/// Reads the current times; empty if not available. Opens a file per thread, so do not call it
+/// while frames run.
 thread_clocks read_thread_clocks();
 
 /// Parses a line of /proc/PID/task/TID/schedstat: nanoseconds on a CPU, nanoseconds waiting for a
 /// CPU, a count. Returns false for any other text.
 bool parse_schedstat(std::string_view text, thread_time& into);
 
-/// Returns the times between two readings, summed over threads with the same name; omits threads
-/// that neither ran nor waited.
+/// Returns the differences between two readings, summed by thread name. Omits threads that neither
+/// ran nor waited.
 std::vector<thread_time> between(const thread_clocks& before, const thread_clocks& after);
 
-/// Observes machine and device before and after the frames, to detect other activity. While frames
-/// run, only a heartbeat is active; it detects standstills of the process.
+/// Observes machine and device before and after the frames, to detect disturbances. While frames
+/// run, a heartbeat thread detects standstills of the process.
 class machine_watch {
  public:
   using look = std::function<machine_state()>;
@@ -40,7 +40,8 @@ class machine_watch {
   /// @pre `d` outlives the watch.
   explicit machine_watch(device& d, look at_machine = read_machine_state);
 
-  /// Takes the second observation and returns the conditions between the two, relative to `epoch`.
+  /// Takes the second observation. Returns the conditions since the first, with times relative to
+  /// `epoch`.
   conditions_record end(nanoseconds epoch = 0);
 
  private:
@@ -52,12 +53,11 @@ class machine_watch {
   std::unique_ptr<heartbeat> heartbeat_;
 };
 
-/// Conditions between two observations of a machine.
+/// Returns the conditions between two observations of a machine.
 conditions_record conditions_between(const machine_state& before, const machine_state& after);
 
-/// Measures the drift of a device's clock against the host's, with one check before the frames and
-/// one after, to correct the stamps between. Clocks drift by microseconds per second, which is more
-/// than the launch time of many stages.
+/// Checks a device's clock against the host's before and after the frames, and removes the drift
+/// between from device stamps. Clocks drift by microseconds per second.
 class clock_watch {
  public:
   /// Checks the clock. If the check fails, adds a warning.
@@ -68,10 +68,10 @@ class clock_watch {
   /// @pre The device is idle.
   void end();
 
-  /// Sets the record's `clock_error` and `clock_drift` and adds the warnings. Removes the drift
-  /// from the record's device stamps, in proportion to their position between the two checks;
-  /// without a second check the stamps stay unchanged.
-  /// @param epoch Host time that the record's stamps are relative to.
+  /// Sets the record's `clock_error` and `clock_drift` and adds the warnings. Subtracts from each
+  /// device stamp the drift until then, assuming even drift. Without a second check, stamps stay
+  /// unchanged.
+  /// @param epoch Host time to which the record's stamps are relative.
   void settle(run_record& record, nanoseconds epoch) const;
 
  private:

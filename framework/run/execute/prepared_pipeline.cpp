@@ -14,13 +14,12 @@
 namespace graphline {
 namespace {
 
-// Enough repetitions for a median of short times; fewer if they take noticeably long.
+// Repetitions of a measurement; fewer if they take long, together or alone.
 constexpr std::size_t most_repetitions = 9;
 constexpr std::size_t least_repetitions = 3;
 constexpr nanoseconds long_together = 100'000'000;
 constexpr nanoseconds long_alone = 250'000'000;
 
-/// Submits work to an idle device several times.
 void repeat(device& d, wait_mode how, const std::function<void()>& enqueue,
             std::vector<nanoseconds>& enqueued, std::vector<nanoseconds>* complete) {
   const nanoseconds start = now();
@@ -133,8 +132,8 @@ prepared_pipeline::~prepared_pipeline() {
   wait_until_idle();
 }
 
-/// Memory and events must outlive their use by the device. A device failure is ignored because it
-/// has been reported before.
+/// Memory and events must outlive their use by the device. Ignores device failures, which have been
+/// reported before.
 void prepared_pipeline::wait_until_idle() noexcept {
   try {
     device_.synchronize(wait_mode::block);
@@ -271,8 +270,7 @@ void prepared_pipeline::warm_up(const stop_request* stop) {
       for (auto& bound : s.stages) {
         if (bound.cpu != nullptr) continue;
         stop_if_raised(stop);
-        // Libraries load code and select algorithms at first use, which must happen outside a
-        // capture.
+        // Outside a capture, because libraries load code and select algorithms at first use.
         with_stage_context(plan_.stages[bound.index], "first run", [&] {
           bound.work->enqueue(*bound.on);
           device_.synchronize(wait_mode::block);

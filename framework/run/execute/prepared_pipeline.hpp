@@ -20,8 +20,7 @@
 
 namespace graphline {
 
-/// A plan prepared on a device, for executors to run: weights are loaded, memory is placed, and
-/// every slot is bound and captured.
+/// A plan prepared on a device: weights are loaded, memory is placed, slots are bound and captured.
 class prepared_pipeline {
  public:
   /// @throws run_error naming the stage that failed
@@ -36,10 +35,10 @@ class prepared_pipeline {
   std::vector<slot>& slots() noexcept { return slots_; }
   std::size_t stream_count() const noexcept { return streams_.size(); }
 
-  /// Parts of each stage; empty for CPU stages and for stages without parts.
+  /// Parts by stage; empty for CPU stages and stages without parts.
   const std::vector<std::vector<stage_part>>& parts() const noexcept { return parts_; }
 
-  /// Costs of the graphs, per stage or of the whole frame; empty with `graphs: off`.
+  /// Costs of the graphs: one per device stage, or one for the frame; empty with `graphs: off`.
   const std::vector<graph_record>& graphs() const noexcept { return graphs_; }
 
   /// Instantiates the instrumented executables that a timing method needs, once per method.
@@ -47,11 +46,11 @@ class prepared_pipeline {
   /// @throws run_error naming the stage
   void prepare(timing_method method);
 
-  /// Returns a tensor in a slot; inputs are the same in all slots.
+  /// Returns a tensor in a slot. Inputs are the same in all slots.
   tensor_view tensor(std::size_t index, std::size_t in_slot) const;
 
-  /// Returns a tensor's bytes in host memory, copied into `staging` (allocated here) if the tensor
-  /// is on the device.
+  /// Returns a tensor's bytes in host memory. If the tensor is on the device, allocates `staging`
+  /// and copies the bytes there.
   /// @pre The device is idle.
   std::span<const std::byte> read(const tensor_view& from, side on, memory& staging);
 
@@ -61,7 +60,7 @@ class prepared_pipeline {
   void make_slot(slot& s, std::size_t index);
   void bind_waits(slot& s);
   void wait_until_idle() noexcept;
-  /// Runs all device work once; with warm-up frames, repeats it for the device's warm-up time.
+  /// Runs all device work once. With warm-up frames, repeats it for the device's warm-up time.
   void warm_up(const stop_request* stop);
   void capture(const stop_request* stop);
   void capture_in_parts(bound_stage& stage);
@@ -75,22 +74,21 @@ class prepared_pipeline {
   std::vector<std::unique_ptr<cpu_stage>> cpu_stages_;        ///< by stage; null for device stages
   std::vector<std::vector<stage_part>> parts_;
   placement placement_;
-  std::unique_ptr<stream> frames_;  ///< launches frame graphs; null without them
+  std::unique_ptr<stream> frames_;  ///< launches frame graphs; null without frame graphs
   std::vector<graph_record> graphs_;
   std::vector<slot> slots_;
 };
 
-/// Captures what `enqueue` enqueues on `origin`, instantiates it, launches it once and adds the
-/// times to `into`. The first call for a record also compares launching the graph with launching
-/// its operations one by one, with three to nine repetitions (one if a repetition takes 250 ms).
+/// Captures the work that `enqueue` enqueues on `origin`, instantiates the graph, launches it once
+/// and adds the times to `into`. The first call for a record also measures up to nine launches of
+/// the graph, and of its operations one by one.
 /// @pre The device is idle, as it is on return.
 std::unique_ptr<graph_exec> make_measured_graph(device& d, stream& origin,
                                                 const std::function<void()>& enqueue, wait_mode how,
                                                 graph_record& into);
 
-/// Returns the memory that a pipeline took between two readings of a device's usage, and the peak
-/// during its preparation. If an earlier pipeline reached a higher peak, this peak is unknown and
-/// is set to the memory taken.
+/// Returns the memory that a pipeline took between two readings of a device's usage, and its peak.
+/// If an earlier pipeline had a higher peak, this peak is unknown and set to the memory taken.
 memory_usage taken_since(const memory_usage& before, const memory_usage& after);
 
 }  // namespace graphline

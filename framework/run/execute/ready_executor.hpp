@@ -23,20 +23,18 @@
 
 namespace graphline {
 
-/// Executes each stage when `frame_progress` reports it ready. The thread that handles the event
-/// issues device stages at once and posts CPU stages to workers.
+/// Executes each stage when `frame_progress` reports it ready. The thread that made a device stage
+/// ready issues it. CPU stages are posted to workers.
 ///
-/// Workers take the oldest ready stage, in planned order within a frame, so a newer frame never
-/// overtakes an older one. Each queued stage has one host task, which takes the oldest stage when
-/// it starts. A worker whose work made a CPU stage ready goes on with a stage at once, without a
-/// task.
+/// Workers take the oldest ready stage, in planned order within a frame, so older frames go first.
+/// Each queued stage has one host task, which takes the oldest stage when it starts. A worker that
+/// made a CPU stage ready takes the oldest ready stage at once, without a task.
 ///
-/// When a frame ends, its slot begins the next frame; with a schedule, the driver thread begins
+/// A slot begins the next frame when its frame ends. With a schedule, the driver thread begins
 /// frames.
 template <class Host>
 class ready_executor final : public executor {
  public:
-  /// @param world Further constructor arguments of the host.
   template <class... World>
   explicit ready_executor(prepared_pipeline& pipeline, World&&... world)
       : pipeline_(pipeline),
@@ -78,7 +76,7 @@ class ready_executor final : public executor {
     state_.finish_pending();
     batch_result result = state_.wait_for_end(meter);
     if (result.failure) {
-      // Device stages that nothing waits for may still run.
+      // Device stages that nothing waits for may still be running.
       try {
         pipeline_.device().synchronize(wait_mode::block);
       } catch (const std::exception&) {
@@ -97,7 +95,6 @@ class ready_executor final : public executor {
     }
   };
 
-  /// A slot while frames run.
   struct live_slot {
     std::atomic<bool> busy{false};  ///< holds a scheduled frame
     frame_position frame;
@@ -155,8 +152,7 @@ class ready_executor final : public executor {
     progress_.begun(slot, collecting(frame.index, slot, into));
   }
 
-  /// Returns the callback for `frame_progress`: it collects the ready stages of a frame and of the
-  /// frame that follows in the next slot.
+  /// Returns a callback that collects ready stages of this frame and of the next, in another slot.
   auto collecting(std::int64_t frame, std::uint32_t slot, turn& into) {
     return [this, frame, slot, &into](std::uint32_t in_slot, std::uint32_t stage, ready_cause by) {
       const ready_stage ready{in_slot == slot ? frame : frame + 1, stage, in_slot};
@@ -194,7 +190,7 @@ class ready_executor final : public executor {
     }
   }
 
-  /// Executes the stages in the turn of a worker or watcher, then ends the turn.
+  /// Executes the stages in a worker's or watcher's turn, then ends the turn.
   void finish(turn& own) {
     for (ready_stage next; take(own, next);) {
       if (!execute(next, own)) return;
@@ -228,7 +224,7 @@ class ready_executor final : public executor {
     return own.device_stages[--own.device_count];
   }
 
-  /// Executes a stage. Returns false if it is not done; the host continues the turn when it is.
+  /// Executes a stage. Returns false if it is not done yet; the host then continues the turn later.
   bool execute(const ready_stage& ready, turn& own) {
     bound_stage& stage = pipeline_.slots()[ready.slot].stages[ready.stage];
     const frame_position frame = live_[ready.slot].frame;
@@ -270,14 +266,14 @@ class ready_executor final : public executor {
     }
   }
 
-  /// Called when the host has run a CPU stage or issued a device stage.
+  /// The host ran a CPU stage or issued a device stage.
   void done(const ready_stage& ready, turn& own) {
     const bool ended =
         progress_.returned(ready.slot, ready.stage, collecting(ready.frame, ready.slot, own));
     if (ended) end_frame(ready.slot, ready.stage, own);
   }
 
-  /// @param by The stage that returned or completed last.
+  /// @param by Stage that returned or completed last.
   void end_frame(std::uint32_t slot, std::uint32_t by, turn& into) {
     live_slot& live = live_[slot];
     const frame_position frame = live.frame;
@@ -307,7 +303,6 @@ class ready_executor final : public executor {
     state_.change([&] { slot.busy.store(false, std::memory_order_release); });
   }
 
-  /// Runs in a watcher's turn.
   void seen_complete(std::uint32_t slot, std::uint32_t stage, std::exception_ptr problem,
                      turn& own) {
     const frame_position frame = live_[slot].frame;

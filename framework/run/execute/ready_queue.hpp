@@ -22,13 +22,12 @@ struct ready_stage {
   friend auto operator<=>(const ready_stage&, const ready_stage&) = default;
 };
 
-/// Ready stages that a thread executes itself. Device stages come first, so that the device has
-/// work before the thread is busy.
+/// Ready stages that one thread executes itself, device stages first, to keep the device busy.
 struct turn {
   enum class of { driver, watcher, worker };
   static constexpr std::size_t room = 32;
 
-  // Leaves the array uninitialized, because filling it would take longer than executing a stage.
+  // Leaves the array uninitialized, because filling it takes longer than executing a stage.
   explicit turn(of owner) noexcept : whose(owner) {}
   turn(const turn&) = delete;
   turn& operator=(const turn&) = delete;
@@ -44,8 +43,8 @@ struct turn {
   std::optional<ready_stage> cpu_stage;  ///< used by workers only
 };
 
-/// Spinlock for critical sections of a few dozen nanoseconds, which is less than it takes to put a
-/// thread to sleep.
+/// Spinlock for critical sections of a few dozen nanoseconds; putting a thread to sleep takes
+/// longer.
 class brief_lock {
  public:
   void lock() noexcept {
@@ -57,7 +56,7 @@ class brief_lock {
   std::atomic_flag held_;
 };
 
-/// Ready stages that no worker has taken yet, as a priority queue. Allocates at construction only.
+/// Priority queue of ready stages that no worker has taken. Allocates at construction only.
 class ready_queue {
  public:
   explicit ready_queue(std::size_t capacity) { stages_.reserve(capacity); }
@@ -85,7 +84,7 @@ class ready_queue {
     return least;
   }
 
-  /// Returns the first, in order, of `own` and the queued stages; the rest stay queued.
+  /// Returns the first stage, in order, of `own` and the queue; the others stay queued.
   ready_stage exchange(const ready_stage& own) {
     if (count_.load(std::memory_order_relaxed) == 0) return own;
     const std::lock_guard held(lock_);

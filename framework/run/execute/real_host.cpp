@@ -16,7 +16,7 @@ std::unique_ptr<task_pool> make_pool(const device& d, const plan& p) {
   const bool device_stages = cpu_stages < static_cast<int>(p.stages.size());
   const int workers = cores_for_cpu_stages(p, d.properties());
   const int threads = std::clamp(cpu_stages, 1, workers);
-  // oneTBB has at most one worker per core and warns if more places are requested.
+  // oneTBB warns if more places are requested than there are cores.
   const int places = std::max(threads, std::min(workers, usable_cores()));
   return std::make_unique<task_pool>(threads, places,
                                      device_stages ? d.properties().host_cpus : cpu_set());

@@ -24,12 +24,13 @@
 
 namespace graphline {
 
-/// Host port on this machine. It reads the system clock, watches device completions, and runs CPU
-/// stages on oneTBB threads if the schedule leaves these stages to workers.
+/// Host port for this machine: reads the system clock, watches device completions, and runs CPU
+/// stages on a `task_pool` if the schedule leaves them to workers.
 ///
-/// A host port reads the time, waits, runs CPU stages, issues device stages, posts tasks to workers
-/// and reports completions. `run` and `issue` return true if the stage is done. Otherwise the host
-/// later calls `go_on` with the exception thrown, or null. In `real_host` they always return true.
+/// A host port is an executor's interface to the host: it reads the time, waits, runs CPU stages,
+/// issues device stages, posts tasks to workers and reports completions. `run` and `issue` return
+/// true if the stage is done, which is always the case in `real_host`. Otherwise the host later
+/// calls `go_on` with null or with the exception thrown.
 class real_host {
  public:
   using waits = due_wait;
@@ -38,7 +39,6 @@ class real_host {
 
   static nanoseconds now() noexcept { return graphline::now(); }
 
-  /// Begins a batch.
   const stage_runner& begin(recording& into) {
     return runner_.emplace(pipeline_.device(), pipeline_.planned().run.wait, into);
   }
@@ -49,7 +49,6 @@ class real_host {
   void run(bound_stage& s, frame_position frame) const { runner_->run_on_cpu(s, frame); }
   void issue(bound_stage& s, frame_position frame) const { runner_->enqueue(s, frame); }
 
-  /// Launches a frame's graph.
   void launch(frame_graph& graph, frame_position frame, std::atomic<bool>& abandoned) const {
     graph.current() = {.runner = &*runner_, .frame = frame, .abandoned = &abandoned};
     graph.launch(runner_->into().method());
@@ -67,19 +66,19 @@ class real_host {
     changed_.notify_all();
   }
 
-  /// Waits until `reached()` returns true or the time is up; returns whether it was reached.
+  /// Waits until `reached()` returns true; returns false if the time is up before.
   template <class Condition>
   bool wait_for(nanoseconds at_most, const Condition& reached) {
     std::unique_lock lock(lock_);
     return changed_.wait_for(lock, std::chrono::nanoseconds(at_most), reached);
   }
 
-  /// Called on a watcher thread when the stage of a token is complete or the wait for it threw.
+  /// Called on a watcher thread when the token's stage is complete or the wait for it threw.
   using seen_function = std::function<void(turn& own, std::uint64_t token, std::exception_ptr)>;
 
   void start_workers(seen_function seen);
 
-  /// Returns true if `seen` is called for a device stage.
+  /// Returns true if `seen` is called when the stage completes.
   bool watches(std::size_t stage) const { return places_[stage].queue.has_value(); }
 
   template <class GoOn>
@@ -98,7 +97,8 @@ class real_host {
     return true;
   }
 
-  /// Calls `task` on a worker with a turn. `own` is the calling thread's turn.
+  /// Calls `task` on a worker, with that worker's turn.
+  /// @param own The calling thread's turn.
   template <class Task>
   void post(const Task& task, const turn& own) {
     const auto work = [task] {
@@ -118,8 +118,7 @@ class real_host {
  private:
   struct stage_place {
     std::size_t stream = 0;
-    std::optional<std::size_t>
-        queue;  ///< watcher queue; empty if the host does not await the stage
+    std::optional<std::size_t> queue;  ///< watcher queue; empty if the host does not wait
   };
 
   prepared_pipeline& pipeline_;

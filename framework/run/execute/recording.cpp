@@ -17,8 +17,8 @@ namespace graphline {
 
 namespace {
 
-/// Bytes of a record: committed at the start (less if little memory is available); growth between
-/// checks of the available memory; growth per step, which delays frames in flight by microseconds.
+/// Bytes of a record: committed at the start (less if little memory is available), growth between
+/// checks of the available memory, and growth per step, which delays frames by microseconds.
 constexpr std::size_t bytes_at_first = std::size_t{64} << 20;
 constexpr std::size_t bytes_between_looks = std::size_t{8} << 20;
 constexpr std::size_t bytes_at_a_time = std::size_t{256} << 10;
@@ -42,8 +42,8 @@ cost_record stated_cost(const planned_stage& stage) {
   return result;
 }
 
-/// Returns the sum of the parts' costs, with the precision of the part with the most FLOPs. If
-/// there are no parts or the cost of one is unknown, returns the cost stated by the stage's kind.
+/// Returns the sum of the parts' costs, with the precision of the part with the most FLOPs. Without
+/// parts, or if the cost of any part is unknown, returns the cost that the stage's kind states.
 cost_record cost_of(const planned_stage& stage, const std::vector<stage_part>& parts) {
   cost sum;
   std::int64_t most = -1;
@@ -67,7 +67,7 @@ recording::recording(const plan& p, const std::vector<std::vector<stage_part>>& 
       columns_of(method, p.schedule.properties.one_launch, on.reports_busy_time);
   keeps_busy_ = kept.busy;
   keeps_causes_ = kept.causes;
-  // A column with one entry is recorded; an empty column is not.
+  // Columns with one entry are recorded.
   const std::size_t count = frames > 0 ? 1 : 0;
   frames_.resize(count);
   if (kept.launches) launches_.resize(count);
@@ -123,8 +123,8 @@ recording::recording(const recording& other, const std::lock_guard<std::mutex>& 
       capacity_(other.capacity_),
       room_(other.room_.load()) {}
 
-/// Reserves addresses for all frames (if the system has too few, for half of those it has) and
-/// commits memory for the first frames. Columns never move afterwards.
+/// Reserves addresses for all frames, or for half of what the system allows, and commits memory for
+/// the first frames. Columns never move afterwards.
 void recording::reserve(std::size_t frames) {
   const std::uint64_t left = available_memory().value_or(UINT64_MAX);
   const auto first = std::min<std::uint64_t>(bytes_at_first, left / record_and_reports);
@@ -187,7 +187,7 @@ void recording::name_threads(run_record& to) {
   for (const auto& stage : stages_) {
     for (const auto number : stage.threads) index.try_emplace(number, 0);
   }
-  // Thread numbers ascend in the order in which threads were created.
+  // Lists threads in order of creation, in which their numbers ascend.
   std::map<std::string, int> taken;
   for (auto& [number, place] : index) {
     if (number == driver_) continue;

@@ -13,13 +13,12 @@
 
 namespace graphline {
 
-/// Sample columns of a running batch. Address space is reserved at construction, and memory is
-/// committed as frames begin, so a run takes memory only for the frames it ran. Each frame has
-/// separate entries, so threads that work on different stages or frames need no lock.
+/// Sample columns of a running batch. Reserves addresses at construction and commits memory as
+/// frames begin. Threads that record different stages or frames write different entries and need no
+/// lock.
 class recording {
  public:
-  /// @param parts Parts of each stage.
-  /// @param epoch Host time that stamps are relative to.
+  /// @param epoch Host time to which stamps are relative.
   recording(const plan& p, const std::vector<std::vector<stage_part>>& parts,
             const device_properties& on, timing_method method, std::int64_t frames,
             nanoseconds epoch);
@@ -29,12 +28,11 @@ class recording {
 
   timing_method method() const noexcept { return method_; }
 
-  /// True if the run records causes: `caused`, `seen` and `ended_by`.
+  /// Returns true if the run records `caused`, `seen` and `ended_by`.
   bool keeps_causes() const noexcept { return keeps_causes_; }
 
   /// Provides memory for a frame; call before the frame begins, on any thread.
-  /// @throws run_error with a remedy if memory runs out, early enough to report the samples
-  /// recorded so far
+  /// @throws run_error with a remedy if memory runs out; the samples so far can still be reported
   void make_room(std::int64_t frame) {
     if (static_cast<std::size_t>(frame) >= room_.load(std::memory_order_acquire)) grow(frame);
   }
@@ -48,7 +46,6 @@ class recording {
   void frame_ended(std::int64_t frame, nanoseconds at) noexcept {
     frames_[static_cast<std::size_t>(frame)].end = at - epoch_;
   }
-  /// Records the launch of a frame's graph.
   void frame_launched(std::int64_t frame, nanoseconds begin, nanoseconds end) noexcept {
     keep(launches_, frame, begin, end);
   }
@@ -67,7 +64,7 @@ class recording {
     ended_by_[static_cast<std::size_t>(frame)] = static_cast<std::uint32_t>(stage);
   }
 
-  // Call on the thread that launched or ran the stage, or pass its number.
+  // Call on the thread that launched or ran the stage, or pass that thread's number.
 
   void enqueued(std::size_t stage, std::int64_t frame, nanoseconds begin, nanoseconds end,
                 std::uint32_t thread) noexcept {
@@ -85,7 +82,6 @@ class recording {
     note_thread(stage, frame, thread);
   }
 
-  /// @param busy Busy time, if the device reports it.
   void on_device(std::size_t stage, std::int64_t frame, nanoseconds begin, nanoseconds end,
                  std::optional<nanoseconds> busy) noexcept {
     keep(stages_[stage], frame, begin, end, busy);
@@ -96,15 +92,15 @@ class recording {
     keep(stages_[stage].parts[part], frame, begin, end, busy);
   }
 
-  /// Counts a frame whose stamps are all recorded; call on any thread.
+  /// Counts a frame after all its stamps are recorded; call on any thread.
   void frame_complete() noexcept { complete_.fetch_add(1, std::memory_order_release); }
 
-  /// Sets the number of complete frames, for executors in which one thread observes all ends.
+  /// Sets the number of complete frames; for executors in which one thread observes all ends.
   void frames_complete(std::int64_t so_far) noexcept {
     complete_.store(so_far, std::memory_order_release);
   }
 
-  /// Number of complete frames; call on any thread.
+  /// Returns the number of complete frames; call on any thread.
   std::int64_t complete() const noexcept { return complete_.load(std::memory_order_acquire); }
 
   /// Moves the samples of the first `completed` frames into a record.
@@ -113,7 +109,7 @@ class recording {
  private:
   recording(const recording& other, const std::lock_guard<std::mutex>& not_growing);
 
-  /// Calls `f` with each column that the run records; such a column has at least one entry.
+  /// Calls `f` with each recorded column; recorded columns are never empty.
   template <class Function>
   void each_column(Function&& f) {
     const auto visit = [&f](auto& column) {
@@ -155,7 +151,7 @@ class recording {
     stages_[stage].threads[static_cast<std::size_t>(frame)] = thread;
   }
 
-  /// Replaces thread numbers of this process by indices into the record's thread list.
+  /// Replaces thread numbers by indices into the record's thread list.
   void name_threads(run_record& to);
 
   timing_method method_;
@@ -169,7 +165,7 @@ class recording {
   std::vector<std::uint32_t> ended_by_;
   std::vector<stage_record> stages_;
   std::size_t bytes_of_frame_ = 0;
-  std::size_t known_to_fit_ = 0;       ///< bytes known to fit, including reports
+  std::size_t known_to_fit_ = 0;       ///< record size for which memory was found sufficient
   std::size_t capacity_ = 0;           ///< frames with reserved address space
   std::atomic<std::size_t> room_ = 0;  ///< frames with memory
   mutable std::mutex growing_;

@@ -36,8 +36,8 @@ constexpr int traced_runs = 10;
 class traced_run {
  public:
   /// Runs the stage and synchronizes after each part, so that the operations seen since the
-  /// previous part belong to this part. Does not launch the stage's graph, because it was made
-  /// before the trace began and CUPTI does not reliably trace such graphs.
+  /// previous part belong to this part. Does not use the stage's graph, because CUPTI does not
+  /// reliably trace graphs that were made before the trace began.
   traced_run(bound_stage& stage, const stage_record& of, device& d, wait_mode how,
              operation_trace& trace) {
     const auto take = [&](const std::string& part) {
@@ -76,8 +76,8 @@ class traced_run {
   std::vector<traced_operation> operations_;
 };
 
-/// Runs each device stage alone, without its graph, while the device traces operations, and adds
-/// these to `record`. If tracing fails, adds a warning. Overwrites the first slot's tensors.
+/// Runs each device stage alone while the device traces operations, and adds the operations to
+/// `record`. If tracing fails, adds a warning. Overwrites the first slot's tensors.
 void trace_stages(prepared_pipeline& pipeline, run_record& record, const stop_request* stop) {
   device& d = pipeline.device();
   const wait_mode how = pipeline.planned().run.wait;
@@ -103,7 +103,7 @@ void trace_stages(prepared_pipeline& pipeline, run_record& record, const stop_re
   }
 }
 
-/// Returns errors if the plan does not allow the timing method or rate.
+/// Returns errors if the plan does not allow this timing method or rate.
 diagnostics refusal_of(const plan& p, timing_method method, std::optional<double> rate) {
   settings run = p.run;
   run.timing = method;
@@ -113,8 +113,8 @@ diagnostics refusal_of(const plan& p, timing_method method, std::optional<double
   return found;
 }
 
-/// Returns null for `arrival: closed`. The seed is mixed with the pipeline's name, so that
-/// concurrent pipelines differ in their random arrivals.
+/// Returns null for `arrival: closed`. The pipeline's name is mixed into the seed, so that arrivals
+/// of concurrent pipelines differ.
 std::unique_ptr<frame_schedule> make_schedule(const plan& p, const settings& run,
                                               std::uint64_t seed) {
   if (run.arrival == arrival::closed) return nullptr;
@@ -128,7 +128,7 @@ bool has_parts(const prepared_pipeline& pipeline) {
   return std::any_of(parts.begin(), parts.end(), [](const auto& p) { return !p.empty(); });
 }
 
-/// Adds the versions of the libraries that compute the stages on this device, without repetition.
+/// Adds the versions of the libraries that compute stages on this device, each once.
 void add_library_versions(const prepared_pipeline& pipeline,
                           std::vector<std::pair<std::string, std::string>>& to) {
   for (const auto& stage : pipeline.planned().stages) {
@@ -140,7 +140,7 @@ void add_library_versions(const prepared_pipeline& pipeline,
   }
 }
 
-/// Creates a record of all that is known before the run.
+/// Creates a record with everything known before the run.
 run_record begin_record(const prepared_pipeline& pipeline, const run_options& options) {
   const plan& p = pipeline.planned();
   run_record record;
@@ -170,7 +170,7 @@ bool is_raised(const stop_request* stop) {
   return stop != nullptr && stop->raised();
 }
 
-/// Marks a run that reached `max_time` as complete with the frames done by then.
+/// Marks a run that reached `max_time` as complete, with the frames done by then.
 void end_at_max_time(run_record& record) {
   record.interrupted = false;
   record.run.frames = static_cast<std::int64_t>(frames_due(record));
@@ -178,7 +178,7 @@ void end_at_max_time(run_record& record) {
   record.failure = "max_time passed before a frame completed";
 }
 
-/// Describes the outputs in a slot. If the device fails here, the measured frames are kept.
+/// Adds the outputs in a slot to the record. If this fails, sets `failure` and keeps the frames.
 void read_outputs(prepared_pipeline& pipeline, std::size_t slot, run_record& record) {
   const auto& tensors = pipeline.planned().tensors;
   try {
@@ -196,7 +196,7 @@ void read_outputs(prepared_pipeline& pipeline, std::size_t slot, run_record& rec
 
 }  // namespace
 
-/// The measured frames of a run in progress, for `abandon_run`.
+/// Measured frames of a run in progress, for `abandon_run`.
 class measured_frames {
  public:
   void begin(const run_record& record, const recording& kept, frame_schedule* schedule,
@@ -208,7 +208,8 @@ class measured_frames {
     epoch_ = epoch;
   }
 
-  /// Never returns if the frames were abandoned, since the record then belongs to another thread.
+  /// Does not return if the frames were abandoned, because the record then belongs to another
+  /// thread.
   void end() {
     {
       const std::lock_guard locked(lock_);
@@ -317,7 +318,7 @@ run_record session::run(const run_options& options) {
     measured_->end();
     record.processor_time = processor_time() - used_before;
     if (!result.failure && options.after_frames) options.after_frames();
-    // After `after_frames`, because this ends the profile of all concurrent runs.
+    // Called after `after_frames`, because this ends the profile of all concurrent runs.
     device().profile(false);
     record.conditions = machine.end(epoch);
     if (schedule) record.load = schedule->end(epoch, ended, result.completed);
@@ -331,7 +332,7 @@ run_record session::run(const run_options& options) {
   if (clock) clock->settle(record, epoch);
   record.interrupted = result.interrupted;
   if (options.feed != nullptr && !result.interrupted &&
-      !result.failure) {  // a feed that was closed ends the run early
+      !result.failure) {  // a closed feed ends the run early
     record.run.frames = static_cast<std::int64_t>(frames_due(record));
   }
   record.failure = result.failure;

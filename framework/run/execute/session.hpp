@@ -19,7 +19,7 @@ class frame_feed;
 class measured_frames;
 class prepared_pipeline;
 
-/// Progress of a run, reported on its driver thread about ten times a second at most.
+/// Progress of a run. Reported on the driver thread, at most ten times a second.
 struct progress {
   bool warmup = false;
   std::int64_t done = 0;
@@ -27,33 +27,30 @@ struct progress {
 };
 using progress_function = std::function<void(const progress&)>;
 
-/// Options of one run of a session.
 struct run_options {
   std::optional<timing_method> timing = {};  ///< default: the plan's
   std::optional<std::int64_t> frames = {};
   std::optional<std::int64_t> warmup = {};
   std::optional<double> rate = {};  ///< frames due per second; not with `arrival: closed`
-  /// Source of frames instead of a clock; the plan must have an open load. The run ends after
-  /// `frames` frames, or once the feed is closed and the submitted frames are complete.
+  /// Source of the frames; the plan must have an open load. The run ends after `frames` frames, or
+  /// when the feed is closed and all submitted frames are complete.
   frame_feed* feed = nullptr;
-  /// Seed of the arrival times under `arrival: poisson`; default: the plan's seed.
+  /// Seed of random arrival times; default: the plan's.
   std::optional<std::uint64_t> arrival_seed = {};
-  /// Called between the warm-up and the first measured frame, so that concurrent runs can begin
-  /// together. Not called if the warm-up failed or was stopped.
+  /// Called after a successful warm-up, so that concurrent runs can begin together.
   std::function<void()> before_frames = {};
-  /// Called after the last measured frame and before any other use of the device, so that
-  /// concurrent runs are not disturbed. Not called if a frame failed.
+  /// Called after the last measured frame and before any other use of the device, which would
+  /// disturb concurrent runs. Not called if a frame failed.
   std::function<void()> after_frames = {};
-  /// Common origin of the stamps of concurrent runs, on the host's clock. If set, the caller
-  /// watches the device clock.
+  /// Common origin of stamps, in host time. If set, the caller watches the device clock.
   std::optional<nanoseconds> common_epoch = {};
-  /// Observes the machine before and after the measured frames.
+  /// Called before and after the measured frames.
   std::function<machine_state()> at_machine = read_machine_state;
   const stop_request* stop = nullptr;
   progress_function on_progress = {};
 };
 
-/// A plan prepared on a device, with graphs captured. Runs any number of times. Not thread-safe.
+/// A plan prepared on a device, with graphs captured. Can run any number of times. Not thread-safe.
 class session {
  public:
   /// @pre `d` outlives the session.
@@ -66,31 +63,32 @@ class session {
   const plan& planned() const noexcept;
   graphline::device& device() const noexcept;
 
-  /// Returns the timing methods that the plan's settings allow; `layers` only if a stage has parts.
+  /// Returns the timing methods that the plan allows; omits `layers` if no stage has parts.
   std::vector<timing_method> timing_methods() const;
 
   /// Runs warm-up and measured frames. If a stage fails, returns a record of the frames completed
-  /// before; its `failure` names the stage and the frame.
+  /// before, and `failure` names the stage and the frame.
   /// @throws input_error for a timing method or rate that the plan does not allow
   /// @throws run_error if the method's instrumentation cannot be prepared
   run_record run(const run_options& options = {});
 
-  /// Abandons a `run` in which a stage does not return; call on another thread. Returns the record
-  /// of the complete measured frames, marked as interrupted, without outputs and conditions. `run`
-  /// then never returns, so end the program. Returns empty if no measured frame is complete or
-  /// nothing runs; a run then continues.
+  /// Abandons a `run` in which a stage does not return. Call on another thread, and end the program
+  /// afterwards, because `run` never returns. Returns a record of the complete measured frames,
+  /// marked as interrupted, without outputs and conditions.
+  ///
+  /// Returns empty, and lets `run` continue, if no measured frame is complete.
   std::optional<run_record> abandon_run();
 
-  /// Runs each device stage alone a few times, traces its operations and adds them to the record.
-  /// If that fails, adds a warning. Overwrites the outputs of the last run, so save them first.
+  /// Runs each device stage alone a few times and adds its operations to the record, or a warning
+  /// if that fails. Overwrites the outputs of the last run, so save them first.
   void trace_operations(run_record& record, const stop_request* stop = nullptr);
 
-  /// Writes inputs, weights and the last run's outputs into `directory`, which is created if
-  /// missing. The NumPy files are named input.NAME.npy, weight.STAGE.NAME.npy and output.NAME.npy.
+  /// Writes inputs, weights and the last run's outputs into `directory`; creates it if missing. The
+  /// NumPy files are named input.NAME.npy, weight.STAGE.NAME.npy and output.NAME.npy.
   void save_tensors(const std::string& directory);
 
  private:
-  /// Returns the slot of the last of `completed` frames.
+  /// Returns the slot of the last frame if `completed` frames are complete.
   std::optional<std::size_t> slot_of(std::int64_t completed) const;
 
   std::unique_ptr<prepared_pipeline> pipeline_;

@@ -20,8 +20,8 @@
 
 namespace graphline {
 
-/// Enqueues a stage's work; calls `after(i)` when part i has been enqueued. `parts` may be 0.
-/// @throws run_error if the stage reports more or fewer than `parts` parts
+/// Enqueues a stage's work; calls `after(i)` when part i has been enqueued.
+/// @throws run_error if the stage does not report exactly `parts` parts
 void enqueue_in_parts(device_work& work, stream& s, std::size_t parts,
                       const std::function<void(std::size_t)>& after);
 
@@ -31,11 +31,11 @@ class part_stamps {
   /// @param stage Prefix of the events' names.
   part_stamps(device& d, const std::string& stage, std::size_t parts);
 
-  /// Enqueues the stage's work with a stamp at each boundary, captured or not.
+  /// Enqueues the stage's work with a stamp at each boundary. Works with and without capture.
   /// @throws run_error if the stage reports more or fewer parts than it has
   void enqueue(device_work& work, stream& s);
 
-  /// Returns the events: one more than there are parts.
+  /// Returns the events, one more than there are parts.
   const std::vector<std::unique_ptr<timed_event>>& boundaries() const noexcept {
     return boundaries_;
   }
@@ -44,13 +44,13 @@ class part_stamps {
   std::vector<std::unique_ptr<timed_event>> boundaries_;
 };
 
-/// Host function that stores the time of its last call, on the host's clock.
+/// Host function that stores the host time of its last call.
 class host_stamp final : public host_function {
  public:
   std::string_view name() const noexcept override { return "host stamp"; }
   void call() noexcept override { at_ = now(); }
 
-  /// @pre A later operation of the stream was seen complete.
+  /// @pre The host has seen a later operation of the stream complete.
   nanoseconds at() const noexcept { return at_; }
 
  private:
@@ -69,14 +69,14 @@ struct bound_stage {
 
   // CPU stages.
   cpu_stage* cpu = nullptr;             ///< null for a device stage
-  cpu_call arguments = {};              ///< its tensors; `frame` is set before each call
+  cpu_call arguments = {};              ///< tensors; `frame` is set before each call
   std::vector<std::string> guarded;     ///< output names with `guard: on`
   std::unique_ptr<host_function> call;  ///< host node in a frame's graph, or null
 
   // Stages on a stream: device stages and, in a frame's graph, CPU stages.
   stream* on = nullptr;
   std::vector<const event*> stream_waits;  ///< completion events of stages on other streams
-  std::unique_ptr<event> complete;         ///< null if nothing waits for it
+  std::unique_ptr<event> complete;         ///< null if nothing waits for the stage
 
   // Device stages. Executables are declared after the events they stamp, to be destroyed first.
   std::unique_ptr<device_work> work;
@@ -96,7 +96,7 @@ struct bound_stage {
     }
   }
 
-  /// Launches with stamps around the parts; same as `launch` for a stage without parts.
+  /// Launches with stamps around the parts, if the stage has parts.
   void launch_in_parts() {
     if (parts == nullptr) {
       launch();
@@ -120,12 +120,11 @@ struct slot {
   ~slot();
 };
 
-/// Returns the label of a planned stage.
 inline const stage_label* label_of(const planned_stage& stage) {
   return stage_label_of(stage.name, stage.kind->name, stage.kind->origin);
 }
 
-/// Runs `work`; prefixes its exceptions with the stage's place and name and the activity `what`.
+/// Runs `work`. Prefixes its exceptions with the stage's place in the file, its name, and `what`.
 template <class Work>
 auto with_stage_context(const planned_stage& stage, const char* what, Work&& work) {
   const auto named = [&](std::string_view why) {

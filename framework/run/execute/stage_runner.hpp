@@ -11,8 +11,8 @@
 
 namespace graphline {
 
-/// Position of a frame: `index` counts from the batch's start and locates its samples; `number`
-/// counts from the run's start and is passed to CPU stages.
+/// Position of a frame. `index` counts from the batch's start and locates the frame's samples;
+/// `number` counts from the run's start and is passed to CPU stages.
 struct frame_position {
   std::int64_t index = 0;
   std::int64_t number = 0;
@@ -46,7 +46,6 @@ class stage_runner {
   stage_runner(device& d, wait_mode how, recording& into)
       : device_(d), ranges_(d.shows_ranges() ? &d : nullptr), how_(how), into_(into) {}
 
-  /// Runs a CPU stage on the calling thread.
   void run_on_cpu(bound_stage& s, frame_position frame) const {
     const profiler_range range(ranges_, s.name);
     const stage_scope scope({s.label, frame.number});
@@ -57,7 +56,8 @@ class stage_runner {
     check_guards(s.outputs, s.guarded);
   }
 
-  /// Enqueues a device stage after the stages it waits for. `clock` times the launch.
+  /// Enqueues a device stage after the stages it waits for.
+  /// @param clock Times the launch.
   template <class Clock = real_clock>
   void enqueue(bound_stage& s, frame_position frame, Clock clock = {}) const {
     const profiler_range range(ranges_, s.name);
@@ -68,9 +68,9 @@ class stage_runner {
     if (s.complete != nullptr) s.on->record(*s.complete);
   }
 
-  /// Reads the stamps of a frame whose stages are all complete. Only the first event is converted
-  /// to the host's clock. All other times are elapsed times since that event, because elapsed times
-  /// between close events are more precise.
+  /// Reads the stamps of a frame whose stages are all complete. Converts the first event to the
+  /// host's clock and adds elapsed times, because elapsed times between close events are more
+  /// precise.
   void read_stamps(const slot& s, frame_position frame) const {
     if (into_.method() == timing_method::callback) read_host_stamps(s, frame);
     if (!traits_of(into_.method()).by_events) return;
@@ -90,7 +90,7 @@ class stage_runner {
     }
   }
 
-  /// Returns the device if profilers show its ranges, else null.
+  /// Returns the device if a profiler shows its ranges, else null.
   device* ranges() const noexcept { return ranges_; }
   recording& into() const noexcept { return into_; }
   wait_mode how() const noexcept { return how_; }

@@ -14,14 +14,14 @@ namespace {
 
 constexpr auto parallelism = tbb::global_control::max_allowed_parallelism;
 
-/// Allows at least one worker. With none (on one core), oneTBB searches for a worker for each
-/// enqueued task without end, which takes a core.
+/// Allows at least one worker. On one core oneTBB allows none, and after each enqueued task it
+/// searches endlessly for a worker, which keeps the core busy.
 std::size_t with_a_worker() {
   return std::max<std::size_t>(2, tbb::global_control::active_value(parallelism));
 }
 
-/// Reserves two places if there is only one, because oneTBB assigns a worker even to an arena whose
-/// single place is reserved.
+/// Reserves two places if there is one, because oneTBB sends a worker even to a single reserved
+/// place.
 unsigned reserved(int threads, int places) {
   return static_cast<unsigned>(places == 1 ? 2 : threads);
 }

@@ -16,27 +16,27 @@ namespace graphline {
 /// Version of oneTBB at run time, such as "2021.8".
 std::string onetbb_version();
 
-/// Runs CPU stages as oneTBB tasks on threads that the pool owns. oneTBB's own workers migrate
-/// between arenas, and a worker with a long or waiting task counts as available to other pools.
-/// They are used only for the remaining places, for stages that are themselves parallel.
+/// Runs CPU stages as oneTBB tasks on threads that the pool owns. oneTBB's own workers get the
+/// remaining places, for CPU stages that are themselves parallel. They do not run whole stages,
+/// because they migrate between arenas and count as available even during a long or waiting task.
 class task_pool {
  public:
-  /// @param threads Threads owned by the pool, at least 1.
-  /// @param places Places for the pool's threads and oneTBB's workers together, at least `threads`.
-  /// @param cpus CPUs that the threads are bound to.
+  /// @param threads Number of threads that the pool owns, at least 1.
+  /// @param places Number of places for these threads and oneTBB's workers, at least `threads`.
+  /// @param cpus CPUs to which the threads are bound.
   /// @throws run_error with a remedy if a thread cannot be started
   task_pool(int threads, int places, const cpu_set& cpus = {});
 
   task_pool(const task_pool&) = delete;
   task_pool& operator=(const task_pool&) = delete;
 
-  /// Adds work; call on a thread of the pool. Any thread of the pool may run the work.
+  /// Adds work, for any thread of the pool. Call on a thread of the pool.
   template <class Function>
   void spawn(Function&& f) {
     group_.run(std::forward<Function>(f));
   }
 
-  /// Adds work; call on a thread outside the pool.
+  /// Adds work. Call on a thread outside the pool.
   template <class Function>
   void enqueue(Function&& f) {
     arena_.enqueue(group_.defer(std::forward<Function>(f)));
@@ -45,7 +45,7 @@ class task_pool {
  private:
   void add_thread(const cpu_set& cpus);
 
-  // Destroyed in reverse order: without `open_`, the threads' wait ends once all work is done.
+  // Destroyed in reverse order. Once `open_` is gone, the threads end when all work is done.
   tbb::global_control permitted_;
   tbb::task_arena arena_;
   tbb::task_group group_;

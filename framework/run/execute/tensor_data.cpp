@@ -92,8 +92,8 @@ void read_input(const tensor_view& tensor, const std::string& path) {
 
 namespace {
 
-/// See `output_record::checksum`. Hashes 8 bytes at a time for speed. XOR with the upper bits keeps
-/// a later word from canceling an earlier one.
+/// See `output_record::checksum`. Hashes 8 bytes at a time for speed. The XOR with the upper bits
+/// keeps later words from canceling earlier ones.
 std::string checksum(std::span<const std::byte> bytes) {
   static_assert(std::endian::native == std::endian::little);
   std::uint64_t hash = 0xcbf29ce484222325ULL;
@@ -113,7 +113,7 @@ T at(std::span<const std::byte> bytes, std::size_t index) {
   return value;
 }
 
-/// Infinity and NaN have all exponent bits set. The loop does not end early, so that it vectorizes.
+/// All exponent bits of infinity and NaN are set. Without an early exit, the loop vectorizes.
 template <class Bits>
 bool all_finite(std::span<const std::byte> bytes, Bits exponent) {
   bool found = false;
@@ -172,7 +172,6 @@ namespace {
 
 constexpr std::byte guard_pattern{0xA5};
 
-/// The guard bytes before and after a tensor.
 std::array<std::span<std::byte>, 2> guards_of(const tensor_view& tensor) noexcept {
   auto* const begin = tensor.as<std::byte>();
   return {std::span(begin - guard_bytes, guard_bytes),
@@ -214,7 +213,7 @@ output_record describe_output(const std::string& tensor, const tensor_type& type
 }
 
 std::string tensor_file_names::next(const std::vector<std::string>& parts) {
-  // File names are limited to 255 bytes; temporary files add a suffix.
+  // File names are limited to 255 bytes, including the suffix of temporary files.
   constexpr std::size_t most = 230;
   constexpr std::size_t hash_digits = 17;  // including the dot
   std::string name = fmt::format("{}", fmt::join(parts, "."));

@@ -13,32 +13,31 @@
 
 namespace graphline {
 
-/// Fills a tensor in host memory with standard normal or uniform values in [0, 1), zeros or ones.
-/// Integer types get floor(128 + 32 x normal) or floor(256 x uniform), clamped to [0, 255]. The
-/// same seed gives the same values on every machine.
+/// Fills a tensor in host memory with standard normal values, uniform values in [0, 1), zeros or
+/// ones. Random integers are floor(128 + 32 x normal) or floor(256 x uniform), clamped to [0, 255].
+/// The same seed gives the same values on every machine.
 void fill_input(const tensor_view& tensor, fill how, std::uint64_t seed);
 
-/// Reads a tensor in host memory from a NumPy file.
-/// @throws input_error naming the file, also if the file's type is different
+/// Fills a tensor in host memory from a NumPy file.
+/// @throws input_error naming the file if it cannot be read or contains another type
 void read_input(const tensor_view& tensor, const std::string& path);
 
 /// Fills the `guard_bytes` before and after each output of a CPU stage with a pattern.
 void fill_guards(std::span<const tensor_view> outputs) noexcept;
 
-/// Checks that the pattern is unchanged.
-/// @param names Names of the outputs.
+/// Checks that the guards are unchanged.
 /// @throws run_error naming the output whose guard was overwritten
 void check_guards(std::span<const tensor_view> outputs, const std::vector<std::string>& names);
 
-/// Summarizes an output: checksum of its bytes, whether all elements are finite, sample elements.
+/// Summarizes an output: checksum, whether all elements are finite, and some elements.
 output_record describe_output(const std::string& tensor, const tensor_type& type,
                               std::span<const std::byte> bytes);
 
 /// Generates unique file names for tensors in a folder.
 class tensor_file_names {
  public:
-  /// Returns "weight.net.0.bias.npy" for {weight, net, 0.bias}. If the name is too long, invalid or
-  /// taken, shortens it and appends a hash of the parts.
+  /// Returns "weight.net.0.bias.npy" for {weight, net, 0.bias}. Changes a name that is too long,
+  /// invalid or taken, and appends a hash of the parts.
   std::string next(const std::vector<std::string>& parts);
 
  private:

@@ -27,9 +27,9 @@ namespace graphline {
 /// Settings of a virtual host. Times are in nanoseconds.
 struct virtual_world {
   virtual_clock& clock;  ///< also used by the device
-  int workers = 1;       ///< run the CPU stages that a schedule leaves to workers
+  int workers = 1;       ///< workers that run CPU stages
 
-  /// Duration of a CPU stage, by its index in the plan and the frame's number.
+  /// Duration of a CPU stage, by index in the plan and number of the frame.
   std::function<nanoseconds(std::size_t stage, std::int64_t frame)> cpu_time;
 
   // Overheads.
@@ -38,26 +38,24 @@ struct virtual_world {
   nanoseconds completion_delay = 0;  ///< from device completion to its observation
 };
 
-/// Host port in virtual time, with the interface of `real_host`. CPU stages take their given
-/// durations and compute nothing. Single-threaded and deterministic.
+/// Host port in virtual time, with the interface of `real_host`. Single-threaded and deterministic.
+/// CPU stages take their given durations and compute nothing.
 ///
 /// - The device receives a stage when the issuing thread has finished issuing it. Threads that
-/// issue to the same stream take turns.
-/// - There are as many watchers as on `real_host`; each is busy while it issues stages.
-/// - Not supported: stop requests raised by time, and frames submitted by an application. `begin`
-///   throws `run_error` for `timing: callback`, and for `timing: sync` if several threads issue
-///   stages.
+///   issue to the same stream take turns.
+/// - There are as many watchers as on `real_host`. A watcher is busy while it issues stages.
+/// - Submitted frames and stop requests raised by time are not supported. `begin` throws
+///   `run_error` for `timing: callback`, and for `timing: sync` if several threads issue stages.
 class virtual_host {
  public:
-  /// How the driver thread waits.
   class waits {
    public:
     explicit waits(virtual_host& host) noexcept : host_(host) {}
 
     nanoseconds now() const noexcept { return host_.now(); }
 
-    /// With `block`, sleeps until `at`; with `spin` and `yield`, continues at the next event if it
-    /// is before `at`. If `at` is in the past, advances to the next event.
+    /// Advances to `at`; with `spin` and `yield`, to the next event if it is earlier. If `at` is
+    /// not in the future, advances to the next event.
     void pause(nanoseconds at) const {
       const auto next = host_.clock_.next();
       const bool polls = host_.runner_->how() != wait_mode::block;
@@ -101,7 +99,7 @@ class virtual_host {
     f();
   }
 
-  /// Advances until `reached()` returns true. Throws `run_error` if no event is left before.
+  /// Advances until `reached()` returns true. Throws `run_error` if no event is left.
   template <class Condition>
   bool wait_for(nanoseconds /*at_most*/, const Condition& reached) {
     while (!reached()) go_on();
@@ -122,12 +120,11 @@ class virtual_host {
 
   void issue(bound_stage& s, frame_position frame) {
     const nanoseconds begin = now();
-    // Without overhead, the clock stays where it is.
     if (world_.issue > 0) clock_.advance_to(begin + world_.issue);
     runner_->enqueue(s, frame, launch_clock{clock_, begin, thread_number()});
   }
 
-  /// CPU stages of the graph run one at a time, on a thread of the device.
+  /// Runs the graph's CPU stages one at a time, on a thread of the device.
   void launch(frame_graph& graph, frame_position frame, std::atomic<bool>& abandoned) {
     if (world_.issue > 0) clock_.advance_to(now() + world_.issue);
     graph.current() = {.in_virtual_time = &in_graph_, .frame = frame, .abandoned = &abandoned};
@@ -245,7 +242,7 @@ class virtual_host {
     const event* complete;
   };
 
-  /// Times a launch that began before the device received it.
+  /// Clock for a launch; its first reading is `begin`, before the device received the stage.
   struct launch_clock {
     virtual_clock& clock;
     nanoseconds begin;
@@ -256,7 +253,6 @@ class virtual_host {
     std::uint32_t thread() const noexcept { return number; }
   };
 
-  /// Host function called on completion of a stage.
   class stage_end final : public host_function {
    public:
     stage_end(virtual_host& host, std::uint64_t token) : host_(host), token_(token) {}
@@ -268,7 +264,7 @@ class virtual_host {
     std::uint64_t token_;
   };
 
-  /// Schedules a call on the clock; the call is dropped if the batch has ended by then.
+  /// Schedules a call on the clock; drops it if the batch has ended by then.
   template <class Call>
   void at(nanoseconds when, Call call) {
     clock_.at(when, [batch = std::weak_ptr(batch_), call = std::move(call)] {
@@ -277,7 +273,7 @@ class virtual_host {
   }
 
   /// Advances to the next event. If none is left and the device has failed, reports the failure to
-  /// the stages that wait for it.
+  /// all stages waiting for the device.
   void go_on() {
     if (clock_.step()) return;
     const auto left = std::exchange(awaited_, {});

@@ -14,7 +14,7 @@
 namespace graphline {
 namespace {
 
-/// Returns the backend of a device, even if the device is absent.
+/// Returns the backend of a device, which may be absent.
 /// @throws input_error for an unknown name
 std::string backend_of(const std::string& device_name) {
   try {
@@ -37,7 +37,7 @@ planned_pipeline make_planned(const pipeline_source& from, stage_registry& stage
   diagnostics found;
   pipeline_spec spec = from.read({.backend = params_of, .set = options.set}, found);
   if (options.adjust) options.adjust(spec, found);
-  // If a plug-in fails to load, its kinds would be reported as unknown.
+  // Otherwise planning would report the kinds of a plug-in that failed to load as unknown.
   if (!load_plugins(spec, stages, found, options.plugins)) found.throw_if_errors();
   plan planned = make_plan(spec, stages, machine, found);
   found.throw_if_errors();
@@ -74,7 +74,7 @@ planned_pipeline plan_pipeline(const pipeline_source& from, stage_registry& stag
     const auto& backends = builtin_devices().backends();
     if (use == plan_use::run ||
         std::ranges::find(backends, name, &backend::name) == backends.end()) {
-      // Errors of the pipeline are reported first; the missing device only if there are none.
+      // Reports the missing device only if the pipeline has no errors.
       make_planned(from, stages, options, name, no_machine);
       throw;
     }
