@@ -244,6 +244,15 @@ configuration_trials drawn(const std::string& name, std::size_t trials, std::mt1
   return result;
 }
 
+TEST(configuration_change, is_relative_for_the_smallest_values_and_empty_for_none) {
+  const auto change = [](double before, double after) {
+    return configuration_change{.figure = figure::throughput, .values = {before, after}}.change();
+  };
+  EXPECT_EQ(change(0.5, 0.25), -0.5);
+  EXPECT_EQ(change(1e-9, 3e-9), 2.0);
+  EXPECT_EQ(change(0, 1), std::nullopt);
+}
+
 TEST(experiment_diff, rarely_finds_a_difference_where_there_is_none) {
   std::mt19937_64 random(1);
   constexpr int experiments = 400;

@@ -170,7 +170,9 @@ class Workplace:
             frontend.symlink_to(ROOT / "build" / "cudnn_frontend")
         self.demand("configuring", ["cmake", "--preset", "test", "-B", str(self.build),
                                     f"-DGRAPHLINE_WITH_CUDA={'ON' if self.cuda else 'OFF'}",
-                                    "-DCMAKE_CXX_FLAGS_RELEASE=-O1"], cwd=self.source)
+                                    # The library's assertions, as in the sanitizers' builds.
+                                    "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -D_GLIBCXX_ASSERTIONS"],
+                    cwd=self.source)
         self.demand("building", self.build_words(folders))
         for folder in folders:
             begun = time.monotonic()
@@ -191,7 +193,7 @@ class Workplace:
 
     def test(self, folder):
         return run(["ctest", "--test-dir", str(self.build), "-L", f"^{folder}$",
-                    "--stop-on-failure", "-j1", "--no-tests=error"], self.limit,
+                    "--stop-on-failure", f"-j{self.jobs}", "--no-tests=error"], self.limit,
                    env=self.environment)
 
     @contextlib.contextmanager
@@ -300,7 +302,7 @@ def main():
                         help="seconds until the tests of a folder count as hanging")
     parser.add_argument("folders", nargs="*", metavar="FOLDER",
                         help="try only faults that the tests of this folder must catch")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="of the build")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="of the build and the tests")
     given = parser.parse_args()
     signal.signal(signal.SIGTERM, interrupt)
     try:
