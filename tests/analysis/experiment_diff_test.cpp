@@ -246,7 +246,10 @@ configuration_trials drawn(const std::string& name, std::size_t trials, std::mt1
 
 TEST(configuration_change, is_relative_for_the_smallest_values_and_empty_for_none) {
   const auto change = [](double before, double after) {
-    return configuration_change{.figure = figure::throughput, .values = {before, after}}.change();
+    configuration_change changed;
+    changed.figure = figure::throughput;
+    changed.values = {before, after};
+    return changed.change();
   };
   EXPECT_EQ(change(0.5, 0.25), -0.5);
   EXPECT_EQ(change(1e-9, 3e-9), 2.0);

@@ -220,7 +220,8 @@ def main():
                         help="folder for the copy and its build")
     parser.add_argument("--limit", type=int, default=900,
                         help="seconds until the tests of a folder count as hanging")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="of the build and the tests")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(),
+                        help="of the build and the tests")
     parser.add_argument("--list", action="store_true", help="only print the faults")
     given = parser.parse_args()
     signal.signal(signal.SIGTERM, seeded.interrupt)

@@ -302,7 +302,8 @@ def main():
                         help="seconds until the tests of a folder count as hanging")
     parser.add_argument("folders", nargs="*", metavar="FOLDER",
                         help="try only faults that the tests of this folder must catch")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="of the build and the tests")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(),
+                        help="of the build and the tests")
     given = parser.parse_args()
     signal.signal(signal.SIGTERM, interrupt)
     try:
