@@ -110,7 +110,7 @@ class plan_timer {
     }
   }
 
-  /// Does not synchronize between runs, so that short kernels are back to back on the device.
+  /// Does not synchronize between runs, so that short kernels run back to back.
   nanoseconds median_of(plan_choices& plans, std::size_t plan) const {
     const auto run = [&] { plans.run(plan, stream_.get(), operands_, workspace_.get()); };
     const auto record = [&](const unique_cuda<cudaEvent_t>& stamp) {

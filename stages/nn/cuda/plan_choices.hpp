@@ -23,7 +23,8 @@ class plan_choices {
 
   virtual std::size_t size() const noexcept = 0;
 
-  /// Returns a text unique among the plans, stable for a library, operation and kind of device.
+  /// Returns a text that is unique among the plans, and the same in every run with the same
+  /// library, operation and kind of device.
   virtual std::string identity(std::size_t plan) const = 0;
 
   /// Returns the plan for reports: "cuDNN engine 8".
@@ -43,15 +44,15 @@ class plan_choices {
                    void* workspace) = 0;
 };
 
-/// Parameters of choosing a plan by timing.
+/// How to choose a plan by timing.
 struct tuning {
   tuning_cache& cache;
   std::string key;  ///< identifies operation and device
   std::span<const std::size_t> operand_bytes;
   dtype element;
   std::string owner;  ///< leads messages: "stage 'head'"
-  /// Time for building and timing an operation's plans; until one plan runs, the search continues.
-  /// Some plans are compiled when built, so the preferred plans come first.
+  /// Limits the search, because some plans are compiled when built. Until one plan runs, the search
+  /// continues.
   nanoseconds patience = 15'000'000'000;
 };
 
@@ -61,9 +62,10 @@ struct chosen_plan {
   std::optional<nanoseconds> time;
 };
 
-/// Chooses and builds a plan: without `how`, the first plan that builds; otherwise the cached plan
-/// or else the fastest plan that builds and runs in time, which is cached if all were tried.
-/// Returns empty, with the preferred plan's failure in `why_not`, if no plan works.
+/// Chooses and builds a plan. Without `how`, this is the first plan that builds. With `how`, it is
+/// the cached plan. If there is none, it is the fastest plan found within `how->patience`, and it
+/// is cached if all plans were tried. Returns empty, with the reason in `why_not`, if no plan
+/// works.
 std::optional<chosen_plan> choose_plan(plan_choices& plans, const tuning* how,
                                        std::string& why_not);
 

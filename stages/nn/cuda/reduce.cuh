@@ -109,7 +109,6 @@ struct reduced_blocks {
   }
 };
 
-/// Launches a reduction.
 template <class Launcher>
 void run(const reduce_form& form, std::span<void* const> operands, const Launcher& launch) {
   using reduction = reduce_layer::reduction;

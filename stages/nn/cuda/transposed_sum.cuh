@@ -61,7 +61,6 @@ struct transposed_sums {
   }
 };
 
-/// Launches the sums of a transposed convolution.
 template <class Launcher>
 void run(const transposed_sum_form& form, std::span<void* const> operands, const Launcher& launch) {
   const conv_transpose2d_layer& conv = form.conv;

@@ -95,8 +95,8 @@ cuda_value operand_of(cuda_lowering& b, std::size_t index, const shape& out, ten
   return b.in_form(index, {layout, value.form.element}, owner);
 }
 
-/// Adds the expression as a kernel and sets the output of `last`. `given` is the first operand if
-/// that is not a value of the network; nothing reads `given` later.
+/// Adds the expression as a kernel and sets the output of `last`. If `given` is not null, it is the
+/// first operand, and nothing reads it later.
 void lower_expression(cuda_lowering& b, const group_expression& layers, std::size_t last,
                       const cuda_value* given = nullptr) {
   const network_layer& owner = b.layer(last);

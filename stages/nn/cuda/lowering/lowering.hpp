@@ -16,7 +16,7 @@
 
 namespace graphline::nn {
 
-/// Memory layout of a packed value.
+/// Memory layout and element type of a packed value.
 struct value_form {
   tensor_layout layout = tensor_layout::row_major;
   dtype element = dtype::float32;
@@ -25,19 +25,17 @@ struct value_form {
   bool operator==(const value_form&) const = default;
 };
 
-/// A value: its buffer and layout.
 struct cuda_value {
   std::size_t buffer = 0;
   value_form form;
 };
 
-/// Target of lowering.
 struct cuda_target {
   cuda_library& library;
   graphline::precision precision = graphline::precision::float32;
   std::string owner;                     ///< leads messages: "stage 'head'"
-  std::vector<value_form> inputs = {};   ///< of the input tensors
-  std::vector<value_form> outputs = {};  ///< of the output tensors
+  std::vector<value_form> inputs = {};   ///< forms of the input tensors
+  std::vector<value_form> outputs = {};  ///< forms of the output tensors
 };
 
 /// Lowers a network to a `cuda_program`, group by group.
@@ -56,12 +54,11 @@ class cuda_lowering : public network_lowering {
   /// Returns a value in the form in which it was computed; constants are row-major.
   cuda_value value(std::size_t index);
 
-  /// Returns an input of a layer.
   cuda_value input_of(const network_layer& layer, std::size_t which = 0) {
     return value(layer.inputs[which]);
   }
 
-  /// Returns an input of a layer, row-major.
+  /// Returns an input of a layer in row-major layout.
   cuda_value plain_input_of(const network_layer& layer, std::size_t which = 0) {
     return in_form(layer.inputs[which],
                    {tensor_layout::row_major, input_of(layer, which).form.element}, layer);
@@ -75,8 +72,9 @@ class cuda_lowering : public network_lowering {
   /// Returns a value in this form; adds a conversion, shared by all readers, if needed.
   cuda_value in_form(std::size_t index, const value_form& form, const network_layer& reader);
 
-  /// Returns the element type for a kernel that writes a layer's output: the type of the network's
-  /// output if only the type would need a conversion; otherwise `otherwise` or `element()`.
+  /// Returns the element type for a kernel that writes a layer's output in this layout. If the
+  /// kernel can write an output tensor of the network in place, this is the tensor's type;
+  /// otherwise it is `otherwise`, or `element()` by default.
   dtype result_element(std::size_t layer, tensor_layout layout) const {
     return result_element(layer, layout, element());
   }
@@ -104,14 +102,14 @@ class cuda_lowering : public network_lowering {
   void add_calls(std::shared_ptr<library_operation> operation,
                  std::vector<std::vector<cuda_operand>> calls, const network_layer& layer);
 
-  /// Adds a single call without a note.
+  /// Adds a single call; records nothing for reports.
   void add_call(std::shared_ptr<library_operation> operation, std::vector<cuda_operand> operands,
                 const network_layer& layer) {
     program_.add_calls(std::move(operation), {std::move(operands)}, owner(layer));
   }
 
-  /// Copies the network's outputs that `group` computes to their tensors. Then ends the part: the
-  /// steps since the previous part belong to the group.
+  /// Copies each network output that `group` computes to its tensor. Then ends the group's part of
+  /// the program, which contains all steps since the previous part.
   void end_part(const layer_group& group);
 
   /// @throws run_error saying that the library cannot run the layer, and why.
@@ -143,11 +141,10 @@ void add_copy(cuda_lowering& b, const network_layer& layer, const shape& extents
               const cuda_value& from, const strided_part& from_part, const cuda_value& to,
               const strided_part& to_part);
 
-/// Returns a larger value that contains `from` inside padding.
+/// Returns a copy of `from` with padding around it.
 cuda_value padded(cuda_lowering& b, const network_layer& layer, const cuda_value& from,
                   const shape& s, const pad_layer& pad);
 
-/// Lowers element-wise layers to a kernel.
 void lower_element_wise(cuda_lowering& b, const layer_group& group);
 
 /// A library operation and the epilogue fused into it.
@@ -174,9 +171,9 @@ fused_operation plan_fused(bool bias, std::size_t steps, const Plan& plan) {
   return made;
 }
 
-/// A product that a library computes, with the leading steps of its expression.
+/// A product and the leading steps of its expression, computed by a library.
 struct made_product {
-  cuda_value value;          ///< the result, without other readers
+  cuda_value value;          ///< the result; only the group's remaining steps read it
   followed_product product;  ///< the product and its expression
   bool bias = false;         ///< true if the library added the bias
   std::size_t steps = 0;     ///< steps that the library fused
@@ -196,7 +193,7 @@ struct epilogue_step {
 /// Returns the leading steps of an expression that libraries may fuse, with at most one sum.
 std::vector<epilogue_step> epilogue_of(const group_expression& layers, const shape& extents);
 
-// Lower any other layer; defined in the file of the layer's family. `group.head` is the layer.
+// Lower all other layers, each in the file of its family. `group.head` is the layer.
 #define GRAPHLINE_LOWER(layer) void lower(cuda_lowering& b, const layer_group& group, const layer&);
 GRAPHLINE_LOWERED_LAYERS(GRAPHLINE_LOWER)
 #undef GRAPHLINE_LOWER
