@@ -15,7 +15,8 @@ shape weight_shape(const Convolution& conv, std::int64_t in_channels) {
   return {conv.groups, out, in, conv.kernel[0], conv.kernel[1]};
 }
 
-/// Returns the product at the head of a group. `result` is the head's output or its rows.
+/// Returns the product at the head of a group. `result` has the extents of the head's output or of
+/// its rows.
 fused_product product_of(const host_lowering& b, const layer_group& group, const shape& result,
                          bool bias) {
   const shape& out = b.output_shape(b.layer(group.head));
@@ -121,8 +122,8 @@ void lower(host_lowering& b, const layer_group& group, const linear_layer& linea
   lower_product<inner_product>(b, product, choose, operands);
 }
 
-/// oneDNN applies bias and post-operations of a deconvolution element by element, so Graphline's
-/// loops do both.
+/// oneDNN applies the bias and post-operations of a deconvolution to one element at a time, so
+/// Graphline's loops apply them.
 void lower(host_lowering& b, const layer_group& group, const conv_transpose2d_layer& conv) {
   using deconvolution = dnnl::deconvolution_forward;
   const network_layer& head = b.layer(group.head);
