@@ -10,7 +10,7 @@
 
 namespace graphline::nn {
 
-/// Base class of host and CUDA lowering. Network and weights must outlive it.
+/// Base class of host and CUDA lowering. The network and the weights must outlive it.
 class network_lowering {
  public:
   const network_definition& network() const noexcept { return network_; }
@@ -37,8 +37,8 @@ class network_lowering {
         between_(between),
         sizes_(sizes) {}
 
-  /// Adds a part for `group`: the steps from the end of the previous part to `end`. Adds no part if
-  /// there are no steps.
+  /// Adds a part for `group` with the steps from the end of the previous part to `end`. Adds
+  /// nothing if there are no steps.
   void add_part(program& to, const layer_group& group, std::size_t end);
 
   /// Returns the indices of the network's outputs that a group computes.
