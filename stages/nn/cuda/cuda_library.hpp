@@ -41,8 +41,8 @@ namespace graphline::nn {
 struct convolution_form {
   std::int64_t batch = 0;
   std::int64_t in_channels = 0;
-  extent_pair in{};   ///< height, width
-  extent_pair out{};  ///< height, width
+  extent_pair in{};
+  extent_pair out{};
   conv2d_layer conv;  ///< `conv.bias` adds a bias
   std::vector<activation> before = {};
   bool add = false;

@@ -37,7 +37,6 @@ struct cuda_constant {
   std::vector<float> values;
 };
 
-/// A step bound to addresses.
 struct bound_cuda_step {
   const cuda_step* step = nullptr;
   std::vector<void*> operands;

@@ -98,7 +98,6 @@ bool succeeded(fe::error_t status, std::string& why_not) {
   return status.is_good();
 }
 
-/// A convolution form as a frontend graph.
 class form_graph final : public fe::graph::Graph {
  public:
   explicit form_graph(const convolution_form& form) : precision_(form.precision) {
@@ -261,7 +260,6 @@ class convolution_plans final : public plan_choices {
   }
 
  private:
-  /// A cuDNN variant pack.
   struct operand_pack {
     std::vector<void*> operands;
     void* workspace;

@@ -33,7 +33,7 @@ std::vector<cudnn_candidate> offered_candidates(const convolution_form& form,
                                                 const std::string& device_properties,
                                                 std::string& why_not);
 
-/// Returns the version of the frontend's headers in this build: "1.32.0".
+/// Returns the version of the frontend's headers: "1.32.0".
 std::string cudnn_frontend_version();
 
 }  // namespace graphline::nn

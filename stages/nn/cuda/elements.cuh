@@ -165,8 +165,8 @@ struct block_sum {
 template <class From, class To>
 struct element_pair {};
 
-/// Calls `f(from, to)` with typed pointers to a kernel's first operand, the input, and last
-/// operand, the output.
+/// Calls `f(from, to)` with typed pointers to a kernel's first operand (input) and last operand
+/// (output).
 template <class F>
 void with_elements(dtype from, dtype to, std::span<void* const> operands, F&& f) {
   const auto as = [&]<class From, class To>(element_pair<From, To>) {

@@ -1,8 +1,8 @@
 #pragma once
 
 // Plain data that describes what Graphline's kernels compute. Elements are float32, float16 or
-// bfloat16. Unless a form says otherwise, inputs and outputs have the same type, or one of the
-// types is float32. Sums are in float32.
+// bfloat16; sums are float32. Unless a form says otherwise, inputs and outputs have the same type,
+// or one of the types is float32. Pairs are {height, width}.
 
 #include <cstddef>
 #include <cstdint>
@@ -63,8 +63,8 @@ struct resize_form {
   dtype to = dtype::float32;
   std::int64_t batch = 1;
   std::int64_t channels = 1;
-  extent_pair in{};   ///< height, width
-  extent_pair out{};  ///< height, width
+  extent_pair in{};
+  extent_pair out{};
 };
 
 /// Gathers elements of [outer, extent, inner] by a table of indices, as `take_layer` does.
@@ -86,8 +86,8 @@ struct transposed_sum_form {
   dtype from = dtype::float32;
   dtype to = dtype::float32;
   std::int64_t batch = 1;
-  extent_pair in{};   ///< height, width
-  extent_pair out{};  ///< height, width
+  extent_pair in{};
+  extent_pair out{};
   conv_transpose2d_layer conv;
 };
 
@@ -112,8 +112,8 @@ struct pool_form {
   dtype to = dtype::float32;
   std::int64_t batch = 1;
   std::int64_t channels = 1;
-  extent_pair in{};   ///< height, width
-  extent_pair out{};  ///< height, width
+  extent_pair in{};
+  extent_pair out{};
   bool adaptive = false;
   pool2d_layer pool = {};
 };

@@ -100,7 +100,6 @@ class plan_timer {
     return {data, &cudaFree};
   }
 
-  /// Fills memory with copies of the pattern.
   void fill(void* to, std::size_t bytes, std::span<const std::byte> pattern) const {
     for (std::size_t done = 0; done < bytes; done += pattern.size()) {
       const std::size_t more = std::min(pattern.size(), bytes - done);

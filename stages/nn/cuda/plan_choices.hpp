@@ -33,7 +33,6 @@ class plan_choices {
   /// Builds a plan. Returns false, with the reason in `why_not`, if that fails.
   virtual bool build(std::size_t plan, std::string& why_not) = 0;
 
-  /// Returns the bytes of workspace that a built plan needs.
   virtual std::size_t workspace_bytes(std::size_t plan) const = 0;
 
   /// Releases all built plans except `plan`.
@@ -56,7 +55,6 @@ struct tuning {
   nanoseconds patience = 15'000'000'000;
 };
 
-/// The chosen plan and its measured time, if any.
 struct chosen_plan {
   std::size_t plan = 0;
   std::optional<nanoseconds> time;

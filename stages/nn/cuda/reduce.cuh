@@ -59,7 +59,6 @@ inline std::int64_t positions_in(const pointwise_space& space) {
   return count;
 }
 
-/// Each item is a result.
 template <reduce_layer::reduction function>
 struct reduced_items {
   const void* from;

@@ -26,13 +26,12 @@ struct transposed_axis {
   }
 };
 
-/// Each item is an element of the result.
 struct transposed_sums {
   const void* products;
   void* to;
   dtype read;
   dtype written;
-  std::int64_t channels;  ///< number of channels of the result
+  std::int64_t channels;  ///< channels of the result
   std::int64_t of_group;
   transposed_axis rows;
   transposed_axis columns;

@@ -8,7 +8,6 @@
 
 namespace graphline::nn {
 
-/// The plan that was fastest when tuned.
 struct tuned_plan {
   std::string identity;  ///< `plan_choices::identity`
   nanoseconds time = 0;  ///< time of one run

@@ -22,8 +22,8 @@ struct expression_source {
 /// Element-wise layers as a simplified expression with one result. Successive factors and terms are
 /// merged. Hard swish, silu and gelu become single functions if they are written out in steps.
 struct group_expression : pointwise_expression {
-  std::vector<expression_source> sources;  ///< the operands
-  std::vector<std::size_t> done;           ///< layers completed after each step
+  std::vector<expression_source> sources;
+  std::vector<std::size_t> done;  ///< layers completed after each step
   std::optional<channel_affine> folded;
   std::size_t folded_layers = 0;
 

@@ -20,7 +20,6 @@ struct layer_group {
   /// Returns the layer whose output is the group's output.
   std::size_t last() const noexcept { return epilogue.empty() ? head : epilogue.back(); }
 
-  /// Returns all layers, in order.
   std::vector<std::size_t> members() const;
 };
 

@@ -76,7 +76,6 @@ host_value constant_of(host_lowering& b, const expression_source& source, const 
   return b.constant(values, extents, wanted);
 }
 
-/// A oneDNN eltwise algorithm with its parameters.
 struct eltwise_form {
   dnnl::algorithm algorithm;
   float alpha = 0;

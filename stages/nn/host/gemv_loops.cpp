@@ -78,7 +78,6 @@ GRAPHLINE_INLINE void fold(const typename vectors<width>::lanes& from, four_lane
   }
 }
 
-/// Sums the lanes of each register.
 template <int width>
 GRAPHLINE_INLINE void sum_lanes(const typename vectors<width>::lanes (&sums)[together],
                                 four_lanes& to) {
@@ -109,7 +108,6 @@ GRAPHLINE_INLINE void add_products(const row_form<width>& row, std::int64_t j, c
   sum += values * factors;
 }
 
-/// Sums a long row in four registers.
 template <int width>
 GRAPHLINE_INLINE float sum_long_row(const row_form<width>& row, const float* a, const float* x) {
   constexpr std::int64_t at_once = together * width;

@@ -21,7 +21,6 @@ gemv_pieces pieces_of(const gemv_form& form);
 using gemv_loop = void (*)(const gemv_form& form, const float* a, const float* x, float* to,
                            std::int64_t begin, std::int64_t end);
 
-/// A loop compiled for an instruction set.
 struct gemv_code {
   std::string_view instructions;  ///< "AVX2"
   gemv_loop loop = nullptr;

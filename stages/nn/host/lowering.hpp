@@ -34,7 +34,6 @@ class host_lowering : public network_lowering {
   }
   void set_value(std::size_t value, host_value tensor) { values_[value] = std::move(tensor); }
 
-  /// Adds a buffer for a value with this layout.
   host_value make_tensor(const dnnl::memory::desc& layout);
 
   /// Places a value inside a larger tensor, so that its producers write there. Returns false if the

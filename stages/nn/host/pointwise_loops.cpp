@@ -15,7 +15,7 @@ namespace {
 /// Elements per block.
 constexpr std::int64_t block = 256;
 
-/// Limit on operands plus steps, whose blocks are on each thread's stack.
+/// Limit on operands plus steps, because their blocks are on each thread's stack.
 constexpr std::size_t most_registers = 24;
 
 /// Applies `one` to each vector of a block.

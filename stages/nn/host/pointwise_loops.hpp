@@ -28,7 +28,7 @@ class pointwise_loops {
   pointwise_space space_;
   std::int64_t plane_ = 1;  ///< number of positions in the last two extents
   std::int64_t blocks_of_plane_ = 1;
-  std::int64_t blocks_ = 1;  ///< number of blocks in the whole space
+  std::int64_t blocks_ = 1;  ///< blocks in the whole space
 };
 
 }  // namespace graphline::nn

@@ -19,8 +19,8 @@ struct windowed_average {
   std::int64_t planes = 0;
   std::int64_t height = 0;  ///< of the input
   std::int64_t width = 0;
-  std::vector<window> rows;     ///< windows per row of the output
-  std::vector<window> columns;  ///< windows per column of the output
+  std::vector<window> rows;     ///< one per row of the output
+  std::vector<window> columns;  ///< one per column of the output
 
   void operator()(const float* from, float* to) const {
     const std::int64_t in_plane = height * width;

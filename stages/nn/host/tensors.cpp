@@ -23,7 +23,6 @@ void add_copy(host_lowering& b, const network_layer& layer, const shape& extents
             {operand(DNNL_ARG_SRC, from, from_part), operand(DNNL_ARG_DST, to, to_part)});
 }
 
-/// Copies a view of a layer's input to its output.
 void copy_part(host_lowering& b, const layer_group& group, const strided_part& part) {
   const network_layer& layer = b.layer(group.head);
   const shape& out = b.output_shape(layer);

@@ -39,7 +39,6 @@ parameter pair_parameter(std::string name, std::string help,
 /// Makes a required parameter that takes an integer of at least 1.
 parameter size_parameter(std::string name, std::string help);
 
-/// Makes the required parameter `kernel`: a number or a pair.
 parameter kernel_parameter(std::string help);
 
 /// Returns the value of a pair parameter; a single number counts twice. Reports an error for more

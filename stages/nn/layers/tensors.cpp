@@ -37,7 +37,6 @@ layer_operation read_reshape(const arguments& values, std::span<const layer_inpu
   return reshape_layer{shape(std::move(extents))};
 }
 
-/// Merges the dimensions from `start_dim` on.
 layer_operation read_flatten(const arguments& values, std::span<const layer_input> inputs,
                              layer_problems& problems) {
   const auto start = resolve_dim(values.integer("start_dim"), inputs[0], "start_dim", problems);

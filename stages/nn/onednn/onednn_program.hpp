@@ -67,7 +67,6 @@ struct host_value {
   dnnl::memory::desc layout;
 };
 
-/// An operand of a step.
 struct host_operand {
   int role = 0;  ///< DNNL_ARG_SRC, ...
   host_value tensor;

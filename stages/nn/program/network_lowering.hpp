@@ -16,7 +16,6 @@ class network_lowering {
   const network_definition& network() const noexcept { return network_; }
   const network_layer& layer(std::size_t index) const { return network_.layers[index]; }
 
-  /// Return the shapes of a layer's first input and first output.
   const shape& input_shape(const network_layer& layer) const { return network_.input_of(layer); }
   const shape& output_shape(const network_layer& layer) const { return network_.output_of(layer); }
   const weight_table& weights() const noexcept { return weights_; }

@@ -35,7 +35,6 @@ struct program_part {
   std::size_t end_steps = 0;  ///< one past the part's last step
 };
 
-/// Memory that a program is bound to.
 struct program_memory {
   std::span<const tensor_view> inputs;
   std::span<const tensor_view> outputs;

@@ -23,7 +23,7 @@ std::vector<std::int64_t> channels_to_try(const cuda_lowering& b, std::size_t in
 struct wanted_convolution {
   conv2d_layer conv;
   shape in;
-  std::vector<epilogue_step> epilogue;  ///< fusible steps
+  std::vector<epilogue_step> epilogue;
 };
 
 convolution_form form_of(const cuda_lowering& b, const wanted_convolution& wanted, const shape& out,

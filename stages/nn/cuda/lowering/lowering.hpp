@@ -80,13 +80,11 @@ class cuda_lowering : public network_lowering {
   }
   dtype result_element(std::size_t layer, tensor_layout layout, dtype otherwise) const;
 
-  /// Sets the value that contains a layer's output.
   void set_output(std::size_t layer, cuda_value value) {
     set_value(this->layer(layer).outputs.front(), value);
   }
   void set_value(std::size_t index, cuda_value value) { values_[index] = {value}; }
 
-  /// Adds a buffer for `elements` elements of this form.
   cuda_value make_value(std::int64_t elements, const value_form& form);
 
   /// Adds a constant with elements of this type; returns its buffer.
@@ -115,7 +113,6 @@ class cuda_lowering : public network_lowering {
   /// @throws run_error saying that the library cannot run the layer, and why.
   [[noreturn]] void refuse(const network_layer& layer, const std::string& why_not) const;
 
-  /// Places all buffers and returns the program.
   cuda_program finish();
 
  private:
@@ -133,7 +130,6 @@ class cuda_lowering : public network_lowering {
 cuda_program lower_network_for_cuda(const network_definition& network, const weight_table& weights,
                                     const cuda_target& target);
 
-/// Returns the strides of a value, in elements.
 std::vector<std::int64_t> strides_of(const shape& s, tensor_layout layout);
 
 /// Adds a kernel that copies a view of `from` to a view of `to`, both with these extents.

@@ -59,7 +59,6 @@ matrix_lines lines_of(const strided_matrices& of) {
   return {false, rows == 1 ? columns : of.strides[rank - 2]};
 }
 
-/// Returns the product of a single pair of matrices.
 product_form single_product(const strided_product& product, precision p) {
   const std::size_t rank = product.c.extents.rank();
   const matrix_lines a = lines_of(product.a);

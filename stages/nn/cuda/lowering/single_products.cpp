@@ -13,7 +13,6 @@
 namespace graphline::nn {
 namespace {
 
-/// Returns the conversion of a tensor's elements in order.
 convert_form conversion(dtype from, dtype to, std::int64_t elements) {
   return {.from = from, .to = to, .rows = elements, .padded_rows = elements};
 }

@@ -13,7 +13,6 @@ dtype kept_type(dtype element) {
   return size_of(element) == 2 ? element : dtype::float32;
 }
 
-/// Copies a view of a layer's input to its output.
 void copy_part(cuda_lowering& b, const layer_group& group, tensor_layout layout,
                const strided_part& part) {
   const network_layer& head = b.layer(group.head);
