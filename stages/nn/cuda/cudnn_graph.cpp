@@ -83,7 +83,7 @@ fe::PointwiseMode_t pointwise_mode(activation function) {
 std::vector<fe::NumericalNote_t> forbidden_notes(precision p) {
   using note = fe::NumericalNote_t;
   std::vector<note> notes = {note::NONDETERMINISTIC, note::REDUCED_PRECISION_REDUCTION,
-                             note::DOWN_CONVERT_INPUTS};  // float16 has less range than TF32
+                             note::DOWN_CONVERT_INPUTS};  // to float16: less range than TF32
   if (p == precision::float32) {
     // Tensor cores round operands to TF32; FFT and large Winograd tiles lose digits in their sums.
     notes.insert(notes.end(), {note::TENSOR_CORE, note::FFT, note::WINOGRAD_TILE_6x6,

@@ -242,7 +242,7 @@ std::vector<std::size_t> expression_maker::uses() const {
 void expression_maker::join_affine_steps() {
   const std::vector<std::size_t> used = uses();
   const std::size_t result = result_;
-  // Indexed by old node: the new node, and the affine run that ends at the node.
+  // For each old node: the new node, and the affine run that ends at the old node.
   std::vector<std::size_t> moved(nodes_.size(), 0);
   std::vector<std::optional<affine_run>> runs(nodes_.size());
   std::vector<bool> continues(nodes_.size(), false);

@@ -113,7 +113,7 @@ GRAPHLINE_LOWERED_LAYERS(GRAPHLINE_LOWER)
 
 struct host_target {
   std::string owner;                     ///< leads messages: "stage 'head'"
-  precision asked = precision::float32;  ///< for reports, because host computes in float32
+  precision asked = precision::float32;  ///< requested, for reports; host computes in float32
   bool flush_denormals = true;
 };
 
