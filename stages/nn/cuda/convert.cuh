@@ -27,7 +27,7 @@ struct flat_conversion {
   }
 };
 
-/// Transposes matrices with few rows or columns, for which the loads of a warp are close together
+/// Transposes matrices with so few rows or columns that the loads of a warp are close together
 /// without tiles. Each item is a pack of the result.
 template <class From, class To, int width>
 struct gathered_transposition {
@@ -97,7 +97,7 @@ struct tiled_transposition {
   }
 };
 
-/// Launches a conversion. `launch` provides items(work, count) and blocks(work, count, threads).
+/// `launch` provides items(work, count) and blocks(work, count, threads).
 template <class Launcher>
 void run(const convert_form& form, std::span<void* const> operands, const Launcher& launch) {
   with_elements(form.from, form.to, operands, [&]<class From, class To>(const From* from, To* to) {

@@ -98,7 +98,6 @@ cudaDataType_t element_type(precision p) {
   throw std::logic_error("a precision without a CUDA type");
 }
 
-/// A matrix in column-major storage.
 struct column_matrix {
   std::uint64_t rows = 0;
   std::uint64_t columns = 0;
@@ -107,8 +106,8 @@ struct column_matrix {
   cublasOperation_t operation = CUBLAS_OP_N;
 };
 
-/// Describes a row-major matrix, whose column-major form is its transpose. The product of
-/// transposes transposes a matrix only if the form does.
+/// Describes a row-major matrix to cuBLASLt, which reads it as its column-major transpose. cuBLASLt
+/// transposes it if the form does.
 column_matrix transposed(std::int64_t rows, std::int64_t columns, bool form_transposes,
                          std::int64_t leading, std::int64_t stride) {
   const auto r = static_cast<std::uint64_t>(rows);
@@ -117,8 +116,7 @@ column_matrix transposed(std::int64_t rows, std::int64_t columns, bool form_tran
   return {c, r, leading, stride, CUBLAS_OP_N};
 }
 
-/// Returns the largest power of two, in bytes and up to the form's alignment, that divides the
-/// address of every matrix of a batch.
+/// Returns the alignment, in bytes, of every matrix of a batch.
 std::uint32_t alignment_of(const product_form& form, const column_matrix& matrix) {
   std::uint64_t divides = form.alignment;
   if (form.batch > 1) {
@@ -182,7 +180,7 @@ class product_plans final : public plan_choices {
     set_product(CUBLASLT_MATMUL_DESC_TRANSB, right_.operation);
     set_product(CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue);
     if (form.bias) {
-      // The heuristic only checks the alignment of the bias.
+      // The heuristic reads the alignment of this address, not the bias.
       set_product(CUBLASLT_MATMUL_DESC_BIAS_POINTER, std::uintptr_t{form.alignment});
     }
     create_layout(left_layout_, left_);

@@ -1,7 +1,6 @@
 #pragma once
 
-// Interface to cuDNN and cuBLASLt. Tests implement it so that they can lower networks and check
-// programs without a GPU.
+// Interface to cuDNN and cuBLASLt. Tests implement it to lower networks without a GPU.
 
 #include <cstddef>
 #include <cstdint>
@@ -44,12 +43,12 @@ namespace graphline::nn {
 struct convolution_form {
   std::int64_t batch = 0;
   std::int64_t in_channels = 0;
-  extent_pair in{};   ///< height, width
-  extent_pair out{};  ///< height, width
+  extent_pair in{};
+  extent_pair out{};
   conv2d_layer conv;  ///< `conv.bias` adds a bias
   std::vector<activation> before = {};
   bool add = false;
-  std::vector<activation> after = {};  ///< only with `add`
+  std::vector<activation> after = {};  ///< used if `add` is set
   graphline::precision precision = graphline::precision::float32;
 };
 
@@ -74,17 +73,16 @@ struct product_form {
   std::vector<activation> activations = {};
   float scale = 1;
   graphline::precision precision = graphline::precision::float32;
-  std::size_t alignment = 16;  ///< of every operand's address, in bytes; a power of two
+  std::size_t alignment = 16;  ///< in bytes, of every operand; a power of two
 };
 
-/// How fast a plan is, as far as known.
+/// The speed of a plan, as far as it is known.
 struct plan_speed {
   std::optional<nanoseconds> tuned = {};  ///< measured time of one run; empty if not tuned
   bool tensor_cores = false;
 };
 
-/// A planned library operation. It may be enqueued any number of times, and must outlive launches
-/// of graphs that captured it.
+/// A planned library operation. It must outlive all launches of graphs that captured it.
 class library_operation {
  public:
   virtual ~library_operation() = default;
@@ -98,8 +96,8 @@ class library_operation {
   virtual plan_speed speed() const = 0;
 
   /// Enqueues the operation on a CUDA stream. Operands are aligned to 16 bytes or to the form's
-  /// alignment. Allocates no device memory; may be captured after a run outside a capture. @throws
-  /// run_error with the library's status.
+  /// alignment. Allocates no device memory. May be captured after a first run outside a capture.
+  /// @throws run_error with the library's status.
   virtual void enqueue(void* cuda_stream, std::span<void* const> operands, void* workspace) = 0;
 };
 
@@ -127,14 +125,14 @@ std::string to_text(const product_form& form);
 std::vector<std::size_t> operand_bytes(const convolution_form& form);
 std::vector<std::size_t> operand_bytes(const product_form& form);
 
-/// Returns a library for a `cuda` device that opens cuDNN at the first plan of a convolution and
-/// cuBLASLt at the first plan of a product. With `tune`, plans are timed on the device or taken
+/// Returns the libraries of a `cuda` device; not thread-safe. Opens cuDNN when a convolution is
+/// first planned and cuBLASLt when a product is. With `tune`, plans are chosen by timing or taken
 /// from the tuning cache; otherwise the library's heuristic chooses. `owner` leads messages: "stage
-/// 'head'". Operations may outlive the library, but not the device. Not thread-safe. `plan` throws
-/// run_error if cuDNN or cuBLASLt is not available.
+/// 'head'". Operations may outlive the library, but not the device. `plan` throws run_error if
+/// cuDNN or cuBLASLt is not available.
 std::unique_ptr<cuda_library> open_cuda_libraries(device& on, bool tune, std::string owner);
 
-/// Opens all libraries and returns, for reports, each name with its version or "not found".
+/// Returns the name of each library with its version or "not found", for reports.
 std::vector<std::pair<std::string, std::string>> cuda_library_versions();
 
 }  // namespace graphline::nn

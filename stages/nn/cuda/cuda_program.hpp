@@ -30,14 +30,13 @@ struct cuda_step {
   std::string owner;                     ///< "stage 'head', layer '0.linear'", for messages
 };
 
-/// A weight in host memory and the element type that steps want.
+/// A weight in host memory and the element type in which steps read it.
 struct cuda_constant {
   std::size_t buffer = 0;
   dtype element = dtype::float32;
   std::vector<float> values;
 };
 
-/// A step bound to addresses.
 struct bound_cuda_step {
   const cuda_step* step = nullptr;
   std::vector<void*> operands;
@@ -50,7 +49,7 @@ struct cuda_program : program {
   using bound_step = bound_cuda_step;
 
   std::vector<cuda_step> steps;
-  std::vector<cuda_constant> constants;  ///< until `write_constants`
+  std::vector<cuda_constant> constants;  ///< empty after `write_constants`
 
   void add_kernel(kernel_form form, std::vector<cuda_operand> operands, const std::string& owner);
 
@@ -62,7 +61,7 @@ struct cuda_program : program {
 
   void place_buffers();
 
-  /// Writes the constants to `weights` in host memory and frees the copies in the program.
+  /// Writes the constants to `weights` in host memory and frees the program's copies.
   void write_constants(std::byte* weights);
 
   /// Binds the steps to addresses. The program must outlive the bound steps.

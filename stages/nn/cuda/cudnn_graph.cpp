@@ -1,6 +1,6 @@
 #include "stages/nn/cuda/cudnn_graph.hpp"
 
-// Skip the frontend's JSON library, whose version differs; graphs are not serialized.
+// The frontend's JSON library has another version than Graphline's, and graphs are not serialized.
 #define CUDNN_FRONTEND_SKIP_JSON_LIB
 #include <cudnn_frontend.h>
 #include <fmt/format.h>
@@ -90,7 +90,7 @@ fe::PointwiseMode_t pointwise_mode(activation function) {
 std::vector<fe::NumericalNote_t> forbidden_notes(precision p) {
   using note = fe::NumericalNote_t;
   std::vector<note> notes = {note::NONDETERMINISTIC, note::REDUCED_PRECISION_REDUCTION,
-                             note::DOWN_CONVERT_INPUTS};  // to float16, with less range than TF32
+                             note::DOWN_CONVERT_INPUTS};  // to float16: less range than TF32
   if (p == precision::float32) {
     // Tensor cores round operands to TF32; FFT and large Winograd tiles lose digits in their sums.
     notes.insert(notes.end(), {note::TENSOR_CORE, note::FFT, note::WINOGRAD_TILE_6x6,
@@ -105,11 +105,10 @@ bool succeeded(fe::error_t status, std::string& why_not) {
   return status.is_good();
 }
 
-/// A convolution form as a frontend graph.
 class form_graph final : public fe::graph::Graph {
  public:
   explicit form_graph(const convolution_form& form) : precision_(form.precision) {
-    // Graphs need not retain the plan: captured work is launched only while the operation exists.
+    // CUDA graphs need not retain the plan, because the operation outlives their launches.
     set_cuda_graph_retention(fe::CudaGraphRetention_t::NONE);
     set_io_data_type(element_type(precision_));
     set_intermediate_data_type(fe::DataType_t::FLOAT);
@@ -142,8 +141,8 @@ class form_graph final : public fe::graph::Graph {
   const std::vector<std::int64_t>& ids() const noexcept { return ids_; }
   const std::vector<cudnn_candidate>& candidates() const noexcept { return candidates_; }
 
-  /// Validates the graph and lists candidates. A null handle uses the graph's device properties
-  /// and limits no workspace.
+  /// Validates the graph and lists its candidates. If `handle` is null, uses the graph's device
+  /// properties and does not limit workspaces.
   bool prepare(cudnnHandle_t handle, std::string& why_not) {
     if (!succeeded(validate(), why_not) ||
         !succeeded(handle == nullptr ? build_operation_graph() : build_operation_graph(handle),
@@ -273,21 +272,21 @@ class convolution_plans final : public plan_choices {
   }
 
  private:
-  /// A cuDNN variant pack.
   struct operand_pack {
     std::vector<void*> operands;
     void* workspace;
     fe::detail::backend_descriptor pack{CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR};
   };
 
-  /// Resets the stream, because tuning's stream no longer exists and a new stream may have the same
-  /// address.
+  /// Resets the handle's stream. Tuning has destroyed its stream, and a new stream may have the
+  /// same address.
   void leave_stream() {
     const std::lock_guard lock(handle_->lock());
     handle_->use_stream(nullptr);
   }
 
-  /// Returns a variant pack, made once per slot of the pipeline, so that frames allocate nothing.
+  /// Returns the variant pack of these addresses. Makes it at the first call, so that later frames
+  /// allocate nothing.
   fe::detail::backend_descriptor& describe_operands(std::span<void* const> operands,
                                                     void* workspace) {
     for (const auto& known : packs_) {

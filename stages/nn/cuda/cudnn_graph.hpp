@@ -26,14 +26,14 @@ std::unique_ptr<plan_choices> make_convolution_plans(const convolution_form& for
                                                      std::shared_ptr<cudnn_handle> handle,
                                                      std::string& why_not);
 
-/// Returns the candidates for a form on a device that need not be present and is described by
-/// cuDNN's JSON of device properties. On failure returns none, with cuDNN's reason in `why_not`.
-/// Needs cuDNN and a libcuda.so.1; the toolkit's stub suffices.
+/// Returns the candidates for a form on the device that `device_properties` describes in cuDNN's
+/// JSON. The device need not be present. On failure, returns no candidates, with cuDNN's reason in
+/// `why_not`. Needs cuDNN and libcuda.so.1 or the toolkit's stub of it.
 std::vector<cudnn_candidate> offered_candidates(const convolution_form& form,
                                                 const std::string& device_properties,
                                                 std::string& why_not);
 
-/// Returns the version of the frontend's headers in this build: "1.32.0".
+/// Returns the version of the frontend's headers: "1.32.0".
 std::string cudnn_frontend_version();
 
 }  // namespace graphline::nn

@@ -12,7 +12,7 @@
 namespace graphline::nn {
 namespace {
 
-/// The cuDNN functions used here. The frontend looks up the functions that it uses.
+/// The cuDNN functions called here. The frontend looks up the functions that it calls.
 struct cudnn_functions {
   const shared_library& library = cudnn_library_file();
   decltype(&cudnnCreate) create = function_of(library, "cudnnCreate");

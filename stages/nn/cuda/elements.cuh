@@ -1,7 +1,7 @@
 #pragma once
 
-// Element types of kernels, single and in packs. This file and the kernel bodies beside it also
-// compile for the CPU, so that tests run them without a GPU.
+// Element types of kernels, and packs of adjacent elements. This file and the kernel bodies beside
+// it also compile for the CPU, so that tests run them without a GPU.
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -137,9 +137,9 @@ GRAPHLINE_HOST_DEVICE inline void store_as(dtype element, void* data, std::int64
   store_as<1>(element, data, at, values);
 }
 
-/// Reduces one value per thread of a block in two steps with a barrier between: 16 threads reduce a
-/// share each, then any thread reduces the 16 results. The order is always the same. The type must
-/// be neutral by default and define +=.
+/// Reduces one value per thread of a block, always in the same order. In `gather`, 16 threads
+/// reduce a share each. After a barrier, any thread reduces the 16 results by `total`. A
+/// default-constructed value must be neutral for +=.
 struct block_sum {
   static constexpr int most_threads = 256;
   static constexpr int sums = 16;
@@ -165,8 +165,8 @@ struct block_sum {
 template <class From, class To>
 struct element_pair {};
 
-/// Calls `f(from, to)` with typed pointers to a kernel's first operand, the input, and last
-/// operand, the output.
+/// Calls `f(from, to)` with typed pointers to a kernel's first operand (input) and last operand
+/// (output).
 template <class F>
 void with_elements(dtype from, dtype to, std::span<void* const> operands, F&& f) {
   const auto as = [&]<class From, class To>(element_pair<From, To>) {

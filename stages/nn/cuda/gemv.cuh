@@ -25,27 +25,27 @@ GRAPHLINE_HOST_DEVICE inline pack<float, width> load_once(const float* from) {
 
 /// An axis of rows in a kernel argument.
 struct row_axis {
-  std::int64_t extent = 1;  ///< for the stacked axis, the number of stacks
+  std::int64_t extent = 1;  ///< number of rows, or of stacks if the axis is stacked
   std::int64_t a = 0;
   std::int64_t x = 0;
   std::int64_t y = 0;
 };
 
-/// Layout of a gemv's rows. Each item is a stack of rows along one axis. The rows of a stack are as
-/// far apart as there are stacks, so that adjacent items read adjacent rows.
+/// Layout of a gemv's rows. Each item is a stack of rows along one axis. With n stacks, the rows of
+/// a stack are n rows apart, so that adjacent items read adjacent rows.
 struct row_stacks {
   row_axis axes[gemv_form::most_axes] = {};  ///< innermost first
   int count = 0;
   int stacked = 0;        ///< index of the stacked axis
-  std::int64_t rows = 1;  ///< along the stacked axis
+  std::int64_t rows = 1;  ///< number along the stacked axis
   std::int64_t items = 1;
 };
 
-/// Number of rows per stack, and of independent loads in flight per thread.
+/// Number of rows per stack, and of independent loads that a thread has in flight.
 inline constexpr int stack_height = 8;
 
-/// Stacks rows along an axis on which they share a vector, so that the vector is loaded once per
-/// stack. If no such axis has enough rows, stacks them along the longest axis.
+/// Stacks rows that share a vector, so that the vector is loaded once per stack. If no axis has
+/// enough such rows, stacks rows along the longest axis.
 inline row_stacks stacks_of(const gemv_form& form) {
   row_stacks stacks;
   std::int64_t y = 1;
@@ -88,7 +88,7 @@ struct stacked_dot_products {
     const place at = place_of(item);
     const row_axis& axis = stacks.axes[stacks.stacked];
     const float* row[sums];
-    unsigned shorter = 0;  // bit per row: lacks `cut` elements, if the innermost axis is stacked
+    unsigned shorter = 0;  // a bit per row, set if the row lacks `cut` elements
     for (int i = 0; i < sums; ++i) {
       sum[i] = 0;
       // Rows beyond the last row read the last row; `keep` drops their sums.
@@ -133,7 +133,7 @@ struct stacked_dot_products {
     std::int64_t x = 0;
     std::int64_t y = 0;
     std::int64_t stack = 0;  ///< first row along the stacked axis
-    bool last = false;       ///< last row along the innermost axis, if that is not stacked
+    bool last = false;       ///< true for the last row along an innermost axis that is not stacked
   };
 
   GRAPHLINE_HOST_DEVICE static void add(float& sum, const pack<float, width>& values,
@@ -161,7 +161,7 @@ struct stacked_dot_products {
   /// Loads the factors of row `i` of a stack from element `j` on.
   GRAPHLINE_HOST_DEVICE pack<float, width> factors_of(const place& at, int i,
                                                       std::int64_t j) const {
-    // Only shared vectors can be all ones. Checking other vectors, too, would serialize loads.
+    // Only shared vectors can be all ones. Checking unshared vectors would serialize loads.
     if (shared && x == nullptr) {
       pack<float, width> ones;
       for (int e = 0; e < width; ++e) ones.element[e] = 1.0F;
@@ -175,7 +175,6 @@ struct stacked_dot_products {
   }
 };
 
-/// Launches matrix-vector products.
 template <class Launcher>
 void run(const gemv_form& form, std::span<void* const> operands, const Launcher& launch) {
   const auto* a = static_cast<const float*>(operands[0]);
@@ -189,7 +188,8 @@ void run(const gemv_form& form, std::span<void* const> operands, const Launcher&
       packs && form.k % 4 == 0 && form.cut % 4 == 0 && begins_pack<4>(a) && begins_pack<4>(x);
   with_width<4>(wide, [&](auto width) {
     const auto with = [&](auto shared) {
-      // Threads per row: the number of packs, rounded up to a power of two, at most a warp.
+      // Threads per stack: the number of packs in a row, rounded up to a power of two, at most a
+      // warp.
       int lanes = 1;
       while (lanes < 32 && lanes * width < form.k) lanes *= 2;
       launch.teams(stacked_dot_products<width, shared>{a, x, y, form.k, form.cut, stacks, lanes},

@@ -1,8 +1,8 @@
 #pragma once
 
 // Plain data that describes what Graphline's kernels compute. Elements are float32, float16 or
-// bfloat16. Unless a form says otherwise, inputs and outputs have the same type, or one of the
-// types is float32. Sums are in float32.
+// bfloat16; sums are float32. Unless a form says otherwise, inputs and outputs have the same type,
+// or one of the types is float32. Pairs are {height, width}.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,8 +17,8 @@
 
 namespace graphline::nn {
 
-/// Transposes [batch, rows, columns] to [batch, columns, padded_rows] and converts elements. Added
-/// rows are zero. For NCHW to NHWC, the channels are the rows; with one column, the form only
+/// Transposes [batch, rows, columns] to [batch, columns, padded_rows] and converts elements. The
+/// padding is zero. For NCHW to NHWC, the channels are the rows. With one column, the form only
 /// converts. Operands: from, to.
 struct convert_form {
   dtype from = dtype::float32;
@@ -34,8 +34,8 @@ inline constexpr std::size_t most_pointwise_operands = 24;
 inline constexpr std::size_t most_pointwise_steps = 24;
 inline constexpr std::size_t most_extents = 8;
 
-/// Evaluates a pointwise expression with one result, in float32, on tensors of any types. Operands
-/// may also be int32, int64 or uint8. `space` contains the strides of the operands, then of the
+/// Evaluates a pointwise expression with one result in float32. Operands may also be int32, int64
+/// or uint8, and their types may differ. `space` contains the strides of the operands, then of the
 /// result, with the innermost extent last. The result may alias an operand with the same strides.
 /// Operands: those of the expression, then the result.
 struct pointwise_form {
@@ -63,8 +63,8 @@ struct resize_form {
   dtype to = dtype::float32;
   std::int64_t batch = 1;
   std::int64_t channels = 1;
-  extent_pair in{};   ///< height, width
-  extent_pair out{};  ///< height, width
+  extent_pair in{};
+  extent_pair out{};
 };
 
 /// Gathers elements of [outer, extent, inner] by a table of indices, as `take_layer` does.
@@ -79,23 +79,23 @@ struct gather_form {
   std::int64_t count = 1;  ///< of the table
 };
 
-/// Sums, as the last step of a transposed convolution, the products that contribute to each element
-/// of [batch, height, width, channels]. The products are [batch, in height, in width, groups,
-/// kernel height, kernel width, channels / groups]. Operands: products, y.
+/// Last step of a transposed convolution: sums the products that contribute to each element of
+/// [batch, height, width, channels]. The products are [batch, in height, in width, groups, kernel
+/// height, kernel width, channels / groups]. Operands: products, y.
 struct transposed_sum_form {
   dtype from = dtype::float32;
   dtype to = dtype::float32;
   std::int64_t batch = 1;
-  extent_pair in{};   ///< height, width
-  extent_pair out{};  ///< height, width
+  extent_pair in{};
+  extent_pair out{};
   conv_transpose2d_layer conv;
 };
 
 /// Computes an LSTM step on [batch, hidden]. The products of the gates' weights with x and with the
 /// previous hidden state are [batch, 4, hidden], in PyTorch's order. The bias [4, hidden] and the
-/// new cell state are float32; the previous cell state has any type. Rows of the new hidden state,
-/// of the gates' type, are `pitch` elements apart. Operands: products of x, products of the hidden
-/// state, bias, previous cell state, new cell state, hidden state.
+/// new cell state are float32; the previous cell state has any type. The new hidden state has the
+/// gates' type, and its rows are `pitch` elements apart. Operands: products of x, products of the
+/// hidden state, bias, previous cell state, new cell state, hidden state.
 struct lstm_form {
   dtype element = dtype::float32;      ///< gates and hidden state
   dtype cell_before = dtype::float32;  ///< previous cell state
@@ -112,8 +112,8 @@ struct pool_form {
   dtype to = dtype::float32;
   std::int64_t batch = 1;
   std::int64_t channels = 1;
-  extent_pair in{};   ///< height, width
-  extent_pair out{};  ///< height, width
+  extent_pair in{};
+  extent_pair out{};
   bool adaptive = false;
   pool2d_layer pool = {};
 };
@@ -145,7 +145,7 @@ inline constexpr std::int64_t sum_row = 8192;
 /// same bits. Operands: from, sums of the `pieces_of` pieces, to.
 struct sum_form {
   std::int64_t count = 0;
-  /// Limits the pieces that the single block of the second kernel adds up.
+  /// Limits the number of pieces, because a single block of the second kernel adds them up.
   std::int64_t most_pieces = 4096;
 };
 constexpr std::int64_t rows_of_piece(const sum_form& form) noexcept {

@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(256)
   }
 }
 
-/// Runs the phases of a block from `phase` on, separated by barriers.
+/// Runs the phases of a block, starting with `phase`, with barriers between them.
 template <int phase, class Work>
 __device__ void run_phases(const Work& work, std::int64_t block, float* shared) {
   work.template run<phase>(block, static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x),
@@ -74,7 +74,6 @@ __global__ void __launch_bounds__(256) run_teams(const Work work, std::int64_t c
   }
 }
 
-/// Launches kernels on a stream.
 class kernel_launcher {
  public:
   kernel_launcher(cudaStream_t s, const char* kernel, const std::string& owner)

@@ -9,7 +9,7 @@
 namespace graphline::nn {
 
 /// Each block normalizes a row. Computes the mean first and the variance from differences, as
-/// PyTorch does. A sum of squares would cancel for large means.
+/// PyTorch does, because a sum of squares loses digits if the mean is large.
 template <class From, class To>
 struct layer_norm_rows {
   static constexpr int phases = 5;
@@ -60,7 +60,6 @@ struct layer_norm_rows {
   }
 };
 
-/// Launches a layer norm.
 template <class Launcher>
 void run(const layer_norm_form& form, std::span<void* const> operands, const Launcher& launch) {
   with_elements(form.from, form.to, operands, [&]<class From, class To>(const From* x, To* y) {

@@ -37,7 +37,6 @@ struct lstm_cells {
   }
 };
 
-/// Launches a step of an LSTM.
 template <class Launcher>
 void run(const lstm_form& form, std::span<void* const> operands, const Launcher& launch) {
   launch.items(lstm_cells{operands[0], operands[1], static_cast<const float*>(operands[2]),

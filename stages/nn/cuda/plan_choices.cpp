@@ -125,7 +125,6 @@ class plan_timer {
     return {data, &cudaFree};
   }
 
-  /// Fills memory with copies of the pattern.
   void fill(void* to, std::size_t bytes, std::span<const std::byte> pattern) const {
     for (std::size_t done = 0; done < bytes; done += pattern.size()) {
       const std::size_t more = std::min(pattern.size(), bytes - done);
@@ -135,7 +134,7 @@ class plan_timer {
     }
   }
 
-  /// Does not synchronize between runs, so that short kernels are back to back on the device.
+  /// Does not synchronize between runs, so that short kernels run back to back.
   nanoseconds median_of(plan_choices& plans, std::size_t plan) const {
     const auto record = [&](const unique_cuda<cudaEvent_t>& stamp) {
       check(cudaEventRecord(stamp.get(), stream_.get()), "cudaEventRecord");

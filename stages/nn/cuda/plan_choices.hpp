@@ -23,7 +23,8 @@ class plan_choices {
 
   virtual std::size_t size() const noexcept = 0;
 
-  /// Returns a text unique among the plans, stable for a library, operation and kind of device.
+  /// Returns a text that is unique among the plans, and the same in every run with the same
+  /// library, operation and kind of device.
   virtual std::string identity(std::size_t plan) const = 0;
 
   /// Returns the plan for reports: "cuDNN engine 8".
@@ -34,7 +35,6 @@ class plan_choices {
   /// Builds a plan. Returns false, with the reason in `why_not`, if that fails.
   virtual bool build(std::size_t plan, std::string& why_not) = 0;
 
-  /// Returns the bytes of workspace that a built plan needs.
   virtual std::size_t workspace_bytes(std::size_t plan) const = 0;
 
   /// Releases all built plans except `plan`.
@@ -45,28 +45,27 @@ class plan_choices {
                    void* workspace) = 0;
 };
 
-/// Parameters of choosing a plan.
+/// How to choose a plan.
 struct plan_trial {
   tuning_cache* cache = nullptr;  ///< if set, plans are timed
   std::string key;                ///< identifies operation and device
   std::span<const std::size_t> operand_bytes;
   dtype element;
   std::string owner;  ///< leads messages: "stage 'head'"
-  /// Time for building and timing an operation's plans; until one plan runs, the search continues.
-  /// Some plans are compiled when built, so the preferred plans come first.
+  /// Limits the search, because some plans are compiled when built. Until one plan runs, the search
+  /// continues.
   nanoseconds patience = 15'000'000'000;
 };
 
-/// The chosen plan and its measured time, if any.
 struct chosen_plan {
   std::size_t plan = 0;
   std::optional<nanoseconds> time;
 };
 
-/// Chooses and builds a plan: without a cache, the first plan that builds and runs; otherwise the
-/// cached plan or else the fastest plan that builds and runs in time, which is cached, so that
-/// later processes choose the same. Returns empty, with the preferred plan's failure in `why_not`,
-/// if no plan works.
+/// Chooses and builds a plan. Without a cache, this is the first plan that builds and runs. With a
+/// cache, it is the cached plan. If there is none, it is the fastest plan found within
+/// `how.patience`, which is cached, so that later processes choose the same. Returns empty, with
+/// the reason in `why_not`, if no plan works.
 std::optional<chosen_plan> choose_plan(plan_choices& plans, const plan_trial& how,
                                        std::string& why_not);
 

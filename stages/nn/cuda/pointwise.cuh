@@ -34,16 +34,16 @@ GRAPHLINE_HOST_DEVICE inline void apply(pointwise_function function, float alpha
   }
 }
 
-/// Source of a step's operand. Most operands are the previous step's result, which stays in
-/// registers; local memory keeps only results with later readers.
+/// Source of a step's operand. The previous step's result stays in registers. Local memory keeps
+/// the results that later steps read.
 struct value_source {
   enum : std::uint8_t { last, operand, kept };
   std::uint8_t from = last;
   std::uint8_t number = 0;
 };
 
-/// An expression as a kernel argument. Its arrays have fixed sizes, so that dynamic indexing stays
-/// in the constant memory that contains arguments.
+/// An expression as a kernel argument. Its arrays have fixed sizes, so that kernels index them in
+/// constant memory.
 struct encoded_expression {
   struct step {
     pointwise_function function;
@@ -196,7 +196,6 @@ inline encoded_expression encoded(const pointwise_form& form, std::span<void* co
   return made;
 }
 
-/// Launches an expression.
 template <class Launcher>
 void run(const pointwise_form& form, std::span<void* const> operands, const Launcher& launch) {
   const encoded_expression expression = encoded(form, operands);

@@ -9,7 +9,7 @@
 
 namespace graphline::nn {
 
-/// One axis of a pool in a kernel argument; std::array works on the host only.
+/// One axis of a pool as a kernel argument, without std::array, which works on the host only.
 struct pool_axis {
   std::int64_t in = 1;
   std::int64_t out = 1;
@@ -155,7 +155,7 @@ struct plane_means {
 };
 
 /// Computes means over large windows in NHWC. Each block computes 32 channels of an output
-/// position; its threads are 32 along the channels times several along the window.
+/// position, with 32 threads along the channels and several along the window.
 template <class From, class To>
 struct channel_means {
   static constexpr int phases = 2;

@@ -59,7 +59,6 @@ inline std::int64_t positions_in(const pointwise_space& space) {
   return count;
 }
 
-/// Each item is a result.
 template <reduce_layer::reduction function>
 struct reduced_items {
   const void* from;
@@ -109,7 +108,6 @@ struct reduced_blocks {
   }
 };
 
-/// Launches a reduction.
 template <class Launcher>
 void run(const reduce_form& form, std::span<void* const> operands, const Launcher& launch) {
   using reduction = reduce_layer::reduction;

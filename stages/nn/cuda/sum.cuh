@@ -8,7 +8,7 @@
 namespace graphline::nn {
 
 /// Each block sums a piece of `rows` times `sum_row` elements, loaded in coalesced packs. Each
-/// thread has its packs of a row in flight at once.
+/// thread loads all its packs of a row at once.
 template <int width>
 struct sum_pieces {
   static constexpr int phases = 3;

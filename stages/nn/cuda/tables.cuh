@@ -24,7 +24,6 @@ struct table_position {
   }
 };
 
-/// Each item is an element of the result.
 struct resized_elements {
   const void* from;
   const float* rows;
@@ -63,7 +62,6 @@ void run(const resize_form& form, std::span<void* const> operands, const Launche
                form.batch * form.out[0] * form.out[1] * form.channels);
 }
 
-/// Each item is an element of the result.
 struct gathered_elements {
   const void* from;
   const void* table;

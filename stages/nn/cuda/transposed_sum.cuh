@@ -26,13 +26,12 @@ struct transposed_axis {
   }
 };
 
-/// Each item is an element of the result.
 struct transposed_sums {
   const void* products;
   void* to;
   dtype read;
   dtype written;
-  std::int64_t channels;  ///< number of channels of the result
+  std::int64_t channels;  ///< channels of the result
   std::int64_t of_group;
   transposed_axis rows;
   transposed_axis columns;
@@ -61,7 +60,6 @@ struct transposed_sums {
   }
 };
 
-/// Launches the sums of a transposed convolution.
 template <class Launcher>
 void run(const transposed_sum_form& form, std::span<void* const> operands, const Launcher& launch) {
   const conv_transpose2d_layer& conv = form.conv;

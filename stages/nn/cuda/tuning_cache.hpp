@@ -8,7 +8,6 @@
 
 namespace graphline::nn {
 
-/// The plan that was fastest when tuned.
 struct tuned_plan {
   std::string identity;  ///< `plan_choices::identity`
   nanoseconds time = 0;  ///< time of one run
@@ -16,8 +15,8 @@ struct tuned_plan {
 };
 
 /// Tuning results of earlier runs, in a file shared by processes. If two processes write at once,
-/// an entry may be lost. An unreadable file, or a file of another version, counts as empty and is
-/// replaced; a file that cannot be written is not an error.
+/// an entry may be lost. A file that is unreadable or has another version counts as empty and is
+/// replaced. Failing to write the file is not an error.
 class tuning_cache {
  public:
   /// Uses a file in this folder, which is created if needed; an empty path disables the cache.

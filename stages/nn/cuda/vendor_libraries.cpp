@@ -32,7 +32,7 @@ void open_nvrtc(const std::vector<library_place>& places) {
   namespace fs = std::filesystem;
   const std::optional<shared_library> nvrtc =
       open_if_found(fmt::format("libnvrtc.so.{}", cuda_major), places);
-  if (!nvrtc) return;  // cuDNN then skips engines that need it
+  if (!nvrtc) return;  // cuDNN then skips engines that need NVRTC
   const library_place place{fs::path(nvrtc->path()).parent_path().string(), "beside NVRTC"};
   std::error_code error;
   for (fs::directory_iterator entry(place.folder, error), end; !error && entry != end;
@@ -44,8 +44,8 @@ void open_nvrtc(const std::vector<library_place>& places) {
   }
 }
 
-/// Selects the CUDA runtime for cuDNN's frontend, which would load the runtime of CUDA 12 or 13,
-/// whichever it finds first. A user's choice in the environment takes precedence.
+/// Selects the CUDA runtime for cuDNN's frontend, which would otherwise load the first runtime of
+/// CUDA 12 or 13 that it finds. A user's choice in the environment takes precedence.
 void open_runtime(const std::vector<library_place>& places) {
   constexpr const char* variable = "CUDNN_FRONTEND_CUDART_LIB_NAME";
   if (const char* const named = std::getenv(variable); named != nullptr && *named != '\0') return;

@@ -4,7 +4,7 @@
 
 namespace graphline::nn {
 
-/// Returns cuDNN. The first call opens it with the libraries that cuDNN loads by name. @throws
+/// Returns cuDNN. The first call opens cuDNN and the libraries that it loads by name. @throws
 /// run_error that lists the searched places and what to install.
 const shared_library& cudnn_library_file();
 

@@ -25,8 +25,8 @@ struct expression_node {
   bool is(function of) const { return !source && does == of; }
 };
 
-/// Returns a source's numbers, one per channel along `axis` or one for all. Empty if the source is
-/// computed or varies along other dimensions.
+/// Returns a source's numbers, one per channel along `axis` or one for all. Returns empty if the
+/// source is computed or varies along other dimensions.
 std::optional<std::vector<double>> channel_numbers(const expression_source& source, const shape& of,
                                                    std::size_t axis) {
   if (source.numbers.empty() || !along_channels(source.extents, of, axis)) return {};
@@ -183,7 +183,8 @@ void expression_maker::take_layer(std::size_t index) {
   known_[layer.outputs.front()] = result_;
 }
 
-/// Returns a node as scale * base + shift if it only scales or adds constants; otherwise empty.
+/// Returns a node as scale * base + shift if it scales by constants or adds constants; otherwise
+/// empty.
 std::optional<affine_run> expression_maker::affine_of_node(std::size_t index) const {
   const expression_node& of = node(index);
   if (of.source) return {};
@@ -241,7 +242,7 @@ std::vector<std::size_t> expression_maker::uses() const {
 void expression_maker::join_affine_steps() {
   const std::vector<std::size_t> used = uses();
   const std::size_t result = result_;
-  // Indexed by old node: the new node, and the affine run that ends at the node.
+  // For each old node: the new node, and the affine run that ends at the old node.
   std::vector<std::size_t> moved(nodes_.size(), 0);
   std::vector<std::optional<affine_run>> runs(nodes_.size());
   std::vector<bool> continues(nodes_.size(), false);
@@ -408,7 +409,8 @@ group_expression group_expression::after(std::size_t count) const {
   const std::size_t first = operands + count - 1;
   group_expression rest;
   rest.sources = {sources.front()};
-  // The last removed step becomes the first operand; other operands stay if they are still read.
+  // The last removed step becomes the first operand. Other operands stay if a remaining step reads
+  // them.
   std::map<std::size_t, std::size_t> number{{first, 0}};
   for (std::size_t i = count; i < steps.size(); ++i) {
     for (const std::size_t from : steps[i].reads()) {

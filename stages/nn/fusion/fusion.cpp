@@ -63,7 +63,7 @@ bool is_element_wise(const network_layer& layer) {
 std::vector<layer_group> group_layers(const network_definition& network) {
   // Visit layers backward, because a layer's readers decide which group it joins.
   constexpr std::size_t none = static_cast<std::size_t>(-1);
-  constexpr std::size_t most_values = 18;  // read or computed in a group
+  constexpr std::size_t most_values = 18;  // values that a group reads or computes
   struct open_group {
     std::vector<std::size_t> layers;  // last layer first
     std::size_t values = 0;
@@ -78,7 +78,7 @@ std::vector<layer_group> group_layers(const network_definition& network) {
     const bool element_wise = is_element_wise(layer);
     const bool product = is_product(network, index);
     const std::vector<std::size_t>& of = readers[layer.outputs.front()];
-    // The layer adds a register for its result and one for each input but the first.
+    // The layer adds a register for its result and a register for each input after the first.
     const std::size_t values = element_wise ? layer.inputs.size() : 0;
     std::size_t group = none;
     if ((element_wise || product) && !of.empty() && of[0] != none &&
@@ -138,7 +138,7 @@ cost cost_of(const network_definition& network, const layer_group& group,
   cost sum;
   std::int64_t parameters = 0;
   std::int64_t taken = 0;
-  std::int64_t own = 0;  // elements of constants that the model as written lacks
+  std::int64_t own = 0;  // elements of constants that are not in the original model
   struct elements {
     std::int64_t as_written = 0;
     std::int64_t all = 0;

@@ -11,23 +11,22 @@
 
 namespace graphline::nn {
 
-/// Layers computed as one operation: a head and the element-wise layers after it, as indices into
-/// `network_definition::layers`. Other layers read only the last result.
+/// Layers computed as one operation: a head and the element-wise layers after it. The numbers are
+/// indices into `network_definition::layers`. Other layers read only the last result.
 struct layer_group {
   std::size_t head = 0;
-  std::vector<std::size_t> epilogue = {};  ///< in order
+  std::vector<std::size_t> epilogue = {};
 
   /// Returns the layer whose output is the group's output.
   std::size_t last() const noexcept { return epilogue.empty() ? head : epilogue.back(); }
 
-  /// Returns all layers, in order.
   std::vector<std::size_t> members() const;
 };
 
-/// Splits a network into groups, ordered by last layer, so that each group follows the groups that
-/// it reads. Batch norms and pointwise layers of one shape form a group if only the last result is
-/// read elsewhere. The product before them joins if nothing else reads its result. A layer that
-/// could join either of two products joins the product whose result it reads.
+/// Splits a network into groups, ordered so that each group follows the groups that it reads. Batch
+/// norms and pointwise layers of one shape form a group if only the last result is read elsewhere.
+/// The product before them joins if nothing else reads its result. A layer that could join two
+/// products joins the product that it reads.
 std::vector<layer_group> group_layers(const network_definition& network);
 
 /// Returns true if a layer computes each element from the input elements at the same position.
@@ -40,7 +39,8 @@ struct element_sizes {
   std::size_t inside = sizeof(float);
 };
 
-/// Returns the cost of a group computed as one operation: values between its layers are not moved.
+/// Returns the cost of a group computed as one operation, which does not move the values between
+/// its layers.
 cost cost_of(const network_definition& network, const layer_group& group,
              const element_sizes& sizes = {});
 
@@ -58,14 +58,13 @@ struct channel_affine {
 };
 channel_affine affine_of(const weight_table& weights, const network_layer& norm);
 
-/// Weights of a product in host memory, output channel outermost: for convolutions [out_channels,
-/// in_channels / groups, height, width].
+/// Weights of a product in host memory, with the output channel outermost. For convolutions, they
+/// are [out_channels, in_channels / groups, height, width].
 struct conv_weights {
   std::vector<float> weight;
   std::vector<float> bias;  ///< empty for none
 
-  /// Folds scale and shift into each output channel in double, so that only the last rounding
-  /// differs.
+  /// Folds scale and shift into each output channel. Computes in double and rounds once.
   void fold(const channel_affine& affine, std::size_t channels);
 };
 

@@ -41,7 +41,8 @@ shape with_rank(const shape& s, std::size_t rank) {
   return shape(std::move(extents));
 }
 
-/// Returns the strides of a tensor with `block` interleaved channels; 0 for broadcast dimensions.
+/// Returns the strides of a tensor with `block` interleaved channels. Broadcast dimensions have
+/// stride 0.
 std::vector<std::int64_t> blocked_strides(const shape& s, std::int64_t block) {
   const std::vector<std::int64_t> extents = blocked_extents(s, block);
   std::vector<std::int64_t> strides = packed_strides(shape(extents));
@@ -75,7 +76,6 @@ host_value constant_of(host_lowering& b, const expression_source& source, const 
   return b.constant(values, extents, wanted);
 }
 
-/// A oneDNN eltwise algorithm with its parameters.
 struct eltwise_form {
   dnnl::algorithm algorithm;
   float alpha = 0;
@@ -143,8 +143,8 @@ std::optional<dnnl::algorithm> binary_of(pointwise_function of, bool chained_fir
   return {};
 }
 
-/// Returns the extents of a binary post-operation's second operand if it has the result's extents
-/// or one number per channel; otherwise empty.
+/// Returns the extents of the second operand of a binary post-operation. Returns empty unless the
+/// operand has the result's extents or one number per channel.
 std::optional<shape> second_extents(const host_lowering& b, const fused_product& product,
                                     const shape& extents) {
   const shape& out = b.output_shape(b.layer(product.group.head));
@@ -232,7 +232,7 @@ void lower_expression(host_lowering& b, const group_expression& layers, std::str
     if (source.extents != out || !source.numbers.empty()) continue;
     block = channel_block(is_given(i) ? given->layout : b.value(*source.value).layout);
   }
-  if (block > 1 && out[1] < block) block = 1;  // blocks would be mostly padding
+  if (block > 1 && out[1] < block) block = 1;  // larger blocks would be mostly padding
   const bool blocked = block != 1;
   pointwise_space space{blocked ? blocked_extents(out, block) : out.extents(), {}};
   std::vector<host_operand> tensors;

@@ -18,8 +18,8 @@ namespace graphline::nn {
 void add_loops(host_lowering& b, std::string_view content, const pointwise_expression& expression,
                const pointwise_space& space, std::vector<host_operand> tensors);
 
-/// Returns the number of channels of [N, C, H, W] interleaved in the innermost dimension: 8, 16, or
-/// `all_channels` (channels last); 1 for row-major and any other layout.
+/// Returns how many channels of [N, C, H, W] are interleaved in the innermost dimension: 8, 16, or
+/// `all_channels` for channels last. Returns 1 for any other layout.
 std::int64_t channel_block(const dnnl::memory::desc& layout);
 constexpr std::int64_t all_channels = 0;
 
@@ -31,8 +31,8 @@ dnnl::memory::desc blocked_layout(const shape& s, std::int64_t block);
 std::vector<std::int64_t> blocked_extents(const shape& s, std::int64_t block);
 
 /// Adds loops that evaluate the expression of a group's last layers, and sets the output of `last`.
-/// `content` names the step. `given` is the first operand if that is not a value of the network;
-/// nothing reads `given` later.
+/// `content` names the step. If `given` is not null, it is the first operand, and nothing reads it
+/// later.
 void lower_expression(host_lowering& b, const group_expression& layers, std::string_view content,
                       std::size_t last, const host_value* given = nullptr);
 
@@ -42,8 +42,8 @@ std::string kinds_of(const host_lowering& b, std::span<const std::size_t> layers
 /// A product and its expression. oneDNN fuses leading steps; loops evaluate the rest.
 struct fused_product : followed_product {
   const layer_group& group;
-  shape result;       ///< extents of the head's output or of its rows, with channels second
-  bool bias = false;  ///< for the step's name
+  shape result;       ///< extents, with channels second, of the head's output or of its rows
+  bool bias = false;  ///< true if the step's name mentions a bias
 };
 
 /// Leading steps of an expression as oneDNN post-operations.
@@ -58,29 +58,29 @@ struct post_operations {
 };
 
 /// Returns the number of leading steps that can be post-operations. Each must read the previous
-/// result, which must have no other reader.
+/// result, and nothing else may read that result.
 std::size_t most_post_operations(const host_lowering& b, const fused_product& product);
 
-/// Makes post-operations from the first `steps` for a primitive that gives `destination`.
+/// Makes post-operations from the first `steps` for a primitive with the result `destination`.
 post_operations make_post_operations(const host_lowering& b, const fused_product& product,
                                      std::size_t steps, const dnnl::memory::desc& destination);
 
-/// Returns the operands of post-operations, in the layouts that the primitive wants.
+/// Returns the operands of post-operations in the layouts that the primitive reads.
 std::vector<host_operand> bring_operands(host_lowering& b, const fused_product& product,
                                          const post_operations& operations);
 
-/// Adds a product with as many epilogue steps as oneDNN fuses without choosing another
+/// Adds a product and its epilogue. oneDNN fuses as many steps as it can with the same
 /// implementation; loops evaluate the rest.
 ///
-/// `choose(attributes, destination)` makes the primitive descriptor; `operands(descriptor)` returns
-/// source, weights and bias in the layouts that the descriptor wants.
+/// `choose(attributes, destination)` makes the primitive descriptor. `operands(descriptor)` returns
+/// source, weights and bias in the descriptor's layouts.
 template <class Primitive, class Choose, class Operands>
 void lower_product(host_lowering& b, const fused_product& product, const Choose& choose,
                    const Operands& operands) {
   using descriptor = typename Primitive::primitive_desc;
   const layer_group& group = product.group;
   const network_layer& head = b.layer(group.head);
-  // A result viewed in another shape must be packed.
+  // The result must be packed if it is viewed in another shape.
   const bool as_output = product.result == b.output_shape(head);
   descriptor chosen = choose(onednn_attributes(),
                              as_output ? any_layout(product.result) : plain_layout(product.result));

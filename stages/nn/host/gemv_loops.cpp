@@ -18,7 +18,7 @@ struct vectors {
 };
 using four_lanes = vectors<4>::lanes;
 
-/// Number of registers reduced together: one for each of four rows, or four for one long row.
+/// Number of registers reduced together: one for each of four short rows, or four for one long row.
 constexpr int together = 4;
 
 /// Rows of at least this length are summed in several registers.
@@ -78,7 +78,6 @@ GRAPHLINE_INLINE void fold(const typename vectors<width>::lanes& from, four_lane
   }
 }
 
-/// Sums the lanes of each register.
 template <int width>
 GRAPHLINE_INLINE void sum_lanes(const typename vectors<width>::lanes (&sums)[together],
                                 four_lanes& to) {
@@ -109,7 +108,6 @@ GRAPHLINE_INLINE void add_products(const row_form<width>& row, std::int64_t j, c
   sum += values * factors;
 }
 
-/// Sums a long row in four registers.
 template <int width>
 GRAPHLINE_INLINE float sum_long_row(const row_form<width>& row, const float* a, const float* x) {
   constexpr std::int64_t at_once = together * width;
@@ -176,12 +174,13 @@ class row_walk {
 };
 
 /// Sums short rows in four interleaved streams, because a core that reads several address streams
-/// stalls less at page boundaries. If four does not divide the rows, some are summed twice.
+/// stalls less at page boundaries. If the number of rows is not a multiple of four, sums some rows
+/// twice.
 template <int width>
 GRAPHLINE_INLINE void sum_short_rows(const gemv_form& form, row_form<width>& row, const float* a,
                                      const float* x, float* to, std::int64_t begin,
                                      std::int64_t end) {
-  // Copy a vector shared by all rows to padded memory, from which whole registers can be loaded.
+  // Copy a vector shared by all rows to padded memory, so that whole registers can be loaded.
   std::array<float, long_row + 8> copy;
   if (spanned(form, &gemv_axis::x) == form.k) {
     std::copy_n(x, form.k, copy.begin());
@@ -239,7 +238,7 @@ __attribute__((target("avx2,fma"))) void sum_rows_avx2(const gemv_form& form, co
 std::vector<gemv_code> supported() {
   std::vector<gemv_code> codes;
 #if defined(__x86_64__)
-  // AVX-512 is no faster (memory bandwidth is the limit), and slower if rows are unaligned.
+  // Memory bandwidth is the limit, so AVX-512 is no faster. It is slower if rows are unaligned.
   if (__builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0) {
     codes.push_back({"AVX2", sum_rows_avx2});
   }
@@ -251,7 +250,7 @@ std::vector<gemv_code> supported() {
 }  // namespace
 
 gemv_pieces pieces_of(const gemv_form& form) {
-  // 128 KiB, so that this piece of the vector stays in the core's cache for other rows.
+  // A piece of the vector has 128 KiB, so that it stays in the core's cache for other rows.
   constexpr std::int64_t piece = 32768;
   if (form.k <= 2 * piece) return {form.k, 1};
   return {piece, (form.k + piece - 1) / piece};

@@ -7,11 +7,11 @@
 
 namespace graphline::nn {
 
-/// Division of rows into pieces of `piece` elements (the last may be shorter), so that few long
-/// rows occupy all threads.
+/// Division of rows into pieces of `piece` elements, so that few long rows occupy all threads. The
+/// last piece may be shorter.
 struct gemv_pieces {
-  std::int64_t piece = 1;  ///< elements
-  std::int64_t count = 1;  ///< per row
+  std::int64_t piece = 1;  ///< elements per piece
+  std::int64_t count = 1;  ///< pieces per row
 };
 
 gemv_pieces pieces_of(const gemv_form& form);
@@ -21,7 +21,6 @@ gemv_pieces pieces_of(const gemv_form& form);
 using gemv_loop = void (*)(const gemv_form& form, const float* a, const float* x, float* to,
                            std::int64_t begin, std::int64_t end);
 
-/// A loop compiled for an instruction set.
 struct gemv_code {
   std::string_view instructions;  ///< "AVX2"
   gemv_loop loop = nullptr;

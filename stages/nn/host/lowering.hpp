@@ -22,7 +22,6 @@ class host_lowering : public network_lowering {
   /// Returns a value in its current layout; constants are row-major.
   const host_value& value(std::size_t index);
 
-  /// Returns an input of a layer.
   const host_value& input_of(const network_layer& layer, std::size_t which = 0) {
     return value(layer.inputs[which]);
   }
@@ -30,33 +29,31 @@ class host_lowering : public network_lowering {
   /// Returns an input of a layer, packed and row-major.
   host_value plain_input_of(const network_layer& layer, std::size_t which = 0);
 
-  /// Sets the tensor that contains a layer's output.
   void set_output(std::size_t layer, host_value tensor) {
     set_value(this->layer(layer).outputs.front(), std::move(tensor));
   }
   void set_value(std::size_t value, host_value tensor) { values_[value] = std::move(tensor); }
 
-  /// Adds a buffer for a value with this layout.
   host_value make_tensor(const dnnl::memory::desc& layout);
 
   /// Places a value inside a larger tensor, so that its producers write there. Returns false if the
   /// value is already part of a tensor or is not in scratch memory.
   bool lay_within(const host_value& tensor, const host_value& whole, std::size_t offset);
 
-  /// Returns a value that is part of a tensor.
   host_value part_of(const host_value& whole, std::size_t offset,
                      const dnnl::memory::desc& layout) {
     return {program_.add_part_of(whole.buffer, offset, layout.get_size()), layout};
   }
 
-  /// Returns the value in the layout that `layer` wants; adds a reorder if its layout differs.
+  /// Returns the value in the layout `wanted`; adds a reorder if its layout differs.
   host_value in_layout(const host_value& tensor, const dnnl::memory::desc& wanted,
                        const network_layer& layer);
 
   /// Returns the value viewed in another shape. The view is packed unless the shape is unchanged.
   host_value in_shape(const host_value& tensor, const shape& wanted, const network_layer& layer);
 
-  /// Adds a constant in the layout `wanted`; `values` are packed row-major, or laid out as `given`.
+  /// Adds a constant in the layout `wanted`. `values` are laid out as `given`; by default, packed
+  /// and row-major.
   host_value constant(std::span<const float> values, const shape& extents,
                       const dnnl::memory::desc& wanted) {
     return constant(values, plain_layout(extents), wanted);
@@ -90,8 +87,8 @@ class host_lowering : public network_lowering {
 
   void add_step(host_step step);
 
-  /// Copies the network's outputs that `group` computes to their tensors. Then ends the part: the
-  /// steps since the previous part belong to the group.
+  /// Copies each network output that `group` computes to its tensor. Then ends the group's part of
+  /// the program, which contains all steps since the previous part.
   void end_part(const layer_group& group);
 
   /// Places all buffers and returns the program. `asked` is the requested precision, for reports.
@@ -104,22 +101,20 @@ class host_lowering : public network_lowering {
   std::vector<host_value> values_;
 };
 
-/// Lowers element-wise layers to Graphline's loops.
 void lower_element_wise(host_lowering& b, const layer_group& group);
 
 /// Lowers the mean of each plane of [N, C, height, width] to loops.
 void lower_plane_means(host_lowering& b, std::size_t index);
 
-// Lower any other layer; defined in the file of the layer's family. `group.head` is the layer.
+// Lower all other layers, each in the file of its family. `group.head` is the layer.
 #define GRAPHLINE_LOWER(layer) void lower(host_lowering& b, const layer_group& group, const layer&);
 GRAPHLINE_LOWERED_LAYERS(GRAPHLINE_LOWER)
 #undef GRAPHLINE_LOWER
 
-/// Options of lowering for the `host` device.
 struct host_target {
   std::string owner;                     ///< leads messages: "stage 'head'"
-  precision asked = precision::float32;  ///< for reports; host computes in float32
-  bool flush_denormals = true;           ///< flush denormals while operations run
+  precision asked = precision::float32;  ///< requested, for reports; host computes in float32
+  bool flush_denormals = true;
 };
 
 /// Lowers a network to oneDNN primitives and loops. Runs on the worker thread. @throws run_error

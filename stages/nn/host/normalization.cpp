@@ -21,7 +21,8 @@ void lower(host_lowering& b, const layer_group& group, const softmax_layer& soft
   const network_layer& head = b.layer(group.head);
   const auto rank = static_cast<std::int64_t>(b.output_shape(head).rank());
   const auto axis = static_cast<int>(softmax.dim < 0 ? softmax.dim + rank : softmax.dim);
-  // oneDNN's fast softmax needs the dimension innermost; any other layout uses reference code.
+  // oneDNN's fast softmax requires the dimension to be innermost; its reference code handles other
+  // layouts.
   const shape& extents = b.output_shape(head);
   dnnl::memory::dims strides = packed_strides(extents);
   for (std::size_t i = 0; i < strides.size(); ++i) {

@@ -13,7 +13,7 @@
 
 namespace graphline::nn {
 
-/// A Graphline loop. It is called with pointers to its inputs and its output.
+/// A Graphline loop, called with pointers to its inputs and its output.
 template <class Work, std::size_t reads>
 class loop_operation final : public host_operation {
  public:

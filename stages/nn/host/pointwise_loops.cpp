@@ -15,7 +15,7 @@ namespace {
 /// Elements per block.
 constexpr std::int64_t block = 256;
 
-/// Limit on operands plus steps, whose blocks are on each thread's stack.
+/// Limit on operands plus steps, because their blocks are on each thread's stack.
 constexpr std::size_t most_registers = 24;
 
 /// Applies `one` to each vector of a block.
@@ -92,7 +92,8 @@ GRAPHLINE_INLINE void for_rows(const block_place& place, const Copy& copy) {
 
 void gather(const float* from, std::int64_t row_stride, std::int64_t column_stride,
             const block_place& place, float* to) {
-  // Copy a short row broadcast to all rows once, then double the copy until the block is full.
+  // Copy a short row that is broadcast to all rows once, then double the copy until the block is
+  // full.
   if (row_stride == 0 && column_stride == 1 && place.columns < block) {
     const std::int64_t begin = place.first % place.columns;
     std::copy_n(from + begin, place.columns - begin, to);

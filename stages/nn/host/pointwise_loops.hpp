@@ -26,9 +26,9 @@ class pointwise_loops {
  private:
   pointwise_expression expression_;
   pointwise_space space_;
-  std::int64_t plane_ = 1;  ///< positions of the last two extents
+  std::int64_t plane_ = 1;  ///< number of positions in the last two extents
   std::int64_t blocks_of_plane_ = 1;
-  std::int64_t blocks_ = 1;  ///< over the whole space
+  std::int64_t blocks_ = 1;  ///< blocks in the whole space
 };
 
 }  // namespace graphline::nn

@@ -13,14 +13,14 @@ namespace graphline::nn {
 namespace {
 
 /// Computes means over windows of packed [planes, height, width] on the compute threads. oneDNN
-/// lacks these pools: adaptive pools whose output size does not divide the input size, and average
-/// pools whose last window in ceil_mode exceeds the padding.
+/// lacks adaptive pools with an output size that does not divide the input size, and average pools
+/// with a last window that exceeds the padding in ceil_mode.
 struct windowed_average {
-  std::int64_t planes = 0;  ///< batch times channels
+  std::int64_t planes = 0;
   std::int64_t height = 0;  ///< of the input
   std::int64_t width = 0;
-  std::vector<window> rows;     ///< per row of the output
-  std::vector<window> columns;  ///< per column of the output
+  std::vector<window> rows;     ///< one per row of the output
+  std::vector<window> columns;  ///< one per column of the output
 
   void operator()(const float* from, float* to) const {
     const std::int64_t in_plane = height * width;
@@ -48,9 +48,9 @@ struct windowed_average {
 };
 
 /// Computes maxima over windows of [planes, height, width, 8], the layout with blocks of eight
-/// channels, on the compute threads. Reduces the rows of a row of windows first, then the columns,
-/// so that most loads are contiguous. oneDNN reduces each window separately, which takes twice as
-/// long.
+/// channels, on the compute threads. For each row of windows, reduces the input rows first and then
+/// the columns, so that most loads are contiguous. oneDNN takes twice as long, because it reduces
+/// each window separately.
 class windowed_maximum {
  public:
   static constexpr int channels = 8;
@@ -76,7 +76,7 @@ class windowed_maximum {
   }
 
  private:
-  static constexpr std::int64_t most_columns = 2 * widest;  ///< of the input, buffered at once
+  static constexpr std::int64_t most_columns = 2 * widest;  ///< input columns buffered at once
 
   struct span {
     std::int64_t begin;
@@ -170,7 +170,6 @@ void lower_to_maximum(host_lowering& b, std::size_t index, const pool2d_layer& p
   b.set_output(index, result);
 }
 
-/// A pool as oneDNN describes it.
 struct pool_form {
   dnnl::algorithm algorithm;
   extent_pair kernel{};
@@ -236,7 +235,8 @@ void lower(host_lowering& b, const layer_group& group, const pool2d_layer& pool)
       beyond = true;
     }
   }
-  // In that case, PyTorch's divisor counts only the stated padding, but oneDNN's the whole window.
+  // If the last window exceeds the padding, PyTorch's divisor counts the stated padding, and
+  // oneDNN's counts the whole window.
   if (average && pool.count_include_pad && beyond) {
     return lower_to_windows(b, group.head, [&](std::int64_t i, std::size_t axis) {
       return strided_window(i, in[axis + 2], pool.kernel[axis], pool.stride[axis],

@@ -15,7 +15,8 @@ shape weight_shape(const Convolution& conv, std::int64_t in_channels) {
   return {conv.groups, out, in, conv.kernel[0], conv.kernel[1]};
 }
 
-/// Returns the product at the head of a group. `result` is the head's output or its rows.
+/// Returns the product at the head of a group. `result` has the extents of the head's output or of
+/// its rows.
 fused_product product_of(const host_lowering& b, const layer_group& group, const shape& result,
                          bool bias) {
   const shape& out = b.output_shape(b.layer(group.head));
@@ -27,7 +28,6 @@ dnnl::memory::dims dims_of(const extent_pair& pair) {
   return {pair[0], pair[1]};
 }
 
-/// Adds a matrix product of the buffers `a` and `b_buffer`.
 void add_product(host_lowering& b, const network_layer& layer, const char* name,
                  const strided_product& product, std::size_t a, std::size_t b_buffer,
                  std::size_t c) {
@@ -100,8 +100,8 @@ void lower(host_lowering& b, const layer_group& group, const linear_layer& linea
       return inner_product::primitive_desc(wanted, attributes, onednn_engine());
     };
     const inner_product::primitive_desc chosen = with(any_layout(weight_shape));
-    // oneDNN's default layout stores a row per input feature. Rows whose distance is a multiple of
-    // 2 KiB map to few cache sets, which takes up to twice as long.
+    // oneDNN's default layout stores a row per input feature. If rows are a multiple of 2 KiB
+    // apart, they map to few cache sets, and the product takes up to twice as long.
     constexpr std::int64_t apart = 2048 / sizeof(float);
     constexpr std::int64_t many = 16;  // with fewer input rows, the default layout is faster
     const bool by_inputs = chosen.weights_desc() == plain_layout(weight_shape, /*transposed=*/true);
@@ -121,8 +121,8 @@ void lower(host_lowering& b, const layer_group& group, const linear_layer& linea
   lower_product<inner_product>(b, product, choose, operands);
 }
 
-/// oneDNN applies bias and post-operations of a deconvolution element by element, so Graphline's
-/// loops do both.
+/// oneDNN applies the bias and post-operations of a deconvolution to one element at a time, so
+/// Graphline's loops apply them.
 void lower(host_lowering& b, const layer_group& group, const conv_transpose2d_layer& conv) {
   using deconvolution = dnnl::deconvolution_forward;
   const network_layer& head = b.layer(group.head);

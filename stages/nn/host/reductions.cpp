@@ -33,7 +33,6 @@ std::optional<reduced_middle> middle_of(const reduce_layer& reduce, const shape&
   return found;
 }
 
-/// Returns the neutral element of a reduction.
 template <reduction function>
 constexpr float neutral() {
   constexpr float infinity = std::numeric_limits<float>::infinity();
@@ -68,7 +67,7 @@ float reduced_row(const float* row, std::int64_t extent) {
   return all;
 }
 
-/// Reduces `count` adjacent columns over `extent` rows whose distance is `apart` elements.
+/// Reduces `count` adjacent columns over `extent` rows that are `apart` elements apart.
 template <reduction function>
 void reduce_columns(const float* from, std::int64_t extent, std::int64_t apart, std::int64_t count,
                     float* to) {
@@ -79,7 +78,6 @@ void reduce_columns(const float* from, std::int64_t extent, std::int64_t apart, 
   }
 }
 
-/// Computes all results on the compute threads.
 template <reduction function>
 void reduce_all(const reduced_middle& of, const float* from, float* to) {
   constexpr std::int64_t chunk = 512;  // results that stay in the L1 cache
@@ -155,7 +153,8 @@ void lower(host_lowering& b, const layer_group& group, const reduce_layer& reduc
   const dnnl::reduction::desc wanted(algorithm_of(reduce.function), plain_layout(in),
                                      plain_layout(out), 0.0F, 0.0F);
   const dnnl::reduction::primitive_desc chosen(wanted, onednn_attributes(), onednn_engine());
-  // oneDNN's JIT code covers only reductions of the last dimension, and restarts for each row.
+  // oneDNN's JIT code reduces the last dimension, and restarts for each row. Generic code reduces
+  // other dimensions.
   constexpr std::int64_t long_row = 128;
   const auto middle = middle_of(reduce, in);
   const bool compiled = std::string_view(chosen.impl_info_str()).starts_with("jit");

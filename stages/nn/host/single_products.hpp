@@ -8,8 +8,6 @@
 
 namespace graphline::nn {
 
-// Programs of a single product for the `host` device.
-
 /// Lowers a product to a oneDNN call that runs on the worker thread. `name` names operation and
 /// part, `owner` leads messages, `asked` is the precision for reports. @throws run_error if oneDNN
 /// refuses the product.

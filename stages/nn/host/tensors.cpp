@@ -23,7 +23,6 @@ void add_copy(host_lowering& b, const network_layer& layer, const shape& extents
             {operand(DNNL_ARG_SRC, from, from_part), operand(DNNL_ARG_DST, to, to_part)});
 }
 
-/// Copies a view of a layer's input to its output.
 void copy_part(host_lowering& b, const layer_group& group, const strided_part& part) {
   const network_layer& layer = b.layer(group.head);
   const shape& out = b.output_shape(layer);
@@ -33,13 +32,14 @@ void copy_part(host_lowering& b, const layer_group& group, const strided_part& p
   b.set_output(group.head, to);
 }
 
-/// Returns the elements in memory before, along and after a dimension.
+/// Returns the number of elements in memory before, along and after a dimension.
 axis_extents along(const shape& s, std::size_t axis, std::int64_t block) {
   if (block == all_channels) return {.outer = s[0] * s[2] * s[3], .extent = s[1]};
   return extents_along(s.extents(), axis);
 }
 
-/// Returns the channel block of the largest input if all inputs are whole blocks; otherwise 1.
+/// Returns the channel block of the largest input if all inputs consist of whole blocks; otherwise
+/// 1.
 std::int64_t block_of_parts(host_lowering& b, const network_layer& head,
                             const concat_layer& concat) {
   if (concat.axis != 1) return 1;
@@ -57,7 +57,8 @@ std::int64_t block_of_parts(host_lowering& b, const network_layer& head,
   return block;
 }
 
-/// Returns the only dimension that a slice shortens; empty without one or if a step is not 1.
+/// Returns the dimension that a slice shortens. Returns empty if there is not exactly one, or if a
+/// step is not 1.
 std::optional<std::size_t> only_sliced_axis(const shape& in, const slice_layer& slice) {
   std::optional<std::size_t> sliced;
   for (std::size_t axis = 0; axis < in.rank(); ++axis) {
@@ -110,8 +111,8 @@ void resize_row(const resize2d_layer& resize, const resize_position& y, std::int
 
 }  // namespace
 
-/// Uses the layout of the largest input. The producer of an input writes directly to the result if
-/// the input is contiguous there.
+/// The result has the layout of the largest input. If an input is contiguous in the result, its
+/// producer writes directly to the result.
 void lower(host_lowering& b, const layer_group& group, const concat_layer& concat) {
   const network_layer& head = b.layer(group.head);
   const shape& out = b.output_shape(head);

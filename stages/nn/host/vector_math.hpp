@@ -35,7 +35,7 @@ struct vector_math {
                                  (reinterpret_cast<bits>(from) & std::int32_t(0x80000000U)));
   }
 
-  /// Rounds halves to even. From 2^23 on every float is an integer.
+  /// Rounds halves to even. Every float of at least 2^23 is an integer.
   static GRAPHLINE_INLINE void nearest(const lanes& x, lanes& to) {
     lanes size;
     absolute(x, size);
@@ -72,7 +72,8 @@ struct vector_math {
     to = to * r * r;
   }
 
-  /// Splits x = n ln 2 + r with |r| <= ln 2 / 2, for |x| <= 104, into the bits of n and exp(r).
+  /// Splits x = n ln 2 + r into the bits of n and exp(r), with |r| <= ln 2 / 2. Requires |x| <=
+  /// 104.
   static GRAPHLINE_INLINE void split_exp(const lanes& x, bits& whole, lanes& to) {
     // The low bits of the sum are n: from 2^23 to 2^24 all floats are integers.
     constexpr float integers = 12582912.0F;
@@ -84,7 +85,7 @@ struct vector_math {
     whole = reinterpret_cast<bits>(sum) - 0x4b400000;  // the bits of 12582912
   }
 
-  /// Computes exp(x) for x in [-87, 88], for which the result is normal.
+  /// Computes exp(x) for x in [-87, 88], where the result is a normal number.
   static GRAPHLINE_INLINE void exp_of_normal(const lanes& x, lanes& to) {
     bits whole;
     split_exp(x, whole, to);

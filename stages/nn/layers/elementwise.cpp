@@ -20,7 +20,6 @@ parameter second_operand() {
           .required = true};
 }
 
-/// Makes the kind of a pointwise function without parameters.
 layer_kind pointwise_kind(std::string name, std::string headline, pointwise_layer layer) {
   return {std::move(name), std::move(headline), {}, [layer](const arguments&, layer_problems&) {
             return layer;

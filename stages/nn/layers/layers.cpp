@@ -9,10 +9,11 @@
 namespace graphline::nn {
 namespace {
 
-/// Returns the number of windows along one axis with `kernel` elements, `dilation` apart, moved by
-/// `stride` over `size` elements and the padding `before` and `after`; 0 if no window fits. `ceil`
-/// adds a partly covered last window that starts in the data or in the padding before the data,
-/// even if that is the only window. Formulas of torch.nn.Conv2d and torch.nn.MaxPool2d.
+/// Returns the number of windows along one axis, or 0 if no window fits. Windows have `kernel`
+/// elements that are `dilation` apart, and move by `stride` over the padding `before`, `size`
+/// elements and the padding `after`. `ceil` adds a partly covered last window if it starts in the
+/// data or in the padding before the data. Uses the formulas of torch.nn.Conv2d and
+/// torch.nn.MaxPool2d.
 std::int64_t window_count(std::int64_t size, std::int64_t kernel, std::int64_t stride,
                           std::int64_t before, std::int64_t after, std::int64_t dilation,
                           bool ceil) {

@@ -12,15 +12,14 @@
 
 namespace graphline::nn {
 
-// Return the kinds of layers of a family. Each function is defined in the file named after the
-// family.
+// Return the kinds of layers of a family. The file named after the family defines the function.
 std::vector<layer_kind> product_kinds();
 std::vector<layer_kind> element_wise_kinds();
 std::vector<layer_kind> pooling_kinds();
 std::vector<layer_kind> resizing_kinds();
 std::vector<layer_kind> tensor_kinds();
 
-// Shape rule and cost of each operation, defined in the file of the operation's family.
+// Shape rule and cost of each operation, in the file of the operation's family.
 #define GRAPHLINE_INFER(layer) \
   layer_shape infer(const layer&, std::span<const layer_input>, layer_problems&);
 GRAPHLINE_INFER(pointwise_layer)
@@ -30,7 +29,7 @@ GRAPHLINE_LOWERED_LAYERS(GRAPHLINE_INFER)
 
 // Functions that the families share: parameters, and arithmetic on sizes without overflow.
 
-/// Largest value of a size parameter: vendor libraries use 32-bit indices.
+/// Largest value of a size parameter, because vendor libraries use 32-bit indices.
 inline constexpr double largest_size = 2147483647;
 
 /// Makes a parameter that takes one number or a pair [h, w].
@@ -40,10 +39,10 @@ parameter pair_parameter(std::string name, std::string help,
 /// Makes a required parameter that takes an integer of at least 1.
 parameter size_parameter(std::string name, std::string help);
 
-/// Makes the required parameter `kernel`: a number or a pair.
 parameter kernel_parameter(std::string help);
 
-/// Returns the value of a pair parameter; a single number counts twice. Reports more than two.
+/// Returns the value of a pair parameter; a single number counts twice. Reports an error for more
+/// than two numbers.
 extent_pair read_pair(const arguments& values, std::string_view name, layer_problems& problems);
 std::array<double, 2> read_number_pair(const arguments& values, std::string_view name,
                                        layer_problems& problems);
@@ -54,7 +53,7 @@ inline constexpr std::int64_t largest_count = std::int64_t{1} << 57;
 std::int64_t count_of(std::initializer_list<std::int64_t> factors);
 std::int64_t count_of(const shape& s);
 
-/// Returns the cost of work without MACs, given FLOPs per element of `out`.
+/// Returns the cost of an operation without MACs from its FLOPs per element of `out`.
 cost element_cost(const shape& out, std::int64_t flops_per_output);
 
 /// Returns shape and cost of a product with a weight [outputs, ...] and, if `bias`, a bias per
@@ -66,11 +65,12 @@ layer_shape product_shape(shape output, const shape& weight, bool bias);
 bool expect_images(const layer_input& input, layer_problems& problems);
 
 /// Returns output height and width for a window over [N, C, H, W]. If the window is larger than the
-/// padded input, reports that and returns empty.
+/// padded input, reports an error and returns empty.
 std::optional<extent_pair> window_output(const layer_input& input, const pool2d_layer& window,
                                          layer_problems& problems);
 
-/// Returns `dim` counted from the front. If it is out of range, reports that and returns empty.
+/// Returns `dim` counted from the front. If `dim` is out of range, reports an error and returns
+/// empty.
 std::optional<std::size_t> resolve_dim(std::int64_t dim, const layer_input& input,
                                        std::string_view parameter, layer_problems& problems);
 

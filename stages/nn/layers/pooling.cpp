@@ -50,7 +50,7 @@ std::vector<parameter> window_parameters(parameter own) {
           std::move(own)};
 }
 
-/// Returns the sum of window sizes along one axis. Adjacent windows share an element where `out`
+/// Returns the sum of the window sizes along one axis. Adjacent windows share an element if `out`
 /// does not divide `in`.
 std::int64_t covered_elements(std::int64_t in, std::int64_t out) {
   std::int64_t sum = 0;

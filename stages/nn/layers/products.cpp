@@ -50,7 +50,8 @@ conv_transpose2d_layer read_conv_transpose2d(const arguments& values, layer_prob
                               .groups = values.integer("groups"),
                               .bias = values.boolean("bias")};
   const extent_pair more = read_pair(values, "output_padding", problems);
-  // PyTorch also accepts an output_padding below the dilation, which oneDNN refuses.
+  // PyTorch also accepts an output_padding of at least the stride if it is below the dilation;
+  // oneDNN refuses it.
   if (more[0] >= conv.stride[0] || more[1] >= conv.stride[1]) {
     problems.report_at(
         "output_padding",
@@ -146,7 +147,7 @@ layer_shape infer(const conv_transpose2d_layer& conv, std::span<const layer_inpu
                      conv.kernel[1]};
   layer_shape result{.output = {input.shape[0], conv.out_channels, size[0], size[1]}};
   const std::int64_t macs = count_of({count_of(input.shape), weight[1], weight[2], weight[3]});
-  // Of `skipped` kernel elements, one contributes to a given output.
+  // One of `skipped` kernel elements contributes to a given output element.
   const auto fan_in =
       static_cast<double>(count_of({weight[0] / conv.groups, weight[2], weight[3]}));
   const double bound = std::sqrt(1.0 / fan_in);

@@ -9,19 +9,19 @@
 namespace graphline::nn {
 namespace {
 
-/// Limits the list of positions that a small file can request.
+/// Limits the memory for positions, because a small file can request a large image.
 constexpr std::int64_t largest_upsampled = 65536;
 
-/// One resized dimension: extents before and after, and the source step per output element,
-/// computed in float32 as PyTorch does.
+/// One resized dimension: extents before and after, and the source step per output element, in
+/// float32 as in PyTorch.
 struct upsampled_extent {
   std::int64_t from = 1;
   std::int64_t to = 1;
   float step = 1;
 };
 
-/// Returns the source positions of the result: the element at or before each position and, with
-/// `blends`, also the next element. `center` is the offset of a pixel's center from its edge.
+/// Returns the source elements of each result element: the element at or before its position and,
+/// with `blends`, the next element. `center` is the offset of a pixel's center from its edge.
 std::vector<resize_position> upsampled_positions(const upsampled_extent& along, bool blends,
                                                  float center) {
   std::vector<resize_position> positions;

@@ -17,8 +17,8 @@ namespace graphline::nn {
 /// Distribution of a weight that is drawn from a seed.
 struct initial_value {
   enum class rule {
-    scaled,   ///< uniform, with the gain of the activation that follows the layer
-    uniform,  ///< in [-bound, bound]
+    scaled,   ///< uniform, scaled by the gain of the activation after the layer
+    uniform,  ///< uniform in [-bound, bound]
     zeros,
     ones,
   };
@@ -33,17 +33,17 @@ struct weight_spec {
   initial_value initial;
 };
 
-/// Shape of an input and, for messages, its producer.
+/// Shape of an input and the name of its producer, for messages.
 struct layer_input {
   std::string giver;  ///< "layer 'conv1'" or "the network's input"
   graphline::shape shape;
 };
 
-/// Output shapes, cost and weights of a layer, given the shapes it reads.
+/// Output shapes, cost and weights that follow from a layer's input shapes.
 struct layer_shape {
   graphline::shape output = {};
   std::vector<graphline::shape> further = {};  ///< second and later outputs
-  graphline::cost cost = {};  ///< arithmetic only; parameters and bytes follow from the inputs
+  graphline::cost cost = {};  ///< arithmetic; parameters and bytes follow from the inputs
   std::vector<weight_spec> weights = {};  ///< appended to the inputs in this order
 };
 

@@ -25,7 +25,7 @@ std::int64_t stated_elements(const std::vector<std::int64_t>& extents) {
   return stated;
 }
 
-/// Infers the extent -1. If that is impossible, the extent stays -1 and the shape rule refuses it.
+/// Infers the extent -1. If that is impossible, keeps -1, which the shape rule refuses.
 layer_operation read_reshape(const arguments& values, std::span<const layer_input> inputs,
                              layer_problems&) {
   std::vector<std::int64_t> extents = values.integers("shape");
@@ -37,7 +37,6 @@ layer_operation read_reshape(const arguments& values, std::span<const layer_inpu
   return reshape_layer{shape(std::move(extents))};
 }
 
-/// Merges the dimensions from `start_dim` on.
 layer_operation read_flatten(const arguments& values, std::span<const layer_input> inputs,
                              layer_problems& problems) {
   const auto start = resolve_dim(values.integer("start_dim"), inputs[0], "start_dim", problems);
@@ -217,7 +216,7 @@ layer_shape infer(const gather_layer& gather, std::span<const layer_input> input
 
 layer_shape infer(const take_layer& take, std::span<const layer_input> inputs,
                   layer_problems& problems) {
-  // Indices are float32, which represents every integer up to this one.
+  // Indices are float32, which represents every integer up to 2^24.
   constexpr std::int64_t most_numbers = std::int64_t{1} << 24;
   const std::vector<std::int64_t>& from = inputs[0].shape.extents();
   const std::vector<std::int64_t>& numbers = inputs[1].shape.extents();

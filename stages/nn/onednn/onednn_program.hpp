@@ -45,31 +45,28 @@ class onednn_operation final : public host_operation {
   std::vector<dnnl_exec_arg_t> arguments_;  // for the C interface, made once
 };
 
-/// Returns the process-wide CPU engine.
 const dnnl::engine& onednn_engine();
 
-/// Returns the attributes of every primitive: the caller provides the scratchpad, so that frames
-/// allocate nothing, and arithmetic is strict float32 regardless of environment variables.
+/// Returns the attributes of every primitive. The caller provides the scratchpad, so that frames
+/// allocate nothing. Arithmetic is strict float32, regardless of environment variables.
 dnnl::primitive_attr onednn_attributes();
 
 /// Returns the layout of a packed, row-major float32 tensor. `transpose` swaps the last two extents
 /// in memory.
 dnnl::memory::desc plain_layout(const shape& s, bool transpose = false);
 
-/// Returns a layout that oneDNN may choose.
+/// Returns a layout for oneDNN to choose.
 dnnl::memory::desc any_layout(const shape& s);
 
-/// Returns the text in reports for oneDNN operations: "oneDNN matmul [jit:avx512_core]; in float32,
+/// Returns what reports say about oneDNN operations: "oneDNN matmul [jit:avx512_core]; in float32,
 /// host has no tf32". With `own`, all operations are Graphline's loops.
 std::string onednn_choice(const std::string& operations, precision asked, bool own = false);
 
-/// A value: its buffer and layout.
 struct host_value {
   std::size_t buffer = 0;
   dnnl::memory::desc layout;
 };
 
-/// An operand of a step.
 struct host_operand {
   int role = 0;  ///< DNNL_ARG_SRC, ...
   host_value tensor;
@@ -83,7 +80,7 @@ struct host_step {
   std::function<std::unique_ptr<host_operation>(const std::vector<onednn_argument>&)> make;
 };
 
-/// A weight in host memory and the layout that steps want.
+/// A weight in host memory, and the layout in which steps read it.
 struct host_constant {
   std::size_t buffer = 0;
   dnnl::memory::desc given;
@@ -97,11 +94,11 @@ struct host_program : program {
   using bound_step = std::unique_ptr<host_operation>;
 
   std::vector<host_step> steps;
-  std::vector<host_constant> constants;  ///< until `load_constants`
-  bool flush_denormals = false;          ///< flush denormals while operations run
+  std::vector<host_constant> constants;  ///< empty after `load_constants`
+  bool flush_denormals = false;
 
-  /// Adds a primitive, named after `content` and oneDNN's implementation, with its scratchpad as an
-  /// operand. `owner` leads the message of a failure.
+  /// Adds a primitive with its scratchpad as an operand, and names it after `content` and oneDNN's
+  /// implementation. `owner` leads the message of a failure.
   template <class Primitive>
   void add_primitive(std::string_view content, const std::string& owner,
                      const typename Primitive::primitive_desc& chosen,
@@ -114,7 +111,7 @@ struct host_program : program {
 
   void place_buffers();
 
-  /// Writes the constants to `weights` in the layouts that steps want, and frees the host copies.
+  /// Writes the constants to `weights` in the layouts that steps read, and frees the host copies.
   /// Runs on the worker thread.
   void load_constants(std::byte* weights);
 

@@ -10,13 +10,12 @@
 
 namespace graphline::nn {
 
-/// Base class of host and CUDA lowering. Network and weights must outlive it.
+/// Base class of host and CUDA lowering. The network and the weights must outlive it.
 class network_lowering {
  public:
   const network_definition& network() const noexcept { return network_; }
   const network_layer& layer(std::size_t index) const { return network_.layers[index]; }
 
-  /// Return the shapes of a layer's first input and first output.
   const shape& input_shape(const network_layer& layer) const { return network_.input_of(layer); }
   const shape& output_shape(const network_layer& layer) const { return network_.output_of(layer); }
   const weight_table& weights() const noexcept { return weights_; }
@@ -37,8 +36,8 @@ class network_lowering {
         between_(between),
         sizes_(sizes) {}
 
-  /// Adds a part for `group`: the steps from the end of the previous part to `end`. Adds no part if
-  /// there are no steps.
+  /// Adds a part for `group` with the steps from the end of the previous part to `end`. Adds
+  /// nothing if there are no steps.
   void add_part(program& to, const layer_group& group, std::size_t end);
 
   /// Returns the indices of the network's outputs that a group computes.

@@ -11,10 +11,10 @@
 
 namespace graphline::nn {
 
-/// Memory that holds a buffer once the program is bound.
+/// Memory that contains a buffer once the program is bound.
 enum class buffer_place {
-  input,    ///< an input tensor
-  output,   ///< an output tensor
+  input,
+  output,
   weights,  ///< at `offset` in the weights
   scratch,  ///< at `offset` in the scratch memory
 };
@@ -24,7 +24,7 @@ struct program_buffer {
   std::size_t bytes = 0;
   std::size_t tensor = 0;  ///< index among the inputs or outputs
   std::size_t offset = 0;
-  std::optional<std::size_t> within = {};  ///< set if this is part of that buffer, at `offset`
+  std::optional<std::size_t> within = {};  ///< buffer that contains this buffer at `offset`
 };
 
 /// The steps of a group of layers, or of a whole program.
@@ -32,15 +32,14 @@ struct program_part {
   std::string name;    ///< "0.conv2d+1.gelu"
   std::string choice;  ///< "cuDNN engine 8, 1.5 MiB workspace"
   graphline::cost cost;
-  std::size_t end_steps = 0;  ///< one past its last step
+  std::size_t end_steps = 0;  ///< one past the part's last step
 };
 
-/// Memory that a program is bound to.
 struct program_memory {
   std::span<const tensor_view> inputs;
   std::span<const tensor_view> outputs;
   std::byte* weights = nullptr;
-  std::byte* scratch = nullptr;  ///< `scratch_bytes`, aligned to 256 bytes
+  std::byte* scratch = nullptr;  ///< `scratch_bytes` bytes, aligned to 256 bytes
 };
 
 /// Buffers and parts of a program. The derived class for a device adds the steps.
@@ -55,11 +54,10 @@ struct program {
   /// Adds a buffer inside the buffer `whole`.
   std::size_t add_part_of(std::size_t whole, std::size_t offset, std::size_t bytes);
 
-  /// Assigns offsets aligned to 256 bytes: weights are consecutive; scratch buffers share memory if
+  /// Assigns offsets aligned to 256 bytes. Weights are consecutive. Scratch buffers share memory if
   /// their lifetimes do not overlap. `uses` lists the buffers of each step.
   void place_buffers(const std::vector<std::vector<std::size_t>>& uses);
 
-  /// Returns the address of a buffer.
   std::byte* address_of(std::size_t buffer, const program_memory& memory) const;
 };
 

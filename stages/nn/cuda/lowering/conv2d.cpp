@@ -9,7 +9,7 @@ namespace graphline::nn {
 
 namespace {
 
-/// Returns the numbers of input channels to try, best first. Tensor cores want multiples of 16
+/// Returns the numbers of input channels to try, best first. Tensor cores use multiples of 16
 /// bytes, and zero padding costs nothing if the image is converted anyway.
 std::vector<std::int64_t> channels_to_try(const cuda_lowering& b, std::size_t input,
                                           const conv2d_layer& conv) {
@@ -22,11 +22,10 @@ std::vector<std::int64_t> channels_to_try(const cuda_lowering& b, std::size_t in
   return {padded, channels};
 }
 
-/// A requested convolution.
 struct wanted_convolution {
   conv2d_layer conv;
   shape in;
-  std::vector<epilogue_step> epilogue;  ///< fusible steps
+  std::vector<epilogue_step> epilogue;
 };
 
 convolution_form form_of(const cuda_lowering& b, const wanted_convolution& wanted, const shape& out,
@@ -107,7 +106,7 @@ void lower(cuda_lowering& b, const layer_group& group, const conv2d_layer& conv)
   planned_convolution planned = plan(b, head, wanted, product, channels_to_try(b, read, conv));
   std::optional<cuda_value> input;
   if (planned.operation == nullptr && wanted.conv.padding_after) {
-    // A kernel pads, because the library refuses asymmetric padding.
+    // The library refuses asymmetric padding, so a kernel pads.
     const extent_pair after = *wanted.conv.padding_after;
     const pad_layer pad{0, {0, 0, conv.padding[0], conv.padding[1]}, {0, 0, after[0], after[1]}};
     input = padded(b, head, b.in_form(read, form, head), in, pad);

@@ -34,7 +34,7 @@ bool may_overflow(const pointwise_expression& expression) {
   });
 }
 
-/// Returns true if only reductions read a value, so that it may stay float32.
+/// Returns true if only reductions read a value. The value may then stay float32.
 bool only_reduced(const network_definition& network, std::size_t value) {
   bool reduced = false;
   for (const network_layer& layer : network.layers) {
@@ -86,8 +86,8 @@ std::optional<activation> activation_of(const pointwise_layer& layer) {
   return {};
 }
 
-/// Returns a value as the expression reads it: in the result's layout if it has the result's
-/// extents, otherwise in its own layout.
+/// Returns a value in the layout in which the expression reads it: the result's layout if both have
+/// the same extents, otherwise its own.
 cuda_value operand_of(cuda_lowering& b, std::size_t index, const shape& out, tensor_layout layout,
                       const network_layer& owner) {
   const cuda_value value = b.value(index);
@@ -95,8 +95,8 @@ cuda_value operand_of(cuda_lowering& b, std::size_t index, const shape& out, ten
   return b.in_form(index, {layout, value.form.element}, owner);
 }
 
-/// Adds the expression as a kernel and sets the output of `last`. `given` is the first operand if
-/// that is not a value of the network; nothing reads `given` later.
+/// Adds the expression as a kernel and sets the output of `last`. If `given` is not null, it is the
+/// first operand, and nothing reads it later.
 void lower_expression(cuda_lowering& b, const group_expression& layers, std::size_t last,
                       const cuda_value* given = nullptr) {
   const network_layer& owner = b.layer(last);

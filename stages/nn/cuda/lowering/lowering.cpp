@@ -12,12 +12,11 @@
 namespace graphline::nn {
 namespace {
 
-/// Returns the number of pixels of an image.
 std::int64_t pixels_of(const shape& s) {
   return s[2] * s[3];
 }
 
-/// Returns true if both layouts order the elements alike.
+/// Returns true if both layouts order the elements in the same way.
 bool layouts_coincide(const shape& s) {
   return s.rank() != 4 || s[1] == 1 || pixels_of(s) == 1;
 }

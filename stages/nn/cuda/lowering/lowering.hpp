@@ -17,7 +17,7 @@
 
 namespace graphline::nn {
 
-/// Memory layout of a packed value.
+/// Memory layout and element type of a packed value.
 struct value_form {
   tensor_layout layout = tensor_layout::row_major;
   dtype element = dtype::float32;
@@ -26,19 +26,17 @@ struct value_form {
   bool operator==(const value_form&) const = default;
 };
 
-/// A value: its buffer and layout.
 struct cuda_value {
   std::size_t buffer = 0;
   value_form form;
 };
 
-/// Target of lowering.
 struct cuda_target {
   cuda_library& library;
   graphline::precision precision = graphline::precision::float32;
   std::string owner;                     ///< leads messages: "stage 'head'"
-  std::vector<value_form> inputs = {};   ///< of the input tensors
-  std::vector<value_form> outputs = {};  ///< of the output tensors
+  std::vector<value_form> inputs = {};   ///< forms of the input tensors
+  std::vector<value_form> outputs = {};  ///< forms of the output tensors
 };
 
 /// Lowers a network to a `cuda_program`, group by group.
@@ -57,12 +55,11 @@ class cuda_lowering : public network_lowering {
   /// Returns a value in the form in which it was computed; constants are row-major.
   cuda_value value(std::size_t index);
 
-  /// Returns an input of a layer.
   cuda_value input_of(const network_layer& layer, std::size_t which = 0) {
     return value(layer.inputs[which]);
   }
 
-  /// Returns an input of a layer, row-major.
+  /// Returns an input of a layer in row-major layout.
   cuda_value plain_input_of(const network_layer& layer, std::size_t which = 0) {
     return in_form(layer.inputs[which],
                    {tensor_layout::row_major, input_of(layer, which).form.element}, layer);
@@ -76,20 +73,19 @@ class cuda_lowering : public network_lowering {
   /// Returns a value in this form; adds a conversion, shared by all readers, if needed.
   cuda_value in_form(std::size_t index, const value_form& form, const network_layer& reader);
 
-  /// Returns the element type for a kernel that writes a layer's output: the type of the network's
-  /// output if only the type would need a conversion; otherwise `otherwise` or `element()`.
+  /// Returns the element type for a kernel that writes a layer's output in this layout. If the
+  /// kernel can write an output tensor of the network in place, this is the tensor's type;
+  /// otherwise it is `otherwise`, or `element()` by default.
   dtype result_element(std::size_t layer, tensor_layout layout) const {
     return result_element(layer, layout, element());
   }
   dtype result_element(std::size_t layer, tensor_layout layout, dtype otherwise) const;
 
-  /// Sets the value that contains a layer's output.
   void set_output(std::size_t layer, cuda_value value) {
     set_value(this->layer(layer).outputs.front(), value);
   }
   void set_value(std::size_t index, cuda_value value) { values_[index] = {value}; }
 
-  /// Adds a buffer for `elements` elements of this form.
   cuda_value make_value(std::int64_t elements, const value_form& form);
 
   /// Adds a constant with elements of this type; returns its buffer.
@@ -105,20 +101,19 @@ class cuda_lowering : public network_lowering {
   void add_calls(std::shared_ptr<library_operation> operation,
                  std::vector<std::vector<cuda_operand>> calls, const network_layer& layer);
 
-  /// Adds a single call without a note.
+  /// Adds a single call; records nothing for reports.
   void add_call(std::shared_ptr<library_operation> operation, std::vector<cuda_operand> operands,
                 const network_layer& layer) {
     program_.add_calls(std::move(operation), {std::move(operands)}, owner(layer));
   }
 
-  /// Copies the network's outputs that `group` computes to their tensors. Then ends the part: the
-  /// steps since the previous part belong to the group.
+  /// Copies each network output that `group` computes to its tensor. Then ends the group's part of
+  /// the program, which contains all steps since the previous part.
   void end_part(const layer_group& group);
 
   /// @throws run_error saying that the library cannot run the layer, and why.
   [[noreturn]] void refuse(const network_layer& layer, const std::string& why_not) const;
 
-  /// Places all buffers and returns the program.
   cuda_program finish();
 
  private:
@@ -136,7 +131,6 @@ class cuda_lowering : public network_lowering {
 cuda_program lower_network_for_cuda(const network_definition& network, const weight_table& weights,
                                     const cuda_target& target);
 
-/// Returns the strides of a value, in elements.
 std::vector<std::int64_t> strides_of(const shape& s, tensor_layout layout);
 
 /// Adds a kernel that copies a view of `from` to a view of `to`, both with these extents.
@@ -144,11 +138,10 @@ void add_copy(cuda_lowering& b, const network_layer& layer, const shape& extents
               const cuda_value& from, const strided_part& from_part, const cuda_value& to,
               const strided_part& to_part);
 
-/// Returns a larger value that contains `from` inside padding.
+/// Returns a copy of `from` with padding around it.
 cuda_value padded(cuda_lowering& b, const network_layer& layer, const cuda_value& from,
                   const shape& s, const pad_layer& pad);
 
-/// Lowers element-wise layers to a kernel.
 void lower_element_wise(cuda_lowering& b, const layer_group& group);
 
 /// A library operation and the epilogue fused into it.
@@ -159,9 +152,9 @@ struct fused_operation {
   std::string why_not = {};  ///< why only part of the epilogue is fused
 };
 
-/// A product that a library computes, with the leading steps of its expression.
+/// A product and the leading steps of its expression, computed by a library.
 struct made_product {
-  cuda_value value;          ///< the result, without other readers
+  cuda_value value;          ///< the result; only the group's remaining steps read it
   followed_product product;  ///< the product and its expression
   bool bias = false;         ///< true if the library added the bias
   std::size_t steps = 0;     ///< steps that the library fused
@@ -181,24 +174,23 @@ struct epilogue_step {
 /// Returns the leading steps of an expression that libraries may fuse, with at most one sum.
 std::vector<epilogue_step> epilogue_of(const group_expression& layers, const shape& extents);
 
-/// A product, and the leading steps of its expression that the library may fuse.
+/// A product and the leading steps of its expression that a library may fuse.
 struct fusible_product {
   const followed_product& product;
   std::span<const epilogue_step> epilogue;
   std::int64_t output_elements = 0;
 };
 
-/// Plans a product with the bias and the number of steps that take the least time together with
-/// the kernel for what is left: the tuned time plus the kernel's bytes over the memory's bandwidth.
-/// If plans are not tuned, fuses as much as the library can on tensor cores, or as much as it can
-/// if the precision has none. `plan(bias, steps, why_not)` returns null if the library refuses. If
-/// the library refuses even the bare product, `operation` is null and `why_not` is the first
-/// reason.
+/// Plans a product with the number of fused steps that takes the least time. The time includes the
+/// kernel for the remaining steps: its bytes over the memory's bandwidth. Without tuning, fuses as
+/// many steps as the library runs on tensor cores; in float32, as many as it runs at all.
+/// `plan(bias, steps, why_not)` returns null if the library refuses. If the library refuses even
+/// the bare product, `operation` is null and `why_not` is the first reason.
 fused_operation plan_fused(const cuda_lowering& b, const fusible_product& wanted,
                            const std::function<std::unique_ptr<library_operation>(
                                bool bias, std::size_t steps, std::string& why_not)>& plan);
 
-// Lower any other layer; defined in the file of the layer's family. `group.head` is the layer.
+// Lower all other layers, each in the file of its family. `group.head` is the layer.
 #define GRAPHLINE_LOWER(layer) void lower(cuda_lowering& b, const layer_group& group, const layer&);
 GRAPHLINE_LOWERED_LAYERS(GRAPHLINE_LOWER)
 #undef GRAPHLINE_LOWER

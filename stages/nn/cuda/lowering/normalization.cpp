@@ -58,7 +58,7 @@ void add_pool(cuda_lowering& b, std::size_t layer, const extent_pair& positions,
   const cuda_value x = b.input_of(head);
   const shape& in = b.input_shape(head);
   const bool channels_last = x.form.layout == tensor_layout::channels_last;
-  // A single position is row-major in both layouts; the result may lack its extents of 1.
+  // With one position, both layouts are the same. Row-major fits a result without extents of 1.
   const bool one = positions[0] * positions[1] == 1;
   const tensor_layout layout = one ? tensor_layout::row_major : x.form.layout;
   const cuda_value y = b.make_value(in[0] * in[1] * positions[0] * positions[1],
@@ -78,13 +78,13 @@ void add_pool(cuda_lowering& b, std::size_t layer, const extent_pair& positions,
 
 }  // namespace
 
-/// Gives a row-major result.
+/// The result is row-major.
 void lower(cuda_lowering& b, const layer_group& group, const reduce_layer& reduce) {
   using reduction = reduce_layer::reduction;
   const network_layer& head = b.layer(group.head);
   const shape& in = b.input_shape(head);
   const cuda_value x = b.input_of(head);
-  // A mean over images is a pool, whether or not the extents of 1 are kept.
+  // A mean over height and width is a pool, with or without extents of 1 in the result.
   const bool of_images = reduce.function == reduction::mean && in.rank() == 4 &&
                          reduce.axes == std::vector<std::size_t>{2, 3};
   if (of_images) return add_pool(b, group.head, {1, 1}, /*adaptive=*/true, {});

@@ -17,7 +17,8 @@ struct batch_axis {
   std::int64_t d = 0;
 };
 
-/// Returns the leading dimensions except extents of 1; merges those contiguous in all tensors.
+/// Returns the leading dimensions without extents of 1. Merges dimensions that are contiguous in
+/// all tensors.
 std::vector<batch_axis> axes_of(const strided_product& product) {
   const auto stride = [](const strided_matrices& of, std::size_t i) {
     return of.extents[i] == 1 ? 0 : of.strides[i];
@@ -43,7 +44,6 @@ std::vector<batch_axis> axes_of(const strided_product& product) {
   return axes;
 }
 
-/// Storage of a matrix: row-major or transposed, and leading dimension.
 struct matrix_lines {
   bool transposed = false;
   std::int64_t leading = 0;
@@ -59,7 +59,6 @@ matrix_lines lines_of(const strided_matrices& of) {
   return {false, rows == 1 ? columns : of.strides[rank - 2]};
 }
 
-/// Returns the product of a single pair of matrices.
 product_form single_product(const strided_product& product, precision p) {
   const std::size_t rank = product.c.extents.rank();
   const matrix_lines a = lines_of(product.a);
@@ -76,7 +75,8 @@ product_form single_product(const strided_product& product, precision p) {
           .precision = p};
 }
 
-/// Merges an axis into m and returns true if b is broadcast along it and rows stay evenly spaced.
+/// If b is broadcast along an axis and the rows stay evenly spaced, merges the axis into m and
+/// returns true.
 bool merge_into_rows(product_form& form, const batch_axis& axis) {
   if (axis.b != 0 || form.transpose_a) return false;
   const bool follows = axis.a == form.m * form.a_leading && axis.d == form.m * form.d_leading;
@@ -147,7 +147,8 @@ std::vector<std::vector<cuda_operand>> operands_of(const product_calls& product,
 product_calls collapse_product(const strided_product& product, precision p) {
   product_form form = single_product(product, p);
   std::vector<batch_axis> axes = axes_of(product);
-  // A single row can absorb any axis (the longest is best), several rows only a contiguous axis.
+  // With one row, any axis can become rows, and the longest is best. With several rows, only a
+  // contiguous axis can.
   std::vector<std::size_t> order(axes.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = order.size() - 1 - i;
   if (form.m == 1) {

@@ -22,7 +22,6 @@ struct product_calls {
   std::vector<product_offsets> calls;
 };
 
-/// Returns the operands of each call on these buffers.
 std::vector<std::vector<cuda_operand>> operands_of(const product_calls& product, std::size_t a,
                                                    std::size_t b, std::size_t d);
 

@@ -72,8 +72,8 @@ void lower(cuda_lowering& b, const layer_group& group, const linear_layer&) {
   lower_rest(b, group, made);
 }
 
-/// Lowers to a matrix product with all kernel elements and a sum of the contributions to each
-/// output element.
+/// Lowers to a matrix product with all kernel elements, then sums the contributions to each output
+/// element.
 void lower(cuda_lowering& b, const layer_group& group, const conv_transpose2d_layer& conv) {
   const network_layer& head = b.layer(group.head);
   const shape& in = b.input_shape(head);

@@ -7,14 +7,15 @@
 namespace graphline::nn {
 namespace {
 
-/// Rows of the hidden state in a buffer; offsets in elements.
+/// Rows of the hidden state in a buffer; `begin` and `pitch` are in elements.
 struct hidden_rows {
   std::size_t buffer = 0;
   std::int64_t begin = 0;
   std::int64_t pitch = 0;
 };
 
-/// One direction of an LSTM: a product of x for all steps, then of the hidden state per step.
+/// One direction of an LSTM. Computes the products of x for all steps at once, and the product of
+/// the hidden state at each step.
 class lstm_direction {
  public:
   lstm_direction(cuda_lowering& b, const network_layer& head, std::int64_t number)
@@ -28,7 +29,7 @@ class lstm_direction {
     hidden_ = state[2];
   }
 
-  /// For all directions, `result` receives each step's hidden state, `cells` the cell state.
+  /// `result` contains the hidden states of all directions, and `cells` their cell states.
   void lower(bool backward, const cuda_value& result, const cuda_value& cells,
              const cuda_value& last_hidden) {
     const value_form form{tensor_layout::row_major, b_.element()};
@@ -85,7 +86,7 @@ class lstm_direction {
     return b_.constant({own.begin(), own.end()}, element);
   }
 
-  /// Plans a product of rows, `pitch` elements apart, with the weights of all gates.
+  /// Plans the product of rows that are `pitch` elements apart with the weights of all gates.
   std::unique_ptr<library_operation> plan(std::int64_t rows, std::int64_t inner,
                                           std::int64_t pitch) {
     const auto row_bytes = static_cast<std::size_t>(inner) * size_of(b_.element());

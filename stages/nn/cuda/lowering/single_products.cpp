@@ -13,7 +13,6 @@
 namespace graphline::nn {
 namespace {
 
-/// Returns the conversion of a tensor's elements in order.
 convert_form conversion(dtype from, dtype to, std::int64_t elements) {
   return {.from = from, .to = to, .rows = elements, .padded_rows = elements};
 }
@@ -30,7 +29,7 @@ std::unique_ptr<library_operation> plan(const product_form& form, const matmul_f
                   target.parameter));
 }
 
-/// Makes a program of a product's calls, with conversions unless the product is in float32.
+/// Makes a program of a product's calls. Adds conversions if its elements are not float32.
 cuda_program converted_calls(const matmul_form& form, const product_calls& product,
                              std::unique_ptr<library_operation> operation,
                              const std::string& owner) {

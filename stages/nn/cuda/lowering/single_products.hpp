@@ -10,7 +10,6 @@ namespace graphline::nn {
 
 // Programs of a single product for `cuda` devices.
 
-/// Target of lowering a product, with cuBLASLt.
 struct product_target {
   cuda_library& library;
   graphline::precision precision = graphline::precision::float32;

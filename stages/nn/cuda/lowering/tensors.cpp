@@ -7,13 +7,12 @@
 namespace graphline::nn {
 namespace {
 
-/// Returns the element type of values that are only moved: 16-bit types stay, and others become
-/// float32, which is exact for integers up to 2^24.
+/// Returns the element type of values that are moved without arithmetic. 16-bit types stay. Other
+/// types become float32, which is exact for integers up to 2^24.
 dtype kept_type(dtype element) {
   return size_of(element) == 2 ? element : dtype::float32;
 }
 
-/// Copies a view of a layer's input to its output.
 void copy_part(cuda_lowering& b, const layer_group& group, tensor_layout layout,
                const strided_part& part) {
   const network_layer& head = b.layer(group.head);
@@ -36,7 +35,7 @@ std::vector<float> table_of(const std::vector<resize_position>& positions) {
   return table;
 }
 
-/// Refuses an extent whose indices float32 cannot represent; tables contain float32.
+/// Refuses an extent with indices that float32, the type of the tables, cannot represent.
 void check_extent(const cuda_lowering& b, const network_layer& layer, std::int64_t extent) {
   if (extent > std::int64_t{1} << 24) {
     b.refuse(layer, "a dimension has more than 2^24 elements");
@@ -71,7 +70,7 @@ void lower(cuda_lowering& b, const layer_group& group, const reshape_layer&) {
   b.set_output(group.head, b.plain_input_of(b.layer(group.head)));
 }
 
-/// Gives channels last if the first input has channels last.
+/// The result has the layout of the first input.
 void lower(cuda_lowering& b, const layer_group& group, const concat_layer& concat) {
   const network_layer& head = b.layer(group.head);
   const shape& out = b.output_shape(head);
