@@ -70,7 +70,6 @@ inline std::map<std::string, device_stage_factory> factories(device_stage_factor
   return by_backend;
 }
 
-/// Factory for a CPU stage that is constructed from its configuration.
 template <class Stage>
 std::unique_ptr<cpu_stage> make_cpu_stage(const stage_config& config) {
   return std::make_unique<Stage>(config);

@@ -9,13 +9,11 @@
 
 namespace graphline {
 
-/// Keeps the calling thread busy for a wall time.
 void spin_wall_time(nanoseconds time) noexcept;
 
 /// Keeps the calling thread busy until it has used the given CPU time.
 void spin_cpu_time(nanoseconds time) noexcept;
 
-/// Returns the parameters of `spin_durations`.
 std::vector<parameter> spin_duration_parameters();
 
 /// A stage's duration in each frame: fixed, drawn, or from a file. It depends only on the stage's
@@ -28,7 +26,6 @@ class spin_durations {
 
   nanoseconds of_frame(std::int64_t frame, std::uint64_t seed) const noexcept;
 
-  /// Returns true if every frame takes no time.
   bool all_zero() const noexcept {
     return listed_.empty() && distribution_ == distribution::constant && mean_ == 0;
   }

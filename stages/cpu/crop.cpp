@@ -73,7 +73,6 @@ struct cubic_taps {
   }
 };
 
-/// Writes the interpolated pixel at `p`.
 void sample(const picture_view& picture, point p, std::uint8_t* out) {
   const cubic_taps rows(p.y, picture.height);
   const cubic_taps columns(p.x, picture.width);

@@ -21,7 +21,7 @@ namespace graphline::nn {
 struct network_value {
   std::string name;  ///< for constants: "0.weight", "stem.bias"
   tensor_type type;
-  bool constant = false;       ///< data of the model, not computed
+  bool constant = false;       ///< data of the model
   initial_value initial = {};  ///< for a constant drawn from a seed
   /// Element count in the model as written; empty if it equals the shape's. 0 for values added by
   /// the reader, for example a scale of ones.

@@ -67,7 +67,7 @@ std::size_t import_gather(onnx_importer& to, const onnx_call& node) {
   return to.add_reshape(to.add_selection(to.value(0), wanted.selected), wanted.extents);
 }
 
-/// Returns the side of the square blocks that DepthToSpace and SpaceToDepth exchange with channels.
+/// Returns the block side. DepthToSpace and SpaceToDepth exchange square blocks for channels.
 std::int64_t block_size(const onnx_call& node) {
   const std::int64_t size = node.integer("blocksize", 0);
   node.require(node.extents(0).rank() == 4, "takes [N, C, H, W]");

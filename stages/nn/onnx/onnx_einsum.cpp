@@ -99,7 +99,6 @@ einsum_form einsum_of(const onnx_call& call) {
   return form;
 }
 
-/// A value with a label per dimension.
 struct labeled_value {
   std::size_t value = 0;
   labels dimensions;
@@ -120,7 +119,6 @@ labeled_value summed(onnx_importer& to, const labeled_value& of, const std::set<
   return {to.add(reduce_layer{reduce_layer::reduction::sum, axes, false}, {of.value}), left};
 }
 
-/// Transposes a value to the order of labels `wanted`.
 std::size_t ordered(onnx_importer& to, const labeled_value& of, const labels& wanted) {
   if (of.dimensions == wanted) return of.value;
   std::vector<std::size_t> order;

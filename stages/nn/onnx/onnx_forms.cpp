@@ -199,7 +199,7 @@ std::vector<selection> padded(const onnx_call& call) {
     call.require(!lists.contains(axis), "has an axis twice");
     const std::int64_t before = pads[i];
     const std::int64_t after = pads[axes.size() + i];
-    // Negative pads crop first; other pads then repeat the remaining elements.
+    // Negative pads crop first. The other pads then repeat elements that remain.
     const std::int64_t first = std::max<std::int64_t>(-before, 0);
     const std::int64_t along = from[axis] - first + std::min<std::int64_t>(after, 0);
     const std::int64_t count = from[axis] + before + after;

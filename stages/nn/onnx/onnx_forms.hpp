@@ -45,7 +45,6 @@ scattering scattering_of(const onnx_call& call);
 /// Returns `order`: dimension i of the result of `Transpose` is dimension order[i] of its input.
 std::vector<std::size_t> transposed_order(const onnx_call& call);
 
-/// Returns the extents to which `Expand` broadcasts.
 shape expanded_extents(const onnx_call& call);
 
 /// Returns the reduced axes in ascending order; empty if the operator copies its input.

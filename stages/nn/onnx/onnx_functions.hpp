@@ -29,7 +29,6 @@ onnx_functions onnx_arithmetic();
 onnx_functions onnx_generators();
 onnx_functions onnx_rearrangements();
 
-/// Evaluates `Einsum` on constants.
 onnx_tensor evaluated_einsum(const onnx_call& call);
 
 /// Returns a tensor of zeros.

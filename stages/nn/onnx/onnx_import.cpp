@@ -67,7 +67,6 @@ onnx_type given_element(const onnx_call& call) {
   return moves(call.node().op_type) ? call.type(0).element : onnx_type::float32;
 }
 
-/// Returns the operator of a node; refuses an unsupported operator.
 const onnx_operator& find_operator(const onnx_call& call) {
   const onnx_node& node = call.node();
   if (!node.domain.empty()) {

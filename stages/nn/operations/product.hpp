@@ -37,7 +37,6 @@ struct strided_product {
   float scale = 1;
 };
 
-/// Returns packed row-major matrices.
 strided_matrices packed_matrices(const shape& extents);
 
 strided_product strided(const matmul_form& form);

@@ -226,8 +226,8 @@ class definer {
     return numbers;
   }
 
-  /// Returns a giver by name. If it does not exist, reports suggestions from giver `first` on and
-  /// returns empty.
+  /// Returns a giver by name. If none has it, reports an error and returns empty. The report
+  /// suggests givers from `first` on.
   std::optional<std::size_t> find_giver(const named& name, std::string_view what,
                                         std::size_t first) {
     const auto found = named_.find(name.text);
