@@ -19,7 +19,7 @@ stage_kind device_spin_kind(const device_stage_factory& make_cuda) {
                "longer by up to two ticks of that timer.",
        .required = true,
        .minimum = 0}};
-  // The cost is zero, because the stage does not access the tensors that it waits for.
+  // The cost is zero, because the stage does not access its tensors.
   kind.prepare = [make_cuda](const arguments&, std::span<const tensor_type>, diagnostics&) {
     return prepared_stage{.known = known_cost::all,
                           .make_device = factories(make_host_spin, make_cuda)};

@@ -19,11 +19,9 @@ struct network_definition;
 class weight_table;
 }  // namespace nn
 
-/// Makes a stage that runs a network.
 using network_factory = std::function<std::unique_ptr<device_stage>(
     device&, const nn::network_definition&, const nn::weight_table&, const stage_config&)>;
 
-/// Makes a stage that runs one product.
 using matmul_factory = std::function<std::unique_ptr<device_stage>(device&, const nn::matmul_form&,
                                                                    const stage_config&)>;
 
@@ -58,7 +56,7 @@ std::unique_ptr<device_stage> make_cuda_matmul(device& d, const nn::matmul_form&
 std::unique_ptr<device_stage> make_cuda_traffic(device& d, const stage_config& config);
 std::unique_ptr<device_stage> make_cuda_spin(device& d, const stage_config& config);
 
-/// Returns the backends of a device kind: `cuda`, if it has a factory for that, and `host`.
+/// Returns the backends of a device kind: `host`, and `cuda` if it has a factory.
 template <class Factory>
 std::vector<std::string> backends(const Factory& make_cuda) {
   return make_cuda ? std::vector<std::string>{"cuda", "host"} : std::vector<std::string>{"host"};
@@ -72,14 +70,13 @@ inline std::map<std::string, device_stage_factory> factories(device_stage_factor
   return by_backend;
 }
 
-/// Factory for a CPU stage that is constructed from its configuration.
 template <class Stage>
 std::unique_ptr<cpu_stage> make_cpu_stage(const stage_config& config) {
   return std::make_unique<Stage>(config);
 }
 
-/// Prepares a CPU stage whose bytes are known, but not its arithmetic. Outputs that are too large
-/// to be counted, which a plan refuses, count as 0 bytes.
+/// Prepares a CPU stage whose bytes are known and whose FLOPs are unknown. Outputs that are too
+/// large to be counted count as 0 bytes; a plan refuses such outputs.
 inline prepared_stage prepared_moves(std::span<const tensor_type> inputs,
                                      std::vector<tensor_type> outputs, cpu_stage_factory make_cpu) {
   prepared_stage result{
@@ -94,7 +91,7 @@ inline prepared_stage prepared_moves(std::span<const tensor_type> inputs,
   return result;
 }
 
-/// The work of a device stage with one part, which `Enqueue` enqueues on a stream.
+/// Work with one part; `Enqueue` enqueues it on a stream.
 template <class Enqueue>
 class one_part_work final : public device_work {
  public:

@@ -30,7 +30,7 @@ bool check_operand(const char* name, const tensor_type& type, const place& where
   return true;
 }
 
-/// Returns the extents of `s` with leading ones up to `rank`, the last two swapped if `transpose`.
+/// Returns the extents of `s` with leading ones up to `rank`. `transpose` swaps the last two.
 std::vector<std::int64_t> aligned(const shape& s, std::size_t rank, bool transpose) {
   std::vector<std::int64_t> extents(rank - s.rank(), 1);
   extents.insert(extents.end(), s.extents().begin(), s.extents().end());

@@ -12,7 +12,7 @@
 namespace graphline {
 namespace {
 
-/// Returns the forms of a stage's tensors; without `layouts` all are row-major.
+/// Returns the forms of a stage's tensors. If `layouts` is empty, all are row-major.
 std::vector<nn::value_form> forms_of(const std::vector<tensor_type>& types,
                                      const std::vector<tensor_layout>& layouts) {
   std::vector<nn::value_form> forms;

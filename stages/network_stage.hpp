@@ -15,7 +15,7 @@ namespace graphline {
 /// Returns the weights of a stage, which may depend on its seed.
 using weight_source = std::function<std::shared_ptr<const nn::weight_table>(const stage_config&)>;
 
-/// Prepares a network's stage, except its `weights` member. `values` contains the precision.
+/// Prepares a network's stage except its `weights` member. Reads the precision from `values`.
 prepared_stage prepared_network(const std::shared_ptr<const nn::network_definition>& network,
                                 const weight_source& weights, const arguments& values,
                                 const network_factory& make_cuda);

@@ -18,8 +18,7 @@
 namespace graphline {
 namespace {
 
-/// Reads a text file with a duration in each line. Skips empty lines and comments, which begin with
-/// #.
+/// Reads a text file with one duration per line; skips empty lines and comments (#).
 std::vector<nanoseconds> read_durations(const std::string& path) {
   constexpr std::size_t largest = std::size_t{16} << 20;
   const auto source = read_text_file(path, largest);
@@ -35,7 +34,7 @@ std::vector<nanoseconds> read_durations(const std::string& path) {
     if (text.empty()) continue;
     const auto duration = parse_duration(text);
     if (!duration) {
-      // Does not quote the line, because the path may name the wrong file, even one with secrets.
+      // Does not quote the line: the path may name the wrong file, perhaps one with secrets.
       throw input_error(
           fmt::format("{}:{}:{}: expected a duration with its unit{}", path, line, before + 1,
                       parse_nanoseconds(text) ? " below 292 years" : ", such as 12.5ms"));
@@ -55,8 +54,8 @@ void spin_wall_time(nanoseconds time) noexcept {
 }
 
 void spin_cpu_time(nanoseconds time) noexcept {
-  // A thread's CPU time never exceeds wall time. So the loop lets the remaining time pass on the
-  // wall clock, which is cheap to read, before it reads the CPU time again, which is a system call.
+  // A thread's CPU time never exceeds wall time. The loop therefore spins on the wall clock, which
+  // is cheap to read, and reads the CPU time, a system call, only afterwards.
   const nanoseconds end = thread_processor_time() + time;
   for (nanoseconds left = time; left > 0; left = end - thread_processor_time()) {
     spin_wall_time(left);

@@ -9,13 +9,11 @@
 
 namespace graphline {
 
-/// Keeps the calling thread busy for a wall time.
 void spin_wall_time(nanoseconds time) noexcept;
 
-/// Keeps the calling thread busy for a CPU time; takes longer if other threads use its core.
+/// Keeps the calling thread busy until it has used the given CPU time.
 void spin_cpu_time(nanoseconds time) noexcept;
 
-/// Returns the parameters of `spin_durations`.
 std::vector<parameter> spin_duration_parameters();
 
 /// A stage's duration in each frame: fixed, drawn, or from a file. It depends only on the stage's
@@ -28,7 +26,6 @@ class spin_durations {
 
   nanoseconds of_frame(std::int64_t frame, std::uint64_t seed) const noexcept;
 
-  /// Returns true if every frame takes no time.
   bool all_zero() const noexcept {
     return listed_.empty() && distribution_ == distribution::constant && mean_ == 0;
   }
@@ -39,8 +36,7 @@ class spin_durations {
   distribution distribution_ = distribution::constant;
   double mean_ = 0;
   double stddev_ = 0;
-  std::vector<nanoseconds>
-      listed_;  ///< used in turn, then again from the first; empty without a file
+  std::vector<nanoseconds> listed_;  ///< used in turn and repeated; empty without a file
 };
 
 /// Makes the `device.spin` stage, which runs on the worker of a `host` device.

@@ -56,7 +56,8 @@ struct cubic_taps {
 
   cubic_taps(float coordinate, std::size_t extent) {
     const auto last = static_cast<float>(extent - 1);
-    // In this order, NaN becomes -2. Coordinates below -2 or above last + 2 give the edge pixel.
+    // std::min returns NaN for NaN, and std::max then returns -2. Coordinates below -2 or above
+    // last + 2 give the edge pixel.
     const float inside = std::max(-2.0F, std::min(coordinate, last + 2));
     const float first = std::floor(inside);
     constexpr float a = -0.75F;
@@ -72,7 +73,6 @@ struct cubic_taps {
   }
 };
 
-/// Writes the interpolated pixel at `p`.
 void sample(const picture_view& picture, point p, std::uint8_t* out) {
   const cubic_taps rows(p.y, picture.height);
   const cubic_taps columns(p.x, picture.width);
@@ -90,11 +90,11 @@ void sample(const picture_view& picture, point p, std::uint8_t* out) {
   }
 }
 
-/// A box of a picture, seen as an upright line of text. If a box is at least 1.5 times as high as
-/// wide, its line runs upwards.
+/// A box of a picture, seen as an upright line of text. A box at least 1.5 times as high as wide
+/// holds a line that runs upwards.
 class crop_view {
  public:
-  /// `longest` limits the sides, which may be infinite or NaN.
+  /// The sides of `box` may be infinite or NaN; `longest` limits them.
   crop_view(const quad& box, bool turned, float longest)
       : width_(extent(box, 0, 1, 3, 2, longest)),
         height_(extent(box, 0, 3, 1, 2, longest)),
@@ -105,7 +105,7 @@ class crop_view {
   std::size_t width() const noexcept { return upright_ ? height_ : width_; }
   std::size_t height() const noexcept { return upright_ ? width_ : height_; }
 
-  /// Returns the position in the picture of the pixel (u, v) of the view.
+  /// Returns the position in the picture that corresponds to pixel (u, v) of the view.
   point operator()(std::size_t u, std::size_t v) const noexcept {
     if (turned_) {
       u = width() - 1 - u;
@@ -130,7 +130,7 @@ class crop_view {
   projection to_picture_;
 };
 
-/// Cuts boxes out as PaddleOCR does: first at the resolution of the picture, then resized.
+/// Cuts boxes out and then resizes them, as PaddleOCR does.
 class crop final : public cpu_stage {
  public:
   explicit crop(const stage_config& config)
@@ -164,8 +164,7 @@ class crop final : public cpu_stage {
   }
 
  private:
-  /// Fills the left columns of a crop; their number follows from its aspect ratio.
-  /// @return the number of filled columns
+  /// Fills the left columns of a crop; the aspect ratio sets their number.
   std::size_t cut(const picture_view& picture, const crop_view& view, std::uint8_t* out) {
     const std::size_t row_bytes = view.width() * picture.channels;
     cut_.resize(view.height() * row_bytes);

@@ -27,8 +27,8 @@ std::vector<std::string> read_characters(const std::string& path) {
   return lines;
 }
 
-/// Takes the most probable class of each step, drops repetitions, and then drops blanks (class 0):
-/// "best path decoding" in Graves et al., "Connectionist Temporal Classification", 2006.
+/// Takes the most probable class of each step, merges repetitions, and then removes blanks (class
+/// 0): "best path decoding" in Graves et al., "Connectionist Temporal Classification", 2006.
 class ctc_decode final : public cpu_stage {
  public:
   ctc_decode(std::vector<std::string> characters, double score_threshold)
@@ -55,7 +55,6 @@ class ctc_decode final : public cpu_stage {
   }
 
  private:
-  /// Returns true if `count` includes the row.
   static bool counted(const cpu_call& call, std::int64_t row) {
     if (call.inputs.size() < 2) return true;
     const std::int64_t each = call.inputs[0].type.shape[0] / call.inputs[1].type.shape[0];

@@ -15,8 +15,8 @@
 namespace graphline {
 namespace {
 
-/// Copies the rows of one tensor at the given indices; writes zeros for index -1.
-/// @throws run_error if any other index is not that of a row
+/// Copies the rows of `from` at the given indices; writes zeros for index -1.
+/// @throws run_error if any other index is out of range
 void gather_rows(const const_tensor_view& indices, const const_tensor_view& from,
                  const tensor_view& to) {
   const std::size_t axis = indices.type.shape.rank() - 1;

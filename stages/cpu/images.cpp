@@ -98,8 +98,7 @@ class images final : public cpu_stage {
   std::vector<std::uint8_t> data_;  // bytes of the current file
 };
 
-/// Does not count the bytes of the files, because they are not a tensor. FLOPs are unknown, because
-/// most of the work is entropy decoding in integers.
+/// The bytes of the files are not counted. FLOPs are unknown: most of the work is entropy decoding.
 prepared_stage prepare_images(const arguments& given, std::span<const tensor_type>,
                               diagnostics& out) {
   const std::int64_t reduce = given.integer("reduce");

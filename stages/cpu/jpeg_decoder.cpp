@@ -65,13 +65,12 @@ int orientation_in_tiff(byte_span tiff) noexcept {
   return 1;
 }
 
-/// Bytes at the start of a file to search for the Exif segment, which is at most 64 KiB long and
-/// near the beginning.
+/// Number of bytes that are searched for the Exif segment, from the start of a file.
 constexpr std::size_t exif_reach = std::size_t{128} << 10;
 
-/// Returns the tag Orientation of the Exif segment (JEITA CP-3451): 1 upright, 2 mirrored, 3 upside
-/// down, 4 flipped, 5 to 8 with rows as columns. Returns 1 if the tag is missing or invalid. `jpeg`
-/// is the beginning of a JPEG file.
+/// Returns the Exif tag Orientation (JEITA CP-3451): 1 upright, 2 mirrored, 3 upside down, 4
+/// flipped, 5 to 8 with rows as columns. Returns 1 if the tag is missing or invalid.
+/// @param jpeg the beginning of a JPEG file
 int exif_orientation(byte_span jpeg) noexcept {
   constexpr std::array<std::uint8_t, 6> exif{'E', 'x', 'i', 'f', 0, 0};
   constexpr std::uint8_t app1 = 0xe1;
@@ -101,12 +100,11 @@ constexpr std::uint64_t most_pixels = std::uint64_t{1} << 28;
 /// Memory limit of the decoder, enough for 44 million pixels in several scans.
 constexpr long most_memory = 256L << 20;
 
-/// Encoders write about ten scans. Each scan, however short, takes a pass over the whole picture.
+/// Maximum number of scans. Encoders write about ten; each takes a pass over the whole picture.
 constexpr int most_scans = 32;
 
 /// libjpeg's error manager with a jump target. An error handler must not return, and exceptions
-/// must not propagate through C. Errors therefore jump to the caller of libjpeg, over frames of
-/// libjpeg only.
+/// must not propagate through C. Errors therefore jump to the caller of libjpeg.
 struct error_trap {
   jpeg_error_mgr manager;  // first member, because libjpeg passes a pointer to it
   std::jmp_buf way_out;
@@ -119,7 +117,7 @@ struct error_trap {
   std::longjmp(trap->way_out, 1);
 }
 
-/// Treats a warning as an error unless it costs no pixels: libjpeg fills damaged parts with grey,
+/// Treats a warning as an error unless no pixels are lost. libjpeg fills damaged parts with grey,
 /// which would otherwise be processed as if it were the image.
 void take_message(j_common_ptr info, int level) {
   if (level >= 0) return;  // a trace message
@@ -134,7 +132,6 @@ void take_message(j_common_ptr info, int level) {
   }
 }
 
-/// Called at least before each scan while a picture of several scans is read.
 void bound_scans(j_common_ptr info) {
   if (reinterpret_cast<j_decompress_ptr>(info)->input_scan_number <= most_scans) return;
   auto* trap = reinterpret_cast<error_trap*>(info->err);
@@ -142,7 +139,6 @@ void bound_scans(j_common_ptr info) {
   std::longjmp(trap->way_out, 1);
 }
 
-/// A decompressor that is destroyed at the end of its scope.
 struct decompressor {
   decompressor() {
     info.err = jpeg_std_error(&trap.manager);
@@ -159,7 +155,6 @@ struct decompressor {
   error_trap trap{};
 };
 
-/// Throws libjpeg's message about a file as an exception.
 [[noreturn]] void refuse_jpeg(const decompressor& jpeg, const std::string& file) {
   if (jpeg.trap.manager.msg_code != JERR_NO_BACKING_STORE) {
     throw run_error(fmt::format("cannot decode {}: {}", file, jpeg.trap.message));
@@ -193,8 +188,8 @@ jpeg_size upright(jpeg_size stored, int orientation) {
   return {stored.width, stored.height};
 }
 
-/// The positions of a stored row in the upright picture: that of its first pixel and the step to
-/// the next pixel, in pixels.
+/// Position of a stored row in the upright picture: index of its first pixel, and the step from
+/// each pixel to the next.
 struct upright_row {
   std::ptrdiff_t first;
   std::ptrdiff_t step;
@@ -258,7 +253,7 @@ jpeg_size decode_jpeg(std::span<const std::uint8_t> data, const std::string& fil
   const int orientation = exif_orientation(data.first(std::min(data.size(), exif_reach)));
   decompressor jpeg;
   jpeg_decompress_struct& info = jpeg.info;
-  // No object with a destructor is created after this line, which the jump could skip.
+  // The jump skips destructors, so no object with a destructor is created after this line.
   if (setjmp(jpeg.trap.way_out) != 0) refuse_jpeg(jpeg, file);
   jpeg_create_decompress(&info);
   info.progress = &jpeg.progress;

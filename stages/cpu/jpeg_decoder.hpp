@@ -12,15 +12,14 @@ struct jpeg_size {
   std::size_t width = 0;
 };
 
-/// Returns the size of the image that `decode_jpeg` makes of a file, from the file's header.
-/// `reduce` 1, 2, 4 or 8 divides its height and width.
+/// Reads the header of a file and returns the size of the image that `decode_jpeg` makes of it.
+/// `reduce` 1, 2, 4 or 8 divides the height and width.
 /// @throws run_error as `decode_jpeg`, and if the file cannot be read
 jpeg_size size_of_jpeg(const std::string& file, std::int64_t reduce);
 
-/// Decodes a JPEG file with libjpeg-turbo to R, G, B in one byte each, upright by its Exif
-/// orientation. Grey images become RGB. libjpeg reduces the size in the inverse DCT, at a fraction
-/// of the cost of a resize. Accepts damage that costs no pixels, for example stray bytes between
-/// segments.
+/// Decodes a JPEG file with libjpeg-turbo to interleaved R, G, B bytes and turns it upright by its
+/// Exif orientation. Grey images become RGB. libjpeg reduces the size in the inverse DCT, which
+/// costs much less than a resize. Accepts damage that costs no pixels.
 ///
 /// Writes the image at the top left of rows of `most.width` pixels and leaves all other pixels
 /// unchanged.

@@ -9,7 +9,7 @@
 namespace graphline {
 namespace {
 
-/// The scale of a picture, and its position in the output.
+/// Scale of a picture, and position of the scaled picture in the output.
 struct placement {
   double scale = 0;
   std::size_t left = 0;
@@ -18,9 +18,9 @@ struct placement {
   std::size_t width = 0;
 };
 
-/// Computes the same placement as Ultralytics' LetterBox (ultralytics/data/augment.py, with center
-/// and scaleup). The size rounds to the nearest pixel, halves to even. Scaled sides have at least
-/// one pixel, where LetterBox fails if they have none.
+/// Computes the placement of Ultralytics' LetterBox (ultralytics/data/augment.py, with center and
+/// scaleup). Sizes round to the nearest pixel, halves to even. Each scaled side has at least one
+/// pixel.
 placement fit_centered(const picture_view& from, std::size_t height, std::size_t width) {
   const auto ratio = [](std::size_t to, std::size_t extent) {
     return static_cast<double>(to) / static_cast<double>(extent);
@@ -32,7 +32,7 @@ placement fit_centered(const picture_view& from, std::size_t height, std::size_t
   };
   at.height = scaled(from.height);
   at.width = scaled(from.width);
-  // As round(space / 2 - 0.1) in LetterBox: an odd pixel goes to the bottom or right.
+  // Equals round(space / 2 - 0.1) in LetterBox: an odd pixel goes to the bottom or right.
   at.top = (height - at.height) / 2;
   at.left = (width - at.width) / 2;
   return at;

@@ -24,14 +24,14 @@ struct box {
   float area() const noexcept { return (x2 - x1) * (y2 - y1); }
 };
 
-/// Converts x, y of the center, width and height to corners.
+/// Converts x and y of the center, width and height to corners.
 box from_center(const box& given) noexcept {
   const float width = given.x2 / 2;
   const float height = given.y2 / 2;
   return {given.x1 - width, given.y1 - height, given.x1 + width, given.y1 + height};
 }
 
-/// Returns intersection over union. If both boxes are empty, that is NaN, which suppresses no box.
+/// Returns intersection over union: NaN if both boxes are empty. NaN suppresses no box.
 float overlap(const box& a, const box& b) noexcept {
   const float width = std::max(0.0F, std::min(a.x2, b.x2) - std::max(a.x1, b.x1));
   const float height = std::max(0.0F, std::min(a.y2, b.y2) - std::max(a.y1, b.y1));
@@ -39,7 +39,7 @@ float overlap(const box& a, const box& b) noexcept {
   return common / (a.area() + b.area() - common);
 }
 
-/// Returns N of boxes [.., N, 4].
+/// Returns N for boxes of shape [.., N, 4].
 std::int64_t per_entry(const shape& boxes) {
   return boxes[boxes.rank() - 2];
 }
@@ -50,10 +50,9 @@ struct classed_box {
   std::int64_t of_class;
 };
 
-/// Greedy non-maximum suppression for each entry of a batch: in order of falling score, a box is
-/// kept unless a kept box of its class overlaps it by more than the threshold. The result equals
-/// that of torchvision.ops.batched_nms or, without classes, torchvision.ops.nms. Each box is
-/// compared only with kept boxes, and the loop ends as soon as enough boxes are kept.
+/// Greedy non-maximum suppression for each entry of a batch. By falling score, each box is kept
+/// unless a kept box of its class overlaps it by more than the threshold. The result equals that of
+/// torchvision.ops.batched_nms or, without classes, torchvision.ops.nms.
 class nms final : public cpu_stage {
  public:
   explicit nms(const stage_config& config)
@@ -128,12 +127,11 @@ class nms final : public cpu_stage {
   std::vector<classed_box> kept_;
 };
 
-/// Upper bound of `max_outputs`: the size of the indices in bytes then fits into 64 bits.
+/// Upper bound of `max_outputs`, so that the size of the indices in bytes fits into 64 bits.
 constexpr std::int64_t most_kept = std::int64_t{1} << 56;
 
-/// Returns true if `values` has one score or class per box: its extents are those of `boxes` with
-/// the last one removed or replaced by 1. A layer with one feature and cpu.top_k with k = 1 write a
-/// last extent of 1.
+/// Returns true if `values` has one score or class per box: the shape of `boxes` with the last
+/// extent removed or 1. Layers with one feature and cpu.top_k with k = 1 write a last extent of 1.
 bool one_each(const shape& boxes, const shape& values) {
   std::vector<std::int64_t> expected = boxes.extents();
   expected.back() = 1;

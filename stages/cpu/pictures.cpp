@@ -60,7 +60,7 @@ bool check_count(const arguments& given, const char* name, std::size_t found, st
 
 void linear_resize::place(std::vector<tap>& taps, std::size_t from, std::size_t to) {
   taps.resize(to);
-  // Rounds to float32, and to the nearest weight, at the same points as OpenCV.
+  // Rounds at the same points as OpenCV, to float32 and to the nearest weight.
   const double scale = 1 / (static_cast<double>(to) / static_cast<double>(from));
   const auto whole = [&](float at) {
     return static_cast<std::size_t>(std::clamp(at, 0.0F, static_cast<float>(from - 1)));

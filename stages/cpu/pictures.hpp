@@ -13,7 +13,7 @@ namespace graphline {
 // Pictures are tensors uint8 [B, H, W, C]. If the pictures differ in size, each is at the top left
 // of its [H, W], padded with zeros, and a tensor int64 [B, 2] contains their heights and widths.
 
-/// A picture in memory: rows from the top, with the channels of a pixel together.
+/// A picture in memory: rows from top to bottom, channels interleaved.
 struct picture_view {
   const std::uint8_t* pixels = nullptr;
   std::size_t height = 0;
@@ -22,18 +22,17 @@ struct picture_view {
   std::size_t row_bytes = 0;  ///< distance from one row to the next
 };
 
-/// Returns one picture of a tensor, with its size from `sizes`, clamped to [H, W], or else [H, W].
+/// Returns the picture at `index`. `sizes`, if given, holds its size, which is clamped to [H, W].
 picture_view picture_at(const const_tensor_view& pictures, const const_tensor_view* sizes,
                         std::size_t index);
 
-/// Returns the port of the input that gives each picture's size; kinds may omit it.
+/// Returns the optional input port for the sizes of the pictures.
 port sizes_port();
 
-/// Returns the required parameter `size`: height and width of the pictures that a kind writes.
+/// Returns the required parameter `size`: height and width of the output pictures.
 parameter size_parameter(std::string help);
 
-/// Reports inputs that are not pictures or pictures and their sizes.
-/// @return false if it reported an error
+/// Reports an error unless the inputs are pictures and, optionally, their sizes.
 bool check_pictures(const char* kind, const arguments& given, std::span<const tensor_type> inputs,
                     diagnostics& out);
 
@@ -60,7 +59,7 @@ class linear_resize {
     std::int32_t second_weight;
   };
 
-  /// A row of the input resized to the width of the output, times 2048.
+  /// A row of the input, resized to the width of the output. Values are multiplied by 2048.
   struct mixed_row {
     std::size_t of = 0;
     std::vector<std::int32_t> values;

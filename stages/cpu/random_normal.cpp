@@ -8,8 +8,8 @@
 namespace graphline {
 namespace {
 
-/// Works like NumPy's `np.random.normal(size=shape).astype(dtype) * scale`, with the same memory
-/// traffic: draws the whole array in float64, then casts it.
+/// Draws the whole array in float64 and then casts it. The memory traffic equals that of NumPy's
+/// `np.random.normal(size=shape).astype(dtype) * scale`.
 class random_normal final : public cpu_stage {
  public:
   explicit random_normal(const stage_config& config)

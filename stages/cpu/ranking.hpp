@@ -8,7 +8,7 @@
 namespace graphline {
 
 /// A value and its index in one integer, which is fast to compare. Sorts as PyTorch does: NaN
-/// first, then falling values (-0 equals +0), then rising indices. The index must be below 2^32.
+/// first, then by falling value (-0 equals +0), then by rising index. The index must be below 2^32.
 class ranked {
  public:
   ranked() = default;
@@ -21,8 +21,7 @@ class ranked {
   bool operator<(const ranked& other) const noexcept { return key_ > other.key_; }
 
  private:
-  /// Returns the bits of an IEEE 754 float, changed so that they sort as unsigned integers: bits of
-  /// negative numbers are inverted, and positive numbers get the top bit.
+  /// Returns the bits of a float, changed so that they sort as unsigned integers.
   static std::uint32_t ordered_bits(float value) noexcept {
     if (std::isnan(value)) return std::numeric_limits<std::uint32_t>::max();
     const auto bits = std::bit_cast<std::uint32_t>(value + 0.0F);  // -0 becomes +0

@@ -38,7 +38,7 @@ class spin final : public cpu_stage {
   std::int64_t stall_at_ = -1;  ///< negative: no frame stalls
 };
 
-/// The cost is zero, because the stage does not access the tensors that it waits for.
+/// The cost is zero, because the stage does not access its tensors.
 prepared_stage prepare_spin(const arguments& given, std::span<const tensor_type>,
                             diagnostics& out) {
   spin_durations durations = spin_durations::read(given, out);

@@ -15,7 +15,7 @@
 namespace graphline {
 namespace {
 
-/// Returns the corners of the convex hull in order around it, by Andrew's monotone chain.
+/// Returns the corners of the convex hull in the order of its outline (Andrew's monotone chain).
 /// @pre the points are sorted by y, then x
 std::vector<point> convex_hull(const std::vector<point>& points) {
   if (points.size() < 3) return points;
@@ -34,7 +34,7 @@ std::vector<point> convex_hull(const std::vector<point>& points) {
   return hull;
 }
 
-/// A rotated rectangle: a corner, and the directions and lengths of the two sides that start there.
+/// A rotated rectangle: a corner, and the directions and lengths of the two sides from that corner.
 struct rectangle {
   point corner;
   point along;  ///< unit vector, as is `across`
@@ -51,8 +51,8 @@ struct rectangle {
   }
 };
 
-/// Returns the rectangle of least area around a hull; one of its sides lies on a side of the hull
-/// (Freeman and Shapira 1975).
+/// Returns the rectangle of least area around a hull. A side of the rectangle lies on a side of the
+/// hull (Freeman and Shapira 1975).
 rectangle least_rectangle(const std::vector<point>& hull) {
   rectangle best;
   float least = std::numeric_limits<float>::infinity();
@@ -76,9 +76,9 @@ rectangle least_rectangle(const std::vector<point>& hull) {
   return best;
 }
 
-/// Returns the outline at a distance around clockwise corners, as points in whole pixels, sorted by
-/// y, then x. These are the points of Clipper 6.4 (ClipperOffset::DoRound, arc tolerance 0.25),
-/// with which PaddleOCR grows regions. At distance 0 they are the corners.
+/// Returns the outline at `distance` around clockwise corners, as integer points sorted by y, then
+/// x. PaddleOCR grows regions with the same algorithm, Clipper 6.4 (ClipperOffset::DoRound, arc
+/// tolerance 0.25). At distance 0, the points are the corners.
 std::vector<point> points_around(const quad& corners, double distance) {
   const double tolerance = 0.25 * std::min(1.0, distance);
   const double steps =  // per full turn
@@ -136,9 +136,9 @@ void put_in_reading_order(std::vector<text_box>& boxes) {
   }
 }
 
-/// Finds the boxes of each map as described in "Real-time Scene Text Detection with Differentiable
-/// Binarization" (Liao et al., 2020). As in PaddleOCR, the mask grows by a pixel to the right and
-/// down, and regions narrower than three pixels are dropped.
+/// Finds the boxes of each map by "Real-time Scene Text Detection with Differentiable Binarization"
+/// (Liao et al., 2020). As in PaddleOCR, the mask grows by a pixel to the right and down, and
+/// regions narrower than three pixels are dropped.
 class text_boxes final : public cpu_stage {
  public:
   explicit text_boxes(const stage_config& config)

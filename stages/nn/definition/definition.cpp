@@ -41,7 +41,7 @@ std::int64_t elements_read(const network_definition& network, const network_laye
   return network.shape_of(layer.inputs[input]).elements();
 }
 
-// Ignores a constant of one number, which is part of a formula.
+// Ignores a constant with one element, which is part of a formula.
 std::int64_t elements_beyond(const network_definition& network, const network_layer& layer,
                              std::size_t input) {
   const network_value& value = network.values[layer.inputs[input]];
@@ -137,8 +137,9 @@ std::optional<layer_shape> definition_builder::infer(const network_layer& layer,
   return inferred;
 }
 
-/// Counts each constant as parameters of its first reader. A single number that is not a weight
-/// belongs to a formula and is not counted. `weights` is the number of weights among the inputs.
+/// Counts each constant as parameters of its first reader. Constants with one element that are not
+/// weights belong to a formula and do not count. `weights` is the number of weights among the
+/// inputs.
 void definition_builder::count_parameters(network_layer& layer, std::size_t weights) {
   for (std::size_t i = 0; i < layer.inputs.size(); ++i) {
     const network_value& value = network_.values[layer.inputs[i]];

@@ -21,10 +21,10 @@ namespace graphline::nn {
 struct network_value {
   std::string name;  ///< for constants: "0.weight", "stem.bias"
   tensor_type type;
-  bool constant = false;       ///< data of the model, not computed
+  bool constant = false;       ///< data of the model
   initial_value initial = {};  ///< for a constant drawn from a seed
-  /// Element count in the model as written, if that differs from the shape's. 0 for values added by
-  /// the reader, such as a scale of ones or a value between the layers of one node.
+  /// Element count in the model as written; empty if it equals the shape's. 0 for values added by
+  /// the reader, for example a scale of ones.
   std::optional<std::int64_t> written = {};
 
   std::int64_t written_elements() const { return written.value_or(type.shape.elements()); }
@@ -68,11 +68,11 @@ bool is_view(const network_layer& layer);
 std::int64_t elements_read(const network_definition& network, const network_layer& layer,
                            std::size_t input);
 
-/// Returns the number of elements read beyond those that the model as written reads.
+/// Returns how many more elements a layer reads than the model as written.
 std::int64_t elements_beyond(const network_definition& network, const network_layer& layer,
                              std::size_t input);
 
-/// Sets a layer's bytes read and written in the model as written, and the additional bytes moved.
+/// Sets the bytes that a layer reads and writes in the model as written, and the extra bytes moved.
 void count_bytes(const network_definition& network, network_layer& layer);
 
 /// Returns the extents of a value viewed as rows: [2, 197, 192] -> [394, 192].
@@ -88,9 +88,9 @@ class definition_builder {
   std::size_t add_constant(std::string name, tensor_type type,
                            std::optional<std::int64_t> written = {});
 
-  /// Adds a layer with name, kind, operation, place and inputs except weights. Adds its weights as
-  /// constants named after `prefix`. `givers` names the producer of each input in messages. Returns
-  /// the layer's first output; empty, after a report, if the operation does not fit its inputs.
+  /// Adds a layer, and its weights as constants named after `prefix`. `layer` has all inputs except
+  /// the weights. `givers` names the producer of each input in messages. Returns the layer's first
+  /// output; empty, after a report, if the operation does not fit its inputs.
   std::optional<std::size_t> add_layer(network_layer layer, const std::string& prefix,
                                        std::span<const std::string> givers,
                                        layer_problems& problems);
@@ -119,8 +119,8 @@ class definition_builder {
                                    layer_problems& problems);
   std::size_t append(network_layer layer, const layer_shape& inferred);
 
-  /// Reports a tensor above 64 TiB or a network above 2^57 FLOPs, so that later arithmetic on sizes
-  /// and costs stays within 64 bits.
+  /// Reports a tensor above 64 TiB or a network above 2^57 FLOPs; below these limits, sizes and
+  /// costs fit into 64 bits.
   void check_size(const layer_shape& inferred, layer_problems& problems);
 
   void count_parameters(network_layer& layer, std::size_t weights);

@@ -30,7 +30,8 @@ std::size_t import_concat(onnx_importer& to, const onnx_call& node) {
   return values.size() == 1 ? values.front() : to.add(concat_layer{axis}, std::move(values));
 }
 
-/// Concatenates the rows of the data and of the updates, then selects each row of the result.
+/// Concatenates the rows of the data and the updates, then selects a row for each row of the
+/// result.
 std::size_t import_scatter(onnx_importer& to, const onnx_call& node) {
   node.require(node.text("reduction", "none") == "none",
                "has a reduction, which is supported for constants alone");
@@ -66,7 +67,7 @@ std::size_t import_gather(onnx_importer& to, const onnx_call& node) {
   return to.add_reshape(to.add_selection(to.value(0), wanted.selected), wanted.extents);
 }
 
-/// Returns the block side; DepthToSpace and SpaceToDepth exchange square blocks and channels.
+/// Returns the block side. DepthToSpace and SpaceToDepth exchange square blocks for channels.
 std::int64_t block_size(const onnx_call& node) {
   const std::int64_t size = node.integer("blocksize", 0);
   node.require(node.extents(0).rank() == 4, "takes [N, C, H, W]");

@@ -15,7 +15,6 @@ void require_product(const onnx_call& node, const shape& x, std::int64_t k, std:
                           to_string(node.extents(1))));
 }
 
-/// Transposes a matrix.
 std::vector<float> transposed(const std::vector<float>& from, std::int64_t rows,
                               std::int64_t columns) {
   std::vector<float> to(from.size());
@@ -36,8 +35,8 @@ std::size_t weight_of(onnx_importer& to, const onnx_call& node, std::size_t dime
   return to.add_weight(1, node.floats(1), {s[0], s[1] * s[2], s[3], s[4]});
 }
 
-/// Views [N, C, D, H, W] as one image per window position along the depth. The channels of an image
-/// are those of all planes in the window: [N * positions, C * kernel, H, W].
+/// Views [N, C, D, H, W] as one image per window position along the depth. An image has the
+/// channels of all planes in its window: [N * positions, C * kernel, H, W].
 std::size_t add_planes(onnx_importer& to, const onnx_call& node, std::size_t value,
                        const window_attributes& window) {
   const shape s = to.shape_of(value);
@@ -65,7 +64,6 @@ std::size_t add_planes(onnx_importer& to, const onnx_call& node, std::size_t val
   return to.add_reshape(x, {s[0] * places, s[1] * kernel, s[3], s[4]});
 }
 
-/// Adds a convolution or transposed convolution.
 template <class Layer>
 std::size_t add_convolution(onnx_importer& to, const onnx_call& node, const window_images& read,
                             Layer layer, std::size_t weight) {
@@ -105,9 +103,9 @@ std::size_t import_conv(onnx_importer& to, const onnx_call& node) {
   return to.add(transpose_layer{{0, 2, 1, 3, 4}}, {apart});
 }
 
-/// If an output size is requested and the result is larger, crops the excess; of an odd excess, the
-/// extra element is cropped at the start, or at the end for SAME_UPPER. If the result is smaller,
-/// adds zeros at the end as negative padding. `output_padding` is negative padding, too.
+/// Crops a result that is larger than the requested output size. An odd extra element is cropped at
+/// the start, or at the end for SAME_UPPER. A smaller result gets zeros at the end. They and
+/// `output_padding` are stated as negative padding.
 std::size_t import_conv_transpose(onnx_importer& to, const onnx_call& node) {
   const window_images read = images_of(to, node);
   node.require(read.dimensions < 3, "goes over three dimensions, which is not supported");
@@ -147,8 +145,8 @@ std::size_t import_conv_transpose(onnx_importer& to, const onnx_call& node) {
   return add_convolution(to, node, read, layer, weight);
 }
 
-/// Multiplies x of any rank by the node's input 1, a constant matrix [n, k], and adds its input 2,
-/// a bias [n], if `bias` is not empty.
+/// Multiplies x of any rank by the node's input 1, a constant matrix [n, k]. If `bias` is not
+/// empty, adds the node's input 2, a bias [n].
 std::size_t add_linear(onnx_importer& to, std::size_t x, const std::vector<float>& weight,
                        std::int64_t n, const std::vector<float>& bias) {
   const shape extents = to.shape_of(x);

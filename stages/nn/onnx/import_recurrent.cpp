@@ -5,8 +5,8 @@
 namespace graphline::nn::onnx {
 namespace {
 
-/// Reorders the four gates of each direction from ONNX's order (input, output, forget, cell) to
-/// that of `lstm_layer`.
+/// Reorders each direction's gates from ONNX's order (input, output, forget, cell) to the order of
+/// `lstm_layer`.
 std::vector<float> gates_in_order(const std::vector<float>& from, std::int64_t directions) {
   const std::ptrdiff_t gate = std::ssize(from) / directions / 4;
   std::vector<float> to;

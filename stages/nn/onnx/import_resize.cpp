@@ -49,8 +49,8 @@ const std::map<std::string_view, float (*)(float)> roundings = {
     {"round_prefer_floor",
      [](float x) { return x == std::floor(x) + 0.5F ? std::floor(x) : std::round(x); }}};
 
-/// `Upsample`, and `Resize` before operator set 11, have a single mode. ONNX Runtime then rounds
-/// coordinates up when downscaling and down otherwise.
+/// Returns true for `Upsample`, and for `Resize` before operator set 11. Both have a single mode,
+/// in which ONNX Runtime rounds coordinates up when downscaling and down otherwise.
 bool is_upsample(const onnx_importer& to, const onnx_call& node) {
   return node.node().op_type == "Upsample" || to.opset() < 11;
 }

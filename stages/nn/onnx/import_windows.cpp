@@ -9,7 +9,8 @@
 
 namespace graphline::nn::onnx {
 
-/// Limit of window attributes: products of two fit 64 bits, and libraries use 32-bit indices.
+/// Limit of window attributes. Products of two attributes fit into 64 bits; libraries use 32-bit
+/// indices.
 constexpr std::int64_t most_of_window = 2147483647;
 
 window_images images_of(onnx_importer& to, const onnx_call& node) {
@@ -174,7 +175,7 @@ onnx_operator imported_reduction(reduced_by how, std::optional<function> before 
   });
 }
 
-/// Computes log(sum(exp(x - m))) + m, where m is the maximum of x, clamped to finite numbers.
+/// Computes log(sum(exp(x - m))) + m. Here m is the maximum of x, clamped to finite numbers.
 std::size_t import_reduce_log_sum_exp(onnx_importer& to, const onnx_call& node) {
   const bool keeps = node.integer("keepdims", 1) != 0;
   const std::vector<std::size_t> axes = reduced_axes(node);
@@ -215,7 +216,7 @@ std::size_t import_softmax(onnx_importer& to, const onnx_call& node) {
   });
 }
 
-/// Computes x - max - log(sum(exp(x - max))), which stays exact where a softmax would round to 0.
+/// Computes x - max - log(sum(exp(x - max))). This stays exact where the softmax would round to 0.
 std::size_t import_log_softmax(onnx_importer& to, const onnx_call& node) {
   return normalize_along(to, node, [&](std::size_t x, std::size_t axis) {
     const std::size_t largest = to.add(reduce_layer{reduced_by::max, {axis}}, {x});

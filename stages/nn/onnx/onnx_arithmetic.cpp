@@ -63,7 +63,6 @@ const onnx_tensor& same_type(const onnx_call& call, const onnx_tensor& a, const 
   return b;
 }
 
-/// Applies a function to each element.
 onnx_tensor applied(const onnx_call& call, const onnx_tensor& from,
                     const unary_function& function) {
   onnx_tensor result = make(call, from.element, from.extents);
@@ -83,7 +82,7 @@ onnx_tensor applied(const onnx_call& call, const onnx_tensor& from,
   return result;
 }
 
-/// Applies a function to the elements of two broadcast tensors; a comparison gives bool.
+/// Applies a function to two broadcast tensors; a comparison gives bool.
 template <class Function>
 onnx_tensor combined(const onnx_call& call, const onnx_tensor& a, const onnx_tensor& b,
                      const Function& function) {
@@ -180,7 +179,7 @@ onnx_tensor power(const onnx_call& call) {
                    call.input(0).element);
 }
 
-/// Before operator set 11 the bounds are attributes; since then they are inputs.
+/// The bounds are attributes before operator set 11, and inputs since.
 onnx_tensor clip(const onnx_call& call) {
   onnx_tensor result = reshaped(call, call.input(0), call.input(0).extents);
   const auto bound = [&](const char* attribute, std::size_t input, const binary_function& pick) {

@@ -12,8 +12,8 @@
 
 namespace graphline::nn::onnx {
 
-/// A node and its inputs while a model is read. Inputs that the network computes have only an
-/// element type and extents. Functions that refuse throw `input_error` naming the node.
+/// A node and its inputs while a model is read. If the network computes an input, only the input's
+/// element type and extents are known. Functions that refuse throw `input_error` naming the node.
 class onnx_call {
  public:
   /// `inputs` contains null for omitted inputs. `charge` subtracts from `budget`.
@@ -36,7 +36,7 @@ class onnx_call {
   const shape& extents(std::size_t input) const { return type(input).extents; }
   bool is_constant(std::size_t input) const { return type(input).known(); }
 
-  // Return the values of a constant input; `number` refuses all but exactly one value.
+  // Return the values of a constant input; `number` requires exactly one value.
   std::vector<std::int64_t> integers(std::size_t input) const;
   std::vector<float> floats(std::size_t input) const;
   float number(std::size_t input) const;

@@ -10,8 +10,8 @@
 namespace graphline::nn::onnx {
 namespace {
 
-/// An Einsum equation with a label per dimension of inputs and output. The dimensions of an
-/// ellipsis get labels of their own, numbered from the last dimension.
+/// An Einsum equation with a label for each dimension of inputs and output. Dimensions of an
+/// ellipsis get separate labels, numbered from the last dimension.
 struct einsum_form {
   using labels = std::vector<int>;
   std::vector<labels> inputs;
@@ -23,7 +23,7 @@ using labels = einsum_form::labels;
 
 constexpr int first_of_ellipsis = 256;  // above the codes of all letters
 
-/// Returns the labels of one term, whose ellipsis stands for `hidden` dimensions.
+/// Returns the labels of one term. Its ellipsis stands for `hidden` dimensions.
 labels labels_of(const onnx_call& call, std::string_view term, std::size_t hidden) {
   labels result;
   for (std::size_t i = 0; i < term.size(); ++i) {
@@ -99,7 +99,6 @@ einsum_form einsum_of(const onnx_call& call) {
   return form;
 }
 
-/// A value with a label per dimension.
 struct labeled_value {
   std::size_t value = 0;
   labels dimensions;
@@ -120,7 +119,6 @@ labeled_value summed(onnx_importer& to, const labeled_value& of, const std::set<
   return {to.add(reduce_layer{reduce_layer::reduction::sum, axes, false}, {of.value}), left};
 }
 
-/// Transposes a value to the order of labels `wanted`.
 std::size_t ordered(onnx_importer& to, const labeled_value& of, const labels& wanted) {
   if (of.dimensions == wanted) return of.value;
   std::vector<std::size_t> order;
@@ -138,7 +136,8 @@ labels joined(const labels& a, const labels& b, const labels& c) {
   return result;
 }
 
-/// Multiplies two values by a matrix product that sums over their common labels not in `needed`.
+/// Multiplies two values by a matrix product. Sums over their common labels that are not in
+/// `needed`.
 labeled_value multiplied(onnx_importer& to, const einsum_form& form, labeled_value a,
                          labeled_value b, const std::set<int>& needed) {
   const auto kept_of = [&](const labeled_value& one, const labeled_value& other) {

@@ -104,7 +104,7 @@ integer_list sliced(const onnx_call& call, std::int64_t along, std::int64_t star
   return list;
 }
 
-/// Before operator set 10 the bounds are attributes; since then they are inputs.
+/// The bounds are attributes before operator set 10, and inputs since.
 std::vector<selection> slices(const onnx_call& call) {
   const shape& from = call.extents(0);
   const auto starts = call.integers("starts", 1).value_or(integer_list());
@@ -124,8 +124,8 @@ std::vector<selection> slices(const onnx_call& call) {
   return {lists};
 }
 
-/// Before operator set 13 the parts are an attribute; since then they are an input. By default
-/// parts are equal except for a shorter last part.
+/// The parts are an attribute before operator set 13, and an input since. By default, all parts are
+/// equal except a shorter last part.
 std::vector<selection> split_parts(const onnx_call& call) {
   const shape& from = call.extents(0);
   const std::size_t axis = call.axis(call.integer("axis", 0), from.rank());
@@ -180,7 +180,7 @@ std::int64_t padded_from(std::string_view mode, std::int64_t position, std::int6
   return std::min(modulo(position, period), period - modulo(position, period));
 }
 
-/// Before operator set 11 the pads are an attribute; since then they are an input.
+/// The pads are an attribute before operator set 11, and an input since.
 std::vector<selection> padded(const onnx_call& call) {
   const shape& from = call.extents(0);
   const auto pads = call.integers("pads", 1).value_or(integer_list());
@@ -199,7 +199,7 @@ std::vector<selection> padded(const onnx_call& call) {
     call.require(!lists.contains(axis), "has an axis twice");
     const std::int64_t before = pads[i];
     const std::int64_t after = pads[axes.size() + i];
-    // Negative pads crop first; other pads then repeat the remaining elements.
+    // Negative pads crop first. The other pads then repeat elements that remain.
     const std::int64_t first = std::max<std::int64_t>(-before, 0);
     const std::int64_t along = from[axis] - first + std::min<std::int64_t>(after, 0);
     const std::int64_t count = from[axis] + before + after;

@@ -19,14 +19,14 @@ const std::map<std::string_view, reshaping>& reshapings();
 
 /// Selected positions by axis; axes without an entry keep all positions. `outside` selects padding.
 using selection = std::map<std::size_t, std::vector<std::int64_t>>;
-/// Position of padding, so small that adding valid positions along other axes keeps it negative.
+/// Position of padding. Its sum with valid positions along other axes stays negative.
 constexpr std::int64_t outside = std::numeric_limits<std::int64_t>::min() / 128;
 
-/// Functions, by operator, that return one selection of the first input per output.
+/// Functions, by operator, that return a selection of the first input for each output.
 using selecting = std::vector<selection> (*)(const onnx_call&);
 const std::map<std::string_view, selecting>& selectings();
 
-/// Selection of `Gather` and the extents of its result.
+/// Selection of `Gather`, and extents of the result.
 struct gathering {
   selection selected;
   shape extents;
@@ -45,7 +45,6 @@ scattering scattering_of(const onnx_call& call);
 /// Returns `order`: dimension i of the result of `Transpose` is dimension order[i] of its input.
 std::vector<std::size_t> transposed_order(const onnx_call& call);
 
-/// Returns the extents to which `Expand` broadcasts.
 shape expanded_extents(const onnx_call& call);
 
 /// Returns the reduced axes in ascending order; empty if the operator copies its input.

@@ -23,19 +23,18 @@ onnx_function gives_one(Function function) {
   return [function](const onnx_call& call) { return std::vector{function(call)}; };
 }
 
-/// Return the functions of the operators that do arithmetic, that generate tensors from extents,
-/// positions and attributes, and that rearrange elements, respectively.
+/// Return the functions of operators: arithmetic; generators from extents, positions and
+/// attributes; rearrangements of elements.
 onnx_functions onnx_arithmetic();
 onnx_functions onnx_generators();
 onnx_functions onnx_rearrangements();
 
-/// Evaluates `Einsum` on constants.
 onnx_tensor evaluated_einsum(const onnx_call& call);
 
 /// Returns a tensor of zeros.
 onnx_tensor make(const onnx_call& call, onnx_type element, const shape& extents);
 
-/// Returns the values of a tensor with other extents.
+/// Returns a tensor with the same values and other extents.
 onnx_tensor reshaped(const onnx_call& call, const onnx_tensor& from, const shape& extents);
 
 /// Source offsets of a result's positions, per axis. The source of an element is the sum of its

@@ -71,7 +71,6 @@ onnx_tensor size(const onnx_call& call) {
   return result;
 }
 
-/// Returns the number of elements of a `Range`.
 double range_count(double begin, double limit, double step) {
   return std::max(0.0, std::ceil((limit - begin) / step));
 }

@@ -67,7 +67,6 @@ onnx_type given_element(const onnx_call& call) {
   return moves(call.node().op_type) ? call.type(0).element : onnx_type::float32;
 }
 
-/// Returns the operator of a node; refuses an unsupported operator.
 const onnx_operator& find_operator(const onnx_call& call) {
   const onnx_node& node = call.node();
   if (!node.domain.empty()) {
@@ -82,7 +81,6 @@ const onnx_operator& find_operator(const onnx_call& call) {
   return found->second;
 }
 
-/// Drops layers whose outputs are not read.
 void drop_unread(network_definition& network) {
   std::set<std::size_t> read(network.outputs.begin(), network.outputs.end());
   std::vector<network_layer> kept;
@@ -285,7 +283,7 @@ void onnx_importer::add_node(const onnx_call& call) {
   give(values);
 }
 
-/// Declares layers as those of one node; values without a name are not outputs of the node.
+/// Declares that the layers form one node; values without a name are not outputs of the node.
 void onnx_importer::make_node(std::size_t first_layer, const std::vector<std::size_t>& values) {
   const onnx_node& node = call_->node();
   std::vector<std::size_t> read;
@@ -321,8 +319,8 @@ void onnx_importer::give(const std::vector<std::size_t>& values) {
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (names[i].empty() || !read_.contains(names[i])) continue;
     if (i >= values.size()) call_->refuse(fmt::format("gives no output {} here", i));
-    // A node's output must be the output of a layer. A reshape copies an input or constant that the
-    // node passes on.
+    // A node's output must be the output of a layer. If the node passes an input or constant on, a
+    // reshape copies it.
     const shape extents = shape_of(values[i]);
     const bool by_layer = !is_input(values[i]) && !network_.network().values[values[i]].constant;
     const std::size_t given = by_layer ? values[i] : add(reshape_layer{extents}, {values[i]});

@@ -18,17 +18,17 @@ struct onnx_network {
   std::vector<named_tensor> constants;
 };
 
-/// Returns the operators that can become layers, in alphabetical order. Other operators are
-/// supported on constant inputs only.
+/// Returns the operators that can become layers, in alphabetical order. Other operators need
+/// constant inputs.
 std::vector<std::string_view> imported_operators();
 
 /// Returns the tensor type for a model input; empty if unsupported.
 std::optional<dtype> read_as(onnx_type element);
 
-/// Turns nodes into layers and evaluates nodes with constant inputs. `inputs` contains names and
-/// types of the model's inputs, in the order in which the network reads them; `outputs` names the
-/// model's outputs. Reports unsupported nodes, with name and reason, to `out` at `where`. After an
-/// error the result is incomplete.
+/// Turns nodes into layers and evaluates nodes with constant inputs. `inputs` contains the names
+/// and types of the model's inputs in the order in which the network reads them; `outputs` names
+/// the model's outputs. Reports unsupported nodes to `out` at `where`. After an error the result is
+/// incomplete.
 onnx_network import_onnx(const onnx_model& model,
                          const std::vector<std::pair<std::string, tensor_type>>& inputs,
                          const std::vector<std::string>& outputs, const place& where,

@@ -21,8 +21,7 @@
 
 namespace graphline::nn::onnx {
 
-/// The network under construction. Functions of operators add layers for the node that their
-/// `onnx_call` describes.
+/// The network under construction. Operator functions add layers for the node of their `onnx_call`.
 class onnx_importer {
  public:
   onnx_importer(const onnx_model& model, const place& where, diagnostics& out);
@@ -105,7 +104,7 @@ class onnx_importer {
 using onnx_operator = std::function<std::vector<std::size_t>(onnx_importer&, const onnx_call&)>;
 using onnx_operators = std::map<std::string_view, onnx_operator>;
 
-// Return the operators of a family. The file named at the right defines the function.
+// Return the operators of a family. Each function is defined in the named file.
 onnx_operators imported_products();   // import_products.cpp
 onnx_operators imported_pointwise();  // import_pointwise.cpp
 onnx_operators imported_windows();    // import_windows.cpp: pools, reductions, normalizations
@@ -115,10 +114,10 @@ onnx_operators imported_recurrent();  // import_recurrent.cpp
 onnx_operators imported_einsum();     // onnx_einsum.cpp
 
 /// Replaces sequences of layers that exporters write out. The layers of a layer norm over the last
-/// dimension become a single layer. A matrix product of two computed values absorbs scales, slices
-/// and transposes around it, so that attention moves only its scores. The last layer of a sequence
-/// becomes the new layer, named after all layers that it replaces; the others stay for other
-/// readers.
+/// dimension become one layer. A matrix product of two computed values absorbs scales, slices and
+/// transposes around it, so that attention moves only its scores. The last layer of a sequence
+/// becomes the new layer, named after all layers that it replaces; the earlier layers stay for
+/// other readers.
 void recognize_patterns(onnx_network& model);
 
 /// One number each for depth, height and width.

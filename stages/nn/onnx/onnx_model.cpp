@@ -31,7 +31,6 @@ constexpr std::int64_t last_opset = 21;
 constexpr std::size_t most_dimensions = 64;
 constexpr int deepest_graph = 16;
 
-/// A key with its value.
 std::pair<std::string, std::string> read_pair(std::string_view bytes) {
   std::pair<std::string, std::string> result;
   read_fields(bytes, field{1, result.first}, field{2, result.second});
@@ -61,12 +60,11 @@ onnx_value read_value(std::string_view bytes) {
   return result;
 }
 
-/// Returns the name for an unnamed node.
 std::string automatic_name(const onnx_node& node, std::size_t position) {
   return fmt::format("{}_{}", node.op_type, position);
 }
 
-/// Names nodes without a name, and nodes with the name of an earlier node.
+/// Gives a new name to nodes without a name or with the name of an earlier node.
 void complete_names(std::vector<onnx_node>& nodes) {
   std::set<std::string, std::less<>> taken;
   for (onnx_node& node : nodes) {
@@ -145,8 +143,8 @@ std::string external_data::read(const entries& where, const onnx_tensor& tensor,
     refuse(fmt::format("of another length than {} {} has; save the model again",
                        to_string(tensor.element), to_string(tensor.extents)));
   }
-  // A few bytes in the model can request a large read. The limit bounds reads of a file, but allows
-  // tensors that share data.
+  // A few bytes in the model can request a large read. The limit bounds the reads of a file but
+  // lets tensors share data.
   constexpr std::uint64_t most_times = 4;
   std::uint64_t& taken = taken_[file];
   taken += bytes;
@@ -181,7 +179,7 @@ class model_reader {
   [[noreturn]] void unsound(const std::string& where, const std::string& message) const {
     fail(fmt::format("is invalid: {} {}; export the model again", where, message));
   }
-  /// Calls `read` on a part of the file; if that part is damaged, throws an error that names it.
+  /// Calls `read` on a part of the file. If the part is damaged, throws an error that names it.
   template <class Read>
   auto read_part(const std::string& where, const Read& read) {
     try {

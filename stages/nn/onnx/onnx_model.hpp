@@ -77,10 +77,11 @@ struct onnx_model {
   std::map<std::string, std::string> metadata;
 };
 
-/// Reads a model in memory and time linear in the file's size. @throws input_error naming the file,
-/// the part, the fault and the remedy. Faults are: the file is not an ONNX file, truncated or
-/// damaged; the operator set is outside 7 to 21; a tensor's data does not fit its extents or is
-/// outside the model's folder; a value is defined twice or read before its definition.
+/// Reads a model in memory and time linear in the file's size.
+/// @throws input_error naming the file, the part, the fault and the remedy if the file is
+/// truncated, damaged or not an ONNX file; the operator set is outside 7 to 21; a tensor's data
+/// does not fit its extents or is outside the model's folder; or a value is defined twice or read
+/// before its definition
 onnx_model read_onnx(const std::string& path);
 
 /// Parses a model. `path` appears in messages, and its folder contains external data.

@@ -49,7 +49,7 @@ struct scaled_view {
   }
 
  private:
-  /// Returns true if strides and extents alone show that no elements overlap, as oneDNN requires.
+  /// Returns true if strides and extents alone prove that no elements overlap, as oneDNN requires.
   /// The check is conservative: rows 0, 2 and 4 of five rows seem to span six rows.
   static bool seem_apart(const strided_matrices& of) {
     std::vector<std::pair<std::int64_t, std::int64_t>> dimensions;  // stride and extent
@@ -282,7 +282,7 @@ bool pattern_finder::find_layer_norm(network_layer& last) {
 }
 
 /// Returns the operands of a layer that multiplies or divides by a single number, and sets
-/// `factor`. Empty if such a factor could make sums of products overflow or vanish.
+/// `factor`. Returns empty if the factor could make sums of products overflow or vanish.
 pattern_finder::with_constant pattern_finder::scaling(const network_layer& layer,
                                                       double& factor) const {
   const bool divides = pointwise(layer.outputs.front(), function::div) != nullptr;
@@ -336,8 +336,8 @@ scaled_view pattern_finder::view_of(std::size_t value) const {
   return view;
 }
 
-/// Turns a layer that scales or transposes a product into that product, with the scale or with a
-/// transposed result. The product must have no other reader.
+/// Turns a layer that scales or transposes a product into the product itself, with the scale or
+/// with a transposed result. Only this layer may read the original product.
 bool pattern_finder::take_over_product(network_layer& last) {
   double factor = 1;
   const auto* transpose = std::get_if<transpose_layer>(&last.operation);

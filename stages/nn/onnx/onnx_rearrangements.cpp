@@ -9,7 +9,7 @@
 namespace graphline::nn::onnx {
 namespace {
 
-/// Selects elements of `from`; `padding`, by default 0, fills positions that are `outside`.
+/// Selects elements of `from`. Positions that are `outside` get `padding`, by default 0.
 onnx_tensor selected(const onnx_call& call, const onnx_tensor& from, const selection& lists,
                      const onnx_tensor* padding = nullptr) {
   const auto strides = packed_strides(from.extents);

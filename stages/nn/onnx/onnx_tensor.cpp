@@ -113,7 +113,7 @@ onnx_values typed_onnx_values(onnx_type element, std::string_view tensor) {
   if (element == onnx_type::float64) return read(std::vector<double>());
   auto integers = read(std::vector<std::int64_t>());
   if (element == onnx_type::float16 || element == onnx_type::bfloat16) {
-    // The fields contain the bits of 16-bit floats.
+    // The integers are the bits of 16-bit floats.
     const auto from = element == onnx_type::float16 ? float_from_half : float_from_bfloat16;
     std::vector<float> values;
     for (const std::int64_t bits : integers) {

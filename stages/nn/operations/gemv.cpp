@@ -13,7 +13,7 @@ std::int64_t gemv_form::rows() const noexcept {
 gemv_form collapse_rows(const matmul_form& product) {
   const std::size_t rank = product.c.rank();
   gemv_form form{.k = product.a[rank - 1]};
-  // Adds an axis, innermost first; merges it into the previous axis if both are contiguous.
+  // Adds the next outer axis; merges it into the previous axis if both are contiguous.
   const auto add = [&](const gemv_axis& axis) {
     if (axis.extent == 1) return;
     if (!form.axes.empty()) {
@@ -46,8 +46,8 @@ std::optional<split_gemv> split_long_rows(const gemv_form& form) {
   const std::int64_t most =
       std::min({form.k / shortest_piece, most_pieces, 4 * enough_rows / rows});
   if (most < 2) return {};
-  // Choose the piece count whose last piece is closest to full length. Pieces are multiples of four
-  // elements, so that rows readable as float4 stay so.
+  // Choose the piece count whose last piece is closest to full length. Multiples of four elements
+  // keep rows that are readable as float4 so.
   std::int64_t piece = 0;
   std::int64_t count = 0;
   std::int64_t cut = form.k;

@@ -8,8 +8,8 @@
 
 namespace graphline::nn {
 
-/// One dimension of the matrix rows: its extent, and the strides along it of the matrix a and of
-/// the vectors x, in elements. A stride of 0 broadcasts.
+/// One dimension of the matrix rows: its extent, and the strides of the matrix a and of the vectors
+/// x, in elements. A stride of 0 broadcasts.
 struct gemv_axis {
   std::int64_t extent = 1;
   std::int64_t a = 0;
@@ -44,7 +44,8 @@ struct split_gemv {
   std::int64_t piece_count() const noexcept { return pieces.rows(); }
 };
 
-/// Splits few long rows into enough pieces to occupy a GPU; empty if rows are many or short.
+/// Splits few long rows into enough pieces to occupy a GPU. Returns empty if the rows are many or
+/// short.
 std::optional<split_gemv> split_long_rows(const gemv_form& form);
 
 }  // namespace graphline::nn

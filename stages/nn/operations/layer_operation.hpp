@@ -14,8 +14,7 @@
 namespace graphline::nn {
 
 // Operations of layers as plain, checked values that contain all that a backend needs. Meanings are
-// PyTorch's; pairs are {height, width}. A layer reads x alone unless its comment names other
-// inputs.
+// PyTorch's; pairs are {height, width}. Unless a comment names other inputs, a layer reads x.
 
 using extent_pair = std::array<std::int64_t, 2>;
 
@@ -52,8 +51,8 @@ struct layer_norm_layer {
   double eps = 1e-5;
 };
 
-/// Self-attention. Reads [N, tokens, 3 dim]: queries, keys and values, adjacent in the last
-/// dimension. In each of these, the heads are adjacent.
+/// Self-attention. Reads [N, tokens, 3 dim]: queries, keys and values side by side in the last
+/// dimension, each with its heads side by side.
 struct attention_layer {
   std::int64_t heads = 1;
 };
@@ -87,9 +86,9 @@ struct conv_transpose2d_layer {
   bool bias = true;
 };
 
-/// Reads a [..., m, k] and b [..., k, n], whose leading extents are broadcast as in NumPy; gives
-/// scale * a * b. Matrices are packed row-major unless `a`, `b` or `product` states strides. Its
-/// extents may then differ from those of the value.
+/// Reads a [..., m, k] and b [..., k, n]; gives scale * a * b. Leading extents are broadcast as in
+/// NumPy. Matrices are packed row-major unless `a`, `b` or `product` states strides and extents,
+/// which may differ from those of the value.
 struct matmul_layer {
   std::optional<strided_matrices> a = {};
   std::optional<strided_matrices> b = {};
@@ -109,7 +108,7 @@ struct slice_layer {
   shape extents;                   ///< of the result
 };
 
-/// Adds elements of one value before and after x along each dimension.
+/// Adds elements with the same value before and after x along each dimension.
 struct pad_layer {
   float value = 0;
   std::vector<std::int64_t> before;
@@ -138,7 +137,7 @@ struct reduce_layer {
   bool keep_dims = true;
 };
 
-/// One position of a resized dimension: between `first` and `second` with `weight` of `second`.
+/// One position of a resized dimension: a mix of `first` and `second`, where `second` has `weight`.
 struct resize_position {
   std::int64_t first = 0;
   std::int64_t second = 0;
@@ -157,8 +156,9 @@ struct gather_layer {
   std::vector<std::int64_t> indices;
 };
 
-/// Reads x and an index tensor of any shape, whose dimensions replace dimension `axis` of x in the
-/// result. Negative indices count from the end; indices out of range are clamped.
+/// Reads x and an index tensor of any shape. In the result, the dimensions of the index tensor
+/// replace dimension `axis` of x. Negative indices count from the end; indices out of range are
+/// clamped.
 struct take_layer {
   std::size_t axis = 0;
 };

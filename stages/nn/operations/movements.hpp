@@ -17,8 +17,8 @@ struct strided_part {
   std::vector<std::int64_t> strides;
 };
 
-/// Returns the position `beyond` (0 to 1) past element `first`; without `beyond`, the element
-/// `first`. Elements are clamped to the edges.
+/// Returns the position `beyond` (0 to 1) past element `first`, or `first` itself if `beyond` is
+/// empty. Elements are clamped to the edges.
 inline resize_position position_in(std::int64_t extent, double first,
                                    std::optional<double> beyond = {}) {
   const auto inside = [&](double position) {
@@ -52,7 +52,7 @@ inline strided_part part_of(const slice_layer& slice, const std::vector<std::int
   return part;
 }
 
-/// Returns the whole tensor in the order of the result.
+/// Returns the whole tensor, transposed.
 inline strided_part part_of(const transpose_layer& transpose,
                             const std::vector<std::int64_t>& strides) {
   strided_part part;
@@ -69,7 +69,7 @@ inline strided_part inside_of(const pad_layer& pad, std::vector<std::int64_t> st
   return {begin, std::move(strides)};
 }
 
-/// Returns the matrices of a product of tensors of these shapes, all with the result's rank.
+/// Returns the matrices of a product. All shapes have the result's rank.
 inline strided_product matrices_of(const matmul_layer& matmul, const shape& a, const shape& b,
                                    const shape& product) {
   strided_product result{matmul.a ? *matmul.a : packed_matrices(a),
@@ -88,8 +88,8 @@ inline strided_product matrices_of(const matmul_layer& matmul, const shape& a, c
 }
 
 /// The two products of attention: scores = queries * keys / sqrt(head depth), and softmax(scores) *
-/// values. Both read the heads in place from packed queries, keys and values; the second writes
-/// them in place to the result [N, tokens, dim].
+/// values. Both read the heads in place from the packed tensor. The second writes them in place to
+/// the result [N, tokens, dim].
 struct attention_products {
   strided_product scores;
   strided_product sums;

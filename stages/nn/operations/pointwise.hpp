@@ -46,8 +46,7 @@ std::optional<shape> broadcast(std::span<const shape> shapes);
 /// Returns the strides of a packed row-major tensor, in elements.
 std::vector<std::int64_t> packed_strides(const shape& s);
 
-/// Returns the strides along each dimension of `to` of a tensor, strided or packed, broadcast to
-/// it.
+/// Returns the strides of a tensor, strided or packed, that is broadcast to `to`.
 std::vector<std::int64_t> broadcast_strides(const shape& from, std::vector<std::int64_t> strides,
                                             const shape& to);
 std::vector<std::int64_t> broadcast_strides(const shape& from, const shape& to);
@@ -69,8 +68,8 @@ struct pointwise_expression {
   std::vector<std::size_t> results;  ///< registers whose values are written, in order
 };
 
-/// An iteration space over several tensors: extents, outermost first, and the strides of each
-/// tensor in elements. The stride of a broadcast dimension is 0.
+/// An iteration space over several tensors: extents, outermost first, and each tensor's strides in
+/// elements. A broadcast dimension has stride 0.
 struct pointwise_space {
   std::vector<std::int64_t> extents;
   std::vector<std::vector<std::int64_t>> strides;  ///< per tensor

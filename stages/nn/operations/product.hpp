@@ -17,11 +17,11 @@ struct matmul_form {
   bool transpose_a = false;  ///< stored with its last two extents swapped
   bool transpose_b = false;
 
-  /// Returns k, the number of products summed per element.
+  /// Returns k.
   std::int64_t depth() const { return a[a.rank() - 1]; }
 };
 
-/// Matrices [batch..., rows, columns] and their strides in elements. Broadcast extents are 1; rows
+/// Matrices [batch..., rows, columns] and their strides in elements. Broadcast extents are 1. Rows
 /// or columns are contiguous.
 struct strided_matrices {
   shape extents;
@@ -37,12 +37,11 @@ struct strided_product {
   float scale = 1;
 };
 
-/// Returns packed row-major matrices.
 strided_matrices packed_matrices(const shape& extents);
 
 strided_product strided(const matmul_form& form);
 
-/// Returns the cost. Its bytes are those of the product and of both operands before broadcasting.
+/// Returns the cost. Bytes are those of the product and of the operands before broadcasting.
 cost cost_of(const matmul_form& form);
 
 }  // namespace graphline::nn

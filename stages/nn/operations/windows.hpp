@@ -25,9 +25,9 @@ GRAPHLINE_HOST_DEVICE inline window adaptive_window(std::int64_t i, std::int64_t
   return {begin, end, end - begin};
 }
 
-/// Returns window `i` of an average pool over `in` elements with `padding` before and
-/// `padding_after` after them, as in torch.nn.AvgPool2d. With `count_include_pad` the divisor
-/// counts padding, but not the part of a ceil_mode window beyond the padding.
+/// Returns window `i` of an average pool over `in` elements, as in torch.nn.AvgPool2d. `padding` is
+/// before the elements and `padding_after` after them. With `count_include_pad`, the divisor counts
+/// padding, but not the part of a ceil_mode window beyond the padding.
 GRAPHLINE_HOST_DEVICE inline window strided_window(std::int64_t i, std::int64_t in,
                                                    std::int64_t kernel, std::int64_t stride,
                                                    std::int64_t padding, std::int64_t padding_after,

@@ -65,8 +65,7 @@ std::uint16_t half_from_float(float value) noexcept {
   if (std::isnan(value)) return with_sign(0x7e00);
   if (magnitude >= 65520.0F) return with_sign(0x7c00);  // halfway to the first value out of range
   if (magnitude < 0x1p-14F) {
-    // Adding 1/2 rounds to a multiple of 2^-24, the unit of subnormals, in the last bits of the
-    // sum.
+    // The sum rounds to a multiple of 2^-24, the unit of binary16 subnormals.
     const auto sum = std::bit_cast<std::uint32_t>(magnitude + 0.5F);
     return with_sign(sum - std::bit_cast<std::uint32_t>(0.5F));
   }

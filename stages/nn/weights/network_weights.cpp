@@ -16,7 +16,7 @@
 namespace graphline::nn {
 namespace {
 
-/// Returns true for a rectifier or an approximation of a rectifier.
+/// Returns true for a rectifier and for an approximation of one.
 bool rectifies(const layer_operation& operation) {
   using function = pointwise_function;
   constexpr function rectifiers[] = {
@@ -61,7 +61,7 @@ std::vector<float> drawn(const network_value& weight, double gain, std::uint64_t
   return values;
 }
 
-/// Returns true for PyTorch's count of training batches, which inference ignores.
+/// Returns true for the name of PyTorch's count of training batches, which inference ignores.
 bool is_batch_count(std::string_view name, const std::set<std::string>& expected) {
   constexpr std::string_view suffix = "num_batches_tracked";
   if (!name.ends_with(suffix)) return false;
@@ -95,7 +95,6 @@ void check_tensors(const safetensors_file& file, const network_definition& netwo
     }
   }
   if (!any_found) {
-    // Report one error, not an error per tensor.
     out.error(where,
               fmt::format("weights file '{}' has none of the tensors of this network: {}; it holds "
                           "{}; give layers the 'name' with which their tensors begin in the file",

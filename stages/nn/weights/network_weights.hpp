@@ -14,10 +14,9 @@
 
 namespace graphline::nn {
 
-/// Opens the safetensors file that `weights` names and reads its header. Reports a file of another
-/// format, and tensors that no layer has, at the place of `weights`; a batch norm's
-/// num_batches_tracked is ignored. Reports a missing tensor, or a tensor of wrong shape or type, at
-/// its layer.
+/// Opens the safetensors file that `weights` names and reads its header. At the place of `weights`,
+/// reports a file of another format and tensors that no layer has; ignores a batch norm's
+/// num_batches_tracked. Reports a missing tensor, or a tensor of wrong shape or type, at its layer.
 /// @return null if `weights` is not given, and after an error
 std::shared_ptr<const safetensors_file> open_weights(const network_definition& network,
                                                      const arguments& values, diagnostics& out);

@@ -30,7 +30,6 @@ struct layer_entry {
   graphline::place place = {};
 };
 
-/// Returns the kind with a name; null if there is none.
 const layer_kind* find_layer_kind(std::string_view name) {
   const auto found = std::ranges::find(layer_kinds(), name, &layer_kind::name);
   return found == layer_kinds().end() ? nullptr : &*found;
@@ -146,7 +145,6 @@ std::vector<named> listed_names(const arguments& values, std::string_view key, d
   return names;
 }
 
-/// Returns true if an entry of `layers` has this name.
 bool has_name(const node& layer, std::string_view name) {
   if (layer.members().empty()) return false;
   const node* given = layer.members().front().value.find("name");
@@ -228,7 +226,8 @@ class definer {
     return numbers;
   }
 
-  /// Returns a giver by name; empty, after a report that suggests givers from `first` on.
+  /// Returns a giver by name. If none has it, reports an error and returns empty. The report
+  /// suggests givers from `first` on.
   std::optional<std::size_t> find_giver(const named& name, std::string_view what,
                                         std::size_t first) {
     const auto found = named_.find(name.text);
@@ -249,7 +248,7 @@ class definer {
     return std::nullopt;
   }
 
-  /// Reports layers and inputs that nothing reads, because `reads` can skip a layer.
+  /// Reports layers and inputs that nothing reads; `reads` can skip a layer.
   void check_readers(const network_definition& network) {
     std::vector<bool> read(network.values.size(), false);
     for (const std::size_t value : network.outputs) read[value] = true;

@@ -11,8 +11,8 @@
 
 namespace graphline::nn {
 
-/// The names that `inputs` and `outputs` list. Without names, a network has an input called "input"
-/// and gives the output of its last layer.
+/// Names of `inputs` and `outputs`. Without names, a network has one input, "input", and gives the
+/// output of its last layer.
 struct network_names {
   std::vector<named> inputs;
   std::vector<named> outputs;
@@ -21,8 +21,8 @@ struct network_names {
 network_names read_network_names(const arguments& values, diagnostics& out);
 
 /// Reads `layers` and infers all shapes. `inputs` contains the type of each input tensor. Reports
-/// all errors to `out`; in layers after a failed layer, this includes errors that do not depend on
-/// its shape. After an error the result is incomplete.
+/// all errors to `out`. After a failed layer, this includes only errors that do not depend on its
+/// shape. After an error the result is incomplete.
 network_definition define_network(const arguments& values, const network_names& names,
                                   std::span<const tensor_type> inputs, diagnostics& out);
 
