@@ -235,8 +235,9 @@ struct clock_check {
   nanoseconds at = 0;     ///< host time of the check
   nanoseconds error = 0;  ///< maximum error of later device stamps on the host's clock
   nanoseconds drift = 0;  ///< device time minus host time since the previous check
-  /// Maximum additional error of stamps since the previous check after drift correction. It grows
-  /// with the time between checks if long times have a coarser resolution.
+  /// Maximum rounding error that stamps since the previous check keep after drift correction. It
+  /// adds to `error`, and grows with the time between checks if long times have a coarser
+  /// resolution.
   nanoseconds rounding = 0;
 };
 

@@ -75,7 +75,7 @@ void put_copy(plan& p, std::size_t index, lanes& direction) {
 
 void assign_streams(plan& p) {
   std::array<bool, std::size(priority_words)> missing{};  // priorities that need a stream
-  std::array<bool, 2> copies{};                           // directions that need one
+  std::array<bool, 2> copies{};                           // directions that need a stream
   for (const planned_stage& s : p.stages) {
     if (s.on != side::device) continue;
     (s.kind->moves ? copies[goes_in(p, s) ? 1 : 0] : missing[level_of(s)]) = true;

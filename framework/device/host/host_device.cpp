@@ -133,8 +133,8 @@ class host_device final : public host_runner {
   host_engine engine_;
 };
 
-/// Starts and joins as many threads as the device needs. Throws `run_error` if a start fails, where
-/// libgomp would terminate the program.
+/// Starts and joins as many threads as the device needs. Throws `run_error` if one does not start;
+/// libgomp would end the program instead.
 void try_threads(int compute_threads) {
   constexpr int own = 2;  // the worker and the caller of host functions
   struct release {

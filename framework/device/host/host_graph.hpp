@@ -16,9 +16,9 @@ struct host_engine;
 /// Executes launches of a graph, one at a time, in dependency order. While a host function runs,
 /// nodes that do not depend on it continue. Used by the worker. Allocates only on construction.
 ///
-/// Stamps and calls cost the worker no time. It processes them when their dependencies are complete
-/// or, if the last dependency is a host function, between two operations. Other ready nodes execute
-/// in captured order.
+/// Stamps and calls cost the worker no time. The worker processes them when their dependencies are
+/// complete or, if the last dependency is a host function, between two operations. Other ready
+/// nodes execute in captured order.
 class graph_run {
  public:
   /// `graph` must outlive the run.
