@@ -55,7 +55,7 @@ class device_failure {
     throw run_error(message_);
   }
 
-  /// Reports that the operation `name()` failed on `device` while its thread worked on `at`.
+  /// Reports that `device` failed in operation `name()` while working on the stage and frame `at`.
   template <class Name>
   void set(const stage_point& at, const Name& name, const char* device,
            std::string_view reason) noexcept {
@@ -86,7 +86,7 @@ class device_failure {
  private:
   std::mutex mutex_;
   std::string message_;       // written once, before `set_`
-  bool names_stage_ = false;  // also written once, before `set_`
+  bool names_stage_ = false;  // written once, before `set_`
   std::atomic<bool> set_{false};
 };
 
@@ -130,7 +130,7 @@ class capture_registry {
 };
 
 /// Casts `object` to the final type `T` of the backend.
-/// @throws run_error if it belongs to a device other than that of `engine`
+/// @throws run_error if `object` and `engine` belong to different devices
 template <class T, class U, class Engine>
 auto& same_engine(U& object, const Engine& engine) {
   using result = std::conditional_t<std::is_const_v<U>, const T, T>;
@@ -164,7 +164,7 @@ Capture* capture_of_wait(const capture_registry<Capture>& captures, const Stream
       s.name(), e.name()));
 }
 
-/// @throws run_error if `e` was last recorded in a capture, for which a wait would never return
+/// @throws run_error if `e` was last recorded in a capture, because it would never complete
 template <class Event>
 void refuse_if_captured(const Event& e) {
   if (e.capture_number() == 0) return;

@@ -19,8 +19,8 @@
 
 namespace graphline {
 
-/// The captured commands in the order of their enqueue calls, which is a topological order.
-/// `nodes[i]` describes `commands[i]`.
+/// Captured commands in enqueue order, which is a topological order. `nodes[i]` describes
+/// `commands[i]`.
 template <class Command>
 struct captured_graph {
   std::vector<Command> commands;
@@ -29,13 +29,13 @@ struct captured_graph {
   std::size_t branch_count = 0;
   std::vector<const stage_label*> stages;  ///< per command: capturing stage, or null
 
-  /// Returns the stage and frame that a node works on in a launch from the point `launched`.
+  /// Returns the stage and frame of a node; `launched` are those of the graph launch.
   stage_point point_of(std::size_t node, const stage_point& launched) const noexcept {
     return stages[node] == nullptr ? launched : stage_point{stages[node], launched.frame};
   }
 };
 
-/// A graph of a backend that replays its graphs in software by `Exec`.
+/// A graph that `Exec` replays in software.
 template <class Engine, class Exec, class Captured>
 class replayed_graph final : public graph {
  public:
@@ -52,12 +52,13 @@ class replayed_graph final : public graph {
   std::shared_ptr<const Captured> captured_;
 };
 
-/// A capture of a backend that replays its graphs in software. Each stream is a branch with a
-/// frontier, the set of nodes that its next node depends on. A recorded event keeps the frontier of
-/// its stream. A stream that waits for the event joins, and adds this frontier to its own.
+/// A capture for graphs that are replayed in software. Each stream is a branch. Its frontier is the
+/// set of nodes that its next node depends on. Recording an event stores the frontier of the
+/// stream. A stream that waits for the event joins the capture and adds the stored frontier to its
+/// own.
 ///
-/// Used only by the capturing thread. `Stream` has `capture` and `set_capture`, `Event` has
-/// `recorded_in_capture`, and `name_of` returns the name of a `Command`.
+/// `Stream` has `capture` and `set_capture`, `Event` has `recorded_in_capture`, and `name_of`
+/// returns the name of a `Command`. Used only by the capturing thread.
 template <class Stream, class Event, class Command>
 class capture_session {
  public:
@@ -85,7 +86,6 @@ class capture_session {
   std::uint64_t number() const noexcept { return number_; }
   const std::string& origin_name() const noexcept { return origin_name_; }
 
-  /// Adds a node at the end of the stream's branch.
   void add(const Stream& s, Command c, std::string type) {
     branch& b = branch_of(s);
     const std::size_t index = captured_.nodes.size();
@@ -117,7 +117,6 @@ class capture_session {
     frontier = std::move(merged);
   }
 
-  /// Returns the captured graph.
   /// @throws run_error if `origin` did not wait for a joined stream
   std::shared_ptr<const captured_graph<Command>> finish() {
     // Nodes are in topological order, so one backward pass finds all ancestors of the frontier.
@@ -150,8 +149,8 @@ class capture_session {
   branch& branch_of(const Stream& s) { return *std::ranges::find(branches_, &s, &branch::on); }
 
   capture_registry<capture_session>& registry_;
-  const std::string origin_name_;  // also read by other threads, unlike the branches
-  std::vector<branch> branches_;   // the first branch is that of the origin
+  const std::string origin_name_;  // other threads read it too
+  std::vector<branch> branches_;   // the first is the origin's
   std::map<const Event*, node_indices> recorded_;
   captured_graph<Command> captured_;
   std::uint64_t number_ = 0;

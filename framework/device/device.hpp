@@ -1,7 +1,6 @@
 #pragma once
 
-// The device interface. Unique pointers own objects, functions take references. The backends are
-// host (CPU threads), cuda and model (virtual time).
+// The device interface. The backends are host (CPU threads), cuda and model (virtual time).
 
 #include <cstddef>
 #include <cstdint>
@@ -90,12 +89,11 @@ class timed_event : public event {
   /// @pre both were recorded on the same device and are complete
   virtual nanoseconds since(const timed_event& earlier) const = 0;
 
-  /// Returns the time stamp on the host's clock.
   virtual host_point on_host_clock() const = 0;
 
-  /// Returns the time that the device spent on operations enqueued between `earlier` and this event
-  /// in their stream. Excludes other streams. Empty unless `device_properties::reports_busy_time`.
-  /// @pre both were recorded in one stream, or stamped in one stream by the same graph launch
+  /// Returns the time that the device spent on operations of one stream between `earlier` and this
+  /// event. Empty unless `device_properties::reports_busy_time`.
+  /// @pre both were recorded in that stream, or stamped in it by the same graph launch
   virtual std::optional<nanoseconds> busy_since(const timed_event& /*earlier*/) const {
     return std::nullopt;
   }
@@ -108,11 +106,10 @@ class host_function {
   host_function(const host_function&) = delete;
   host_function& operator=(const host_function&) = delete;
 
-  /// Returns the name in graph listings.
   virtual std::string_view name() const noexcept = 0;
 
-  /// Called from a thread of the device or a thread that waits for it, never concurrently with
-  /// another host function. Must not call the device.
+  /// Called from a thread of the device or from a thread that waits for the device. Host functions
+  /// never run concurrently. Must not call the device.
   virtual void call() noexcept = 0;
 
  protected:
@@ -126,8 +123,7 @@ struct graph_node {
   std::vector<std::size_t> after;  ///< indices of the nodes it depends on
 };
 
-/// An executable graph. Launches of one executable never overlap, so each frame in flight needs an
-/// executable of its own.
+/// An executable graph. Its launches never overlap, so each frame in flight needs its own.
 class graph_exec {
  public:
   virtual ~graph_exec() = default;
@@ -165,27 +161,25 @@ class stream {
   virtual const std::string& name() const noexcept = 0;
 
   /// Copies between device and pinned memory in any direction. Both blocks must outlive the copy.
-  /// Outside a capture one of the blocks may be pageable memory; the call may then block.
+  /// Outside a capture one block may be pageable memory; the call may then block.
   virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
 
-  /// Sets every byte.
   virtual void fill(void* to, std::byte value, std::size_t bytes) = 0;
 
   /// Records `e`, which is complete when all earlier work in this stream is. In a capture, `e` gets
-  /// no time stamp, and a `wait` of another stream for `e` makes that stream join the capture.
+  /// no time stamp, and a stream that waits for `e` joins the capture.
   virtual void record(event& e) = 0;
 
   /// Makes later work in this stream wait for the latest recording of `e`, if there is one.
   virtual void wait(const event& e) = 0;
 
   /// Calls `f` when all earlier work in this stream is complete. Later work in this stream waits
-  /// until `f` returns; other streams continue. `f` must outlive the call and graphs that captured
-  /// it.
+  /// until `f` returns. `f` must outlive the call and graphs that captured it.
   virtual void call(host_function& f) = 0;
 
-  /// Same as `record`, but in a capture it adds a node that stamps the event at each graph launch.
-  /// The time stamp is available once a launch is complete. The event must outlive the executable.
-  /// Streams cannot wait for it; record another event for that.
+  /// Same as `record`, but in a capture it adds a node that stamps `e` at each graph launch. The
+  /// stamp is available once a launch is complete. `e` must outlive the executable. Streams cannot
+  /// wait for a stamp in a graph; record another event for that.
   virtual void stamp(timed_event& e) = 0;
 
   /// Launches a graph in this stream.
@@ -208,10 +202,10 @@ struct device_properties {
   int priority_levels = 1;                    ///< distinct levels among high, normal and low
   bool one_at_a_time = false;                 ///< operations of all streams execute one at a time
   bool reports_busy_time = false;             ///< timed events support `busy_since`
-  /// CPUs for host threads that compute, so that the device keeps its own CPUs. Empty if all may be
-  /// used. Not part of results.
+  /// CPUs for the host's compute threads; the device has the others. Empty if all may be used. Not
+  /// part of results.
   cpu_set host_cpus;
-  /// More properties for reports (versions, compute capability), as name and value.
+  /// More properties for reports (versions, compute capability), as names and values.
   std::vector<std::pair<std::string, std::string>> details;
   nanoseconds warm_up = 0;  ///< time under load before measurements
 };
@@ -224,7 +218,7 @@ struct device_state {
   std::optional<int> other_processes = {};  ///< number of other processes with work on it
 };
 
-/// The name of the compute threads of the `host` device.
+/// Name of the compute threads of the `host` device.
 inline constexpr const char* device_thread_name = "host device";
 
 /// Memory in use in bytes, and the number of allocations.
@@ -233,34 +227,35 @@ struct memory_usage {
   std::size_t device_peak_bytes = 0;
   std::size_t pinned_bytes = 0;
   std::size_t pinned_peak_bytes = 0;
-  std::uint64_t allocations = 0;  ///< number of both kinds since the device was opened
+  std::uint64_t allocations = 0;  ///< of both kinds of memory, since the device was opened
 };
 
 /// How a device's clock relates to the host's clock.
 struct clock_check {
   nanoseconds at = 0;     ///< host time of the check
   nanoseconds error = 0;  ///< maximum error of later device stamps on the host's clock
-  nanoseconds drift = 0;  ///< how much too late device stamps have become since the previous check
-  /// Maximum rounding error, in addition to `error`, of drift-corrected stamps since the previous
-  /// check. It grows with the time between checks if long times have a coarser resolution.
+  nanoseconds drift = 0;  ///< device time minus host time since the previous check
+  /// Maximum rounding error that stamps since the previous check keep after drift correction. It
+  /// adds to `error`, and grows with the time between checks if long times have a coarser
+  /// resolution.
   nanoseconds rounding = 0;
 };
 
 /// An executed operation.
 struct operation_time {
-  std::string name;  ///< the kernel's name in the vendor's tools, or the operation's name
+  std::string name;  ///< kernel name as in the vendor's tools, or operation name
   nanoseconds duration = 0;
 };
 
-/// Records each operation that is executed during this object's lifetime. Slows the device down. Do
-/// not launch graphs that were instantiated earlier: their operations may be missing.
+/// Records the operations executed during this object's lifetime. Slows the device down. Operations
+/// of graphs that were instantiated earlier may be missing.
 class operation_trace {
  public:
   virtual ~operation_trace() = default;
   operation_trace(const operation_trace&) = delete;
   operation_trace& operator=(const operation_trace&) = delete;
 
-  /// Returns operations since the previous call or the start of the trace, ordered by start time.
+  /// Returns the operations since the previous call, in order of their start.
   /// @pre the device is idle
   virtual std::vector<operation_time> take() = 0;
 
@@ -270,11 +265,10 @@ class operation_trace {
 
 /// A GPU or a set of CPU threads that executes stages. Must outlive all objects it creates.
 ///
-/// Members of `device`, and `event::done` and `event::wait`, are thread-safe, so that several
-/// pipelines can run concurrently. Some effects reach all threads. `synchronize` waits for the work
-/// of all threads and throws during any capture. `check_clock` reports the clock's error, and its
-/// drift since the last check by any thread. Host functions run one at a time. Preparing a pipeline
-/// captures, allocates and synchronizes, so do it while no other pipeline runs.
+/// Members of `device`, `event::done` and `event::wait` are thread-safe, so that several pipelines
+/// can run concurrently. `synchronize` waits for the work of all threads and throws during any
+/// capture. `check_clock` reports the drift since the last check by any thread. Prepare a pipeline
+/// only while no other pipeline runs, because preparation captures, allocates and synchronizes.
 class device {
  public:
   virtual ~device() = default;
@@ -293,10 +287,10 @@ class device {
   virtual memory_usage usage() const noexcept = 0;
 
   virtual std::unique_ptr<stream> make_stream(std::string name, priority level) = 0;
-  /// Makes an event for waits by `how`. A wait by `block` for an event of another mode may poll.
+  /// Makes an event for `event::wait(how)`; in mode `block`, other events may poll.
   virtual std::unique_ptr<event> make_event(std::string name, wait_mode how = wait_mode::block) = 0;
 
-  /// Makes a timed event. A wait for it by `block` may poll.
+  /// Makes a timed event; a wait in mode `block` may poll.
   virtual std::unique_ptr<timed_event> make_timed_event(std::string name) = 0;
 
   /// Captures the operations that `body` enqueues on `origin` and on streams that join. `origin`
@@ -304,23 +298,20 @@ class device {
   /// capture. An exception from `body` ends the capture and propagates.
   virtual std::unique_ptr<graph> capture(stream& origin, const std::function<void()>& body) = 0;
 
-  /// Waits for all work of all streams.
   virtual void synchronize(wait_mode how) = 0;
 
   /// Compares the device's clock with the host's. The device should be idle.
   virtual clock_check check_clock() = 0;
 
-  /// Starts a trace.
   /// @throws run_error if a trace exists already or the required library is missing
   virtual std::unique_ptr<operation_trace> trace_operations() = 0;
 
   // Annotations for the vendor's profilers. They cost almost nothing if no profiler runs.
 
-  /// Returns true if ranges are supported.
   virtual bool shows_ranges() const noexcept { return false; }
 
-  /// Opens and closes a named range on the calling thread's timeline. Ranges nest. Any thread may
-  /// call these, also within a host function.
+  /// Opens and closes a named range on the calling thread's timeline. Ranges nest. Host functions
+  /// may call these.
   virtual void begin_range(const char* /*name*/) noexcept {}
   virtual void end_range() noexcept {}
 

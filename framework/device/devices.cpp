@@ -22,7 +22,7 @@ struct choice {
   int index;
 };
 
-/// Returns the names that a request may give, in any build.
+/// Returns all device names, including those of backends that this build lacks.
 const std::vector<std::string>& known_names() {
   static const std::vector<std::string> names = {"auto", "host", "cuda"};
   return names;

@@ -39,7 +39,7 @@ void release_block(void* from, void* data, std::size_t bytes) noexcept {
 
 memory machine_memory::allocate(memory_account& to, std::size_t bytes, const char* kind) {
   if (bytes == 0) return {};
-  // Check first, because Linux overcommits and would kill the program later.
+  // Checked first, because Linux overcommits and would kill the program later.
   const auto available = available_memory();
   void* data = nullptr;
   if (bytes <= available.value_or(bytes)) {

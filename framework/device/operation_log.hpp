@@ -14,7 +14,6 @@ namespace graphline {
 /// The operation trace of a device that is implemented in software.
 class operation_log {
  public:
-  /// Starts a trace.
   /// @throws run_error if a trace exists already
   std::unique_ptr<operation_trace> trace();
 

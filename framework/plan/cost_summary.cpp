@@ -59,7 +59,7 @@ stage_figures stage_of(const plan& p, const planned_stage& stage) {
   return result;
 }
 
-/// Sums each figure over the stages that state it.
+/// Sums each figure over the stages for which it is known.
 void add_up(cost_summary& summary) {
   const cost_figures nothing = figures_of({}, known_cost::all);
   cost_figures moving = nothing;   // of stages whose bytes are known

@@ -13,16 +13,16 @@
 namespace graphline {
 
 /// Cost of one frame, counted as described in docs/costs.md. A figure is empty if it is unknown or
-/// a sum overflows 64 bits.
+/// if a sum overflows 64 bits.
 struct cost_figures {
   std::optional<std::int64_t> parameters;  ///< elements of the weights
   std::optional<std::int64_t> macs;
   std::optional<std::int64_t> flops;  ///< two for each MAC, and all other arithmetic
   std::optional<std::int64_t> bytes_read;
   std::optional<std::int64_t> bytes_written;
-  std::optional<std::int64_t> bytes_rearranged;  ///< moved in addition by an implementation
-  /// FLOPs per byte read or written. In a sum, only of stages whose FLOPs and bytes are both known.
-  /// Empty if no byte is moved.
+  std::optional<std::int64_t> bytes_rearranged;  ///< bytes that an implementation moves in addition
+  /// FLOPs per byte read or written; empty if no byte is moved. A sum includes the stages whose
+  /// FLOPs and bytes are both known.
   std::optional<double> intensity;
 };
 
@@ -37,7 +37,7 @@ void fields(Archive& a, part_of_record<cost_figures> auto& of) {
   a.value("intensity", of.intensity, from_0);
 }
 
-/// A layer of a stage as written in the pipeline, not fused with other layers.
+/// A layer of a stage as written in the pipeline, before fusion.
 struct layer_figures {
   std::string name;  ///< "0.conv2d", or the name given to it
   std::string kind;
@@ -86,14 +86,15 @@ void fields(Archive& a, part_of_record<stage_figures> auto& of) {
   a.value("layers", of.layers);
 }
 
-/// Cost of a pipeline: the cost of each stage, in the order of the plan, and the sum.
+/// Cost of each stage of a pipeline, in planned order, and the sum.
 struct cost_summary {
   std::string pipeline;
   std::string description;
-  std::vector<std::pair<std::string, std::string>> parameters;  ///< the pipeline's, by name
+  std::vector<std::pair<std::string, std::string>>
+      parameters;  ///< of the pipeline, as name and value
   std::vector<stage_figures> stages;
   cost_figures total;  ///< sum over the stages whose cost is known; empty if there are none
-  /// Indices of the stages left out of the sums of MACs and FLOPs, and of bytes and parameters.
+  /// Indices of the stages missing from two groups of sums: MACs and FLOPs; bytes and parameters.
   std::vector<std::size_t> without_flops;
   std::vector<std::size_t> without_bytes;
 };

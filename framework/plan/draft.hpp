@@ -1,7 +1,7 @@
 #pragma once
 
-// The planner's working state, for this folder only. Each step below reports errors and continues
-// with the parts that have no error, so that one call reports every error once.
+// The planner's working state, for this folder only. Each step reports its errors and continues
+// with the parts that have none, so that one call reports every error once.
 
 #include <fmt/format.h>
 
@@ -19,7 +19,6 @@
 
 namespace graphline::planning {
 
-/// Index that stands for no tensor or stage.
 inline constexpr std::size_t none = static_cast<std::size_t>(-1);
 
 struct draft_tensor {
@@ -32,7 +31,7 @@ struct draft_tensor {
   side on = side::device;
 };
 
-/// A dependency on an earlier stage, and the place where it was written.
+/// A dependency on an earlier stage, and where the pipeline states it.
 struct draft_link {
   std::size_t earlier;        ///< index in the spec
   std::size_t tensor = none;  ///< none for `after`
@@ -53,7 +52,7 @@ struct draft_stage {
   bool sound = true;  ///< no error so far
 };
 
-/// A pipeline that is being planned. Stages are in declared order, inputs before other tensors.
+/// A pipeline that is being planned. Stages are in declared order. Inputs precede other tensors.
 struct draft {
   const pipeline_spec& spec;
   const stage_registry& registry;
@@ -79,29 +78,29 @@ void resolve_kinds(draft& d);
 /// Assigns the names that stages read and write to their ports.
 void resolve_ports(draft& d);
 
-/// Declares the inputs and the tensors that stages write.
 void declare_tensors(draft& d);
 
 /// Turns reads and `after` into links to earlier stages.
 void resolve_links(draft& d);
 
-/// Fills `order`: the declared order, changed only as links require. Stages of a cycle are unsound.
+/// Fills `order` with the declared order, changed where links require it. Stages of a cycle are
+/// unsound.
 void put_in_order(draft& d);
 
-/// Decides on which side each tensor is.
+/// Chooses the side of each tensor.
 void choose_sides(draft& d);
 
-/// Returns the side on which a stage reads; for a kind that moves, the side of the tensor it reads.
+/// Returns the side on which a stage reads; for a declared copy, the side of its input tensor.
 side reading_side(const draft& d, const draft_stage& stage);
 
-/// Prepares the stages whose input types are known, which gives the types of their outputs.
+/// Prepares the stages whose input types are known, and so finds the types of their outputs.
 void prepare_stages(draft& d);
 
 /// Returns the reason that a kind cannot run on a backend; empty if it can.
 std::optional<std::string> missing_factory(const stage_kind& kind, const std::string& backend);
 
 /// Makes the plan's stages, tensors, inserted copies and edges, except `dependency::how`. Reports
-/// copies that no kind can make.
+/// an error if no kind can make a copy.
 /// @pre the draft has no errors
 plan assemble(draft& d);
 
@@ -111,21 +110,22 @@ void assign_streams(plan& p);
 /// Distributes CPU stages over separate streams, for a frame's graph.
 void assign_call_streams(plan& p);
 
-/// Decides how edges are satisfied and which stages record events or are awaited. Fills `reach`.
+/// Decides how edges are satisfied, which stages record events and which the host waits for. Fills
+/// `reach`.
 void settle_edges(plan& p);
 
-/// Stores a tensor channels last, and in the element type of a stage's precision, if the stages at
-/// both ends accept that. Inputs and outputs of the pipeline stay row-major float32.
+/// Chooses channels-last layout, and the element type of a stage's precision, for tensors whose
+/// stages all accept them. Inputs and outputs of the pipeline stay row-major float32.
 void choose_forms(plan& p, const std::string& backend);
 
-/// Reports a tensor that alone exceeds memory, at its place.
+/// Reports a tensor that alone exceeds memory.
 /// @return whether it fits
 bool check_size(const draft& d, const draft_tensor& tensor, const tensor_type& type);
 
 /// Reports a plan that needs more memory than there is.
 void check_memory(const draft& d, const plan& p);
 
-/// Returns, for example, " (line 12)"; empty for a spec made in C++.
+/// Returns " (line 12)"; empty for a spec made in C++.
 std::string on_line(const place& where);
 
 /// Adds `found` to `out`.

@@ -9,7 +9,7 @@
 namespace graphline::planning {
 namespace {
 
-/// Returns true if the outputs of some stage are unknown, because the stage has an error.
+/// Returns true if the outputs of any stage are unknown because the stage has an error.
 bool may_be_written(const draft& d) {
   return std::ranges::any_of(d.stages, [](const draft_stage& stage) {
     return stage.spec->writes.empty() && (!stage.ports || stage.spec->name.text.empty());
@@ -89,7 +89,7 @@ const draft_link* open_link(const draft_stage& stage, const std::vector<bool>& o
   return open == stage.links.end() ? nullptr : &*open;
 }
 
-/// Finds a cycle: stages of which each waits for the previous one, and the first for the last.
+/// Finds a cycle, in which each stage waits for the previous one and the first waits for the last.
 /// Starts with the stage declared first.
 /// @pre some stages are not ordered, and each of them waits for another such stage
 std::vector<std::size_t> find_cycle(const draft& d, const std::vector<bool>& ordered) {
@@ -139,7 +139,7 @@ void put_in_order(draft& d) {
       ++open[s];
     }
   }
-  // The free stage that was declared first comes next.
+  // Of the free stages, the one declared first comes next.
   std::priority_queue<std::size_t, std::vector<std::size_t>, std::greater<>> free;
   for (std::size_t s = 0; s < count; ++s) {
     if (open[s] == 0) free.push(s);
@@ -173,7 +173,7 @@ namespace {
 
 satisfied_by how_satisfied(const planned_stage& earlier, const planned_stage& later,
                            bool one_launch) {
-  // In a frame's graph, CPU stages are nodes like any other.
+  // In a frame's graph, edges of CPU stages are satisfied like all others.
   if (!one_launch) {
     if (earlier.on == side::cpu) return satisfied_by::cpu_return;
     if (later.on == side::cpu) return satisfied_by::completion;
@@ -199,7 +199,7 @@ void settle_edges(plan& p) {
   p.reach.assign(count, bit_set(count));
   for (std::size_t s = count; s-- > 0;) {
     planned_stage& stage = p.stages[s];
-    // The end of the frame waits for stages without followers.
+    // Stages without followers complete the frame.
     if (stage.followers.empty() && (whole_frame || stage.on == side::device)) {
       stage.signals = true;
       stage.host_waits = !whole_frame;

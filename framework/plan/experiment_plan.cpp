@@ -33,7 +33,7 @@ struct pipeline_file {
   std::vector<std::string> parameters;  ///< the names of its `params:` section
 };
 
-/// A pipeline, what a configuration or member sets, and the resulting plan.
+/// A pipeline with the assignments of a configuration or member, and the resulting plan.
 struct experiment_unit {
   const pipeline_file* file = nullptr;
   std::size_t index = 0;                        ///< index of the configuration or member
@@ -94,7 +94,7 @@ class experiment_files {
     }
   }
 
-  /// Returns each file's path as written and its checksum, 64-bit FNV-1a as 16 hex digits.
+  /// Returns each file's path as written and its 64-bit FNV-1a checksum in hex.
   const std::vector<std::pair<std::string, std::string>>& checksums() const { return checksums_; }
 
   /// Returns the texts, in the same order.
@@ -107,12 +107,12 @@ class experiment_files {
   }
 
   std::string directory_;
-  std::deque<pipeline_file> files_;  ///< keeps addresses as it grows
+  std::deque<pipeline_file> files_;  ///< a deque, so that pointers stay valid
   std::vector<std::pair<std::string, std::string>> checksums_;
   std::vector<std::shared_ptr<const source_text>> sources_;
 };
 
-/// Returns the last value of each key. Values that a later one replaces are not checked.
+/// Returns the last value of each key. Replaced values are not checked.
 std::vector<node::member> last_of_each(const std::vector<const assignment*>& list) {
   std::vector<node::member> values;
   for (const assignment* a : list) {
@@ -126,7 +126,7 @@ bool has_parameter(const pipeline_file& file, const std::string& name) {
   return std::ranges::find(file.parameters, name) != file.parameters.end();
 }
 
-/// Reads and plans units for one machine. Plug-ins go into `registry`. Units share the stages that
+/// Reads and plans units for one machine. Adds plug-ins to `registry`. Units share the stages that
 /// their settings and parameters do not change.
 class unit_planner {
  public:
@@ -145,7 +145,7 @@ class unit_planner {
     if (unit.priority) {
       for (stage_spec& stage : spec.stages) stage.priority = *unit.priority;
     }
-    // Without the plug-in, the planner would report its kinds as unknown.
+    // Otherwise the planner would report the plug-in's kinds as unknown.
     if (!load_plugins(spec, registry_, unit.found, target_.plugins)) return;
     unit.planned = make_plan(spec, registry_, target_, prepared_, unit.found);
   }
@@ -170,8 +170,8 @@ void add_parameters(const std::vector<assignment>& params, experiment_unit& unit
   }
 }
 
-/// Adds a configuration's assignments. Reports keys that are neither setting nor parameter, or
-/// both.
+/// Adds a configuration's assignments. Reports keys that are neither a setting nor a parameter, and
+/// keys that are both.
 void add_assignments(const std::vector<assignment>& assignments, experiment_unit& unit,
                      diagnostics& out) {
   std::vector<std::string> known = setting_keys();
@@ -200,7 +200,7 @@ diagnostic_key key_of(const diagnostic& d) {
   return {d.place.source.get(), d.place.line, d.place.column, d.message};
 }
 
-/// A diagnostic and the units it was found in.
+/// A diagnostic and the units that have it.
 struct found_in {
   const diagnostic* what = nullptr;
   std::vector<const experiment_unit*> units;
@@ -233,7 +233,7 @@ diagnostic attributed(const experiment_spec& spec, const found_in& f) {
   if (!here && d.place.line > 0) {
     message += fmt::format(" ({}:{})", d.place.source->name(), d.place.line);
   }
-  // Warnings get no such hint, because they are no reason to exclude a configuration.
+  // Warnings are no reason to exclude a configuration.
   if (d.severity == severity::error && !members) {
     message += spec.varied ? "; or leave such configurations out with 'exclude'"
                            : "; or take it off the list";
@@ -241,9 +241,9 @@ diagnostic attributed(const experiment_spec& spec, const found_in& f) {
   return {d.severity, here ? d.place : name.place, std::move(message)};
 }
 
-/// Reports the diagnostics of the units that `out` does not contain yet. If only some units have
-/// one, the message names the first of these and a remedy. Its place is then the diagnostic's own
-/// if that is in the experiment's file, else the declaration of the unit.
+/// Reports diagnostics that `out` does not contain yet. If only some units have a diagnostic, the
+/// message names the first of these units. The message is placed in the experiment's file: at the
+/// diagnostic's own place if that is there, else at the declaration of the unit.
 void attribute_diagnostics(const experiment_spec& spec,
                            const std::vector<const experiment_unit*>& units, diagnostics& out) {
   std::set<diagnostic_key> reported;
@@ -254,8 +254,8 @@ void attribute_diagnostics(const experiment_spec& spec,
   }
 }
 
-/// Makes one unit for each configuration. If the reader rejected all configurations, makes one unit
-/// without assignments, so that mistakes in the pipeline are reported too.
+/// Makes one unit for each configuration. If the reader rejected them all, makes one unit without
+/// assignments, so that errors in the pipeline are also reported.
 std::vector<experiment_unit> configuration_units(const experiment_spec& spec,
                                                  const pipeline_file& file, diagnostics& out) {
   std::vector<experiment_unit> units(std::max<std::size_t>(1, spec.configurations.size()));
@@ -344,7 +344,7 @@ planned_configuration all_together(const experiment_spec& spec, std::string name
   return all;
 }
 
-/// For pipelines that run concurrently, adds the configurations and the pairs to compare.
+/// Adds the configurations and the pairs to compare for pipelines that run concurrently.
 void plan_together(const experiment_spec& spec, experiment_files& files, unit_planner& planner,
                    diagnostics& out, experiment_plan& result) {
   std::vector<experiment_unit> units = member_units(spec, files, out);
@@ -426,9 +426,9 @@ std::string in_digits(std::uint64_t checksum) {
   return fmt::format("{:016x}", checksum);
 }
 
-/// Returns a file's checksum. Reads block by block, because a weights file may be large.
+/// Reads block by block, because a weights file may be large.
 std::string checksum_of_file(const fs::path& path) {
-  std::error_code unknown;  // a plug-in's stage may read a device file
+  std::error_code unknown;  // a plug-in may read a device file
   if (!fs::is_regular_file(path, unknown)) return "not there";
   std::ifstream file(path, std::ios::binary);
   if (!file) return "not there";

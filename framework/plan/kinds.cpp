@@ -55,7 +55,7 @@ const stage_kind* find_kind(draft& d, draft_stage& stage) {
   return found;
 }
 
-/// Registers the stage's name; if two stages have the same name, the first keeps it.
+/// Registers the stage's name. The first of two stages with one name keeps it.
 void register_name(draft& d, draft_stage& stage, std::size_t index) {
   const named& name = stage.spec->name;
   if (name.text.empty()) {
@@ -85,7 +85,7 @@ void warn_of_idle(const draft& d, const node& given, const std::vector<parameter
   }
 }
 
-/// Reports a priority of a CPU stage, which runs on no stream.
+/// Reports a priority of a CPU stage, which has no stream.
 void refuse_idle_priority(draft& d, draft_stage& stage) {
   if (stage.kind->moves || stage.kind->on != side::cpu) return;
   for (const node::member& member : stage.spec->parameters.members()) {
@@ -97,7 +97,7 @@ void refuse_idle_priority(draft& d, draft_stage& stage) {
   }
 }
 
-/// Binds the arguments. Also accepts the keys that every stage has, and suggests them.
+/// Binds the arguments. Also accepts, and suggests, the keys that every stage has.
 arguments bind_stage(const draft& d, const stage_spec& spec, const std::vector<parameter>& own,
                      diagnostics& out) {
   const std::string owner = fmt::format("stage '{}' ({})", spec.name.text, spec.kind.text);
@@ -125,7 +125,7 @@ void resolve_kinds(draft& d) {
     refuse_idle_priority(d, stage);
     diagnostics found;
     stage.arguments = bind_stage(d, *stage.spec, stage.kind->parameters, found);
-    // A value that refers to an unknown parameter was reported at its reference.
+    // Values that refer to an unknown parameter are reported already.
     const auto bound = [&](const node::member& m) {
       return m.key.text == "priority" || stage.arguments.has(m.key.text);
     };

@@ -14,16 +14,15 @@
 namespace graphline {
 namespace {
 
-/// A tensor or scratch buffer of one slot, used from the start of a stage to the end of others.
+/// A tensor or scratch buffer of one slot.
 struct item {
   std::size_t bytes = 0;     ///< a multiple of the alignment
   std::size_t born = 0;      ///< the stage that uses it first
   bit_set after;             ///< stages that start only after its last use
-  std::size_t* offset = {};  ///< in the placement
+  std::size_t* offset = {};  ///< member of the placement to write to
 };
 
-/// Places the items of one side.
-/// @return size of the block that contains all of them
+/// Places the items of one side. Returns the size of the block that contains them, in bytes.
 std::size_t place_side(const std::vector<item>& items) {
   std::vector<std::size_t> bytes;
   for (const item& i : items) bytes.push_back(i.bytes);
@@ -63,7 +62,7 @@ placement place_buffers(const plan& p, const std::vector<std::size_t>& scratch) 
     const std::size_t guards = p.run.guard && !device ? 2 * guard_bytes : 0;
     item i{aligned_bytes(tensor.type.bytes()) + guards, tensor.producer, bit_set(p.stages.size()),
            &result.tensor_offset[t]};
-    // An output is read after the frame, so no stage comes after its last use.
+    // Outputs are read after the frame, so no stage comes after their last use.
     if (!tensor.output()) {
       i.after = p.reach[tensor.producer];
       for (const std::size_t reader : tensor.consumers) i.after &= p.reach[reader];
@@ -145,8 +144,8 @@ std::uint64_t record_and_report_bytes(const plan& p, const plan_target& target) 
 namespace graphline::planning {
 namespace {
 
-/// Address space of a process (47 bits on x86-64). As an upper bound of each size, it keeps sums
-/// over all tensors of a plan from overflowing.
+/// Address space of a process (47 bits on x86-64). Limits each tensor, so that sums over all
+/// tensors do not overflow.
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 47;
 
 /// Size of the device's or the host's memory, and its owner for messages.
@@ -186,8 +185,8 @@ void check_part(const draft& d, const plan& p, const memory_part& part, std::str
                   format_bytes(limit.bytes), p.run.in_flight > 1 ? "lower in_flight, or " : ""));
 }
 
-/// Checks that the record fits, unless `max_time` may end the run. `besides`: host memory that is
-/// used for other purposes.
+/// Checks that the record fits beside the `besides` bytes of host memory used otherwise. Does not
+/// check if `max_time` may end the run.
 void check_record(const draft& d, const plan& p, std::uint64_t besides, const memory_limit& limit) {
   if (limit.bytes == 0 || p.run.max_time || besides > limit.bytes) return;
   const std::uint64_t record = record_and_report_bytes(p, d.target);

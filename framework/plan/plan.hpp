@@ -15,7 +15,7 @@
 
 namespace graphline {
 
-/// A fixed-size bitset; a union over thousands of stages costs one word per 64 of them.
+/// A fixed-size bitset; a union processes 64 elements per word.
 class bit_set {
  public:
   bit_set() = default;
@@ -46,21 +46,19 @@ struct dependency {
   std::vector<std::size_t> tensors;  ///< tensors that the later stage reads; empty for `after:`
 };
 
-/// A tensor of the pipeline, as it will be stored.
 struct planned_tensor {
   std::string name;
   tensor_type type;
   side on = side::device;
   tensor_layout layout = tensor_layout::row_major;
-  bool input = false;  ///< an input: filled before the first frame and shared by all slots
+  bool input = false;  ///< filled before the first frame and shared by all slots
   graphline::fill fill = graphline::fill::normal;  ///< how an input is filled
-  std::string file;          ///< file that an input is read from, instead of `fill`; or empty
-  std::size_t producer = 0;  ///< index of a stage; unused for an input
+  std::string file;                    ///< file that fills an input; empty to use `fill`
+  std::size_t producer = 0;            ///< index of a stage; unused for an input
   std::vector<std::size_t> consumers;  ///< stages that read the tensor, ascending
   bool output() const noexcept { return consumers.empty() && !input; }
 };
 
-/// A stage as it will run.
 struct planned_stage {
   std::string name;
   const stage_kind* kind = nullptr;
@@ -74,10 +72,10 @@ struct planned_stage {
   std::vector<std::size_t> followers;  ///< stages that wait for this one, ascending
   graphline::priority priority = graphline::priority::normal;
   std::size_t stream = 0;  ///< index into `streams`; CPU stages have one only in a frame's graph
-  /// True if an event is recorded after the stage, because another stream, a CPU stage or the end
-  /// of the frame waits for it.
+  /// True if an event is recorded after the stage for another stream, a CPU stage or the end of the
+  /// frame.
   bool signals = false;
-  /// True if the host waits for the device stage: for a CPU stage, as a step of the schedule, or
+  /// True if the host waits for this device stage: for a CPU stage, as a step of the schedule, or
   /// because no stage follows. False in a frame's graph, where the host waits for the whole frame.
   bool host_waits = false;
 };
@@ -95,7 +93,7 @@ struct plan {
   std::string description;
   std::shared_ptr<const source_text> source;  ///< the pipeline's file; null for a spec made in C++
   std::vector<std::pair<std::string, std::string>> parameters;
-  /// Path and checksum of each file that the plan reads, if they were computed.
+  /// Path and checksum of each file that the plan reads; empty unless computed.
   std::vector<std::pair<std::string, std::string>> files = {};
   settings run;
   std::vector<planned_tensor> tensors;

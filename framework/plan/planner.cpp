@@ -10,12 +10,11 @@
 namespace graphline::planning {
 namespace {
 
-/// Builds the plan's stages and tensors from a sound draft, with a copy of each tensor that is read
-/// on the other side.
+/// Builds the plan's stages and tensors from a sound draft. Copies each tensor that is read on the
+/// other side.
 ///
-/// A copy comes right after the stage that writes its tensor; copies of inputs come first. So a
-/// host thread that enqueues in this order overlaps the copy with CPU work between the writer and
-/// the reader.
+/// A copy follows the stage that writes its tensor; copies of inputs come first. A host thread that
+/// enqueues in this order overlaps the copy with CPU work between the writer and the reader.
 class assembler {
  public:
   explicit assembler(draft& d)
@@ -126,7 +125,7 @@ class assembler {
     plan_.stages.push_back(std::move(stage));
   }
 
-  /// Returns the registry's kind for inserted copies, or null after an error.
+  /// Returns the registered kind for inserted copies, or null after an error.
   const stage_kind* copy_kind(const draft_tensor& tensor, const draft_stage& reader) {
     const stage_kind* kind = draft_.registry.find("copy");
     const bool moves = kind != nullptr && kind->moves;
@@ -142,7 +141,7 @@ class assembler {
     return nullptr;
   }
 
-  /// Returns the highest priority among the stages on both ends of a copy.
+  /// Returns the highest priority among the writer and readers of a copied tensor.
   graphline::priority priority_of_copy(const draft_tensor& tensor) const {
     // `high` is the first value of the enumeration.
     graphline::priority most = graphline::priority::low;
@@ -154,7 +153,7 @@ class assembler {
     return most;
   }
 
-  /// Returns the entry for an earlier stage in a stage's waits; adds it if missing.
+  /// Returns the entry for `earlier` in the stage's waits; adds it if missing.
   static dependency& wait_for(planned_stage& stage, std::size_t earlier) {
     const auto at = std::lower_bound(
         stage.waits.begin(), stage.waits.end(), earlier,

@@ -9,7 +9,7 @@
 
 namespace graphline {
 
-/// The machine that a pipeline is planned for.
+/// The machine to plan for.
 struct plan_target {
   std::string backend = "host";           ///< empty: no device; the plan is only inspected
   std::uint64_t device_memory_bytes = 0;  ///< 0: unknown, not checked
@@ -18,24 +18,24 @@ struct plan_target {
   plugin_use plugins = plugin_use::load;  ///< for the pipelines of an experiment
 };
 
-/// Turns a spec into a plan. Reports all errors at once: unknown kinds, wrong parameters, missing
-/// or surplus tensors, tensors never written or written twice, duplicate names, cycles (with their
-/// stages), shape mismatches, sizes that cannot fit, and contradictory settings. The plan is usable
-/// only if `out` has no errors. `registry` must outlive the plan.
+/// Turns a spec into a plan, which is usable only if `out` has no errors. Reports all errors at
+/// once: unknown kinds, wrong parameters, missing or surplus tensors, tensors never written or
+/// written twice, duplicate names, cycles (with their stages), shape mismatches, excessive sizes
+/// and contradictory settings. `registry` must outlive the plan.
 plan make_plan(const pipeline_spec& spec, const stage_registry& registry, const plan_target& target,
                diagnostics& out);
 
-/// Makes one of several plans that share the stages in `prepared`.
+/// Same as above, but shares the stages in `prepared` with other plans.
 plan make_plan(const pipeline_spec& spec, const stage_registry& registry, const plan_target& target,
                prepared_stages& prepared, diagnostics& out);
 
-/// Checks settings against each other, as `make_plan` does. Programs that change a plan's settings
-/// must check them again. Errors are placed at the option or line of a setting, or else at the
-/// section. Checks nothing if a setting could not be read.
+/// Checks settings against each other, as `make_plan` does. Call it again after a change of a
+/// plan's settings. Errors are placed at the option or line of a setting, or else at the section.
+/// Checks nothing if a setting could not be read.
 void check_settings(const settings& run, const settings_places& places, diagnostics& out);
 
 /// Changes settings so that each stage is timed alone: one device stage and one frame at a time,
-/// and each frame begins when the previous one ends.
+/// each frame starting when the previous one ends.
 void set_stages_apart(settings& run) noexcept;
 
 }  // namespace graphline

@@ -19,7 +19,7 @@ std::string tensors(std::size_t count) {
   return fmt::format("{} tensor{}", count, count == 1 ? "" : "s");
 }
 
-/// Returns the ports of a stage, from its kind or its arguments; empty if unknown.
+/// Returns the ports that a stage's kind states or derives from the arguments; empty if unknown.
 std::optional<stage_ports> find_ports(draft& d, draft_stage& stage) {
   if (stage.kind == nullptr) return std::nullopt;
   if (!stage.kind->open) return stage_ports{stage.kind->inputs, stage.kind->outputs};
@@ -49,7 +49,7 @@ void place_by_port(draft& d, draft_stage& stage, const std::vector<named>& names
   }
 }
 
-/// Returns a hint on how to add ports, if a parameter of the kind names them; else "".
+/// Returns a hint on how to add ports if a parameter of the kind names them; else "".
 std::string name_more(const stage_kind& kind, std::string_view key) {
   if (!kind.open || find_parameter(kind.parameters, key) == nullptr) return "";
   return fmt::format("; '{}' names several, as in '{}: [a, b]'", key, key);
@@ -104,8 +104,8 @@ void name_reads(draft& d, draft_stage& stage) {
   names = spec.reads;
 }
 
-/// Returns the names of outputs that `writes` does not name: for a single output the stage's name,
-/// for each of several STAGE.PORT.
+/// Returns the default output names: the stage's name for a single output, else STAGE.PORT for
+/// each.
 std::vector<named> default_names(const draft_stage& stage) {
   const named& name = stage.spec->name;
   const std::vector<port>& outputs = stage.ports->outputs;

@@ -15,7 +15,7 @@
 namespace graphline {
 namespace {
 
-/// Returns the reason that a stage cannot be made from what its kind prepared; empty if it can.
+/// Returns what a prepared stage lacks to make the stage; empty if nothing.
 std::string missing_part(const stage_kind& kind, const prepared_stage& stage) {
   if (kind.on == side::cpu && !kind.moves) return stage.make_cpu ? "" : "no 'make_cpu' factory";
   for (const std::string& backend : kind.backends) {
@@ -26,7 +26,7 @@ std::string missing_part(const stage_kind& kind, const prepared_stage& stage) {
   return "";
 }
 
-/// Calls a function of a kind. An exception except std::bad_alloc becomes an error at the stage.
+/// Calls a function of a kind. Any exception except std::bad_alloc becomes an error at the stage.
 /// @return null after an error
 template <class Result, class Call>
 std::shared_ptr<const Result> call_kind(const stage_kind& kind, const std::string& stage,

@@ -12,11 +12,10 @@
 namespace graphline {
 
 /// Stages prepared for the plans of one command. Each combination of kind, arguments and input
-/// types is prepared once, so that plans made with the same object read each model only once.
+/// types is prepared once, so that plans sharing this object read each model once.
 class prepared_stages {
  public:
-  /// Returns the ports of a stage, from the `open` of its kind.
-  /// @return null if an error was added to `out`
+  /// @return null after an error in `out`
   std::shared_ptr<const opened_stage> open(const stage_kind& kind, const std::string& stage,
                                            const arguments& given, diagnostics& out);
 
@@ -27,7 +26,6 @@ class prepared_stages {
                                                 diagnostics& out);
 
  private:
-  /// A result with the warnings that belong to it.
   template <class Result>
   struct kept {
     std::shared_ptr<const Result> result;
@@ -48,7 +46,7 @@ class prepared_stages {
 
   entry& entry_of(const stage_kind& kind, const arguments& given);
 
-  std::deque<entry> entries_;  // a deque, so that references stay valid as it grows
+  std::deque<entry> entries_;  // references stay valid as it grows
 };
 
 }  // namespace graphline

@@ -14,7 +14,7 @@
 namespace graphline {
 namespace {
 
-/// Checks settings against each other; reports each error at the place of a setting.
+/// Checks settings against each other.
 class settings_check {
  public:
   settings_check(const settings& run, const settings_places& places, diagnostics& out)
@@ -58,7 +58,7 @@ class settings_check {
                       run_.in_flight, to_word(run_.strategy)));
   }
 
-  /// Inside a frame's graph, the host can neither wait for a stage nor time it.
+  /// In a frame's graph, the host can neither wait for a stage nor time it.
   void check_frame_graph() {
     if (schedule_.waits_each) {
       error({"strategy", "graphs"},
@@ -87,7 +87,7 @@ class settings_check {
                                                to_word(run_.strategy))));
   }
 
-  /// Only warns, because a user may want to show what `sync` costs.
+  /// A warning, because a user may want to show what `sync` costs.
   void warn_of_sync() {
     if (run_.in_flight == 1 && schedule_.in_order) return;
     const bool several = run_.in_flight > 1;
@@ -125,8 +125,8 @@ class settings_check {
     out_.error(shown_at(about), std::move(message));
   }
 
-  /// Returns the place of the first of these settings that was given as an option, or else in a
-  /// file. If none was given, returns the section.
+  /// Returns the place of the first of these settings given as an option; else of one given in a
+  /// file; else the section.
   place shown_at(std::initializer_list<std::string_view> about) const {
     place in_file;
     for (const std::string_view key : about) {
@@ -147,7 +147,7 @@ class settings_check {
 }  // namespace
 
 void check_settings(const settings& run, const settings_places& places, diagnostics& out) {
-  // Checks nothing, because the value of an unread setting is unknown.
+  // The value of an unread setting is unknown.
   if (!places.unread.empty()) return;
   settings_check check(run, places, out);
   check.check_ranges();

@@ -11,11 +11,11 @@ namespace graphline::planning {
 namespace {
 
 /// The default number of hardware queues (CUDA_DEVICE_MAX_CONNECTIONS). With more streams, some
-/// share a queue and wait for each other needlessly.
+/// share a queue and wait for each other.
 constexpr std::size_t most_streams = 8;
 
-/// A device calls one host function at a time, so more streams would not speed up CPU stages. With
-/// fewer, CPU stages would wait for stages that they do not depend on.
+/// With fewer streams, CPU stages wait for stages that they do not depend on. More would not speed
+/// them up, because a device calls one host function at a time.
 constexpr std::size_t most_call_streams = 8;
 
 /// Streams of one priority or direction.
@@ -24,7 +24,7 @@ class lanes {
   bool empty() const noexcept { return all_.empty(); }
   std::size_t size() const noexcept { return all_.size(); }
 
-  /// Puts a stage on the stream whose last stage it waits for. If there is none, puts it on a new
+  /// Puts a stage on a stream whose last stage it waits for. If there is none, puts it on a new
   /// stream if `may_add`, else on the stream with the fewest stages.
   void put(plan& p, std::size_t index, bool may_add, planned_stream added) {
     planned_stage& stage = p.stages[index];
@@ -61,8 +61,8 @@ std::size_t level_of(const planned_stage& stage) {
   return static_cast<std::size_t>(stage.priority);
 }
 
-/// Puts a copy on the stream of its direction: there is one, because there is one copy engine per
-/// direction. The stream gets the highest priority of its copies.
+/// Puts a copy on the stream of its direction. Each direction has one stream because it has one
+/// copy engine. The stream gets the highest priority of its copies.
 void put_copy(plan& p, std::size_t index, lanes& direction) {
   const planned_stage& stage = p.stages[index];
   direction.put(p, index, direction.empty(),
@@ -74,15 +74,15 @@ void put_copy(plan& p, std::size_t index, lanes& direction) {
 }  // namespace
 
 void assign_streams(plan& p) {
-  std::array<bool, std::size(priority_words)> missing{};  // priorities without a stream so far
-  std::array<bool, 2> copies{};  // whether copies have no stream so far, by direction
+  std::array<bool, std::size(priority_words)> missing{};  // priorities that need a stream
+  std::array<bool, 2> copies{};                           // directions that need a stream
   for (const planned_stage& s : p.stages) {
     if (s.on != side::device) continue;
     (s.kind->moves ? copies[goes_in(p, s) ? 1 : 0] : missing[level_of(s)]) = true;
   }
   std::array<lanes, std::size(priority_words)> compute;
   std::array<lanes, 2> copying;
-  std::size_t computing = 0;  // streams
+  std::size_t computing = 0;  // number of compute streams
   for (std::size_t i = 0; i < p.stages.size(); ++i) {
     const planned_stage& stage = p.stages[i];
     if (stage.on != side::device) continue;
@@ -90,7 +90,7 @@ void assign_streams(plan& p) {
       put_copy(p, i, copying[goes_in(p, stage) ? 1 : 0]);
       continue;
     }
-    // One stream is reserved for each priority and direction that has no stream so far.
+    // One stream is reserved for each priority and direction that still needs one.
     const auto kept = std::ranges::count(missing, true) + std::ranges::count(copies, true);
     lanes& own = compute[level_of(stage)];
     const bool may_add = own.empty() || computing + static_cast<std::size_t>(kept) < most_streams;
@@ -100,7 +100,7 @@ void assign_streams(plan& p) {
     computing += own.size() - before;
   }
   if (p.run.priorities) return;
-  // Stages are distributed by their declared priorities first, so that `priorities: off` in an
+  // Stages are distributed by their declared priorities even with `priorities: off`, so that an
   // experiment changes nothing else.
   for (planned_stream& stream : p.streams) stream.priority = priority::normal;
   for (planned_stage& stage : p.stages) stage.priority = priority::normal;

@@ -30,7 +30,8 @@ std::size_t add_tensor(draft& d, draft_tensor tensor, std::string_view writer) {
 void declare_writes(draft& d, std::size_t index) {
   draft_stage& stage = d.stages[index];
   const std::string& name = stage.spec->name.text;
-  // Two stages have one name: the second is reported already, so omit its default outputs.
+  // The name belongs to an earlier stage, which is an error already reported. Omits the default
+  // outputs.
   const auto first = d.stage_named.find(name);
   if (stage.spec->writes.empty() && (first == d.stage_named.end() || first->second != index)) {
     return;
@@ -58,7 +59,7 @@ constexpr side other(side s) {
 }
 
 /// Puts an input on the side that the user chose, or else on the side of its first reader. An input
-/// that only declared copies read is on the CPU, where real inputs come from.
+/// read by nothing but declared copies is on the CPU, where real inputs come from.
 void choose_sides_of_inputs(draft& d) {
   std::vector<bool> chosen(d.tensors.size(), false);
   for (std::size_t t = 0; t < d.tensors.size(); ++t) {
@@ -106,7 +107,7 @@ void type_inputs(draft& d) {
   }
 }
 
-/// Returns the types that a stage reads; empty unless all are known.
+/// Returns the types of the tensors that a stage reads; empty unless all are known.
 std::optional<std::vector<tensor_type>> types_read(const draft& d, const draft_stage& stage) {
   std::vector<tensor_type> types;
   for (const std::size_t t : stage.reads) {

@@ -42,8 +42,8 @@ struct cuda_subject {
   std::string text() const { return std::string(kind) + " '" + name + "'"; }
 };
 
-/// Destroys a CUDA object. Ignores the status, which reports process exit or an earlier failure
-/// that a wait has reported already.
+/// Destroys a CUDA object. Ignores the status. An error here comes from process exit, or from an
+/// earlier failure that a wait has reported.
 struct cuda_deleter {
   void operator()(cudaStream_t s) const noexcept { static_cast<void>(cudaStreamDestroy(s)); }
   void operator()(cudaEvent_t e) const noexcept { static_cast<void>(cudaEventDestroy(e)); }

@@ -61,7 +61,7 @@ unique_cuda<cudaGraph_t> cuda_capture::finish() {
   engine_.fail(status, "cudaStreamEndCapture", {"stream", origin_name_});
 }
 
-/// Returns "stream 'side'", or "one of the streams 'a', 'b'" because CUDA does not say which.
+/// Returns "stream 'side'", or "one of the streams 'a', 'b'" if there are several.
 std::string cuda_capture::joined_names() const {
   std::vector<std::string> names;
   for (std::size_t i = 1; i < streams_.size(); ++i) {

@@ -21,8 +21,8 @@ using stamp_names = std::map<cudaEvent_t, std::string>;
 
 using cuda_captures = capture_registry<cuda_capture>;
 
-/// A thread-local stream capture, so other threads may use other streams. Used only by the
-/// capturing thread.
+/// A stream capture in thread-local mode, so that other threads may use other streams. Used only by
+/// the capturing thread.
 class cuda_capture {
  public:
   /// Puts `origin` in capture mode.
@@ -40,11 +40,10 @@ class cuda_capture {
   /// Adds a stream that waited for an event of this capture.
   void join(cuda_stream& s);
 
-  /// Notes an event that a graph node stamps.
+  /// Stores the name of an event that a graph node stamps.
   void stamped(cudaEvent_t e, const std::string& name) { stamps_[e] = name; }
   stamp_names take_stamps() noexcept { return std::move(stamps_); }
 
-  /// Returns the captured graph.
   /// @throws run_error if `origin` did not wait for a joined stream, or a call cannot be captured
   unique_cuda<cudaGraph_t> finish();
 
@@ -52,7 +51,7 @@ class cuda_capture {
   std::string joined_names() const;
 
   cuda_engine& engine_;
-  const std::string origin_name_;  // also read by other threads, unlike the streams
+  const std::string origin_name_;  // other threads read it too
   cudaStream_t origin_;
   std::vector<cuda_stream*> streams_;  // the first stream is the origin
   stamp_names stamps_;

@@ -14,14 +14,14 @@ namespace {
 const std::string anchor_name = "clock anchor";
 const std::string tick_name = "clock tick";
 
-/// Used until the tick is measured: "cudaEventElapsedTime ... with a resolution of around 0.5
-/// microseconds" (CUDA Runtime API). Measured: 32 ns and 1.024 us.
+/// Used until the tick is measured, as documented: "cudaEventElapsedTime ... with a resolution of
+/// around 0.5 microseconds" (CUDA Runtime API). Devices measured: 32 ns and 1.024 us.
 constexpr nanoseconds documented_tick = 500;
 
 constexpr std::size_t events_for_tick = 100;
-constexpr int tries = 20;  ///< for the place of an anchor
+constexpr int tries = 20;  ///< recordings to find the most exact anchor
 
-/// Returns the rounding error of a float32 time, which has a mantissa of 24 bits.
+/// Returns the rounding error of a float32 time, whose mantissa has 24 bits.
 nanoseconds rounding_of(nanoseconds elapsed) {
   return std::abs(elapsed) >> 24;
 }
@@ -40,7 +40,7 @@ clock_check cuda_clock::check() {
   const std::scoped_lock lock(mutex_);
   clock_check result{.at = next_.point.at, .error = next_.point.error + tick_};
   if (checked_) {
-    // Time from the old anchor to the new one, on the device.
+    // Device time from the old anchor to the new one.
     const nanoseconds since =
         elapsed(current_.event.get(), anchor_name, next_.event.get(), anchor_name);
     result.drift = current_.point.at + since - next_.point.at;
@@ -80,7 +80,6 @@ unique_cuda<cudaEvent_t> cuda_clock::make_event() const {
   return unique_cuda<cudaEvent_t>(made);
 }
 
-/// Polls without pause until the event is complete.
 void cuda_clock::poll(cudaEvent_t e, const cuda_subject& subject) const {
   cudaError_t status = cudaErrorNotReady;
   while (status == cudaErrorNotReady) status = cudaEventQuery(e);
@@ -88,9 +87,9 @@ void cuda_clock::poll(cudaEvent_t e, const cuda_subject& subject) const {
   static_cast<void>(cudaGetLastError());  // clears cudaErrorNotReady
 }
 
-/// Returns the smallest difference among the times between events, and from zero.
+/// Returns the smallest step among the sorted times between successive events, starting from 0.
 nanoseconds cuda_clock::measured_tick() const {
-  // Differences below this come from float32 rounding.
+  // Smaller steps come from float32 rounding.
   constexpr nanoseconds rounded = 4;
   const cuda_subject subject{"event", tick_name};
   std::vector<unique_cuda<cudaEvent_t>> events;
@@ -114,7 +113,7 @@ nanoseconds cuda_clock::measured_tick() const {
   return smallest == std::numeric_limits<nanoseconds>::max() ? documented_tick : smallest;
 }
 
-/// Records several events, each between two readings of the host's clock, and keeps the most exact.
+/// Keeps the most exact of several events, each recorded between two readings of the host's clock.
 void cuda_clock::place(anchor& a) const {
   const cuda_subject subject{"event", anchor_name};
   unique_cuda<cudaEvent_t> tried = make_event();

@@ -44,11 +44,11 @@ device_properties cuda_properties(int index) {
 
   device_properties result;
   result.backend = "cuda";
-  // Measured: idle at 345 MHz, busy at 1980 MHz. How long a GPU takes to speed up is unknown.
+  // Measured clocks: 345 MHz idle, 1980 MHz busy. The time to reach the busy clock is unknown.
   result.warm_up = 300'000'000;
   result.name = given.name;
   result.memory_bytes = given.totalGlobalMem;
-  // Asking for the number needs a context, which a list must not create. GPUs have six or none.
+  // A query of the number would create a context. GPUs have six priorities or none.
   result.priority_levels = given.streamPrioritiesSupported != 0 ? 3 : 1;
   result.details = {
       {"compute capability", fmt::format("{}.{}", given.major, given.minor)},

@@ -8,7 +8,7 @@
 
 namespace graphline {
 
-/// Opens a CUDA device by its ordinal. Other devices, and the same one, may be open already.
+/// Opens a CUDA device by its ordinal. The device may be open already.
 /// @throws run_error if the device cannot be used
 std::unique_ptr<device> open_cuda_device(int index);
 

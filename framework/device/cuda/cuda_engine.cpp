@@ -77,7 +77,7 @@ void cuda_engine::fail_enqueued(cudaError_t status, const char* call, cuda_subje
 
 namespace {
 
-/// Some drivers report cudaErrorInvalidValue for a size that exceeds all memory.
+/// Some drivers report cudaErrorInvalidValue for a size that exceeds the total memory.
 bool is_too_much(cudaError_t status) noexcept {
   return status == cudaErrorMemoryAllocation || status == cudaErrorInvalidValue;
 }
@@ -131,7 +131,7 @@ memory cuda_memory::allocate_pinned(std::size_t bytes) {
   return memory(data, bytes, this, &cuda_memory::release_pinned);
 }
 
-// Ignores errors, which report process exit or an earlier failure that a wait has reported.
+// An error here comes from process exit, or from an earlier failure that a wait has reported.
 void cuda_memory::release_device(void* from, void* data, std::size_t bytes) noexcept {
   auto& owner = *static_cast<cuda_memory*>(from);
   owner.device_.bytes.fetch_sub(bytes);

@@ -18,8 +18,8 @@ namespace graphline {
 
 struct cuda_engine;
 
-/// Allocates device memory (cudaMalloc) and pinned host memory and counts both. Uses no pool,
-/// because a pipeline allocates only a few large blocks, during preparation.
+/// Allocates and counts device memory (cudaMalloc) and pinned host memory. Uses no pool, because a
+/// pipeline allocates a few large blocks during preparation.
 class cuda_memory {
  public:
   /// Initial value of every byte. Floats read as NaN, which exposes uninitialized reads.
@@ -41,14 +41,14 @@ class cuda_memory {
   memory_account pinned_;
 };
 
-/// Converts event times to the host's clock by an anchor, an event recorded between two readings of
-/// the host's clock. CUDA reports only times between events, as float32 milliseconds with a
+/// Converts event times to the host's clock. The anchor is an event recorded between two readings
+/// of the host's clock. CUDA reports the time between two events, as float32 milliseconds with a
 /// resolution that depends on the device.
 class cuda_clock {
  public:
   explicit cuda_clock(cuda_engine& engine);
 
-  /// Replaces the anchor by the best of several tries. Thread-safe. The device should be idle.
+  /// Replaces the anchor with the best of several tries. Thread-safe. The device should be idle.
   clock_check check();
 
   /// Returns the device time between two events in nanoseconds.
@@ -59,8 +59,8 @@ class cuda_clock {
   /// Returns the resolution of the times between events.
   nanoseconds tick() const noexcept { return tick_; }
 
-  /// Returns the host time at which an event completed. The error grows with the time since the
-  /// last check, because float32 has a mantissa of 24 bits. The error does not include drift.
+  /// Returns the host time at which an event completed. The error excludes drift and grows with the
+  /// time since the last check, because float32 has a mantissa of 24 bits.
   host_point on_host_clock(cudaEvent_t e, const std::string& name) const;
 
  private:
@@ -85,7 +85,6 @@ class cuda_clock {
 
 /// State that the streams, events, graphs and memory of a `cuda` device share.
 struct cuda_engine {
-  /// Creates the device's context.
   /// @throws cuda_error
   explicit cuda_engine(int index);
   ~cuda_engine() { make_current(); }
@@ -93,28 +92,28 @@ struct cuda_engine {
   cuda_engine& operator=(const cuda_engine&) = delete;
 
   /// Makes the device current for the calling thread. Call it before every CUDA call, because in a
-  /// thread without a current device even a query creates a context on device 0. It may fail on a
-  /// failed device. Later calls on a handle of this device then fail and report it. Before calls
-  /// without a handle, use `require_current`.
+  /// thread without a current device even a query creates a context on device 0. A call with a
+  /// handle of this device reports an error itself, so the status may be ignored.
   cudaError_t make_current() noexcept;
 
-  /// Same as `make_current`, for calls without a handle of this device. Throws like `check`.
+  /// Same as `make_current`, for calls without such a handle. Throws like `check`.
   void require_current(cuda_subject subject) { check(make_current(), "cudaSetDevice", subject); }
 
-  /// Returns CUDA's stream priority for a level; lower is more urgent.
+  /// Lower is more urgent.
   int stream_priority(priority level) const noexcept;
 
-  /// Returns the number of distinct priorities among high, normal and low.
+  /// Returns the number of distinct levels among high, normal and low.
   int priority_levels() const noexcept;
 
-  /// Checks the status of a call that waits or creates objects.
-  /// @throws the device's first failure if there is one, else cuda_error if this call failed
+  /// Checks the status of a call that waits or creates objects. If the call failed, throws the
+  /// first failure of the device, or else `cuda_error`.
   void check(cudaError_t status, const char* call, cuda_subject of) {
     if (status != cudaSuccess) [[unlikely]]
       fail(status, call, of);
   }
 
-  /// Checks an enqueuing call. Does not throw for a sticky error, because the next wait reports it.
+  /// Checks the status of a call that enqueues work. Does not throw for a sticky error, because the
+  /// next wait reports it.
   void check_enqueued(cudaError_t status, const char* call, cuda_subject of) {
     if (status != cudaSuccess) [[unlikely]]
       fail_enqueued(status, call, of);

@@ -130,7 +130,7 @@ class lister {
   }
 
   static bool told(cudaError_t status) {
-    if (status != cudaSuccess) static_cast<void>(cudaGetLastError());  // else a launch reports it
+    if (status != cudaSuccess) static_cast<void>(cudaGetLastError());  // no launch may report it
     return status == cudaSuccess;
   }
 

@@ -16,7 +16,7 @@ struct cuda_engine;
 
 class cuda_graph_exec final : public graph_exec {
  public:
-  /// Instantiates with node priorities and uploads, so that the first launch need not upload.
+  /// Instantiates the graph with node priorities and uploads it before the first launch.
   cuda_graph_exec(cuda_engine& engine, cudaGraph_t graph, std::string name);
   ~cuda_graph_exec() override;
 
@@ -32,7 +32,7 @@ class cuda_graph_exec final : public graph_exec {
 
 class cuda_graph final : public graph {
  public:
-  /// `name` is the name of the captured stream.
+  /// `name` is that of the captured stream.
   cuda_graph(cuda_engine& engine, unique_cuda<cudaGraph_t> captured, std::string name,
              stamp_names stamps);
   ~cuda_graph() override;
@@ -50,8 +50,8 @@ class cuda_graph final : public graph {
 /// Returns the demangled name of a kernel node's kernel; "kernel" if unknown.
 std::string kernel_name(cudaGraphNode_t node);
 
-/// Demangles a name and removes its parameters: "void scale<float>" for "_Z5scaleIfEvPT_". Returns
-/// a name that is not mangled unchanged.
+/// Returns the demangled name without parameters: "void scale<float>" for "_Z5scaleIfEvPT_".
+/// Returns names that are not mangled unchanged.
 std::string demangled(const char* name);
 
 }  // namespace graphline

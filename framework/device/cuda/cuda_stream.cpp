@@ -45,7 +45,7 @@ void cuda_event::wait(wait_mode how) const {
     engine_.check(cudaEventSynchronize(handle_), "cudaEventSynchronize", {"event", name_});
     return;
   }
-  // Pauses between queries, because a query takes a lock of the driver that launches need.
+  // Pauses between queries, because a query takes a driver lock that launches need.
   constexpr int most_pauses = 16;
   int pauses = 1;
   while (!done()) {

@@ -58,7 +58,7 @@ class cuda_event final : public timed_event {
   std::atomic<std::uint64_t> latest_{never};
 };
 
-/// Calls a `host_function` as cudaHostFn_t. Host nodes with this function are Graphline's.
+/// The cudaHostFn_t that calls a `host_function`; identifies Graphline's host nodes.
 void call_host_function(void* function);
 
 /// A non-blocking CUDA stream of one priority.

@@ -32,8 +32,8 @@ std::vector<std::string> split_at_colons(std::string_view text) {
   return parts;
 }
 
-/// Returns the library folders of NVIDIA's Python packages, such as nvidia/cudnn/lib, in the
-/// installations of VIRTUAL_ENV, PATH and the user.
+/// Returns the library folders of NVIDIA's Python packages (nvidia/cudnn/lib) in VIRTUAL_ENV,
+/// ~/.local and the installations on PATH.
 std::vector<std::string> python_package_folders() {
   std::vector<fs::path> prefixes = {environment("VIRTUAL_ENV"), environment("HOME") + "/.local"};
   for (const std::string& folder : split_at_colons(environment("PATH"))) {

@@ -57,8 +57,8 @@ struct library_place {
 };
 
 /// Returns the library search path: GRAPHLINE_LIBRARY_PATH (separated by colons), lib and ../lib
-/// beside the executable, the system's loader, the CUDA toolkit, and the nvidia-* packages of the
-/// Python installations in VIRTUAL_ENV and PATH. Reads the environment at each call.
+/// beside the executable, the system's loader, the CUDA toolkit, and the nvidia-* packages of
+/// Python. Reads the environment at each call.
 std::vector<library_place> library_places();
 
 /// Opens a library by its SONAME from the first place where it loads.
@@ -67,7 +67,7 @@ shared_library open_library(const std::string& name, std::span<const library_pla
                             const std::string& remedy);
 
 /// Same as `open_library`, but returns empty on failure and appends the reasons to `looked`. Use it
-/// for a library that another library needs and finds by its SONAME once it is loaded.
+/// to preload a library that another library then finds by its SONAME.
 std::optional<shared_library> open_if_found(const std::string& name,
                                             std::span<const library_place> places,
                                             std::string* looked = nullptr);

@@ -1,7 +1,7 @@
 #pragma once
 
-// NVIDIA's management library (NVML). The driver contains it, but not the toolkit, so it is loaded
-// at run time and used without its header.
+// NVIDIA's management library (NVML). It comes with the driver, so it is loaded at run time and
+// used without its header.
 
 #include <memory>
 #include <optional>
@@ -44,11 +44,11 @@ class nvml_device {
   nvml_device(const nvml_functions& functions, nvml_functions::handle device)
       : with_(functions), device_(device) {}
 
-  /// Returns driver, power limit, ECC and MIG as name and value. Omits unknown values.
+  /// Returns the driver, power limit, ECC and MIG states as names and values. Omits unknown values.
   std::vector<std::pair<std::string, std::string>> details() const;
 
-  /// Returns the state. Counts the processes other than `own_process`. If NVML does not list
-  /// `own_process`, as happens in containers with their own process numbers, the count is unknown.
+  /// Returns the state. Counts the processes other than `own_process`. The count is unknown if NVML
+  /// does not list `own_process`, as in containers with their own process numbers.
   device_state state(unsigned own_process) const noexcept;
 
  private:

@@ -9,7 +9,7 @@
 namespace graphline {
 namespace {
 
-/// Makes the calling thread flush denormals to zero, or not.
+/// Sets whether the calling thread flushes denormals to zero.
 void set_denormals(bool flush) noexcept {
 #if defined(__SSE2__)
   constexpr unsigned int flush_to_zero = 0x8040;  // results (FTZ) and operands (DAZ)
@@ -27,7 +27,7 @@ void set_denormals(bool flush) noexcept {
 
 }  // namespace
 
-/// Sets the mode of the worker and its OpenMP team. Threads that join the team later inherit it.
+/// Sets the mode of the worker and its OpenMP team. Threads that join later inherit it.
 void host_worker::flush_denormals(bool flush) noexcept {
   if (flush == flushes_denormals_) return;
   flushes_denormals_ = flush;

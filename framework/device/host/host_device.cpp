@@ -23,7 +23,7 @@
 namespace graphline {
 namespace {
 
-/// Returns the trimmed text after "KEY:" in a file of such lines; empty if missing.
+/// Returns the trimmed value of a "KEY: VALUE" line in a file; empty if missing.
 std::string value_in(const char* path, std::string_view key) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
@@ -50,7 +50,7 @@ std::string_view vector_instructions() noexcept {
 #endif
 }
 
-/// Returns half the cores, at least one. The other half is for CPU stages.
+/// Returns half the cores, at least one. The others are for CPU stages.
 int default_compute_threads() {
   return std::max(1, usable_cores() / 2);
 }
@@ -133,8 +133,8 @@ class host_device final : public host_runner {
   host_engine engine_;
 };
 
-/// Starts as many threads as the device needs and joins them. Throws `run_error` if that fails,
-/// because libgomp would terminate the program.
+/// Starts and joins as many threads as the device needs. Throws `run_error` if one does not start;
+/// libgomp would end the program instead.
 void try_threads(int compute_threads) {
   constexpr int own = 2;  // the worker and the caller of host functions
   struct release {
@@ -188,7 +188,7 @@ void host_enqueue(stream& s, host_operation& operation) {
 }
 
 void host_call(device& d, const std::function<void()>& work) {
-  // Does not compare typeid, because each library has its own host_device.
+  // dynamic_cast instead of typeid, because each library has its own host_device.
   auto* const runner = dynamic_cast<host_runner*>(&d);
   if (runner == nullptr) {
     throw run_error(

@@ -34,7 +34,6 @@ class host_queue : public stream {
   virtual void enqueue(host_operation& operation) = 0;
 };
 
-/// The `host` device, for stages.
 class host_runner : public device {
  public:
   virtual void call(const std::function<void()>& work) = 0;
@@ -48,7 +47,7 @@ void host_enqueue(stream& s, host_operation& operation);
 /// Rethrows exceptions. Used to create oneDNN primitives, which plan for the calling thread's team.
 void host_call(device& d, const std::function<void()>& work);
 
-/// Opens the `host` device with at least 1 compute thread.
+/// Opens the `host` device with 1 to 1024 compute threads.
 std::unique_ptr<device> open_host_device(int compute_threads);
 
 backend host_backend();

@@ -13,19 +13,18 @@ namespace graphline {
 class host_caller;
 struct host_engine;
 
-/// Executes launches of a graph, one at a time, in dependency order. Nodes that do not depend on a
-/// running host function continue. Allocates only on construction. Used only by the worker.
+/// Executes launches of a graph, one at a time, in dependency order. While a host function runs,
+/// nodes that do not depend on it continue. Used by the worker. Allocates only on construction.
 ///
-/// Stamps and calls cost the worker no time, so it processes them as soon as their dependencies are
-/// complete. If the last dependency is a host function, it does so between two operations. Other
-/// ready nodes execute in captured order.
+/// Stamps and calls cost the worker no time. The worker processes them when their dependencies are
+/// complete or, if the last dependency is a host function, between two operations. Other ready
+/// nodes execute in captured order.
 class graph_run {
  public:
   /// `graph` must outlive the run.
   explicit graph_run(const host_captured& graph);
 
-  /// State of a launch: a node is ready to execute, all remaining nodes wait for host functions, or
-  /// all nodes are complete.
+  /// `waiting`: all remaining nodes wait for host functions.
   enum class standing { ready, waiting, complete };
 
   /// Starts a launch if none is active, completes host functions that have returned, and processes
@@ -35,13 +34,12 @@ class graph_run {
   /// Returns the next node to execute.
   /// @pre `advance` returned `ready`
   const command& next() const noexcept { return graph_.commands[ready_.front()]; }
-  /// Returns `captured_graph::point_of` the next node.
   stage_point next_point(const stage_point& launched) const noexcept {
     return graph_.point_of(ready_.front(), launched);
   }
 
-  /// Completes the next node, which took `time`. Returns true if another node can execute before
-  /// any stamp or call.
+  /// Completes the next node, which took `time`. Returns true if a node is ready to execute and no
+  /// stamp or call is ready.
   bool next_done(nanoseconds time) noexcept;
 
  private:
@@ -69,15 +67,14 @@ class host_graph_exec final : public graph_exec {
  public:
   host_graph_exec(host_engine& engine, std::shared_ptr<const host_captured> captured);
 
-  /// Waits for the latest launch.
   ~host_graph_exec() override;
 
   const host_engine& engine() const noexcept { return engine_; }
 
-  /// Records a launch and returns the previous launch, which it must follow.
+  /// Stores the latest launch and returns the previous one, which the latest must follow.
   recorded_point launched(recorded_point r) noexcept { return latest_launch_.exchange(r); }
 
-  /// Returns the command that launches the graph after a point.
+  /// Returns the command that launches the graph once `after` has passed.
   command launch_after(lane_wait after) noexcept { return launch_command{&run_, after}; }
 
  private:

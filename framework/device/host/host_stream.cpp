@@ -87,7 +87,7 @@ void host_stream::fill(void* to, std::byte value, std::size_t bytes) {
 void host_stream::record(event& e) {
   host_event& ours = same_engine<host_event>(e, engine_);
   if (capture_ != nullptr) return capture_->record(*this, ours);
-  // The event stores the recording first, because the worker compares it.
+  // First, because the worker compares the event's latest recording with this one.
   ours.recorded(recorded_point::at(lane_.id(), lane_.reserve()));
   publish(record_command{ours.keeps_time() ? &ours : nullptr});
 }

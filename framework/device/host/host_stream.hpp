@@ -14,11 +14,11 @@ namespace graphline {
 
 struct host_engine;
 
-/// An event of the `host` device. The worker accesses only timed events, until their recordings are
+/// An event of the `host` device. The worker accesses timed events only, until their recordings are
 /// complete and the graphs that stamp them are destroyed.
 ///
 /// Waits refer to the latest recording; a stamp in a graph is not a recording. The time stamp is
-/// that of the latest recording or of the latest stamp, whichever completed last.
+/// that of the latest recording or stamp, whichever completed last.
 class host_event final : public timed_event {
  public:
   host_event(host_engine& engine, std::string name, bool keeps_time)
@@ -30,8 +30,8 @@ class host_event final : public timed_event {
   bool done() const override;
   void wait(wait_mode how) const override;
 
-  /// These throw `run_error` if the event is untimed, is not complete, or was never recorded or
-  /// stamped by a launched graph.
+  /// These throw `run_error` if the event is untimed or incomplete, or if no stream recorded and no
+  /// launched graph stamped it.
   nanoseconds since(const timed_event& earlier) const override;
   host_point on_host_clock() const override;
   std::optional<nanoseconds> busy_since(const timed_event& earlier) const override;
@@ -42,7 +42,7 @@ class host_event final : public timed_event {
 
   recorded_point latest() const noexcept { return latest_.load(std::memory_order_acquire); }
 
-  /// Notes a recording. Call it before the worker can see the recording.
+  /// Stores the latest recording. Call it before the worker can see the recording.
   void recorded(recorded_point r) noexcept {
     if (keeps_time_) unstamped_.fetch_add(1, std::memory_order_relaxed);
     latest_.store(r, std::memory_order_release);
@@ -64,7 +64,6 @@ class host_event final : public timed_event {
     unstamped_.fetch_sub(1, std::memory_order_release);
   }
 
-  /// Called when the worker reaches a stamp in a graph.
   void stamp_in_graph(nanoseconds busy) noexcept {
     keep(busy);
     stamped_in_graph_.store(true, std::memory_order_relaxed);
@@ -92,7 +91,6 @@ class host_stream final : public host_queue {
  public:
   host_stream(host_engine& engine, std::string name, priority level);
 
-  /// Waits for all enqueued work.
   ~host_stream() override;
 
   const std::string& name() const noexcept override { return name_; }

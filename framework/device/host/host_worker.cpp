@@ -157,7 +157,7 @@ void host_worker::serve_calls() {
   flush_denormals(false);
   std::unique_lock lock(calls_mutex_);
   has_calls_.store(false, std::memory_order_seq_cst);
-  // Takes calls one at a time, so that calls made meanwhile run too.
+  // Takes calls one at a time, so that calls added by other threads run too.
   while (!calls_.empty()) {
     std::packaged_task<void()> task = std::move(calls_.front());
     calls_.erase(calls_.begin());
@@ -268,7 +268,6 @@ void host_worker::fail(const command& c, std::string_view reason) noexcept {
       thread_activity::own().at(), [&] { return name_of(c); }, "host", reason);
 }
 
-/// Executes a command and returns its duration.
 nanoseconds host_worker::execute(const command& c) noexcept {
   if (failed_.is_set()) return 0;
   const auto* operate = std::get_if<operate_command>(&c);

@@ -24,21 +24,20 @@ namespace graphline {
 
 class host_worker;
 
-/// A thread that calls host functions one at a time in order of submission, so that the worker can
-/// execute other operations meanwhile.
+/// A thread that calls host functions in order of submission, so that the worker can execute other
+/// operations meanwhile.
 class host_caller {
  public:
-  /// Constructs without a thread. The thread will run on `cpus` and notify `worker` of each return.
+  /// Does not start the thread, which will run on `cpus` and notify `worker` of each return.
   host_caller(const device_failure& failed, host_worker& worker, cpu_set cpus)
       : failed_(failed), worker_(worker), cpus_(std::move(cpus)) {}
 
-  /// Finishes submitted calls and joins the thread.
   ~host_caller();
   host_caller(const host_caller&) = delete;
   host_caller& operator=(const host_caller&) = delete;
 
-  /// Starts the thread unless it runs. Call it before the first `submit`.
-  /// @throws run_error if the thread cannot be started
+  /// Starts the thread unless it runs.
+  /// @throws run_error if that fails
   void start();
 
   /// Submits `f`. After a device failure, `f` is not called but counts as returned. Used only by
@@ -64,17 +63,17 @@ class host_caller {
 
 /// The thread that executes the commands of all lanes, one operation at a time.
 ///
-/// Between two operations or graph nodes, it first goes through every lane: it completes
-/// recordings, checks waits and submits calls to the caller thread. Then it executes the next
-/// operation of the highest priority. Lanes of equal priority alternate.
+/// Before each operation or graph node, it goes through every lane: it completes recordings, checks
+/// waits and submits host functions. Then it executes the next operation of the highest priority.
+/// Lanes of equal priority alternate.
 class host_worker {
  public:
   /// Time to poll for commands before sleeping. It is longer than the gap between two submissions
   /// and short compared with stages.
   static constexpr nanoseconds idle_polling = 30'000;
 
-  /// Starts the thread, with `compute_threads` threads per OpenMP region. They run on
-  /// `cpus.device`, host functions on `cpus.others`.
+  /// Starts the thread. Its OpenMP regions have `compute_threads` threads, on `cpus.device`; host
+  /// functions run on `cpus.others`.
   host_worker(lane_table& lanes, device_failure& failed, operation_log& log, int compute_threads,
               cpu_split cpus);
 
@@ -83,7 +82,7 @@ class host_worker {
   host_worker(const host_worker&) = delete;
   host_worker& operator=(const host_worker&) = delete;
 
-  /// Wakes the worker if it sleeps. Call it after each `lane::publish` and any other new work.
+  /// Wakes the worker if it sleeps. Call it after each `lane::publish` and after adding other work.
   void notice() noexcept {
     if (parked_.load(std::memory_order_seq_cst) != 0) unpark();
   }
@@ -131,7 +130,7 @@ class host_worker {
   std::vector<std::packaged_task<void()>> calls_;
   std::atomic<bool> has_calls_{false};
 
-  host_caller caller_;  // last, so that both are destroyed before the members that `notice` uses
+  host_caller caller_;  // last, because its thread calls `notice`, which uses earlier members
   std::thread thread_;
 };
 

@@ -30,7 +30,7 @@ ticket lane::reserve() noexcept {
   const ticket next = submitted_.load(std::memory_order_relaxed) + 1;
   if (next > known_completed_ + capacity) {
     const ticket freed_by = next - capacity;
-    // With short operations a slot becomes free sooner than a thread falls asleep.
+    // Polls first: with short operations, a slot becomes free before a thread falls asleep.
     constexpr int polls = 1000;
     for (int i = 0; i < polls && !passed(freed_by); ++i) pause_briefly();
     wait(freed_by, wait_mode::block);

@@ -26,21 +26,19 @@ namespace graphline {
 using ticket = std::uint64_t;
 
 /// The latest recording of an event: a lane and a ticket, packed into one word for atomic access.
-/// It is complete once the lane has completed the ticket. A wait copies the point, so that it still
-/// refers to this recording if the event is recorded again on another stream.
+/// The recording is complete once the lane has completed the ticket. A wait stores a copy, which
+/// refers to the same recording even if the event is recorded again.
 class recorded_point {
  public:
   /// Maximum number of lanes, and thus of streams of a device.
   static constexpr std::uint32_t max_lanes = 1024;
 
-  /// The point of an event that was never recorded.
   constexpr recorded_point() = default;
 
   static constexpr recorded_point at(std::uint32_t lane, ticket t) noexcept {
     return recorded_point((std::uint64_t{lane} << ticket_bits) | t);
   }
 
-  /// Returns a recording within the capture with this number.
   static constexpr recorded_point in_capture(std::uint64_t capture) noexcept {
     return recorded_point((std::uint64_t{captured_lane} << ticket_bits) | capture);
   }
@@ -52,7 +50,7 @@ class recorded_point {
     return static_cast<std::uint32_t>(word_ >> ticket_bits);
   }
 
-  /// Returns the ticket or the number of the capture.
+  /// Returns the ticket; for a recording in a capture, the number of the capture.
   constexpr std::uint64_t number() const noexcept { return word_ & number_mask; }
 
   constexpr bool operator==(const recorded_point&) const = default;
@@ -71,8 +69,8 @@ class recorded_point {
 
 static_assert(std::atomic<recorded_point>::is_always_lock_free);
 
-/// A host function submitted to the caller thread. A member of its lane or graph, so that
-/// submission does not allocate. Reusable once the function has returned.
+/// A host function submitted to the caller thread. Part of its lane or graph, so that submission
+/// does not allocate. Reusable once the function has returned.
 class handed_call {
  public:
   /// Returns true if the latest submitted call has returned.
@@ -91,7 +89,7 @@ class host_event;
 class host_stream;
 class lane;
 
-/// A point in a lane that a command waits for. If the lane is null, there is none.
+/// The point in a lane that a command waits for; none if `on` is null.
 struct lane_wait {
   const lane* on = nullptr;
   ticket at = 0;
@@ -101,7 +99,6 @@ struct operate_command {
   host_operation* operation;
 };
 
-/// Stamps an event from within a graph.
 struct stamp_command {
   host_event* stamped;
 };
@@ -127,27 +124,27 @@ using command = std::variant<operate_command, copy_command, fill_command, call_c
 
 static_assert(std::is_trivially_copyable_v<command> && sizeof(command) <= 32);
 
-/// Returns true if executing the command takes the worker time.
+/// Returns true if the worker spends time on the command.
 inline bool is_work(const command& c) noexcept {
   return std::holds_alternative<operate_command>(c) || std::holds_alternative<copy_command>(c) ||
          std::holds_alternative<fill_command>(c);
 }
 
-/// Returns the name of a graph node's command in listings, traces and messages.
+/// Returns the name of a graph node's command for listings, traces and messages.
 std::string name_of(const command& c);
 
 using host_captured = captured_graph<command>;  // operations, copies, fills, calls and stamps
 using host_capture = capture_session<host_stream, host_event, command>;
 using host_captures = capture_registry<host_capture>;
 
-/// The command queue of a stream: a lock-free ring between one producer at a time and the worker,
-/// and a completion count that any thread may wait for.
+/// The command queue of a stream. A lock-free ring connects one producer at a time with the worker.
+/// Any thread may wait for the completion count.
 ///
 /// Lanes live as long as the device and are reused by new streams. Tickets are never reset, so
 /// recordings of earlier streams remain complete.
 class lane {
  public:
-  /// Maximum number of queued commands. If it is reached, the producer waits.
+  /// Maximum number of queued commands. The producer waits while the queue is full.
   static constexpr std::uint64_t capacity = 1024;
 
   explicit lane(std::uint32_t id) noexcept : id_(id) {}
@@ -161,7 +158,7 @@ class lane {
   /// Waits for a free slot and returns the ticket of the next command.
   ticket reserve() noexcept;
 
-  /// Submits the command for the ticket that `reserve` returned.
+  /// Submits the command for the ticket from `reserve`.
   void publish(const command& c) noexcept {
     const ticket last = submitted_.load(std::memory_order_relaxed);
     ring_[last % capacity] = c;
@@ -171,12 +168,10 @@ class lane {
 
   // Any thread.
 
-  /// Returns the ticket of the latest submitted command.
   ticket submitted() const noexcept { return submitted_.load(std::memory_order_seq_cst); }
 
   bool passed(ticket t) const noexcept { return completed_.load(std::memory_order_acquire) >= t; }
 
-  /// Waits until `passed(t)`.
   void wait(ticket t, wait_mode how) const noexcept;
 
   // Worker side.
@@ -201,7 +196,7 @@ class lane {
   /// Total time spent on the lane's operations.
   nanoseconds busy = 0;
 
-  /// The call of `front()` if that is a call command, and whether it was submitted.
+  /// For a call command at the front: the call, and whether it was submitted.
   handed_call call;
   bool call_is_submitted = false;
 
@@ -222,8 +217,7 @@ class lane {
   alignas(line) std::atomic<ticket> completed_{0};
   ticket served_ = 0;
 
-  // Written by waiting threads: the lowest ticket that a thread waits for, and the futex word,
-  // which counts wake-ups.
+  // The lowest ticket that a thread waits for, and the futex word, which counts wake-ups.
   alignas(line) mutable std::atomic<ticket> wake_at_{nobody};
   mutable std::atomic<std::uint32_t> wakes_{0};
 
@@ -240,18 +234,15 @@ class lane_table {
   /// Returns an empty roster with capacity for all lanes, so that `list` does not allocate.
   static roster make_roster();
 
-  /// Assigns a free lane to a stream.
   /// @throws run_error if all `recorded_point::max_lanes` are in use
   lane& acquire(priority level);
 
-  /// Frees a lane.
-  /// @pre all its commands are complete
+  /// @pre all commands of the lane are complete
   void release(const lane& l) noexcept;
 
   /// Returns a number that changes on each `acquire` and `release`.
   std::uint64_t version() const noexcept { return version_.load(std::memory_order_seq_cst); }
 
-  /// Overwrites `into` with the lanes in use.
   void list(roster& into) const;
 
   /// If the recording is not complete, returns its point; otherwise, returns a null lane.

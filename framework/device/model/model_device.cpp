@@ -50,7 +50,7 @@ class model_device final : public device {
     return std::make_unique<model_event>(engine_, std::move(name));
   }
 
-  /// Does not lock, so that other threads may use other streams meanwhile.
+  /// Does not lock the mutex, so that other threads may use other streams meanwhile.
   std::unique_ptr<graph> capture(stream& origin, const std::function<void()>& body) override {
     engine_.failed.throw_if_set();
     model_capture capture(engine_.captures, same_engine<model_stream>(origin, engine_));

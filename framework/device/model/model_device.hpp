@@ -24,44 +24,43 @@ struct model_settings {
   nanoseconds copy_latency = 0;  ///< of each copy and fill
   double copy_bandwidth = 0;     ///< in bytes per second; 0 if unlimited
 
-  /// Delay from the time a stream or graph branch reaches an operation, copy or fill to the time
-  /// this work is ready. Occupies no engine.
+  /// Delay before an operation, copy or fill becomes ready once its stream or graph branch has
+  /// reached it. Occupies no engine.
   nanoseconds operation_overhead = 0;
-  /// Delay between the time a stream reaches a graph launch and the start of the graph.
+  /// Delay before a graph starts once its stream has reached the launch.
   nanoseconds graph_overhead = 0;
 
   nanoseconds clock_tick = 1;  ///< resolution of event times, which round down
 };
 
-/// Opens a simulated device that runs in the time of `clock`, which is also its host clock and must
-/// outlive it. Each operation takes the duration it was enqueued with. Copies, fills and calls are
-/// performed, so their results are those of any device. Device memory is host memory.
+/// Opens a simulated device. `clock` is the clock of both the device and the host, and must outlive
+/// the device. Each operation takes the duration that it was enqueued with. Copies, fills and calls
+/// take effect as on any device. Device memory is host memory.
 ///
 /// - Nothing happens until the clock advances. `event::wait`, `device::synchronize` and the
-///   destructors of streams, events and executables advance it as far as they need.
+///   destructors of streams, events and executables advance it far enough.
 /// - An operation, copy, fill or call of a stream is ready when all earlier work of the stream is
 ///   complete. In a graph it is ready when its dependencies are complete. Waits, recordings, stamps
 ///   and launches take no time.
-/// - Ready work starts after all other events of the same time, in this order: calls (one at a
-///   time), copies on their engine, operations while an engine is free. Work on the stream of
-///   higher priority starts first; at equal priority, work that became ready first. A graph has the
-///   priority of its launching stream.
-///   Work without duration completes, and its successors become ready, before other work starts.
-///   Work is never preempted.
-/// - Work that becomes ready at the same time starts in a fixed order: streams by submission,
-///   streams that an event releases by the start of their waits, graph nodes that one completion
-///   releases by capture order. Work that ends at the same time ends in order of its start.
+/// - Ready work starts after all other clock events of the same time, in this order: calls (one at
+///   a time), copies on their engine, operations while an engine is free. Work on streams of higher
+///   priority starts first, then work that became ready first. A graph has the priority of its
+///   launching stream. Work without duration completes, and its successors become ready, before
+///   other work starts. Work is never preempted.
+/// - Work that becomes ready at the same time starts in a fixed order: on streams, in order of
+///   submission; on streams that an event releases, in order of the start of their waits; in a
+///   graph, in capture order. Work that ends at the same time ends in order of its start.
 /// - A copy takes its latency plus bytes / bandwidth, and moves its data at the end.
 ///
 /// Host functions and duration functions run on the thread that advances the clock.
 /// @throws input_error for invalid settings
 std::unique_ptr<device> open_model_device(virtual_clock& clock, const model_settings& settings);
 
-/// A host function also derives from this class if it takes time on a `model` device. The device
-/// calls it at the end of that time. Other host functions take no time.
+/// Second base class of a host function that takes time on a `model` device. The device calls the
+/// function at the end of that time. Other host functions take no time.
 class model_timed_call {
  public:
-  /// Returns the duration when the function's turn begins. An exception fails the device.
+  /// Returns the duration. Called when the function's turn begins. An exception fails the device.
   virtual nanoseconds call_time() = 0;
 
  protected:
@@ -71,8 +70,8 @@ class model_timed_call {
 /// Returns the duration of an operation. An exception puts the device in the failed state.
 using model_duration = std::function<nanoseconds()>;
 
-/// Enqueues an operation on a stream of a `model` device. Calls `duration` when the operation
-/// starts; in a graph, at each launch.
+/// Enqueues an operation on a stream of a `model` device. Calls `duration` whenever the operation
+/// starts; in a graph, once per launch.
 /// @throws run_error if the stream belongs to another backend
 void model_operate(stream& s, std::string_view name, model_duration duration);
 void model_operate(stream& s, std::string_view name, nanoseconds duration);

@@ -19,7 +19,7 @@ nanoseconds copy_time(const model_settings& settings, std::size_t bytes) {
          std::llround(static_cast<double>(bytes) / settings.copy_bandwidth * 1e9);
 }
 
-/// Performs a command. Called at the end of its time.
+/// Performs a command at the end of its duration.
 void perform(const model_command& c) noexcept {
   if (const auto* copy = std::get_if<copy_command>(&c)) perform(*copy);
   if (const auto* fill = std::get_if<fill_command>(&c)) perform(*fill);
@@ -64,7 +64,8 @@ void model_engine::submit(model_lane& lane, model_command c) {
   });
 }
 
-// Executes commands that take no time in resumed lanes, and in lanes that such commands release.
+// Executes commands that take no time: first in resumed lanes, then in lanes that these commands
+// release.
 void model_engine::settle() {
   for (;;) {
     if (resumed_.empty()) free_waiting();
@@ -131,7 +132,7 @@ void model_engine::enter(model_job& job) {
   start_later();
 }
 
-// Schedules nothing for an idle device, so that the device may be destroyed.
+// Schedules nothing if no job can start, so that an idle device may be destroyed.
 void model_engine::start_later() {
   if (is_starting_later_) return;
   if (!calls_.can_start() && !copies_.can_start() && !operations_.can_start()) return;
@@ -151,7 +152,6 @@ void model_engine::start_ready() {
   }
 }
 
-/// Starts a job and returns its duration.
 nanoseconds model_engine::start(model_job& job) {
   const nanoseconds time = time_of(job);
   if (!is_call(*job.what)) {

@@ -29,8 +29,7 @@ class model_run;
 class model_stream;
 struct model_lane;
 
-/// A point in a lane, complete when the lane has completed `at` commands. With a null lane it is
-/// complete.
+/// A point in a lane. Complete once the lane has completed `at` commands, or if the lane is null.
 struct model_point {
   const model_lane* on = nullptr;
   std::uint64_t at = 0;
@@ -60,7 +59,7 @@ struct model_launch {
 using model_command = std::variant<model_operation, copy_command, fill_command, call_command,
                                    model_record, model_wait, model_launch>;
 
-/// Returns the name of a graph node's command in listings, traces and messages.
+/// Returns the name of a graph node's command for listings, traces and messages.
 std::string name_of(const model_command& c);
 
 /// Measures the total time during which at least one operation is active.
@@ -129,7 +128,6 @@ class model_engine {
   capture_registry<model_capture> captures;
   operation_log log;
 
-  /// Assigns a free lane to a stream.
   model_lane& acquire(priority level);
 
   /// @pre all commands of the lane are complete
@@ -143,14 +141,14 @@ class model_engine {
   void make_ready(model_job& job);
 
   /// Advances the clock until `holds()`.
-  /// @throws run_error if no event is left
+  /// @throws run_error if the clock has no event left
   template <class Predicate>
   void wait_until(Predicate&& holds) {
     const std::scoped_lock lock(mutex);
     clock.run_until(holds);
   }
 
-  /// Same as `wait_until` for destructors, but returns if no event is left.
+  /// Same as `wait_until`, but for destructors: returns if the clock has no event left.
   template <class Predicate>
   void drain_until(Predicate&& holds) noexcept {
     const std::scoped_lock lock(mutex);

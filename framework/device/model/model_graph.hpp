@@ -21,12 +21,10 @@ class model_run {
   /// Completes a node. Returns true if the launch is complete.
   bool done(std::size_t node);
 
-  /// See `captured_graph::point_of`.
   stage_point point_of(std::size_t node, const stage_point& launched) const noexcept {
     return graph_.point_of(node, launched);
   }
 
-  /// Returns the busy time of the node's branch.
   model_busy_time& busy_of(std::size_t node) { return busy_[graph_.branches[node]]; }
 
  private:
@@ -50,7 +48,6 @@ class model_graph_exec final : public graph_exec {
   model_graph_exec(model_engine& engine, std::shared_ptr<const model_captured> captured)
       : engine_(engine), captured_(std::move(captured)), run_(engine, *captured_) {}
 
-  /// Waits for the latest launch.
   ~model_graph_exec() override {
     engine_.drain_until([this] { return latest_launch_.has_passed(); });
   }

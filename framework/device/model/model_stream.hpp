@@ -12,7 +12,7 @@
 namespace graphline {
 
 /// An event of the `model` device, always timed. Waits refer to the latest recording. The time
-/// stamp is that of the latest recording or of the latest stamp, whichever completed last.
+/// stamp is that of the latest recording or stamp, whichever completed last.
 class model_event final : public timed_event {
  public:
   model_event(model_engine& engine, std::string name) : engine_(engine), name_(std::move(name)) {}
@@ -25,8 +25,8 @@ class model_event final : public timed_event {
   bool done() const override;
   void wait(wait_mode how) const override;
 
-  /// These throw `run_error` if the event is not complete, or was never recorded or stamped by a
-  /// launched graph.
+  /// These throw `run_error` if the event is incomplete, or if no stream recorded and no launched
+  /// graph stamped it.
   nanoseconds since(const timed_event& earlier) const override;
   host_point on_host_clock() const override;
   std::optional<nanoseconds> busy_since(const timed_event& earlier) const override;
@@ -85,7 +85,6 @@ class model_stream final : public stream {
  public:
   model_stream(model_engine& engine, std::string name, priority level);
 
-  /// Waits for all enqueued work.
   ~model_stream() override;
 
   const std::string& name() const noexcept override { return name_; }

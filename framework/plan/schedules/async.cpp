@@ -2,8 +2,8 @@
 
 namespace graphline::planning {
 
-/// `async`: stages run in planned order. The host waits only before a CPU stage, for the device
-/// stages it reads from.
+/// `async`: stages run in planned order. Before a CPU stage, the host waits for the device stages
+/// whose results it reads.
 const schedule_generator async_schedule = {
     .properties = {.in_order = true},
     .steps =

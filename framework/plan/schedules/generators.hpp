@@ -13,7 +13,6 @@ struct schedule_generator {
   std::vector<schedule_step> (*steps)(const plan& p);
 };
 
-// Each is defined in the file of its name.
 extern const schedule_generator serial_schedule;
 extern const schedule_generator async_schedule;
 extern const schedule_generator overlap_schedule;

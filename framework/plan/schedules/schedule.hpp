@@ -15,7 +15,7 @@ struct schedule_properties {
   bool waits_each = false;  ///< the host waits for each device stage before the next step
   bool one_launch = false;  ///< a frame is one graph; the device calls CPU stages, one at a time
 
-  /// Returns true if one host thread issues every device stage and runs every CPU stage.
+  /// Returns true if a single host thread issues all device stages and runs all CPU stages.
   bool one_host_thread() const noexcept { return in_order && !one_launch; }
 };
 
@@ -32,12 +32,12 @@ struct schedule_step {
   friend bool operator==(const schedule_step&, const schedule_step&) = default;
 };
 
-/// How the host executes each frame. Code after the planner reads only this, never the strategy.
+/// How the host executes each frame. Code after the planner reads this instead of the strategy.
 struct schedule {
   schedule_properties properties;
   bool captures = false;  ///< whether each device stage, or the whole frame, becomes a graph
-  /// Steps of the single host thread, repeated for each frame. Empty for ready-driven schedules and
-  /// for frames that are one launch.
+  /// Steps of the single host thread, repeated for each frame. Empty if stages start when ready or
+  /// if a frame is one launch.
   std::vector<schedule_step> steps;
 };
 
@@ -46,7 +46,8 @@ schedule_properties properties_of(const settings& run);
 
 namespace planning {
 
-/// Makes the schedule of a plan after `settle_edges`. Marks the stages that a step awaits.
+/// Makes the schedule of a plan after `settle_edges`. Sets `host_waits` for stages that a step
+/// awaits.
 schedule make_schedule(plan& p);
 
 }  // namespace planning
