@@ -61,6 +61,7 @@ struct resampled_figure {
 /// Resamples a percentile (nearest rank) of the pooled durations. For large samples, selects
 /// replicates from about 25,000 values, most of them around the percentile. The time per draw then
 /// depends only on the number of blocks.
+/// @pre `times` is not empty
 resampled_figure resample_percentile(const pooled_times& times, double p, const block_draws& draws);
 
 /// Resamples the ratio of the sum of `above` to the sum of `below`; both have one value per block.

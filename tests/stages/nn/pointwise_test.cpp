@@ -311,6 +311,28 @@ TEST(pointwise_loops, broadcast_and_keep_steps_in_registers) {
   }
 }
 
+TEST(pointwise_loops, write_a_part_of_a_larger_tensor_and_nothing_around_it) {
+  constexpr std::int64_t rows = 130;
+  constexpr std::int64_t columns = 50;
+  const pointwise_expression twice{
+      .operands = 1, .steps = {{{pointwise_function::add}, {0, 0, 0}}}, .results = {1}};
+  std::vector<float> x(rows * columns);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i);
+  for (const std::int64_t width : {columns, columns + 14}) {
+    std::vector<float> y(static_cast<std::size_t>((rows + 40) * width), -1.0F);
+    const float* const from[] = {x.data()};
+    float* const to[] = {y.data()};
+    pointwise_loops(twice, {{rows, columns}, {{columns, 1}, {width, 1}}}).run(from, to);
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      const auto row = static_cast<std::int64_t>(i) / width;
+      const auto column = static_cast<std::int64_t>(i) % width;
+      const bool inside = row < rows && column < columns;
+      const float expected = inside ? static_cast<float>(2 * (row * columns + column)) : -1.0F;
+      ASSERT_EQ(y[i], expected) << row << ", " << column << " of rows of " << width;
+    }
+  }
+}
+
 TEST(pointwise_space, merges_extents_that_are_contiguous_in_all_tensors) {
   const pointwise_space joined =
       collapsed({{2, 3, 1, 5, 7}, {{105, 35, 0, 7, 1}, {0, 1, 0, 0, 0}, {105, 35, 9, 7, 1}}});
