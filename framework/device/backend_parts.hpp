@@ -143,7 +143,7 @@ auto& same_engine(U& object, const Engine& engine) {
       "uses it");
 }
 
-/// Returns the capture that a wait of stream `s` for event `e` belongs to; null if there is none.
+/// Returns the capture that contains a wait of stream `s` for event `e`; null if there is none.
 /// @pre `e` was recorded
 /// @throws run_error if that capture has ended, or if `s` is captured and `e` was recorded outside
 template <class Capture, class Stream, class Event>
@@ -164,7 +164,7 @@ Capture* capture_of_wait(const capture_registry<Capture>& captures, const Stream
       s.name(), e.name()));
 }
 
-/// @throws run_error if `e` was last recorded in a capture, because it would never complete
+/// @throws run_error if `e` was last recorded in a capture, because a wait for it would never end
 template <class Event>
 void refuse_if_captured(const Event& e) {
   if (e.capture_number() == 0) return;

@@ -123,7 +123,8 @@ struct graph_node {
   std::vector<std::size_t> after;  ///< indices of the nodes it depends on
 };
 
-/// An executable graph. Its launches never overlap, so each frame in flight needs its own.
+/// An executable graph. Its launches never overlap, so each frame in flight needs its own
+/// executable.
 class graph_exec {
  public:
   virtual ~graph_exec() = default;

@@ -243,7 +243,7 @@ diagnostic attributed(const experiment_spec& spec, const found_in& f) {
 
 /// Reports diagnostics that `out` does not contain yet. If only some units have a diagnostic, the
 /// message names the first of these units. The message is placed in the experiment's file: at the
-/// diagnostic's own place if that is there, else at the declaration of the unit.
+/// diagnostic's own place if it lies in that file, otherwise at the declaration of the unit.
 void attribute_diagnostics(const experiment_spec& spec,
                            const std::vector<const experiment_unit*>& units, diagnostics& out) {
   std::set<diagnostic_key> reported;

@@ -10,8 +10,8 @@
 namespace graphline::planning {
 namespace {
 
-/// Builds the plan's stages and tensors from a sound draft. Copies each tensor that is read on the
-/// other side.
+/// Builds the plan's stages and tensors from a sound draft. Inserts a copy for each tensor that is
+/// written on the host and read on the device, or the other way around.
 ///
 /// A copy follows the stage that writes its tensor; copies of inputs come first. A host thread that
 /// enqueues in this order overlaps the copy with CPU work between the writer and the reader.

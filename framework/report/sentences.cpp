@@ -16,9 +16,9 @@ namespace graphline::report {
 namespace {
 
 // Placeholders: {name} is a figure, {name noun} a number with its noun ("1 frame"). {subject} is
-// the first subject in quotes, {subjects} all of them, {others} all but the first. {cases} are the
-// sentences of the finding's cases. {@key} is a text that several sentences share. Text in brackets
-// is omitted if a name in the brackets is unknown.
+// the first subject, quoted; {subjects} are all of them, {others} all but the first. {cases} are
+// the sentences of the finding's cases. {@key} is a text that several sentences share. Text in
+// brackets is omitted if a name in the brackets is unknown.
 constexpr std::pair<std::string_view, std::string_view> sentences[] = {
     {"", "{text}"},
     {"of_result", "{file}: {why}"},

@@ -32,7 +32,8 @@ enum class parameter_type {
   percent,   ///< double, written with a percent sign: 0.01 for 1%
 };
 
-/// Returns the name of the type in `graphline stages` and in messages: "whole number", "duration".
+/// Returns the name of the type, as `graphline stages` and messages show it: "whole number",
+/// "duration".
 std::string_view to_string(parameter_type type) noexcept;
 
 /// A parameter of a stage kind, or a key of a mapping in a file.

@@ -11,9 +11,9 @@
 namespace graphline {
 
 /// Selects the trials of an experiment that count for metrics. A block is complete if every
-/// configuration has a complete trial in it. The trials of a complete block count unless the
-/// process stood still. If no block counts, all trials with complete frames count. Holds pointers
-/// to the record.
+/// configuration has a complete trial in it. The trials of a complete block count, except those
+/// with a standstill. If no block counts, all trials with complete frames count. Holds pointers to
+/// the record.
 class counted_trials {
  public:
   /// @param affected Disturbed blocks, which do not count if the experiment repeats them.

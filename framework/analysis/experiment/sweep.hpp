@@ -35,7 +35,7 @@ struct sweep_point {
 /// An experiment whose configurations differ in the numeric value of a single parameter.
 struct sweep {
   std::string key;
-  /// What is measured of the device stages; `time` is their total per frame. If empty, device
+  /// Measured quantity of the device stages; `time` is their total per frame. If empty, device
   /// stages are not timed, and `time` is the end-to-end time.
   std::optional<measure> what;
   std::vector<sweep_point> points;  ///< in ascending order of their values

@@ -165,8 +165,8 @@ device_ceilings::device_ceilings(const std::vector<ceiling_figure>& measured)
 memory_times device_ceilings::time_to_move(double read, double written) const {
   const auto at = [&](double ceiling_figure::*level) {
     const double copy = (copy_ != nullptr ? *copy_ : *bandwidth).*level;
-    // Half of the bytes of a copy are read and half are written. Reads or writes alone must
-    // therefore reach at least half of the copy bandwidth.
+    // Half of the bytes of a copy are read and half are written. Read-only or write-only bandwidth
+    // must therefore be at least half the copy bandwidth.
     const auto alone = [&](const ceiling_figure* one) {
       return std::max((one != nullptr ? *one : *bandwidth).*level, copy / 2);
     };

@@ -63,8 +63,8 @@ struct frame_attribution {
   nanoseconds residual = 0;
 };
 
-/// Finds the critical path of each frame. Walks back from the frame's end, at each step to the
-/// activity that the current activity waited for last:
+/// Finds the critical path of each frame. Walks back from the frame's end. Each step goes to the
+/// last activity that the current activity waited for:
 /// - The record names what a host activity waited for. If another activity of the frame kept the
 ///   thread busy after that, the walk goes there instead.
 /// - A device stage waits for its launch, its dependencies, and the previous activity on its

@@ -28,8 +28,8 @@ bool is_saturated(const run_record& record, std::size_t first) {
   return 10 * waited >= 9 * (frames.size() - first);
 }
 
-/// Divides the frames from `first` on into `stretches` segments. Returns the mean time between
-/// completions minus the mean time between arrivals for each segment, in ns.
+/// Divides the frames, starting at `first`, into `stretches` segments. Returns the mean time
+/// between completions minus the mean time between arrivals for each segment, in ns.
 std::vector<double> lags_of(const run_record& record, std::size_t first, std::size_t stretches) {
   std::vector<nanoseconds> ends;
   for (const auto& frame : record.frames) ends.push_back(frame.end);

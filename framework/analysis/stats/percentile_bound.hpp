@@ -47,9 +47,10 @@ struct bound_check {
 /// The interval is distribution-free. Its ends are binomial ranks of the pooled sample, 2.5 % on
 /// each side (Conover, "Practical Nonparametric Statistics", 3rd ed. 1999, section 3.2). Frames in
 /// one queue are late together, so they contain less information than independent frames. Each run
-/// is therefore split into batches, about 20 in total. The variance of the number of late frames
-/// per batch, relative to independent frames, reduces the effective sample size (batch means: Law,
-/// "Simulation Modeling and Analysis", section 9.5).
+/// is therefore split into batches, about 20 in total. The effective sample size is the sample size
+/// divided by a ratio of variances of the number of late frames per batch: the measured variance
+/// over that of independent frames (batch means: Law, "Simulation Modeling and Analysis", section
+/// 9.5).
 bound_check check_bound(const std::vector<std::vector<nanoseconds>>& runs, double p,
                         nanoseconds bound);
 

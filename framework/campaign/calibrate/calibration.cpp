@@ -263,8 +263,8 @@ class driver_costs final : public ceiling_measurement {
   std::unique_ptr<graph_exec> small_;
 };
 
-/// Bandwidths between a device and pageable memory. The host clock times each copy until the host
-/// has seen it complete, because graphs do not support such copies.
+/// Bandwidths between a device and pageable memory. Graphs do not support these copies, so the host
+/// clock times each copy until the host has seen it complete.
 class pageable_transfers final : public ceiling_measurement {
  public:
   pageable_transfers(const calibration_sizes& sizes, device& d)

@@ -28,7 +28,8 @@ class host_worker;
 /// operations meanwhile.
 class host_caller {
  public:
-  /// Does not start the thread, which will run on `cpus` and notify `worker` of each return.
+  /// Does not start the thread. The thread will run on `cpus` and notify `worker` each time a call
+  /// returns.
   host_caller(const device_failure& failed, host_worker& worker, cpu_set cpus)
       : failed_(failed), worker_(worker), cpus_(std::move(cpus)) {}
 

@@ -32,7 +32,7 @@ struct schedule_step {
   friend bool operator==(const schedule_step&, const schedule_step&) = default;
 };
 
-/// How the host executes each frame. Code after the planner reads this instead of the strategy.
+/// How the host executes each frame. After planning, all code reads this instead of the strategy.
 struct schedule {
   schedule_properties properties;
   bool captures = false;  ///< whether each device stage, or the whole frame, becomes a graph

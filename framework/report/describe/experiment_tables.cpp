@@ -19,7 +19,8 @@ bool in_any_table(const member_summary&) {
   return true;
 }
 
-/// Returns a table for text and page, with a row for each pipeline that `has_row` accepts.
+/// Returns a table for the text and page reports, with a row for each pipeline that `has_row`
+/// accepts.
 table member_table(const experiment_view& of, std::string key, std::string title,
                    const member_columns& columns,
                    bool (*has_row)(const member_summary&) = in_any_table) {

@@ -101,7 +101,7 @@ timeline_chart timeline_of(const run_record& record, std::size_t median, std::si
   constexpr std::int64_t most_around_slow = 4;
   kept_frames frames(record, most_numbers);
   frames.keep_around(median, around_median);
-  // The frames in flight with a slow frame may have slowed it down.
+  // Frames in flight at the same time as a slow frame may have slowed it down.
   const auto in_flight = std::clamp<std::int64_t>(record.run.in_flight, 1, most_around_slow);
   for (const auto frame : slowest_frames(end_to_end_times(record))) {
     frames.keep_around(frame, static_cast<std::size_t>(in_flight));

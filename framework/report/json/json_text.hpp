@@ -14,8 +14,8 @@ namespace graphline {
 std::string json_in_one_line(const nlohmann::ordered_json& value);
 
 /// Writes JSON with one entry per line, indented by two spaces. Arrays of plain values are on one
-/// line. Texts are as in `json_in_one_line`. Numbers are the shortest that read back as the same
-/// double; NaN and infinity become null. Ends with a newline.
+/// line. Writes strings as `json_in_one_line` does. Numbers are the shortest that read back as the
+/// same double; NaN and infinity become null. Ends with a newline.
 void write_json(text_sink& to, const nlohmann::ordered_json& value);
 std::string json_text(const nlohmann::ordered_json& value);
 

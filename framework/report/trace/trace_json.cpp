@@ -93,7 +93,7 @@ trace_slices slices_of(const timeline& picture, std::size_t frames) {
   result.first.push_back(result.all.size());
   for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
     const bool thread = picture.lanes()[lane].what == timeline_lane::kind::thread;
-    // If two slices begin at the same time, the longer one comes first on a thread, because it
+    // If two slices of a thread begin at the same time, the longer one comes first, because it
     // contains the other. On a stream, the shorter one comes first.
     std::stable_sort(lanes[lane].begin(), lanes[lane].end(), [&](std::size_t a, std::size_t b) {
       const auto& x = result.all[a].span;

@@ -16,7 +16,7 @@ namespace graphline {
 /// - Process "host" contains a track for each thread.
 /// - The process of the device contains a track for each stream, then one for copies. Layers are
 ///   within their stages.
-/// - Arrows lead along the edges of each frame, and from launches to device stages. An arrow is
+/// - Arrows follow the edges of each frame, and connect launches to device stages. An arrow is
 ///   omitted if the clocks' error reverses its ends.
 ///
 /// The slices of a track must nest. If stamps contradict this because of the clocks' error, the

@@ -269,7 +269,7 @@ std::vector<run_record> run_at_once(const std::vector<concurrent_run>& runs,
 namespace {
 
 /// Returns the mean time between frame begins, in nanoseconds; empty without frames. One frame
-/// suffices, unlike for the frame period in reports.
+/// suffices here; the frame period in reports needs more.
 std::optional<double> rough_period(const run_record& record) {
   if (record.frames.empty()) return std::nullopt;
   const frame_record& first = record.frames.front();

@@ -29,7 +29,7 @@ class frame_feed {
  public:
   explicit frame_feed(std::vector<tensor_type> tensors);
 
-  /// Creates the kind of the CPU stage that outputs each frame's tensors (zeros during warm-up).
+  /// Creates a stage kind: a CPU stage that outputs each frame's tensors (zeros during warm-up).
   /// The kind and its stages refer to this feed.
   stage_kind source_kind(std::string name);
 

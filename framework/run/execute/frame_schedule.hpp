@@ -46,7 +46,8 @@ class frame_schedule {
   /// Lets no further frame begin.
   void close();
 
-  /// Closes the load and returns its outcome up to `ended`, with times relative to `epoch`.
+  /// Ends the recording of the load. Returns its outcome up to `ended`, with times relative to
+  /// `epoch`.
   /// @param completed Number of complete frames, in the order they began.
   load_record end(nanoseconds epoch, nanoseconds ended, std::int64_t completed);
 

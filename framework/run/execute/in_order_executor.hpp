@@ -87,7 +87,7 @@ class in_order_executor : public executor {
     finish_ended();
   }
 
-  /// Finishes all frames begun. After a failure, throws at the failed frame.
+  /// Finishes all frames begun. After a failure, throws when it reaches the failed frame.
   void finish_begun() {
     while (result_.completed < begun_) finish_oldest();
   }

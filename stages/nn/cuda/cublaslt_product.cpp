@@ -116,7 +116,7 @@ column_matrix transposed(std::int64_t rows, std::int64_t columns, bool form_tran
   return {c, r, leading, stride, CUBLAS_OP_N};
 }
 
-/// Returns the alignment, in bytes, of every matrix of a batch.
+/// Returns an alignment, in bytes, that holds for every matrix of the batch.
 std::uint32_t alignment_of(const product_form& form, const column_matrix& matrix) {
   std::uint64_t divides = form.alignment;
   if (form.batch > 1) {

@@ -29,7 +29,7 @@ class onnx_call {
   bool has(std::size_t input) const noexcept {
     return input < inputs_.size() && inputs_[input] != nullptr;
   }
-  /// `type` returns an input with or without known values; `input` refuses unknown values. Both
+  /// Both return an input: `type` accepts one whose values are unknown, `input` rejects it. Both
   /// refuse an omitted input.
   const onnx_tensor& type(std::size_t input) const;
   const onnx_tensor& input(std::size_t input) const;
@@ -57,7 +57,8 @@ class onnx_call {
   /// Returns the number of elements and extents that may still be read and produced. The limit
   /// keeps a small file from requesting unbounded work.
   std::int64_t budget() const noexcept { return budget_; }
-  /// Subtracts a tensor from the budget. Refuses negative extents and an exceeded budget.
+  /// Subtracts a tensor from the budget. Refuses negative extents, and sizes that exceed the
+  /// budget.
   void charge(const shape& extents) const;
 
  private:

@@ -370,7 +370,7 @@ bool pattern_finder::take_over_product(network_layer& last) {
   return true;
 }
 
-/// Lets a product read the inputs of layers that only move or scale its matrices.
+/// Lets a product skip layers that only move or scale its matrices, and read their inputs directly.
 void pattern_finder::read_in_place(network_layer& layer) {
   auto* product = std::get_if<matmul_layer>(&layer.operation);
   if (product == nullptr) return;

@@ -46,7 +46,7 @@ struct batch_norm2d_layer {
   double eps = 1e-5;
 };
 
-/// Reads x, and weight and bias of the last dimension.
+/// Reads x, and a weight and a bias with the size of the last dimension.
 struct layer_norm_layer {
   double eps = 1e-5;
 };
@@ -181,8 +181,9 @@ struct lstm_layer {
   std::int64_t hidden = 0;
 };
 
-/// Every layer with a lowering of its own; shape rules and lowerings declare a function per row.
-/// `pointwise_layer` and `batch_norm2d_layer` are missing because they are steps of expressions.
+/// Every layer with its own lowering. The headers of shape rules and lowerings expand this list to
+/// one function per layer. `pointwise_layer` and `batch_norm2d_layer` are missing because they are
+/// steps of expressions.
 #define GRAPHLINE_LOWERED_LAYERS(ROW) \
   ROW(conv2d_layer)                   \
   ROW(conv_transpose2d_layer)         \

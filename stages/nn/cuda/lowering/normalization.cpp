@@ -58,7 +58,8 @@ void add_pool(cuda_lowering& b, std::size_t layer, const extent_pair& positions,
   const cuda_value x = b.input_of(head);
   const shape& in = b.input_shape(head);
   const bool channels_last = x.form.layout == tensor_layout::channels_last;
-  // With one position, both layouts are the same. Row-major fits a result without extents of 1.
+  // With one position, both layouts are the same. A result with one position may lie row-major,
+  // because extents of 1 do not affect the order.
   const bool one = positions[0] * positions[1] == 1;
   const tensor_layout layout = one ? tensor_layout::row_major : x.form.layout;
   const cuda_value y = b.make_value(in[0] * in[1] * positions[0] * positions[1],
