@@ -101,24 +101,25 @@ cudaDataType_t element_type(precision p) {
 struct column_matrix {
   std::uint64_t rows = 0;
   std::uint64_t columns = 0;
-  std::int64_t leading = 0;  ///< elements from one column to the next
-  std::int64_t stride = 0;   ///< elements from one matrix of the batch to the next
+  std::int64_t leading = 0;    ///< elements from one column to the next
+  std::int64_t stride = 0;     ///< elements from one matrix of the batch to the next
+  std::size_t alignment = 16;  ///< of the first matrix, in bytes
   cublasOperation_t operation = CUBLAS_OP_N;
 };
 
 /// Describes a row-major matrix to cuBLASLt, which reads it as its column-major transpose. cuBLASLt
 /// transposes it if the form does.
 column_matrix transposed(std::int64_t rows, std::int64_t columns, bool form_transposes,
-                         std::int64_t leading, std::int64_t stride) {
+                         std::int64_t leading, std::int64_t stride, std::size_t alignment) {
   const auto r = static_cast<std::uint64_t>(rows);
   const auto c = static_cast<std::uint64_t>(columns);
-  if (form_transposes) return {r, c, leading, stride, CUBLAS_OP_T};
-  return {c, r, leading, stride, CUBLAS_OP_N};
+  if (form_transposes) return {r, c, leading, stride, alignment, CUBLAS_OP_T};
+  return {c, r, leading, stride, alignment, CUBLAS_OP_N};
 }
 
 /// Returns an alignment, in bytes, that holds for every matrix of the batch.
 std::uint32_t alignment_of(const product_form& form, const column_matrix& matrix) {
-  std::uint64_t divides = form.alignment;
+  std::uint64_t divides = matrix.alignment;
   if (form.batch > 1) {
     divides = std::gcd(divides,
                        static_cast<std::uint64_t>(matrix.stride) * element_bytes(form.precision));
@@ -167,9 +168,11 @@ class product_plans final : public plan_choices {
                 std::shared_ptr<cublaslt_handle> handle)
       : form_(form),
         epilogue_(epilogue),
-        left_(transposed(form.k, form.n, form.transpose_b, form.b_leading, form.b_stride)),
-        right_(transposed(form.m, form.k, form.transpose_a, form.a_leading, form.a_stride)),
-        result_(transposed(form.m, form.n, false, form.d_leading, form.d_stride)),
+        left_(transposed(form.k, form.n, form.transpose_b, form.b_leading, form.b_stride,
+                         form.alignment.b)),
+        right_(transposed(form.m, form.k, form.transpose_a, form.a_leading, form.a_stride,
+                          form.alignment.a)),
+        result_(transposed(form.m, form.n, false, form.d_leading, form.d_stride, form.alignment.d)),
         handle_(std::move(handle)) {
     check(cublaslt().product_create(
               product_description_.place(),
@@ -181,7 +184,7 @@ class product_plans final : public plan_choices {
     set_product(CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue);
     if (form.bias) {
       // The heuristic reads the alignment of this address, not the bias.
-      set_product(CUBLASLT_MATMUL_DESC_BIAS_POINTER, std::uintptr_t{form.alignment});
+      set_product(CUBLASLT_MATMUL_DESC_BIAS_POINTER, std::uintptr_t{16});
     }
     create_layout(left_layout_, left_);
     create_layout(right_layout_, right_);

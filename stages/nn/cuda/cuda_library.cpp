@@ -46,12 +46,14 @@ std::string to_text(const convolution_form& form) {
 
 std::string to_text(const product_form& form) {
   return fmt::format(
-      "product {}x{}x{}, a{} {}, b{} {}, d {}, batch {} by {}, {}, {}{}{}{}, {}, aligned to {}",
+      "product {}x{}x{}, a{} {}, b{} {}, d {}, batch {} by {}, {}, {}{}{}{}, {}, aligned to {}, "
+      "{}, {}",
       form.m, form.n, form.k, form.transpose_a ? " transposed" : "", form.a_leading,
       form.transpose_b ? " transposed" : "", form.b_leading, form.d_leading, form.batch,
       form.a_stride, form.b_stride, form.d_stride,
       form.scale == 1.0F ? "" : fmt::format(" *{}", form.scale), form.bias ? " +bias" : "",
-      steps(form.activations), to_word(form.precision), form.alignment);
+      steps(form.activations), to_word(form.precision), form.alignment.a, form.alignment.b,
+      form.alignment.d);
 }
 
 std::vector<std::size_t> operand_bytes(const convolution_form& form) {

@@ -52,6 +52,14 @@ struct convolution_form {
   graphline::precision precision = graphline::precision::float32;
 };
 
+/// Alignments of the operands' addresses in every call, in bytes; powers of two. A bias is aligned
+/// to 16.
+struct product_alignment {
+  std::size_t a = 16;
+  std::size_t b = 16;
+  std::size_t d = 16;
+};
+
 /// A batch of row-major matrix products: d = activate(scale a b + bias). In the product, a is m x k
 /// and b is k x n; a transposed operand is stored as k x m or n x k. Leading dimensions and strides
 /// are in elements; a stride of 0 shares one matrix in the whole batch. The bias is per column of
@@ -73,7 +81,7 @@ struct product_form {
   std::vector<activation> activations = {};
   float scale = 1;
   graphline::precision precision = graphline::precision::float32;
-  std::size_t alignment = 16;  ///< in bytes, of every operand; a power of two
+  product_alignment alignment = {};
 };
 
 /// The speed of a plan, as far as it is known.

@@ -89,13 +89,16 @@ bool merge_into_rows(product_form& form, const batch_axis& axis) {
   return true;
 }
 
-/// Returns the alignment of all calls' operands, in bytes, for tensors aligned to 16 bytes.
-std::size_t alignment_of(const std::vector<product_offsets>& calls, std::size_t bytes) {
-  std::size_t divides = 16;
+/// Returns the alignment of the operands in all calls, for tensors aligned to 16 bytes.
+product_alignment alignment_of(const std::vector<product_offsets>& calls, std::size_t bytes) {
+  product_alignment divides;
+  const auto at = [&](std::size_t& alignment, std::int64_t offset) {
+    alignment = std::gcd(alignment, static_cast<std::size_t>(offset) * bytes);
+  };
   for (const product_offsets& call : calls) {
-    for (const std::int64_t offset : {call.a, call.b, call.d}) {
-      divides = std::gcd(divides, static_cast<std::size_t>(offset) * bytes);
-    }
+    at(divides.a, call.a);
+    at(divides.b, call.b);
+    at(divides.d, call.d);
   }
   return divides;
 }

@@ -89,7 +89,8 @@ class lstm_direction {
   /// Plans the product of rows that are `pitch` elements apart with the weights of all gates.
   std::unique_ptr<library_operation> plan(std::int64_t rows, std::int64_t inner,
                                           std::int64_t pitch) {
-    const auto row_bytes = static_cast<std::size_t>(inner) * size_of(b_.element());
+    const std::size_t row_bytes = static_cast<std::size_t>(inner) * size_of(b_.element());
+    const std::size_t aligned = std::gcd(std::size_t{16}, row_bytes);
     const product_form form{.m = rows,
                             .n = 4 * hidden_,
                             .k = inner,
@@ -98,7 +99,7 @@ class lstm_direction {
                             .b_leading = inner,
                             .d_leading = 4 * hidden_,
                             .precision = b_.precision(),
-                            .alignment = std::gcd(std::size_t{16}, row_bytes)};
+                            .alignment = {aligned, aligned, aligned}};
     std::string why_not;
     auto operation = b_.library().plan(form, why_not);
     if (operation == nullptr) b_.refuse(head_, why_not);

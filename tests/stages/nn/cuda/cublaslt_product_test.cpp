@@ -82,7 +82,7 @@ TEST(a_product, assumes_only_the_alignment_of_every_matrix_of_a_batch) {
 TEST(a_product, requires_the_alignment_of_its_form) {
   for (const std::size_t alignment : {4, 8, 16}) {
     product_form form = batch_of_products(0);
-    form.alignment = alignment;
+    form.alignment = {alignment, alignment, alignment};
     std::string why_not;
     const auto plans = plans_for(form, why_not);
     ASSERT_NE(plans, nullptr) << why_not;

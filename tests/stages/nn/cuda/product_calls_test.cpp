@@ -103,7 +103,9 @@ TEST(matmul_products, make_eight_calls_of_many_matrix_vector_products) {
   EXPECT_EQ(product.calls[1].a, 64);
   EXPECT_EQ(product.calls[1].b, 64);
   EXPECT_EQ(product.calls[1].d, 1);
-  EXPECT_EQ(form.alignment, 4U);  // of results that lie between each other's
+  EXPECT_EQ(form.alignment.a, 16U);
+  EXPECT_EQ(form.alignment.b, 16U);
+  EXPECT_EQ(form.alignment.d, 4U);  // results lie between those of other calls
 }
 
 TEST(matmul_products, make_one_call_where_strides_allow) {
