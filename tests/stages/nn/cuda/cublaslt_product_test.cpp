@@ -91,9 +91,10 @@ TEST(a_product, requires_the_alignment_of_its_form) {
       const std::size_t gap = bytes / sizeof(float);
       std::vector<numbers> moved = operands;
       std::vector<void*> at;
-      for (numbers& operand : moved) {
-        operand.insert(operand.begin(), gap, 0.0F);
-        at.push_back(operand.data() + gap);
+      for (std::size_t i = 0; i < moved.size(); ++i) {
+        const std::size_t offset = i == 2 ? 0 : gap;  // the bias stays in its place
+        moved[i].insert(moved[i].begin(), offset, 0.0F);
+        at.push_back(moved[i].data() + offset);
       }
       plans->run(0, nullptr, at, workspace);
       return numbers(moved.back().begin() + static_cast<std::ptrdiff_t>(gap), moved.back().end());
