@@ -1,4 +1,4 @@
-// The networks of pipelines/, lowered without tuning with the plans that
+// The networks of pipelines/ and of the reference cases, lowered without tuning with the plans that
 // cuDNN offers for GPUs that need not be present.
 
 #include <gtest/gtest.h>
@@ -15,7 +15,9 @@
 #include "stages/builtin.hpp"
 #include "stages/kinds.hpp"
 #include "stages/nn/cuda/lowering/lowering.hpp"
+#include "tests/stages/network/reference_cases.hpp"
 #include "tests/stages/nn/cuda/cudnn_offers.hpp"
+#include "tests/stages/stage_trial.hpp"
 
 namespace graphline::nn {
 namespace {
@@ -167,6 +169,24 @@ TEST_P(cudnn_networks, of_pipelines_fuse_nothing_that_costs_the_tensor_cores) {
   }
   EXPECT_GT(fast_, 200U);
   EXPECT_GT(slow_, 20U);  // above all depthwise ones
+}
+
+TEST_P(cudnn_networks, of_reference_cases_are_refused_nowhere_and_keep_the_tensor_cores) {
+  const auto host = open_host_device(1);
+  for (const test::reference_case& from : test::reference_cases()) {
+    SCOPED_TRACE(from.name);
+    const stage_kind kind =
+        network_kind([&](device&, const network_definition& network, const weight_table& weights,
+                         const stage_config& config) {
+          expect_tensor_cores(network, weights, config.name);
+          return nullptr;
+        });
+    diagnostics out;
+    const prepared_stage prepared = test::prepare(kind, from.values, from.types, out);
+    ASSERT_FALSE(out.has_errors());
+    prepared.make_device.at("cuda")(*host, {from.name, from.values, from.types, prepared.outputs});
+  }
+  EXPECT_GT(fast_, 20U);
 }
 
 INSTANTIATE_TEST_SUITE_P(of, cudnn_networks, testing::Values("h200", "a100", "l4", "rtx4090"),
