@@ -126,6 +126,7 @@ struct softmax_form {
   std::int64_t outer = 1;
   std::int64_t extent = 1;
   std::int64_t inner = 1;
+  std::int64_t pitch = 0;  ///< elements from one outer index to the next; 0: extent * inner
 };
 
 /// Computes (x - mean) / sqrt(variance + eps) * weight + bias along the rows of [rows, extent].

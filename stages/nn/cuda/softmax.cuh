@@ -38,10 +38,11 @@ struct softmax_lines {
   To* to;
   std::int64_t extent;
   std::int64_t inner;
+  std::int64_t pitch;
 
   GRAPHLINE_HOST_DEVICE void operator()(std::int64_t item) const {
     const std::int64_t lane = take_digit(item, inner);
-    const std::int64_t begin = item * extent * inner + lane;
+    const std::int64_t begin = item * pitch + lane;
     exponential_sum all;
     for (std::int64_t i = 0; i < extent; ++i) all.add(to_float(from[begin + i * inner]));
     for (std::int64_t i = 0; i < extent; ++i) {
@@ -59,10 +60,11 @@ struct softmax_rows {
   const From* from;
   To* to;
   std::int64_t extent;
+  std::int64_t pitch;
 
   template <int phase>
   GRAPHLINE_HOST_DEVICE void run(std::int64_t block, int thread, int threads, float* shared) const {
-    const From* row = from + block * extent;
+    const From* row = from + block * pitch;
     auto* some = reinterpret_cast<exponential_sum*>(shared);
     exponential_sum* partial = some + block_sum::sums;
     if constexpr (phase == 0) {
@@ -73,7 +75,7 @@ struct softmax_rows {
       block_sum::gather(partial, some, thread, threads);
     } else {
       const exponential_sum all = block_sum::total(some);
-      To* result = to + block * extent;
+      To* result = to + block * pitch;
       for (std::int64_t i = thread; i < extent; i += threads) {
         from_float(all.share(to_float(row[i])), result[i]);
       }
@@ -86,11 +88,12 @@ template <class Launcher>
 void run(const softmax_form& form, std::span<void* const> operands, const Launcher& launch) {
   with_elements(form.from, form.to, operands, [&]<class From, class To>(const From* from, To* to) {
     constexpr std::int64_t long_row = 64;
+    const std::int64_t pitch = form.pitch > 0 ? form.pitch : form.extent * form.inner;
     if (form.inner == 1 && form.extent >= long_row) {
       const int threads = form.extent >= 512 ? block_sum::most_threads : 32;
-      launch.blocks(softmax_rows<From, To>{from, to, form.extent}, form.outer, threads);
+      launch.blocks(softmax_rows<From, To>{from, to, form.extent, pitch}, form.outer, threads);
     } else {
-      launch.items(softmax_lines<From, To>{from, to, form.extent, form.inner},
+      launch.items(softmax_lines<From, To>{from, to, form.extent, form.inner, pitch},
                    form.outer * form.inner);
     }
   });

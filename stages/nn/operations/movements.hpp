@@ -95,7 +95,10 @@ struct attention_products {
   strided_product sums;
 };
 
-inline attention_products products_of(const attention_layer& attention, const shape& result) {
+/// Returns the products of attention. Each row of scores begins at a multiple of `row_unit`
+/// elements.
+inline attention_products products_of(const attention_layer& attention, const shape& result,
+                                      std::int64_t row_unit = 1) {
   const std::int64_t tokens = result[1];
   const std::int64_t dim = result[2];
   const std::int64_t depth = dim / attention.heads;
@@ -105,7 +108,9 @@ inline attention_products products_of(const attention_layer& attention, const sh
   };
   const strided_matrices keys{
       {result[0], attention.heads, depth, tokens}, {tokens * 3 * dim, depth, 1, 3 * dim}, dim};
-  const strided_matrices scores = packed_matrices({result[0], attention.heads, tokens, tokens});
+  const std::int64_t pitch = (tokens + row_unit - 1) / row_unit * row_unit;
+  const strided_matrices scores{{result[0], attention.heads, tokens, tokens},
+                                {attention.heads * tokens * pitch, tokens * pitch, pitch, 1}};
   return {{part(0), keys, scores, 1.0F / std::sqrt(static_cast<float>(depth))},
           {scores, part(2), {heads, {tokens * dim, depth, dim, 1}}}};
 }

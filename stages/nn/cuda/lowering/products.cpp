@@ -142,17 +142,21 @@ void lower(cuda_lowering& b, const layer_group& group, const attention_layer& at
   const shape& output = b.output_shape(head);
   const value_form form{tensor_layout::row_major, b.element()};
   const std::size_t packed = b.in_form(head.inputs[0], form, head).buffer;
-  const attention_products products = products_of(attention, output);
+  // So that the length of the scores' rows costs no alignment.
+  const auto unit = static_cast<std::int64_t>(16 / element_bytes(b.precision()));
+  const attention_products products = products_of(attention, output, unit);
   const std::int64_t tokens = output[1];
   const std::int64_t rows = output[0] * attention.heads * tokens;
-  const cuda_value scores = b.make_value(rows * tokens, form);
+  const std::int64_t pitch = products.scores.c.strides[2];
+  const cuda_value scores = b.make_value(rows * pitch, form);
   const cuda_value result = b.make_value(output.elements(), form);
   planned_product first = plan(b, head, products.scores);
   planned_product second = plan(b, head, products.sums);
   b.add_calls(std::move(first.operation), operands_of(first.calls, packed, packed, scores.buffer),
               head);
   b.add_kernel(
-      softmax_form{.from = b.element(), .to = b.element(), .outer = rows, .extent = tokens},
+      softmax_form{
+          .from = b.element(), .to = b.element(), .outer = rows, .extent = tokens, .pitch = pitch},
       {scores.buffer, scores.buffer}, head);
   b.note("softmax by a kernel of its own");
   b.add_calls(std::move(second.operation),

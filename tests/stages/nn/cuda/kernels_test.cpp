@@ -263,6 +263,23 @@ TEST(softmax_kernel, takes_minus_infinity_and_large_numbers) {
   }
 }
 
+TEST(softmax_kernel, reads_and_writes_rows_apart_from_each_other) {
+  for (const std::int64_t extent : {4, 100, 1000}) {
+    constexpr std::int64_t outer = 3;
+    const std::int64_t pitch = extent + 5;
+    const std::vector<float> from = some_values(outer * pitch);
+    const auto all = run_floats(softmax_form{.outer = outer, .extent = extent, .pitch = pitch},
+                                from, from.size(), guard::behind);
+    for (std::int64_t row = 0; row < outer; ++row) {
+      const auto begin = from.begin() + row * pitch;
+      const auto alone = run_floats(softmax_form{.extent = extent}, {begin, begin + extent},
+                                    static_cast<std::size_t>(extent), guard::behind);
+      const auto found = all.begin() + row * pitch;
+      EXPECT_EQ(std::vector<float>(found, found + extent), alone) << extent << ", row " << row;
+    }
+  }
+}
+
 TEST(softmax_kernel, gives_nan_for_infinity_and_for_minus_infinity_only) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   for (const std::int64_t extent : {4, 100, 1000}) {

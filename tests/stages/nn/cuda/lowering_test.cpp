@@ -238,8 +238,8 @@ TEST(cuda_network, states_the_alignment_of_attention_heads) {
   EXPECT_EQ(alignment({1, 8, 36}, precision::float16), (alignments{16, 8, 16}));
   EXPECT_EQ(alignment({1, 8, 9}, precision::float32), (alignments{16, 4, 16}));
   EXPECT_EQ(alignment({1, 8, 9}, precision::float16), (alignments{16, 2, 16}));
-  // Three calls, of a head each: the scores of five tokens are 50 bytes.
-  EXPECT_EQ(alignment({4, 5, 72}, precision::float16), (alignments{16, 16, 2}));
+  // Three calls, of a head each, with rows of five scores 16 bytes apart.
+  EXPECT_EQ(alignment({4, 5, 72}, precision::float16), (alignments{16, 16, 16}));
 }
 
 TEST(cuda_network, normalizes_rows_without_a_conversion_and_writes_what_the_caller_reads) {
