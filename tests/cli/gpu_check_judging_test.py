@@ -114,6 +114,14 @@ class judging(Case):
         self.assertEqual([(row["check"], row["status"]) for row in context.outcome.rows],
                          [("a_test", "FAIL"), ("s.a", "FAIL")])
 
+    def test_a_program_without_time_to_list_its_tests_has_not_failed(self):
+        runner = types.SimpleNamespace(run=lambda words: Done(None, "", "time"))
+        context = types.SimpleNamespace(
+            outcome=Outcome(), runner=runner, device="cuda",
+            places=types.SimpleNamespace(program=pathlib.Path))
+        tests.check_program(context, "a_test", "conformance")
+        self.assertEqual(context.outcome.rows[0]["status"], "not run")
+
     def test_a_gpu_is_counted_among_those_that_are_visible(self):
         check = program()
         for visible, wanted, shown in ((None, "cuda:2", "2"), ("3", "cuda:0", "3"),
@@ -125,13 +133,20 @@ class judging(Case):
             self.assertEqual((found["CUDA_VISIBLE_DEVICES"], options.device), (shown, "cuda"))
             self.assertEqual(found["PATH"].split(os.pathsep)[0], os.path.dirname(sys.executable))
 
-    def test_two_models_takes_lines_in_each_of_its_networks(self):
-        context = types.SimpleNamespace(places=Places(SOURCE / "tools"),
-                                        name=lambda ending: self.folder / "x.yaml")
-        text = Context.two_models(context, "precision: tf32", "tune: off").read_text()
-        self.assertEqual(text.count("kind: network\n    precision: tf32\n    tune: off\n"), 2)
-        plain = (SOURCE / "pipelines" / "two_models.yaml").read_text()
-        self.assertEqual(Context.two_models(context).read_text(), plain)
+    def test_a_pipeline_takes_lines_in_each_of_its_networks_and_keeps_its_paths(self):
+        (self.folder / "models").mkdir()
+        places = types.SimpleNamespace(pipelines=SOURCE / "pipelines",
+                                       models=self.folder / "models")
+        names = iter(["a", "b"])
+        context = types.SimpleNamespace(places=places,
+                                        name=lambda ending: self.folder / next(names))
+        path = Context.pipeline_with(context, "two_models", "precision: tf32", "tune: off")
+        self.assertEqual(path.read_text().count(
+            "    kind: network\n    precision: tf32\n    tune: off\n"), 2)
+        path = Context.pipeline_with(context, "ocr", "tune: off")
+        self.assertEqual(path.read_text().count("    kind: onnx\n    tune: off\n"), 3)
+        self.assertEqual((path.parent / ".." / "build" / "models").resolve(),
+                         self.folder / "models")
 
     def test_tests_are_read_off_the_list_without_those_of_another_device(self):
         text = ("Running main() from x.cc\nfirst.\n  a\n  b\nsecond/0.  # TypeParam = int\n  c\n"
@@ -146,7 +161,7 @@ class within_its_time(Case):
 
     def options(self, **given):
         return types.SimpleNamespace(**{"first": False, "second": False, "only": None,
-                                        "seconds": None, **given})
+                                        "seconds": None, "keep": self.folder, **given})
 
     def test_calls_take_as_long_as_the_device_may_be_used(self):
         check = program()
@@ -165,8 +180,11 @@ class within_its_time(Case):
         before = Outcome(self.folder)
         before.step = "runs"
         for name, status in (("gemv", "FAIL"), ("camera", "FAIL"), ("ocr", "not run"),
-                             ("gemv", "PASS")):
+                             ("gemv", "PASS"), ("camera, float16", "FAIL"), ("runs", "FAIL")):
             before.add(name, status)
+        with open(self.folder / "rows.jsonl", "a", encoding="utf-8") as file:
+            file.write('{"step": "runs", "che')  # cut off by a kill
+        self.assertIsNone(Outcome().failed_runs())
         after = Outcome(self.folder)
         self.assertEqual(after.failed_runs(), ["camera"])
         steps, _ = program().chosen_steps(self.options(second=True), after)
@@ -174,6 +192,7 @@ class within_its_time(Case):
         words = []
         context = types.SimpleNamespace(
             outcome=after, on_gpu=True, graphline="graphline", device="cuda",
+            pipeline_with=lambda name, line: SOURCE / "pipelines" / f"{name}.yaml",
             places=Places(SOURCE / "tools"), runner=types.SimpleNamespace(
                 run=lambda given, most, logged: words.append(given) or Done(0, "")))
         with unittest.mock.patch("shutil.which", lambda *_, **__: "compute-sanitizer"):
@@ -201,11 +220,14 @@ class within_its_time(Case):
         self.assertEqual([(row["step"], row["status"]) for row in outcome.rows],
                          [("environment", "not run"), ("runs", "PASS")])
 
-    def test_nothing_passed_is_not_good(self):
+    def test_nothing_but_a_listed_device_is_not_good(self):
         outcome = Outcome()
-        self.assertFalse(outcome.good())
         outcome.not_run("x", "time")
         self.assertFalse(outcome.good())
+        outcome.step = "environment"
+        outcome.add("devices", "PASS")
+        self.assertFalse(outcome.good())
+        outcome.step = "runs"
         outcome.add("y", "PASS")
         self.assertTrue(outcome.good())
         outcome.add("z", "FAIL")
@@ -278,12 +300,13 @@ class environment(Case):
     def test_libraries_are_read_before_they_are_used_without_a_limit(self):
         for name in ("libcudnn.so.9", "libcublasLt.so.13.1", "libother.so", "libcudnn.a"):
             (self.folder / name).write_bytes(b"x" * 1000)
+        (self.folder / "libnvrtc.so").symlink_to(self.folder / "none")
         context = types.SimpleNamespace(outcome=Outcome(), runner=Runner(60, {}))
         with unittest.mock.patch.dict(os.environ, {"GRAPHLINE_LIBRARY_PATH": str(self.folder)}), \
              unittest.mock.patch.object(ladder, "SYSTEM", ()), \
              unittest.mock.patch.object(sys, "path", []):
             ladder.read_libraries(context)
-        self.assertEqual(context.outcome.rows[0]["note"], "2 files, 0.002 MB")
+        self.assertEqual(context.outcome.rows[0]["note"], "3 files, 0.002 MB")
 
 
 if __name__ == "__main__":

@@ -4,6 +4,8 @@ import itertools
 import json
 import os
 import pathlib
+import re
+import shutil
 
 
 class NoDevice(Exception):
@@ -36,11 +38,18 @@ class Context:
         self.outcome.keep_result(label, result)
         return result
 
-    def two_models(self, *lines):
-        """pipelines/two_models.yaml with these lines, such as 'tune: off', in its networks."""
-        text = (self.places.pipelines / "two_models.yaml").read_text(encoding="utf-8")
-        path, kind = self.name("-two_models.yaml"), "    kind: network"
-        path.write_text(text.replace(kind, "\n    ".join([kind, *lines])), encoding="utf-8")
+    def pipeline_with(self, name, *lines):
+        """A copy of a pipeline with these lines, such as 'tune: off', in its networks. It lies in a
+        copy of the folder, beside the models, so that relative paths still hold."""
+        folder = self.name("-tree")
+        shutil.copytree(self.places.pipelines, folder / "pipelines")
+        if self.places.models.is_dir():
+            (folder / "build").mkdir()
+            (folder / "build" / "models").symlink_to(self.places.models.absolute())
+        path = folder / "pipelines" / f"{name}.yaml"
+        text = path.read_text(encoding="utf-8")
+        path.write_text(re.sub(r"^    kind: (network|onnx)$", "\n    ".join([r"\g<0>", *lines]),
+                               text, flags=re.MULTILINE), encoding="utf-8")
         return path
 
 

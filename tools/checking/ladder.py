@@ -58,18 +58,20 @@ def climb(context):
     for name, settings in RUNS.items():
         rung(context, name, run_of(context, tiny(context), *settings), SECONDS)
     # Tuning would take most of the time.
-    rung(context, "two_models", run_of(context, context.two_models("tune: off")), LONGER)
+    rung(context, "two_models", run_of(context, context.pipeline_with("two_models", "tune: off")),
+         LONGER)
 
 
 def check_memory(context):
-    """compute-sanitizer on the pipelines whose kept runs failed, or on two_models."""
+    """compute-sanitizer on the pipelines whose kept runs failed, or on two_models. Without tuning,
+    which would take most of the time."""
     sanitizer = shutil.which("compute-sanitizer") or shutil.which(
         "compute-sanitizer", path="/usr/local/cuda/bin")
-    failed = [context.places.pipelines / f"{name}.yaml" for name in context.outcome.failed_runs()]
-    for pipeline in failed or [context.two_models("tune: off")]:
+    for name in context.outcome.failed_runs() or ["two_models"]:
+        pipeline = context.pipeline_with(name, "tune: off")
         words = run_of(context, pipeline) + small(pipeline.read_text(encoding="utf-8"))
         for tool, options in SANITIZER.items():
-            rung(context, f"{tool}, {pipeline.stem.partition('-')[2] or pipeline.stem}",
+            rung(context, f"{tool}, {name}",
                  "it is for a GPU" if not context.on_gpu else
                  [sanitizer, "--tool", tool, *options, "--error-exitcode", 9, *words] if sanitizer
                  else "no compute-sanitizer on PATH or in /usr/local/cuda/bin", LONGER)
@@ -93,7 +95,7 @@ def tiny(context):
 
 
 def read_libraries(context):
-    """Reads the libraries from a disk that may be slow, without a limit, so that no check waits for
+    """Reads the libraries from a disk that may be slow, so that no check of this step waits for
     it."""
     begin, size = time.monotonic(), 0
     folders = [*os.environ.get("GRAPHLINE_LIBRARY_PATH", "").split(os.pathsep),
@@ -101,11 +103,14 @@ def read_libraries(context):
     files = {path.resolve() for folder in folders if folder for path in
              pathlib.Path(folder).rglob("lib*.so*") if LIBRARIES.fullmatch(path.name)}
     for path in files:
-        with path.open("rb", buffering=0) as file:
-            while count := len(file.read(1 << 24)):
-                size += count
+        try:
+            with path.open("rb", buffering=0) as file:
+                while count := len(file.read(1 << 24)):
+                    size += count
+        except OSError:  # such as a link to nothing
+            continue
     seconds = time.monotonic() - begin
-    context.runner.extend(seconds)
+    context.runner.extend_step(seconds)
     context.outcome.add("read libraries", SHOWN, f"{seconds:.0f} s",
                         note=f"{len(files)} files, {size / 1e6:.3f} MB")
 

@@ -15,8 +15,11 @@ class Outcome:
     def __init__(self, folder=None):
         self.rows, self.step, self._folder, self._earlier = [], "", folder, []
         if folder and (folder / "rows.jsonl").is_file():
-            lines = (folder / "rows.jsonl").read_text(encoding="utf-8").splitlines()
-            self._earlier = [json.loads(line) for line in lines]
+            for line in (folder / "rows.jsonl").read_text(encoding="utf-8").splitlines():
+                try:
+                    self._earlier.append(json.loads(line))
+                except ValueError:  # a kill truncated it
+                    pass
 
     def add(self, name, status, figure="", bound="", note=""):
         self.rows.append({"step": self.step, "check": name, "figure": figure, "bound": bound,
@@ -38,9 +41,14 @@ class Outcome:
             print(f"gpu_check: {self._folder / name}: {reason.strerror}", file=sys.stderr)
 
     def failed_runs(self):
-        """Pipelines whose last kept run failed."""
-        last = {row["check"]: row["status"] for row in self._earlier if row["step"] == "runs"}
-        return [name for name, status in last.items() if status == FAIL]
+        """Pipelines whose last kept run failed; None if no run is kept."""
+        last = {row["check"]: row["status"] for row in self._earlier
+                if row["step"] == "runs" and row["check"] != "runs"}
+        if not last:
+            return None
+        # "two_models, float16" is a run of two_models.
+        failed = (check.partition(",")[0] for check, status in last.items() if status == FAIL)
+        return list(dict.fromkeys(failed))
 
     def not_run(self, name, reason):
         self.add(name, NOT_RUN, note=reason)
@@ -71,9 +79,9 @@ class Outcome:
         self.add(name, status, shown, "< " + text.format(bound), note)
 
     def good(self):
-        """Whether a check passed and none failed."""
-        statuses = {row["status"] for row in self.rows}
-        return PASS in statuses and FAIL not in statuses
+        """Whether a check gave a result and none failed. A device that is listed is no result."""
+        results = {row["status"] for row in self.rows if row["check"] != "devices"}
+        return FAIL not in {row["status"] for row in self.rows} and results - {NOT_RUN} != set()
 
     def table(self):
         columns = ("check", "figure", "bound", "status")

@@ -41,10 +41,9 @@ class Runner:
     def begin_step(self, most):
         self._step_end = min(self._end, time.monotonic() + most)
 
-    def extend(self, seconds):
-        """Gives the step, and the whole check, back time that does not count."""
-        self._end += seconds
-        self._step_end += seconds
+    def extend_step(self, seconds):
+        """Gives the step back time that does not count, within that of the whole check."""
+        self._step_end = min(self._end, self._step_end + seconds)
 
     def left(self):
         return max(0.0, self._step_end - time.monotonic())
@@ -66,7 +65,7 @@ class Runner:
             # In its own process group, so that Ctrl-C reaches it only through `stop_all`.
             process = subprocess.Popen(
                 words, stdin=subprocess.DEVNULL, text=True, errors="replace",
-                stdout=file if logged else subprocess.PIPE, start_new_session=True,
+                stdout=file if logged else subprocess.PIPE, process_group=0,
                 stderr=subprocess.STDOUT if logged else subprocess.PIPE, env=self.environment)
         self._running[process.pid] = process
         try:

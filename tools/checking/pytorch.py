@@ -52,9 +52,10 @@ def graphline_frames(context, precision, *words):
     """End-to-end milliseconds of some frames, or None. On a GPU the host spins, as PyTorch's
     synchronize() does by default."""
     wait = ["--wait", "spin"] if context.on_gpu else []
+    pipeline = context.pipeline_with("two_models", f"precision: {precision}")
     result = context.result_of(f"{precision}, Graphline", [
-        "run", context.two_models(f"precision: {precision}"), "--timing", "none", "--frames", 40,
-        "--warmup", 5, "--seed", context.seed, *wait, *words], most=100)
+        "run", pipeline, "--timing", "none", "--frames", 40, "--warmup", 5, "--seed", context.seed,
+        *wait, *words], most=100)
     if result is None:
         return None
     frames = result["record"]["frames"]

@@ -40,20 +40,23 @@ def check_program(context, name, step):
     if program is None:
         context.outcome.not_run(name, context.places.lacks(name))
         return
-    tests = [test for test in listed_tests(
-        context.runner.run([program, "--gtest_list_tests"]).out, context.device)
+    listed = context.runner.run([program, "--gtest_list_tests"])
+    if not context.outcome.add_unless_done(name, listed):
+        return
+    tests = [test for test in listed_tests(listed.out, context.device)
              if SUITES.get(step, "") in test]
 
     def run(test):
-        return context.runner.run([program, f"--gtest_filter={test}"], SECONDS[step])
+        done = context.runner.run([program, f"--gtest_filter={test}"], SECONDS[step])
+        if done.failed():  # kept at once, in case the check is killed
+            context.outcome.keep_result(test, done._asdict())
+        return done
 
     results = dict(zip(tests, context.runner.all(run, tests, min(8, os.cpu_count() or 1))))
     again = [test for test, done in results.items() if done.failed()]
     alone = zip(again, context.runner.all(run, again, 1))  # with nothing else on the device
     # A failed test without time for a second try has failed.
     results.update((test, done) for test, done in alone if done.status is not None)
-    context.outcome.keep_result(name, {test: done._asdict() for test, done in results.items()
-                                       if done.failed()})
     report(context.outcome, name, results, [test for test in again if not results[test].failed()])
 
 
@@ -65,7 +68,7 @@ def report(outcome, name, results, only_alone):
     good = len(results) - len(wrong) - len(skipped) - len(late)
     notes = [f"{words}: {', '.join(tests)}" for words, tests in (
         ("skipped", skipped), ("passed only alone", only_alone), ("no time for", late)) if tests]
-    status = FAIL if wrong or not results else PASS if good else NOT_RUN
+    status = FAIL if wrong or not results else PASS if good and not late else NOT_RUN
     outcome.add(name, status, f"{good} of {len(results)} passed", "all", "\n".join(notes))
     for test in wrong:
         lines = [line for line in results[test].out.splitlines()

@@ -28,13 +28,17 @@ namespace {
 namespace fe = cudnn_frontend;
 using node = std::shared_ptr<fe::graph::Tensor_attributes>;
 
-/// Returns the most workspace that a plan may take: a share of the memory that is still free. Each
-/// slot of a pipeline has a workspace for its network's largest plan.
+/// Returns the most workspace that a plan may take: a share of the device's memory. Each slot of a
+/// pipeline has a workspace for its network's largest plan. Not a share of the free memory, which
+/// would make the choice of plans depend on what else runs.
 std::int64_t workspace_limit() {
   std::size_t free = 0;
   std::size_t total = 0;
-  if (cudaMemGetInfo(&free, &total) != cudaSuccess) free = 0;
-  return std::max(std::int64_t{256} << 20, static_cast<std::int64_t>(free / 16));
+  if (cudaMemGetInfo(&free, &total) != cudaSuccess) {
+    static_cast<void>(cudaGetLastError());  // clear the error for later calls
+    total = 0;
+  }
+  return std::max(std::int64_t{256} << 20, static_cast<std::int64_t>(total / 16));
 }
 
 void load_cudnn() {

@@ -64,9 +64,14 @@ class plan_timer {
     check(cudaStreamSynchronize(stream_.get()), "cudaStreamSynchronize");
   }
 
-  /// Runs a built plan once; returns false if that fails. @throws run_error if the plan left the
-  /// device unusable.
+  /// Runs a built plan once; returns false if that fails, and true if its workspace does not fit
+  /// beside the operands. @throws run_error if the plan left the device unusable.
   bool runs(plan_choices& plans, std::size_t plan) {
+    try {
+      reserve_workspace(plans, plan);
+    } catch (const run_error&) {
+      return true;
+    }
     return attempt(plans, plan,
                    [&] {
                      run(plans, plan);
@@ -87,16 +92,19 @@ class plan_timer {
   static constexpr std::size_t timed_runs = 9;
   using block = std::unique_ptr<void, cudaError_t (*)(void*)>;
 
+  void reserve_workspace(const plan_choices& plans, std::size_t plan) {
+    if (plans.workspace_bytes(plan) <= workspace_bytes_) return;
+    workspace_bytes_ = 0;
+    workspace_.reset();
+    workspace_ = allocate(plans.workspace_bytes(plan));
+    workspace_bytes_ = plans.workspace_bytes(plan);
+  }
+
   template <class Measure>
   std::optional<nanoseconds> attempt(const plan_choices& plans, std::size_t plan,
                                      const Measure& measure) {
     try {
-      if (plans.workspace_bytes(plan) > workspace_bytes_) {
-        workspace_bytes_ = 0;
-        workspace_.reset();
-        workspace_ = allocate(plans.workspace_bytes(plan));
-        workspace_bytes_ = plans.workspace_bytes(plan);
-      }
+      reserve_workspace(plans, plan);
       return measure();
     } catch (const run_error&) {
       static_cast<void>(cudaGetLastError());  // clear the error for later calls
@@ -174,21 +182,17 @@ bool build_one(plan_choices& plans, std::size_t plan, std::string& why_not) {
   return false;
 }
 
-/// Returns true if a built plan runs, or if the memory for a trial is insufficient.
-bool runs_in_trial(plan_choices& plans, std::size_t plan, const plan_trial& how) {
-  std::optional<plan_timer> timer;
-  try {
-    timer.emplace(how);
-  } catch (const run_error&) {
-    return true;
-  }
-  return timer->runs(plans, plan);
-}
-
+/// Takes the first plan that builds untried if the memory for a trial is insufficient.
 std::optional<chosen_plan> first(plan_choices& plans, const plan_trial& how, std::string& why_not) {
+  std::optional<plan_timer> timer;  // one for all plans, so that none runs on another's old stream
   for (std::size_t plan = 0; plan < plans.size(); ++plan) {
     if (!build_one(plans, plan, why_not)) continue;
-    if (runs_in_trial(plans, plan, how)) return chosen_plan{plan, std::nullopt};
+    try {
+      if (!timer) timer.emplace(how);
+    } catch (const run_error&) {
+      return chosen_plan{plan, std::nullopt};
+    }
+    if (timer->runs(plans, plan)) return chosen_plan{plan, std::nullopt};
     if (why_not.empty()) why_not = plans.describe(plan) + " can be built, but not run";
   }
   return std::nullopt;

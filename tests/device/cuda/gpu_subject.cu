@@ -7,9 +7,11 @@
 #include <cuda_runtime.h>
 #include <fcntl.h>
 #include <sys/file.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <filesystem>
+#include <string>
 
 #include "framework/device/cuda/cuda_calls.hpp"
 #include "framework/device/cuda/cuda_device.hpp"
@@ -134,7 +136,8 @@ class gpu_subject final : public subject {
   /// Until this process ends, gates of other test processes wait: tests run side by side on one
   /// GPU, and two gates would each hold it half of the time.
   static bool wait_for_turn() {
-    const auto path = std::filesystem::temp_directory_path() / "graphline_gates";
+    const auto path =
+        std::filesystem::temp_directory_path() / ("graphline_gates_" + std::to_string(getuid()));
     const int file = open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666);
     return file >= 0 && flock(file, LOCK_EX) == 0;
   }

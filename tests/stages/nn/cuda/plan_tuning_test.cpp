@@ -155,6 +155,10 @@ TEST_F(trying_plans_out, takes_the_first_untried_if_memory_for_a_trial_is_insuff
   timed_plans plans(std::vector<timed_plan>{{.fails = true}});
   EXPECT_TRUE(choose_first(plans));
   EXPECT_EQ(plans.runs[0], 0U);
+  fake_cuda::set_device_capacity(std::size_t{1} << 20);
+  timed_plans large(std::vector<timed_plan>{{.workspace = std::size_t{1} << 30, .fails = true}});
+  EXPECT_TRUE(choose_first(large));
+  EXPECT_EQ(large.runs[0], 0U);
 }
 
 }  // namespace
