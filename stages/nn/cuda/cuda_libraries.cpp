@@ -57,6 +57,14 @@ class cuda_libraries final : public cuda_library {
         [] { return "cuDNN " + cudnn_version(); }, why_not);
   }
 
+  bool prefers_tensor_cores(const convolution_form& form) override {
+    use_cuda_device(device_);
+    if (!cudnn_) cudnn_ = std::make_shared<cudnn_handle>(owner_);
+    std::string why_not;
+    const auto plans = make_convolution_plans(form, cudnn_, why_not);
+    return plans != nullptr && plans->uses_tensor_cores(0);
+  }
+
   double memory_bandwidth() const override { return memory_bandwidth_; }
 
   std::unique_ptr<library_operation> plan(const product_form& form, std::string& why_not) override {

@@ -121,6 +121,10 @@ class cuda_library {
   virtual std::unique_ptr<library_operation> plan(const product_form& form,
                                                   std::string& why_not) = 0;
 
+  /// Returns true if the library's preferred plan for a form runs on tensor cores. Builds no plan,
+  /// which can take seconds.
+  virtual bool prefers_tensor_cores(const convolution_form& form) = 0;
+
   /// Returns the theoretical bandwidth of the device's memory, in bytes per second.
   virtual double memory_bandwidth() const = 0;
 };

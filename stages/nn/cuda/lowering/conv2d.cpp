@@ -73,7 +73,12 @@ planned_convolution plan(const cuda_lowering& b, const network_layer& head,
                          const std::vector<std::int64_t>& choices) {
   const shape& out = b.output_shape(head);
   std::map<const library_operation*, std::int64_t> channels_of;
-  auto planned = plan_fused(b, {product, wanted.epilogue, out.elements()},
+  auto planned = plan_fused(b,
+                            {product, wanted.epilogue, out.elements(),
+                             [&](bool with_bias, std::size_t steps) {
+                               return b.library().prefers_tensor_cores(
+                                   form_of(b, wanted, out, with_bias, steps, choices.front()));
+                             }},
                             [&](bool with_bias, std::size_t steps, std::string& why_not) {
                               std::unique_ptr<library_operation> operation;
                               for (const std::int64_t channels : choices) {

@@ -102,6 +102,11 @@ fused_operation plan_fused(const cuda_lowering& b, const fusible_product& wanted
     const double rest = time_of_rest(b, wanted, with_bias, steps);
     // With less fusion, the rest only grows.
     if (best.operation != nullptr && best.operation->speed().tuned && rest >= best_time) break;
+    // Without tuning, only tensor cores are a reason to fuse less.
+    if (best.operation != nullptr && !best.operation->speed().tuned &&
+        wanted.prefers_tensor_cores && !wanted.prefers_tensor_cores(with_bias, steps)) {
+      continue;
+    }
     std::string why_not;
     auto operation = plan(with_bias, steps, why_not);
     if (operation == nullptr) {

@@ -54,6 +54,9 @@ class offering_library final : public cuda_library {
   std::unique_ptr<library_operation> plan(const product_form&, std::string&) override {
     return std::make_unique<offered_plan>(std::nullopt, true);
   }
+  bool prefers_tensor_cores(const convolution_form& form) override {
+    return first_on_tensor_cores(form).value_or(false);
+  }
   double memory_bandwidth() const override { return 1e12; }
 
   /// Returns whether the first candidate for a form runs on tensor cores; empty if there is none.

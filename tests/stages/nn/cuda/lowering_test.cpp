@@ -105,6 +105,13 @@ TEST(cuda_network, plans_no_less_fusion_than_could_be_faster) {
   EXPECT_EQ(timed_fusion({0, 0, 4100}).library.convolutions.size(), 2U);
 }
 
+TEST(cuda_network, without_tuning_plans_nothing_twice_that_runs_on_no_tensor_cores) {
+  reference_library library;
+  library.speed_of_convolution = [](const convolution_form&) { return plan_speed{}; };
+  const cpu_network network(network_of(conv_and_gelu), {1, 8, 6, 6}, library, precision::float16);
+  EXPECT_EQ(library.convolutions.size(), 1U);
+}
+
 TEST(cuda_network, without_tuning_fuses_as_much_as_runs_on_tensor_cores) {
   for (const auto& [p, steps_left] : std::map<precision, std::size_t>{
            {precision::float32, 0}, {precision::tf32, 1}, {precision::float16, 1}}) {

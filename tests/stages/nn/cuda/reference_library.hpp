@@ -29,6 +29,9 @@ class reference_library final : public cuda_library {
   std::unique_ptr<library_operation> plan(const convolution_form& form,
                                           std::string& why_not) override;
   std::unique_ptr<library_operation> plan(const product_form& form, std::string& why_not) override;
+  bool prefers_tensor_cores(const convolution_form& form) override {
+    return !speed_of_convolution || speed_of_convolution(form).tensor_cores;
+  }
   double memory_bandwidth() const override { return bandwidth; }
 };
 
