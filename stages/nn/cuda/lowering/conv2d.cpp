@@ -73,24 +73,23 @@ planned_convolution plan(const cuda_lowering& b, const network_layer& head,
                          const std::vector<std::int64_t>& choices) {
   const shape& out = b.output_shape(head);
   std::map<const library_operation*, std::int64_t> channels_of;
-  auto planned = plan_fused(b,
-                            {product, wanted.epilogue, out.elements(),
-                             [&](bool with_bias, std::size_t steps) {
-                               return b.library().prefers_tensor_cores(
-                                   form_of(b, wanted, out, with_bias, steps, choices.front()));
-                             }},
-                            [&](bool with_bias, std::size_t steps, std::string& why_not) {
-                              std::unique_ptr<library_operation> operation;
-                              for (const std::int64_t channels : choices) {
-                                std::string reason;
-                                operation = b.library().plan(
-                                    form_of(b, wanted, out, with_bias, steps, channels), reason);
-                                channels_of[operation.get()] = channels;
-                                if (operation != nullptr) break;
-                                if (why_not.empty()) why_not = reason;
-                              }
-                              return operation;
-                            });
+  const auto prefers_tensor_cores = [&](bool with_bias, std::size_t steps) {
+    return b.library().prefers_tensor_cores(
+        form_of(b, wanted, out, with_bias, steps, choices.front()));
+  };
+  const auto plan_one = [&](bool with_bias, std::size_t steps, std::string& why_not) {
+    std::unique_ptr<library_operation> operation;
+    for (const std::int64_t channels : choices) {
+      std::string reason;
+      operation = b.library().plan(form_of(b, wanted, out, with_bias, steps, channels), reason);
+      channels_of[operation.get()] = channels;
+      if (operation != nullptr) break;
+      if (why_not.empty()) why_not = reason;
+    }
+    return operation;
+  };
+  fused_operation planned =
+      plan_fused(b, {product, wanted.epilogue, out.elements(), prefers_tensor_cores}, plan_one);
   const std::int64_t channels = channels_of[planned.operation.get()];
   return {std::move(planned), channels};
 }
