@@ -107,7 +107,7 @@ class running(Case):
         steps = list(dict.fromkeys(row["step"] for row in rows))
         self.assertEqual(steps, ["environment", "ladder", "runs", "conformance", "pipelines",
                                  "torch float32", "torch float16", "torch tf32", "launch",
-                                 "attribution", "overhead", "roofline", "memory"])
+                                 "overhead", "roofline", "memory"])
         self.assertNotIn("FAIL", {row["status"] for row in rows})
         results = {line["label"]: line["result"]
                    for line in kept(self.folder / "results", "results.jsonl")}
@@ -116,13 +116,17 @@ class running(Case):
         passed = {row["check"]: row["figure"] for row in rows if row["status"] == "PASS"}
         self.assertLessEqual({"relu alone", "graphs frame", "two_models", "host_conformance_test"},
                              set(passed))
-        self.assertEqual(passed["pipelines_test"], "5 of 5 passed")  # of attribution, the later one
+        self.assertEqual(passed["pipelines_test"], "12 of 12 passed")
         log = (self.folder / "results" / "log.txt").read_text()
         self.assertIn("pipelines/two_models.yaml", log)
         for row in rows:
             self.assertIn(row["check"], done.stdout)
             if row["status"] == "not run":
                 self.assertTrue(row["note"], row)
+
+    def test_attribution_runs_only_the_tests_of_times(self):
+        done = self.check("--only", "attribution", "--device", "host")
+        self.assertRegex(done.stdout, r"pipelines_test +5 of 5 passed")
 
     def test_first_ends_with_the_numbers_against_host(self):
         done = self.check("--first", "--device", "host", "--quick")

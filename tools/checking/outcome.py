@@ -50,6 +50,10 @@ class Outcome:
         failed = (check.partition(",")[0] for check, status in last.items() if status == FAIL)
         return list(dict.fromkeys(failed))
 
+    def add_error(self, name, error):
+        """Adds a row for an exception."""
+        self.add(name, FAIL, note=f"the check itself: {type(error).__name__}: {error}")
+
     def not_run(self, name, reason):
         self.add(name, NOT_RUN, note=reason)
 

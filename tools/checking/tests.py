@@ -6,21 +6,18 @@ import os
 from .outcome import FAIL, NOT_RUN, PASS
 
 PROGRAMS = {
-    ("conformance", "cuda"): ("cuda_gpu_conformance_test", "cuda_libraries_test",
-                              "cuda_gpu_stages_test"),
-    ("conformance", "host"): ("host_conformance_test",),
-    ("pipelines", "cuda"): ("pipelines_test",),
-    ("pipelines", "host"): ("pipelines_test",),
-    ("attribution", "cuda"): ("pipelines_test",),
-    ("attribution", "host"): ("pipelines_test",),
+    "conformance": {"cuda": ("cuda_gpu_conformance_test", "cuda_libraries_test",
+                             "cuda_gpu_stages_test"),
+                    "host": ("host_conformance_test",)},
+    "pipelines": {"cuda": ("pipelines_test",), "host": ("pipelines_test",)},
 }
-SECONDS = {"conformance": 60, "pipelines": 300, "attribution": 60}  # limit for one test
-SUITES = {"attribution": "time_of_"}  # begins the names of the only suites of a step
+SECONDS = {"conformance": 60, "pipelines": 300}  # limit for one test
 
 
-def check_tests(context, step):
-    for name in PROGRAMS[step, context.device]:
-        check_program(context, name, step)
+def check_tests(context, step, suites=""):
+    """Runs the tests of a step whose names contain `suites`."""
+    for name in PROGRAMS[step][context.device]:
+        check_program(context, name, SECONDS[step], suites)
 
 
 def listed_tests(text, device):
@@ -35,7 +32,7 @@ def listed_tests(text, device):
     return tests
 
 
-def check_program(context, name, step):
+def check_program(context, name, most, suites=""):
     program = context.places.program(name)
     if program is None:
         context.outcome.not_run(name, context.places.lacks(name))
@@ -44,10 +41,10 @@ def check_program(context, name, step):
     if not context.outcome.add_unless_done(name, listed):
         return
     tests = [test for test in listed_tests(listed.out, context.device)
-             if SUITES.get(step, "") in test]
+             if suites in test]
 
     def run(test):
-        done = context.runner.run([program, f"--gtest_filter={test}"], SECONDS[step])
+        done = context.runner.run([program, f"--gtest_filter={test}"], most)
         if done.failed():  # kept at once, in case the check is killed
             context.outcome.keep_result(test, done._asdict())
         return done

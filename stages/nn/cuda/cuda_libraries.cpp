@@ -50,18 +50,14 @@ class cuda_libraries final : public cuda_library {
 
   std::unique_ptr<library_operation> plan(const convolution_form& form,
                                           std::string& why_not) override {
-    use_cuda_device(device_);  // libraries plan for the current device
-    if (!cudnn_) cudnn_ = std::make_shared<cudnn_handle>(owner_);
     return choose(
-        form, [&] { return make_convolution_plans(form, cudnn_, why_not); },
+        form, [&] { return make_convolution_plans(form, cudnn(), why_not); },
         [] { return "cuDNN " + cudnn_version(); }, why_not);
   }
 
   bool prefers_tensor_cores(const convolution_form& form) override {
-    use_cuda_device(device_);
-    if (!cudnn_) cudnn_ = std::make_shared<cudnn_handle>(owner_);
     std::string why_not;
-    const auto plans = make_convolution_plans(form, cudnn_, why_not);
+    const auto plans = make_convolution_plans(form, cudnn(), why_not);
     return plans != nullptr && plans->uses_tensor_cores(0);
   }
 
@@ -81,6 +77,13 @@ class cuda_libraries final : public cuda_library {
     std::shared_ptr<plan_choices> plans;
     chosen_plan chosen;
   };
+
+  /// Returns cuDNN for the device, which becomes the current one, for which libraries plan.
+  const std::shared_ptr<cudnn_handle>& cudnn() {
+    use_cuda_device(device_);
+    if (!cudnn_) cudnn_ = std::make_shared<cudnn_handle>(owner_);
+    return cudnn_;
+  }
 
   template <class Form, class Plans, class Version>
   std::unique_ptr<library_operation> choose(const Form& form, const Plans& make_plans,

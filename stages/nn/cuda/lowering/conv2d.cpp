@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <map>
-
 #include "stages/nn/cuda/lowering/lowering.hpp"
 #include "stages/nn/fusion/fusion.hpp"
 
@@ -72,7 +70,7 @@ planned_convolution plan(const cuda_lowering& b, const network_layer& head,
                          const wanted_convolution& wanted, const followed_product& product,
                          const std::vector<std::int64_t>& choices) {
   const shape& out = b.output_shape(head);
-  std::map<const library_operation*, std::int64_t> channels_of;
+  std::vector<std::int64_t> channels_at(wanted.epilogue.size() + 2);  // by fused operations
   const auto prefers_tensor_cores = [&](bool with_bias, std::size_t steps) {
     return b.library().prefers_tensor_cores(
         form_of(b, wanted, out, with_bias, steps, choices.front()));
@@ -82,7 +80,7 @@ planned_convolution plan(const cuda_lowering& b, const network_layer& head,
     for (const std::int64_t channels : choices) {
       std::string reason;
       operation = b.library().plan(form_of(b, wanted, out, with_bias, steps, channels), reason);
-      channels_of[operation.get()] = channels;
+      channels_at[steps + (with_bias ? 1 : 0)] = channels;
       if (operation != nullptr) break;
       if (why_not.empty()) why_not = reason;
     }
@@ -90,7 +88,7 @@ planned_convolution plan(const cuda_lowering& b, const network_layer& head,
   };
   fused_operation planned =
       plan_fused(b, {product, wanted.epilogue, out.elements(), prefers_tensor_cores}, plan_one);
-  const std::int64_t channels = channels_of[planned.operation.get()];
+  const std::int64_t channels = channels_at[planned.steps + (planned.bias ? 1 : 0)];
   return {std::move(planned), channels};
 }
 

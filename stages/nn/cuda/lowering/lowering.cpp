@@ -100,12 +100,14 @@ fused_operation plan_fused(const cuda_lowering& b, const fusible_product& wanted
     const bool with_bias = bias && left > 0;
     const std::size_t steps = left - (with_bias ? 1 : 0);
     const double rest = time_of_rest(b, wanted, with_bias, steps);
-    // With less fusion, the rest only grows.
-    if (best.operation != nullptr && best.operation->speed().tuned && rest >= best_time) break;
-    // Without tuning, only tensor cores are a reason to fuse less.
-    if (best.operation != nullptr && !best.operation->speed().tuned &&
-        wanted.prefers_tensor_cores && !wanted.prefers_tensor_cores(with_bias, steps)) {
-      continue;
+    if (best.operation != nullptr) {
+      // With less fusion the rest only grows. Without tuning, only tensor cores are a reason for
+      // it.
+      const plan_speed known = best.operation->speed();
+      const bool cannot_win =
+          known.tuned ? rest >= best_time
+                      : known.tensor_cores || !wanted.prefers_tensor_cores(with_bias, steps);
+      if (cannot_win) continue;
     }
     std::string why_not;
     auto operation = plan(with_bias, steps, why_not);
@@ -115,19 +117,16 @@ fused_operation plan_fused(const cuda_lowering& b, const fusible_product& wanted
     }
     const plan_speed speed = operation->speed();
     const double time = rest + static_cast<double>(speed.tuned.value_or(0));
-    if (best.operation == nullptr) {
-      best = {std::move(operation), with_bias, steps, refused};
-    } else if (speed.tuned && time < best_time) {
-      const std::string reason = fmt::format("faster than fused: {} instead of {}",
-                                             format_duration(time), format_duration(best_time));
-      best = {std::move(operation), with_bias, steps, reason};
-    } else if (!speed.tuned && speed.tensor_cores) {
-      best = {std::move(operation), with_bias, steps, "fused, it would not run on tensor cores"};
+    if (best.operation != nullptr) {
+      if (speed.tuned ? time >= best_time : !speed.tensor_cores) continue;
+      why_not = speed.tuned ? fmt::format("faster than fused: {} instead of {}",
+                                          format_duration(time), format_duration(best_time))
+                            : "fused, it would not run on tensor cores";
     } else {
-      continue;
+      why_not = refused;
     }
+    best = {std::move(operation), with_bias, steps, std::move(why_not)};
     best_time = time;
-    if (!speed.tuned && (speed.tensor_cores || b.precision() == precision::float32)) break;
   }
   if (best.operation == nullptr) best.why_not = refused;
   return best;

@@ -179,8 +179,10 @@ struct fusible_product {
   const followed_product& product;
   std::span<const epilogue_step> epilogue;
   std::int64_t output_elements = 0;
-  /// Returns true if the product with these fused operations may run on tensor cores.
-  std::function<bool(bool bias, std::size_t steps)> prefers_tensor_cores = {};
+  /// Returns true if the library prefers tensor cores for the product with these fused operations.
+  std::function<bool(bool bias, std::size_t steps)> prefers_tensor_cores = [](bool, std::size_t) {
+    return false;
+  };
 };
 
 /// Plans a product with the number of fused steps that takes the least time. The time includes the
