@@ -16,6 +16,7 @@ stage_registry builtin_stages() {
   stage_kind onnx = onnx_kind(make_cuda_network);
   stage_kind matmul = matmul_kind(make_cuda_matmul);
   stage_kind traffic = traffic_kind(make_cuda_traffic);
+  stage_kind arg_max = arg_max_kind(make_cuda_arg_max);
   stage_kind device_spin = device_spin_kind(make_cuda_spin);
   for (stage_kind* kind : {&network, &onnx, &matmul}) {
     kind->libraries["cuda"] = nn::cuda_library_versions;
@@ -25,6 +26,7 @@ stage_registry builtin_stages() {
   stage_kind onnx = onnx_kind();
   stage_kind matmul = matmul_kind();
   stage_kind traffic = traffic_kind();
+  stage_kind arg_max = arg_max_kind();
   stage_kind device_spin = device_spin_kind();
 #endif
   for (stage_kind* kind : {&network, &onnx, &matmul}) kind->libraries["host"] = nn::onednn_version;
@@ -33,6 +35,7 @@ stage_registry builtin_stages() {
   registry.add(std::move(onnx));
   registry.add(std::move(matmul));
   registry.add(std::move(traffic));
+  registry.add(std::move(arg_max));
   registry.add(std::move(device_spin));
   registry.add(copy_kind());
   registry.add(random_normal_kind());

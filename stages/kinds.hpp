@@ -32,6 +32,7 @@ stage_kind network_kind(const network_factory& make_cuda = {});           // net
 stage_kind onnx_kind(const network_factory& make_cuda = {});              // onnx.cpp
 stage_kind matmul_kind(const matmul_factory& make_cuda = {});             // matmul.cpp
 stage_kind traffic_kind(const device_stage_factory& make_cuda = {});      // traffic.cpp
+stage_kind arg_max_kind(const device_stage_factory& make_cuda = {});      // arg_max.cpp
 stage_kind device_spin_kind(const device_stage_factory& make_cuda = {});  // device_spin.cpp
 stage_kind copy_kind();                                                   // copy.cpp
 stage_kind random_normal_kind();                                          // cpu/random_normal.cpp
@@ -54,7 +55,11 @@ std::unique_ptr<device_stage> make_cuda_network(device& d, const nn::network_def
 std::unique_ptr<device_stage> make_cuda_matmul(device& d, const nn::matmul_form& form,
                                                const stage_config& config);
 std::unique_ptr<device_stage> make_cuda_traffic(device& d, const stage_config& config);
+std::unique_ptr<device_stage> make_cuda_arg_max(device& d, const stage_config& config);
 std::unique_ptr<device_stage> make_cuda_spin(device& d, const stage_config& config);
+
+/// Makes the stage `arg_max` on the compute threads of a `host` device.
+std::unique_ptr<device_stage> make_host_arg_max(device& d, const stage_config& config);
 
 /// Returns the backends of a device kind: `host`, and `cuda` if it has a factory.
 template <class Factory>

@@ -90,7 +90,7 @@ class things_in_the_way(Case):
         for name in ("/dev/stdin", "pipe", "/dev/zero", "."):
             experiment = self.pipeline(EXPERIMENT.replace("small.yaml", name), "e.yaml")
             for stages in (f"characters: {name}", f"folder: {name}", f"file: {name}"):
-                kind = {"characters": "cpu.ctc_decode, reads: x", "folder": "cpu.images",
+                kind = {"characters": "cpu.ctc_decode, reads: [x, x]", "folder": "cpu.images",
                         "file": "cpu.images, folder: pictures"}[stages.split(":")[0]]
                 text = f"""pipeline: waits
 inputs:

@@ -72,7 +72,7 @@ const std::map<std::string, std::set<std::string>> left_out = {
     {"fan_out", {"join"}},
     {"pyramid", {"best"}},
     {"ocr",
-     {"locate", "cut", "normalize_cuts", "orient", "turn", "normalize_lines", "recognize",
+     {"locate", "cut", "normalize_cuts", "orient", "turn", "normalize_lines", "recognize", "choose",
       "decode"}},
 };
 

@@ -185,7 +185,7 @@ std::size_t stage_trial::enqueue_in_parts(int number) {
 
 std::vector<float> stage_trial::output(int number, std::size_t which) {
   const tensor_type& type = output_types_.at(which);
-  std::vector<float> values(static_cast<std::size_t>(type.shape.elements()));
+  std::vector<float> values(type.bytes() / sizeof(float));
   stream_->copy(values.data(), slot(number).outputs[which].data(), type.bytes());
   wait();
   return values;

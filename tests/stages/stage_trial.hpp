@@ -66,7 +66,7 @@ class stage_trial {
   void enqueue_in_parts(part_marker& marker, int slot = 0);
   void wait() { device_->synchronize(wait_mode::block); }
 
-  /// Waits, and reads.
+  /// Waits, and reads. An int64 is returned as two floats with its bits.
   std::vector<float> output(int slot = 0, std::size_t which = 0);
 
   /// The work of a slot as a graph.

@@ -157,14 +157,22 @@ constexpr std::int64_t pieces_of(const sum_form& form) noexcept {
   return piece == 0 ? 0 : (form.count + piece - 1) / piece;
 }
 
+/// Finds the `greatest` element of each row of [rows, extent]. Operands: from in float32, indices
+/// in int64, values in float32.
+struct arg_max_form {
+  std::int64_t rows = 1;
+  std::int64_t extent = 1;
+};
+
 /// Keeps a thread busy for `duration` ns. No operands.
 struct spin_form {
   std::int64_t duration = 0;
 };
 
-using kernel_form = std::variant<convert_form, pointwise_form, pool_form, softmax_form,
-                                 layer_norm_form, gemv_form, sum_form, reduce_form, resize_form,
-                                 gather_form, transposed_sum_form, lstm_form, spin_form>;
+using kernel_form =
+    std::variant<convert_form, pointwise_form, pool_form, softmax_form, layer_norm_form, gemv_form,
+                 sum_form, reduce_form, resize_form, gather_form, transposed_sum_form, lstm_form,
+                 arg_max_form, spin_form>;
 
 /// Enqueues a kernel on a CUDA stream. `operands` contains device addresses in the order of the
 /// form. Allocates nothing and may run under capture. @throws cuda_error naming `owner` ("stage

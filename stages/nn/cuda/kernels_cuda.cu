@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "framework/device/cuda/cuda_calls.hpp"
+#include "stages/nn/cuda/arg_max.cuh"
 #include "stages/nn/cuda/convert.cuh"
 #include "stages/nn/cuda/gemv.cuh"
 #include "stages/nn/cuda/kernel_forms.hpp"
@@ -127,8 +128,8 @@ class kernel_launcher {
 
 /// Names of kernels in messages, in the order of `kernel_form`.
 constexpr const char* kernel_names[] = {
-    "convert", "pointwise", "pool",   "softmax",        "layer_norm", "gemv", "sum",
-    "reduce",  "resize",    "gather", "transposed_sum", "lstm",       "spin"};
+    "convert", "pointwise", "pool",   "softmax",        "layer_norm", "gemv",    "sum",
+    "reduce",  "resize",    "gather", "transposed_sum", "lstm",       "arg_max", "spin"};
 static_assert(std::size(kernel_names) == std::variant_size_v<kernel_form>);
 
 void enqueue_kernel(const kernel_form& form, std::span<void* const> operands, void* cuda_stream,

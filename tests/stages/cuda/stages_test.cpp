@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <filesystem>
 #include <tuple>
 
@@ -177,6 +178,17 @@ TEST_F(cuda_stages, read_write_and_copy_a_tensor_as_the_host_does) {
     EXPECT_EQ(trial.operations().size(), 1U) << method;
     EXPECT_THAT(trial.parts(), ElementsAre(Field(&stage_part::name, method)));
   }
+}
+
+TEST_F(cuda_stages, find_the_greatest_class_as_the_host_does) {
+  const std::vector<tensor_type> types{floats({3, 7, 700})};
+  stage_trial trial = on_cuda("arg_max", "{}", types);
+  stage_trial host(kind_of("arg_max"), "{}", types);
+  const auto given = some_inputs(types);
+  EXPECT_EQ(std::memcmp(trial.run(given).data(), host.run(given).data(), 21 * 8), 0);
+  EXPECT_EQ(trial.output(0, 1), host.output(0, 1));
+  EXPECT_EQ(trial.operations().size(), 1U);
+  EXPECT_THAT(trial.parts(), ElementsAre(Field(&stage_part::name, "arg_max")));
 }
 
 TEST_F(cuda_stages, spin_in_one_kernel_that_a_graph_captures) {

@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "stages/nn/cuda/arg_max.cuh"
 #include "stages/nn/cuda/convert.cuh"
 #include "stages/nn/cuda/gemv.cuh"
 #include "stages/nn/cuda/layer_norm.cuh"

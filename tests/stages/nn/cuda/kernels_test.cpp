@@ -4,6 +4,7 @@
 #include <cuda_fp16.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -383,6 +384,37 @@ TEST(spin_kernel, is_never_shorter_than_asked) {
     const nanoseconds begin = now();
     run_on_cpu(spin_form{wanted}, {});
     EXPECT_GE(now() - begin, wanted);
+  }
+}
+
+TEST(arg_max_kernel, finds_the_first_greatest_element_of_rows_of_every_length) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  std::mt19937 generator(1);
+  for (const std::int64_t extent : {1, 2, 31, 33, 511, 512, 6625}) {
+    const std::int64_t rows = 20;
+    std::vector<float> from(static_cast<std::size_t>(rows * extent));
+    for (float& value : from) value = static_cast<float>(generator() % 40) - 60;  // many are equal
+    for (int i = 0; i < 5; ++i) from[generator() % from.size()] = nan;
+    std::vector<std::int64_t> expected;
+    for (std::int64_t row = 0; row < rows; ++row) {
+      const auto begin = from.begin() + row * extent;
+      const auto first_nan =
+          std::find_if(begin, begin + extent, [](float value) { return std::isnan(value); });
+      const auto found =
+          first_nan != begin + extent ? first_nan : std::max_element(begin, begin + extent);
+      expected.push_back(found - begin);
+    }
+    std::vector<std::int64_t> indices(expected.size());
+    std::vector<float> values(expected.size());
+    run_in_every_order(arg_max_form{rows, extent},
+                       std::array<void*, 3>{from.data(), indices.data(), values.data()},
+                       {bytes_of(indices), bytes_of(values)});
+    EXPECT_EQ(indices, expected) << extent;
+    for (std::size_t row = 0; row < expected.size(); ++row) {
+      const float value =
+          from[row * static_cast<std::size_t>(extent) + static_cast<std::size_t>(expected[row])];
+      EXPECT_TRUE(values[row] == value || (std::isnan(values[row]) && std::isnan(value)));
+    }
   }
 }
 
