@@ -36,12 +36,13 @@ std::string to_text(const convolution_form& form) {
   return fmt::format(
       "conv2d {}x{}x{} to {}x{}, kernel {}, stride {}, padding {}{}, dilation {}, groups "
       "{}{}{}{}{}, "
-      "{}",
+      "{}{}",
       form.batch, form.in_channels, text_of(form.in), conv.out_channels, text_of(form.out),
       text_of(conv.kernel), text_of(conv.stride), text_of(conv.padding),
       conv.padding_after ? " and " + text_of(*conv.padding_after) : "", text_of(conv.dilation),
       conv.groups, conv.bias ? " +bias" : "", steps(form.before), form.add ? "+add" : "",
-      steps(form.after), to_word(form.precision));
+      steps(form.after), to_word(form.precision),
+      form.layout == tensor_layout::row_major ? ", NCHW" : "");
 }
 
 std::string to_text(const product_form& form) {

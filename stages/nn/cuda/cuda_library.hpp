@@ -37,9 +37,9 @@ struct graphline::words_of<graphline::nn::activation> {
 namespace graphline::nn {
 
 /// A 2-D convolution with fused operations: y = after(before(conv(x, weights) + bias) + added).
-/// Tensors are packed NHWC; the weights are [out_channels, kernel height, kernel width, in_channels
-/// / groups]; the bias is per output channel. All elements have the precision's type. Operands, in
-/// order: x, weights, bias (if any), added (if any), y.
+/// Tensors are packed in `layout`; so are the weights, [out_channels, in_channels / groups, kernel
+/// height, kernel width]; the bias is per output channel. All elements have the precision's type.
+/// Operands, in order: x, weights, bias (if any), added (if any), y.
 struct convolution_form {
   std::int64_t batch = 0;
   std::int64_t in_channels = 0;
@@ -50,6 +50,7 @@ struct convolution_form {
   bool add = false;
   std::vector<activation> after = {};  ///< used if `add` is set
   graphline::precision precision = graphline::precision::float32;
+  tensor_layout layout = tensor_layout::channels_last;
 };
 
 /// Alignments of the operands' addresses in every call, in bytes; powers of two. A bias is aligned

@@ -55,9 +55,10 @@ std::vector<std::int64_t> as_vector(const extents& e) {
   return {e.begin(), e.end()};
 }
 
-/// Returns the strides of a packed NHWC tensor.
-std::vector<std::int64_t> channels_last(const extents& e) {
-  return {e[1] * e[2] * e[3], 1, e[1] * e[3], e[1]};
+std::vector<std::int64_t> strides_in(tensor_layout layout, const extents& e) {
+  const std::int64_t image = e[1] * e[2] * e[3];
+  if (layout == tensor_layout::row_major) return {image, e[2] * e[3], e[3], 1};
+  return {image, 1, e[1] * e[3], e[1]};
 }
 
 fe::DataType_t element_type(precision p) {
@@ -111,7 +112,8 @@ bool succeeded(fe::error_t status, std::string& why_not) {
 
 class form_graph final : public fe::graph::Graph {
  public:
-  explicit form_graph(const convolution_form& form) : precision_(form.precision) {
+  explicit form_graph(const convolution_form& form)
+      : precision_(form.precision), layout_(form.layout) {
     // CUDA graphs need not retain the plan, because the operation outlives their launches.
     set_cuda_graph_retention(fe::CudaGraphRetention_t::NONE);
     set_io_data_type(element_type(precision_));
@@ -138,7 +140,7 @@ class form_graph final : public fe::graph::Graph {
     ids_.push_back(next_id());
     y->set_name("y").set_uid(ids_.back()).set_output(true);
     y->set_data_type(element_type(precision_));
-    y->set_dim(as_vector(out)).set_stride(channels_last(out));
+    y->set_dim(as_vector(out)).set_stride(strides_in(layout_, out));
   }
 
   /// Returns the identifiers of the operands, in order.
@@ -185,7 +187,7 @@ class form_graph final : public fe::graph::Graph {
                       .set_name(name)
                       .set_uid(ids_.back())
                       .set_dim(as_vector(e))
-                      .set_stride(channels_last(e)));
+                      .set_stride(strides_in(layout_, e)));
   }
 
   node sum(const node& a, const node& b) {
@@ -220,6 +222,7 @@ class form_graph final : public fe::graph::Graph {
   }
 
   precision precision_;
+  tensor_layout layout_;
   std::vector<std::int64_t> ids_;
   std::vector<cudnn_candidate> candidates_;
   std::vector<std::int64_t> positions_;  ///< index of each candidate among the frontend's plans
@@ -228,7 +231,7 @@ class form_graph final : public fe::graph::Graph {
 class convolution_plans final : public plan_choices {
  public:
   convolution_plans(const convolution_form& form, std::shared_ptr<cudnn_handle> handle)
-      : handle_(std::move(handle)), graph_(form) {}
+      : layout_(form.layout), handle_(std::move(handle)), graph_(form) {}
 
   bool prepare(std::string& why_not) {
     leave_stream();
@@ -244,7 +247,9 @@ class convolution_plans final : public plan_choices {
     // "eng7_k2=4": the engine, then its knobs.
     std::string_view number = std::string_view(candidate.name).substr(3);
     number = number.substr(0, number.find('_'));
-    return fmt::format("cuDNN engine {}{}", number, candidate.tensor_cores ? ", tensor cores" : "");
+    return fmt::format("cuDNN engine {}{}{}", number,
+                       layout_ == tensor_layout::row_major ? ", NCHW" : "",
+                       candidate.tensor_cores ? ", tensor cores" : "");
   }
 
   bool uses_tensor_cores(std::size_t plan) const override {
@@ -311,6 +316,7 @@ class convolution_plans final : public plan_choices {
     return packs_.back()->pack;
   }
 
+  tensor_layout layout_;
   std::shared_ptr<cudnn_handle> handle_;
   form_graph graph_;
   std::vector<std::unique_ptr<operand_pack>> packs_;

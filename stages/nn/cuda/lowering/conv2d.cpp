@@ -14,9 +14,9 @@ std::vector<std::int64_t> channels_to_try(const cuda_lowering& b, std::size_t in
   const std::int64_t channels = b.network().shape_of(input)[1];
   const auto unit = static_cast<std::int64_t>(16 / element_bytes(b.precision()));
   const std::int64_t padded = (channels + unit - 1) / unit * unit;
+  if (b.precision() == precision::float32) return {channels};  // no tensor cores
   const bool converted = !b.lies_in_form(input, {tensor_layout::channels_last, b.element()});
   if (!converted || conv.groups != 1 || padded == channels) return {channels};
-  if (b.precision() == precision::float32) return {channels};  // no tensor cores
   return {padded, channels};
 }
 
@@ -33,7 +33,8 @@ convolution_form form_of(const cuda_lowering& b, const wanted_convolution& wante
                         .in = {wanted.in[2], wanted.in[3]},
                         .out = {out[2], out[3]},
                         .conv = wanted.conv,
-                        .precision = b.precision()};
+                        .precision = b.precision(),
+                        .layout = b.image_layout()};
   form.conv.bias = bias;
   for (const epilogue_step& step : std::span(wanted.epilogue).first(steps)) {
     if (step.function) {
@@ -101,7 +102,7 @@ void lower(cuda_lowering& b, const layer_group& group, const conv2d_layer& conv)
   const std::size_t read = head.inputs[0];
   followed_product product = followed_product_of(b.network(), b.weights(), group, 1);
   const conv_weights& values = product.weights;
-  value_form form{tensor_layout::channels_last, b.element()};
+  value_form form{b.image_layout(), b.element()};
   const value_form result_form = form;
   wanted_convolution wanted{conv, in, epilogue_of(product.layers, out)};
   if (wanted.conv.padding_after == conv.padding) wanted.conv.padding_after.reset();
@@ -122,10 +123,11 @@ void lower(cuda_lowering& b, const layer_group& group, const conv2d_layer& conv)
   if (planned.channels != in[1]) form.padded_channels = planned.channels;
   if (!input) input = b.in_form(read, form, head);
 
-  std::vector<cuda_operand> operands{
-      input->buffer, b.constant(with_channels_last(values.weight, conv, in[1] / conv.groups,
-                                                   planned.channels / conv.groups),
-                                b.element())};
+  std::vector<float> weight = form.layout == tensor_layout::row_major
+                                  ? values.weight
+                                  : with_channels_last(values.weight, conv, in[1] / conv.groups,
+                                                       planned.channels / conv.groups);
+  std::vector<cuda_operand> operands{input->buffer, b.constant(std::move(weight), b.element())};
   if (planned.bias) operands.emplace_back(b.constant(values.bias, b.element()));
   for (const epilogue_step& step : std::span(wanted.epilogue).first(planned.steps)) {
     if (!step.function) operands.emplace_back(b.in_form(step.added, result_form, head).buffer);

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
+#include <optional>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "framework/base/error.hpp"
 #include "framework/base/units.hpp"
@@ -50,8 +53,14 @@ std::string describe(const value_form& form) {
   return text;
 }
 
-/// Returns the time, in nanoseconds, of the kernel for what a fusion leaves: it reads and writes
-/// the result, and reads the values that sums add, at the memory's bandwidth.
+/// Returns the estimated time, in nanoseconds, of a kernel that reads and writes this many bytes.
+double time_of_kernel(double bytes, const cuda_library& library) {
+  constexpr double least = 2000;  // of a small kernel in a graph
+  return least + bytes / library.memory_bandwidth() * 1e9;
+}
+
+/// Returns the estimated time of the kernel for what a fusion leaves: it reads and writes the
+/// result, and reads the values that sums add.
 double time_of_rest(const cuda_lowering& b, const fusible_product& wanted, bool bias,
                     std::size_t steps) {
   const followed_product& product = wanted.product;
@@ -60,8 +69,7 @@ double time_of_rest(const cuda_lowering& b, const fusible_product& wanted, bool 
   const auto sums = std::ranges::count_if(wanted.epilogue.subspan(steps), is_sum);
   const auto moved = static_cast<double>(wanted.output_elements * (2 + sums)) *
                      static_cast<double>(element_bytes(b.precision()));
-  constexpr double least = 2000;  // of a small kernel in a graph
-  return least + moved / b.library().memory_bandwidth() * 1e9;
+  return time_of_kernel(moved, b.library());
 }
 
 /// Returns the bytes per element; all tensors have the type of the first.
@@ -69,11 +77,9 @@ std::size_t bytes_of_first(const std::vector<value_form>& tensors) {
   return tensors.empty() ? sizeof(float) : size_of(tensors.front().element);
 }
 
-}  // namespace
-
-cuda_program lower_network_for_cuda(const network_definition& network, const weight_table& weights,
-                                    const cuda_target& target) {
-  cuda_lowering lowering(network, weights, target);
+cuda_program lower_in(tensor_layout image_layout, const network_definition& network,
+                      const weight_table& weights, const cuda_target& target) {
+  cuda_lowering lowering(network, weights, target, image_layout);
   for (const layer_group& group : group_layers(network)) {
     std::visit(
         [&](const auto& operation) {
@@ -87,6 +93,70 @@ cuda_program lower_network_for_cuda(const network_definition& network, const wei
     lowering.end_part(group);
   }
   return lowering.finish();
+}
+
+/// Returns the library call of a step; null for a kernel.
+const library_operation* call_of(const cuda_step& step) {
+  const auto* call = std::get_if<std::shared_ptr<library_operation>>(&step.work);
+  return call == nullptr ? nullptr : call->get();
+}
+
+bool is_tuned(const cuda_program& program) {
+  return std::ranges::all_of(program.steps, [](const cuda_step& step) {
+    const library_operation* call = call_of(step);
+    return call == nullptr || call->speed().tuned;
+  });
+}
+
+/// Returns the estimated time of a program, in nanoseconds. If `tuned` is false, a library call
+/// counts as the traffic of its workspace, in which cuDNN's float32 engines convert NHWC to NCHW.
+double time_of(const cuda_program& program, const cuda_library& library, bool tuned) {
+  double time = 0;
+  for (const cuda_step& step : program.steps) {
+    if (const library_operation* call = call_of(step)) {
+      time += tuned ? static_cast<double>(call->speed().tuned.value())
+                    : 2 * static_cast<double>(call->workspace_bytes()) /
+                          library.memory_bandwidth() * 1e9;
+      continue;
+    }
+    double bytes = 0;
+    for (const cuda_operand& operand : step.operands) {
+      bytes += static_cast<double>(program.buffers[operand.buffer].bytes);
+    }
+    time += time_of_kernel(bytes, library);
+  }
+  return time;
+}
+
+/// Compares estimated times.
+bool is_faster(const cuda_program& a, const cuda_program& b, const cuda_library& library) {
+  const bool tuned = is_tuned(a) && is_tuned(b);
+  return time_of(a, library, tuned) < time_of(b, library, tuned);
+}
+
+}  // namespace
+
+cuda_program lower_network_for_cuda(const network_definition& network, const weight_table& weights,
+                                    const cuda_target& target) {
+  std::vector<tensor_layout> layouts{tensor_layout::channels_last};
+  const bool convolves = std::ranges::any_of(network.layers, [](const network_layer& layer) {
+    return std::holds_alternative<conv2d_layer>(layer.operation);
+  });
+  if (convolves && target.precision == precision::float32) {
+    layouts.push_back(tensor_layout::row_major);
+  }
+  std::optional<cuda_program> best;
+  std::exception_ptr refused;
+  for (const tensor_layout layout : layouts) {
+    try {
+      cuda_program program = lower_in(layout, network, weights, target);
+      if (!best || is_faster(program, *best, target.library)) best = std::move(program);
+    } catch (const run_error&) {
+      if (!refused) refused = std::current_exception();
+    }
+  }
+  if (!best) std::rethrow_exception(refused);
+  return *std::move(best);
 }
 
 fused_operation plan_fused(const cuda_lowering& b, const fusible_product& wanted,
@@ -133,12 +203,13 @@ fused_operation plan_fused(const cuda_lowering& b, const fusible_product& wanted
 }
 
 cuda_lowering::cuda_lowering(const network_definition& network, const weight_table& weights,
-                             const cuda_target& target)
+                             const cuda_target& target, tensor_layout image_layout)
     : network_lowering(network, weights, target.owner, "; ",
                        {.input = bytes_of_first(target.inputs),
                         .output = bytes_of_first(target.outputs),
                         .inside = element_bytes(target.precision)}),
       target_(target),
+      image_layout_(image_layout),
       values_(network.values.size()) {
   for (std::size_t i = 0; i < network.inputs.size(); ++i) {
     const value_form& form = target_.inputs.at(i);

@@ -44,13 +44,17 @@ class cuda_lowering : public network_lowering {
  public:
   /// The library in `target` must outlive the lowering.
   cuda_lowering(const network_definition& network, const weight_table& weights,
-                const cuda_target& target);
+                const cuda_target& target, tensor_layout image_layout);
 
   cuda_library& library() const noexcept { return target_.library; }
   graphline::precision precision() const noexcept { return target_.precision; }
 
   /// Returns the element type of values inside the network.
   dtype element() const noexcept { return element_of(target_.precision); }
+
+  /// Returns the layout in which 2-D convolutions compute. The kernels for other layers keep the
+  /// layout of their input.
+  tensor_layout image_layout() const noexcept { return image_layout_; }
 
   /// Returns a value in the form in which it was computed; constants are row-major.
   cuda_value value(std::size_t index);
@@ -122,12 +126,15 @@ class cuda_lowering : public network_lowering {
                       const network_layer& reader);
 
   cuda_target target_;
+  tensor_layout image_layout_;
   cuda_program program_;
   std::vector<std::vector<cuda_value>> values_;  ///< per value: all forms made so far
 };
 
-/// Lowers a network to library calls and kernels. @throws run_error naming a layer that the library
-/// cannot run even without fusion.
+/// Lowers a network to library calls and kernels. Convolutions compute in NHWC. In float32, all of
+/// them compute in NHWC or in NCHW: the layout with the lower estimated time of the program,
+/// conversions included. @throws run_error naming a layer that the library cannot run even without
+/// fusion.
 cuda_program lower_network_for_cuda(const network_definition& network, const weight_table& weights,
                                     const cuda_target& target);
 

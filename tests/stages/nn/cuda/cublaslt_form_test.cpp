@@ -34,7 +34,7 @@ TEST(form_text, tells_forms_apart_that_differ_anywhere) {
   EXPECT_EQ(std::set<std::string>(texts.begin(), texts.end()).size(), texts.size());
 }
 
-TEST(form_text, tells_convolutions_apart_by_what_is_fused) {
+TEST(form_text, tells_convolutions_apart_by_fusion_precision_and_layout) {
   convolution_form plain;
   convolution_form before = plain;
   before.before = {activation::relu};
@@ -44,8 +44,10 @@ TEST(form_text, tells_convolutions_apart_by_what_is_fused) {
   after.after = {activation::relu};
   convolution_form half = plain;
   half.precision = precision::float16;
+  convolution_form nchw = plain;
+  nchw.layout = tensor_layout::row_major;
   const std::vector<std::string> texts = {to_text(plain), to_text(before), to_text(added),
-                                          to_text(after), to_text(half)};
+                                          to_text(after), to_text(half),   to_text(nchw)};
   EXPECT_EQ(std::set<std::string>(texts.begin(), texts.end()).size(), texts.size());
 }
 

@@ -45,7 +45,7 @@ class offering_library final : public cuda_library {
   std::unique_ptr<library_operation> plan(const convolution_form& form,
                                           std::string& why_not) override {
     const std::optional<bool> tensor_cores = first_on_tensor_cores(form);
-    if (!tensor_cores) {
+    if (!tensor_cores || (only && form.layout != *only)) {
       why_not = "cuDNN offers nothing";
       return nullptr;
     }
@@ -58,6 +58,8 @@ class offering_library final : public cuda_library {
     return first_on_tensor_cores(form).value_or(false);
   }
   double memory_bandwidth() const override { return 1e12; }
+
+  std::optional<tensor_layout> only;  ///< if set, refuses convolutions in the other layout
 
   /// Returns whether the first candidate for a form runs on tensor cores; empty if there is none.
   std::optional<bool> first_on_tensor_cores(const convolution_form& form) {
@@ -126,10 +128,10 @@ class cudnn_networks : public testing::TestWithParam<const char*> {
     if (const std::string why_not = why_no_cudnn(); !why_not.empty()) GTEST_SKIP() << why_not;
   }
 
-  /// Lowers a network in precisions that have tensor cores and expects each
-  /// convolution on them that cuDNN offers there.
-  void expect_tensor_cores(const network_definition& network, const weight_table& weights,
-                           const std::string& name) {
+  /// Lowers a network and calls `use` with each planned convolution and its step.
+  template <class Use>
+  void for_each_convolution(const network_definition& network, const weight_table& weights,
+                            const std::string& name, precision p, const Use& use) {
     const auto forms = [&](const std::vector<std::size_t>& values) {
       std::vector<value_form> all;
       for (const std::size_t i : values) {
@@ -137,22 +139,31 @@ class cudnn_networks : public testing::TestWithParam<const char*> {
       }
       return all;
     };
+    const cuda_program program = lower_network_for_cuda(network, weights,
+                                                        {.library = library_,
+                                                         .precision = p,
+                                                         .owner = "stage '" + name + "'",
+                                                         .inputs = forms(network.inputs),
+                                                         .outputs = forms(network.outputs)});
+    for (const cuda_step& step : program.steps) {
+      const auto* work = std::get_if<std::shared_ptr<library_operation>>(&step.work);
+      if (work == nullptr) continue;
+      const auto& planned = dynamic_cast<const offered_plan&>(**work);
+      if (planned.form) use(planned, step);
+    }
+  }
+
+  /// Lowers a network in precisions that have tensor cores and expects each
+  /// convolution on them that cuDNN offers there.
+  void expect_tensor_cores(const network_definition& network, const weight_table& weights,
+                           const std::string& name) {
     for (const precision p : {precision::tf32, precision::float16}) {
-      const cuda_program program = lower_network_for_cuda(network, weights,
-                                                          {.library = library_,
-                                                           .precision = p,
-                                                           .owner = "stage '" + name + "'",
-                                                           .inputs = forms(network.inputs),
-                                                           .outputs = forms(network.outputs)});
-      for (const cuda_step& step : program.steps) {
-        const auto* work = std::get_if<std::shared_ptr<library_operation>>(&step.work);
-        if (work == nullptr) continue;
-        const auto& planned = dynamic_cast<const offered_plan&>(**work);
-        if (!planned.form) continue;
-        (planned.tensor_cores ? fast_ : slow_) += 1;
-        EXPECT_FALSE(!planned.tensor_cores && fused_too_much(*planned.form, library_))
-            << step.owner << " in " << to_word(p);
-      }
+      for_each_convolution(
+          network, weights, name, p, [&](const offered_plan& planned, const cuda_step& step) {
+            (planned.tensor_cores ? fast_ : slow_) += 1;
+            EXPECT_FALSE(!planned.tensor_cores && fused_too_much(*planned.form, library_))
+                << step.owner << " in " << to_word(p);
+          });
     }
   }
 
@@ -172,6 +183,26 @@ TEST_P(cudnn_networks, of_pipelines_fuse_nothing_that_costs_the_tensor_cores) {
   }
   EXPECT_GT(fast_, 200U);
   EXPECT_GT(slow_, 20U);  // above all depthwise ones
+}
+
+TEST_P(cudnn_networks, of_pipelines_are_refused_in_neither_layout_in_float32) {
+  for (const tensor_layout layout : {tensor_layout::channels_last, tensor_layout::row_major}) {
+    library_.only = layout;
+    std::size_t convolutions = 0;
+    for (const auto& file : fs::directory_iterator(GRAPHLINE_SOURCE_DIR "/pipelines")) {
+      if (file.path().extension() != ".yaml") continue;
+      for_each_network(file.path(), [&](device&, const network_definition& network,
+                                        const weight_table& weights, const stage_config& config) {
+        for_each_convolution(network, weights, file.path().stem().string() + "/" + config.name,
+                             precision::float32, [&](const offered_plan& planned, const auto&) {
+                               EXPECT_EQ(planned.form->layout, layout);
+                               ++convolutions;
+                             });
+        return nullptr;
+      });
+    }
+    EXPECT_GT(convolutions, 100U);
+  }
 }
 
 TEST_P(cudnn_networks, of_reference_cases_are_refused_nowhere_and_keep_the_tensor_cores) {

@@ -48,7 +48,7 @@ const char* const conv_and_gelu = R"(
 
 TEST(cuda_network, fuses_what_the_library_fuses) {
   reference_library library;
-  const cpu_network network(network_of(conv_and_gelu), {1, 8, 6, 6}, library);
+  const cpu_network network(network_of(conv_and_gelu), {1, 8, 6, 6}, library, precision::tf32);
   ASSERT_EQ(library.convolutions.size(), 1U);
   EXPECT_TRUE(library.convolutions[0].conv.bias);
   EXPECT_THAT(library.convolutions[0].before, ElementsAre(activation::gelu_erf));
@@ -59,7 +59,7 @@ TEST(cuda_network, fuses_what_the_library_fuses) {
 TEST(cuda_network, keeps_the_bias_fused_when_only_the_activation_is_refused) {
   reference_library library;
   library.takes_convolution = [](const convolution_form& form) { return form.before.empty(); };
-  const cpu_network network(network_of(conv_and_gelu), {1, 8, 6, 6}, library);
+  const cpu_network network(network_of(conv_and_gelu), {1, 8, 6, 6}, library, precision::tf32);
   ASSERT_EQ(library.convolutions.size(), 1U);
   EXPECT_TRUE(library.convolutions[0].conv.bias);
   const auto rest = kernels_of<pointwise_form>(network.program());
@@ -80,7 +80,7 @@ struct timed_fusion {
     library.speed_of_convolution = [times = std::move(times_by_depth)](const auto& form) {
       return plan_speed{.tuned = times.at((form.conv.bias ? 1U : 0U) + form.before.size())};
     };
-    const cpu_network network(network_of(conv_and_gelu), {1, 8, 6, 6}, library);
+    const cpu_network network(network_of(conv_and_gelu), {1, 8, 6, 6}, library, precision::tf32);
     const auto rest = kernels_of<pointwise_form>(network.program());
     steps_left = rest.empty() ? 0 : rest.at(0).expression.steps.size();
     choice = network.program().parts.at(0).choice;
@@ -127,6 +127,60 @@ TEST(cuda_network, without_tuning_fuses_as_much_as_runs_on_tensor_cores) {
     EXPECT_EQ(rest[0].expression.steps.size(), steps_left);
     EXPECT_THAT(network.program().parts.at(0).choice,
                 HasSubstr("(fused, it would not run on tensor cores)"));
+  }
+}
+
+/// Returns the layout of a float32 convolution whose plans take these nanoseconds. Between
+/// row-major tensors, NHWC needs two conversions of 2 us and 2 x 2304 and 2 x 2048 bytes at 1 GB/s.
+tensor_layout layout_with(std::optional<nanoseconds> nhwc, std::optional<nanoseconds> nchw,
+                          const value_form& around = {},
+                          std::optional<tensor_layout> refused = {}) {
+  reference_library library;
+  library.speed_of_convolution = [&](const convolution_form& form) {
+    return plan_speed{.tuned = form.layout == tensor_layout::row_major ? nchw : nhwc};
+  };
+  library.takes_convolution = [&](const convolution_form& form) { return form.layout != refused; };
+  const cpu_network network(network_of("  - conv2d: {out_channels: 32, kernel: 3}\n"),
+                            {1, 16, 6, 6}, library, precision::float32, around, around);
+  const bool last = (network.conversions() > 0) == (around.layout == tensor_layout::row_major);
+  return last ? tensor_layout::channels_last : tensor_layout::row_major;
+}
+
+TEST(cuda_network, computes_float32_convolutions_in_the_layout_that_is_faster_with_conversions) {
+  constexpr auto nhwc = tensor_layout::channels_last;
+  constexpr auto nchw = tensor_layout::row_major;
+  const value_form last{nhwc, dtype::float32};
+  constexpr nanoseconds conversions = 2 * 2000 + 2 * 2304 + 2 * 2048;
+  EXPECT_EQ(layout_with(9000, 9000 + conversions - 1), nchw);
+  EXPECT_EQ(layout_with(9000, 9000 + conversions + 1), nhwc);
+  EXPECT_EQ(layout_with(9000 + conversions - 1, 9000, last), nhwc);
+  EXPECT_EQ(layout_with(9000 + conversions + 1, 9000, last), nchw);
+  EXPECT_EQ(layout_with(9000, 9000'000, {}, nhwc), nchw);
+  EXPECT_EQ(layout_with(9000'000, 9000, {}, nchw), nhwc);
+  // Untuned, only conversions and workspaces count.
+  EXPECT_EQ(layout_with({}, 9000'000), nchw);
+  EXPECT_EQ(layout_with(9000'000, {}, last), nhwc);
+}
+
+TEST(cuda_network, computes_in_nchw_only_in_float32) {
+  for (const precision p : {precision::tf32, precision::float16, precision::bfloat16}) {
+    reference_library library;
+    const cpu_network network(network_of(conv_and_gelu), {1, 8, 6, 6}, library, p);
+    EXPECT_EQ(library.convolutions.size(), 1U);
+    EXPECT_EQ(library.convolutions.at(0).layout, tensor_layout::channels_last);
+  }
+}
+
+TEST(cuda_network, without_tuning_counts_the_workspaces_in_which_engines_convert) {
+  for (const bool large : {false, true}) {
+    reference_library library;
+    library.workspace_of = [&](const convolution_form& form) -> std::size_t {
+      return large && form.layout == tensor_layout::channels_last ? 1 << 20 : 64;
+    };
+    const value_form last{tensor_layout::channels_last, dtype::float32};
+    const cpu_network network(network_of(conv_and_gelu), {1, 8, 6, 6}, library, precision::float32,
+                              last, last);
+    EXPECT_EQ(network.conversions(), large ? 2U : 0U);
   }
 }
 

@@ -55,6 +55,27 @@ std::vector<fusing> ways_to_fuse() {
        }}};
 }
 
+/// How a network computes.
+struct computing {
+  std::string name;
+  precision p;
+  tensor_layout layout = tensor_layout::channels_last;  ///< of convolutions
+
+  /// Makes a library accept convolutions in this layout only, of those that `rule` accepts.
+  void limit(reference_library& library,
+             const std::function<bool(const convolution_form&)>& rule = {}) const {
+    library.takes_convolution = [layout = layout, rule](const convolution_form& form) {
+      return form.layout == layout && (!rule || rule(form));
+    };
+  }
+};
+
+std::vector<computing> ways_to_compute() {
+  std::vector<computing> ways{{"float32 in NCHW", precision::float32, tensor_layout::row_major}};
+  for (const auto& [word, p] : precision_words) ways.push_back({std::string(word), p});
+  return ways;
+}
+
 /// a - b| / |b| in the Euclidean norm.
 double relative_error(const std::vector<float>& a, const std::vector<float>& b) {
   if (a.size() != b.size()) return std::numeric_limits<double>::infinity();
@@ -105,12 +126,12 @@ class network_numbers : public testing::TestWithParam<reference_case> {
 
 TEST_P(network_numbers, agree_with_the_host_in_every_precision_however_much_is_fused) {
   for (const fusing& way : ways_to_fuse()) {
-    for (const auto& [word, p] : precision_words) {
+    for (const computing& how : ways_to_compute()) {
       reference_library library;
-      library.takes_convolution = way.convolution;
+      how.limit(library, way.convolution);
       library.takes_product = way.product;
-      cpu_network network(values_, types_, library, p);
-      expect_near(network.run(inputs_), p, std::string(word) + ", the library fuses " + way.name);
+      cpu_network network(values_, types_, library, how.p);
+      expect_near(network.run(inputs_), how.p, how.name + ", the library fuses " + way.name);
     }
   }
 }
@@ -134,13 +155,14 @@ std::vector<float> relaid(const std::vector<float>& values, const shape& s, bool
 }
 
 TEST_P(network_numbers, agree_with_tensors_around_them_in_the_form_agreed_on) {
-  for (const auto& [word, p] : precision_words) {
-    const auto agreed = [element = element_of(p)](const shape& s) {
+  for (const computing& how : ways_to_compute()) {
+    const auto agreed = [element = element_of(how.p)](const shape& s) {
       return value_form{s.rank() == 4 ? tensor_layout::channels_last : tensor_layout::row_major,
                         element};
     };
     reference_library library;
-    const network_definition probe = cpu_network(values_, types_, library, p).network();
+    how.limit(library);
+    const network_definition probe = cpu_network(values_, types_, library, how.p).network();
     std::vector<value_form> in;
     std::vector<value_form> out;
     values_of_tensors given = inputs_;
@@ -149,13 +171,13 @@ TEST_P(network_numbers, agree_with_tensors_around_them_in_the_form_agreed_on) {
       if (types_[i].shape.rank() == 4) given[i] = relaid(given[i], types_[i].shape, true);
     }
     for (const std::size_t value : probe.outputs) out.push_back(agreed(probe.shape_of(value)));
-    cpu_network network(values_, types_, library, p, in, out);
+    cpu_network network(values_, types_, library, how.p, in, out);
     values_of_tensors results = network.run(given, guard::before);
     for (std::size_t i = 0; i < results.size(); ++i) {
       const shape& s = probe.shape_of(probe.outputs[i]);
       if (s.rank() == 4) results[i] = relaid(results[i], s, false);
     }
-    expect_near(results, p, std::string(word));
+    expect_near(results, how.p, how.name);
   }
 }
 

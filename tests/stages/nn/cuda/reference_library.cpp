@@ -75,21 +75,20 @@ double activated(double x, const std::vector<activation>& functions) {
   return x;
 }
 
-constexpr std::size_t workspace = 64;
-
 template <class Form>
 class reference_operation final : public library_operation {
  public:
-  explicit reference_operation(Form form, plan_speed speed = {.tensor_cores = true})
-      : form_(std::move(form)), speed_(speed) {}
+  explicit reference_operation(Form form, plan_speed speed = {.tensor_cores = true},
+                               std::size_t workspace = 64)
+      : form_(std::move(form)), speed_(speed), workspace_(workspace) {}
 
   std::string choice() const override { return "reference loops"; }
-  std::size_t workspace_bytes() const override { return workspace; }
+  std::size_t workspace_bytes() const override { return workspace_; }
   plan_speed speed() const override { return speed_; }
 
   void enqueue(void*, std::span<void* const> operands, void* scratch) override {
     if (scratch == nullptr) throw std::logic_error("no workspace");
-    std::memset(scratch, 0xee, workspace);
+    std::memset(scratch, 0xee, workspace_);
     compute(form_, operands);
   }
 
@@ -99,7 +98,18 @@ class reference_operation final : public library_operation {
 
   Form form_;
   plan_speed speed_;
+  std::size_t workspace_;
 };
+
+/// Returns the position of [image, channel, row, column] in a packed tensor.
+std::int64_t position_of(std::int64_t image, std::int64_t channel, std::int64_t row,
+                         std::int64_t column, std::int64_t channels, const extent_pair& extents,
+                         tensor_layout layout) {
+  if (layout == tensor_layout::row_major) {
+    return ((image * channels + channel) * extents[0] + row) * extents[1] + column;
+  }
+  return ((image * extents[0] + row) * extents[1] + column) * channels + channel;
+}
 
 /// The convolution at one output position of channel `out`.
 double convolved(const convolution_form& form, const elements& x, const elements& w,
@@ -114,10 +124,9 @@ double convolved(const convolution_form& form, const elements& x, const elements
     for (std::int64_t kx = 0; kx < conv.kernel[1]; ++kx) {
       const std::int64_t at = column * conv.stride[1] - conv.padding[1] + kx * conv.dilation[1];
       if (at < 0 || at >= form.in[1]) continue;
-      const std::int64_t pixel = (image * form.in[0] + y) * form.in[1] + at;
-      const std::int64_t tap = (out * conv.kernel[0] + ky) * conv.kernel[1] + kx;
       for (std::int64_t c = 0; c < depth; ++c) {
-        sum += x[pixel * form.in_channels + first + c] * w[tap * depth + c];
+        sum += x[position_of(image, first + c, y, at, form.in_channels, form.in, form.layout)] *
+               w[position_of(out, c, ky, kx, depth, conv.kernel, form.layout)];
       }
     }
   }
@@ -134,11 +143,12 @@ void reference_operation<Form>::compute(const convolution_form& form,
   const elements bias = form.conv.bias ? take() : x;
   const elements added = form.add ? take() : x;
   const elements y = take();
-  std::int64_t i = 0;
   for (std::int64_t image = 0; image < form.batch; ++image) {
     for (std::int64_t row = 0; row < form.out[0]; ++row) {
       for (std::int64_t column = 0; column < form.out[1]; ++column) {
-        for (std::int64_t out = 0; out < form.conv.out_channels; ++out, ++i) {
+        for (std::int64_t out = 0; out < form.conv.out_channels; ++out) {
+          const std::int64_t i =
+              position_of(image, out, row, column, form.conv.out_channels, form.out, form.layout);
           double value = convolved(form, x, w, image, row, column, out);
           if (form.conv.bias) value += bias[out];
           value = activated(value, form.before);
@@ -186,7 +196,8 @@ std::unique_ptr<library_operation> reference_library::plan(const convolution_for
   }
   convolutions.push_back(form);
   return std::make_unique<reference_operation<convolution_form>>(
-      form, speed_of_convolution ? speed_of_convolution(form) : plan_speed{.tensor_cores = true});
+      form, speed_of_convolution ? speed_of_convolution(form) : plan_speed{.tensor_cores = true},
+      workspace_of ? workspace_of(form) : 64);
 }
 
 std::unique_ptr<library_operation> reference_library::plan(const product_form& form,

@@ -21,6 +21,8 @@ class reference_library final : public cuda_library {
 
   /// Speed of an accepted form's plan; unknown if unset.
   std::function<plan_speed(const convolution_form&)> speed_of_convolution;
+  /// Bytes of workspace of an accepted form's plan; 64 if unset.
+  std::function<std::size_t(const convolution_form&)> workspace_of;
   double bandwidth = 1e9;  ///< bytes per second
 
   std::vector<convolution_form> convolutions;  ///< planned, in order
