@@ -272,12 +272,13 @@ class product_plans final : public plan_choices {
     const void* b = operands[1];
     void* d = operands.back();
     const float scale = form_.scale;
-    const float zero = 0;
+    // With beta = 0, cuBLASLt does not read c.
+    const float beta = form_.add ? 1 : 0;
+    const void* c = form_.add ? operands[operands.size() - 2] : d;
     const std::lock_guard lock(lock_);
     if (form_.bias) set_product(CUBLASLT_MATMUL_DESC_BIAS_POINTER, operands[2]);
-    // With beta = 0, cuBLASLt does not read the old contents of d.
     check(cublaslt().multiply(handle_->get(), product_description_.get(), &scale, b,
-                              left_layout_.get(), a, right_layout_.get(), &zero, d,
+                              left_layout_.get(), a, right_layout_.get(), &beta, c,
                               result_layout_.get(), d, result_layout_.get(),
                               &algorithms_[plan].algo, workspace, workspace_bytes(plan), stream),
           "cublasLtMatmul");

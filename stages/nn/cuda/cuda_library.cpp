@@ -47,14 +47,14 @@ std::string to_text(const convolution_form& form) {
 
 std::string to_text(const product_form& form) {
   return fmt::format(
-      "product {}x{}x{}, a{} {}, b{} {}, d {}, batch {} by {}, {}, {}{}{}{}, {}, aligned to {}, "
+      "product {}x{}x{}, a{} {}, b{} {}, d {}, batch {} by {}, {}, {}{}{}{}{}, {}, aligned to {}, "
       "{}, {}",
       form.m, form.n, form.k, form.transpose_a ? " transposed" : "", form.a_leading,
       form.transpose_b ? " transposed" : "", form.b_leading, form.d_leading, form.batch,
       form.a_stride, form.b_stride, form.d_stride,
       form.scale == 1.0F ? "" : fmt::format(" *{}", form.scale), form.bias ? " +bias" : "",
-      steps(form.activations), to_word(form.precision), form.alignment.a, form.alignment.b,
-      form.alignment.d);
+      form.add ? "+add" : "", steps(form.activations), to_word(form.precision), form.alignment.a,
+      form.alignment.b, form.alignment.d);
 }
 
 std::vector<std::size_t> operand_bytes(const convolution_form& form) {
@@ -78,8 +78,10 @@ std::vector<std::size_t> operand_bytes(const product_form& form) {
   std::vector<std::int64_t> elements = {
       stored(form.transpose_a, form.m, form.k, form.a_leading, form.a_stride),
       stored(form.transpose_b, form.k, form.n, form.b_leading, form.b_stride)};
+  const std::int64_t d = stored(false, form.m, form.n, form.d_leading, form.d_stride);
   if (form.bias) elements.push_back(form.n);
-  elements.push_back(stored(false, form.m, form.n, form.d_leading, form.d_stride));
+  if (form.add) elements.push_back(d);
+  elements.push_back(d);
   return in_bytes(elements, form.precision);
 }
 

@@ -54,17 +54,18 @@ struct convolution_form {
 };
 
 /// Alignments of the operands' addresses in every call, in bytes; powers of two. A bias is aligned
-/// to 16.
+/// to 16; an added matrix, as d.
 struct product_alignment {
   std::size_t a = 16;
   std::size_t b = 16;
   std::size_t d = 16;
 };
 
-/// A batch of row-major matrix products: d = activate(scale a b + bias). In the product, a is m x k
-/// and b is k x n; a transposed operand is stored as k x m or n x k. Leading dimensions and strides
-/// are in elements; a stride of 0 shares one matrix in the whole batch. The bias is per column of
-/// d. All elements have the precision's type. Operands, in order: a, b, bias (if any), d.
+/// A batch of row-major matrix products: d = activate(scale a b + bias + added). In the product, a
+/// is m x k and b is k x n; a transposed operand is stored as k x m or n x k. Leading dimensions
+/// and strides are in elements; a stride of 0 shares one matrix in the whole batch. The bias is per
+/// column of d; the added matrices lie like d's. All elements have the precision's type. Operands,
+/// in order: a, b, bias (if any), added (if any), d.
 struct product_form {
   std::int64_t m = 0;
   std::int64_t n = 0;
@@ -79,6 +80,7 @@ struct product_form {
   std::int64_t b_stride = 0;
   std::int64_t d_stride = 0;
   bool bias = false;
+  bool add = false;
   std::vector<activation> activations = {};
   float scale = 1;
   graphline::precision precision = graphline::precision::float32;

@@ -20,7 +20,13 @@ product_form form_of(const cuda_lowering& b, const network_layer& head, bool bia
                     .d_leading = out_features,
                     .bias = bias,
                     .precision = b.precision()};
-  for (const epilogue_step& step : fused) form.activations.push_back(step.function.value());
+  for (const epilogue_step& step : fused) {
+    if (step.function) {
+      form.activations.push_back(*step.function);
+    } else {
+      form.add = true;
+    }
+  }
   return form;
 }
 
@@ -46,10 +52,12 @@ void lower(cuda_lowering& b, const layer_group& group, const linear_layer&) {
   made_product made{
       .value = {}, .product = followed_product_of(b.network(), b.weights(), group, out.rank() - 1)};
   const conv_weights& values = made.product.weights;
-  // Libraries fuse only activations into products.
+  // Libraries add a matrix to a product before the activation, not after it.
   std::vector<epilogue_step> fusible = epilogue_of(made.product.layers, out);
-  fusible.erase(std::ranges::find_if(fusible, [](const auto& step) { return !step.function; }),
-                fusible.end());
+  const auto is_sum = [](const epilogue_step& step) { return !step.function; };
+  if (const auto sum = std::ranges::find_if(fusible, is_sum); sum != fusible.begin()) {
+    fusible.erase(sum, fusible.end());
+  }
 
   fused_operation planned =
       plan_fused(b, {made.product, fusible, out.elements()},
@@ -66,6 +74,9 @@ void lower(cuda_lowering& b, const layer_group& group, const linear_layer&) {
   std::vector<cuda_operand> operands{b.in_form(head.inputs[0], wanted, head).buffer,
                                      b.constant(values.weight, b.element())};
   if (made.bias) operands.emplace_back(b.constant(values.bias, b.element()));
+  for (const epilogue_step& step : std::span(fusible).first(made.steps)) {
+    if (!step.function) operands.emplace_back(b.in_form(step.added, wanted, head).buffer);
+  }
   made.value = b.make_value(out.elements(), wanted);
   operands.emplace_back(made.value.buffer);
   b.add_calls(std::move(planned.operation), {std::move(operands)}, head);

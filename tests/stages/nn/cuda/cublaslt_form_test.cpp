@@ -12,7 +12,7 @@ namespace graphline::nn {
 namespace {
 
 TEST(form_text, tells_forms_apart_that_differ_anywhere) {
-  std::vector<product_form> forms(17, packed_product(3, 4, 5));
+  std::vector<product_form> forms(18, packed_product(3, 4, 5));
   forms[1].m = 6;
   forms[2].n = 6;
   forms[3].k = 6;
@@ -29,6 +29,7 @@ TEST(form_text, tells_forms_apart_that_differ_anywhere) {
   forms[14].activations = {activation::relu};
   forms[15].activations = {activation::relu6};
   forms[16].scale = 0.125F;
+  forms[17].add = true;
   std::vector<std::string> texts;
   for (const product_form& form : forms) texts.push_back(to_text(form));
   EXPECT_EQ(std::set<std::string>(texts.begin(), texts.end()).size(), texts.size());

@@ -269,12 +269,13 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t description
   const layout& r = *as_layout(b_layout);
   const layout& to = *as_layout(d_layout);
   const float scale = *static_cast<const float*>(alpha);
+  const float added = *static_cast<const float*>(beta);
   const std::uint64_t* const words = algorithm->data;
   if (!fit(p, l, r, *as_layout(c_layout), to) || to.type != CUDA_R_32F ||
-      *static_cast<const float*>(beta) != 0 || c != d || words[number] < 10 ||
-      workspace == nullptr || workspace_size < words[workspace_bytes] ||
-      !divides(workspace_alignment, workspace) || !divides(words[left], l, a) ||
-      !divides(words[right], r, b) || !divides(words[result], to, d) ||
+      (added == 0 ? c != d : added != 1) || words[number] < 10 || workspace == nullptr ||
+      workspace_size < words[workspace_bytes] || !divides(workspace_alignment, workspace) ||
+      !divides(words[left], l, a) || !divides(words[right], r, b) ||
+      !divides(words[result], to, d) || !divides(words[result], to, c) ||
       !divides(words[bias], p.bias)) {
     return CUBLAS_STATUS_INVALID_VALUE;
   }
@@ -286,6 +287,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t description
           sum += *l.at(a, i, row, k, p.left) * *r.at(b, i, k, column, p.right);
         }
         sum = sum * scale + (p.has_bias() ? p.bias[row] : 0);
+        if (added != 0) sum += *to.at(c, i, row, column, CUBLAS_OP_N);
         *const_cast<float*>(to.at(d, i, row, column, CUBLAS_OP_N)) =
             p.has_relu() ? std::max(sum, 0.0F) : sum;
       }

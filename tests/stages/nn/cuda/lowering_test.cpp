@@ -184,6 +184,26 @@ TEST(cuda_network, without_tuning_counts_the_workspaces_in_which_engines_convert
   }
 }
 
+TEST(cuda_network, adds_a_residual_in_the_product_before_the_activation) {
+  reference_library library;
+  const cpu_network network(network_of(R"(
+  - linear: {out_features: 16}
+  - add: {from: input}
+  - gelu
+  - linear: {out_features: 16}
+  - gelu
+  - add: {from: input}
+)"),
+                            {2, 16}, library);
+  ASSERT_EQ(library.products.size(), 2U);
+  EXPECT_TRUE(library.products[0].bias);
+  EXPECT_TRUE(library.products[0].add);
+  EXPECT_THAT(library.products[0].activations, ElementsAre(activation::gelu_erf));
+  EXPECT_FALSE(library.products[1].add);
+  EXPECT_THAT(library.products[1].activations, ElementsAre(activation::gelu_erf));
+  EXPECT_EQ(kernels_of<pointwise_form>(network.program()).size(), 1U);
+}
+
 TEST(cuda_network, names_the_layer_that_the_library_refuses) {
   reference_library library;
   library.takes_product = [](const product_form&) { return false; };

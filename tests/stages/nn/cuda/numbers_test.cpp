@@ -41,10 +41,13 @@ std::vector<fusing> ways_to_fuse() {
        [](const convolution_form& form) {
          return !form.conv.bias && !form.add && form.before.empty();
        },
-       [](const product_form& form) { return !form.bias && form.activations.empty(); }},
+       [](const product_form& form) {
+         return !form.bias && !form.add && form.activations.empty();
+       }},
       {"the bias", [](const convolution_form& form) { return !form.add && form.before.empty(); },
-       [](const product_form& form) { return form.activations.empty(); }},
-      {"activations, but no add", [](const convolution_form& form) { return !form.add; }, {}},
+       [](const product_form& form) { return !form.add && form.activations.empty(); }},
+      {"activations, but no add", [](const convolution_form& form) { return !form.add; },
+       [](const product_form& form) { return !form.add; }},
       {"one activation other than the exact gelu, and nothing after an add",
        [has](const convolution_form& form) {
          return form.before.size() < 2 && form.after.empty() &&

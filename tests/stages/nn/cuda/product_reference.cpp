@@ -44,6 +44,9 @@ std::vector<product_form> sample_products() {
   forms.push_back(forms.back());
   forms.back().scale = 0.5F;
 
+  forms.push_back(forms.back());
+  forms.back().add = true;
+
   product_form batch = packed_product(8, 16, 32);
   batch.batch = 4;
   batch.a_stride = 8 * 32;
@@ -53,6 +56,9 @@ std::vector<product_form> sample_products() {
   batch.a_stride = 0;
   batch.b_stride = 32 * 16;
   batch.bias = true;
+  forms.push_back(batch);
+  batch.bias = false;
+  batch.add = true;
   forms.push_back(batch);
   return forms;
 }
@@ -85,8 +91,10 @@ numbers expected_product(const product_form& f, const std::vector<numbers>& oper
           sum += at(operands[0], i * f.a_stride + a) * at(operands[1], i * f.b_stride + b);
         }
         sum = sum * f.scale + (f.bias ? at(operands[2], column) : 0);
+        const std::int64_t to = i * f.d_stride + row * f.d_leading + column;
+        if (f.add) sum += at(operands[operands.size() - 2], to);
         if (!f.activations.empty()) sum = std::max(sum, 0.0F);
-        d[static_cast<std::size_t>(i * f.d_stride + row * f.d_leading + column)] = sum;
+        d[static_cast<std::size_t>(to)] = sum;
       }
     }
   }

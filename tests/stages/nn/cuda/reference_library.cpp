@@ -167,6 +167,7 @@ void reference_operation<Form>::compute(const product_form& form, std::span<void
   const elements a = take();
   const elements b = take();
   const elements bias = form.bias ? take() : a;
+  const elements added = form.add ? take() : a;
   const elements d = take();
   for (std::int64_t i = 0; i < form.batch; ++i) {
     for (std::int64_t row = 0; row < form.m; ++row) {
@@ -180,7 +181,9 @@ void reference_operation<Form>::compute(const product_form& form, std::span<void
           sum += a[i * form.a_stride + at_a] * b[i * form.b_stride + at_b];
         }
         sum = sum * static_cast<double>(form.scale) + (form.bias ? bias[column] : 0.0);
-        d.set(i * form.d_stride + row * form.d_leading + column, activated(sum, form.activations));
+        const std::int64_t to = i * form.d_stride + row * form.d_leading + column;
+        if (form.add) sum += added[to];
+        d.set(to, activated(sum, form.activations));
       }
     }
   }
