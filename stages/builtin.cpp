@@ -17,6 +17,8 @@ stage_registry builtin_stages() {
   stage_kind matmul = matmul_kind(make_cuda_matmul);
   stage_kind traffic = traffic_kind(make_cuda_traffic);
   stage_kind arg_max = arg_max_kind(make_cuda_arg_max);
+  stage_kind resize = device_resize_kind(make_cuda_resize);
+  stage_kind normalize = device_normalize_kind(make_cuda_normalize);
   stage_kind device_spin = device_spin_kind(make_cuda_spin);
   for (stage_kind* kind : {&network, &onnx, &matmul}) {
     kind->libraries["cuda"] = nn::cuda_library_versions;
@@ -27,6 +29,8 @@ stage_registry builtin_stages() {
   stage_kind matmul = matmul_kind();
   stage_kind traffic = traffic_kind();
   stage_kind arg_max = arg_max_kind();
+  stage_kind resize = device_resize_kind();
+  stage_kind normalize = device_normalize_kind();
   stage_kind device_spin = device_spin_kind();
 #endif
   for (stage_kind* kind : {&network, &onnx, &matmul}) kind->libraries["host"] = nn::onednn_version;
@@ -36,6 +40,8 @@ stage_registry builtin_stages() {
   registry.add(std::move(matmul));
   registry.add(std::move(traffic));
   registry.add(std::move(arg_max));
+  registry.add(std::move(resize));
+  registry.add(std::move(normalize));
   registry.add(std::move(device_spin));
   registry.add(copy_kind());
   registry.add(random_normal_kind());

@@ -28,25 +28,27 @@ using matmul_factory = std::function<std::unique_ptr<device_stage>(device&, cons
 // The built-in stage kinds, each defined in the file of its name. Kinds of device stages take their
 // factory for `cuda`; without it they run only on `host`.
 
-stage_kind network_kind(const network_factory& make_cuda = {});           // network.cpp
-stage_kind onnx_kind(const network_factory& make_cuda = {});              // onnx.cpp
-stage_kind matmul_kind(const matmul_factory& make_cuda = {});             // matmul.cpp
-stage_kind traffic_kind(const device_stage_factory& make_cuda = {});      // traffic.cpp
-stage_kind arg_max_kind(const device_stage_factory& make_cuda = {});      // arg_max.cpp
-stage_kind device_spin_kind(const device_stage_factory& make_cuda = {});  // device_spin.cpp
-stage_kind copy_kind();                                                   // copy.cpp
-stage_kind random_normal_kind();                                          // cpu/random_normal.cpp
-stage_kind spin_kind();                                                   // cpu/spin.cpp
-stage_kind images_kind();                                                 // cpu/images.cpp
-stage_kind resize_kind();                                                 // cpu/resize.cpp
-stage_kind letterbox_kind();                                              // cpu/letterbox.cpp
-stage_kind normalize_kind();                                              // cpu/normalize.cpp
-stage_kind top_k_kind();                                                  // cpu/top_k.cpp
-stage_kind nms_kind();                                                    // cpu/nms.cpp
-stage_kind gather_kind();                                                 // cpu/gather.cpp
-stage_kind text_boxes_kind();                                             // cpu/text_boxes.cpp
-stage_kind crop_kind();                                                   // cpu/crop.cpp
-stage_kind ctc_decode_kind();                                             // cpu/ctc_decode.cpp
+stage_kind network_kind(const network_factory& make_cuda = {});                // network.cpp
+stage_kind onnx_kind(const network_factory& make_cuda = {});                   // onnx.cpp
+stage_kind matmul_kind(const matmul_factory& make_cuda = {});                  // matmul.cpp
+stage_kind traffic_kind(const device_stage_factory& make_cuda = {});           // traffic.cpp
+stage_kind arg_max_kind(const device_stage_factory& make_cuda = {});           // arg_max.cpp
+stage_kind device_resize_kind(const device_stage_factory& make_cuda = {});     // cpu/resize.cpp
+stage_kind device_normalize_kind(const device_stage_factory& make_cuda = {});  // cpu/normalize.cpp
+stage_kind device_spin_kind(const device_stage_factory& make_cuda = {});       // device_spin.cpp
+stage_kind copy_kind();                                                        // copy.cpp
+stage_kind random_normal_kind();  // cpu/random_normal.cpp
+stage_kind spin_kind();           // cpu/spin.cpp
+stage_kind images_kind();         // cpu/images.cpp
+stage_kind resize_kind();         // cpu/resize.cpp
+stage_kind letterbox_kind();      // cpu/letterbox.cpp
+stage_kind normalize_kind();      // cpu/normalize.cpp
+stage_kind top_k_kind();          // cpu/top_k.cpp
+stage_kind nms_kind();            // cpu/nms.cpp
+stage_kind gather_kind();         // cpu/gather.cpp
+stage_kind text_boxes_kind();     // cpu/text_boxes.cpp
+stage_kind crop_kind();           // cpu/crop.cpp
+stage_kind ctc_decode_kind();     // cpu/ctc_decode.cpp
 
 // The factories for `cuda`. All throw `run_error` if a library is missing or has no implementation.
 std::unique_ptr<device_stage> make_cuda_network(device& d, const nn::network_definition& network,
@@ -56,6 +58,8 @@ std::unique_ptr<device_stage> make_cuda_matmul(device& d, const nn::matmul_form&
                                                const stage_config& config);
 std::unique_ptr<device_stage> make_cuda_traffic(device& d, const stage_config& config);
 std::unique_ptr<device_stage> make_cuda_arg_max(device& d, const stage_config& config);
+std::unique_ptr<device_stage> make_cuda_resize(device& d, const stage_config& config);
+std::unique_ptr<device_stage> make_cuda_normalize(device& d, const stage_config& config);
 std::unique_ptr<device_stage> make_cuda_spin(device& d, const stage_config& config);
 
 /// Makes the stage `arg_max` on the compute threads of a `host` device.

@@ -48,7 +48,7 @@ prepared_stage prepare_network(const nn::network_names& names, const arguments& 
         values.where(),
         fmt::format("a network reads float32, but its {} is {}; {}",
                     names.inputs.empty() ? "input" : names.inputs.at(i).text, to_string(inputs[i]),
-                    pictures ? "a stage cpu.normalize makes float32 of pictures"
+                    pictures ? "a stage normalize makes float32 of pictures"
                              : "a NumPy file is float32 when saved with astype('float32')"));
   }
   const auto network = std::make_shared<const nn::network_definition>(

@@ -1,55 +1,41 @@
 #include <algorithm>
-#include <array>
 
-#include "stages/cpu/pictures.hpp"
+#include "stages/cpu/picture_kinds.hpp"
 #include "stages/kinds.hpp"
 
 namespace graphline {
 namespace {
 
-class normalize final : public cpu_stage {
+class normalize final : public picture_stage {
  public:
-  explicit normalize(const stage_config& config)
-      : blue_first_(config.arguments.text("channels") == "bgr") {
-    const auto& mean = config.arguments.numbers("mean");
-    const auto& std = config.arguments.numbers("std");
-    // Computes (x / 255 - mean) / std as one multiplication and one addition.
-    for (std::size_t c = 0; c < 3; ++c) {
-      factor_[c] = static_cast<float>(1.0 / (255.0 * std.at(c)));
-      offset_[c] = static_cast<float>(-mean.at(c) / std[c]);
-    }
-  }
+  explicit normalize(const stage_config& config) : scale_(normalization_of(config.arguments)) {}
 
-  void run(const cpu_call& call) override {
+  void run_picture(const cpu_call& call, std::size_t index) override {
     const const_tensor_view* sizes = call.inputs.size() > 1 ? &call.inputs[1] : nullptr;
     const shape& written = call.outputs[0].type.shape;
     const auto height = static_cast<std::size_t>(written[2]);
     const auto width = static_cast<std::size_t>(written[3]);
-    float* out = call.outputs[0].as<float>();
-    for (std::int64_t i = 0; i < written[0]; ++i) {
-      const picture_view from = picture_at(call.inputs[0], sizes, static_cast<std::size_t>(i));
-      for (std::size_t plane = 0; plane < 3; ++plane) {
-        const std::size_t c = blue_first_ ? 2 - plane : plane;
-        for (std::size_t y = 0; y < height; ++y, out += width) {
-          const std::size_t filled = y < from.height ? from.width : 0;
-          const std::uint8_t* row = from.pixels + y * from.row_bytes + c;
-          for (std::size_t x = 0; x < filled; ++x) {
-            out[x] = static_cast<float>(row[3 * x]) * factor_[c] + offset_[c];
-          }
-          std::fill(out + filled, out + width, 0.0F);
+    float* out = call.outputs[0].as<float>() + index * 3 * height * width;
+    const picture_view from = picture_at(call.inputs[0], sizes, index);
+    for (std::size_t plane = 0; plane < 3; ++plane) {
+      const std::size_t c = scale_.blue_first ? 2 - plane : plane;
+      for (std::size_t y = 0; y < height; ++y, out += width) {
+        const std::size_t filled = y < from.height ? from.width : 0;
+        const std::uint8_t* row = from.pixels + y * from.row_bytes + c;
+        for (std::size_t x = 0; x < filled; ++x) {
+          out[x] = static_cast<float>(row[3 * x]) * scale_.factor[c] + scale_.offset[c];
         }
+        std::fill(out + filled, out + width, 0.0F);
       }
     }
   }
 
  private:
-  bool blue_first_;
-  std::array<float, 3> factor_;
-  std::array<float, 3> offset_;
+  normalization scale_;
 };
 
-prepared_stage prepare_normalize(const arguments& given, std::span<const tensor_type> inputs,
-                                 diagnostics& out) {
+prepared_stage prepare_normalize(const char* kind, const arguments& given,
+                                 std::span<const tensor_type> inputs, diagnostics& out) {
   bool sound = true;
   for (const char* name : {"mean", "std"}) {
     const std::size_t found = given.numbers(name).size();
@@ -59,28 +45,25 @@ prepared_stage prepare_normalize(const arguments& given, std::span<const tensor_
     out.error(given.where("std"), "'std' divides: it must not be 0");
     sound = false;
   }
-  if (!check_pictures("cpu.normalize", given, inputs, out) || !sound) return {};
+  if (!check_pictures(kind, given, inputs, out) || !sound) return {};
   const shape& pictures = inputs[0].shape;
   if (pictures[3] != 3) {
     out.error(given.where(),
-              "cpu.normalize reads pictures of 3 channels, found " + to_string(inputs[0]));
+              std::string(kind) + " reads pictures of 3 channels, found " + to_string(inputs[0]));
     return {};
   }
   prepared_stage result =
-      prepared_moves(inputs, {{{pictures[0], 3, pictures[1], pictures[2]}, dtype::float32}},
-                     make_cpu_stage<normalize>);
+      prepared_moves(inputs, {{{pictures[0], 3, pictures[1], pictures[2]}, dtype::float32}}, {});
   result.cost.flops = 2 * pictures.elements();
   result.known = known_cost::all;
+  result.forms["cuda"] = {.channels_last = true};
   return result;
 }
 
-}  // namespace
-
-stage_kind normalize_kind() {
+stage_kind described_normalize(const char* name) {
   stage_kind kind;
-  kind.name = "cpu.normalize";
+  kind.name = name;
   kind.headline = "Convert pictures to the numbers that a network expects";
-  kind.on = side::cpu;
   kind.inputs = {{"pictures", "uint8 [B, H, W, 3]: red, green, blue"}, sizes_port()};
   kind.optional_inputs = 1;
   kind.outputs = {
@@ -101,8 +84,30 @@ stage_kind normalize_kind() {
        .default_value = "rgb",
        .choices = {"rgb", "bgr"}},
   };
-  kind.prepare = prepare_normalize;
+  kind.prepare = [name](const arguments& given, std::span<const tensor_type> inputs,
+                        diagnostics& out) { return prepare_normalize(name, given, inputs, out); };
   return kind;
+}
+
+}  // namespace
+
+normalization normalization_of(const arguments& given) {
+  normalization scale{.blue_first = given.text("channels") == "bgr"};
+  const auto& mean = given.numbers("mean");
+  const auto& std = given.numbers("std");
+  for (std::size_t c = 0; c < 3; ++c) {
+    scale.factor[c] = static_cast<float>(1.0 / (255.0 * std.at(c)));
+    scale.offset[c] = static_cast<float>(-mean.at(c) / std[c]);
+  }
+  return scale;
+}
+
+stage_kind normalize_kind() {
+  return pictures_on_cpu<normalize>(described_normalize("cpu.normalize"));
+}
+
+stage_kind device_normalize_kind(const device_stage_factory& make_cuda) {
+  return pictures_on_device<normalize>(described_normalize("normalize"), make_cuda);
 }
 
 }  // namespace graphline

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 namespace graphline {
@@ -58,52 +57,36 @@ bool check_count(const arguments& given, const char* name, std::size_t found, st
   return false;
 }
 
-void linear_resize::place(std::vector<tap>& taps, std::size_t from, std::size_t to) {
-  taps.resize(to);
-  // Rounds at the same points as OpenCV, to float32 and to the nearest weight.
-  const double scale = 1 / (static_cast<double>(to) / static_cast<double>(from));
-  const auto whole = [&](float at) {
-    return static_cast<std::size_t>(std::clamp(at, 0.0F, static_cast<float>(from - 1)));
-  };
-  for (std::size_t i = 0; i < to; ++i) {
-    const auto at = static_cast<float>((static_cast<double>(i) + 0.5) * scale - 0.5);
-    const float first = std::floor(at);
-    const float fraction = at - first;
-    taps[i] = {whole(first), whole(first + 1),
-               static_cast<std::int32_t>(std::lrint((1 - fraction) * 2048)),
-               static_cast<std::int32_t>(std::lrint(fraction * 2048))};
-  }
-}
-
-void linear_resize::mix(const picture_view& from, std::size_t y, mixed_row& into) const {
+void linear_resize::mix(const picture_view& from, std::int32_t y, mixed_row& into) const {
   into.of = y;
   into.values.resize(columns_.size() * from.channels);
-  const std::uint8_t* row = from.pixels + y * from.row_bytes;
+  const std::uint8_t* row = from.pixels + static_cast<std::size_t>(y) * from.row_bytes;
   std::int32_t* to = into.values.data();
-  for (const tap& t : columns_) {
-    const std::uint8_t* first = row + t.first * from.channels;
-    const std::uint8_t* second = row + t.second * from.channels;
-    for (std::size_t c = 0; c < from.channels; ++c) {
-      *to++ = first[c] * t.first_weight + second[c] * t.second_weight;
-    }
+  for (const nn::linear_tap& tap : columns_) {
+    const std::uint8_t* first = row + static_cast<std::size_t>(tap.first) * from.channels;
+    const std::uint8_t* second = row + static_cast<std::size_t>(tap.second) * from.channels;
+    for (std::size_t c = 0; c < from.channels; ++c) *to++ = mix_columns(tap, first[c], second[c]);
   }
 }
 
 void linear_resize::operator()(const picture_view& from, std::size_t height, std::size_t width,
                                std::uint8_t* out, std::size_t row_bytes) {
-  place(rows_, from.height, height);
-  place(columns_, from.width, width);
-  upper_.of = lower_.of = from.height;  // no row yet
-  for (const tap& t : rows_) {
-    if (lower_.of == t.first) std::swap(upper_, lower_);
-    if (upper_.of != t.first) mix(from, t.first, upper_);
-    if (lower_.of != t.second) mix(from, t.second, lower_);
+  const auto tap_at = [](std::size_t i, std::size_t extent, std::size_t to) {
+    return nn::linear_tap_at(static_cast<std::int64_t>(i), static_cast<std::int64_t>(extent),
+                             static_cast<std::int64_t>(to));
+  };
+  columns_.clear();
+  for (std::size_t x = 0; x < width; ++x) columns_.push_back(tap_at(x, from.width, width));
+  upper_.of = lower_.of = -1;  // no row yet
+  for (std::size_t y = 0; y < height; ++y) {
+    const nn::linear_tap tap = tap_at(y, from.height, height);
+    if (lower_.of == tap.first) std::swap(upper_, lower_);
+    if (upper_.of != tap.first) mix(from, tap.first, upper_);
+    if (lower_.of != tap.second) mix(from, tap.second, lower_);
     const std::int32_t* upper = upper_.values.data();
     const std::int32_t* lower = lower_.values.data();
     for (std::size_t i = 0; i < width * from.channels; ++i) {
-      const std::int32_t mixed =
-          ((t.first_weight * (upper[i] >> 4)) >> 16) + ((t.second_weight * (lower[i] >> 4)) >> 16);
-      out[i] = static_cast<std::uint8_t>((mixed + 2) >> 2);
+      out[i] = mix_rows(tap, upper[i], lower[i]);
     }
     out += row_bytes;
   }

@@ -1,12 +1,16 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "framework/stage/stage.hpp"
+#include "stages/nn/operations/linear_tap.hpp"
 
 namespace graphline {
 
@@ -41,6 +45,32 @@ bool check_pictures(const char* kind, const arguments& given, std::span<const te
 bool check_count(const arguments& given, const char* name, std::size_t found, std::size_t count,
                  const char* meaning, diagnostics& out);
 
+/// A stage that computes pictures one by one. An object computes one at a time.
+class picture_stage : public cpu_stage {
+ public:
+  void run(const cpu_call& call) final {
+    const auto count = static_cast<std::size_t>(call.inputs[0].type.shape[0]);
+    for (std::size_t i = 0; i < count; ++i) run_picture(call, i);
+  }
+
+  virtual void run_picture(const cpu_call& call, std::size_t index) = 0;
+};
+
+using picture_stage_factory = std::function<std::unique_ptr<picture_stage>(const stage_config&)>;
+
+/// Returns the factory for `host` devices, whose compute threads share the pictures.
+device_stage_factory pictures_on_host(picture_stage_factory make);
+
+/// (x / 255 - mean) / std as x * factor + offset, for each channel of the pictures.
+struct normalization {
+  bool blue_first = false;  ///< reverses the channels of the result
+  std::array<float, 3> factor{};
+  std::array<float, 3> offset{};
+};
+
+/// Reads the arguments of `cpu.normalize` and `normalize`.
+normalization normalization_of(const arguments& given);
+
 /// Bilinear resize with pixel centers at i + 0.5 and clamped edges. Computes in integers with
 /// 11-bit weights, bit for bit as OpenCV's resize with INTER_LINEAR
 /// (modules/imgproc/src/resize.cpp).
@@ -51,25 +81,15 @@ class linear_resize {
                   std::uint8_t* out, std::size_t row_bytes);
 
  private:
-  /// The two source rows or columns that are mixed into an output row or column.
-  struct tap {
-    std::size_t first;
-    std::size_t second;
-    std::int32_t first_weight;  ///< in units of 1/2048, like `second_weight`
-    std::int32_t second_weight;
-  };
-
   /// A row of the input, resized to the width of the output. Values are multiplied by 2048.
   struct mixed_row {
-    std::size_t of = 0;
+    std::int32_t of = 0;
     std::vector<std::int32_t> values;
   };
 
-  static void place(std::vector<tap>& taps, std::size_t from, std::size_t to);
-  void mix(const picture_view& from, std::size_t y, mixed_row& into) const;
+  void mix(const picture_view& from, std::int32_t y, mixed_row& into) const;
 
-  std::vector<tap> rows_;
-  std::vector<tap> columns_;
+  std::vector<nn::linear_tap> columns_;
   mixed_row upper_;
   mixed_row lower_;
 };

@@ -1,30 +1,27 @@
 #include <algorithm>
 
-#include "stages/cpu/pictures.hpp"
+#include "stages/cpu/picture_kinds.hpp"
 #include "stages/kinds.hpp"
 
 namespace graphline {
 namespace {
 
-class resize final : public cpu_stage {
+class resize final : public picture_stage {
  public:
   explicit resize(const stage_config&) {}
 
-  void run(const cpu_call& call) override {
+  void run_picture(const cpu_call& call, std::size_t index) override {
     const const_tensor_view* sizes = call.inputs.size() > 1 ? &call.inputs[1] : nullptr;
     const shape& written = call.outputs[0].type.shape;
     const auto height = static_cast<std::size_t>(written[1]);
     const auto width = static_cast<std::size_t>(written[2]);
     const std::size_t row_bytes = width * static_cast<std::size_t>(written[3]);
-    auto* out = call.outputs[0].as<std::uint8_t>();
-    for (std::int64_t i = 0; i < written[0]; ++i) {
-      const picture_view from = picture_at(call.inputs[0], sizes, static_cast<std::size_t>(i));
-      if (from.height == 0 || from.width == 0) {
-        std::fill_n(out, height * row_bytes, std::uint8_t{0});
-      } else {
-        resize_(from, height, width, out, row_bytes);
-      }
-      out += height * row_bytes;
+    auto* out = call.outputs[0].as<std::uint8_t>() + index * height * row_bytes;
+    const picture_view from = picture_at(call.inputs[0], sizes, index);
+    if (from.height == 0 || from.width == 0) {
+      std::fill_n(out, height * row_bytes, std::uint8_t{0});
+    } else {
+      resize_(from, height, width, out, row_bytes);
     }
   }
 
@@ -33,23 +30,19 @@ class resize final : public cpu_stage {
 };
 
 /// FLOPs are unknown, because pixels are computed with integers.
-prepared_stage prepare_resize(const arguments& given, std::span<const tensor_type> inputs,
-                              diagnostics& out) {
+prepared_stage prepare_resize(const char* kind, const arguments& given,
+                              std::span<const tensor_type> inputs, diagnostics& out) {
   const auto& size = given.integers("size");
   const bool two = check_count(given, "size", size.size(), 2, "height and width", out);
-  if (!check_pictures("cpu.resize", given, inputs, out) || !two) return {};
+  if (!check_pictures(kind, given, inputs, out) || !two) return {};
   const shape& pictures = inputs[0].shape;
-  return prepared_moves(inputs, {{{pictures[0], size[0], size[1], pictures[3]}, dtype::uint8}},
-                        make_cpu_stage<resize>);
+  return prepared_moves(inputs, {{{pictures[0], size[0], size[1], pictures[3]}, dtype::uint8}}, {});
 }
 
-}  // namespace
-
-stage_kind resize_kind() {
+stage_kind described_resize(const char* name) {
   stage_kind kind;
-  kind.name = "cpu.resize";
+  kind.name = name;
   kind.headline = "Bring pictures to one size (bilinear, as OpenCV)";
-  kind.on = side::cpu;
   kind.inputs = {{"pictures", "uint8 [B, H, W, C]"}, sizes_port()};
   kind.optional_inputs = 1;
   kind.outputs = {{"resized", "uint8 [B, height, width, C]; zeros where there is no picture"}};
@@ -57,8 +50,19 @@ stage_kind resize_kind() {
       size_parameter(
           "[height, width]. Of a picture that is more than twice as large, pixels are skipped."),
   };
-  kind.prepare = prepare_resize;
+  kind.prepare = [name](const arguments& given, std::span<const tensor_type> inputs,
+                        diagnostics& out) { return prepare_resize(name, given, inputs, out); };
   return kind;
+}
+
+}  // namespace
+
+stage_kind resize_kind() {
+  return pictures_on_cpu<resize>(described_resize("cpu.resize"));
+}
+
+stage_kind device_resize_kind(const device_stage_factory& make_cuda) {
+  return pictures_on_device<resize>(described_resize("resize"), make_cuda);
 }
 
 }  // namespace graphline

@@ -88,7 +88,7 @@ class files(Case):
         check(x + "{name: n, kind: network, input: x, layers: [relu]}\n",
               "unknown key 'input' in stage 'n' (network) (did you mean 'reads'?)")
         check(x + "{name: n, kind: network, reads: x, layers: [relu]}\n",
-              "a stage cpu.normalize makes float32 of pictures")
+              "a stage normalize makes float32 of pictures")
         check("pipeline: p\nparams: {root: /tmp}\nstages:\n"
               "  - {name: n, kind: cpu.images, folder: $root/images, batch: 1}\n",
               "a parameter stands for a whole value, not for the beginning of '$root/images'")

@@ -164,6 +164,28 @@ struct arg_max_form {
   std::int64_t extent = 1;
 };
 
+/// Resizes pictures uint8 [batch, height, width, channels], bit for bit as `cpu.resize`. Operands:
+/// pictures, their sizes in int64 [batch, 2] or null, resized pictures.
+struct resize_pictures_form {
+  std::int64_t batch = 1;
+  std::int64_t channels = 1;
+  extent_pair in{};
+  extent_pair out{};
+};
+
+/// Computes x * factor + offset for pictures uint8 [batch, height, width, 3]; factor and offset
+/// belong to the picture's channels. The result is [batch, 3, height, width]. Operands: pictures,
+/// their sizes in int64 [batch, 2] or null, result.
+struct normalize_pictures_form {
+  dtype to = dtype::float32;
+  bool channels_last = false;  ///< order of the result in memory
+  std::int64_t batch = 1;
+  extent_pair in{};
+  bool blue_first = false;  ///< reverses the channels of the result
+  float factor[3] = {1, 1, 1};
+  float offset[3] = {0, 0, 0};
+};
+
 /// Keeps a thread busy for `duration` ns. No operands.
 struct spin_form {
   std::int64_t duration = 0;
@@ -172,7 +194,7 @@ struct spin_form {
 using kernel_form =
     std::variant<convert_form, pointwise_form, pool_form, softmax_form, layer_norm_form, gemv_form,
                  sum_form, reduce_form, resize_form, gather_form, transposed_sum_form, lstm_form,
-                 arg_max_form, spin_form>;
+                 arg_max_form, resize_pictures_form, normalize_pictures_form, spin_form>;
 
 /// Enqueues a kernel on a CUDA stream. `operands` contains device addresses in the order of the
 /// form. Allocates nothing and may run under capture. @throws cuda_error naming `owner` ("stage

@@ -16,6 +16,7 @@
 #include "stages/nn/cuda/gemv.cuh"
 #include "stages/nn/cuda/layer_norm.cuh"
 #include "stages/nn/cuda/lstm.cuh"
+#include "stages/nn/cuda/pictures.cuh"
 #include "stages/nn/cuda/pointwise.cuh"
 #include "stages/nn/cuda/pool.cuh"
 #include "stages/nn/cuda/reduce.cuh"
