@@ -76,10 +76,11 @@ std::optional<cublasLtEpilogue_t> epilogue_of(const product_form& form) {
     return form.bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
   }
   if (form.activations.size() > 1) return std::nullopt;
-  if (form.activations.front() == activation::relu) {
+  const pointwise_function function = form.activations.front().function;
+  if (function == pointwise_function::relu) {
     return form.bias ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_RELU;
   }
-  if (form.activations.front() == activation::gelu_tanh) {
+  if (function == pointwise_function::gelu_tanh) {
     return form.bias ? CUBLASLT_EPILOGUE_GELU_BIAS : CUBLASLT_EPILOGUE_GELU;
   }
   return std::nullopt;

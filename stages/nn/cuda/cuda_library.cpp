@@ -5,9 +5,12 @@
 namespace graphline::nn {
 namespace {
 
-std::string steps(const std::vector<activation>& functions) {
+std::string steps(const std::vector<pointwise_layer>& layers) {
   std::string text;
-  for (const activation function : functions) text += fmt::format("+{}", to_word(function));
+  for (const pointwise_layer& layer : layers) {
+    text += fmt::format("+{}", traits_of(layer.function).name);
+    if (layer.alpha != 0 || layer.beta != 0) text += fmt::format(" {} {}", layer.alpha, layer.beta);
+  }
   return text;
 }
 
@@ -30,6 +33,23 @@ std::vector<std::size_t> in_bytes(const std::vector<std::int64_t>& elements, pre
 }
 
 }  // namespace
+
+bool may_be_fused(const pointwise_layer& layer) {
+  switch (layer.function) {
+    case pointwise_function::clip:
+    case pointwise_function::gelu_erf:
+    case pointwise_function::gelu_tanh:
+    case pointwise_function::hard_sigmoid:
+    case pointwise_function::hard_swish:
+    case pointwise_function::linear:
+    case pointwise_function::relu:
+    case pointwise_function::sigmoid:
+    case pointwise_function::silu:
+      return true;
+    default:
+      return false;
+  }
+}
 
 std::string to_text(const convolution_form& form) {
   const conv2d_layer& conv = form.conv;

@@ -13,28 +13,13 @@
 
 #include "framework/base/clock.hpp"
 #include "framework/base/precision.hpp"
-#include "framework/base/words.hpp"
 #include "framework/device/device.hpp"
 #include "stages/nn/operations/layer_operation.hpp"
 
 namespace graphline::nn {
 
-/// Activations that libraries fuse into convolutions and products.
-enum class activation { relu, relu6, gelu_erf, gelu_tanh, sigmoid, silu };
-
-inline constexpr word<activation> activation_words[] = {
-    {"relu", activation::relu},         {"relu6", activation::relu6},
-    {"gelu_erf", activation::gelu_erf}, {"gelu_tanh", activation::gelu_tanh},
-    {"sigmoid", activation::sigmoid},   {"silu", activation::silu}};
-
-}  // namespace graphline::nn
-
-template <>
-struct graphline::words_of<graphline::nn::activation> {
-  static constexpr const auto& table = graphline::nn::activation_words;
-};
-
-namespace graphline::nn {
+/// Returns true if a library may fuse a pointwise layer with one operand into a product.
+bool may_be_fused(const pointwise_layer& layer);
 
 /// A 2-D convolution with fused operations: y = after(before(conv(x, weights) + bias) + added).
 /// Tensors are packed in `layout`; so are the weights, [out_channels, in_channels / groups, kernel
@@ -46,9 +31,9 @@ struct convolution_form {
   extent_pair in{};
   extent_pair out{};
   conv2d_layer conv;  ///< `conv.bias` adds a bias
-  std::vector<activation> before = {};
+  std::vector<pointwise_layer> before = {};
   bool add = false;
-  std::vector<activation> after = {};  ///< used if `add` is set
+  std::vector<pointwise_layer> after = {};  ///< used if `add` is set
   graphline::precision precision = graphline::precision::float32;
   tensor_layout layout = tensor_layout::channels_last;
 };
@@ -81,7 +66,7 @@ struct product_form {
   std::int64_t d_stride = 0;
   bool bias = false;
   bool add = false;
-  std::vector<activation> activations = {};
+  std::vector<pointwise_layer> activations = {};
   float scale = 1;
   graphline::precision precision = graphline::precision::float32;
   product_alignment alignment = {};

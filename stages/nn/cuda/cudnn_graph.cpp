@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -74,23 +75,6 @@ fe::DataType_t element_type(precision p) {
   throw std::logic_error("a precision without a cuDNN type");
 }
 
-fe::PointwiseMode_t pointwise_mode(activation function) {
-  switch (function) {
-    case activation::relu:
-    case activation::relu6:
-      return fe::PointwiseMode_t::RELU_FWD;
-    case activation::gelu_erf:
-      return fe::PointwiseMode_t::GELU_FWD;
-    case activation::gelu_tanh:
-      return fe::PointwiseMode_t::GELU_APPROX_TANH_FWD;
-    case activation::sigmoid:
-      return fe::PointwiseMode_t::SIGMOID_FWD;
-    case activation::silu:
-      return fe::PointwiseMode_t::SWISH_FWD;
-  }
-  throw std::logic_error("an activation without a cuDNN mode");
-}
-
 /// Returns the numerical notes that exclude an engine for a precision.
 std::vector<fe::NumericalNote_t> forbidden_notes(precision p) {
   using note = fe::NumericalNote_t;
@@ -131,20 +115,29 @@ class form_graph final : public fe::graph::Graph {
                             .set_post_padding({after[0], after[1]})
                             .set_stride({conv.stride[0], conv.stride[1]})
                             .set_dilation({conv.dilation[0], conv.dilation[1]}));
-    if (conv.bias) y = sum(y, operand("bias", {1, conv.out_channels, 1, 1}));
-    for (const activation function : form.before) y = activated(y, function);
+    if (conv.bias) y = apply(mode::ADD, y, operand("bias", {1, conv.out_channels, 1, 1}));
+    for (const pointwise_layer& layer : form.before) y = apply(layer, y);
     if (form.add) {
-      y = sum(y, operand("added", out));
-      for (const activation function : form.after) y = activated(y, function);
+      y = apply(mode::ADD, y, operand("added", out));
+      for (const pointwise_layer& layer : form.after) y = apply(layer, y);
     }
     ids_.push_back(next_id());
     y->set_name("y").set_uid(ids_.back()).set_output(true);
     y->set_data_type(element_type(precision_));
     y->set_dim(as_vector(out)).set_stride(strides_in(layout_, out));
+    ids_.insert(ids_.end(), ids_of_numbers_.begin(), ids_of_numbers_.end());
   }
 
-  /// Returns the identifiers of the operands, in order.
+  /// Returns the identifiers of the operands, in order, then of the constants.
   const std::vector<std::int64_t>& ids() const noexcept { return ids_; }
+
+  /// Returns the addresses of the operands, then of the constants.
+  std::vector<void*> addresses(std::span<void* const> operands) {
+    std::vector<void*> all(operands.begin(), operands.end());
+    for (float& value : numbers_) all.push_back(&value);
+    return all;
+  }
+
   const std::vector<cudnn_candidate>& candidates() const noexcept { return candidates_; }
 
   /// Validates the graph and lists its candidates. If `handle` is null, uses the graph's device
@@ -190,14 +183,60 @@ class form_graph final : public fe::graph::Graph {
                       .set_stride(strides_in(layout_, e)));
   }
 
-  node sum(const node& a, const node& b) {
-    return pointwise(a, b, fe::graph::Pointwise_attributes().set_mode(fe::PointwiseMode_t::ADD));
+  using mode = fe::PointwiseMode_t;
+
+  node apply(mode function, const node& a) {
+    return pointwise(a, fe::graph::Pointwise_attributes().set_mode(function));
+  }
+  node apply(mode function, const node& a, const node& b) {
+    return pointwise(a, b, fe::graph::Pointwise_attributes().set_mode(function));
+  }
+  node apply(mode function, const node& a, float b) { return apply(function, a, number(b)); }
+
+  /// Adds a constant, which plans read from host memory.
+  node number(float value) {
+    numbers_.push_back(value);
+    ids_of_numbers_.push_back(first_number + std::ssize(numbers_));
+    return tensor(fe::graph::Tensor_attributes(value).set_uid(ids_of_numbers_.back()));
   }
 
-  node activated(const node& a, activation function) {
-    auto attributes = fe::graph::Pointwise_attributes().set_mode(pointwise_mode(function));
-    if (function == activation::relu6) attributes.set_relu_upper_clip(6.0F);
-    return pointwise(a, attributes);
+  node linear(node a, float factor, float term) {
+    if (factor != 1) a = apply(mode::MUL, a, factor);
+    return term == 0 ? a : apply(mode::ADD, a, term);
+  }
+
+  /// Returns min(max(a, low), high). With the limits of RELU_FWD instead, cuDNN 9.19 offers no
+  /// engine with tensor cores for compute capability 9.0.
+  node between(const node& a, float low, float high) {
+    const node raised = low == 0          ? apply(mode::RELU_FWD, a)
+                        : std::isinf(low) ? a
+                                          : apply(mode::MAX, a, low);
+    return std::isinf(high) ? raised : apply(mode::MIN, raised, high);
+  }
+
+  node apply(const pointwise_layer& layer, const node& a) {
+    switch (layer.function) {
+      case pointwise_function::clip:
+        return between(a, layer.alpha, layer.beta);
+      case pointwise_function::gelu_erf:
+        return apply(mode::GELU_FWD, a);
+      case pointwise_function::gelu_tanh:
+        return apply(mode::GELU_APPROX_TANH_FWD, a);
+      case pointwise_function::hard_sigmoid:
+        return between(linear(a, layer.alpha, layer.beta), 0, 1);
+      case pointwise_function::hard_swish:
+        return apply(mode::MUL, a, between(linear(a, 1.0F / 6, 0.5F), 0, 1));
+      case pointwise_function::linear:
+        return linear(a, layer.alpha, layer.beta);
+      case pointwise_function::relu:
+        return apply(mode::RELU_FWD, a);
+      case pointwise_function::sigmoid:
+        return apply(mode::SIGMOID_FWD, a);
+      case pointwise_function::silu:
+        return apply(mode::SWISH_FWD, a);
+      default:
+        throw std::logic_error("a function that is not fused");
+    }
   }
 
   void list_candidates() {
@@ -223,7 +262,10 @@ class form_graph final : public fe::graph::Graph {
 
   precision precision_;
   tensor_layout layout_;
+  static constexpr std::int64_t first_number = 100;
   std::vector<std::int64_t> ids_;
+  std::vector<std::int64_t> ids_of_numbers_;
+  std::vector<float> numbers_;
   std::vector<cudnn_candidate> candidates_;
   std::vector<std::int64_t> positions_;  ///< index of each candidate among the frontend's plans
 };
@@ -306,8 +348,9 @@ class convolution_plans final : public plan_choices {
     auto made =
         std::make_unique<operand_pack>(operand_pack{{operands.begin(), operands.end()}, workspace});
     check_cudnn(made->pack.get_status(), "cudnnBackendCreateDescriptor", handle_->owner());
+    std::vector<void*> addresses = graph_.addresses(operands);
     fe::error_t status =
-        fe::detail::create_variant_pack(made->pack, operands.data(), graph_.ids(), workspace);
+        fe::detail::create_variant_pack(made->pack, addresses.data(), graph_.ids(), workspace);
     if (status.is_bad()) {
       throw run_error(fmt::format("{}: cuDNN does not take the operands of a convolution: {}",
                                   handle_->owner(), reason_in(status.get_message())));

@@ -124,7 +124,12 @@ std::optional<double> expression_maker::number_of(std::size_t index) const {
 std::optional<std::size_t> expression_maker::whole_function(std::size_t x, std::size_t factor) {
   const expression_node& of = node(factor);
   if (of.source || of.from.size() != 1) return {};
-  if (of.from[0] == x && of.does == function::sigmoid) return add(function::silu, {x});
+  if (of.does == function::sigmoid) {
+    // Exporters of swish write x sigmoid(beta x), also with a beta of 1.
+    const expression_node& scaled = node(of.from[0]);
+    const bool once = scaled.is(function::linear) && scaled.alpha == 1 && scaled.beta == 0;
+    if ((once ? scaled.from[0] : of.from[0]) == x) return add(function::silu, {x});
+  }
   const bool hard = of.does == function::hard_sigmoid && of.from[0] == x && of.beta == 0.5 &&
                     static_cast<float>(of.alpha) == 1.0F / 6;
   if (hard) return add(function::hard_swish, {x});

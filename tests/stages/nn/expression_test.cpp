@@ -103,6 +103,21 @@ TEST(group_expression, recognizes_silu_in_x_times_its_sigmoid) {
   EXPECT_THAT(steps_of(network.expression()), ElementsAre("silu"));
 }
 
+TEST(group_expression, recognizes_silu_as_swish_with_a_beta_of_1_only) {
+  for (const float beta : {1.0F, 2.0F}) {
+    element_wise_network network;
+    const std::size_t scaled = network.add(function::mul, {network.x, network.constant({beta})});
+    const std::size_t y = network.add(function::sigmoid, {scaled});
+    network.add(function::mul, {network.x, y});
+    const auto steps = steps_of(network.expression());
+    if (beta == 1) {
+      EXPECT_THAT(steps, ElementsAre("silu"));
+    } else {
+      EXPECT_THAT(steps, ElementsAre("linear", "sigmoid", "mul"));
+    }
+  }
+}
+
 TEST(group_expression, keeps_a_clip_of_other_bounds) {
   element_wise_network network;
   const std::size_t sum = network.add(function::add, {network.x, network.constant({3})});

@@ -73,19 +73,6 @@ std::optional<convert_form> as_transposition(const pointwise_space& walk, dtype 
                       .padded_rows = rows};
 }
 
-/// Returns the libraries' activation for a pointwise layer; empty if there is none.
-std::optional<activation> activation_of(const pointwise_layer& layer) {
-  using function = pointwise_function;
-  static const std::pair<pointwise_layer, activation> known[] = {
-      {{function::relu}, activation::relu},         {{function::clip, 0, 6}, activation::relu6},
-      {{function::gelu_erf}, activation::gelu_erf}, {{function::gelu_tanh}, activation::gelu_tanh},
-      {{function::sigmoid}, activation::sigmoid},   {{function::silu}, activation::silu}};
-  for (const auto& [computes, activated] : known) {
-    if (computes == layer) return activated;
-  }
-  return {};
-}
-
 /// Returns a value in the layout in which the expression reads it: the result's layout if both have
 /// the same extents, otherwise its own.
 cuda_value operand_of(cuda_lowering& b, std::size_t index, const shape& out, tensor_layout layout,
@@ -201,9 +188,8 @@ std::vector<epilogue_step> epilogue_of(const group_expression& layers, const sha
     const auto step = layers.chained(i);
     if (!step) break;
     if (!step->other) {
-      const auto function = activation_of(step->layer);
-      if (!function) break;
-      steps.push_back({function});
+      if (!may_be_fused(step->layer)) break;
+      steps.push_back({step->layer});
       continue;
     }
     const expression_source& added = layers.sources[*step->other];

@@ -171,10 +171,10 @@ struct made_product {
 /// Adds a kernel for the remaining steps of a group, and sets the group's output.
 void lower_rest(cuda_lowering& b, const layer_group& group, const made_product& product);
 
-/// An epilogue step that libraries may fuse: an activation, or a sum with another value of the same
+/// An epilogue step that libraries may fuse: a function, or a sum with another value of the same
 /// extents.
 struct epilogue_step {
-  std::optional<activation> function = {};
+  std::optional<pointwise_layer> function = {};
   std::size_t added = 0;  ///< the value added by a sum
 };
 

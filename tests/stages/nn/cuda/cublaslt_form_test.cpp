@@ -26,8 +26,8 @@ TEST(form_text, tells_forms_apart_that_differ_anywhere) {
   forms[11].b_stride = 9;
   forms[12].d_stride = 9;
   forms[13].bias = true;
-  forms[14].activations = {activation::relu};
-  forms[15].activations = {activation::relu6};
+  forms[14].activations = {pointwise_layer{pointwise_function::relu}};
+  forms[15].activations = {pointwise_layer{pointwise_function::clip, 0, 6}};
   forms[16].scale = 0.125F;
   forms[17].add = true;
   std::vector<std::string> texts;
@@ -38,11 +38,11 @@ TEST(form_text, tells_forms_apart_that_differ_anywhere) {
 TEST(form_text, tells_convolutions_apart_by_fusion_precision_and_layout) {
   convolution_form plain;
   convolution_form before = plain;
-  before.before = {activation::relu};
+  before.before = {pointwise_layer{pointwise_function::relu}};
   convolution_form added = plain;
   added.add = true;
   convolution_form after = added;
-  after.after = {activation::relu};
+  after.after = {pointwise_layer{pointwise_function::relu}};
   convolution_form half = plain;
   half.precision = precision::float16;
   convolution_form nchw = plain;

@@ -137,7 +137,7 @@ TEST(a_product, identifies_its_algorithms_by_all_that_they_hold) {
 }
 
 TEST(a_product, has_the_epilogues_of_cublaslt_and_no_others) {
-  const auto offered = [](std::vector<activation> activations) {
+  const auto offered = [](std::vector<pointwise_layer> activations) {
     product_form form = packed_product(3, 4, 5);
     form.activations = std::move(activations);
     std::string why_not;
@@ -145,11 +145,12 @@ TEST(a_product, has_the_epilogues_of_cublaslt_and_no_others) {
     EXPECT_EQ(why_not.empty(), any);
     return any;
   };
-  EXPECT_TRUE(offered({activation::relu}));
-  EXPECT_TRUE(offered({activation::gelu_tanh}));
-  EXPECT_FALSE(offered({activation::gelu_erf}));
-  EXPECT_FALSE(offered({activation::relu6}));
-  EXPECT_FALSE(offered({activation::relu, activation::relu}));
+  EXPECT_TRUE(offered({pointwise_layer{pointwise_function::relu}}));
+  EXPECT_TRUE(offered({pointwise_layer{pointwise_function::gelu_tanh}}));
+  EXPECT_FALSE(offered({pointwise_layer{pointwise_function::gelu_erf}}));
+  EXPECT_FALSE(offered({pointwise_layer{pointwise_function::clip, 0, 6}}));
+  EXPECT_FALSE(offered(
+      {pointwise_layer{pointwise_function::relu}, pointwise_layer{pointwise_function::relu}}));
 }
 
 TEST(a_product, is_refused_with_the_reason) {

@@ -10,12 +10,15 @@
 namespace graphline::nn {
 namespace {
 
-using activations = std::vector<activation>;
+using activations = std::vector<pointwise_layer>;
 
 const std::vector<std::string> every_device = {"a100", "l4", "h200", "b200", "rtx5090"};
-constexpr activation every_activation[] = {activation::relu,     activation::relu6,
-                                           activation::gelu_erf, activation::gelu_tanh,
-                                           activation::sigmoid,  activation::silu};
+const activations every_activation = {
+    {pointwise_function::relu},        {pointwise_function::clip, 0, 6},
+    {pointwise_function::clip, -1, 1}, {pointwise_function::gelu_erf},
+    {pointwise_function::gelu_tanh},   {pointwise_function::hard_sigmoid, 0.2F, 0.5F},
+    {pointwise_function::hard_swish},  {pointwise_function::linear, 1.5F, -0.5F},
+    {pointwise_function::sigmoid},     {pointwise_function::silu}};
 
 /// Skipped without cuDNN.
 class cudnn_fusions : public testing::Test {
@@ -97,9 +100,9 @@ const convolution_form pointwise = convolution(256, 56, 64, 1, 1);
 const convolution_form depthwise = convolution(256, 56, 256, 3, 1, 256);
 
 TEST_F(cudnn_fusions, hold_every_activation_after_both_convolutions_of_two_models) {
-  for (const activation function : every_activation) {
-    expect_offered(with(first, {function}));
-    expect_offered(with(second, {function}));
+  for (const pointwise_layer& layer : every_activation) {
+    expect_offered(with(first, {layer}));
+    expect_offered(with(second, {layer}));
   }
 }
 
@@ -107,9 +110,12 @@ TEST_F(cudnn_fusions, hold_less_and_more_than_that_too) {
   convolution_form bare = second;
   bare.conv.bias = false;
   for (const convolution_form& form :
-       {bare, with(bare, {activation::gelu_erf}), with(residual, {}, true, {activation::relu}),
-        with(residual, {activation::gelu_erf}, true, {activation::gelu_erf}), depthwise,
-        with(pointwise, {activation::relu}), with(depthwise, {activation::relu})}) {
+       {bare, with(bare, {pointwise_layer{pointwise_function::gelu_erf}}),
+        with(residual, {}, true, {pointwise_layer{pointwise_function::relu}}),
+        with(residual, {pointwise_layer{pointwise_function::gelu_erf}}, true,
+             {pointwise_layer{pointwise_function::gelu_erf}}),
+        depthwise, with(pointwise, {pointwise_layer{pointwise_function::relu}}),
+        with(depthwise, {pointwise_layer{pointwise_function::relu}})}) {
     expect_offered(form);
   }
 }
@@ -117,24 +123,26 @@ TEST_F(cudnn_fusions, hold_less_and_more_than_that_too) {
 TEST_F(cudnn_fusions, take_other_padding_after_an_image_than_before_it) {
   for (const bool after : {false, true}) {
     expect_offered(padded(residual, after));
-    expect_offered(with(padded(second, after), {activation::silu}));
+    expect_offered(with(padded(second, after), {pointwise_layer{pointwise_function::silu}}));
   }
 }
 
 TEST_F(cudnn_fusions, do_without_tensor_cores_only_for_float32) {
   for (const std::string& device : every_device) {
     for (const precision p : {precision::tf32, precision::float16, precision::bfloat16}) {
-      convolution_form form = with(second, {activation::gelu_erf});
-      form.precision = p;
-      const std::vector<cudnn_candidate> candidates = offered(form, device);
-      ASSERT_FALSE(candidates.empty());
-      EXPECT_TRUE(candidates.front().tensor_cores) << device << ", " << to_text(form);
+      for (const pointwise_layer& layer : every_activation) {
+        convolution_form form = with(second, {layer});
+        form.precision = p;
+        const std::vector<cudnn_candidate> candidates = offered(form, device);
+        ASSERT_FALSE(candidates.empty());
+        EXPECT_TRUE(candidates.front().tensor_cores) << device << ", " << to_text(form);
+      }
     }
   }
 }
 
 TEST_F(cudnn_fusions, are_refused_with_a_reason_in_one_line) {
-  convolution_form form = with(depthwise, {activation::gelu_erf});
+  convolution_form form = with(depthwise, {pointwise_layer{pointwise_function::gelu_erf}});
   form.precision = precision::bfloat16;
   std::string why_not;
   EXPECT_TRUE(offered_candidates(form, device_properties_of("h200"), why_not).empty());

@@ -51,7 +51,8 @@ TEST(cuda_network, fuses_what_the_library_fuses) {
   const cpu_network network(network_of(conv_and_gelu), {1, 8, 6, 6}, library, precision::tf32);
   ASSERT_EQ(library.convolutions.size(), 1U);
   EXPECT_TRUE(library.convolutions[0].conv.bias);
-  EXPECT_THAT(library.convolutions[0].before, ElementsAre(activation::gelu_erf));
+  EXPECT_THAT(library.convolutions[0].before,
+              ElementsAre(pointwise_layer{pointwise_function::gelu_erf}));
   EXPECT_TRUE(kernels_of<pointwise_form>(network.program()).empty());
   EXPECT_THAT(names_of(network.program()), ElementsAre("0.conv2d+1.gelu"));
 }
@@ -198,9 +199,11 @@ TEST(cuda_network, adds_a_residual_in_the_product_before_the_activation) {
   ASSERT_EQ(library.products.size(), 2U);
   EXPECT_TRUE(library.products[0].bias);
   EXPECT_TRUE(library.products[0].add);
-  EXPECT_THAT(library.products[0].activations, ElementsAre(activation::gelu_erf));
+  EXPECT_THAT(library.products[0].activations,
+              ElementsAre(pointwise_layer{pointwise_function::gelu_erf}));
   EXPECT_FALSE(library.products[1].add);
-  EXPECT_THAT(library.products[1].activations, ElementsAre(activation::gelu_erf));
+  EXPECT_THAT(library.products[1].activations,
+              ElementsAre(pointwise_layer{pointwise_function::gelu_erf}));
   EXPECT_EQ(kernels_of<pointwise_form>(network.program()).size(), 1U);
 }
 

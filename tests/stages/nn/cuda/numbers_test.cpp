@@ -32,7 +32,7 @@ struct fusing {
 };
 
 std::vector<fusing> ways_to_fuse() {
-  const auto has = [](const std::vector<activation>& chain, activation function) {
+  const auto has = [](const std::vector<pointwise_layer>& chain, const pointwise_layer& function) {
     return std::find(chain.begin(), chain.end(), function) != chain.end();
   };
   return {
@@ -51,10 +51,11 @@ std::vector<fusing> ways_to_fuse() {
       {"one activation other than the exact gelu, and nothing after an add",
        [has](const convolution_form& form) {
          return form.before.size() < 2 && form.after.empty() &&
-                !has(form.before, activation::gelu_erf);
+                !has(form.before, pointwise_layer{pointwise_function::gelu_erf});
        },
        [has](const product_form& form) {
-         return form.activations.size() < 2 && !has(form.activations, activation::gelu_erf);
+         return form.activations.size() < 2 &&
+                !has(form.activations, pointwise_layer{pointwise_function::gelu_erf});
        }}};
 }
 

@@ -37,7 +37,7 @@ std::vector<product_form> sample_products() {
   forms.push_back(packed_product(64, 1, 32));
   forms.push_back(packed_product(8, 8, 1));
   forms.push_back(packed_product(33, 128, 256));
-  forms.back().activations = {activation::relu};
+  forms.back().activations = {pointwise_layer{pointwise_function::relu}};
   forms.push_back(forms.back());
   forms.back().bias = true;
 

@@ -49,27 +49,40 @@ class elements {
   precision precision_;
 };
 
-double activated(double x, const std::vector<activation>& functions) {
-  for (const activation function : functions) {
+double activated(double x, const std::vector<pointwise_layer>& layers) {
+  for (const auto& [function, a, b] : layers) {
+    const auto alpha = static_cast<double>(a);
+    const auto beta = static_cast<double>(b);
     switch (function) {
-      case activation::relu:
-        x = std::max(x, 0.0);
+      case pointwise_function::clip:
+        x = std::clamp(x, alpha, beta);
         break;
-      case activation::relu6:
-        x = std::clamp(x, 0.0, 6.0);
-        break;
-      case activation::gelu_erf:
+      case pointwise_function::gelu_erf:
         x = 0.5 * x * (1 + std::erf(x / std::sqrt(2.0)));
         break;
-      case activation::gelu_tanh:
+      case pointwise_function::gelu_tanh:
         x = 0.5 * x * (1 + std::tanh(std::sqrt(2 / std::acos(-1.0)) * (x + 0.044715 * x * x * x)));
         break;
-      case activation::sigmoid:
+      case pointwise_function::hard_sigmoid:
+        x = std::clamp(alpha * x + beta, 0.0, 1.0);
+        break;
+      case pointwise_function::hard_swish:
+        x = x * std::clamp(x + 3, 0.0, 6.0) / 6;
+        break;
+      case pointwise_function::linear:
+        x = alpha * x + beta;
+        break;
+      case pointwise_function::relu:
+        x = std::max(x, 0.0);
+        break;
+      case pointwise_function::sigmoid:
         x = 1 / (1 + std::exp(-x));
         break;
-      case activation::silu:
+      case pointwise_function::silu:
         x = x / (1 + std::exp(-x));
         break;
+      default:
+        throw std::logic_error("a function that is not fused");
     }
   }
   return x;
