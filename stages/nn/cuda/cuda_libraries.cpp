@@ -51,13 +51,20 @@ class cuda_libraries final : public cuda_library {
   std::unique_ptr<library_operation> plan(const convolution_form& form,
                                           std::string& why_not) override {
     return choose(
-        form, [&] { return make_convolution_plans(form, cudnn(), why_not); },
+        form, [&] { return make_cudnn_plans(form, cudnn(), why_not); },
+        [] { return "cuDNN " + cudnn_version(); }, why_not);
+  }
+
+  std::unique_ptr<library_operation> plan(const attention_form& form,
+                                          std::string& why_not) override {
+    return choose(
+        form, [&] { return make_cudnn_plans(form, cudnn(), why_not); },
         [] { return "cuDNN " + cudnn_version(); }, why_not);
   }
 
   bool prefers_tensor_cores(const convolution_form& form) override {
     std::string why_not;
-    const auto plans = make_convolution_plans(form, cudnn(), why_not);
+    const auto plans = make_cudnn_plans(form, cudnn(), why_not);
     return plans != nullptr && plans->uses_tensor_cores(0);
   }
 

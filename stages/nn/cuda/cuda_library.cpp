@@ -77,6 +77,11 @@ std::string to_text(const product_form& form) {
       form.alignment.b, form.alignment.d);
 }
 
+std::string to_text(const attention_form& form) {
+  return fmt::format("attention {}x{}, {} heads of {}, {}", form.batch, form.tokens, form.heads,
+                     form.depth, to_word(form.precision));
+}
+
 std::vector<std::size_t> operand_bytes(const convolution_form& form) {
   const conv2d_layer& conv = form.conv;
   const std::int64_t y = form.batch * conv.out_channels * form.out[0] * form.out[1];
@@ -103,6 +108,13 @@ std::vector<std::size_t> operand_bytes(const product_form& form) {
   if (form.add) elements.push_back(d);
   elements.push_back(d);
   return in_bytes(elements, form.precision);
+}
+
+std::vector<std::size_t> operand_bytes(const attention_form& form) {
+  const std::int64_t tokens = form.batch * form.tokens;
+  const std::int64_t dim = form.heads * form.depth;
+  const std::int64_t part = (tokens - 1) * 3 * dim + dim;
+  return in_bytes({part, part, part, tokens * dim}, form.precision);
 }
 
 }  // namespace graphline::nn

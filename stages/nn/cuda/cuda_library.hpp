@@ -72,6 +72,17 @@ struct product_form {
   product_alignment alignment = {};
 };
 
+/// Attention over packed queries, keys and values [batch, tokens, 3, heads, depth]: y = softmax(q k
+/// / sqrt(depth)) v, which is [batch, tokens, heads, depth]. All elements have the precision's
+/// type. Operands, in order: the first query, the first key, the first value, y.
+struct attention_form {
+  std::int64_t batch = 1;
+  std::int64_t tokens = 1;
+  std::int64_t heads = 1;
+  std::int64_t depth = 1;
+  graphline::precision precision = graphline::precision::float32;
+};
+
 /// The speed of a plan, as far as it is known.
 struct plan_speed {
   std::optional<nanoseconds> tuned = {};  ///< measured time of one run; empty if not tuned
@@ -108,6 +119,8 @@ class cuda_library {
                                                   std::string& why_not) = 0;
   virtual std::unique_ptr<library_operation> plan(const product_form& form,
                                                   std::string& why_not) = 0;
+  virtual std::unique_ptr<library_operation> plan(const attention_form& form,
+                                                  std::string& why_not) = 0;
 
   /// Returns true if the library's preferred plan for a form runs on tensor cores. Builds no plan,
   /// which can take seconds.
@@ -120,10 +133,12 @@ class cuda_library {
 /// Returns a form as text, for keys of the tuning cache. Equal texts mean equal operations.
 std::string to_text(const convolution_form& form);
 std::string to_text(const product_form& form);
+std::string to_text(const attention_form& form);
 
 /// Returns the bytes that each operand spans, in order.
 std::vector<std::size_t> operand_bytes(const convolution_form& form);
 std::vector<std::size_t> operand_bytes(const product_form& form);
+std::vector<std::size_t> operand_bytes(const attention_form& form);
 
 /// Returns the libraries of a `cuda` device; not thread-safe. Opens cuDNN when a convolution is
 /// first planned and cuBLASLt when a product is. With `tune`, plans are chosen by timing or taken

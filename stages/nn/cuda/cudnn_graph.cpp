@@ -4,6 +4,7 @@
 #define CUDNN_FRONTEND_SKIP_JSON_LIB
 #include <cudnn_frontend.h>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
@@ -13,6 +14,8 @@
 #include <span>
 #include <stdexcept>
 #include <string_view>
+#include <unordered_map>
+#include <variant>
 
 #include "framework/base/error.hpp"
 #include "stages/nn/cuda/cudnn_handle.hpp"
@@ -94,15 +97,17 @@ bool succeeded(fe::error_t status, std::string& why_not) {
   return status.is_good();
 }
 
+/// A device that need not be present.
+struct described_device {
+  std::shared_ptr<fe::DeviceProperties> properties;
+  int compute_capability = 0;  ///< 90 for 9.0
+};
+
 class form_graph final : public fe::graph::Graph {
  public:
-  explicit form_graph(const convolution_form& form)
-      : precision_(form.precision), layout_(form.layout) {
-    // CUDA graphs need not retain the plan, because the operation outlives their launches.
-    set_cuda_graph_retention(fe::CudaGraphRetention_t::NONE);
-    set_io_data_type(element_type(precision_));
-    set_intermediate_data_type(fe::DataType_t::FLOAT);
-    set_compute_data_type(fe::DataType_t::FLOAT);
+  /// Makes a graph for `device` or, if it is null, for the handle given to `prepare`.
+  explicit form_graph(const convolution_form& form, const described_device* device = nullptr)
+      : form_graph(form.precision, form.layout, device) {
     const conv2d_layer& conv = form.conv;
     const extents out = {form.batch, conv.out_channels, form.out[0], form.out[1]};
     const node x = operand("x", {form.batch, form.in_channels, form.in[0], form.in[1]});
@@ -121,20 +126,33 @@ class form_graph final : public fe::graph::Graph {
       y = apply(mode::ADD, y, operand("added", out));
       for (const pointwise_layer& layer : form.after) y = apply(layer, y);
     }
-    ids_.push_back(next_id());
-    y->set_name("y").set_uid(ids_.back()).set_output(true);
-    y->set_data_type(element_type(precision_));
-    y->set_dim(as_vector(out)).set_stride(strides_in(layout_, out));
-    ids_.insert(ids_.end(), ids_of_numbers_.begin(), ids_of_numbers_.end());
+    return_value(y, as_vector(out), strides_in(layout_, out));
+  }
+
+  explicit form_graph(const attention_form& form, const described_device* device = nullptr)
+      : form_graph(form.precision, tensor_layout::row_major, device) {
+    const std::int64_t dim = form.heads * form.depth;
+    const std::vector<std::int64_t> shape{form.batch, form.heads, form.tokens, form.depth};
+    const std::vector<std::int64_t> packed{form.tokens * 3 * dim, form.depth, 3 * dim, 1};
+    const node q = operand("q", shape, packed);
+    const node k = operand("k", shape, packed);
+    const node v = operand("v", shape, packed);
+    const float scale = 1 / std::sqrt(static_cast<float>(form.depth));
+    const auto [y, statistics] =
+        sdpa(q, k, v, fe::graph::SDPA_attributes().set_generate_stats(false).set_attn_scale(scale));
+    return_value(y, shape, {form.tokens * dim, form.depth, dim, 1});
   }
 
   /// Returns the identifiers of the operands, in order, then of the constants.
   const std::vector<std::int64_t>& ids() const noexcept { return ids_; }
 
-  /// Returns the addresses of the operands, then of the constants.
+  /// Returns the addresses of the operands, then of the constants, which plans read from host
+  /// memory.
   std::vector<void*> addresses(std::span<void* const> operands) {
     std::vector<void*> all(operands.begin(), operands.end());
-    for (float& value : numbers_) all.push_back(&value);
+    for (auto& constant : constants_) {
+      all.push_back(std::visit([](auto& value) -> void* { return &value; }, constant.second));
+    }
     return all;
   }
 
@@ -146,10 +164,12 @@ class form_graph final : public fe::graph::Graph {
     if (!succeeded(validate(), why_not) ||
         !succeeded(handle == nullptr ? build_operation_graph() : build_operation_graph(handle),
                    why_not) ||
+        !succeeded(collect_pass_by_value_tensors_subtree(constants_), why_not) ||
         !succeeded(create_execution_plans({fe::HeurMode_t::A, fe::HeurMode_t::FALLBACK}),
                    why_not)) {
       return false;
     }
+    for (const auto& constant : constants_) ids_.push_back(constant.first);
     if (handle != nullptr) deselect_workspace_greater_than(workspace_limit());
     list_candidates();
     if (candidates_.empty()) {
@@ -172,15 +192,40 @@ class form_graph final : public fe::graph::Graph {
   }
 
  private:
+  form_graph(precision p, tensor_layout layout, const described_device* device)
+      : precision_(p), layout_(layout) {
+    if (device != nullptr) {
+      set_device_properties(device->properties);
+      set_sm_version(device->compute_capability);
+    }
+    // CUDA graphs need not retain the plan, because the operation outlives their launches.
+    set_cuda_graph_retention(fe::CudaGraphRetention_t::NONE);
+    set_io_data_type(element_type(precision_));
+    set_intermediate_data_type(fe::DataType_t::FLOAT);
+    set_compute_data_type(fe::DataType_t::FLOAT);
+  }
+
   std::int64_t next_id() const { return static_cast<std::int64_t>(ids_.size()) + 1; }
 
   node operand(const char* name, const extents& e) {
+    return operand(name, as_vector(e), strides_in(layout_, e));
+  }
+
+  node operand(const char* name, const std::vector<std::int64_t>& shape,
+               const std::vector<std::int64_t>& strides) {
     ids_.push_back(next_id());
     return tensor(fe::graph::Tensor_attributes()
                       .set_name(name)
                       .set_uid(ids_.back())
-                      .set_dim(as_vector(e))
-                      .set_stride(strides_in(layout_, e)));
+                      .set_dim(shape)
+                      .set_stride(strides));
+  }
+
+  void return_value(const node& y, const std::vector<std::int64_t>& shape,
+                    const std::vector<std::int64_t>& strides) {
+    ids_.push_back(next_id());
+    y->set_name("y").set_uid(ids_.back()).set_output(true);
+    y->set_data_type(element_type(precision_)).set_dim(shape).set_stride(strides);
   }
 
   using mode = fe::PointwiseMode_t;
@@ -191,14 +236,7 @@ class form_graph final : public fe::graph::Graph {
   node apply(mode function, const node& a, const node& b) {
     return pointwise(a, b, fe::graph::Pointwise_attributes().set_mode(function));
   }
-  node apply(mode function, const node& a, float b) { return apply(function, a, number(b)); }
-
-  /// Adds a constant, which plans read from host memory.
-  node number(float value) {
-    numbers_.push_back(value);
-    ids_of_numbers_.push_back(first_number + std::ssize(numbers_));
-    return tensor(fe::graph::Tensor_attributes(value).set_uid(ids_of_numbers_.back()));
-  }
+  node apply(mode function, const node& a, float b) { return apply(function, a, tensor(b)); }
 
   node linear(node a, float factor, float term) {
     if (factor != 1) a = apply(mode::MUL, a, factor);
@@ -262,18 +300,19 @@ class form_graph final : public fe::graph::Graph {
 
   precision precision_;
   tensor_layout layout_;
-  static constexpr std::int64_t first_number = 100;
   std::vector<std::int64_t> ids_;
-  std::vector<std::int64_t> ids_of_numbers_;
-  std::vector<float> numbers_;
+  std::unordered_map<uid_t, pass_by_values_t> constants_;
   std::vector<cudnn_candidate> candidates_;
   std::vector<std::int64_t> positions_;  ///< index of each candidate among the frontend's plans
 };
 
-class convolution_plans final : public plan_choices {
+class cudnn_plans final : public plan_choices {
  public:
-  convolution_plans(const convolution_form& form, std::shared_ptr<cudnn_handle> handle)
-      : layout_(form.layout), handle_(std::move(handle)), graph_(form) {}
+  template <class Form>
+  cudnn_plans(const Form& form, std::shared_ptr<cudnn_handle> handle)
+      : handle_(std::move(handle)), graph_(form) {
+    if constexpr (requires { form.layout; }) nchw_ = form.layout == tensor_layout::row_major;
+  }
 
   bool prepare(std::string& why_not) {
     leave_stream();
@@ -289,8 +328,7 @@ class convolution_plans final : public plan_choices {
     // "eng7_k2=4": the engine, then its knobs.
     std::string_view number = std::string_view(candidate.name).substr(3);
     number = number.substr(0, number.find('_'));
-    return fmt::format("cuDNN engine {}{}{}", number,
-                       layout_ == tensor_layout::row_major ? ", NCHW" : "",
+    return fmt::format("cuDNN engine {}{}{}", number, nchw_ ? ", NCHW" : "",
                        candidate.tensor_cores ? ", tensor cores" : "");
   }
 
@@ -352,44 +390,70 @@ class convolution_plans final : public plan_choices {
     fe::error_t status =
         fe::detail::create_variant_pack(made->pack, addresses.data(), graph_.ids(), workspace);
     if (status.is_bad()) {
-      throw run_error(fmt::format("{}: cuDNN does not take the operands of a convolution: {}",
-                                  handle_->owner(), reason_in(status.get_message())));
+      throw run_error(fmt::format("{}: cuDNN does not take the operands: {}", handle_->owner(),
+                                  reason_in(status.get_message())));
     }
     packs_.push_back(std::move(made));
     return packs_.back()->pack;
   }
 
-  tensor_layout layout_;
+  bool nchw_ = false;
   std::shared_ptr<cudnn_handle> handle_;
   form_graph graph_;
   std::vector<std::unique_ptr<operand_pack>> packs_;
 };
 
-}  // namespace
-
-std::unique_ptr<plan_choices> make_convolution_plans(const convolution_form& form,
-                                                     std::shared_ptr<cudnn_handle> handle,
-                                                     std::string& why_not) {
+template <class Form>
+std::unique_ptr<plan_choices> plans_for(const Form& form, std::shared_ptr<cudnn_handle> handle,
+                                        std::string& why_not) {
   load_cudnn();
-  auto plans = std::make_unique<convolution_plans>(form, std::move(handle));
+  auto plans = std::make_unique<cudnn_plans>(form, std::move(handle));
   if (!plans->prepare(why_not)) return nullptr;
   return plans;
+}
+
+template <class Form>
+std::vector<cudnn_candidate> candidates_for(const Form& form, const std::string& device_properties,
+                                            std::string& why_not) {
+  load_cudnn();
+  const nlohmann::json parsed = nlohmann::json::parse(device_properties);
+  const described_device device{std::make_shared<fe::DeviceProperties>(),
+                                parsed.at("deviceVer").get<int>() / 10};
+  fe::error_t status =
+      device.properties->deserialize({device_properties.begin(), device_properties.end()});
+  if (status.is_bad()) {
+    throw input_error(fmt::format("cuDNN does not take these as a device's properties: {}",
+                                  reason_in(status.get_message())));
+  }
+  form_graph graph(form, &device);
+  if (!graph.prepare(nullptr, why_not)) return {};
+  return graph.candidates();
+}
+
+}  // namespace
+
+std::unique_ptr<plan_choices> make_cudnn_plans(const convolution_form& form,
+                                               std::shared_ptr<cudnn_handle> handle,
+                                               std::string& why_not) {
+  return plans_for(form, std::move(handle), why_not);
+}
+
+std::unique_ptr<plan_choices> make_cudnn_plans(const attention_form& form,
+                                               std::shared_ptr<cudnn_handle> handle,
+                                               std::string& why_not) {
+  return plans_for(form, std::move(handle), why_not);
 }
 
 std::vector<cudnn_candidate> offered_candidates(const convolution_form& form,
                                                 const std::string& device_properties,
                                                 std::string& why_not) {
-  load_cudnn();
-  auto device = std::make_shared<fe::DeviceProperties>();
-  fe::error_t status = device->deserialize({device_properties.begin(), device_properties.end()});
-  if (status.is_bad()) {
-    throw input_error(fmt::format("cuDNN does not take these as a device's properties: {}",
-                                  reason_in(status.get_message())));
-  }
-  form_graph graph(form);
-  graph.set_device_properties(device);
-  if (!graph.prepare(nullptr, why_not)) return {};
-  return graph.candidates();
+  return candidates_for(form, device_properties, why_not);
+}
+
+std::vector<cudnn_candidate> offered_candidates(const attention_form& form,
+                                                const std::string& device_properties,
+                                                std::string& why_not) {
+  return candidates_for(form, device_properties, why_not);
 }
 
 std::string cudnn_frontend_version() {

@@ -53,12 +53,6 @@ std::string describe(const value_form& form) {
   return text;
 }
 
-/// Returns the estimated time, in nanoseconds, of a kernel that reads and writes this many bytes.
-double time_of_kernel(double bytes, const cuda_library& library) {
-  constexpr double least = 2000;  // of a small kernel in a graph
-  return least + bytes / library.memory_bandwidth() * 1e9;
-}
-
 /// Returns the estimated time of the kernel for what a fusion leaves: it reads and writes the
 /// result, and reads the values that sums add.
 double time_of_rest(const cuda_lowering& b, const fusible_product& wanted, bool bias,
@@ -135,6 +129,11 @@ bool is_faster(const cuda_program& a, const cuda_program& b, const cuda_library&
 }
 
 }  // namespace
+
+double time_of_kernel(double bytes, const cuda_library& library) {
+  constexpr double least = 2000;  // of a small kernel in a graph
+  return least + bytes / library.memory_bandwidth() * 1e9;
+}
 
 cuda_program lower_network_for_cuda(const network_definition& network, const weight_table& weights,
                                     const cuda_target& target) {

@@ -151,6 +151,9 @@ cuda_value padded(cuda_lowering& b, const network_layer& layer, const cuda_value
 
 void lower_element_wise(cuda_lowering& b, const layer_group& group);
 
+/// Returns the estimated time, in nanoseconds, of a kernel that reads and writes this many bytes.
+double time_of_kernel(double bytes, const cuda_library& library);
+
 /// A library operation and the epilogue fused into it.
 struct fused_operation {
   std::unique_ptr<library_operation> operation;

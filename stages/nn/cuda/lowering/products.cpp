@@ -1,5 +1,12 @@
-#include <algorithm>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "framework/base/units.hpp"
 #include "stages/nn/cuda/lowering/lowering.hpp"
 #include "stages/nn/cuda/lowering/product_calls.hpp"
 #include "stages/nn/operations/movements.hpp"
@@ -42,6 +49,35 @@ planned_product plan(const cuda_lowering& b, const network_layer& head,
   auto operation = b.library().plan(calls.form, why_not);
   if (operation == nullptr) b.refuse(head, why_not);
   return {std::move(calls), std::move(operation)};
+}
+
+/// Returns the tuned time of all calls, in nanoseconds.
+double time_of(const planned_product& product) {
+  return static_cast<double>(product.calls.calls.size()) *
+         static_cast<double>(product.operation->speed().tuned.value());
+}
+
+/// Plans attention as one operation of 16-bit elements; returns null, with the reason, if the
+/// library has none.
+std::unique_ptr<library_operation> plan_attention(const cuda_lowering& b,
+                                                  const attention_layer& attention,
+                                                  const shape& output, std::string& why_not) {
+  if (element_bytes(b.precision()) != 2) {
+    why_not = "fused attention takes float16 and bfloat16";
+    return nullptr;
+  }
+  return b.library().plan(attention_form{.batch = output[0],
+                                         .tokens = output[1],
+                                         .heads = attention.heads,
+                                         .depth = output[2] / attention.heads,
+                                         .precision = b.precision()},
+                          why_not);
+}
+
+std::vector<cuda_operand> operands_of_attention(const cuda_lowering& b, const shape& output,
+                                                std::size_t packed, const cuda_value& result) {
+  const std::size_t dim = static_cast<std::size_t>(output[2]) * element_bytes(b.precision());
+  return {packed, {packed, dim}, {packed, 2 * dim}, result.buffer};
 }
 
 }  // namespace
@@ -153,26 +189,45 @@ void lower(cuda_lowering& b, const layer_group& group, const attention_layer& at
   const shape& output = b.output_shape(head);
   const value_form form{tensor_layout::row_major, b.element()};
   const std::size_t packed = b.in_form(head.inputs[0], form, head).buffer;
+  const cuda_value result = b.make_value(output.elements(), form);
+  b.set_output(group.head, result);
+
+  std::string why_not;
+  std::unique_ptr<library_operation> fused = plan_attention(b, attention, output, why_not);
+  if (fused != nullptr && !fused->speed().tuned) {
+    b.add_calls(std::move(fused), {operands_of_attention(b, output, packed, result)}, head);
+    return;
+  }
   // So that the length of the scores' rows costs no alignment.
   const auto unit = static_cast<std::int64_t>(16 / element_bytes(b.precision()));
   const attention_products products = products_of(attention, output, unit);
   const std::int64_t tokens = output[1];
   const std::int64_t rows = output[0] * attention.heads * tokens;
   const std::int64_t pitch = products.scores.c.strides[2];
-  const cuda_value scores = b.make_value(rows * pitch, form);
-  const cuda_value result = b.make_value(output.elements(), form);
   planned_product first = plan(b, head, products.scores);
   planned_product second = plan(b, head, products.sums);
+  if (fused != nullptr) {
+    const double bytes =
+        2 * static_cast<double>(rows * pitch) * static_cast<double>(element_bytes(b.precision()));
+    const double apart = time_of(first) + time_of_kernel(bytes, b.library()) + time_of(second);
+    const auto together = static_cast<double>(*fused->speed().tuned);
+    if (together <= apart) {
+      b.add_calls(std::move(fused), {operands_of_attention(b, output, packed, result)}, head);
+      return;
+    }
+    why_not = fmt::format("faster than fused: {} instead of {}", format_duration(apart),
+                          format_duration(together));
+  }
+  const cuda_value scores = b.make_value(rows * pitch, form);
   b.add_calls(std::move(first.operation), operands_of(first.calls, packed, packed, scores.buffer),
               head);
   b.add_kernel(
       softmax_form{
           .from = b.element(), .to = b.element(), .outer = rows, .extent = tokens, .pitch = pitch},
       {scores.buffer, scores.buffer}, head);
-  b.note("softmax by a kernel of its own");
+  b.note(fmt::format("softmax by a kernel of its own ({})", why_not));
   b.add_calls(std::move(second.operation),
               operands_of(second.calls, scores.buffer, packed, result.buffer), head);
-  b.set_output(group.head, result);
 }
 
 }  // namespace graphline::nn

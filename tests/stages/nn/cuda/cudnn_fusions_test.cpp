@@ -141,6 +141,29 @@ TEST_F(cudnn_fusions, do_without_tensor_cores_only_for_float32) {
   }
 }
 
+TEST_F(cudnn_fusions, hold_attention_in_16_bits_on_tensor_cores) {
+  for (const std::string& device : every_device) {
+    for (const precision p : {precision::float16, precision::bfloat16}) {
+      for (const std::int64_t depth : {32, 64, 128}) {
+        const attention_form form{
+            .batch = 8, .tokens = 197, .heads = 12, .depth = depth, .precision = p};
+        std::string why_not;
+        const auto candidates = offered_candidates(form, device_properties_of(device), why_not);
+        ASSERT_FALSE(candidates.empty()) << device << ", " << to_text(form) << ": " << why_not;
+        EXPECT_TRUE(candidates.front().tensor_cores) << device << ", " << to_text(form);
+      }
+    }
+  }
+}
+
+TEST_F(cudnn_fusions, refuse_attention_of_other_depths_with_a_reason) {
+  const attention_form form{
+      .batch = 1, .tokens = 5, .heads = 3, .depth = 12, .precision = precision::float16};
+  std::string why_not;
+  EXPECT_TRUE(offered_candidates(form, device_properties_of("h200"), why_not).empty());
+  EXPECT_THAT(why_not, ::testing::HasSubstr("multiple of 8"));
+}
+
 TEST_F(cudnn_fusions, are_refused_with_a_reason_in_one_line) {
   convolution_form form = with(depthwise, {pointwise_layer{pointwise_function::gelu_erf}});
   form.precision = precision::bfloat16;

@@ -54,6 +54,12 @@ class offering_library final : public cuda_library {
   std::unique_ptr<library_operation> plan(const product_form&, std::string&) override {
     return std::make_unique<offered_plan>(std::nullopt, true);
   }
+  std::unique_ptr<library_operation> plan(const attention_form& form,
+                                          std::string& why_not) override {
+    const auto candidates = offered_candidates(form, device_properties_of(gpu_), why_not);
+    if (candidates.empty()) return nullptr;
+    return std::make_unique<offered_plan>(std::nullopt, candidates.front().tensor_cores);
+  }
   bool prefers_tensor_cores(const convolution_form& form) override {
     return first_on_tensor_cores(form).value_or(false);
   }

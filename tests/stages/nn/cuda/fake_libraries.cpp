@@ -67,6 +67,10 @@ class enqueuing_library final : public cuda_library {
   std::unique_ptr<library_operation> plan(const product_form& form, std::string& why_not) override {
     return enqueued_by(reference_.plan(form, why_not));
   }
+  std::unique_ptr<library_operation> plan(const attention_form& form,
+                                          std::string& why_not) override {
+    return enqueued_by(reference_.plan(form, why_not));
+  }
   bool prefers_tensor_cores(const convolution_form& form) override {
     return reference_.prefers_tensor_cores(form);
   }

@@ -207,6 +207,37 @@ TEST(cuda_network, adds_a_residual_in_the_product_before_the_activation) {
   EXPECT_EQ(kernels_of<pointwise_form>(network.program()).size(), 1U);
 }
 
+const char* const two_heads = "  - scaled_dot_product_attention: {heads: 2}\n";
+
+TEST(cuda_network, plans_attention_as_one_operation_in_16_bits_only) {
+  for (const auto& [word, p] : precision_words) {
+    reference_library library;
+    const cpu_network network(network_of(two_heads), {3, 5, 48}, library, p);
+    const bool fused = element_bytes(p) == 2;
+    ASSERT_EQ(library.attentions.size(), fused ? 1U : 0U) << word;
+    EXPECT_EQ(library.products.size(), fused ? 0U : 2U) << word;
+    EXPECT_EQ(kernels_of<softmax_form>(network.program()).size(), fused ? 0U : 1U) << word;
+    if (!fused) continue;
+    EXPECT_EQ(to_text(library.attentions[0]),
+              "attention 3x5, 2 heads of 8, " + std::string(to_word(p)));
+  }
+}
+
+/// Attention takes 10 us; its two products are two calls each, one per head. The softmax takes 2 us
+/// and, at 1 GB/s, 960 ns for reading and writing 30 rows of 16 bytes.
+TEST(cuda_network, takes_the_products_of_attention_where_they_are_faster) {
+  for (const nanoseconds product : {1750, 1770}) {
+    reference_library library;
+    library.bandwidth = 1e9;
+    library.speed_of_product = [&](const auto&) { return plan_speed{.tuned = product}; };
+    library.speed_of_attention = [](const auto&) { return plan_speed{.tuned = 10'000}; };
+    const cpu_network network(network_of(two_heads), {3, 5, 48}, library, precision::float16);
+    const auto softmaxes = kernels_of<softmax_form>(network.program());
+    ASSERT_EQ(library.products.size(), 2U);
+    EXPECT_EQ(softmaxes.size(), product == 1750 ? 1U : 0U);
+  }
+}
+
 TEST(cuda_network, names_the_layer_that_the_library_refuses) {
   reference_library library;
   library.takes_product = [](const product_form&) { return false; };
@@ -307,13 +338,17 @@ TEST(cuda_network, multiplies_all_heads_of_an_image_or_all_images_of_a_head_at_o
     const std::string& choice = network.program().parts[0].choice;
     const std::string product =
         (calls > 1 ? std::to_string(calls) + " calls of " : "") + "reference loops";
-    EXPECT_EQ(choice, product + "; softmax by a kernel of its own; " + product);
+    EXPECT_EQ(choice, product +
+                          "; softmax by a kernel of its own (fused attention takes float16 and "
+                          "bfloat16); " +
+                          product);
   }
 }
 
 TEST(cuda_network, states_the_alignment_of_attention_heads) {
   const auto alignment = [](const shape& input, precision p) {
     reference_library library;
+    library.takes_attention = [](const attention_form&) { return false; };
     cpu_network(network_of(attention_of_three), input, library, p);
     const product_alignment scores = library.products.at(0).alignment;
     return std::array{scores.a, scores.b, scores.d};

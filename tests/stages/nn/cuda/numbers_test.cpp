@@ -29,6 +29,7 @@ struct fusing {
   const char* name;
   std::function<bool(const convolution_form&)> convolution;
   std::function<bool(const product_form&)> product;
+  std::function<bool(const attention_form&)> attention = {};
 };
 
 std::vector<fusing> ways_to_fuse() {
@@ -41,9 +42,8 @@ std::vector<fusing> ways_to_fuse() {
        [](const convolution_form& form) {
          return !form.conv.bias && !form.add && form.before.empty();
        },
-       [](const product_form& form) {
-         return !form.bias && !form.add && form.activations.empty();
-       }},
+       [](const product_form& form) { return !form.bias && !form.add && form.activations.empty(); },
+       [](const attention_form&) { return false; }},
       {"the bias", [](const convolution_form& form) { return !form.add && form.before.empty(); },
        [](const product_form& form) { return !form.add && form.activations.empty(); }},
       {"activations, but no add", [](const convolution_form& form) { return !form.add; },
@@ -134,6 +134,7 @@ TEST_P(network_numbers, agree_with_the_host_in_every_precision_however_much_is_f
       reference_library library;
       how.limit(library, way.convolution);
       library.takes_product = way.product;
+      library.takes_attention = way.attention;
       cpu_network network(values_, types_, library, how.p);
       expect_near(network.run(inputs_), how.p, how.name + ", the library fuses " + way.name);
     }

@@ -108,6 +108,7 @@ class reference_operation final : public library_operation {
  private:
   static void compute(const convolution_form& form, std::span<void* const> operands);
   static void compute(const product_form& form, std::span<void* const> operands);
+  static void compute(const attention_form& form, std::span<void* const> operands);
 
   Form form_;
   plan_speed speed_;
@@ -202,6 +203,40 @@ void reference_operation<Form>::compute(const product_form& form, std::span<void
   }
 }
 
+template <class Form>
+void reference_operation<Form>::compute(const attention_form& form,
+                                        std::span<void* const> operands) {
+  const elements q(operands[0], form.precision);
+  const elements k(operands[1], form.precision);
+  const elements v(operands[2], form.precision);
+  const elements y(operands[3], form.precision);
+  const std::int64_t dim = form.heads * form.depth;
+  std::vector<double> weights(static_cast<std::size_t>(form.tokens));
+  for (std::int64_t i = 0; i < form.batch * form.heads * form.tokens; ++i) {
+    const std::int64_t image = i / (form.heads * form.tokens);
+    const std::int64_t head = i / form.tokens % form.heads * form.depth;
+    const std::int64_t token = image * form.tokens + i % form.tokens;
+    double sum = 0;
+    for (std::int64_t other = 0; other < form.tokens; ++other) {
+      double score = 0;
+      for (std::int64_t d = head; d < head + form.depth; ++d) {
+        score += q[token * 3 * dim + d] * k[(image * form.tokens + other) * 3 * dim + d];
+      }
+      double& weight = weights[static_cast<std::size_t>(other)];
+      weight = std::exp(score / std::sqrt(static_cast<double>(form.depth)));
+      sum += weight;
+    }
+    for (std::int64_t d = head; d < head + form.depth; ++d) {
+      double mean = 0;
+      for (std::int64_t other = 0; other < form.tokens; ++other) {
+        mean += weights[static_cast<std::size_t>(other)] / sum *
+                v[(image * form.tokens + other) * 3 * dim + d];
+      }
+      y.set(token * dim + d, mean);
+    }
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<library_operation> reference_library::plan(const convolution_form& form,
@@ -223,7 +258,19 @@ std::unique_ptr<library_operation> reference_library::plan(const product_form& f
     return nullptr;
   }
   products.push_back(form);
-  return std::make_unique<reference_operation<product_form>>(form);
+  return std::make_unique<reference_operation<product_form>>(
+      form, speed_of_product ? speed_of_product(form) : plan_speed{.tensor_cores = true});
+}
+
+std::unique_ptr<library_operation> reference_library::plan(const attention_form& form,
+                                                           std::string& why_not) {
+  if (takes_attention && !takes_attention(form)) {
+    why_not = "the rule refuses attention";
+    return nullptr;
+  }
+  attentions.push_back(form);
+  return std::make_unique<reference_operation<attention_form>>(
+      form, speed_of_attention ? speed_of_attention(form) : plan_speed{.tensor_cores = true});
 }
 
 }  // namespace graphline::test
