@@ -87,9 +87,9 @@ class ctc_decode final : public cpu_stage {
     const auto lines = static_cast<std::int64_t>(characters_.size());
     if (found >= 1 && found <= lines) return characters_[static_cast<std::size_t>(found - 1)];
     throw run_error(fmt::format(
-        "'{}' has {} lines, one for each class from 1, but a step's class is {}: the file does not "
-        "belong to the network",
-        file_, lines, found));
+        "class {} has no character: '{}' has {} lines, for classes 1 to {}; name the file that was "
+        "made for the network",
+        found, file_, lines, lines));
   }
 
   std::string file_;

@@ -27,12 +27,12 @@ stage_kind pictures_on_cpu(stage_kind kind) {
 template <class Stage>
 stage_kind pictures_on_device(stage_kind kind, const device_stage_factory& make_cuda) {
   kind.on = side::device;
-  kind.prepare = [prepare = std::move(kind.prepare), make_cuda](const arguments& given,
-                                                                std::span<const tensor_type> inputs,
-                                                                diagnostics& out) {
+  kind.prepare = [name = kind.name, prepare = std::move(kind.prepare), make_cuda](
+                     const arguments& given, std::span<const tensor_type> inputs,
+                     diagnostics& out) {
     prepared_stage result = prepare(given, inputs, out);
     const auto make = [](const stage_config& config) { return std::make_unique<Stage>(config); };
-    result.make_device = factories(pictures_on_host(make), make_cuda);
+    result.make_device = factories(pictures_on_host(name, make), make_cuda);
     return result;
   };
   kind.backends = backends(make_cuda);

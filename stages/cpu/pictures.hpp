@@ -58,8 +58,9 @@ class picture_stage : public cpu_stage {
 
 using picture_stage_factory = std::function<std::unique_ptr<picture_stage>(const stage_config&)>;
 
-/// Returns the factory for `host` devices, whose compute threads share the pictures.
-device_stage_factory pictures_on_host(picture_stage_factory make);
+/// Returns the factory for `host` devices, whose compute threads share the pictures. `part` is the
+/// name of the stage's only part.
+device_stage_factory pictures_on_host(std::string part, picture_stage_factory make);
 
 /// (x / 255 - mean) / std as x * factor + offset, for each channel of the pictures.
 struct normalization {

@@ -39,10 +39,10 @@ class picture_operation final : public host_operation {
 
 class picture_device_stage final : public device_stage {
  public:
-  picture_device_stage(picture_stage_factory make, stage_config config)
-      : make_(std::move(make)), config_(std::move(config)) {}
+  picture_device_stage(std::string part, picture_stage_factory make, stage_config config)
+      : part_(std::move(part)), make_(std::move(make)), config_(std::move(config)) {}
 
-  std::vector<stage_part> parts() const override { return {{config_.name, "loops over pictures"}}; }
+  std::vector<stage_part> parts() const override { return {{part_, "loops over pictures"}}; }
 
   std::unique_ptr<device_work> bind(const stage_tensors& tensors) override {
     return one_part([operation = std::make_unique<picture_operation>(tensors, make_, config_)](
@@ -50,16 +50,18 @@ class picture_device_stage final : public device_stage {
   }
 
  private:
+  std::string part_;
   picture_stage_factory make_;
   stage_config config_;
 };
 
 }  // namespace
 
-device_stage_factory pictures_on_host(picture_stage_factory make) {
-  return [make = std::move(make)](device& /*d*/, const stage_config& config) {
-    return std::make_unique<picture_device_stage>(make, config);
-  };
+device_stage_factory pictures_on_host(std::string part, picture_stage_factory make) {
+  return
+      [part = std::move(part), make = std::move(make)](device& /*d*/, const stage_config& config) {
+        return std::make_unique<picture_device_stage>(part, make, config);
+      };
 }
 
 }  // namespace graphline

@@ -115,7 +115,8 @@ stage_trial::stage_trial(const stage_kind& kind, const std::string& yaml,
     : stage_trial(kind, read_arguments(kind, yaml), inputs, threads, slots) {}
 
 stage_trial::stage_trial(std::shared_ptr<device> on, const stage_kind& kind,
-                         const arguments& values, const std::vector<tensor_type>& inputs, int slots)
+                         const arguments& values, const std::vector<tensor_type>& inputs, int slots,
+                         const std::vector<tensor_layout>& output_layouts)
     : device_(std::move(on)), stream_(device_->make_stream("trial", priority::normal)) {
   const prepared_stage stage = prepared(kind, values, inputs);
   output_types_ = stage.outputs;
@@ -126,6 +127,7 @@ stage_trial::stage_trial(std::shared_ptr<device> on, const stage_kind& kind,
                            .arguments = values,
                            .inputs = inputs,
                            .outputs = output_types_,
+                           .output_layouts = output_layouts,
                            .seed = 1});
   for (int i = 0; i < slots; ++i) {
     slot_data& slot = slots_.emplace_back();

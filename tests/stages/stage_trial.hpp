@@ -51,7 +51,8 @@ class stage_trial {
               const std::vector<tensor_type>& inputs, int threads = 1, int slots = 1);
 
   stage_trial(std::shared_ptr<device> on, const stage_kind& kind, const arguments& values,
-              const std::vector<tensor_type>& inputs, int slots = 1);
+              const std::vector<tensor_type>& inputs, int slots = 1,
+              const std::vector<tensor_layout>& output_layouts = {});
 
   /// Fills a slot's scratch and outputs with NaNs, so that reading them too early shows.
   void poison(int slot = 0);

@@ -63,6 +63,7 @@ class cuda_libraries final : public cuda_library {
   }
 
   bool prefers_tensor_cores(const convolution_form& form) override {
+    if (form.precision == precision::float32) return false;
     std::string why_not;
     const auto plans = make_cudnn_plans(form, cudnn(), why_not);
     return plans != nullptr && plans->uses_tensor_cores(0);

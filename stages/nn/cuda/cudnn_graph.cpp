@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -243,13 +244,17 @@ class form_graph final : public fe::graph::Graph {
     return term == 0 ? a : apply(mode::ADD, a, term);
   }
 
-  /// Returns min(max(a, low), high). With the limits of RELU_FWD instead, cuDNN 9.19 offers no
-  /// engine with tensor cores for compute capability 9.0.
-  node between(const node& a, float low, float high) {
-    const node raised = low == 0          ? apply(mode::RELU_FWD, a)
-                        : std::isinf(low) ? a
-                                          : apply(mode::MAX, a, low);
-    return std::isinf(high) ? raised : apply(mode::MIN, raised, high);
+  /// Returns min(max(a, low), high); the type's greatest and least numbers are no limits. With the
+  /// limits of RELU_FWD instead, cuDNN 9.19 offers no engine with tensor cores for compute
+  /// capability 9.0.
+  node between(node a, float low, float high) {
+    using limits = std::numeric_limits<float>;
+    if (low == 0) {
+      a = apply(mode::RELU_FWD, a);
+    } else if (low > limits::lowest()) {
+      a = apply(mode::MAX, a, low);
+    }
+    return high < limits::max() ? apply(mode::MIN, a, high) : a;
   }
 
   node apply(const pointwise_layer& layer, const node& a) {

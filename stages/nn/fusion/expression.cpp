@@ -128,7 +128,7 @@ std::optional<std::size_t> expression_maker::whole_function(std::size_t x, std::
     // Exporters of swish write x sigmoid(beta x), also with a beta of 1.
     const expression_node& scaled = node(of.from[0]);
     const bool once = scaled.is(function::linear) && scaled.alpha == 1 && scaled.beta == 0;
-    if ((once ? scaled.from[0] : of.from[0]) == x) return add(function::silu, {x});
+    if (of.from[0] == x || (once && scaled.from[0] == x)) return add(function::silu, {x});
   }
   const bool hard = of.does == function::hard_sigmoid && of.from[0] == x && of.beta == 0.5 &&
                     static_cast<float>(of.alpha) == 1.0F / 6;

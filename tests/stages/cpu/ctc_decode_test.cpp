@@ -80,8 +80,8 @@ TEST_F(ctc_decode, refuses_a_class_without_a_character) {
       trial.run();
       ADD_FAILURE() << "class " << wrong << " was decoded";
     } catch (const run_error& e) {
-      EXPECT_THAT(e.what(), AllOf(HasSubstr("characters.txt' has 3 lines"),
-                                  HasSubstr("a step's class is " + std::to_string(wrong))));
+      EXPECT_THAT(e.what(), AllOf(HasSubstr("class " + std::to_string(wrong) + " has no character"),
+                                  HasSubstr("characters.txt' has 3 lines, for classes 1 to 3")));
     }
   }
 }

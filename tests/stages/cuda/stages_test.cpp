@@ -193,6 +193,48 @@ TEST_F(cuda_stages, find_the_greatest_class_as_the_host_does) {
   EXPECT_THAT(trial.parts(), ElementsAre(Field(&stage_part::name, "arg_max")));
 }
 
+/// Returns the bytes of values as float32 elements, in which a trial takes and returns tensors.
+template <class T>
+std::vector<float> as_floats(const std::vector<T>& values) {
+  std::vector<float> floats(values.size() * sizeof(T) / sizeof(float));
+  std::memcpy(floats.data(), values.data(), floats.size() * sizeof(float));
+  return floats;
+}
+
+TEST_F(cuda_stages, resize_and_normalize_pictures_as_the_host_does) {
+  std::vector<std::uint8_t> pixels(2 * 12 * 20 * 3);
+  for (std::size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<std::uint8_t>(i * 37);
+  const std::vector<std::int64_t> sizes{12, 20, 5, 9};
+  std::vector<tensor_type> types{{{2, 12, 20, 3}, dtype::uint8}};
+  std::vector<std::vector<float>> given{as_floats(pixels)};
+  for (const bool sized : {false, true}) {
+    if (sized) {
+      types.push_back({{2, 2}, dtype::int64});
+      given.push_back(as_floats(sizes));
+    }
+    const char* const resizing = "{size: [8, 30]}";
+    stage_trial resized = on_cuda("resize", resizing, types);
+    const auto expected = stage_trial(kind_of("resize"), resizing, types).run(given);
+    const auto found = resized.run(given);
+    ASSERT_EQ(found.size(), 2U * 8 * 30 * 3 / 4);
+    EXPECT_EQ(std::memcmp(found.data(), expected.data(), found.size() * sizeof(float)), 0);
+    EXPECT_THAT(resized.parts(), ElementsAre(Field(&stage_part::name, "resize")));
+    const char* const normalizing = "{channels: bgr}";
+    const auto planes = stage_trial(kind_of("normalize"), normalizing, types).run(given);
+    EXPECT_LE(difference(on_cuda("normalize", normalizing, types).run(given), planes), 1e-6);
+    stage_trial last(device_, kind_of("normalize"),
+                     read_arguments(kind_of("normalize"), normalizing), types, 1,
+                     {tensor_layout::channels_last});
+    const auto interleaved = last.run(given);
+    std::vector<float> back(planes.size());
+    for (std::size_t i = 0; i < back.size(); ++i) {
+      const std::size_t picture = i / 720;
+      back[i] = interleaved.at(720 * picture + i % 240 * 3 + i / 240 % 3);
+    }
+    EXPECT_LE(difference(back, planes), 1e-6);
+  }
+}
+
 TEST_F(cuda_stages, spin_in_one_kernel_that_a_graph_captures) {
   stage_trial trial = on_cuda("device.spin", "{duration: 1ms}", {});
   EXPECT_THAT(trial.parts(), ElementsAre(Field(&stage_part::name, "spin")));

@@ -12,9 +12,9 @@ namespace {
 std::vector<std::int64_t> channels_to_try(const cuda_lowering& b, std::size_t input,
                                           const conv2d_layer& conv) {
   const std::int64_t channels = b.network().shape_of(input)[1];
+  if (b.precision() == precision::float32) return {channels};  // no tensor cores
   const auto unit = static_cast<std::int64_t>(16 / element_bytes(b.precision()));
   const std::int64_t padded = (channels + unit - 1) / unit * unit;
-  if (b.precision() == precision::float32) return {channels};  // no tensor cores
   const bool converted = !b.lies_in_form(input, {tensor_layout::channels_last, b.element()});
   if (!converted || conv.groups != 1 || padded == channels) return {channels};
   return {padded, channels};

@@ -150,7 +150,7 @@ cuda_program lower_network_for_cuda(const network_definition& network, const wei
     try {
       cuda_program program = lower_in(layout, network, weights, target);
       if (!best || is_faster(program, *best, target.library)) best = std::move(program);
-    } catch (const run_error&) {
+    } catch (const refused_layer&) {
       if (!refused) refused = std::current_exception();
     }
   }
@@ -289,7 +289,7 @@ void cuda_lowering::add_calls(std::shared_ptr<library_operation> operation,
 }
 
 void cuda_lowering::refuse(const network_layer& layer, const std::string& why_not) const {
-  throw run_error(
+  throw refused_layer(
       fmt::format("{}: no implementation in {} for {}: {}; another 'precision' may have one",
                   owner(layer), to_word(precision()), to_string(input_shape(layer)), why_not));
 }

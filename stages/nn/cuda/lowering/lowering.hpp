@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "framework/base/error.hpp"
 #include "framework/base/precision.hpp"
 #include "stages/nn/cuda/cuda_program.hpp"
 #include "stages/nn/fusion/expression.hpp"
@@ -29,6 +30,12 @@ struct value_form {
 struct cuda_value {
   std::size_t buffer = 0;
   value_form form;
+};
+
+/// Thrown if the library cannot run a layer.
+class refused_layer : public run_error {
+ public:
+  using run_error::run_error;
 };
 
 struct cuda_target {
@@ -115,7 +122,7 @@ class cuda_lowering : public network_lowering {
   /// the program, which contains all steps since the previous part.
   void end_part(const layer_group& group);
 
-  /// @throws run_error saying that the library cannot run the layer, and why.
+  /// @throws refused_layer saying that the library cannot run the layer, and why.
   [[noreturn]] void refuse(const network_layer& layer, const std::string& why_not) const;
 
   cuda_program finish();
@@ -133,8 +140,8 @@ class cuda_lowering : public network_lowering {
 
 /// Lowers a network to library calls and kernels. Convolutions compute in NHWC. In float32, all of
 /// them compute in NHWC or in NCHW: the layout with the lower estimated time of the program,
-/// conversions included. @throws run_error naming a layer that the library cannot run even without
-/// fusion.
+/// conversions included. @throws refused_layer naming a layer that the library cannot run even
+/// without fusion.
 cuda_program lower_network_for_cuda(const network_definition& network, const weight_table& weights,
                                     const cuda_target& target);
 

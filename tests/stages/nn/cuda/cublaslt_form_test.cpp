@@ -12,7 +12,7 @@ namespace graphline::nn {
 namespace {
 
 TEST(form_text, tells_forms_apart_that_differ_anywhere) {
-  std::vector<product_form> forms(18, packed_product(3, 4, 5));
+  std::vector<product_form> forms(20, packed_product(3, 4, 5));
   forms[1].m = 6;
   forms[2].n = 6;
   forms[3].k = 6;
@@ -30,6 +30,8 @@ TEST(form_text, tells_forms_apart_that_differ_anywhere) {
   forms[15].activations = {pointwise_layer{pointwise_function::clip, 0, 6}};
   forms[16].scale = 0.125F;
   forms[17].add = true;
+  forms[18].activations = {pointwise_layer{pointwise_function::clip, 0, 1}};
+  forms[19].activations = {pointwise_layer{pointwise_function::clip, -1, 6}};
   std::vector<std::string> texts;
   for (const product_form& form : forms) texts.push_back(to_text(form));
   EXPECT_EQ(std::set<std::string>(texts.begin(), texts.end()).size(), texts.size());
@@ -45,10 +47,15 @@ TEST(form_text, tells_convolutions_apart_by_fusion_precision_and_layout) {
   after.after = {pointwise_layer{pointwise_function::relu}};
   convolution_form half = plain;
   half.precision = precision::float16;
+  convolution_form six = plain;
+  six.before = {pointwise_layer{pointwise_function::clip, 0, 6}};
+  convolution_form one = plain;
+  one.before = {pointwise_layer{pointwise_function::clip, 0, 1}};
   convolution_form nchw = plain;
   nchw.layout = tensor_layout::row_major;
   const std::vector<std::string> texts = {to_text(plain), to_text(before), to_text(added),
-                                          to_text(after), to_text(half),   to_text(nchw)};
+                                          to_text(six),   to_text(one),    to_text(after),
+                                          to_text(half),  to_text(nchw)};
   EXPECT_EQ(std::set<std::string>(texts.begin(), texts.end()).size(), texts.size());
 }
 
