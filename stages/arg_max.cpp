@@ -38,20 +38,13 @@ stage_kind arg_max_kind(const device_stage_factory& make_cuda) {
   stage_kind kind;
   kind.name = "arg_max";
   kind.headline = "Find the greatest element along the last axis";
-  kind.on = side::device;
   kind.inputs = {{"input", "float32 [..., C]"}};
   kind.outputs = {{"classes",
                    "int64 [...], index of the greatest element; the first of equal ones, and of "
                    "NaNs, which are greater than all numbers, as in PyTorch"},
                   {"values", "float32 [...], that element"}};
-  kind.prepare = [make_cuda](const arguments& given, std::span<const tensor_type> inputs,
-                             diagnostics& out) {
-    prepared_stage result = prepare_arg_max(given, inputs, out);
-    result.make_device = factories(make_host_arg_max, make_cuda);
-    return result;
-  };
-  kind.backends = backends(make_cuda);
-  return kind;
+  kind.prepare = prepare_arg_max;
+  return on_devices(std::move(kind), make_host_arg_max, make_cuda);
 }
 
 }  // namespace graphline

@@ -7,7 +7,6 @@ stage_kind device_spin_kind(const device_stage_factory& make_cuda) {
   stage_kind kind;
   kind.name = "device.spin";
   kind.headline = "Keep the device busy for a set time";
-  kind.on = side::device;
   kind.inputs = {{"inputs", "tensors to wait for; they are not looked at"}};
   kind.optional_inputs = 1;
   kind.repeat_last_input = true;
@@ -20,12 +19,10 @@ stage_kind device_spin_kind(const device_stage_factory& make_cuda) {
        .required = true,
        .minimum = 0}};
   // The cost is zero, because the stage does not access its tensors.
-  kind.prepare = [make_cuda](const arguments&, std::span<const tensor_type>, diagnostics&) {
-    return prepared_stage{.known = known_cost::all,
-                          .make_device = factories(make_host_spin, make_cuda)};
+  kind.prepare = [](const arguments&, std::span<const tensor_type>, diagnostics&) {
+    return prepared_stage{.known = known_cost::all};
   };
-  kind.backends = backends(make_cuda);
-  return kind;
+  return on_devices(std::move(kind), make_host_spin, make_cuda);
 }
 
 }  // namespace graphline

@@ -79,6 +79,21 @@ inline std::map<std::string, device_stage_factory> factories(device_stage_factor
   return by_backend;
 }
 
+/// Completes a kind of device stage, whose `prepare` leaves the factories unset.
+inline stage_kind on_devices(stage_kind kind, device_stage_factory make_host,
+                             const device_stage_factory& make_cuda) {
+  kind.on = side::device;
+  kind.backends = backends(make_cuda);
+  kind.prepare =
+      [prepare = std::move(kind.prepare), make = factories(std::move(make_host), make_cuda)](
+          const arguments& given, std::span<const tensor_type> inputs, diagnostics& out) {
+        prepared_stage result = prepare(given, inputs, out);
+        result.make_device = make;
+        return result;
+      };
+  return kind;
+}
+
 template <class Stage>
 std::unique_ptr<cpu_stage> make_cpu_stage(const stage_config& config) {
   return std::make_unique<Stage>(config);

@@ -46,7 +46,6 @@ stage_kind traffic_kind(const device_stage_factory& make_cuda) {
   kind.name = "traffic";
   kind.headline =
       "Memory traffic: reads a tensor, writes one, or copies one, as fast as the device can";
-  kind.on = side::device;
   kind.inputs = {{"input", "Any tensor in float32."}};
   kind.outputs = {{"output",
                    "The same tensor for copy, zeros in its shape for write. For read [1] in "
@@ -57,14 +56,8 @@ stage_kind traffic_kind(const device_stage_factory& make_cuda) {
                       .help = "Whether every element is only read, only written, or both.",
                       .default_value = "copy",
                       .choices = {"read", "write", "copy"}}};
-  kind.prepare = [make_cuda](const arguments& values, std::span<const tensor_type> inputs,
-                             diagnostics& out) {
-    prepared_stage result = prepare_traffic(values, inputs, out);
-    result.make_device = factories(make_host_traffic, make_cuda);
-    return result;
-  };
-  kind.backends = backends(make_cuda);
-  return kind;
+  kind.prepare = prepare_traffic;
+  return on_devices(std::move(kind), make_host_traffic, make_cuda);
 }
 
 }  // namespace graphline

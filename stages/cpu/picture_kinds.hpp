@@ -26,17 +26,9 @@ stage_kind pictures_on_cpu(stage_kind kind) {
 /// Completes the same kind as a device stage, with the same loops on `host`.
 template <class Stage>
 stage_kind pictures_on_device(stage_kind kind, const device_stage_factory& make_cuda) {
-  kind.on = side::device;
-  kind.prepare = [name = kind.name, prepare = std::move(kind.prepare), make_cuda](
-                     const arguments& given, std::span<const tensor_type> inputs,
-                     diagnostics& out) {
-    prepared_stage result = prepare(given, inputs, out);
-    const auto make = [](const stage_config& config) { return std::make_unique<Stage>(config); };
-    result.make_device = factories(pictures_on_host(name, make), make_cuda);
-    return result;
-  };
-  kind.backends = backends(make_cuda);
-  return kind;
+  const auto make = [](const stage_config& config) { return std::make_unique<Stage>(config); };
+  device_stage_factory make_host = pictures_on_host(kind.name, make);
+  return on_devices(std::move(kind), std::move(make_host), make_cuda);
 }
 
 }  // namespace graphline
