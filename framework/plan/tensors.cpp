@@ -165,8 +165,10 @@ void choose_form(planned_tensor& tensor, const std::vector<device_form>& forms) 
   if (images && made.channels_last && all_readers([](auto& form) { return form.channels_last; })) {
     tensor.layout = tensor_layout::channels_last;
   }
-  const bool alike = all_readers([&](auto& form) { return form.element == made.element; });
-  if (alike && tensor.type.element == dtype::float32) tensor.type.element = made.element;
+  if (tensor.type.element != dtype::float32) return;
+  const auto element = made.element ? made.element : forms[tensor.consumers.front()].element;
+  const bool alike = all_readers([&](auto& form) { return form.element == element; });
+  if (alike && element) tensor.type.element = *element;
 }
 
 }  // namespace

@@ -39,7 +39,8 @@ enum class known_cost {
 /// How a stage prefers to store tensors. Used if a tensor's producer and all its readers agree.
 struct device_form {
   bool channels_last = false;  ///< store tensors [n, c, h, w] as [n, h, w, c]; otherwise row-major
-  dtype element = dtype::float32;  ///< type in memory of float32 elements
+  /// Type in memory of float32 elements; empty if a producer writes the type that its readers take.
+  std::optional<dtype> element = dtype::float32;
 };
 
 /// What a stage's factory needs in addition to the result of `prepare`.

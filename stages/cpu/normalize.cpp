@@ -56,7 +56,7 @@ prepared_stage prepare_normalize(const char* kind, const arguments& given,
       prepared_moves(inputs, {{{pictures[0], 3, pictures[1], pictures[2]}, dtype::float32}}, {});
   result.cost.flops = 2 * pictures.elements();
   result.known = known_cost::all;
-  result.forms["cuda"] = {.channels_last = true};
+  result.forms["cuda"] = {.channels_last = true, .element = {}};
   return result;
 }
 

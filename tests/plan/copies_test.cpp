@@ -212,6 +212,16 @@ TEST(forms, have_the_type_in_which_all_stages_at_a_tensor_compute) {
   EXPECT_THAT(stage_of(p, "b").config.outputs, ElementsAre(whole));
 }
 
+TEST(forms, follow_the_readers_of_a_stage_that_writes_any_type) {
+  const auto type_read_by = [](const std::string& b, const std::string& c) {
+    return tensor_of(plan_of_types("any", b, c), "a").type.element;
+  };
+  EXPECT_EQ(type_read_by("bfloat16", "bfloat16"), dtype::bfloat16);
+  EXPECT_EQ(type_read_by("float32", "float32"), dtype::float32);
+  EXPECT_EQ(type_read_by("float16", "bfloat16"), dtype::float32);
+  EXPECT_EQ(type_read_by("float16", "float32"), dtype::float32);
+}
+
 TEST(forms, are_float32_where_a_single_stage_computes_in_another_type) {
   for (const plan& p : {plan_of_types("float16", "float16", "bfloat16"),
                         plan_of_types("float32", "float16", "float16"),

@@ -92,8 +92,8 @@ inline stage_kind copy_kind() {
   return kind;
 }
 
-/// `image_net` (device, on `cuda` channels last and of the type `inside`), `gpu` and `work` (any
-/// inputs; device and CPU), `copy`, `detect` (CPU: image, and an optional mask, to boxes and
+/// `image_net` (device, on `cuda` channels last and of the type `inside`, or any), `gpu` and `work`
+/// (any inputs; device and CPU), `copy`, `detect` (CPU: image, and an optional mask, to boxes and
 /// scores), `sink` (CPU, writes nothing), `flat` (device, rank 2 only), `ported` (CPU, with the
 /// inputs and outputs that its parameter `ports` lists) and `cuda_only`.
 inline stage_registry test_registry(bool with_copy = true) {
@@ -107,12 +107,12 @@ inline stage_registry test_registry(bool with_copy = true) {
                                   .help = "",
                                   .default_value = "float32",
                                   .choices = dtype_names()});
+  image_net.parameters.back().choices.emplace_back("any");
   image_net.prepare = [plain = image_net.prepare](const arguments& values,
                                                   std::span<const tensor_type> inputs,
                                                   diagnostics& out) {
     prepared_stage result = plain(values, inputs, out);
-    result.forms["cuda"] = {.channels_last = true,
-                            .element = dtype_from(values.text("inside")).value()};
+    result.forms["cuda"] = {.channels_last = true, .element = dtype_from(values.text("inside"))};
     return result;
   };
   registry.add(std::move(image_net));
