@@ -71,15 +71,17 @@ void linear_resize::mix(const picture_view& from, std::int32_t y, mixed_row& int
 
 void linear_resize::operator()(const picture_view& from, std::size_t height, std::size_t width,
                                std::uint8_t* out, std::size_t row_bytes) {
-  const auto tap_at = [](std::size_t i, std::size_t extent, std::size_t to) {
-    return nn::linear_tap_at(static_cast<std::int64_t>(i), static_cast<std::int64_t>(extent),
-                             static_cast<std::int64_t>(to));
-  };
+  const auto rows = static_cast<std::int64_t>(from.height);
+  const auto columns = static_cast<std::int64_t>(from.width);
+  const double row_scale = nn::linear_scale(rows, static_cast<std::int64_t>(height));
+  const double column_scale = nn::linear_scale(columns, static_cast<std::int64_t>(width));
   columns_.clear();
-  for (std::size_t x = 0; x < width; ++x) columns_.push_back(tap_at(x, from.width, width));
+  for (std::size_t x = 0; x < width; ++x) {
+    columns_.push_back(nn::linear_tap_at(static_cast<std::int64_t>(x), columns, column_scale));
+  }
   upper_.of = lower_.of = -1;  // no row yet
   for (std::size_t y = 0; y < height; ++y) {
-    const nn::linear_tap tap = tap_at(y, from.height, height);
+    const nn::linear_tap tap = nn::linear_tap_at(static_cast<std::int64_t>(y), rows, row_scale);
     if (lower_.of == tap.first) std::swap(upper_, lower_);
     if (upper_.of != tap.first) mix(from, tap.first, upper_);
     if (lower_.of != tap.second) mix(from, tap.second, lower_);

@@ -62,7 +62,7 @@ using picture_stage_factory = std::function<std::unique_ptr<picture_stage>(const
 /// name of the stage's only part.
 device_stage_factory pictures_on_host(std::string part, picture_stage_factory make);
 
-/// (x / 255 - mean) / std as x * factor + offset, for each channel of the pictures.
+/// Per-channel numbers for which x * factor + offset equals (x / 255 - mean) / std.
 struct normalization {
   bool blue_first = false;  ///< reverses the channels of the result
   std::array<float, 3> factor{};

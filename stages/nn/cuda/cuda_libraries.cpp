@@ -50,16 +50,12 @@ class cuda_libraries final : public cuda_library {
 
   std::unique_ptr<library_operation> plan(const convolution_form& form,
                                           std::string& why_not) override {
-    return choose(
-        form, [&] { return make_cudnn_plans(form, cudnn(), why_not); },
-        [] { return "cuDNN " + cudnn_version(); }, why_not);
+    return choose_in_cudnn(form, why_not);
   }
 
   std::unique_ptr<library_operation> plan(const attention_form& form,
                                           std::string& why_not) override {
-    return choose(
-        form, [&] { return make_cudnn_plans(form, cudnn(), why_not); },
-        [] { return "cuDNN " + cudnn_version(); }, why_not);
+    return choose_in_cudnn(form, why_not);
   }
 
   bool prefers_tensor_cores(const convolution_form& form) override {
@@ -86,11 +82,19 @@ class cuda_libraries final : public cuda_library {
     chosen_plan chosen;
   };
 
-  /// Returns cuDNN for the device, which becomes the current one, for which libraries plan.
+  /// Makes the device current, because libraries plan for the current one, and returns cuDNN for
+  /// it.
   const std::shared_ptr<cudnn_handle>& cudnn() {
     use_cuda_device(device_);
     if (!cudnn_) cudnn_ = std::make_shared<cudnn_handle>(owner_);
     return cudnn_;
+  }
+
+  template <class Form>
+  std::unique_ptr<library_operation> choose_in_cudnn(const Form& form, std::string& why_not) {
+    return choose(
+        form, [&] { return make_cudnn_plans(form, cudnn(), why_not); },
+        [] { return "cuDNN " + cudnn_version(); }, why_not);
   }
 
   template <class Form, class Plans, class Version>

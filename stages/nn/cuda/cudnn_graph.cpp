@@ -144,11 +144,10 @@ class form_graph final : public fe::graph::Graph {
     return_value(y, shape, {form.tokens * dim, form.depth, dim, 1});
   }
 
-  /// Returns the identifiers of the operands, in order, then of the constants.
+  /// Tensor ids of a variant pack: the operands in order, then the constants.
   const std::vector<std::int64_t>& ids() const noexcept { return ids_; }
 
-  /// Returns the addresses of the operands, then of the constants, which plans read from host
-  /// memory.
+  /// Pointers for `ids()`: to the operands in device memory and the constants in host memory.
   std::vector<void*> addresses(std::span<void* const> operands) {
     std::vector<void*> all(operands.begin(), operands.end());
     for (auto& constant : constants_) {

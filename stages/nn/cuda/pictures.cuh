@@ -52,8 +52,8 @@ struct resized_pixels {
       for (std::int64_t c = 0; c < from.channels; ++c) pixel[c] = 0;
       return;
     }
-    const linear_tap row = linear_tap_at(y, rows, height);
-    const linear_tap column = linear_tap_at(x, columns, width);
+    const linear_tap row = linear_tap_at(y, rows, linear_scale(rows, height));
+    const linear_tap column = linear_tap_at(x, columns, linear_scale(columns, width));
     const auto mixed = [&](std::int32_t source, std::int64_t c) {
       return mix_columns(column, from.pixel(picture, source, column.first)[c],
                          from.pixel(picture, source, column.second)[c]);

@@ -15,12 +15,16 @@ struct linear_tap {
   std::int32_t second_weight;
 };
 
-/// Returns the tap of row or column `i` when `from` of them are resized to `to`. Rounds at the same
-/// points as OpenCV (modules/imgproc/src/resize.cpp), to float32 and to the nearest weight. On a
-/// GPU, the product is not contracted with the subtraction.
+/// Returns the `scale` with which `from` rows or columns are resized to `to`, rounded as OpenCV's.
+GRAPHLINE_HOST_DEVICE inline double linear_scale(std::int64_t from, std::int64_t to) {
+  return 1 / (static_cast<double>(to) / static_cast<double>(from));
+}
+
+/// Returns the tap of row or column `i` of a picture with `from` of them. Rounds at the same points
+/// as OpenCV (modules/imgproc/src/resize.cpp), to float32 and to the nearest weight. On a GPU, the
+/// product is not contracted with the subtraction.
 GRAPHLINE_HOST_DEVICE inline linear_tap linear_tap_at(std::int64_t i, std::int64_t from,
-                                                      std::int64_t to) {
-  const double scale = 1 / (static_cast<double>(to) / static_cast<double>(from));
+                                                      double scale) {
 #ifdef __CUDA_ARCH__
   const double product = __dmul_rn(static_cast<double>(i) + 0.5, scale);
 #else

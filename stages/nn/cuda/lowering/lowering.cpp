@@ -89,7 +89,7 @@ cuda_program lower_in(tensor_layout image_layout, const network_definition& netw
   return lowering.finish();
 }
 
-/// Returns the library call of a step; null for a kernel.
+/// Returns a step's library operation; null if the step is a kernel.
 const library_operation* call_of(const cuda_step& step) {
   const auto* call = std::get_if<std::shared_ptr<library_operation>>(&step.work);
   return call == nullptr ? nullptr : call->get();
@@ -103,7 +103,8 @@ bool is_tuned(const cuda_program& program) {
 }
 
 /// Returns the estimated time of a program, in nanoseconds. If `tuned` is false, a library call
-/// counts as the traffic of its workspace, in which cuDNN's float32 engines convert NHWC to NCHW.
+/// counts as the traffic of its workspace: cuDNN's float32 engines ask for up to 1.25 GB in NHWC
+/// and for almost none in NCHW.
 double time_of(const cuda_program& program, const cuda_library& library, bool tuned) {
   double time = 0;
   for (const cuda_step& step : program.steps) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -51,10 +52,37 @@ planned_product plan(const cuda_lowering& b, const network_layer& head,
   return {std::move(calls), std::move(operation)};
 }
 
-/// Returns the tuned time of all calls, in nanoseconds.
-double time_of(const planned_product& product) {
-  return static_cast<double>(product.calls.calls.size()) *
-         static_cast<double>(product.operation->speed().tuned.value());
+/// Attention as two products with a softmax between them.
+struct attention_steps {
+  planned_product scores;
+  softmax_form softmax;
+  planned_product sums;
+};
+
+attention_steps plan_steps(const cuda_lowering& b, const network_layer& head,
+                           const attention_layer& attention) {
+  const shape& output = b.output_shape(head);
+  // So that the length of the scores' rows costs no alignment.
+  const auto unit = static_cast<std::int64_t>(16 / element_bytes(b.precision()));
+  const attention_products products = products_of(attention, output, unit);
+  return {plan(b, head, products.scores),
+          {.from = b.element(),
+           .to = b.element(),
+           .outer = output[0] * attention.heads * output[1],
+           .extent = output[1],
+           .pitch = products.scores.c.strides[2]},
+          plan(b, head, products.sums)};
+}
+
+/// Returns the estimated time of tuned products and of the softmax, in nanoseconds.
+double time_of(const cuda_lowering& b, const attention_steps& steps) {
+  const auto of_calls = [](const planned_product& product) {
+    return static_cast<double>(product.calls.calls.size()) *
+           static_cast<double>(product.operation->speed().tuned.value());
+  };
+  const auto scores = static_cast<double>(steps.softmax.outer * steps.softmax.pitch) *
+                      static_cast<double>(element_bytes(b.precision()));
+  return of_calls(steps.scores) + time_of_kernel(2 * scores, b.library()) + of_calls(steps.sums);
 }
 
 /// Plans attention as one operation of 16-bit elements; returns null, with the reason, if the
@@ -72,12 +100,6 @@ std::unique_ptr<library_operation> plan_attention(const cuda_lowering& b,
                                          .depth = output[2] / attention.heads,
                                          .precision = b.precision()},
                           why_not);
-}
-
-std::vector<cuda_operand> operands_of_attention(const cuda_lowering& b, const shape& output,
-                                                std::size_t packed, const cuda_value& result) {
-  const std::size_t dim = static_cast<std::size_t>(output[2]) * element_bytes(b.precision());
-  return {packed, {packed, dim}, {packed, 2 * dim}, result.buffer};
 }
 
 }  // namespace
@@ -194,40 +216,30 @@ void lower(cuda_lowering& b, const layer_group& group, const attention_layer& at
 
   std::string why_not;
   std::unique_ptr<library_operation> fused = plan_attention(b, attention, output, why_not);
-  if (fused != nullptr && !fused->speed().tuned) {
-    b.add_calls(std::move(fused), {operands_of_attention(b, output, packed, result)}, head);
+  std::optional<attention_steps> steps;
+  if (fused == nullptr || fused->speed().tuned) steps = plan_steps(b, head, attention);
+  if (fused != nullptr && steps) {
+    const auto together = static_cast<double>(*fused->speed().tuned);
+    const double apart = time_of(b, *steps);
+    if (apart < together) {
+      why_not = fmt::format("faster than fused: {} instead of {}", format_duration(apart),
+                            format_duration(together));
+      fused.reset();
+    }
+  }
+  if (fused != nullptr) {
+    const std::size_t dim = static_cast<std::size_t>(output[2]) * element_bytes(b.precision());
+    b.add_calls(std::move(fused), {{packed, {packed, dim}, {packed, 2 * dim}, result.buffer}},
+                head);
     return;
   }
-  // So that the length of the scores' rows costs no alignment.
-  const auto unit = static_cast<std::int64_t>(16 / element_bytes(b.precision()));
-  const attention_products products = products_of(attention, output, unit);
-  const std::int64_t tokens = output[1];
-  const std::int64_t rows = output[0] * attention.heads * tokens;
-  const std::int64_t pitch = products.scores.c.strides[2];
-  planned_product first = plan(b, head, products.scores);
-  planned_product second = plan(b, head, products.sums);
-  if (fused != nullptr) {
-    const double bytes =
-        2 * static_cast<double>(rows * pitch) * static_cast<double>(element_bytes(b.precision()));
-    const double apart = time_of(first) + time_of_kernel(bytes, b.library()) + time_of(second);
-    const auto together = static_cast<double>(*fused->speed().tuned);
-    if (together <= apart) {
-      b.add_calls(std::move(fused), {operands_of_attention(b, output, packed, result)}, head);
-      return;
-    }
-    why_not = fmt::format("faster than fused: {} instead of {}", format_duration(apart),
-                          format_duration(together));
-  }
-  const cuda_value scores = b.make_value(rows * pitch, form);
-  b.add_calls(std::move(first.operation), operands_of(first.calls, packed, packed, scores.buffer),
-              head);
-  b.add_kernel(
-      softmax_form{
-          .from = b.element(), .to = b.element(), .outer = rows, .extent = tokens, .pitch = pitch},
-      {scores.buffer, scores.buffer}, head);
+  const cuda_value scores = b.make_value(steps->softmax.outer * steps->softmax.pitch, form);
+  b.add_calls(std::move(steps->scores.operation),
+              operands_of(steps->scores.calls, packed, packed, scores.buffer), head);
+  b.add_kernel(steps->softmax, {scores.buffer, scores.buffer}, head);
   b.note(fmt::format("softmax by a kernel of its own ({})", why_not));
-  b.add_calls(std::move(second.operation),
-              operands_of(second.calls, scores.buffer, packed, result.buffer), head);
+  b.add_calls(std::move(steps->sums.operation),
+              operands_of(steps->sums.calls, scores.buffer, packed, result.buffer), head);
 }
 
 }  // namespace graphline::nn
