@@ -79,6 +79,12 @@ std::string to_string(const shape& s) {
   return fmt::format("[{}]", fmt::join(s.extents(), ", "));
 }
 
+tensor_type first_rows(const tensor_type& type, std::int64_t rows) {
+  std::vector<std::int64_t> extents = type.shape.extents();
+  extents.front() = rows;
+  return {shape(std::move(extents)), type.element};
+}
+
 std::string to_string(const tensor_type& type) {
   return fmt::format("{} {}", to_string(type.element), to_string(type.shape));
 }

@@ -65,6 +65,10 @@ struct tensor_type {
 /// Returns "float32 [32, 3, 224, 224]".
 std::string to_string(const tensor_type& type);
 
+/// Returns the type of the first `rows` rows of a tensor: its outermost extent is `rows`.
+/// @pre the type has an extent
+tensor_type first_rows(const tensor_type& type, std::int64_t rows);
+
 /// Memory layout of a 4-D device tensor [n, c, h, w]. All other tensors are row-major.
 enum class tensor_layout {
   row_major,      ///< as [n, c, h, w]

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,6 +45,7 @@ struct dependency {
   std::size_t stage;  ///< index of the earlier stage
   satisfied_by how;
   std::vector<std::size_t> tensors;  ///< tensors that the later stage reads; empty for `after:`
+  bool decides = false;  ///< the host reads `rows` or `when` before it issues the later stage
 };
 
 struct planned_tensor {
@@ -59,6 +61,18 @@ struct planned_tensor {
   bool output() const noexcept { return consumers.empty() && !input; }
 };
 
+/// A tensor that a stage reads in a frame in which the producer of one of its inputs was skipped.
+struct alternative_read {
+  std::size_t input = 0;   ///< index in `planned_stage::reads`
+  std::size_t tensor = 0;  ///< of the same type and on the same side
+};
+
+/// A number of rows for which a device stage is prepared.
+struct planned_bucket {
+  std::int64_t rows = 0;
+  std::shared_ptr<const prepared_stage> prepared;
+};
+
 struct planned_stage {
   std::string name;
   const stage_kind* kind = nullptr;
@@ -68,6 +82,15 @@ struct planned_stage {
   bool inserted = false;               ///< a copy that the planner inserted
   std::vector<std::size_t> reads;      ///< tensor indices
   std::vector<std::size_t> writes;     ///< tensor indices
+  std::optional<std::size_t> rows;     ///< tensor on the CPU with the number of rows; empty: all
+  std::vector<std::size_t> row_reads;  ///< indices in `reads` of inputs with rows
+  std::vector<std::size_t> row_writes;  ///< indices in `writes` of outputs with rows
+  std::int64_t capacity = 0;            ///< most rows; 0 without `rows`
+  /// Device stage with `rows`: ascending; the last is the capacity.
+  std::vector<planned_bucket> buckets;
+  std::optional<std::size_t> when;  ///< tensor on the CPU; zero skips the stage
+  std::vector<alternative_read> otherwise;
+  bool conditional = false;  ///< may be skipped: by `when`, or with the producer of an input
   std::vector<dependency> waits;       ///< one per earlier stage, in ascending order
   std::vector<std::size_t> followers;  ///< stages that wait for this one, ascending
   graphline::priority priority = graphline::priority::normal;
@@ -78,6 +101,9 @@ struct planned_stage {
   /// True if the host waits for this device stage: for a CPU stage, as a step of the schedule, or
   /// because no stage follows. False in a frame's graph, where the host waits for the whole frame.
   bool host_waits = false;
+
+  /// Returns true if the host decides for each frame how much of the stage runs.
+  bool decided_per_frame() const noexcept { return rows || conditional; }
 };
 
 struct planned_stream {
@@ -86,6 +112,9 @@ struct planned_stream {
   bool copies = false;  ///< used only for copies, inserted or declared
   bool calls = false;   ///< used only for CPU stages, as host nodes of a frame's graph
 };
+
+/// Returns what a stage's factory needs to make it for a number of rows.
+stage_config config_for_rows(const planned_stage& stage, std::int64_t rows);
 
 /// A validated, ordered pipeline with its settings.
 struct plan {

@@ -4,6 +4,14 @@
 
 namespace graphline {
 
+std::size_t bucket_of(const stage_record& stage, std::size_t frame) noexcept {
+  std::size_t bucket = 0;
+  while (bucket + 1 < stage.buckets.size() && stage.buckets[bucket].rows < stage.rows[frame]) {
+    ++bucket;
+  }
+  return bucket;
+}
+
 std::vector<nanoseconds> lengths(const std::vector<stamp_pair>& stamps) {
   std::vector<nanoseconds> times;
   times.reserve(stamps.size());

@@ -23,6 +23,7 @@ namespace graphline {
 /// are on the host's clock.
 struct graph_record {
   std::string name;               ///< of the stage, or "frame"
+  std::int64_t rows = 0;          ///< the stage's bucket; 0 without buckets
   std::vector<graph_node> nodes;  ///< in topological order
   std::size_t operations = 0;     ///< nodes that compute
   std::size_t executables = 0;    ///< one per frame in flight; the next three times are their sums
@@ -40,6 +41,7 @@ template <class Archive>
 void fields(Archive& a, part_of_record<graph_record> auto& of) {
   constexpr std::size_t most_executables = 1 << 9;  // one for each frame in flight
   a.value("name", of.name);
+  a.value("rows", of.rows, any_amount);
   a.value("operations", of.operations);
   a.value("executables", of.executables, index_below(most_executables));
   a.value("capture_ns", of.capture, any_time);
@@ -98,6 +100,9 @@ struct output_record {
   /// with h ^= h >> 32 after each word.
   std::string checksum;
   bool finite = true;  ///< false: contains NaN or infinity
+  /// Rows of the last frame, which the other values describe; 0 if it has none or skipped the
+  /// producer. Empty if the tensor is whole in every frame.
+  std::optional<std::int64_t> rows = {};
   /// Up to `most_output_values` evenly spaced elements, to compare results whose checksums differ.
   std::vector<double> values = {};
 };
@@ -108,6 +113,7 @@ void fields(Archive& a, part_of_record<output_record> auto& of) {
   a.type(of.type);
   a.value("checksum", of.checksum);
   a.value("finite", of.finite);
+  a.value("rows", of.rows, any_amount);
   a.value("values", of.values);
 }
 inline constexpr std::size_t most_output_values = 256;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -38,6 +39,18 @@ inline std::optional<std::int64_t> bytes_of(const cost_record& cost) {
   return *cost.bytes_read + *cost.bytes_written;
 }
 
+/// A number of rows for which a device stage is prepared, and the cost of a frame that takes it.
+struct bucket_record {
+  std::int64_t rows = 0;
+  cost_record cost = {};
+};
+
+template <class Archive>
+void fields(Archive& a, part_of_record<bucket_record> auto& of) {
+  a.value("rows", of.rows, from_1);
+  a.value("cost", of.cost);
+}
+
 /// An interval in nanoseconds since the run's epoch.
 struct stamp_pair {
   nanoseconds begin = 0;
@@ -52,6 +65,9 @@ struct part_record {
   std::vector<stamp_pair> device;  ///< between the events around it: layers
   cost_record cost = {};
   std::vector<nanoseconds> busy = {};  ///< as `stage_record::busy`
+  /// Index in `stage_record::buckets` of the frames that run this part; 0 without buckets. Other
+  /// frames have intervals of no length.
+  std::size_t bucket = 0;
 };
 
 template <class Archive>
@@ -59,6 +75,7 @@ void fields(Archive& a, part_of_record<part_record> auto& of) {
   a.value("name", of.name);
   a.value("choice", of.choice);
   a.value("cost", of.cost);
+  a.value("bucket", of.bucket, index_below(a.buckets));
   a.column("device", of.device);
   a.busy("busy", of.busy, of.device);
 }
@@ -97,6 +114,9 @@ inline constexpr std::int32_t frame_begun = -1;     ///< the frame's start
 inline constexpr std::int32_t previous_frame = -2;  ///< the same stage of the previous frame
 }  // namespace cause
 
+/// Negative value in `stage_record::rows`: the stage was skipped.
+inline constexpr std::int32_t skipped = -1;
+
 /// Raw samples of a stage. Columns that the timing method fills have one entry per measured frame;
 /// the others are empty.
 struct stage_record {
@@ -108,6 +128,13 @@ struct stage_record {
   std::string stream;                                          ///< name; empty for a CPU stage
   cost_record cost;                                            ///< the sum over its parts, if any
   std::vector<wait_record> waits;  ///< by earlier stage, ascending, each once
+  std::int64_t capacity = 0;       ///< most rows of a frame; 0 without `rows`
+  std::vector<bucket_record> buckets = {};  ///< device stage with `rows`, ascending; the last is the capacity
+  /// Rows that the frame has, or 1 for a stage without `rows`; may exceed the capacity, which then
+  /// ran. A frame with 0 rows and one with `skipped` did not run the stage: its intervals have no
+  /// length and state when that was decided. Filled under all methods, for stages that are decided
+  /// per frame; the others run in every frame.
+  std::vector<std::int32_t> rows = {};
   /// Device stage: host clock before and after its launch, under host, callback, event and layers.
   std::vector<stamp_pair> enqueued;
   /// Device stage: times of its two events, under event and layers, or of its two host functions,
@@ -142,6 +169,10 @@ void fields(Archive& a, part_of_record<stage_record> auto& of) {
   a.value("priority", of.priority);
   a.value("waits", of.waits);
   a.value("cost", of.cost);
+  a.value("capacity", of.capacity, any_amount);
+  a.value("buckets", of.buckets);
+  a.buckets = std::max<std::size_t>(1, of.buckets.size());
+  a.column("rows", of.rows, rows_of_frame);
   a.column("enqueued", of.enqueued);
   a.column("device", of.device);
   a.busy("busy", of.busy, of.device);
@@ -154,6 +185,15 @@ void fields(Archive& a, part_of_record<stage_record> auto& of) {
   a.value("operations", of.operations);
   a.value("traced_runs", of.traced_runs, of.operations.empty() ? from_0 : from_1);
 }
+
+/// Returns true if the stage ran in a frame.
+inline bool ran(const stage_record& stage, std::size_t frame) noexcept {
+  return stage.rows.empty() || stage.rows[frame] > 0;
+}
+
+/// Returns the index in `buckets` of the bucket that a frame takes; 0 without buckets.
+/// @pre the stage ran in the frame
+std::size_t bucket_of(const stage_record& stage, std::size_t frame) noexcept;
 
 std::vector<nanoseconds> lengths(const std::vector<stamp_pair>& stamps);
 

@@ -77,6 +77,12 @@ struct stage_spec {
   std::vector<named> writes = {};       ///< if empty, named after the stage
   std::vector<named> write_ports = {};  ///< ports of `writes`; if empty, in the kind's order
   std::vector<named> after = {};  ///< stages that must finish first, without a data dependency
+  named rows = {};  ///< tensor with the number of rows to compute; if empty, all
+  std::vector<std::int64_t> buckets = {};  ///< rows for which a device stage is prepared; default if empty
+  place buckets_place = {};
+  named when = {};                          ///< tensor whose zero skips the stage; if empty, it always runs
+  std::vector<named> otherwise = {};        ///< tensors that replace skipped ones
+  std::vector<named> otherwise_reads = {};  ///< the skipped ones; if empty, the only one of `reads`
   graphline::priority priority = graphline::priority::normal;
   node parameters = node::mapping({});  ///< all other keys
 };

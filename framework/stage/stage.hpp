@@ -43,6 +43,8 @@ struct device_form {
   std::optional<dtype> element = dtype::float32;
 };
 
+class shared_constants;
+
 /// What a stage's factory needs in addition to the result of `prepare`.
 struct stage_config {
   std::string name;                               ///< name of the stage in the pipeline
@@ -52,9 +54,12 @@ struct stage_config {
   std::vector<tensor_layout> input_layouts = {};  ///< for each input; empty if all are row-major
   std::vector<tensor_layout> output_layouts = {};  ///< for each output; empty if all are row-major
   std::uint64_t seed = 1;                          ///< already mixed with the stage's name
+  /// Device memory shared by the stages made for the buckets of one stage; null without buckets.
+  std::shared_ptr<shared_constants> constants = nullptr;
 };
 
-/// Arguments of a CPU stage for one frame.
+/// Arguments of a CPU stage for one frame. With `rows:`, tensors of ports with rows have as many rows
+/// as the frame, at least one; what lies behind them is undefined.
 struct cpu_call {
   std::int64_t frame = 0;  ///< from 0, warm-up frames included
   std::span<const const_tensor_view> inputs;
@@ -127,6 +132,9 @@ class device_stage {
 struct port {
   std::string name;
   std::string help;
+  /// The first extent counts rows that the kind computes independently of each other, so that a
+  /// stage with `rows:` can be given the first rows of the tensor only.
+  bool rows = false;
 };
 
 struct stage_ports {
