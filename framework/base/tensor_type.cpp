@@ -80,9 +80,9 @@ std::string to_string(const shape& s) {
 }
 
 tensor_type first_rows(const tensor_type& type, std::int64_t rows) {
-  std::vector<std::int64_t> extents = type.shape.extents();
-  extents.front() = rows;
-  return {shape(std::move(extents)), type.element};
+  tensor_type first = type;
+  first.shape.set_rows(rows);
+  return first;
 }
 
 std::string to_string(const tensor_type& type) {

@@ -35,6 +35,10 @@ class shape {
   std::int64_t operator[](std::size_t axis) const { return extents_[axis]; }
   const std::vector<std::int64_t>& extents() const noexcept { return extents_; }
 
+  /// Changes the outermost extent; does not allocate.
+  /// @pre the shape has an extent
+  void set_rows(std::int64_t rows) noexcept { extents_.front() = rows; }
+
   /// Returns the number of elements; empty if an extent is negative or the product exceeds 2^62.
   std::optional<std::int64_t> checked_elements() const noexcept;
 

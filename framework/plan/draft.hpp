@@ -24,11 +24,13 @@ inline constexpr std::size_t none = static_cast<std::size_t>(-1);
 struct draft_tensor {
   std::string name;
   place where;
-  const input_spec* input = nullptr;      ///< null for a tensor that a stage writes
-  std::size_t producer = none;            ///< stage, by its index in the spec; none for an input
-  std::vector<std::size_t> readers = {};  ///< stages, by their index in the spec, ascending
-  std::optional<tensor_type> type = {};   ///< empty if unknown or wrong
+  const input_spec* input = nullptr;       ///< null for a tensor that a stage writes
+  std::size_t producer = none;             ///< stage, by its index in the spec; none for an input
+  std::vector<std::size_t> readers = {};   ///< stages, by their index in the spec, ascending
+  std::vector<std::size_t> deciders = {};  ///< stages whose `rows` or `when` it is, ascending
+  std::optional<tensor_type> type = {};    ///< empty if unknown or wrong
   side on = side::device;
+  std::size_t rows = none;  ///< tensor with the number of its rows in a frame; none if it is whole
 };
 
 /// A dependency on an earlier stage, and where the pipeline states it.
@@ -44,10 +46,21 @@ struct draft_stage {
   graphline::arguments arguments;
   std::shared_ptr<const prepared_stage> prepared;  ///< null if not prepared
   std::optional<stage_ports> ports;                ///< empty if unknown
-  std::vector<named> read_names;    ///< in the order of the ports, if these are known
-  std::vector<named> write_names;   ///< in the order of the ports, if these are known
-  std::vector<std::size_t> reads;   ///< tensor indices; none where unknown
-  std::vector<std::size_t> writes;  ///< tensor indices; none where the name was taken
+  std::vector<named> read_names;          ///< in the order of the ports, if these are known
+  std::vector<named> write_names;         ///< in the order of the ports, if these are known
+  std::vector<std::size_t> reads;         ///< tensor indices; none where unknown
+  std::vector<std::size_t> writes;        ///< tensor indices; none where the name was taken
+  std::size_t rows = none;                ///< tensor that `rows` names
+  std::size_t when = none;                ///< tensor that `when` names
+  std::vector<std::size_t> alternatives;  ///< tensors that `otherwise` names; none where unknown
+  std::vector<alternative_read> otherwise;
+  std::vector<std::size_t> row_reads;  ///< as in `planned_stage`; also the next three
+  std::vector<std::size_t> row_writes;
+  std::int64_t capacity = 0;
+  std::vector<planned_bucket> buckets;
+  /// Conditions, ascending, all of which a frame must meet to run the stage. Each is a tensor of
+  /// `when`, or a number beyond the tensors for a stage that runs if one of two tensors is there.
+  std::vector<std::size_t> guards;
   std::vector<draft_link> links;
   bool sound = true;  ///< no error so far
 };
@@ -95,6 +108,19 @@ side reading_side(const draft& d, const draft_stage& stage);
 
 /// Prepares the stages whose input types are known, and so finds the types of their outputs.
 void prepare_stages(draft& d);
+
+/// Decides what of a stage depends on the frame: its guards, alternatives, rows and buckets. Stages
+/// before it in `order` are settled.
+/// @param inputs types of what it reads
+void settle_decisions(draft& d, draft_stage& stage, const std::vector<tensor_type>& inputs);
+
+/// Prepares a stage for each of `buckets`, ascending; `whole` is the stage prepared for the last.
+/// @return empty after an error
+std::optional<std::vector<planned_bucket>> prepare_buckets(
+    draft& d, const stage_kind& kind, const std::string& name, const arguments& given,
+    const std::vector<tensor_type>& inputs, const std::vector<std::size_t>& row_reads,
+    const std::vector<std::size_t>& row_writes, const std::shared_ptr<const prepared_stage>& whole,
+    const std::vector<std::int64_t>& buckets);
 
 /// Returns the reason that a kind cannot run on a backend; empty if it can.
 std::optional<std::string> missing_factory(const stage_kind& kind, const std::string& backend);

@@ -16,33 +16,55 @@ bool may_be_written(const draft& d) {
   });
 }
 
-void resolve_reads(draft& d, std::size_t index) {
+/// Finds a tensor that a stage reads, and links the stage to its producer. Reports an unknown or an
+/// own tensor.
+/// @return none after an error
+std::size_t resolve_read(draft& d, std::size_t index, const named& read) {
   draft_stage& stage = d.stages[index];
   const std::string& name = stage.spec->name.text;
-  for (const named& read : stage.read_names) {
-    const auto found = d.tensor_named.find(read.text);
-    if (found == d.tensor_named.end()) {
-      stage.sound = false;
-      stage.reads.push_back(none);
-      if (may_be_written(d)) continue;
-      std::vector<std::string> known;
-      for (const draft_tensor& t : d.tensors) known.push_back(t.name);
-      d.out.error(read.place, fmt::format("stage '{}' reads '{}', which nothing writes{}", name,
-                                          read.text, suggestion(read.text, known)));
-      continue;
-    }
-    draft_tensor& tensor = d.tensors[found->second];
-    stage.reads.push_back(found->second);
-    if (tensor.producer == index) {
-      d.error(stage, read.place,
-              fmt::format("stage '{}' reads '{}', which it writes itself", name, read.text));
-      continue;
-    }
-    if (tensor.readers.empty() || tensor.readers.back() != index) tensor.readers.push_back(index);
-    if (tensor.producer != none) {
-      stage.links.push_back({tensor.producer, found->second, read.place});
-    }
+  const auto found = d.tensor_named.find(read.text);
+  if (found == d.tensor_named.end()) {
+    stage.sound = false;
+    if (may_be_written(d)) return none;
+    std::vector<std::string> known;
+    for (const draft_tensor& t : d.tensors) known.push_back(t.name);
+    d.out.error(read.place, fmt::format("stage '{}' reads '{}', which nothing writes{}", name,
+                                        read.text, suggestion(read.text, known)));
+    return none;
   }
+  const draft_tensor& tensor = d.tensors[found->second];
+  if (tensor.producer == index) {
+    d.error(stage, read.place,
+            fmt::format("stage '{}' reads '{}', which it writes itself", name, read.text));
+  } else if (tensor.producer != none) {
+    stage.links.push_back({tensor.producer, found->second, read.place});
+  }
+  return found->second;
+}
+
+/// Adds a stage to a list of stages, once.
+void add_once(std::vector<std::size_t>& stages, std::size_t index) {
+  if (stages.empty() || stages.back() != index) stages.push_back(index);
+}
+
+void resolve_reads(draft& d, std::size_t index) {
+  draft_stage& stage = d.stages[index];
+  const stage_spec& spec = *stage.spec;
+  const auto read = [&](const named& name) {
+    const std::size_t t = resolve_read(d, index, name);
+    if (t != none && d.tensors[t].producer != index) add_once(d.tensors[t].readers, index);
+    return t;
+  };
+  for (const named& name : stage.read_names) stage.reads.push_back(read(name));
+  for (const named& name : spec.otherwise) stage.alternatives.push_back(read(name));
+  const auto decide = [&](const named& name) {
+    if (name.text.empty()) return none;
+    const std::size_t t = resolve_read(d, index, name);
+    if (t != none) add_once(d.tensors[t].deciders, index);
+    return t;
+  };
+  stage.rows = decide(spec.rows);
+  stage.when = decide(spec.when);
 }
 
 void resolve_after(draft& d, std::size_t index) {
@@ -74,7 +96,7 @@ void resolve_links(draft& d) {
     resolve_after(d, i);
   }
   for (const draft_tensor& tensor : d.tensors) {
-    if (tensor.input != nullptr && tensor.readers.empty()) {
+    if (tensor.input != nullptr && tensor.readers.empty() && tensor.deciders.empty()) {
       d.out.warning(tensor.where, fmt::format("no stage reads the input '{}'", tensor.name));
     }
   }
@@ -172,11 +194,11 @@ void put_in_order(draft& d) {
 namespace {
 
 satisfied_by how_satisfied(const planned_stage& earlier, const planned_stage& later,
-                           bool one_launch) {
+                           const dependency& edge, bool one_launch) {
   // In a frame's graph, edges of CPU stages are satisfied like all others.
   if (!one_launch) {
     if (earlier.on == side::cpu) return satisfied_by::cpu_return;
-    if (later.on == side::cpu) return satisfied_by::completion;
+    if (later.on == side::cpu || edge.decides) return satisfied_by::completion;
   }
   return earlier.stream == later.stream ? satisfied_by::stream_order : satisfied_by::event_wait;
 }
@@ -189,7 +211,7 @@ void settle_edges(plan& p) {
   for (std::size_t s = 0; s < count; ++s) {
     for (dependency& wait : p.stages[s].waits) {
       planned_stage& earlier = p.stages[wait.stage];
-      wait.how = how_satisfied(earlier, p.stages[s], whole_frame);
+      wait.how = how_satisfied(earlier, p.stages[s], wait, whole_frame);
       earlier.followers.push_back(s);
       if (!whole_frame && earlier.on != side::device) continue;
       if (wait.how != satisfied_by::stream_order) earlier.signals = true;

@@ -130,6 +130,7 @@ std::uint64_t record_bytes(const plan& p, const plan_target& target) {
   for (const planned_stage& stage : p.stages) {
     frame += stage.on == side::device ? device_stage : cpu_stage;
     frame += bytes(kept.causes, sizeof(std::int32_t));
+    frame += bytes(stage.decided_per_frame(), sizeof(std::int32_t));
     frame += bytes(kept.causes && stage.host_waits, sizeof(nanoseconds));
   }
   return saturating_multiply(frame, static_cast<std::uint64_t>(p.run.frames));

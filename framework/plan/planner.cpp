@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "framework/base/random.hpp"
 #include "framework/plan/draft.hpp"
@@ -66,10 +67,17 @@ class assembler {
     stage.on = from.kind->moves ? side::device : from.kind->on;
     stage.priority = from.spec->priority;
     const side reads_on = reading_side(draft_, from);
-    for (const std::size_t t : from.reads) {
-      const bool here = draft_.tensors[t].on == reads_on;
-      stage.reads.push_back(here ? original_[t] : copied_[t]);
+    for (const std::size_t t : from.reads) stage.reads.push_back(on_side(t, reads_on));
+    for (const alternative_read& other : from.otherwise) {
+      stage.otherwise.push_back({other.input, on_side(other.tensor, reads_on)});
     }
+    if (from.rows != none) stage.rows = on_side(from.rows, side::cpu);
+    if (from.when != none) stage.when = on_side(from.when, side::cpu);
+    stage.row_reads = from.row_reads;
+    stage.row_writes = from.row_writes;
+    stage.capacity = from.capacity;
+    stage.buckets = from.buckets;
+    stage.conditional = !from.guards.empty();
     for (const std::size_t t : from.writes) {
       original_[t] = add_tensor(t);
       stage.writes.push_back(original_[t]);
@@ -81,8 +89,16 @@ class assembler {
     plan_.stages.push_back(std::move(stage));
   }
 
+  /// Returns a draft tensor's planned tensor on a side: the original or its copy.
+  std::size_t on_side(std::size_t t, side s) const {
+    return draft_.tensors[t].on == s ? original_[t] : copied_[t];
+  }
+
   /// Returns the first stage that reads the tensor on the other side, or null.
   const draft_stage* first_reader_across(const draft_tensor& tensor) const {
+    if (tensor.on == side::device && !tensor.deciders.empty()) {
+      return &draft_.stages[tensor.deciders.front()];
+    }
     for (const std::size_t r : tensor.readers) {
       const draft_stage& reader = draft_.stages[r];
       if (reading_side(draft_, reader) != tensor.on) return &reader;
@@ -112,7 +128,7 @@ class assembler {
     if (!forward(found, draft_.out)) return;
     stage.prepared =
         draft_.prepared.prepare(*kind, stage.name, stage.config.arguments, inputs, draft_.out);
-    if (stage.prepared == nullptr) return;
+    if (stage.prepared == nullptr || !copy_rows(stage, tensor, inputs[0])) return;
 
     planned_tensor copy = plan_.tensors[original_[t]];
     copy.name += to_cpu ? "@cpu" : "@device";
@@ -123,6 +139,32 @@ class assembler {
     stage.writes = {copied_[t]};
     plan_.tensors.push_back(std::move(copy));
     plan_.stages.push_back(std::move(stage));
+  }
+
+  /// Lets a copy of a tensor with rows move the rows of the frame, in the buckets of the producer
+  /// or, if that has none, of all readers. Lets it be skipped with the producer.
+  /// @return false after an error
+  bool copy_rows(planned_stage& stage, const draft_tensor& tensor, const tensor_type& type) {
+    if (tensor.producer == none) return true;
+    const draft_stage& producer = draft_.stages[tensor.producer];
+    stage.conditional = !producer.guards.empty();
+    if (tensor.rows == none) return true;
+    stage.rows = on_side(tensor.rows, side::cpu);
+    stage.row_reads = stage.row_writes = {0};
+    stage.capacity = producer.capacity;
+    std::set<std::int64_t> rows = {stage.capacity};
+    const auto add = [&](const draft_stage& of) {
+      for (const planned_bucket& bucket : of.buckets) rows.insert(bucket.rows);
+    };
+    add(producer);
+    for (const std::size_t r : tensor.readers) {
+      if (producer.buckets.empty()) add(draft_.stages[r]);
+    }
+    const auto buckets =
+        prepare_buckets(draft_, *stage.kind, stage.name, stage.config.arguments, {type}, {0}, {0},
+                        stage.prepared, {rows.begin(), rows.end()});
+    if (buckets) stage.buckets = *buckets;
+    return buckets.has_value();
   }
 
   /// Returns the registered kind for inserted copies, or null after an error.
@@ -137,7 +179,7 @@ class assembler {
                      fmt::format("'{}' lives on the {} and stage '{}' reads it on the {}, which "
                                  "takes a copy, but {}",
                                  tensor.name, to_word(tensor.on), reader.spec->name.text,
-                                 to_word(reading_side(draft_, reader)), lack));
+                                 to_word(tensor.on == side::cpu ? side::device : side::cpu), lack));
     return nullptr;
   }
 
@@ -165,14 +207,23 @@ class assembler {
   /// Fills edges, consumers, types and the seed.
   void finish(std::size_t index) {
     planned_stage& stage = plan_.stages[index];
-    for (const std::size_t t : stage.reads) {
+    const auto consume = [&](std::size_t t, bool decides) {
       planned_tensor& tensor = plan_.tensors[t];
-      stage.config.inputs.push_back(tensor.type);
       // A tensor that one stage reads twice is listed once.
-      if (!tensor.consumers.empty() && tensor.consumers.back() == index) continue;
-      tensor.consumers.push_back(index);
-      if (!tensor.input) wait_for(stage, tensor.producer).tensors.push_back(t);
+      const bool first = tensor.consumers.empty() || tensor.consumers.back() != index;
+      if (first) tensor.consumers.push_back(index);
+      if (tensor.input) return;
+      dependency& wait = wait_for(stage, tensor.producer);
+      if (first) wait.tensors.push_back(t);
+      wait.decides = wait.decides || decides;
+    };
+    for (const std::size_t t : stage.reads) {
+      stage.config.inputs.push_back(plan_.tensors[t].type);
+      consume(t, false);
     }
+    for (const alternative_read& other : stage.otherwise) consume(other.tensor, false);
+    if (stage.rows) consume(*stage.rows, true);
+    if (stage.when) consume(*stage.when, true);
     for (const std::size_t t : stage.writes) stage.config.outputs.push_back(plan_.tensors[t].type);
     stage.config.name = stage.name;
     stage.config.seed = mix_seed(draft_.spec.run.seed, seed_from(stage.name));
@@ -194,6 +245,23 @@ plan assemble(draft& d) {
 }  // namespace graphline::planning
 
 namespace graphline {
+namespace {
+
+/// A graph of the whole frame is fixed before the frame is known.
+void refuse_decisions_in_one_launch(const plan& p, const settings_places& places,
+                                    diagnostics& out) {
+  if (!p.schedule.properties.one_launch) return;
+  const auto decided = std::ranges::find_if(p.stages, &planned_stage::decided_per_frame);
+  if (decided == p.stages.end()) return;
+  const auto given = places.each.find("graphs");
+  out.error(
+      given == places.each.end() ? places.section : given->second,
+      fmt::format("'graphs: frame' makes one graph of the whole frame, but stage '{}' depends "
+                  "on what a frame holds; use graphs: stage",
+                  decided->name));
+}
+
+}  // namespace
 
 plan make_plan(const pipeline_spec& spec, const stage_registry& registry, const plan_target& target,
                diagnostics& out) {
@@ -228,6 +296,7 @@ plan make_plan(const pipeline_spec& spec, const stage_registry& registry, const 
   if (out.has_errors()) return p;
 
   p.schedule.properties = properties_of(p.run);
+  refuse_decisions_in_one_launch(p, places, out);
   planning::assign_streams(p);
   if (p.schedule.properties.one_launch) planning::assign_call_streams(p);
   planning::settle_edges(p);

@@ -150,7 +150,10 @@ void prepare_stages(draft& d) {
   for (const std::size_t s : d.order) {
     draft_stage& stage = d.stages[s];
     if (!stage.sound) continue;
-    if (const auto inputs = types_read(d, stage)) prepare(d, stage, *inputs);
+    if (const auto inputs = types_read(d, stage)) {
+      prepare(d, stage, *inputs);
+      settle_decisions(d, stage, *inputs);
+    }
   }
 }
 
@@ -179,8 +182,17 @@ void choose_forms(plan& p, const std::string& backend) {
     const auto form = stage.prepared->forms.find(backend);
     forms.push_back(form == stage.prepared->forms.end() ? device_form{} : form->second);
   }
-  for (planned_tensor& tensor : p.tensors) {
-    if (tensor.on == side::device && !tensor.input && !tensor.output()) choose_form(tensor, forms);
+  // A stage reads a tensor and its alternative in one form.
+  std::vector<bool> fixed(p.tensors.size());
+  for (const planned_stage& stage : p.stages) {
+    for (const alternative_read& other : stage.otherwise) {
+      fixed[stage.reads[other.input]] = fixed[other.tensor] = true;
+    }
+  }
+  for (std::size_t t = 0; t < p.tensors.size(); ++t) {
+    planned_tensor& tensor = p.tensors[t];
+    if (fixed[t] || tensor.on != side::device || tensor.input || tensor.output()) continue;
+    choose_form(tensor, forms);
   }
   for (planned_stage& stage : p.stages) {
     const auto tell = [&](const std::vector<std::size_t>& tensors, std::vector<tensor_type>& types,

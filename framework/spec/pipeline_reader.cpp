@@ -141,6 +141,18 @@ stage_spec read_stage(const node& item, diagnostics& out) {
   read_tensors(item, "reads", stage.reads, stage.read_ports, out);
   read_tensors(item, "writes", stage.writes, stage.write_ports, out);
   if (const node* n = item.find("after")) stage.after = read_names(*n, "after", out);
+  const auto read_tensor = [&](const char* key) {
+    const node* n = item.find(key);
+    return n == nullptr ? named{}
+                        : read_name(*n, key, fmt::format("a tensor in '{}'", key), check_name, out);
+  };
+  stage.rows = read_tensor("rows");
+  stage.when = read_tensor("when");
+  if (const node* n = item.find("buckets")) {
+    stage.buckets = {read_integers(*n, "buckets", out).value_or(std::vector<std::int64_t>{}),
+                     n->where()};
+  }
+  read_tensors(item, "otherwise", stage.otherwise, stage.otherwise_reads, out);
   if (const node* n = item.find("priority")) {
     stage.priority = read_word<priority>(*n, "priority", out).value_or(stage.priority);
   }
@@ -246,6 +258,25 @@ const std::vector<parameter>& stage_keys() {
           "Names of the tensors that it writes, likewise; named after the stage when left out."),
       structure_key("after", "name or list of names",
                     "Stages that must finish first without handing over data."),
+      structure_key(
+          "rows", "name",
+          "Tensor int64 [1] with the number of rows that the frame has: the stage computes "
+          "the first rows of its tensors only, and does not run for 0. Of kinds whose rows "
+          "do not depend on each other."),
+      {.name = "buckets",
+       .type = parameter_type::integers,
+       .help =
+           "Numbers of rows for which a device stage with 'rows' is prepared, ascending; a frame "
+           "takes the smallest that holds its rows. Powers of two and the first extent of its "
+           "tensors when left out; the last must be that extent.",
+       .minimum = 1},
+      structure_key(
+          "when", "name",
+          "Tensor int64 [1]: 0 skips the stage, and the stages that read what it writes."),
+      structure_key(
+          "otherwise", "name or mapping of names",
+          "Tensor that the stage reads instead of one whose writer was skipped, so that it "
+          "runs all the same; with several, a mapping from the skipped tensors."),
       word_key("priority", "Of the stage's stream; of device stages only.",
                std::optional(stage_spec{}.priority))};
   return keys;

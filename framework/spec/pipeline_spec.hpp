@@ -67,6 +67,12 @@ struct input_spec {
   bool typed = true;            ///< false if `type` is invalid and was reported
 };
 
+/// Numbers of rows for which a device stage is prepared.
+struct row_buckets {
+  std::vector<std::int64_t> rows = {};  ///< if empty, the default
+  graphline::place place = {};
+};
+
 /// A declared stage. The planner checks `parameters` against the stage's kind. An invalid name or
 /// kind was reported and is empty.
 struct stage_spec {
@@ -77,10 +83,9 @@ struct stage_spec {
   std::vector<named> writes = {};       ///< if empty, named after the stage
   std::vector<named> write_ports = {};  ///< ports of `writes`; if empty, in the kind's order
   std::vector<named> after = {};  ///< stages that must finish first, without a data dependency
-  named rows = {};  ///< tensor with the number of rows to compute; if empty, all
-  std::vector<std::int64_t> buckets = {};  ///< rows for which a device stage is prepared; default if empty
-  place buckets_place = {};
-  named when = {};                          ///< tensor whose zero skips the stage; if empty, it always runs
+  named rows = {};                ///< tensor with the number of rows to compute; if empty, all
+  row_buckets buckets = {};       ///< with `rows`, of a device stage
+  named when = {};                ///< tensor whose zero skips the stage; if empty, it always runs
   std::vector<named> otherwise = {};        ///< tensors that replace skipped ones
   std::vector<named> otherwise_reads = {};  ///< the skipped ones; if empty, the only one of `reads`
   graphline::priority priority = graphline::priority::normal;

@@ -295,6 +295,9 @@ std::string pipeline_schema(const std::vector<described_keys>& kinds,
     "name_or_list_of_names": {"anyOf": [
       {"$ref": "#/definitions/name"},
       {"type": "array", "items": {"$ref": "#/definitions/name"}}]},
+    "name_or_mapping_of_names": {"anyOf": [
+      {"$ref": "#/definitions/name"},
+      {"type": "object", "additionalProperties": {"$ref": "#/definitions/name"}}]},
     "name_or_list_or_mapping_of_names": {"anyOf": [
       {"$ref": "#/definitions/name_or_list_of_names"},
       {"type": "object", "additionalProperties": {"$ref": "#/definitions/name"}}]},

@@ -1,5 +1,7 @@
 #include "framework/run/execute/frame_graph.hpp"
 
+#include <algorithm>
+#include <limits>
 #include <string_view>
 
 #include "framework/device/model/model_device.hpp"
@@ -80,10 +82,10 @@ void frame_graph::enqueue(bound_stage& stage, timing_method method) {
   } else {
     const bool stamped = method != timing_method::none;
     if (stamped) stage.on->stamp(*stage.begin);
-    if (method == timing_method::layers && stage.parts != nullptr) {
-      stage.parts->enqueue(*stage.work, *stage.on);
+    if (method == timing_method::layers && stage.variant().parts != nullptr) {
+      stage.variant().parts->enqueue(*stage.variant().work, *stage.on);
     } else {
-      stage.work->enqueue(*stage.on);
+      stage.variant().work->enqueue(*stage.on);
     }
     if (stamped) stage.on->stamp(*stage.end);
   }
@@ -136,6 +138,40 @@ void enqueue_in_parts(device_work& work, stream& s, std::size_t parts,
   if (marker.next_ == parts) return;
   throw run_error(fmt::format("enqueue_in_parts() reported {} of the {} parts that parts() lists",
                               marker.next_, parts));
+}
+
+void bound_stage::decide() {
+  const stage_decision& by = *decision;
+  const auto missing = [](const bound_stage* producer) {
+    return producer != nullptr && producer->chosen.rows == graphline::skipped;
+  };
+  chosen = {};
+  bool skip = std::ranges::any_of(by.needed, missing) || (by.when != nullptr && *by.when == 0);
+  bool second = false;
+  for (const auto& other : by.alternatives) {
+    second = missing(other.first);
+    skip = skip || (second && missing(other.second));
+    inputs[other.input] = second ? other.from_second : other.from_first;
+  }
+  if (skip) {
+    chosen.rows = graphline::skipped;
+    return;
+  }
+  if (by.rows == nullptr) {
+    chosen.variant = second ? 1 : 0;
+    return;
+  }
+  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+  const std::int64_t found = *by.rows;
+  if (found < 0) {
+    throw run_error(fmt::format("'{}' holds {}, which is no number of rows", by.rows_name, found));
+  }
+  chosen.rows = static_cast<std::int32_t>(std::min(found, most));
+  const std::int64_t rows = std::min(found, by.capacity);
+  for (const std::size_t i : by.row_inputs) inputs[i].type.shape.set_rows(rows);
+  for (const std::size_t i : by.row_outputs) outputs[i].type.shape.set_rows(rows);
+  const auto bucket = std::ranges::lower_bound(by.buckets, rows) - by.buckets.begin();
+  chosen.variant = static_cast<std::size_t>(bucket) + (second ? by.buckets.size() : 0);
 }
 
 slot::slot() = default;

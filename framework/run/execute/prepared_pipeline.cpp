@@ -106,11 +106,12 @@ prepared_pipeline::prepared_pipeline(plan p, graphline::device& d, const stop_re
   std::vector<std::size_t> scratch(plan_.stages.size());
   parts_.resize(plan_.stages.size());
   for (std::size_t i = 0; i < scratch.size(); ++i) {
-    if (device_stages_[i] == nullptr) continue;
-    with_stage_context(plan_.stages[i], "listing its parts", [&] {
-      scratch[i] = device_stages_[i]->scratch_bytes();
-      parts_[i] = device_stages_[i]->parts();
-    });
+    for (const auto& made : device_stages_[i]) {
+      with_stage_context(plan_.stages[i], "listing its parts", [&] {
+        scratch[i] = std::max(scratch[i], made->scratch_bytes());
+        parts_[i].push_back(made->parts());
+      });
+    }
   }
   placement_ = place_buffers(plan_, scratch);
   slots_.resize(static_cast<std::size_t>(plan_.run.in_flight));
@@ -147,6 +148,16 @@ tensor_view prepared_pipeline::tensor(std::size_t index, std::size_t in_slot) co
   const auto& s = slots_[in_slot];
   const auto& block = t.on == side::device ? s.device_block : s.pinned_block;
   return {block.at(placement_.tensor_offset[index]), t.type};
+}
+
+std::optional<std::int64_t> prepared_pipeline::rows_of(std::size_t tensor,
+                                                       std::size_t in_slot) const {
+  if (plan_.tensors[tensor].input) return std::nullopt;
+  const std::size_t producer = plan_.tensors[tensor].producer;
+  const std::int32_t rows = slots_[in_slot].stages[producer].chosen.rows;
+  if (rows == skipped) return 0;
+  if (plan_.stages[producer].capacity == 0) return std::nullopt;
+  return std::min<std::int64_t>(rows, plan_.stages[producer].capacity);
 }
 
 std::span<const std::byte> prepared_pipeline::read(const tensor_view& from, side on,
@@ -201,7 +212,15 @@ void prepared_pipeline::make_stages(const stop_request* stop) {
                         "for another one",
                         device_.properties().backend));
       }
-      device_stages_[i] = factory->second(device_, stage.config);
+      if (stage.buckets.empty())
+        device_stages_[i].push_back(factory->second(device_, stage.config));
+      // The largest first: its layouts of constants are those that the others share.
+      device_stages_[i].resize(std::max<std::size_t>(1, stage.buckets.size()));
+      for (std::size_t b = stage.buckets.size(); b-- > 0;) {
+        const planned_bucket& bucket = stage.buckets[b];
+        device_stages_[i][b] = bucket.prepared->make_device.at(factory->first)(
+            device_, config_for_rows(stage, bucket.rows));
+      }
     });
   }
 }
@@ -218,10 +237,9 @@ void prepared_pipeline::make_slot(slot& s, std::size_t index) {
     bound.index = i;
     bound.name = stage.name.c_str();
     bound.label = label_of(stage);
-    std::vector<tensor_view> inputs;
     for (const auto t : stage.reads) {
-      inputs.push_back(tensor(t, index));
-      bound.inputs.push_back({inputs.back().data, inputs.back().type});
+      const tensor_view view = tensor(t, index);
+      bound.inputs.push_back({view.data, view.type});
     }
     for (const auto t : stage.writes) bound.outputs.push_back(tensor(t, index));
     const bool in_stream = stage.on == side::device || plan_.schedule.properties.one_launch;
@@ -238,18 +256,86 @@ void prepared_pipeline::make_slot(slot& s, std::size_t index) {
       }
       continue;
     }
-    const auto scratch = placement_.scratch_offset[i];
-    void* const scratch_data = scratch == placement::none ? nullptr : s.device_block.at(scratch);
-    bound.work = with_stage_context(stage, "binding its tensors", [&] {
-      return device_stages_[i]->bind({std::move(inputs), bound.outputs, scratch_data});
-    });
+    bind_variants(s, i, index);
     bound.begin = device_.make_timed_event(stage.name + " begin");
     bound.end = device_.make_timed_event(stage.name + " end");
   }
   bind_waits(s);
+  for (std::size_t i = 0; i < plan_.stages.size(); ++i) {
+    if (plan_.stages[i].decided_per_frame()) bind_decision(s, i, index);
+  }
   if (frames_ != nullptr) {
     s.frame = std::make_unique<frame_graph>(device_, plan_, s, streams_, *frames_);
   }
+}
+
+/// Binds a device stage for each bucket and, if it has an alternative, again to that.
+void prepared_pipeline::bind_variants(slot& s, std::size_t index, std::size_t in_slot) {
+  const planned_stage& stage = plan_.stages[index];
+  bound_stage& bound = s.stages[index];
+  const auto scratch = placement_.scratch_offset[index];
+  void* const scratch_data = scratch == placement::none ? nullptr : s.device_block.at(scratch);
+  for (const bool second : {false, true}) {
+    if (second && stage.otherwise.empty()) break;
+    for (std::size_t b = 0; b < device_stages_[index].size(); ++b) {
+      stage_tensors tensors{{}, bound.outputs, scratch_data};
+      for (const auto t : stage.reads) tensors.inputs.push_back(tensor(t, in_slot));
+      for (const auto& other : stage.otherwise) {
+        if (second) tensors.inputs[other.input] = tensor(other.tensor, in_slot);
+      }
+      if (!stage.buckets.empty()) {
+        const std::int64_t rows = stage.buckets[b].rows;
+        for (const auto i : stage.row_reads) tensors.inputs[i].type.shape.set_rows(rows);
+        for (const auto i : stage.row_writes) tensors.outputs[i].type.shape.set_rows(rows);
+      }
+      auto& of = bound.variants.emplace_back();
+      of.bucket = b;
+      of.work = with_stage_context(stage, "binding its tensors",
+                                   [&] { return device_stages_[index][b]->bind(tensors); });
+    }
+  }
+}
+
+void prepared_pipeline::bind_decision(slot& s, std::size_t index, std::size_t in_slot) {
+  const planned_stage& stage = plan_.stages[index];
+  auto by = std::make_unique<stage_decision>();
+  const auto producer = [&](std::size_t t) -> const bound_stage* {
+    if (plan_.tensors[t].input) return nullptr;
+    const std::size_t of = plan_.tensors[t].producer;
+    return plan_.stages[of].conditional ? &s.stages[of] : nullptr;
+  };
+  const auto need = [&](std::size_t t) {
+    if (const bound_stage* of = producer(t)) by->needed.push_back(of);
+  };
+  for (std::size_t i = 0; i < stage.reads.size(); ++i) {
+    const auto other = std::ranges::find(stage.otherwise, i, &alternative_read::input);
+    if (other == stage.otherwise.end()) {
+      need(stage.reads[i]);
+      continue;
+    }
+    const tensor_view second = tensor(other->tensor, in_slot);
+    by->alternatives.push_back({i,
+                                producer(stage.reads[i]),
+                                producer(other->tensor),
+                                s.stages[index].inputs[i],
+                                {second.data, second.type}});
+  }
+  if (stage.when) {
+    need(*stage.when);
+    by->when = tensor(*stage.when, in_slot).as<std::int64_t>();
+  }
+  if (stage.rows) {
+    need(*stage.rows);
+    by->rows = tensor(*stage.rows, in_slot).as<std::int64_t>();
+    by->rows_name = plan_.tensors[*stage.rows].name;
+    by->capacity = stage.capacity;
+    for (const planned_bucket& bucket : stage.buckets) by->buckets.push_back(bucket.rows);
+    if (stage.on == side::cpu) {
+      by->row_inputs = stage.row_reads;
+      by->row_outputs = stage.row_writes;
+    }
+  }
+  s.stages[index].decision = std::move(by);
 }
 
 void prepared_pipeline::bind_waits(slot& s) {
@@ -272,8 +358,10 @@ void prepared_pipeline::warm_up(const stop_request* stop) {
         stop_if_raised(stop);
         // Outside a capture, because libraries load code and select algorithms at first use.
         with_stage_context(plan_.stages[bound.index], "first run", [&] {
-          bound.work->enqueue(*bound.on);
-          device_.synchronize(wait_mode::block);
+          for (const bound_variant& of : bound.variants) {
+            of.work->enqueue(*bound.on);
+            device_.synchronize(wait_mode::block);
+          }
         });
         worked = true;
       }
@@ -298,14 +386,22 @@ void prepared_pipeline::capture(const stop_request* stop) {
   for (std::size_t i = 0; i < plan_.stages.size(); ++i) {
     const auto& stage = plan_.stages[i];
     if (stage.on == side::cpu) continue;
-    graphs_.emplace_back().name = stage.name;
+    const std::size_t first = graphs_.size();
+    graph_record record;
+    record.name = stage.name;
+    graphs_.resize(first + device_stages_[i].size(), record);
+    for (std::size_t b = 0; b < stage.buckets.size(); ++b) {
+      graphs_[first + b].rows = stage.buckets[b].rows;
+    }
     for (auto& s : slots_) {
-      stop_if_raised(stop);
-      auto& bound = s.stages[i];
-      bound.executable = with_stage_context(stage, "capturing its graph", [&] {
-        return make_measured_graph(
-            device_, *bound.on, [&] { bound.work->enqueue(*bound.on); }, how, graphs_.back());
-      });
+      stream& on = *s.stages[i].on;
+      for (bound_variant& of : s.stages[i].variants) {
+        stop_if_raised(stop);
+        of.executable = with_stage_context(stage, "capturing its graph", [&] {
+          return make_measured_graph(
+              device_, on, [&] { of.work->enqueue(on); }, how, graphs_[first + of.bucket]);
+        });
+      }
     }
   }
 }
@@ -314,9 +410,11 @@ void prepared_pipeline::prepare(timing_method method) {
   if (method == timing_method::layers) {
     for (auto& s : slots_) {
       for (auto& bound : s.stages) {
-        if (parts_[bound.index].empty() || bound.parts != nullptr) continue;
-        with_stage_context(plan_.stages[bound.index], "capturing its parts",
-                           [&] { capture_in_parts(bound); });
+        for (bound_variant& of : bound.variants) {
+          if (parts_[bound.index][of.bucket].empty() || of.parts != nullptr) continue;
+          with_stage_context(plan_.stages[bound.index], "capturing its parts",
+                             [&] { capture_in_parts(bound, of); });
+        }
       }
     }
   }
@@ -325,16 +423,16 @@ void prepared_pipeline::prepare(timing_method method) {
   for (auto& s : slots_) s.frame->instrument(method);
 }
 
-void prepared_pipeline::capture_in_parts(bound_stage& stage) {
+void prepared_pipeline::capture_in_parts(bound_stage& stage, bound_variant& of) {
   const auto& name = plan_.stages[stage.index].name;
-  auto parts = std::make_unique<part_stamps>(device_, name, parts_[stage.index].size());
-  const auto enqueue = [&] { parts->enqueue(*stage.work, *stage.on); };
+  auto parts = std::make_unique<part_stamps>(device_, name, parts_[stage.index][of.bucket].size());
+  const auto enqueue = [&] { parts->enqueue(*of.work, *stage.on); };
   enqueue();  // eager warm-up before the capture
   device_.synchronize(wait_mode::block);
   if (plan_.schedule.captures) {
-    stage.executable_in_parts = device_.capture(*stage.on, enqueue)->instantiate();
+    of.executable_in_parts = device_.capture(*stage.on, enqueue)->instantiate();
   }
-  stage.parts = std::move(parts);
+  of.parts = std::move(parts);
 }
 
 }  // namespace graphline

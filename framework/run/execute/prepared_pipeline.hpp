@@ -15,6 +15,7 @@
 #include "framework/plan/placement.hpp"
 #include "framework/plan/plan.hpp"
 #include "framework/record/run_record.hpp"
+#include "framework/run/execute/recording.hpp"
 #include "framework/run/execute/slot.hpp"
 #include "framework/stage/stage.hpp"
 
@@ -35,10 +36,10 @@ class prepared_pipeline {
   std::vector<slot>& slots() noexcept { return slots_; }
   std::size_t stream_count() const noexcept { return streams_.size(); }
 
-  /// Parts by stage; empty for CPU stages and stages without parts.
-  const std::vector<std::vector<stage_part>>& parts() const noexcept { return parts_; }
+  const stage_parts& parts() const noexcept { return parts_; }
 
-  /// Costs of the graphs: one per device stage, or one for the frame; empty with `graphs: off`.
+  /// Costs of the graphs: one per device stage and bucket, or one for the frame; empty with
+  /// `graphs: off`.
   const std::vector<graph_record>& graphs() const noexcept { return graphs_; }
 
   /// Instantiates the instrumented executables that a timing method needs, once per method.
@@ -48,6 +49,10 @@ class prepared_pipeline {
 
   /// Returns a tensor in a slot. Inputs are the same in all slots.
   tensor_view tensor(std::size_t index, std::size_t in_slot) const;
+
+  /// Returns the rows that the last frame of a slot wrote of a tensor: 0 if it skipped the
+  /// producer; empty for a tensor that is whole in every frame, or has been.
+  std::optional<std::int64_t> rows_of(std::size_t tensor, std::size_t in_slot) const;
 
   /// Returns a tensor's bytes in host memory. If the tensor is on the device, allocates `staging`
   /// and copies the bytes there.
@@ -63,16 +68,18 @@ class prepared_pipeline {
   /// Runs all device work once. With warm-up frames, repeats it for the device's warm-up time.
   void warm_up(const stop_request* stop);
   void capture(const stop_request* stop);
-  void capture_in_parts(bound_stage& stage);
+  void bind_decision(slot& s, std::size_t stage, std::size_t in_slot);
+  void bind_variants(slot& s, std::size_t stage, std::size_t in_slot);
+  void capture_in_parts(bound_stage& stage, bound_variant& of);
 
   plan plan_;
   graphline::device& device_;
   std::vector<std::unique_ptr<stream>> streams_;
   std::unique_ptr<stream> transfers_;  ///< copies inputs to the device and outputs back
   std::vector<memory> inputs_;         ///< by tensor; empty for tensors that are not inputs
-  std::vector<std::unique_ptr<device_stage>> device_stages_;  ///< by stage; null for CPU stages
-  std::vector<std::unique_ptr<cpu_stage>> cpu_stages_;        ///< by stage; null for device stages
-  std::vector<std::vector<stage_part>> parts_;
+  std::vector<std::vector<std::unique_ptr<device_stage>>> device_stages_;  ///< as `parts_`
+  std::vector<std::unique_ptr<cpu_stage>> cpu_stages_;  ///< by stage; null for device stages
+  stage_parts parts_;
   placement placement_;
   std::unique_ptr<stream> frames_;  ///< launches frame graphs; null without frame graphs
   std::vector<graph_record> graphs_;

@@ -32,9 +32,9 @@ cost_record cost_of(const stage_part& part) {
   return all_of(*part.cost, part.arithmetic);
 }
 
-cost_record stated_cost(const planned_stage& stage) {
-  const known_cost known = stage.prepared->known;
-  auto result = all_of(stage.prepared->cost, precision::float32);
+cost_record stated_cost(const prepared_stage& stage) {
+  const known_cost known = stage.known;
+  auto result = all_of(stage.cost, precision::float32);
   if (known != known_cost::all) result.flops.reset();
   if (known == known_cost::none) {
     result.bytes_read = result.bytes_written = result.bytes_rearranged = {};
@@ -44,7 +44,7 @@ cost_record stated_cost(const planned_stage& stage) {
 
 /// Returns the sum of the parts' costs, with the precision of the part with the most FLOPs. Without
 /// parts, or if the cost of any part is unknown, returns the cost that the stage's kind states.
-cost_record cost_of(const planned_stage& stage, const std::vector<stage_part>& parts) {
+cost_record cost_of(const prepared_stage& stage, const std::vector<stage_part>& parts) {
   cost sum;
   std::int64_t most = -1;
   auto arithmetic = precision::float32;
@@ -59,9 +59,8 @@ cost_record cost_of(const planned_stage& stage, const std::vector<stage_part>& p
 
 }  // namespace
 
-recording::recording(const plan& p, const std::vector<std::vector<stage_part>>& parts,
-                     const device_properties& on, timing_method method, std::int64_t frames,
-                     nanoseconds epoch)
+recording::recording(const plan& p, const stage_parts& parts, const device_properties& on,
+                     timing_method method, std::int64_t frames, nanoseconds epoch)
     : method_(method), epoch_(epoch) {
   const kept_columns kept =
       columns_of(method, p.schedule.properties.one_launch, on.reports_busy_time);
@@ -80,8 +79,17 @@ recording::recording(const plan& p, const std::vector<std::vector<stage_part>>& 
     r.on = stage.on;
     r.copy = stage.kind->moves;
     r.priority = stage.priority;
-    r.cost = cost_of(stage, parts[stages_.size()]);
+    const auto& by_bucket = parts[stages_.size()];
+    r.cost = by_bucket.empty() ? stated_cost(*stage.prepared)
+                               : cost_of(*stage.prepared, by_bucket.back());
+    r.capacity = stage.capacity;
+    for (std::size_t b = 0; b < stage.buckets.size(); ++b) {
+      r.buckets.push_back(
+          {stage.buckets[b].rows, cost_of(*stage.buckets[b].prepared, by_bucket[b])});
+    }
+    if (stage.decided_per_frame()) r.rows.resize(count);
     for (const auto& wait : stage.waits) r.waits.push_back({wait.stage, wait.how});
+    auto& first_part = first_part_.emplace_back();
     if (stage.on == side::device) {
       r.stream = p.streams[stage.stream].name;
       if (kept.enqueued) r.enqueued.resize(count);
@@ -89,10 +97,13 @@ recording::recording(const plan& p, const std::vector<std::vector<stage_part>>& 
       if (kept.device) r.device.resize(count);
       if (kept.busy) r.busy.resize(count);
       if (kept.launcher()) r.threads.resize(count);
-      for (const auto& part : parts[stages_.size()]) {
-        r.parts.push_back({part.name, part.choice, {}, cost_of(part)});
-        if (kept.parts) r.parts.back().device.resize(count);
-        if (kept.parts && kept.busy) r.parts.back().busy.resize(count);
+      for (std::size_t b = 0; b < by_bucket.size(); ++b) {
+        first_part.push_back(r.parts.size());
+        for (const auto& part : by_bucket[b]) {
+          r.parts.push_back({part.name, part.choice, {}, cost_of(part), {}, b});
+          if (kept.parts) r.parts.back().device.resize(count);
+          if (kept.parts && kept.busy) r.parts.back().busy.resize(count);
+        }
       }
     } else if (kept.cpu) {
       r.cpu.resize(count);
@@ -119,6 +130,7 @@ recording::recording(const recording& other, const std::lock_guard<std::mutex>& 
       launches_(other.launches_),
       ended_by_(other.ended_by_),
       stages_(other.stages_),
+      first_part_(other.first_part_),
       bytes_of_frame_(other.bytes_of_frame_),
       capacity_(other.capacity_),
       room_(other.room_.load()) {}

@@ -13,15 +13,17 @@
 
 namespace graphline {
 
+/// Parts by stage, then bucket. CPU stages have no buckets, device stages without `rows` one.
+using stage_parts = std::vector<std::vector<std::vector<stage_part>>>;
+
 /// Sample columns of a running batch. Reserves addresses at construction and commits memory as
 /// frames begin. Threads that record different stages or frames write different entries and need no
 /// lock.
 class recording {
  public:
   /// @param epoch Host time to which stamps are relative.
-  recording(const plan& p, const std::vector<std::vector<stage_part>>& parts,
-            const device_properties& on, timing_method method, std::int64_t frames,
-            nanoseconds epoch);
+  recording(const plan& p, const stage_parts& parts, const device_properties& on,
+            timing_method method, std::int64_t frames, nanoseconds epoch);
 
   /// Copies the current state while other threads record.
   recording(const recording& other);
@@ -87,9 +89,25 @@ class recording {
     keep(stages_[stage], frame, begin, end, busy);
   }
 
-  void on_part(std::size_t stage, std::size_t part, std::int64_t frame, nanoseconds begin,
-               nanoseconds end, std::optional<nanoseconds> busy) noexcept {
-    keep(stages_[stage].parts[part], frame, begin, end, busy);
+  /// @param part Index among the parts of the bucket.
+  void on_part(std::size_t stage, std::size_t bucket, std::size_t part, std::int64_t frame,
+               nanoseconds begin, nanoseconds end, std::optional<nanoseconds> busy) noexcept {
+    keep(stages_[stage].parts[first_part_[stage][bucket] + part], frame, begin, end, busy);
+  }
+
+  /// @param rows As in `stage_record::rows`.
+  void decided(std::size_t stage, std::int64_t frame, std::int32_t rows) noexcept {
+    stages_[stage].rows[static_cast<std::size_t>(frame)] = rows;
+  }
+
+  /// Fills the columns of the host for a stage that does not run.
+  void did_not_run(std::size_t stage, std::int64_t frame, nanoseconds at,
+                   std::uint32_t thread) noexcept {
+    stage_record& of = stages_[stage];
+    for (auto* column : {&of.enqueued, &of.synced, &of.cpu}) {
+      if (!column->empty()) keep(*column, frame, at, at);
+    }
+    if (!of.threads.empty()) note_thread(stage, frame, thread);
   }
 
   /// Counts a frame after all its stamps are recorded; call on any thread.
@@ -123,6 +141,7 @@ class recording {
         visit(*column);
       }
       visit(stage.busy);
+      visit(stage.rows);
       visit(stage.threads);
       visit(stage.causes);
       visit(stage.seen);
@@ -164,6 +183,7 @@ class recording {
   std::vector<stamp_pair> launches_;
   std::vector<std::uint32_t> ended_by_;
   std::vector<stage_record> stages_;
+  std::vector<std::vector<std::size_t>> first_part_;  ///< by stage, then bucket
   std::size_t bytes_of_frame_ = 0;
   std::size_t known_to_fit_ = 0;       ///< record size for which memory was found sufficient
   std::size_t capacity_ = 0;           ///< frames with reserved address space

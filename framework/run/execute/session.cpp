@@ -38,14 +38,15 @@ class traced_run {
   /// Runs the stage and synchronizes after each part, so that the operations seen since the
   /// previous part belong to this part. Does not use the stage's graph, because CUPTI does not
   /// reliably trace graphs that were made before the trace began.
-  traced_run(bound_stage& stage, const stage_record& of, device& d, wait_mode how,
+  traced_run(bound_stage& stage, const std::vector<stage_part>& parts, device& d, wait_mode how,
              operation_trace& trace) {
     const auto take = [&](const std::string& part) {
       d.synchronize(how);
       for (auto& seen : trace.take()) operations_.push_back({std::move(seen), part});
     };
-    enqueue_in_parts(*stage.work, *stage.on, of.parts.size(),
-                     [&](std::size_t part) { take(of.parts[part].name); });
+    const bound_variant& of = stage.variants[stage.whole()];
+    enqueue_in_parts(*of.work, *stage.on, parts.size(),
+                     [&](std::size_t part) { take(parts[part].name); });
     take("");
   }
 
@@ -76,8 +77,8 @@ class traced_run {
   std::vector<traced_operation> operations_;
 };
 
-/// Runs each device stage alone while the device traces operations, and adds the operations to
-/// `record`. If tracing fails, adds a warning. Overwrites the first slot's tensors.
+/// Runs each device stage alone, with all rows, while the device traces operations, and adds the
+/// operations to `record`. If tracing fails, adds a warning. Overwrites the first slot's tensors.
 void trace_stages(prepared_pipeline& pipeline, run_record& record, const stop_request* stop) {
   device& d = pipeline.device();
   const wait_mode how = pipeline.planned().run.wait;
@@ -92,7 +93,8 @@ void trace_stages(prepared_pipeline& pipeline, run_record& record, const stop_re
         return;
       }
       auto& of = record.stages[stage.index];
-      const auto run = [&] { return traced_run(stage, of, d, how, *trace); };
+      const auto& parts = pipeline.parts()[stage.index].back();
+      const auto run = [&] { return traced_run(stage, parts, d, how, *trace); };
       with_stage_context(pipeline.planned().stages[stage.index], "tracing its operations", [&] {
         run();  // the first traced run includes set-up
         for (int i = 0; i < traced_runs; ++i) run().add_to(of);
@@ -125,7 +127,9 @@ std::unique_ptr<frame_schedule> make_schedule(const plan& p, const settings& run
 
 bool has_parts(const prepared_pipeline& pipeline) {
   const auto& parts = pipeline.parts();
-  return std::any_of(parts.begin(), parts.end(), [](const auto& p) { return !p.empty(); });
+  return std::ranges::any_of(parts, [](const auto& by_bucket) {
+    return std::ranges::any_of(by_bucket, [](const auto& list) { return !list.empty(); });
+  });
 }
 
 /// Adds the versions of the libraries that compute stages on this device, each once.
@@ -178,6 +182,18 @@ void end_at_max_time(run_record& record) {
   record.failure = "max_time passed before a frame completed";
 }
 
+/// Returns what the last frame of a slot wrote of a tensor: of a tensor with rows, these rows.
+std::pair<tensor_type, std::span<const std::byte>> frame_values(prepared_pipeline& pipeline,
+                                                                std::size_t tensor,
+                                                                std::size_t slot, memory& staging) {
+  tensor_view view = pipeline.tensor(tensor, slot);
+  if (const auto rows = pipeline.rows_of(tensor, slot)) {
+    if (view.type.shape.rank() == 0) return {view.type, {}};
+    view.type.shape.set_rows(*rows);
+  }
+  return {view.type, pipeline.read(view, pipeline.planned().tensors[tensor].on, staging)};
+}
+
 /// Adds the outputs in a slot to the record. If this fails, sets `failure` and keeps the frames.
 void read_outputs(prepared_pipeline& pipeline, std::size_t slot, run_record& record) {
   const auto& tensors = pipeline.planned().tensors;
@@ -186,8 +202,9 @@ void read_outputs(prepared_pipeline& pipeline, std::size_t slot, run_record& rec
       const auto& t = tensors[i];
       if (!t.output()) continue;
       memory staging;
-      const auto bytes = pipeline.read(pipeline.tensor(i, slot), t.on, staging);
+      const auto [type, bytes] = frame_values(pipeline, i, slot, staging);
       record.outputs.push_back(describe_output(t.name, t.type, bytes));
+      record.outputs.back().rows = pipeline.rows_of(i, slot);
     }
   } catch (const error& e) {
     record.failure = fmt::format("after the last frame: {}", e.what());
@@ -366,8 +383,8 @@ void session::save_tensors(const std::string& directory) {
     const auto& t = planned().tensors[i];
     if (!t.input && !(t.output() && last_slot_)) continue;
     memory staging;
-    write_npy(folder / names.next({t.input ? "input" : "output", t.name}), t.type,
-              pipeline_->read(pipeline_->tensor(i, last_slot_.value_or(0)), t.on, staging));
+    const auto [type, bytes] = frame_values(*pipeline_, i, last_slot_.value_or(0), staging);
+    write_npy(folder / names.next({t.input ? "input" : "output", t.name}), type, bytes);
   }
   for (const auto& stage : planned().stages) {
     if (!stage.prepared->weights) continue;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -16,6 +17,7 @@
 #include "framework/base/stage_activity.hpp"
 #include "framework/device/device.hpp"
 #include "framework/plan/plan.hpp"
+#include "framework/record/stage_record.hpp"
 #include "framework/stage/stage.hpp"
 
 namespace graphline {
@@ -59,6 +61,47 @@ class host_stamp final : public host_function {
 
 class frame_graph;
 
+/// A device stage bound to the tensors of a slot, for one bucket of rows. The executables are
+/// declared after the events that they stamp, to be destroyed first.
+struct bound_variant {
+  std::unique_ptr<device_work> work;
+  std::size_t bucket = 0;
+  std::unique_ptr<part_stamps> parts;      ///< null without parts or before `layers` is prepared
+  std::unique_ptr<graph_exec> executable;  ///< with `graphs: stage`
+  std::unique_ptr<graph_exec> executable_in_parts;  ///< executable that stamps `parts`
+};
+
+struct bound_stage;
+
+/// What decides how much of a stage runs in a frame. Pointers stay in the slot.
+struct stage_decision {
+  /// A tensor that the stage reads if the first one is missing.
+  struct alternative {
+    std::size_t input = 0;
+    const bound_stage* first = nullptr;   ///< producer of the input
+    const bound_stage* second = nullptr;  ///< producer of the alternative; null for an input
+    const_tensor_view from_first;
+    const_tensor_view from_second;
+  };
+
+  std::string rows_name;                   ///< for messages
+  const std::int64_t* rows = nullptr;      ///< in host memory; null without `rows`
+  const std::int64_t* when = nullptr;      ///< in host memory; null without `when`
+  std::vector<const bound_stage*> needed;  ///< conditional stages whose outputs it reads
+  std::vector<alternative> alternatives;
+  std::int64_t capacity = 0;
+  std::vector<std::int64_t> buckets;    ///< of a device stage with `rows`
+  std::vector<std::size_t> row_inputs;  ///< of a CPU stage with `rows`
+  std::vector<std::size_t> row_outputs;
+};
+
+/// How much of a stage runs in a frame.
+struct frame_choice {
+  std::int32_t rows = 1;    ///< as recorded: rows found, 0, or `skipped`
+  std::size_t variant = 0;  ///< of a device stage
+  nanoseconds at = 0;       ///< host time of the decision, of a stage that does not run
+};
+
 /// A stage bound to the memory, events and graph of a slot.
 struct bound_stage {
   std::size_t index = 0;       ///< in the plan
@@ -78,32 +121,47 @@ struct bound_stage {
   std::vector<const event*> stream_waits;  ///< completion events of stages on other streams
   std::unique_ptr<event> complete;         ///< null if nothing waits for the stage
 
-  // Device stages. Executables are declared after the events they stamp, to be destroyed first.
-  std::unique_ptr<device_work> work;
-  std::unique_ptr<timed_event> begin;  ///< for `event` and `layers`
+  // Device stages.
+  std::vector<bound_variant> variants;  ///< by bucket; then again by bucket, with the alternative
+  std::unique_ptr<timed_event> begin;   ///< for `event` and `layers`
   std::unique_ptr<timed_event> end;
   std::unique_ptr<host_stamp> called_begin = std::make_unique<host_stamp>();  ///< for `callback`
   std::unique_ptr<host_stamp> called_end = std::make_unique<host_stamp>();
-  std::unique_ptr<part_stamps> parts;      ///< null without parts or before `layers` is prepared
-  std::unique_ptr<graph_exec> executable;  ///< with `graphs: stage`
-  std::unique_ptr<graph_exec> executable_in_parts;  ///< executable that stamps `parts`
+
+  std::unique_ptr<stage_decision> decision;  ///< null for a stage that runs whole in every frame
+  frame_choice chosen;                       ///< of the frame in the slot
+
+  bound_variant& variant() noexcept { return variants[chosen.variant]; }
+
+  /// Returns the index of the variant that computes all rows.
+  std::size_t whole() const noexcept {
+    return decision == nullptr || decision->buckets.empty() ? 0 : decision->buckets.size() - 1;
+  }
+  bool skipped() const noexcept { return chosen.rows <= 0; }
+
+  /// Decides how much of the stage runs in the slot's frame. The stages and copies that it waits
+  /// for have returned or completed.
+  /// @throws run_error if a number of rows is negative
+  void decide();
 
   void launch() {
-    if (executable != nullptr) {
-      on->launch(*executable);
+    bound_variant& of = variant();
+    if (of.executable != nullptr) {
+      on->launch(*of.executable);
     } else {
-      work->enqueue(*on);
+      of.work->enqueue(*on);
     }
   }
 
   /// Launches with stamps around the parts, if the stage has parts.
   void launch_in_parts() {
-    if (parts == nullptr) {
+    bound_variant& of = variant();
+    if (of.parts == nullptr) {
       launch();
-    } else if (executable_in_parts != nullptr) {
-      on->launch(*executable_in_parts);
+    } else if (of.executable_in_parts != nullptr) {
+      on->launch(*of.executable_in_parts);
     } else {
-      parts->enqueue(*work, *on);
+      of.parts->enqueue(*of.work, *on);
     }
   }
 };

@@ -50,6 +50,7 @@ class stage_runner {
     const profiler_range range(ranges_, s.name);
     const stage_scope scope({s.label, frame.number});
     s.arguments.frame = frame.number;
+    if (!runs(s, frame, thread_number())) return;
     if (s.guarded.empty()) return run_timed(s, frame);
     fill_guards(s.outputs);
     run_timed(s, frame);
@@ -63,9 +64,24 @@ class stage_runner {
     const profiler_range range(ranges_, s.name);
     const stage_scope scope({s.label, frame.number});
     for (const event* e : s.stream_waits) s.on->wait(*e);
-    operations<Clock> ops{s, *this, frame.index, clock};
-    time_device_stage(into_.method(), ops);
+    // A skipped stage keeps its place in the order of its stream.
+    if (runs(s, frame, clock.thread(), clock)) {
+      operations<Clock> ops{s, *this, frame.index, clock};
+      time_device_stage(into_.method(), ops);
+    }
     if (s.complete != nullptr) s.on->record(*s.complete);
+  }
+
+  /// Decides whether a stage runs in this frame, and with how many rows. Records the decision.
+  template <class Clock = real_clock>
+  bool runs(bound_stage& s, frame_position frame, std::uint32_t thread, Clock clock = {}) const {
+    if (s.decision == nullptr) return true;
+    s.decide();
+    into_.decided(s.index, frame.index, s.chosen.rows);
+    if (!s.skipped()) return true;
+    s.chosen.at = clock.now();
+    into_.did_not_run(s.index, frame.index, s.chosen.at, thread);
+    return false;
   }
 
   /// Reads the stamps of a frame whose stages are all complete. Converts the first event to the
@@ -79,6 +95,10 @@ class stage_runner {
     nanoseconds first_at = 0;
     for (const auto& stage : s.stages) {
       if (stage.cpu != nullptr) continue;
+      if (stage.skipped()) {
+        into_.on_device(stage.index, frame.index, stage.chosen.at, stage.chosen.at, {});
+        continue;
+      }
       if (first == nullptr) {
         first = stage.begin.get();
         first_at = first->on_host_clock().at;
@@ -86,7 +106,7 @@ class stage_runner {
       const nanoseconds begin = first_at + stage.begin->since(*first);
       into_.on_device(stage.index, frame.index, begin, begin + stage.end->since(*stage.begin),
                       stage.end->busy_since(*stage.begin));
-      if (layers && stage.parts != nullptr) read_parts(stage, frame, begin);
+      if (layers) read_parts(stage, frame, begin);
     }
   }
 
@@ -106,17 +126,20 @@ class stage_runner {
   void read_host_stamps(const slot& s, frame_position frame) const {
     for (const auto& stage : s.stages) {
       if (stage.cpu != nullptr) continue;
-      into_.on_device(stage.index, frame.index, stage.called_begin->at(), stage.called_end->at(),
-                      {});
+      const bool ran = !stage.skipped();
+      into_.on_device(stage.index, frame.index, ran ? stage.called_begin->at() : stage.chosen.at,
+                      ran ? stage.called_end->at() : stage.chosen.at, {});
     }
   }
 
   void read_parts(const bound_stage& stage, frame_position frame, nanoseconds stage_begin) const {
-    const auto& boundaries = stage.parts->boundaries();
+    const bound_variant& of = stage.variants[stage.chosen.variant];
+    if (of.parts == nullptr) return;
+    const auto& boundaries = of.parts->boundaries();
     nanoseconds begin = stage_begin + boundaries[0]->since(*stage.begin);
     for (std::size_t part = 0; part + 1 < boundaries.size(); ++part) {
       const nanoseconds end = begin + boundaries[part + 1]->since(*boundaries[part]);
-      into_.on_part(stage.index, part, frame.index, begin, end,
+      into_.on_part(stage.index, of.bucket, part, frame.index, begin, end,
                     boundaries[part + 1]->busy_since(*boundaries[part]));
       begin = end;
     }

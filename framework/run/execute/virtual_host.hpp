@@ -32,6 +32,10 @@ struct virtual_world {
   /// Duration of a CPU stage, by index in the plan and number of the frame.
   std::function<nanoseconds(std::size_t stage, std::int64_t frame)> cpu_time;
 
+  /// Writes the outputs of a CPU stage; unset: they keep their values.
+  std::function<void(std::size_t stage, std::int64_t frame, std::span<const tensor_view> outputs)>
+      cpu_result = {};
+
   // Overheads.
   nanoseconds issue = 0;    ///< time to issue a device stage or frame graph, on the issuing thread
   nanoseconds wake_up = 0;  ///< from posting a task to its start on an idle worker
@@ -113,6 +117,7 @@ class virtual_host {
   }
 
   void run(bound_stage& s, frame_position frame) {
+    if (!decided(s, frame, thread_number())) return;
     const nanoseconds begin = now();
     clock_.advance_to(begin + time_of(s, frame));
     keep(s, frame, begin, now(), thread_number());
@@ -158,6 +163,7 @@ class virtual_host {
 
   template <class GoOn>
   bool run(bound_stage& s, frame_position frame, turn& own, const GoOn& go_on) {
+    if (!decided(s, frame, thread_of(own))) return true;
     at(now() + time_of(s, frame), [this, &s, frame, &own, go_on, begin = now()] {
       keep(s, frame, begin, now(), thread_of(own));
       go_on(nullptr);
@@ -285,6 +291,13 @@ class virtual_host {
       }
     }
     clock_.run_until([asked = false]() mutable { return std::exchange(asked, true); });
+  }
+
+  /// Decides whether a CPU stage runs, then writes what it gives.
+  bool decided(bound_stage& s, frame_position frame, std::uint32_t thread) const {
+    if (!runner_->runs(s, frame, thread, launch_clock{clock_, now(), thread})) return false;
+    if (world_.cpu_result) world_.cpu_result(s.index, frame.number, s.outputs);
+    return true;
   }
 
   nanoseconds time_of(const bound_stage& s, frame_position frame) const {

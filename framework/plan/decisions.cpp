@@ -1,0 +1,305 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "framework/plan/draft.hpp"
+
+namespace graphline {
+
+stage_config config_for_rows(const planned_stage& stage, std::int64_t rows) {
+  stage_config config = stage.config;
+  for (const std::size_t i : stage.row_reads) config.inputs[i] = first_rows(config.inputs[i], rows);
+  for (const std::size_t i : stage.row_writes) {
+    config.outputs[i] = first_rows(config.outputs[i], rows);
+  }
+  return config;
+}
+
+}  // namespace graphline
+
+namespace graphline::planning {
+namespace {
+
+bool reads(const draft_stage& stage, std::size_t tensor) {
+  return std::ranges::find(stage.reads, tensor) != stage.reads.end();
+}
+
+/// Returns the guards of a tensor's producer: the tensor is missing in a frame that fails one.
+std::vector<std::size_t> guards_of(const draft& d, std::size_t tensor) {
+  if (tensor == none || d.tensors[tensor].producer == none) return {};
+  return d.stages[d.tensors[tensor].producer].guards;
+}
+
+void add_guards(draft_stage& stage, const std::vector<std::size_t>& guards) {
+  std::vector<std::size_t> all;
+  std::ranges::set_union(stage.guards, guards, std::back_inserter(all));
+  stage.guards = std::move(all);
+}
+
+/// Reports a tensor of `rows` or `when` that is not one whole number.
+void check_number(draft& d, draft_stage& stage, std::string_view key, const named& name,
+                  std::size_t tensor) {
+  if (tensor == none || !d.tensors[tensor].type) return;
+  const tensor_type& type = *d.tensors[tensor].type;
+  if (type == tensor_type{{1}, dtype::int64}) return;
+  d.error(stage, name.place,
+          fmt::format("'{}' of stage '{}' must be a tensor int64 [1], but '{}' is {}", key,
+                      stage.spec->name.text, name.text, to_string(type)));
+}
+
+/// Returns the names, each once, of the tensors that a stage reads and that may be missing.
+std::vector<std::string> missing_reads(const draft& d, const draft_stage& stage) {
+  std::vector<std::string> names;
+  for (const std::size_t t : stage.reads) {
+    if (guards_of(d, t).empty()) continue;
+    const std::string& name = d.tensors[t].name;
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
+/// Returns the tensor that an entry of `otherwise` replaces; empty after an error.
+std::optional<named> replaced_by(draft& d, draft_stage& stage, std::size_t entry) {
+  const stage_spec& spec = *stage.spec;
+  const named& by = spec.otherwise[entry];
+  const std::vector<std::string> missing = missing_reads(d, stage);
+  if (missing.empty()) {
+    d.error(stage, by.place,
+            fmt::format("'otherwise' has no effect: stage '{}' reads nothing that can be skipped; "
+                        "remove it",
+                        spec.name.text));
+    return std::nullopt;
+  }
+  if (!spec.otherwise_reads.empty()) {
+    const named& read = spec.otherwise_reads[entry];
+    if (std::ranges::find(missing, read.text) != missing.end()) return read;
+    d.error(stage, read.place,
+            fmt::format("'otherwise' of stage '{}' replaces what it reads and what can be skipped: "
+                        "{}; found '{}'{}",
+                        spec.name.text, fmt::join(missing, ", "), read.text,
+                        suggestion(read.text, missing)));
+    return std::nullopt;
+  }
+  if (missing.size() == 1) return named{missing.front(), by.place};
+  d.error(stage, by.place,
+          fmt::format("stage '{}' reads {} tensors that can be skipped; state which one to "
+                      "replace: otherwise: {{{}: {}}}",
+                      spec.name.text, missing.size(), missing.front(), by.text));
+  return std::nullopt;
+}
+
+void check_alternative(draft& d, draft_stage& stage, const named& read, const named& by,
+                       std::size_t replaced, std::size_t tensor) {
+  const auto& wanted = d.tensors[replaced].type;
+  const auto& found = d.tensors[tensor].type;
+  if (wanted && found && *wanted != *found) {
+    d.error(stage, by.place,
+            fmt::format("'{}' is {}, but '{}', which it replaces in stage '{}', is {}", by.text,
+                        to_string(*found), read.text, stage.spec->name.text, to_string(*wanted)));
+  }
+  if (d.tensors[replaced].rows != d.tensors[tensor].rows) {
+    d.error(stage, by.place,
+            fmt::format("'{}' cannot replace '{}' in stage '{}': they do not have the same rows",
+                        by.text, read.text, stage.spec->name.text));
+  }
+  const auto of_read = guards_of(d, replaced);
+  const auto of_tensor = guards_of(d, tensor);
+  if (std::ranges::includes(of_read, of_tensor)) return add_guards(stage, of_tensor);
+  d.out.warning(by.place, fmt::format("stage '{}' is skipped in a frame that has neither '{}' nor "
+                                      "'{}'",
+                                      stage.spec->name.text, read.text, by.text));
+  // One of two conditions suffices, which is a condition of its own.
+  add_guards(stage, {d.tensors.size() + static_cast<std::size_t>(&stage - d.stages.data())});
+}
+
+void settle_alternatives(draft& d, draft_stage& stage) {
+  const stage_spec& spec = *stage.spec;
+  if (stage.alternatives.size() > 1 && stage.kind->on == side::device) {
+    d.error(stage, spec.otherwise[1].place,
+            fmt::format("stage '{}' runs on the device and can replace one tensor, found {}",
+                        spec.name.text, stage.alternatives.size()));
+    return;
+  }
+  for (std::size_t entry = 0; entry < stage.alternatives.size(); ++entry) {
+    const std::size_t tensor = stage.alternatives[entry];
+    const auto read = replaced_by(d, stage, entry);
+    if (!read || tensor == none) continue;
+    const std::size_t replaced = d.tensor_named.at(read->text);
+    check_alternative(d, stage, *read, spec.otherwise[entry], replaced, tensor);
+    for (std::size_t i = 0; i < stage.reads.size(); ++i) {
+      if (stage.reads[i] == replaced) stage.otherwise.push_back({i, tensor});
+    }
+  }
+}
+
+/// Returns the indices of the ports with rows among `count` tensors. Further tensors belong to the
+/// last port, which repeats.
+std::vector<std::size_t> with_rows(const std::vector<port>& ports, std::size_t count) {
+  std::vector<std::size_t> list;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (ports[std::min(i, ports.size() - 1)].rows) list.push_back(i);
+  }
+  return list;
+}
+
+/// Reports a tensor of which the stage may read undefined rows.
+void check_rows_read(draft& d, draft_stage& stage) {
+  for (std::size_t i = 0; i < stage.reads.size(); ++i) {
+    const draft_tensor& tensor = d.tensors[stage.reads[i]];
+    if (tensor.rows == none || reads(stage, tensor.rows)) continue;
+    const bool by_rows = std::ranges::find(stage.row_reads, i) != stage.row_reads.end();
+    if (by_rows && tensor.rows == stage.rows) continue;
+    const std::string& count = d.tensors[tensor.rows].name;
+    const std::string remedy =
+        stage.rows == none ? fmt::format("state 'rows: {}'", count)
+        : by_rows ? fmt::format("but its rows are those of '{}'", d.tensors[stage.rows].name)
+                  : "but it reads this input whole";
+    d.error(stage, i < stage.read_names.size() ? stage.read_names[i].place : stage.spec->name.place,
+            fmt::format("stage '{}' reads '{}', of which a frame has as many rows as '{}' says; {}",
+                        stage.spec->name.text, tensor.name, count, remedy));
+  }
+}
+
+/// Returns the first extent of all tensors with rows; empty after an error.
+std::optional<std::int64_t> capacity_of(draft& d, draft_stage& stage) {
+  const named& rows = stage.spec->rows;
+  std::optional<std::int64_t> capacity;
+  bool alike = true;
+  std::string found;
+  const auto look = [&](std::size_t t) {
+    const draft_tensor& tensor = d.tensors[t];
+    if (!tensor.type) return;
+    found += fmt::format("{}'{}' {}", found.empty() ? "" : ", ", tensor.name,
+                         to_string(tensor.type->shape));
+    const bool scalar = tensor.type->shape.rank() == 0;
+    alike = alike && !scalar && capacity.value_or(tensor.type->shape[0]) == tensor.type->shape[0];
+    if (!scalar) capacity = tensor.type->shape[0];
+  };
+  for (const std::size_t i : stage.row_reads) look(stage.reads[i]);
+  for (const std::size_t i : stage.row_writes) look(stage.writes[i]);
+  if (alike && capacity) return capacity;
+  if (!alike) {
+    d.error(stage, rows.place,
+            fmt::format("the tensors with rows of stage '{}' must have one first extent, found {}",
+                        stage.spec->name.text, found));
+  }
+  return std::nullopt;
+}
+
+std::vector<std::int64_t> powers_of_two(std::int64_t capacity) {
+  std::vector<std::int64_t> list;
+  for (std::int64_t rows = 1; rows < capacity; rows *= 2) list.push_back(rows);
+  list.push_back(capacity);
+  return list;
+}
+
+/// Returns the buckets of a device stage; empty after an error.
+std::vector<std::int64_t> buckets_of(draft& d, draft_stage& stage) {
+  const std::vector<std::int64_t>& given = stage.spec->buckets.rows;
+  if (given.empty()) return powers_of_two(stage.capacity);
+  const bool ascending = std::ranges::adjacent_find(given, std::greater_equal()) == given.end();
+  if (ascending && given.front() >= 1 && given.back() == stage.capacity) return given;
+  d.error(stage, stage.spec->buckets.place,
+          fmt::format("'buckets' of stage '{}' must ascend from at least 1 to {}, the first extent "
+                      "of its tensors, found [{}]",
+                      stage.spec->name.text, stage.capacity, fmt::join(given, ", ")));
+  return {};
+}
+
+void settle_rows(draft& d, draft_stage& stage, const std::vector<tensor_type>& inputs) {
+  const stage_spec& spec = *stage.spec;
+  if (spec.rows.text.empty()) {
+    if (!spec.buckets.rows.empty()) {
+      d.error(stage, spec.buckets.place,
+              fmt::format("'buckets' has no effect on stage '{}' without 'rows'", spec.name.text));
+    }
+    return check_rows_read(d, stage);
+  }
+  check_number(d, stage, "rows", spec.rows, stage.rows);
+  stage.row_reads = with_rows(stage.ports->inputs, stage.reads.size());
+  stage.row_writes = with_rows(stage.ports->outputs, stage.writes.size());
+  if (stage.row_writes.empty() || stage.row_writes.size() != stage.writes.size()) {
+    d.error(stage, spec.rows.place,
+            fmt::format("kind '{}' cannot compute the first rows only{}", stage.kind->name,
+                        stage.kind->open ? ": what it reads has a fixed first extent"
+                                         : "; remove 'rows', or set it on stages that can"));
+    return;
+  }
+  check_rows_read(d, stage);
+  if (!stage.sound) return;
+  stage.capacity = capacity_of(d, stage).value_or(0);
+  for (const std::size_t i : stage.row_writes) d.tensors[stage.writes[i]].rows = stage.rows;
+  if (stage.capacity == 0) return;
+  if (stage.kind->on == side::cpu && !stage.kind->moves) {
+    if (spec.buckets.rows.empty()) return;
+    d.error(stage, spec.buckets.place,
+            fmt::format("'buckets' has no effect on stage '{}', which runs on the CPU and computes "
+                        "exactly the rows of a frame",
+                        spec.name.text));
+    return;
+  }
+  const auto buckets =
+      prepare_buckets(d, *stage.kind, spec.name.text, stage.arguments, inputs, stage.row_reads,
+                      stage.row_writes, stage.prepared, buckets_of(d, stage));
+  if (buckets) {
+    stage.buckets = *buckets;
+  } else {
+    stage.sound = false;
+  }
+}
+
+}  // namespace
+
+std::optional<std::vector<planned_bucket>> prepare_buckets(
+    draft& d, const stage_kind& kind, const std::string& name, const arguments& given,
+    const std::vector<tensor_type>& inputs, const std::vector<std::size_t>& row_reads,
+    const std::vector<std::size_t>& row_writes, const std::shared_ptr<const prepared_stage>& whole,
+    const std::vector<std::int64_t>& buckets) {
+  std::vector<planned_bucket> list;
+  for (const std::int64_t rows : buckets) {
+    if (rows == buckets.back()) {
+      list.push_back({rows, whole});
+      break;
+    }
+    std::vector<tensor_type> types = inputs;
+    for (const std::size_t i : row_reads) types[i] = first_rows(types[i], rows);
+    diagnostics found;
+    const auto prepared = d.prepared.prepare(kind, name, given, types, found);
+    // Its warnings are those of the whole stage.
+    if (prepared == nullptr) {
+      forward(found, d.out);
+      return std::nullopt;
+    }
+    std::vector<tensor_type> wanted = whole->outputs;
+    for (const std::size_t i : row_writes) wanted[i] = first_rows(wanted[i], rows);
+    if (prepared->outputs != wanted) {
+      d.out.error(given.where(),
+                  fmt::format("stage '{}' does not write {} rows when it reads {}, so its rows "
+                              "depend on each other; remove 'rows'",
+                              name, rows, rows));
+      return std::nullopt;
+    }
+    list.push_back({rows, prepared});
+  }
+  return list;
+}
+
+void settle_decisions(draft& d, draft_stage& stage, const std::vector<tensor_type>& inputs) {
+  const stage_spec& spec = *stage.spec;
+  if (!spec.when.text.empty()) {
+    check_number(d, stage, "when", spec.when, stage.when);
+    if (stage.when != none) add_guards(stage, {stage.when});
+  }
+  settle_alternatives(d, stage);
+  for (std::size_t i = 0; i < stage.reads.size(); ++i) {
+    const bool replaced =
+        std::ranges::find(stage.otherwise, i, &alternative_read::input) != stage.otherwise.end();
+    if (!replaced) add_guards(stage, guards_of(d, stage.reads[i]));
+  }
+  for (const std::size_t t : {stage.rows, stage.when}) add_guards(stage, guards_of(d, t));
+  if (stage.prepared != nullptr && stage.sound) settle_rows(d, stage, inputs);
+}
+
+}  // namespace graphline::planning
