@@ -46,6 +46,7 @@ stage_registry builtin_stages() {
   registry.add(copy_kind());
   registry.add(random_normal_kind());
   registry.add(spin_kind());
+  registry.add(batch_kind());
   registry.add(images_kind());
   registry.add(resize_kind());
   registry.add(letterbox_kind());

@@ -50,6 +50,24 @@ class settings_check {
     }
   }
 
+  void check_batches() {
+    if (run_.batch_frames > 1 && run_.arrival == arrival::closed) {
+      error(
+          {"batch_frames", "arrival"},
+          fmt::format("batch_frames: {} makes no sense with arrival: closed, where no frame waits "
+                      "for another; use arrival: constant or poisson with a rate",
+                      run_.batch_frames));
+    } else if (run_.batch_frames > run_.queue) {
+      error({"batch_frames", "queue"},
+            fmt::format("batch_frames: {} needs as many frames in the queue, found queue: {}",
+                        run_.batch_frames, run_.queue));
+    } else if (run_.batch_wait && run_.batch_frames == 1) {
+      error({"batch_wait", "batch_frames"},
+            "batch_wait has no effect without batch_frames: N, the number of frames that run "
+            "together");
+    }
+  }
+
   void check_serial() {
     if (!schedule_.waits_each || run_.in_flight <= 1) return;
     error({"in_flight", "strategy"},
@@ -109,7 +127,8 @@ class settings_check {
                         *run_.rate));
     }
     each_setting([&](auto member, const setting_entry& of) {
-      if (!of.on_schedule || of.key == std::string_view("rate")) return;
+      const std::string_view key = of.key;
+      if (!of.on_schedule || key == "rate" || key.starts_with("batch_")) return;
       // Reports only settings that the user gave.
       const auto given = places_.each.find(of.key);
       if (given == places_.each.end()) return;
@@ -152,6 +171,7 @@ void check_settings(const settings& run, const settings_places& places, diagnost
   settings_check check(run, places, out);
   check.check_ranges();
   check.check_load();
+  check.check_batches();
   check.check_serial();
   check.warn_of_workers();
   if (properties_of(run).one_launch) {
@@ -166,6 +186,8 @@ void set_stages_apart(settings& run) noexcept {
   run.in_flight = 1;
   if (run.graphs == graph_mode::frame) run.graphs = graph_mode::stage;
   run.arrival = arrival::closed;
+  run.batch_frames = 1;
+  run.batch_wait.reset();
   run.rate.reset();
   run.deadline.reset();
 }

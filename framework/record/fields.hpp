@@ -16,6 +16,7 @@ namespace graphline {
 //   value     a value; an empty optional is null, or omitted if its type is a struct
 //   column    a list with one entry per frame, or an empty list; stamps become two lists
 //   busy      a column of times, each at most the length of the interval in the same frame
+//   batches   two columns: how many of a number of frames ran in each pass, and when it was ready
 //   type      a tensor type, by the keys "shape" and "dtype"
 
 /// Sizes of the run being written or read. While stages or nodes are read, the number read so far.

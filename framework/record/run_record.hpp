@@ -92,6 +92,13 @@ struct frame_record {
   nanoseconds end = 0;
 };
 
+/// Frames that ran together, through the pipeline once.
+struct batch_record {
+  std::int32_t frames = 0;
+  /// When the first of them was due and a slot was free, so that it began to wait for others.
+  nanoseconds ready = 0;
+};
+
 /// An output tensor after the last frame.
 struct output_record {
   std::string tensor;
@@ -215,6 +222,9 @@ struct run_record {
   nanoseconds processor_time = 0;  ///< CPU time of the process during the measured frames
   std::optional<conditions_record> conditions = {};  ///< empty if no frame began
   std::vector<frame_record> frames;                  ///< completed frames
+  /// With `batch_frames`, the passes through the pipeline: each entry stands for that many of
+  /// `frames`, in order, and the columns of stages have one entry per pass. Empty without.
+  std::vector<batch_record> batches;
   /// Host clock before and after each frame's graph launch. Filled with `graphs: frame`, under all
   /// timing methods except none.
   std::vector<stamp_pair> launches;
@@ -250,7 +260,8 @@ void fields(Archive& a, part_of_record<run_record> auto& of) {
   a.value("processor_time_ns", of.processor_time, any_time);
   a.value("conditions", of.conditions);
   a.value("frames", of.frames);
-  a.frames = of.frames.size();
+  a.batches("batches", of.batches, of.frames.size());
+  a.frames = of.batches.empty() ? of.frames.size() : of.batches.size();
   a.column("launches", of.launches);
   a.value("threads", of.threads);
   a.threads = of.threads.size();

@@ -48,6 +48,8 @@ struct settings {
   std::optional<double> rate;  ///< mean number of frames due per second; not with `closed`
   std::int64_t queue = 16;     ///< maximum number of due frames that wait to begin
   queue_policy when_full = queue_policy::block;
+  std::int64_t batch_frames = 1;          ///< maximum number of frames that run together
+  std::optional<nanoseconds> batch_wait;  ///< longest wait of a due frame for others to join
 };
 
 /// Places of the settings in the file or, without a line, in the options.

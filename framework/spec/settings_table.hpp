@@ -98,6 +98,16 @@ void each_setting(Take take) {
         "What happens to a frame that is due while the queue is full: it waits, the oldest frame "
         "in the queue is dropped, or the new one is.",
         std::nullopt, std::nullopt, "", true});
+  take(&settings::batch_frames,
+       {"batch_frames", "Due frames that run together, at most",
+        "Maximum number of due frames that run together, through the pipeline once; a stage "
+        "cpu.batch writes how many they are, for 'rows'. Not with closed arrival.",
+        1, 65536, "N", true});
+  take(&settings::batch_wait,
+       {"batch_wait", "Longest wait of a due frame for others to join it: 2ms",
+        "Longest time for which a due frame waits for others to join it; without it, only frames "
+        "that are due already run together.",
+        1, std::nullopt, "TIME", true});
 }
 
 /// Returns true if CPU stages run on worker threads.

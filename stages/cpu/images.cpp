@@ -63,8 +63,9 @@ class images final : public cpu_stage {
     auto* out = call.outputs[0].as<std::uint8_t>();
     auto* sizes = call.outputs[1].as<std::int64_t>();
     const auto frame = static_cast<std::size_t>(call.frame);
+    const std::size_t each = batch / static_cast<std::size_t>(call.frames);
     for (std::size_t i = 0; i < batch; ++i) {
-      const std::string& file = files_[(frame * batch + i) % files_.size()];
+      const std::string& file = files_[(frame * each + i) % files_.size()];
       read(file);
       const jpeg_size size = decode_jpeg(data_, file, reduce_, most, out);
       *sizes++ = static_cast<std::int64_t>(size.height);
@@ -141,8 +142,9 @@ stage_kind images_kind() {
   kind.outputs = {{"pictures",
                    "uint8 [batch, H, W, 3]: red, green, blue; H and W are the largest of the "
                    "files, smaller ones lie at the top left with zeros around them; upright, by "
-                   "the orientation that a file states (Exif)"},
-                  {"sizes", "int64 [batch, 2]: height and width of each"}};
+                   "the orientation that a file states (Exif)",
+                   true},
+                  {"sizes", "int64 [batch, 2]: height and width of each", true}};
   kind.parameters = {
       {.name = "folder",
        .type = parameter_type::path,

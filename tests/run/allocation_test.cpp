@@ -98,8 +98,9 @@ TEST(frame_schedule, holds_no_frame_that_is_yet_to_come) {
     const long before = counted_new::bytes;
     frame_schedule schedule(arrival_times(how, 1e6, 100'000'000, 1), 8, queue_policy::block);
     for (std::int64_t i = 0; i < 1000; ++i) {
-      ASSERT_TRUE(schedule.next(0));
-      schedule.begin_frame(i);
+      const auto due = schedule.next(0);
+      ASSERT_TRUE(due);
+      schedule.begin_frames(i, *due);
     }
     EXPECT_LT(counted_new::bytes - before, 32 << 10) << to_word(how);
   }

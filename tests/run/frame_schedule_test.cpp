@@ -14,10 +14,11 @@
 namespace graphline {
 namespace {
 
-/// What became of frames: when those that began had been due, and when they began.
+/// What became of frames: those that began together, when each had been due, and when they began.
 struct outcome {
-  std::vector<nanoseconds> due;
+  std::vector<std::vector<nanoseconds>> due;
   std::vector<nanoseconds> begun;
+  std::vector<nanoseconds> ready;
   std::size_t completed = 0;
   load_record load;
 };
@@ -32,83 +33,85 @@ struct course {
   bool fails = false;
 };
 
-/// A queue that watches the clock: goes from event to event, and takes frames to the one place they
-/// are worked on.
+/// A queue that looks at every tick of the clock, and takes frames to the one place they are worked
+/// on.
 class watched_queue {
  public:
-  watched_queue(std::size_t room, queue_policy when_full, const course& of)
-      : room_(room), when_full_(when_full), of_(of) {}
+  watched_queue(std::size_t room, queue_policy when_full, frame_batching batching, const course& of)
+      : room_(room), when_full_(when_full), batching_(batching), of_(of) {}
 
   outcome run(const std::vector<nanoseconds>& arrivals) {
-    for (const nanoseconds at : arrivals) {
-      advance(at);
-      if (at > ended()) break;
-      arrive(at);
+    coming_.assign(arrivals.begin(), arrivals.end());
+    for (nanoseconds t = 0; !over(t); ++t) {
+      while (end_ <= t && t < of_.stop && can_begin(t)) begin(t);
+      while (due(t) > 0) arrive();
     }
-    advance(ended());
     auto& left = result_.load.unfinished;
-    if (fails() && end_ > of_.stop) left.push_back(result_.due.back());
-    left.insert(left.end(), inside_.begin(), inside_.end());
-    left.insert(left.end(), outside_.begin(), outside_.end());
-    result_.load.ended = ended();
+    const bool failed = of_.fails && !result_.due.empty() && end_ > of_.stop;
+    if (failed) left = result_.due.back();
+    left.insert(left.end(), queue_.begin(), queue_.end());
+    result_.load.ended = std::max(of_.stop, end_);
     return result_;
   }
 
  private:
-  bool fails() const { return of_.fails && !result_.due.empty(); }
-
-  /// What is at work when the load ends is done first.
-  nanoseconds ended() const { return std::max(of_.stop, end_); }
-
-  /// Ends what ends up to then, and begins what waits.
-  void advance(nanoseconds to) {
-    while (busy_ && end_ <= to) {
-      busy_ = false;
-      if (inside_.empty() || end_ >= of_.stop) return;
-      const nanoseconds due = inside_.front();
-      inside_.pop_front();
-      if (!outside_.empty()) {
-        inside_.push_back(outside_.front());
-        outside_.pop_front();
-      }
-      begin(due, end_);
-    }
+  /// What is at work when the load stops is done first.
+  bool over(nanoseconds t) const {
+    return of_.stop == never ? coming_.empty() && queue_.empty() : t > std::max(of_.stop, end_);
   }
 
-  void arrive(nanoseconds at) {
-    if (!busy_ && at < of_.stop) return begin(at, at);
-    if (inside_.size() < room_) {
-      inside_.push_back(at);
-    } else {
+  /// How many frames are due that have not been in the queue.
+  std::size_t due(nanoseconds t) const {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(coming_, [&](nanoseconds at) { return at <= t; }));
+  }
+
+  bool can_begin(nanoseconds t) const {
+    const std::size_t there = queue_.size() + due(t);
+    if (there == 0) return false;
+    const nanoseconds first = queue_.empty() ? coming_.front() : queue_.front();
+    return there >= most() || t >= first + batching_.wait;
+  }
+
+  void begin(nanoseconds t) {
+    std::vector<nanoseconds> together;
+    while (together.size() < most() && queue_.size() + due(t) > 0) {
+      auto& from = queue_.empty() ? coming_ : queue_;
+      together.push_back(from.front());
+      from.pop_front();
+    }
+    result_.ready.push_back(std::max(end_, together.front()));
+    end_ = t + of_.work[result_.due.size()];
+    result_.due.push_back(together);
+    result_.begun.push_back(t);
+  }
+
+  void arrive() {
+    const nanoseconds at = coming_.front();
+    coming_.pop_front();
+    if (queue_.size() >= room_) {
       ++result_.load.found_full;
-      if (when_full_ == queue_policy::block) {
-        outside_.push_back(at);
-      } else if (when_full_ == queue_policy::drop_newest) {
-        result_.load.dropped.push_back(at);
-      } else {
-        result_.load.dropped.push_back(inside_.front());
-        inside_.pop_front();
-        inside_.push_back(at);
+      if (when_full_ != queue_policy::block) {
+        const bool oldest = when_full_ == queue_policy::drop_oldest;
+        result_.load.dropped.push_back(oldest ? queue_.front() : at);
+        if (!oldest) return;
+        queue_.pop_front();
       }
     }
-    const auto waiting = static_cast<std::int64_t>(inside_.size() + outside_.size());
+    queue_.push_back(at);
+    const auto waiting = static_cast<std::int64_t>(queue_.size());
     result_.load.longest_queue = std::max(result_.load.longest_queue, waiting);
   }
 
-  void begin(nanoseconds due, nanoseconds at) {
-    end_ = at + of_.work[result_.due.size()];
-    busy_ = true;
-    result_.due.push_back(due);
-    result_.begun.push_back(at);
-  }
+  std::size_t most() const { return static_cast<std::size_t>(batching_.up_to); }
 
   std::size_t room_;
   queue_policy when_full_;
+  frame_batching batching_;
   const course& of_;
-  bool busy_ = false;
   nanoseconds end_ = 0;
-  std::deque<nanoseconds> inside_;
-  std::deque<nanoseconds> outside_;
+  std::deque<nanoseconds> coming_;
+  std::deque<nanoseconds> queue_;  ///< those that wait, under `block` beyond its room
   outcome result_;
 };
 
@@ -119,18 +122,22 @@ arrival_source source_of(const std::vector<nanoseconds>& arrivals) {
   };
 }
 
-/// The same through a schedule that is only asked when a frame can begin.
+/// The same through a schedule that is only asked when frames can begin.
 outcome through_schedule(const std::vector<nanoseconds>& arrivals, std::int64_t room,
-                         queue_policy when_full, const course& of) {
-  frame_schedule schedule(source_of(arrivals), room, when_full);
+                         queue_policy when_full, frame_batching batching, const course& of) {
+  frame_schedule schedule(source_of(arrivals), room, when_full, batching);
   outcome result;
   nanoseconds free = 0;
-  while (const auto due = schedule.next(free)) {
-    if (std::max(free, *due) >= of.stop) break;
-    schedule.begin_frame(static_cast<std::int64_t>(result.due.size()));
-    result.due.push_back(*due);
-    result.begun.push_back(std::max(free, *due));
-    free = result.begun.back() + of.work[result.due.size() - 1];
+  nanoseconds now = 0;
+  while (const auto at = schedule.next(now)) {
+    now = std::max(now, *at);
+    if (now >= of.stop) break;
+    const auto begun = schedule.begin_frames(static_cast<std::int64_t>(result.due.size()), now);
+    if (begun.due.empty()) continue;
+    result.due.emplace_back(begun.due.begin(), begun.due.end());
+    result.begun.push_back(now);
+    result.ready.push_back(begun.ready);
+    now = free = now + of.work[result.due.size() - 1];
   }
   const bool failed = of.fails && free > of.stop;
   result.completed = result.due.size() - (failed ? 1 : 0);
@@ -163,36 +170,43 @@ TEST(frame_schedule, does_what_a_queue_that_watches_the_clock_does) {
   std::mt19937 generator(3);
   std::size_t dropped = 0;
   std::size_t unfinished = 0;
+  std::size_t together = 0;
   for (int round = 0; round < 10'000; ++round) {
-    const auto room = 1 + generator() % 5;
+    const frame_batching batching{1 + static_cast<std::int64_t>(generator() % 4),
+                                  static_cast<nanoseconds>(generator() % 12)};
+    const auto room = batching.up_to + static_cast<std::int64_t>(generator() % 4);
     const auto policy = static_cast<queue_policy>(round % 3);
     const drawn_load load(generator);
-    const auto expected = watched_queue(room, policy, load.worked_on).run(load.arrivals);
-    const auto found =
-        through_schedule(load.arrivals, static_cast<std::int64_t>(room), policy, load.worked_on);
+    const auto expected =
+        watched_queue(static_cast<std::size_t>(room), policy, batching, load.worked_on)
+            .run(load.arrivals);
+    const auto found = through_schedule(load.arrivals, room, policy, batching, load.worked_on);
     ASSERT_EQ(found.due, expected.due) << "round " << round;
     ASSERT_EQ(found.begun, expected.begun) << "round " << round;
+    ASSERT_EQ(found.ready, expected.ready) << "round " << round;
     ASSERT_EQ(found.load.dropped, expected.load.dropped) << "round " << round;
     ASSERT_EQ(found.load.unfinished, expected.load.unfinished) << "round " << round;
     ASSERT_EQ(found.load.ended, expected.load.ended) << "round " << round;
     ASSERT_EQ(found.load.found_full, expected.load.found_full) << "round " << round;
     ASSERT_EQ(found.load.longest_queue, expected.load.longest_queue) << "round " << round;
     const auto was_due = [&](nanoseconds at) { return at <= found.load.ended; };
-    const auto accounted =
-        found.completed + found.load.dropped.size() + found.load.unfinished.size();
+    std::size_t accounted = found.load.dropped.size() + found.load.unfinished.size();
+    for (std::size_t i = 0; i < found.completed; ++i) accounted += found.due[i].size();
+    for (const auto& due : found.due) together += due.size() > 1 ? 1U : 0U;
     ASSERT_EQ(std::ranges::count_if(load.arrivals, was_due), accounted) << "round " << round;
     dropped += found.load.dropped.size();
     unfinished += found.load.unfinished.size();
   }
   EXPECT_GT(dropped, 1000U);
   EXPECT_GT(unfinished, 1000U);
+  EXPECT_GT(together, 1000U);
 }
 
 TEST(frame_schedule, counts_times_from_when_it_is_first_asked) {
   frame_schedule schedule(source_of({0, 10, 20, 30, 40, 50}), 1, queue_policy::drop_newest);
   const auto next = [&](nanoseconds at) {
     const auto due = schedule.next(at);
-    schedule.begin_frame(0);
+    schedule.begin_frames(0, std::max(at, *due));
     return due;
   };
   EXPECT_EQ(next(1000), 1000);
@@ -216,10 +230,10 @@ TEST(frame_schedule, has_no_frames_where_it_was_never_asked) {
 TEST(frame_schedule, begins_no_frame_once_it_is_closed) {
   frame_schedule schedule(source_of({0, 10, 20}), 1, queue_policy::block);
   EXPECT_EQ(schedule.next(0), 0);
-  schedule.begin_frame(0);
+  schedule.begin_frames(0, 0);
   EXPECT_EQ(schedule.next(5), 10);
   schedule.close();
-  schedule.begin_frame(0);  // by a thread that was told of it before
+  EXPECT_TRUE(schedule.begin_frames(0, 10).due.empty());  // told of it before
   EXPECT_EQ(schedule.next(15), std::nullopt);
   const auto load = schedule.end(0, 15, 0);
   EXPECT_EQ(load.unfinished, (std::vector<nanoseconds>{0, 10}));
@@ -230,7 +244,7 @@ TEST(frame_schedule, tells_frames_in_flight_whether_it_heard_of_those_before_the
     frame_schedule schedule(source_of({0, 10, 20, 30}), 1, queue_policy::block);
     for (const nanoseconds at : {0, 10, 20}) {
       ASSERT_EQ(schedule.next(at), at);
-      schedule.begin_frame(at == 20 ? heard : 0);
+      schedule.begin_frames(at == 20 ? heard : 0, at);
     }
     EXPECT_EQ(schedule.end(0, 25, 2).unfinished, std::vector<nanoseconds>{20}) << heard;
   }

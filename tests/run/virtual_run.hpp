@@ -109,8 +109,8 @@ virtual_run run_in_virtual_time(const drawn_run& run, const overheads& of = {}) 
   const auto on = open_model_device(clock, {.operations_at_once = run.operations_at_once});
   prepared_pipeline pipeline(kinds.planned(), *on, nullptr);
   kinds.begin();
-  const auto time_of = [&run](std::size_t stage, std::int64_t frame) {
-    const nanoseconds time = run.times[static_cast<std::size_t>(frame)][stage];
+  const auto time_of = [&run](std::size_t stage, const frame_position& frame) {
+    const nanoseconds time = run.times[static_cast<std::size_t>(frame.number)][stage];
     if (time < 0) throw run_error("it broke");
     return time;
   };
@@ -118,9 +118,13 @@ virtual_run run_in_virtual_time(const drawn_run& run, const overheads& of = {}) 
   const settings& how = run.planned.run;
   recording kept(pipeline.planned(), pipeline.parts(), on->properties(), how.timing, frames,
                  clock.now());
-  Executor<virtual_host> executor(
-      pipeline, virtual_world{clock, static_cast<int>(run.workers), time_of, of.issue, of.wake_up,
-                              of.completion_delay});
+  Executor<virtual_host> executor(pipeline, virtual_world{clock,
+                                                          static_cast<int>(run.workers),
+                                                          time_of,
+                                                          {},
+                                                          of.issue,
+                                                          of.wake_up,
+                                                          of.completion_delay});
   batch all;
   all.frames = frames;
   all.into = &kept;

@@ -95,6 +95,19 @@ class record_reader : public record_counts {
       }
     }
   }
+  /// Reads batches, which hold `all` frames. `list` stays empty if they are missing.
+  void batches(std::string_view key, std::vector<batch_record>& list, std::size_t all) {
+    const auto part = from_.find(key);
+    if (!part) return;
+    const auto counts = wholes_from<std::int32_t>(part->at("frames"), from_1);
+    const auto ready = wholes_from<nanoseconds>(part->at("ready"), any_time);
+    std::size_t held = 0;
+    for (const std::int32_t count : counts) held += static_cast<std::size_t>(count);
+    if (ready.size() != counts.size() || (!counts.empty() && held != all)) {
+      part->fail(fmt::format("the {} frames of the run, and a time for each batch", all));
+    }
+    for (std::size_t i = 0; i < counts.size(); ++i) list.push_back({counts[i], ready[i]});
+  }
   void type(tensor_type& of) {
     const auto extents = from_.at("shape");
     of.shape = shape(extents.wholes<std::int64_t>());

@@ -74,6 +74,13 @@ class record_writer : public record_counts {
             const std::vector<stamp_pair>&) {
     column(key, list);
   }
+  void batches(std::string_view key, const std::vector<batch_record>& list, std::size_t) {
+    if (list.empty()) return;
+    json counts = json::array();
+    for (const batch_record& each : list) counts.push_back(each.frames);
+    made_[std::string(key)] = {{"frames", std::move(counts)},
+                               {"ready", times_json(list, &batch_record::ready)}};
+  }
   void type(const tensor_type& of) {
     made_["shape"] = of.shape.extents();
     made_["dtype"] = to_string(of.element);

@@ -77,7 +77,7 @@ class batch_state {
   /// Waits until nothing is pending; reports progress.
   batch_result wait_for_end(progress_meter& meter) {
     while (!host_.wait_for(100'000'000, [this] { return ended_; })) {
-      meter.frame_done(into_->complete(), host_.now());
+      meter.frame_done(into_->frames_complete(), host_.now());
     }
     return {.completed = into_->complete(), .interrupted = interrupted_, .failure = failure_};
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -11,6 +12,7 @@
 #include "framework/run/execute/prepared_pipeline.hpp"
 #include "framework/run/execute/recording.hpp"
 #include "framework/run/execute/session.hpp"
+#include "framework/run/execute/stage_runner.hpp"
 
 namespace graphline {
 
@@ -24,29 +26,43 @@ struct batch {
   frame_schedule* schedule = nullptr;  ///< due times; null: frames begin as soon as possible
   frame_feed* feed = nullptr;          ///< replaces the schedule; frames are due when submitted
 
+  std::int64_t together = 1;  ///< frames that run together without a schedule
+
   bool on_schedule() const noexcept { return schedule != nullptr || feed != nullptr; }
 
-  /// Waits for the next frame and returns its due time; empty if no frame is left or `look` ended
-  /// the wait. Calls `look` as `wait_until` does.
+  /// Returns the position of a pass without a schedule; it has no frame beyond the last.
+  frame_position position_of(std::int64_t pass) const noexcept {
+    const std::int64_t first = pass * together;
+    return {pass, first, first_number + first,
+            std::clamp<std::int64_t>(frames - first, 0, together)};
+  }
+
+  /// Waits for the next frames; empty if no frame is left or `look` ended the wait. Calls `look` as
+  /// `wait_until` does.
   template <class Waits, class Look>
-  std::optional<nanoseconds> await_next(const Waits& waits, const Look& look) const {
+  begun_frames await_next(const Waits& waits, const Look& look) {
     if (feed == nullptr) {
-      const auto due = schedule->next(waits.now());
-      if (!due || !wait_until(*due, waits, look)) return std::nullopt;
-      schedule->begin_frame(into->complete());
-      return due;
+      while (const auto at = schedule->next(waits.now())) {
+        if (!wait_until(*at, waits, look)) break;
+        const begun_frames begun = schedule->begin_frames(into->complete(), waits.now());
+        if (!begun.due.empty()) return begun;
+      }
+      return {};
     }
     while (const std::optional<nanoseconds> unwatched = look()) {
       const frame_feed::next_frame next = feed->begin_next(*unwatched);
-      if (next.is == frame_feed::state::begun) return next.due;
+      submitted = next.due;
+      if (next.is == frame_feed::state::begun) return {{&submitted, 1}, submitted};
       if (next.is == frame_feed::state::over) break;
     }
-    return std::nullopt;
+    return {};
   }
+
+  nanoseconds submitted = 0;  ///< due time of the feed's last frame
 };
 
 struct batch_result {
-  std::int64_t completed = 0;          ///< the first `completed` frames ran all their stages
+  std::int64_t completed = 0;          ///< the first `completed` passes ran all their stages
   bool interrupted = false;            ///< ended by the stop request
   std::optional<std::string> failure;  ///< message naming stage and frame
 };
@@ -58,7 +74,7 @@ class executor {
 
   /// Runs the frames. If a stage throws, ends the batch and sets `failure`. On return, each frame
   /// begun is complete or abandoned, and the device is idle.
-  virtual batch_result run(const batch& b) = 0;
+  virtual batch_result run(batch& b) = 0;
 };
 
 /// Creates the executor for the plan's schedule on this machine.

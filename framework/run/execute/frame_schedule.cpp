@@ -41,32 +41,62 @@ arrival_source arrival_times(arrival how, double rate, std::int64_t count, std::
   };
 }
 
-frame_schedule::frame_schedule(arrival_source arrivals, std::int64_t queue, queue_policy when_full)
+frame_schedule::frame_schedule(arrival_source arrivals, std::int64_t queue, queue_policy when_full,
+                               frame_batching batching)
     : room_(static_cast<std::size_t>(queue)),
       when_full_(when_full),
+      batching_(batching),
       arrivals_(std::move(arrivals)),
-      coming_(arrivals_()) {}
+      coming_(arrivals_()) {
+  taken_.reserve(static_cast<std::size_t>(batching_.up_to));
+}
 
 std::optional<nanoseconds> frame_schedule::next(nanoseconds at) {
   const std::lock_guard locked(lock_);
   if (closed_) return std::nullopt;
   if (!origin_) origin_ = at;
+  if (!asked_) asked_ = at;
   while (coming_ && *origin_ + *coming_ < at) arrive();
-  if (!queue_.empty()) return *origin_ + queue_.front();
-  if (!coming_) return std::nullopt;
-  return *origin_ + *coming_;
+  if (queue_.empty() && !coming_) return std::nullopt;
+  nanoseconds next = first_due();
+  if (queue_.size() < static_cast<std::size_t>(batching_.up_to)) {
+    next += batching_.wait;
+    if (coming_) next = std::min(next, *coming_);
+  }
+  return *origin_ + next;
 }
 
-void frame_schedule::begin_frame(std::int64_t completed) {
+begun_frames frame_schedule::begin_frames(std::int64_t completed, nanoseconds at) {
   const std::lock_guard locked(lock_);
-  if (closed_) return;
-  for (; done_ < completed; ++done_) begun_.pop_front();
-  if (queue_.empty()) {
-    begun_.push_back(*coming_);
-    coming_ = arrivals_();
-  } else {
-    begun_.push_back(queue_.front());
-    queue_.pop_front();
+  if (closed_) return {};
+  forget(completed);
+  const auto most = static_cast<std::size_t>(batching_.up_to);
+  const nanoseconds now = at - *origin_;
+  const nanoseconds first = first_due();
+  taken_.clear();
+  while (taken_.size() < most && (!queue_.empty() || (coming_ && *coming_ <= now))) {
+    taken_.push_back(first_due());
+    if (queue_.empty()) {
+      coming_ = arrivals_();
+    } else {
+      queue_.pop_front();
+    }
+  }
+  if (taken_.size() < most && now < first + batching_.wait) {
+    queue_.insert(queue_.begin(), taken_.begin(), taken_.end());
+    load_.longest_queue = std::max(load_.longest_queue, static_cast<std::int64_t>(queue_.size()));
+    return {};
+  }
+  together_.push_back(taken_.size());
+  begun_.insert(begun_.end(), taken_.begin(), taken_.end());
+  for (nanoseconds& due : taken_) due += *origin_;
+  return {taken_, std::max(*std::exchange(asked_, std::nullopt), taken_.front())};
+}
+
+void frame_schedule::forget(std::int64_t completed) {
+  for (; done_ < completed; ++done_) {
+    begun_.erase(begun_.begin(), begun_.begin() + static_cast<std::ptrdiff_t>(together_.front()));
+    together_.pop_front();
   }
 }
 
@@ -106,9 +136,8 @@ load_record frame_schedule::end(nanoseconds epoch, nanoseconds ended, std::int64
   };
   load_.dropped.reserve(dropped_.size());
   for (const nanoseconds due : dropped_) add(due, load_.dropped);
-  for (auto i = completed - done_; i < std::ssize(begun_); ++i) {
-    add(begun_[static_cast<std::size_t>(i)], load_.unfinished);
-  }
+  forget(completed);
+  for (const nanoseconds due : begun_) add(due, load_.unfinished);
   for (const nanoseconds due : queue_) add(due, load_.unfinished);
   return std::move(load_);
 }

@@ -6,6 +6,8 @@
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "framework/base/clock.hpp"
 #include "framework/base/words.hpp"
@@ -23,6 +25,19 @@ using arrival_source = std::function<std::optional<nanoseconds>()>;
 /// @pre `how` is not `closed`.
 arrival_source arrival_times(arrival how, double rate, std::int64_t count, std::uint64_t seed);
 
+/// Frames that begin together.
+struct begun_frames {
+  std::span<const nanoseconds> due;  ///< ascending; empty: no frame begins. Valid to the next call
+  nanoseconds ready =
+      0;  ///< when the first was due and a slot free: from here on it waits for others
+};
+
+/// How many due frames begin together.
+struct frame_batching {
+  std::int64_t up_to = 1;
+  nanoseconds wait = 0;  ///< longest wait of the first due frame for others
+};
+
 /// Due times of an open load, and the bounded queue of frames that are due and cannot begin yet.
 ///
 /// The queue needs no thread. Because it changes only when a frame begins or is dropped, arrivals
@@ -32,37 +47,47 @@ arrival_source arrival_times(arrival how, double rate, std::int64_t count, std::
 class frame_schedule {
  public:
   /// @pre `queue` >= 1.
-  frame_schedule(arrival_source arrivals, std::int64_t queue, queue_policy when_full);
+  /// @pre `batching.up_to` <= `queue`
+  frame_schedule(arrival_source arrivals, std::int64_t queue, queue_policy when_full,
+                 frame_batching batching = {});
 
-  /// Returns the due time of the next frame that the caller can begin at host time `at` or later;
-  /// empty if no frame is left. The due time may be past or future. The first call begins the load.
+  /// Returns the earliest time, past or future, at which `begin_frames` may begin frames; empty if
+  /// no frame is left. Call at host time `at` when a slot is free. The first call begins the load.
   /// @pre `at` does not decrease between calls.
   std::optional<nanoseconds> next(nanoseconds at);
 
-  /// Begins the frame returned by `next` and removes it from the queue. Call when it is due.
-  /// @param completed Number of frames completed so far, in the order they began.
-  void begin_frame(std::int64_t completed);
+  /// Begins the oldest frames that are due at host time `at` and removes them from the queue: as
+  /// many as may begin together, or fewer once the first has waited long enough for others.
+  /// @param completed Number of completed calls, in the order they began frames.
+  begun_frames begin_frames(std::int64_t completed, nanoseconds at);
 
   /// Lets no further frame begin.
   void close();
 
   /// Ends the recording of the load. Returns its outcome up to `ended`, with times relative to
   /// `epoch`.
-  /// @param completed Number of complete frames, in the order they began.
+  /// @param completed As for `begin_frames`.
   load_record end(nanoseconds epoch, nanoseconds ended, std::int64_t completed);
 
  private:
   void arrive();
 
+  nanoseconds first_due() const { return queue_.empty() ? *coming_ : queue_.front(); }
+  void forget(std::int64_t completed);
+
   std::size_t room_;
   queue_policy when_full_;
+  frame_batching batching_;
 
   std::mutex lock_;  // guards everything below
   arrival_source arrivals_;
   std::optional<nanoseconds> coming_;  ///< due time of the next arrival
   std::optional<nanoseconds> origin_;  ///< host time at which the load began
+  std::optional<nanoseconds> asked_;   ///< first call of `next` since frames began
+  std::vector<nanoseconds> taken_;     ///< due times of the frames that began last, in host time
   std::deque<nanoseconds> begun_;      ///< due times of frames in flight
-  std::int64_t done_ = 0;              ///< number of completed frames
+  std::deque<std::size_t> together_;   ///< how many of `begun_` began together
+  std::int64_t done_ = 0;              ///< number of completed calls of `begin_frames`
   std::deque<nanoseconds> queue_;
   std::deque<nanoseconds> dropped_;
   bool closed_ = false;

@@ -24,7 +24,7 @@ namespace graphline {
 template <class Host>
 class in_order_executor : public executor {
  public:
-  batch_result run(const batch& b) override {
+  batch_result run(batch& b) override {
     const scoped_cpu_affinity kept(pipeline_.device().properties().host_cpus);
     progress_meter meter(b);
     batch_ = &b;
@@ -34,6 +34,8 @@ class in_order_executor : public executor {
     waits_ = &waits;
     result_ = {};
     begun_ = 0;
+    next_frame_ = 0;
+    in_slot_.resize(pipeline_.slots().size());
     try {
       run_frames();
     } catch (...) {
@@ -104,6 +106,10 @@ class in_order_executor : public executor {
     return slots[static_cast<std::size_t>(frame) % slots.size()];
   }
 
+  frame_position& slot_position(std::int64_t pass) {
+    return in_slot_[static_cast<std::size_t>(pass) % in_slot_.size()];
+  }
+
   bool stopped() {
     result_.interrupted = batch_->stop != nullptr && batch_->stop->raised();
     return result_.interrupted;
@@ -120,14 +126,17 @@ class in_order_executor : public executor {
     };
     while (true) {
       if (begun_ - result_.completed == depth) finish_oldest();
-      std::optional<nanoseconds> due;
+      frame_position next = batch_->position_of(begun_);
+      begun_frames begun;
       if (batch_->on_schedule()) {
-        due = batch_->await_next(*waits_, look);
-        if (!due) break;
-      } else if (begun_ == batch_->frames || !look()) {
+        begun = batch_->await_next(*waits_, look);
+        next = {begun_, next_frame_, batch_->first_number + next_frame_, std::ssize(begun.due)};
+      } else if (next.count > 0 && !look()) {
         break;
       }
-      begin_next(due);
+      if (next.count == 0) break;
+      begin(next, begun);
+      next_frame_ += next.count;
       ++begun_;
       if (depth == 1) finish_oldest();
       finish_ended();
@@ -135,44 +144,46 @@ class in_order_executor : public executor {
     finish_begun();
   }
 
-  void begin_next(std::optional<nanoseconds> due) {
+  void begin(const frame_position& frame, const begun_frames& begun) {
     const profiler_range range(runner_->ranges(), "frame");
-    const frame_position frame{begun_, batch_->first_number + begun_};
+    slot_position(begun_) = frame;
     at_frame_ = frame.number;
     at_stage_.reset();
-    runner_->into().make_room(frame.index);
-    const nanoseconds begun = host_.now();
-    runner_->into().frame_begun(frame.index, due, begun);
-    execute(slot_of(frame.index), frame, begun);
+    runner_->into().make_room(frame.last());
+    const nanoseconds at = host_.now();
+    runner_->into().pass_begun(frame.index, frame.first, frame.count, begun, at);
+    execute(slot_of(frame.index), frame, at);
   }
 
   bool oldest_has_ended() {
-    at_frame_ = batch_->first_number + result_.completed;
+    at_frame_ = slot_position(result_.completed).number;
     at_stage_.reset();
     return has_ended(slot_of(result_.completed));
   }
 
   void finish_oldest() {
-    const frame_position frame{result_.completed, batch_->first_number + result_.completed};
+    const frame_position frame = slot_position(result_.completed);
     slot& s = slot_of(frame.index);
     at_frame_ = frame.number;
     at_stage_.reset();
     wait_for_end(s);
     const nanoseconds end = host_.now();
-    runner_->into().frame_ended(frame.index, end);
+    runner_->into().pass_ended(frame.first, frame.count, end);
     record_end(frame, end);
     at_stage_.reset();
     runner_->read_stamps(s, frame);
     ++result_.completed;
-    runner_->into().frames_complete(result_.completed);
-    meter_->frame_done(result_.completed, end);
+    runner_->into().passes_complete(result_.completed);
+    meter_->frame_done(frame.last() + 1, end);
   }
 
   // State of the current batch.
-  const batch* batch_ = nullptr;
+  batch* batch_ = nullptr;
   progress_meter* meter_ = nullptr;
   batch_result result_;
-  std::int64_t begun_ = 0;  ///< frames issued; frames [`result_.completed`, `begun_`) are in flight
+  std::int64_t begun_ = 0;  ///< passes issued; passes [`result_.completed`, `begun_`) are in flight
+  std::int64_t next_frame_ = 0;          ///< index of the first frame of the next pass
+  std::vector<frame_position> in_slot_;  ///< the last pass of each slot
   std::int64_t at_frame_ = 0;
 };
 

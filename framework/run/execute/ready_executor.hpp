@@ -52,7 +52,7 @@ class ready_executor final : public executor {
     });
   }
 
-  batch_result run(const batch& b) override {
+  batch_result run(batch& b) override {
     const scoped_cpu_affinity kept(pipeline_.device().properties().host_cpus);
     batch_ = &b;
     runner_ = &host_.begin(*b.into);
@@ -67,9 +67,8 @@ class ready_executor final : public executor {
     if (b.on_schedule()) {
       begin_frames_on_schedule(b, meter, first);
     } else {
-      const auto slots = std::min(static_cast<std::int64_t>(live_.size()), b.frames);
-      for (std::int64_t i = 0; i < slots; ++i) {
-        begin_next_frame(static_cast<std::uint32_t>(i), {i, b.first_number + i}, first);
+      for (std::uint32_t slot = 0; slot < live_.size(); ++slot) {
+        begin_next(slot, slot, first);
         drain(first);
       }
     }
@@ -101,16 +100,18 @@ class ready_executor final : public executor {
   };
 
   /// Runs until the schedule ends, a stop is requested or a frame fails.
-  void begin_frames_on_schedule(const batch& b, progress_meter& meter, turn& into) {
+  void begin_frames_on_schedule(batch& b, progress_meter& meter, turn& into) {
     const typename Host::waits waits = host_.make_waits();
     const auto look = [&]() -> std::optional<nanoseconds> {
-      meter.frame_done(runner_->into().complete(), host_.now());
+      meter.frame_done(runner_->into().frames_complete(), host_.now());
       if (!state_.may_begin_frame()) return std::nullopt;
       return stop_poll_interval;
     };
     const auto depth = static_cast<std::int64_t>(live_.size());
-    for (std::int64_t i = 0;; ++i) {
-      const auto slot = static_cast<std::uint32_t>(i % depth);
+    frame_position next;
+    next.number = b.first_number;
+    for (;; ++next.index) {
+      const auto slot = static_cast<std::uint32_t>(next.index % depth);
       live_slot& live = live_[slot];
       while (live.busy.load(std::memory_order_acquire)) {
         if (!look()) return;
@@ -120,35 +121,40 @@ class ready_executor final : public executor {
           waits.pause(0);
         }
       }
-      std::optional<nanoseconds> due;
+      begun_frames begun;
       try {
-        due = b.await_next(waits, look);
+        begun = b.await_next(waits, look);
       } catch (...) {  // the queue ran out of memory
-        state_.fail(pipeline_.planned(), std::nullopt, b.first_number + i);
+        state_.fail(pipeline_.planned(), std::nullopt, next.number);
       }
-      if (!due) return;
+      next.count = std::ssize(begun.due);
+      if (next.count == 0) return;
       live.busy.store(true, std::memory_order_relaxed);
-      begin_frame(slot, {i, b.first_number + i}, due, into);
+      begin(slot, next, begun, into);
       drain(into);
+      next.first += next.count;
+      next.number += next.count;
     }
   }
 
-  void begin_next_frame(std::uint32_t slot, frame_position frame, turn& into) {
-    if (frame.index >= batch_->frames || !state_.may_begin_frame()) return;
-    begin_frame(slot, frame, std::nullopt, into);
+  /// Begins a pass without a schedule, if frames are left.
+  void begin_next(std::uint32_t slot, std::int64_t pass, turn& into) {
+    const frame_position next = batch_->position_of(pass);
+    if (next.count == 0 || !state_.may_begin_frame()) return;
+    begin(slot, next, {}, into);
   }
 
-  void begin_frame(std::uint32_t slot, frame_position frame, std::optional<nanoseconds> due,
-                   turn& into) {
+  void begin(std::uint32_t slot, const frame_position& frame, const begun_frames& begun,
+             turn& into) {
     live_[slot].frame = frame;
     try {
-      runner_->into().make_room(frame.index);
+      runner_->into().make_room(frame.last());
     } catch (...) {
       state_.fail(pipeline_.planned(), std::nullopt, frame.number);
       return;
     }
     const profiler_range range(runner_->ranges(), "frame");
-    runner_->into().frame_begun(frame.index, due, host_.now());
+    runner_->into().pass_begun(frame.index, frame.first, frame.count, begun, host_.now());
     progress_.begun(slot, collecting(frame.index, slot, into));
   }
 
@@ -277,7 +283,7 @@ class ready_executor final : public executor {
   void end_frame(std::uint32_t slot, std::uint32_t by, turn& into) {
     live_slot& live = live_[slot];
     const frame_position frame = live.frame;
-    runner_->into().frame_ended(frame.index, host_.now());
+    runner_->into().pass_ended(frame.first, frame.count, host_.now());
     if (causes_) runner_->into().ended_by(frame.index, by);
     try {
       runner_->read_stamps(pipeline_.slots()[slot], frame);
@@ -285,13 +291,13 @@ class ready_executor final : public executor {
       state_.fail(pipeline_.planned(), std::nullopt, frame.number);
       return;
     }
-    runner_->into().frame_complete();
+    runner_->into().pass_complete(frame.count);
     if (batch_->on_schedule()) {
       free_slot(live);
       return;
     }
     const auto depth = static_cast<std::int64_t>(live_.size());
-    begin_next_frame(slot, {frame.index + depth, frame.number + depth}, into);
+    begin_next(slot, frame.index + depth, into);
   }
 
   /// Makes the slot available to the next scheduled frame.

@@ -7,6 +7,7 @@
 #include <new>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #include "framework/base/error.hpp"
 #include "framework/base/machine.hpp"
@@ -69,6 +70,7 @@ recording::recording(const plan& p, const stage_parts& parts, const device_prope
   // Columns with one entry are recorded.
   const std::size_t count = frames > 0 ? 1 : 0;
   frames_.resize(count);
+  if (p.run.batch_frames > 1) batches_.resize(count);
   if (kept.launches) launches_.resize(count);
   if (kept.causes) ended_by_.resize(count);
   stages_.reserve(p.stages.size());
@@ -127,6 +129,7 @@ recording::recording(const recording& other, const std::lock_guard<std::mutex>& 
       complete_(other.complete()),
       driver_(other.driver_),
       frames_(other.frames_),
+      batches_(other.batches_),
       launches_(other.launches_),
       ended_by_(other.ended_by_),
       stages_(other.stages_),
@@ -184,10 +187,14 @@ void recording::grow(std::int64_t frame) {
 }
 
 void recording::move_into(run_record& to, std::int64_t completed) && {
-  const auto keep = static_cast<std::size_t>(completed);
-  each_column([keep](auto& column) { column.resize(keep); });
+  const auto passes = static_cast<std::size_t>(completed);
+  to.frames = std::exchange(frames_, {});
+  each_column([passes](auto& column) { column.resize(passes); });
+  std::size_t frames = batches_.empty() ? passes : 0;
+  for (const batch_record& each : batches_) frames += static_cast<std::size_t>(each.frames);
+  to.frames.resize(frames);
   name_threads(to);
-  to.frames = std::move(frames_);
+  to.batches = std::move(batches_);
   to.launches = std::move(launches_);
   to.ended_by = std::move(ended_by_);
   to.stages = std::move(stages_);

@@ -10,6 +10,7 @@
 #include "framework/base/thread_number.hpp"
 #include "framework/plan/plan.hpp"
 #include "framework/record/run_record.hpp"
+#include "framework/run/execute/frame_schedule.hpp"
 
 namespace graphline {
 
@@ -33,20 +34,29 @@ class recording {
   /// Returns true if the run records `caused`, `seen` and `ended_by`.
   bool keeps_causes() const noexcept { return keeps_causes_; }
 
-  /// Provides memory for a frame; call before the frame begins, on any thread.
+  /// Provides memory up to this frame; call before it begins, on any thread.
   /// @throws run_error with a remedy if memory runs out; the samples so far can still be reported
   void make_room(std::int64_t frame) {
     if (static_cast<std::size_t>(frame) >= room_.load(std::memory_order_acquire)) grow(frame);
   }
 
-  /// A frame without a due time is due when it begins.
-  void frame_begun(std::int64_t frame, std::optional<nanoseconds> due, nanoseconds at) noexcept {
-    auto& f = frames_[static_cast<std::size_t>(frame)];
-    f.due = due.value_or(at) - epoch_;
-    f.begin = at - epoch_;
+  /// Frames without due times are due when they begin.
+  /// @param first Index of the first frame of the pass.
+  void pass_begun(std::int64_t pass, std::int64_t first, std::int64_t count,
+                  const begun_frames& begun, nanoseconds at) noexcept {
+    for (std::int64_t i = 0; i < count; ++i) {
+      auto& f = frames_[static_cast<std::size_t>(first + i)];
+      f.due = (begun.due.empty() ? at : begun.due[static_cast<std::size_t>(i)]) - epoch_;
+      f.begin = at - epoch_;
+    }
+    if (batches_.empty()) return;
+    batches_[static_cast<std::size_t>(pass)] = {static_cast<std::int32_t>(count),
+                                                (begun.due.empty() ? at : begun.ready) - epoch_};
   }
-  void frame_ended(std::int64_t frame, nanoseconds at) noexcept {
-    frames_[static_cast<std::size_t>(frame)].end = at - epoch_;
+  void pass_ended(std::int64_t first, std::int64_t count, nanoseconds at) noexcept {
+    for (std::int64_t i = 0; i < count; ++i) {
+      frames_[static_cast<std::size_t>(first + i)].end = at - epoch_;
+    }
   }
   void frame_launched(std::int64_t frame, nanoseconds begin, nanoseconds end) noexcept {
     keep(launches_, frame, begin, end);
@@ -110,18 +120,26 @@ class recording {
     if (!of.threads.empty()) note_thread(stage, frame, thread);
   }
 
-  /// Counts a frame after all its stamps are recorded; call on any thread.
-  void frame_complete() noexcept { complete_.fetch_add(1, std::memory_order_release); }
+  /// Counts a pass after all its stamps are recorded; call on any thread.
+  void pass_complete(std::int64_t frames) noexcept {
+    frames_complete_.fetch_add(frames, std::memory_order_relaxed);
+    complete_.fetch_add(1, std::memory_order_release);
+  }
 
-  /// Sets the number of complete frames; for executors in which one thread observes all ends.
-  void frames_complete(std::int64_t so_far) noexcept {
+  /// Sets the number of complete passes; for executors in which one thread observes all ends.
+  void passes_complete(std::int64_t so_far) noexcept {
     complete_.store(so_far, std::memory_order_release);
   }
 
-  /// Returns the number of complete frames; call on any thread.
+  /// Returns the number of complete passes; call on any thread.
   std::int64_t complete() const noexcept { return complete_.load(std::memory_order_acquire); }
 
-  /// Moves the samples of the first `completed` frames into a record.
+  /// Returns the number of frames in the passes of `pass_complete`.
+  std::int64_t frames_complete() const noexcept {
+    return frames_complete_.load(std::memory_order_relaxed);
+  }
+
+  /// Moves the samples of the first `completed` passes into a record.
   void move_into(run_record& to, std::int64_t completed) &&;
 
  private:
@@ -134,6 +152,7 @@ class recording {
       if (!column.empty()) f(column);
     };
     visit(frames_);
+    visit(batches_);
     visit(launches_);
     visit(ended_by_);
     for (auto& stage : stages_) {
@@ -178,8 +197,10 @@ class recording {
   bool keeps_causes_ = false;
   nanoseconds epoch_;
   std::atomic<std::int64_t> complete_ = 0;
+  std::atomic<std::int64_t> frames_complete_ = 0;
   std::uint32_t driver_ = thread_number();  ///< thread that drives the frames
   std::vector<frame_record> frames_;
+  std::vector<batch_record> batches_;  ///< by pass; empty without `batch_frames`
   std::vector<stamp_pair> launches_;
   std::vector<std::uint32_t> ended_by_;
   std::vector<stage_record> stages_;

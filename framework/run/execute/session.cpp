@@ -121,8 +121,9 @@ std::unique_ptr<frame_schedule> make_schedule(const plan& p, const settings& run
                                               std::uint64_t seed) {
   if (run.arrival == arrival::closed) return nullptr;
   const auto mixed = mix_seed(seed, seed_from(p.pipeline));
-  return std::make_unique<frame_schedule>(arrival_times(run.arrival, *run.rate, run.frames, mixed),
-                                          run.queue, run.when_full);
+  return std::make_unique<frame_schedule>(
+      arrival_times(run.arrival, *run.rate, run.frames, mixed), run.queue, run.when_full,
+      frame_batching{run.batch_frames, run.batch_wait.value_or(0)});
 }
 
 bool has_parts(const prepared_pipeline& pipeline) {
@@ -304,6 +305,7 @@ run_record session::run(const run_options& options) {
 
   recording ignored(planned(), pipeline_->parts(), record.device, method, record.run.warmup, epoch);
   batch warmup{record.run.warmup, 0, &ignored, options.stop, options.on_progress, true};
+  warmup.together = planned().run.batch_frames;
   std::optional<clock_watch> clock;
   if (!options.common_epoch) clock.emplace(device());
   const batch_result warm = executor_->run(warmup);
@@ -318,6 +320,9 @@ run_record session::run(const run_options& options) {
     auto schedule =
         make_schedule(planned(), record.run, options.arrival_seed.value_or(record.run.seed));
     if (options.feed != nullptr) {
+      if (planned().run.batch_frames > 1) {
+        throw input_error("submitted frames run one by one: omit batch_frames");
+      }
       measured.feed = options.feed;
       schedule.reset();
       options.feed->open(record.run);

@@ -11,11 +11,16 @@
 
 namespace graphline {
 
-/// Position of a frame. `index` counts from the batch's start and locates the frame's samples;
-/// `number` counts from the run's start and is passed to CPU stages.
+/// A pass through the pipeline: one frame, or several that run together. `index` counts passes and
+/// locates the samples of stages, `first` counts frames, both from the start of the batch; `number`
+/// counts frames from the start of the run and is passed to CPU stages.
 struct frame_position {
   std::int64_t index = 0;
+  std::int64_t first = 0;
   std::int64_t number = 0;
+  std::int64_t count = 1;
+
+  std::int64_t last() const noexcept { return first + count - 1; }
 };
 
 /// Profiler range on the calling thread; no-op if the device is null.
@@ -50,6 +55,7 @@ class stage_runner {
     const profiler_range range(ranges_, s.name);
     const stage_scope scope({s.label, frame.number});
     s.arguments.frame = frame.number;
+    s.arguments.frames = frame.count;
     if (!runs(s, frame, thread_number())) return;
     if (s.guarded.empty()) return run_timed(s, frame);
     fill_guards(s.outputs);

@@ -29,11 +29,12 @@ struct virtual_world {
   virtual_clock& clock;  ///< also used by the device
   int workers = 1;       ///< workers that run CPU stages
 
-  /// Duration of a CPU stage, by index in the plan and number of the frame.
-  std::function<nanoseconds(std::size_t stage, std::int64_t frame)> cpu_time;
+  /// Duration of a CPU stage, by index in the plan.
+  std::function<nanoseconds(std::size_t stage, const frame_position& frame)> cpu_time;
 
   /// Writes the outputs of a CPU stage; unset: they keep their values.
-  std::function<void(std::size_t stage, std::int64_t frame, std::span<const tensor_view> outputs)>
+  std::function<void(std::size_t stage, const frame_position& frame,
+                     std::span<const tensor_view> outputs)>
       cpu_result = {};
 
   // Overheads.
@@ -296,12 +297,12 @@ class virtual_host {
   /// Decides whether a CPU stage runs, then writes what it gives.
   bool decided(bound_stage& s, frame_position frame, std::uint32_t thread) const {
     if (!runner_->runs(s, frame, thread, launch_clock{clock_, now(), thread})) return false;
-    if (world_.cpu_result) world_.cpu_result(s.index, frame.number, s.outputs);
+    if (world_.cpu_result) world_.cpu_result(s.index, frame, s.outputs);
     return true;
   }
 
   nanoseconds time_of(const bound_stage& s, frame_position frame) const {
-    return world_.cpu_time(s.index, frame.number);
+    return world_.cpu_time(s.index, frame);
   }
 
   void keep(const bound_stage& s, frame_position frame, nanoseconds begin, nanoseconds end,
