@@ -61,11 +61,10 @@ struct stage_config {
 /// Arguments of a CPU stage for one frame. With `rows:`, tensors of ports with rows have as many
 /// rows as the frame, at least one; what lies behind them is undefined.
 struct cpu_call {
-  std::int64_t frame =
-      0;  ///< from 0, warm-up frames included; the first of those that run together
-  std::int64_t frames = 1;  ///< number of frames that run together, with `batch_frames`
+  std::int64_t frame = 0;  ///< from 0, with warm-up frames; the first of those that run together
   std::span<const const_tensor_view> inputs;
   std::span<const tensor_view> outputs;
+  std::int64_t frames = 1;  ///< number of frames that run together, with `batch_frames`
 };
 
 /// A CPU stage. One object runs all frames, in order and one at a time. An exception ends the run
