@@ -174,6 +174,26 @@ void refuse_if_captured(const Event& e) {
                   e.name()));
 }
 
+[[noreturn]] inline void refuse_select_outside_capture(const std::string& stream) {
+  throw run_error(
+      fmt::format("stream '{}' cannot select between bodies outside a capture; select on the host, "
+                  "or capture the switch",
+                  stream));
+}
+
+/// @param what type of graph node, or another noun
+[[noreturn]] inline void refuse_in_body(const std::string& stream, std::string_view what) {
+  throw run_error(
+      fmt::format("a body of a switch on stream '{}' cannot contain a {}; it can only contain "
+                  "operations, copies and fills on this stream",
+                  stream, what));
+}
+
+/// Returns the name of a switch in graph listings.
+inline std::string switch_name(std::size_t bodies) {
+  return fmt::format("switch of {}", bodies);
+}
+
 [[noreturn]] inline void refuse_launch_in_capture(const std::string& stream) {
   throw run_error(
       fmt::format("stream '{}' is being captured and cannot launch a graph; enqueue what the graph "

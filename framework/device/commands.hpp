@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <string>
 
 #include "framework/base/units.hpp"
+#include "framework/device/backend_parts.hpp"
 #include "framework/device/device.hpp"
 
 namespace graphline {
@@ -29,6 +31,13 @@ struct call_command {
   host_function* function;
 };
 
+/// Executes one body of a switch. Only in graphs.
+struct select_command {
+  const std::uint32_t* selector;
+  std::size_t bodies;
+  std::size_t number;  ///< index of the switch in its graph
+};
+
 inline std::string name_of(const copy_command& c) {
   return "copy " + format_bytes(c.bytes);
 }
@@ -37,6 +46,9 @@ inline std::string name_of(const fill_command& c) {
 }
 inline std::string name_of(const call_command& c) {
   return std::string(c.function->name());
+}
+inline std::string name_of(const select_command& c) {
+  return switch_name(c.bodies);
 }
 
 inline void perform(const copy_command& c) noexcept {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -118,9 +119,11 @@ class host_function {
 
 /// A node of a captured graph.
 struct graph_node {
-  std::string name;                ///< operation or kernel
-  std::string type;                ///< "operation", "copy", "fill", "call", "stamp", "empty"
+  std::string name;  ///< operation or kernel
+  std::string type;  ///< "operation", "copy", "fill", "call", "stamp", "switch", "empty"
   std::vector<std::size_t> after;  ///< indices of the nodes it depends on
+  /// Index of the body that contains the node. Bodies follow their switch in the list.
+  std::optional<std::size_t> body = {};
 };
 
 /// An executable graph. Its launches never overlap, so each frame in flight needs its own
@@ -144,6 +147,8 @@ class graph {
 
   /// Returns the nodes in topological order.
   virtual std::vector<graph_node> nodes() const = 0;
+
+  /// A graph with a switch can have one executable at a time.
   virtual std::unique_ptr<graph_exec> instantiate() const = 0;
 
  protected:
@@ -183,6 +188,18 @@ class stream {
   /// wait for a stamp in a graph; record another event for that.
   virtual void stamp(timed_event& e) = 0;
 
+  /// Adds a switch to the captured graph. Each launch reads `*selector` when it reaches the switch
+  /// and executes that body, or none if `*selector >= bodies.size()`. Later work waits for the
+  /// switch.
+  ///
+  /// Calls each body once. A body only enqueues operations, copies and fills, on this stream.
+  /// `selector` is pinned memory that outlives the executable. The host writes it before the
+  /// launch, or an earlier node of the graph does, such as a host function.
+  /// @pre there is a body, and `device_properties::selects` is true
+  /// @throws run_error outside a capture, within a body, or if a body enqueues something else
+  virtual void select(const std::uint32_t* selector,
+                      std::span<const std::function<void()>> bodies) = 0;
+
   /// Launches a graph in this stream.
   /// @throws run_error during a capture
   virtual void launch(graph_exec& g) = 0;
@@ -203,6 +220,7 @@ struct device_properties {
   int priority_levels = 1;                    ///< distinct levels among high, normal and low
   bool one_at_a_time = false;                 ///< operations of all streams execute one at a time
   bool reports_busy_time = false;             ///< timed events support `busy_since`
+  bool selects = false;                       ///< supports `stream::select`; not part of results
   /// CPUs for the host's compute threads; the device has the others. Empty if all may be used. Not
   /// part of results.
   cpu_set host_cpus;

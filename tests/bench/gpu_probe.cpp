@@ -30,6 +30,7 @@ constexpr std::array probes = {
     probe{"host_functions", "host functions against streams and branches",
           gpu_probe::probe_host_functions},
     probe{"callback_stack", "the stack of a host function", gpu_probe::probe_callback_stack},
+    probe{"switches", "the time of a switch in a graph", gpu_probe::probe_switches},
 };
 
 }  // namespace

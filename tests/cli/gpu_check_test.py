@@ -236,9 +236,9 @@ class ladder(Case):
         self.assertEqual([name for name in found if name not in ("read libraries", "nvidia-smi")],
                          ["devices", "probe libraries", "probe ticks", "probe drift",
                           "probe record_nodes", "probe negative_times", "probe disturbed_capture",
-                          "probe host_functions", "probe callback_stack", "relu alone",
-                          "timing event", "graphs stage", "timing layers", "graphs frame",
-                          "two_models"])
+                          "probe host_functions", "probe callback_stack", "probe switches",
+                          "relu alone", "timing event", "graphs stage", "timing layers",
+                          "graphs frame", "two_models"])
         self.assertIn("Install it", found["probe libraries"]["note"])
         self.assertIn("Pretended", found["devices"]["note"])
         self.assertEqual(found["probe drift"]["status"], "FAIL")

@@ -21,7 +21,7 @@ ASKED = ("name,driver_version,compute_cap,memory.total,clocks.sm,clocks.max.sm,c
          "utilization.gpu")
 # Probes of gpu_probe; each takes a few seconds.
 PROBES = ("ticks", "drift", "record_nodes", "negative_times", "disturbed_capture", "host_functions",
-          "callback_stack")
+          "callback_stack", "switches")
 TINY = ("pipeline: tiny\ninputs: {x: {shape: [1, 4]}}\nstages:\n"
         "  - {name: net, kind: network, reads: x, writes: y, layers: [relu]}\n")
 # Each adds one feature; the first has neither graphs nor events.

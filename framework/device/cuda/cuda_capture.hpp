@@ -3,7 +3,9 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,6 +20,9 @@ struct cuda_engine;
 
 /// The names of the events that a graph stamps.
 using stamp_names = std::map<cudaEvent_t, std::string>;
+
+/// The bodies of a graph's switches.
+using switch_bodies = std::map<cudaGraphNode_t, std::vector<cudaGraph_t>>;
 
 using cuda_captures = capture_registry<cuda_capture>;
 
@@ -40,6 +45,14 @@ class cuda_capture {
   /// Adds a stream that waited for an event of this capture.
   void join(cuda_stream& s);
 
+  /// Adds a conditional node and captures its bodies. Commands of `s` go to a body meanwhile.
+  void select(cuda_stream& s, const std::uint32_t* selector,
+              std::span<const std::function<void()>> bodies);
+  switch_bodies take_switches() noexcept { return std::move(switches_); }
+
+  /// @throws run_error in a body, which cannot contain a `what`
+  void refuse_in_body(const char* what) const;
+
   /// Stores the name of an event that a graph node stamps.
   void stamped(cudaEvent_t e, const std::string& name) { stamps_[e] = name; }
   stamp_names take_stamps() noexcept { return std::move(stamps_); }
@@ -49,12 +62,19 @@ class cuda_capture {
 
  private:
   std::string joined_names() const;
+  unique_cuda<cudaStream_t> make_body_stream(const cuda_stream& s);
+  const std::vector<cudaGraph_t>& add_switch(const cuda_stream& s, const std::uint32_t* selector,
+                                             std::size_t bodies);
+  void capture_body(cuda_stream& s, cudaStream_t apart, cudaGraph_t into,
+                    const std::function<void()>& body);
 
   cuda_engine& engine_;
   const std::string origin_name_;  // other threads read it too
   cudaStream_t origin_;
   std::vector<cuda_stream*> streams_;  // the first stream is the origin
   stamp_names stamps_;
+  switch_bodies switches_;
+  const cuda_stream* switched_ = nullptr;  // the stream whose body is captured; else null
   bool open_ = true;
   std::uint64_t number_ = 0;
 };

@@ -13,6 +13,7 @@
 #include "framework/device/cuda/cuda_graph.hpp"
 #include "framework/device/cuda/cuda_stream.hpp"
 #include "framework/device/cuda/nvml.hpp"
+#include "framework/device/cuda/switch_kernel.hpp"
 
 namespace graphline {
 namespace {
@@ -50,6 +51,7 @@ device_properties cuda_properties(int index) {
   result.memory_bytes = given.totalGlobalMem;
   // A query of the number would create a context. GPUs have six priorities or none.
   result.priority_levels = given.streamPrioritiesSupported != 0 ? 3 : 1;
+  result.selects = driver >= 12'080;  // switch nodes, and their conditions' default values
   result.details = {
       {"compute capability", fmt::format("{}.{}", given.major, given.minor)},
       {"multiprocessors", std::to_string(given.multiProcessorCount)},
@@ -93,6 +95,7 @@ class cuda_device final : public device {
     properties_.priority_levels = engine_.priority_levels();
     properties_.details.emplace_back("event tick",
                                      format_duration(static_cast<double>(engine_.clock.tick())));
+    engine_.check(load_set_condition(), "cudaFuncGetAttributes", {"device", engine_.name});
   }
 
   const device_properties& properties() const noexcept override { return properties_; }
@@ -121,7 +124,7 @@ class cuda_device final : public device {
     body();
     unique_cuda<cudaGraph_t> captured = capture.finish();
     return std::make_unique<cuda_graph>(engine_, std::move(captured), on.name(),
-                                        capture.take_stamps());
+                                        capture.take_stamps(), capture.take_switches());
   }
 
   void synchronize(wait_mode how) override {

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "framework/base/units.hpp"
@@ -42,32 +43,47 @@ using indices = std::vector<std::size_t>;
 /// Lists the nodes of a graph.
 class lister {
  public:
-  lister(cuda_engine& engine, const std::string& name, const stamp_names& stamps)
-      : engine_(engine), subject_{"the graph of stream", name}, stamps_(stamps) {}
+  lister(cuda_engine& engine, const std::string& name, const stamp_names& stamps,
+         const switch_bodies& switches)
+      : engine_(engine),
+        subject_{"the graph of stream", name},
+        stamps_(stamps),
+        switches_(switches) {}
 
   /// Returns the nodes in topological order.
   std::vector<graph_node> list(cudaGraph_t graph) {
+    list_from(graph, {}, std::nullopt);
+    return std::move(listed_);
+  }
+
+ private:
+  /// Lists a graph, or a body of a switch. Its first nodes depend on those at `roots`.
+  void list_from(cudaGraph_t graph, const indices& roots, std::optional<std::size_t> body) {
     const std::vector<cudaGraphNode_t> nodes = nodes_of(graph);
     std::map<cudaGraphNode_t, std::vector<cudaGraphNode_t>> predecessors = edges_of(graph);
     std::map<cudaGraphNode_t, std::size_t> places;
-    std::vector<graph_node> listed;
-    while (listed.size() < nodes.size()) {
+    while (places.size() < nodes.size()) {
       for (const cudaGraphNode_t node : nodes) {
         const auto& earlier = predecessors[node];
         const auto has_place = [&](cudaGraphNode_t n) { return places.contains(n); };
         if (has_place(node) || !std::ranges::all_of(earlier, has_place)) continue;
-        indices after;
+        indices after = earlier.empty() ? roots : indices{};
         for (const cudaGraphNode_t n : earlier) after.push_back(places[n]);
         std::ranges::sort(after);
-        places[node] = listed.size();
-        listed.push_back(describe(node));
-        listed.back().after = std::move(after);
+        const std::size_t place = listed_.size();
+        places[node] = place;
+        listed_.push_back(describe(node));
+        listed_.back().after = std::move(after);
+        listed_.back().body = body;
+        const auto found = switches_.find(node);
+        if (found == switches_.end()) continue;
+        for (std::size_t i = 0; i < found->second.size(); ++i) {
+          list_from(found->second[i], {place}, i);
+        }
       }
     }
-    return listed;
   }
 
- private:
   std::vector<cudaGraphNode_t> nodes_of(cudaGraph_t graph) {
     std::size_t count = 0;
     check(cudaGraphGetNodes(graph, nullptr, &count), "cudaGraphGetNodes");
@@ -122,6 +138,11 @@ class lister {
         const auto found = known ? stamps_.find(event) : stamps_.end();
         return {found == stamps_.end() ? "event" : found->second, "stamp", {}};
       }
+      case cudaGraphNodeTypeConditional: {
+        const auto found = switches_.find(node);
+        if (found == switches_.end()) return {"conditional", "switch", {}};  // of a library
+        return {switch_name(found->second.size()), "switch", {}};
+      }
       case cudaGraphNodeTypeGraph:
         return {"graph", "operation", {}};
       default:
@@ -139,16 +160,19 @@ class lister {
   cuda_engine& engine_;
   const cuda_subject subject_;
   const stamp_names& stamps_;
+  const switch_bodies& switches_;
+  std::vector<graph_node> listed_;
 };
 
 }  // namespace
 
-cuda_graph_exec::cuda_graph_exec(cuda_engine& engine, cudaGraph_t graph, std::string name)
-    : engine_(engine), name_(std::move(name)) {
+cuda_graph_exec::cuda_graph_exec(cuda_engine& engine, std::shared_ptr<CUgraph_st> graph,
+                                 std::string name, bool has_switch)
+    : engine_(engine), name_(std::move(name)), graph_(std::move(graph)), has_switch_(has_switch) {
   engine_.make_current();
   const cuda_subject subject{"the graph of stream", name_};
   cudaGraphExec_t made = nullptr;
-  engine_.check(cudaGraphInstantiate(&made, graph, cudaGraphInstantiateFlagUseNodePriority),
+  engine_.check(cudaGraphInstantiate(&made, graph_.get(), cudaGraphInstantiateFlagUseNodePriority),
                 "cudaGraphInstantiate", subject);
   handle_.reset(made);
   const cudaStream_t setup = engine_.setup.get();
@@ -158,14 +182,17 @@ cuda_graph_exec::cuda_graph_exec(cuda_engine& engine, cudaGraph_t graph, std::st
 
 cuda_graph_exec::~cuda_graph_exec() {
   engine_.make_current();
+  // The graph owns the conditions, which a launch uses.
+  if (has_switch_) static_cast<void>(cudaDeviceSynchronize());
 }
 
 cuda_graph::cuda_graph(cuda_engine& engine, unique_cuda<cudaGraph_t> captured, std::string name,
-                       stamp_names stamps)
+                       stamp_names stamps, switch_bodies switches)
     : engine_(engine),
       captured_(std::move(captured)),
       name_(std::move(name)),
-      stamps_(std::move(stamps)) {}
+      stamps_(std::move(stamps)),
+      switches_(std::move(switches)) {}
 
 cuda_graph::~cuda_graph() {
   engine_.make_current();
@@ -173,11 +200,11 @@ cuda_graph::~cuda_graph() {
 
 std::vector<graph_node> cuda_graph::nodes() const {
   engine_.make_current();  // kernel names require a current context
-  return lister(engine_, name_, stamps_).list(captured_.get());
+  return lister(engine_, name_, stamps_, switches_).list(captured_.get());
 }
 
 std::unique_ptr<graph_exec> cuda_graph::instantiate() const {
-  return std::make_unique<cuda_graph_exec>(engine_, captured_.get(), name_);
+  return std::make_unique<cuda_graph_exec>(engine_, captured_, name_, !switches_.empty());
 }
 
 // Asks the driver, which also knows kernels that libraries launched.

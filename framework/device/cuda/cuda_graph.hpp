@@ -17,7 +17,8 @@ struct cuda_engine;
 class cuda_graph_exec final : public graph_exec {
  public:
   /// Instantiates the graph with node priorities and uploads it before the first launch.
-  cuda_graph_exec(cuda_engine& engine, cudaGraph_t graph, std::string name);
+  cuda_graph_exec(cuda_engine& engine, std::shared_ptr<CUgraph_st> graph, std::string name,
+                  bool has_switch);
   ~cuda_graph_exec() override;
 
   const cuda_engine& engine() const noexcept { return engine_; }
@@ -27,6 +28,8 @@ class cuda_graph_exec final : public graph_exec {
  private:
   cuda_engine& engine_;
   const std::string name_;
+  const std::shared_ptr<CUgraph_st> graph_;
+  const bool has_switch_;
   unique_cuda<cudaGraphExec_t> handle_;  // may be destroyed during a launch
 };
 
@@ -34,7 +37,7 @@ class cuda_graph final : public graph {
  public:
   /// `name` is that of the captured stream.
   cuda_graph(cuda_engine& engine, unique_cuda<cudaGraph_t> captured, std::string name,
-             stamp_names stamps);
+             stamp_names stamps, switch_bodies switches);
   ~cuda_graph() override;
 
   std::vector<graph_node> nodes() const override;
@@ -42,9 +45,10 @@ class cuda_graph final : public graph {
 
  private:
   cuda_engine& engine_;
-  const unique_cuda<cudaGraph_t> captured_;
+  const std::shared_ptr<CUgraph_st> captured_;
   const std::string name_;
   const stamp_names stamps_;
+  const switch_bodies switches_;
 };
 
 /// Returns the demangled name of a kernel node's kernel; "kernel" if unknown.

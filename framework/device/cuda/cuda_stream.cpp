@@ -83,12 +83,11 @@ void call_host_function(void* function) {
 }
 
 cuda_stream::cuda_stream(cuda_engine& engine, std::string name, priority level)
-    : engine_(engine), name_(std::move(name)) {
+    : engine_(engine), name_(std::move(name)), urgency_(engine.stream_priority(level)) {
   const cuda_subject subject{"stream", name_};
   engine_.require_current(subject);
-  engine_.check(
-      cudaStreamCreateWithPriority(&handle_, cudaStreamNonBlocking, engine_.stream_priority(level)),
-      "cudaStreamCreateWithPriority", subject);
+  engine_.check(cudaStreamCreateWithPriority(&handle_, cudaStreamNonBlocking, urgency_),
+                "cudaStreamCreateWithPriority", subject);
 }
 
 cuda_stream::~cuda_stream() {
@@ -111,6 +110,7 @@ void cuda_stream::fill(void* to, std::byte value, std::size_t bytes) {
 
 void cuda_stream::record(event& e) {
   auto& ours = same_engine<cuda_event>(e, engine_);
+  if (capture_ != nullptr) capture_->refuse_in_body("recording");
   engine_.make_current();
   engine_.check_enqueued(cudaEventRecord(ours.handle(), handle_), "cudaEventRecord",
                          {"event", ours.name()});
@@ -125,6 +125,7 @@ void cuda_stream::wait(const event& e) {
   const auto& ours = same_engine<cuda_event>(e, engine_);
   if (!ours.was_recorded()) return;
   if (cuda_capture* const capture = capture_of_wait(engine_.captures, *this, ours)) {
+    capture->refuse_in_body("wait");
     capture->join(*this);
   }
   engine_.make_current();
@@ -133,18 +134,26 @@ void cuda_stream::wait(const event& e) {
 }
 
 void cuda_stream::call(host_function& f) {
+  if (capture_ != nullptr) capture_->refuse_in_body("call");
   engine_.make_current();
   check_enqueued(cudaLaunchHostFunc(handle_, &call_host_function, &f), "cudaLaunchHostFunc");
 }
 
 void cuda_stream::stamp(timed_event& e) {
   if (capture_ == nullptr) return record(e);
+  capture_->refuse_in_body("stamp");
   auto& ours = same_engine<cuda_event>(e, engine_);
   engine_.make_current();
   engine_.check_enqueued(cudaEventRecordWithFlags(ours.handle(), handle_, cudaEventRecordExternal),
                          "cudaEventRecordWithFlags", {"event", ours.name()});
   ours.recorded();  // each launch of the graph records it
   capture_->stamped(ours.handle(), ours.name());
+}
+
+void cuda_stream::select(const std::uint32_t* selector,
+                         std::span<const std::function<void()>> bodies) {
+  if (capture_ == nullptr) refuse_select_outside_capture(name_);
+  capture_->select(*this, selector, bodies);
 }
 
 void cuda_stream::launch(graph_exec& g) {

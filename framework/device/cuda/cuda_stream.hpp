@@ -4,7 +4,10 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <string>
+#include <utility>
 
 #include "framework/device/device.hpp"
 
@@ -76,6 +79,8 @@ class cuda_stream final : public stream {
   void wait(const event& e) override;
   void call(host_function& f) override;
   void stamp(timed_event& e) override;
+  void select(const std::uint32_t* selector,
+              std::span<const std::function<void()>> bodies) override;
   void launch(graph_exec& g) override;
 
   /// Returns the cudaStream_t and makes the device current for the thread, as launches require.
@@ -83,6 +88,12 @@ class cuda_stream final : public stream {
 
   const cuda_engine& engine() const noexcept { return engine_; }
   cudaStream_t handle() const noexcept { return handle_; }
+  int urgency() const noexcept { return urgency_; }  ///< lower is more urgent
+
+  /// Makes commands use another stream and returns the one that they used.
+  cudaStream_t exchange_handle(cudaStream_t handle) noexcept {
+    return std::exchange(handle_, handle);
+  }
   cuda_capture* capture() const noexcept { return capture_; }
   void set_capture(cuda_capture* capture) noexcept { capture_ = capture; }
 
@@ -91,6 +102,7 @@ class cuda_stream final : public stream {
 
   cuda_engine& engine_;
   const std::string name_;
+  const int urgency_;
   cudaStream_t handle_ = nullptr;
   cuda_capture* capture_ = nullptr;
 };

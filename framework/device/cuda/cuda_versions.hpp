@@ -8,7 +8,11 @@
 namespace graphline {
 
 #if CUDART_VERSION < 13000
+#define cudaGraphAddNode cudaGraphAddNode_v2
 #define cudaGraphGetEdges cudaGraphGetEdges_v2
+#undef cudaStreamGetCaptureInfo  // a macro for an older version
+#define cudaStreamGetCaptureInfo cudaStreamGetCaptureInfo_v3
+#define cudaStreamUpdateCaptureDependencies cudaStreamUpdateCaptureDependencies_v2
 
 using cupti_kernel = CUpti_ActivityKernel9;
 #else

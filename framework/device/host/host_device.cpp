@@ -66,6 +66,7 @@ device_properties host_properties(int compute_threads) {
   p.priority_levels = 3;
   p.one_at_a_time = true;
   p.reports_busy_time = true;
+  p.selects = true;
   p.details = {{"cores", std::to_string(cores)},
                {"vector instructions", std::string(vector_instructions())}};
   if (const auto limit = read_cgroup_limits().cpus) {

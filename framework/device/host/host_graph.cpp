@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 
 #include "framework/device/host/host_stream.hpp"
 #include "framework/device/host/host_worker.hpp"
@@ -24,13 +25,12 @@ host_graph_exec::~host_graph_exec() {
 
 graph_run::graph_run(const host_captured& graph)
     : graph_(graph),
-      followers_(graph.nodes.size()),
+      followers_(graph.followers()),
+      outer_nodes_(graph.outer_nodes()),
       waits_for_(graph.nodes.size()),
+      in_bodies_(graph.switches.size()),
       calls_(static_cast<std::size_t>(std::ranges::count_if(graph.commands, is_call))),
       busy_(graph.branch_count) {
-  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-    for (const std::size_t before : graph.nodes[i].after) followers_[before].push_back(i);
-  }
   ready_.reserve(graph.nodes.size());
   immediate_.reserve(graph.nodes.size());
   called_.reserve(calls_.size());
@@ -58,9 +58,11 @@ void graph_run::process_immediate(host_caller& caller) noexcept {
     if (const auto* stamp = std::get_if<stamp_command>(&c)) {
       stamp->stamped->stamp_in_graph(busy_[graph_.branches[node]]);
       done(node);
-    } else {
-      caller.submit(calls_[called_.size()], *std::get<call_command>(c).function);
+    } else if (const auto* call = std::get_if<call_command>(&c)) {
+      caller.submit(calls_[called_.size()], *call->function);
       called_.push_back(node);
+    } else {
+      done(node);  // a switch that selects nothing
     }
   }
 }
@@ -68,9 +70,14 @@ void graph_run::process_immediate(host_caller& caller) noexcept {
 bool graph_run::next_done(nanoseconds time) noexcept {
   const std::size_t node = ready_.front();
   busy_[graph_.branches[node]] += time;
-  std::ranges::pop_heap(ready_, std::greater{});
-  ready_.pop_back();
-  done(node);
+  const select_command* const select = next_switch();
+  if (select != nullptr && !graph_.ends_body(next_node())) {
+    ++in_bodies_[select->number];
+  } else {
+    std::ranges::pop_heap(ready_, std::greater{});
+    ready_.pop_back();
+    done(node);
+  }
   return immediate_.empty() && !ready_.empty();
 }
 
@@ -78,16 +85,24 @@ void graph_run::begin() noexcept {
   is_active_ = true;
   called_.clear();
   returned_ = 0;
-  left_ = graph_.nodes.size();
-  for (std::size_t i = 0; i < left_; ++i) waits_for_[i] = graph_.nodes[i].after.size();
+  left_ = outer_nodes_;
+  const std::size_t nodes = graph_.nodes.size();
+  for (std::size_t i = 0; i < nodes; ++i) waits_for_[i] = graph_.nodes[i].after.size();
   // In reverse, because `immediate_` is a stack.
-  for (std::size_t i = left_; i-- > 0;) {
+  for (std::size_t i = nodes; i-- > 0;) {
     if (waits_for_[i] == 0) make_ready(i);
   }
 }
 
 void graph_run::make_ready(std::size_t node) noexcept {
-  if (is_work(graph_.commands[node])) {
+  const command& c = graph_.commands[node];
+  bool executes = is_work(c);
+  if (const auto* select = std::get_if<select_command>(&c)) {
+    const std::optional<std::size_t> first = graph_.selected(*select);
+    executes = first.has_value();
+    in_bodies_[select->number] = first.value_or(0);
+  }
+  if (executes) {
     ready_.push_back(node);
     std::ranges::push_heap(ready_, std::greater{});
   } else {

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
+#include <variant>
 #include <vector>
 
 #include "framework/device/device.hpp"
@@ -18,7 +19,7 @@ struct host_engine;
 ///
 /// Stamps and calls cost the worker no time. The worker processes them when their dependencies are
 /// complete or, if the last dependency is a host function, between two operations. Other ready
-/// nodes execute in captured order.
+/// nodes execute in captured order. A switch is ready while nodes of its body are left.
 class graph_run {
  public:
   /// `graph` must outlive the run.
@@ -33,9 +34,9 @@ class graph_run {
 
   /// Returns the next node to execute.
   /// @pre `advance` returned `ready`
-  const command& next() const noexcept { return graph_.commands[ready_.front()]; }
+  const command& next() const noexcept { return graph_.commands[next_node()]; }
   stage_point next_point(const stage_point& launched) const noexcept {
-    return graph_.point_of(ready_.front(), launched);
+    return graph_.point_of(next_node(), launched);
   }
 
   /// Completes the next node, which took `time`. Returns true if a node is ready to execute and no
@@ -43,20 +44,29 @@ class graph_run {
   bool next_done(nanoseconds time) noexcept;
 
  private:
+  const select_command* next_switch() const noexcept {
+    return std::get_if<select_command>(&graph_.commands[ready_.front()]);
+  }
+  std::size_t next_node() const noexcept {
+    const select_command* const select = next_switch();
+    return select == nullptr ? ready_.front() : in_bodies_[select->number];
+  }
   void begin() noexcept;
   void process_immediate(host_caller& caller) noexcept;
   void make_ready(std::size_t node) noexcept;
   void done(std::size_t node) noexcept;
 
   const host_captured& graph_;
-  std::vector<std::vector<std::size_t>> followers_;  // per node: nodes that depend on it
+  const std::vector<std::vector<std::size_t>> followers_;
+  const std::size_t outer_nodes_;
 
   // State of the active launch.
   bool is_active_ = false;
   std::size_t left_ = 0;                // number of incomplete nodes
   std::vector<std::size_t> waits_for_;  // per node: number of incomplete dependencies
-  std::vector<std::size_t> ready_;      // a min-heap of operations, copies and fills
-  std::vector<std::size_t> immediate_;  // ready stamps and calls
+  std::vector<std::size_t> ready_;      // a min-heap of operations, copies, fills and switches
+  std::vector<std::size_t> in_bodies_;  // per switch in `ready_`: next node of its body
+  std::vector<std::size_t> immediate_;  // ready stamps, calls and switches that select nothing
   std::vector<std::size_t> called_;     // nodes with a submitted call, in order of submission
   std::size_t returned_ = 0;            // number of `called_` nodes whose call has returned
   std::vector<handed_call> calls_;

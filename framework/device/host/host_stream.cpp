@@ -114,6 +114,12 @@ void host_stream::stamp(timed_event& e) {
   capture_->add(*this, stamp_command{&same_engine<host_event>(e, engine_)}, "stamp");
 }
 
+void host_stream::select(const std::uint32_t* selector,
+                         std::span<const std::function<void()>> bodies) {
+  if (capture_ == nullptr) refuse_select_outside_capture(name_);
+  capture_->select(*this, selector, bodies);
+}
+
 void host_stream::launch(graph_exec& g) {
   host_graph_exec& ours = same_engine<host_graph_exec>(g, engine_);
   if (capture_ != nullptr) refuse_launch_in_capture(name_);

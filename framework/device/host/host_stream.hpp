@@ -2,7 +2,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -100,6 +102,8 @@ class host_stream final : public host_queue {
   void wait(const event& e) override;
   void call(host_function& f) override;
   void stamp(timed_event& e) override;
+  void select(const std::uint32_t* selector,
+              std::span<const std::function<void()>> bodies) override;
   void launch(graph_exec& g) override;
   void enqueue(host_operation& operation) override;
 

@@ -23,6 +23,7 @@ std::string name_of(const command& c) {
   }
   if (const auto* call = std::get_if<call_command>(&c)) return name_of(*call);
   if (const auto* stamp = std::get_if<stamp_command>(&c)) return stamp->stamped->name();
+  if (const auto* select = std::get_if<select_command>(&c)) return name_of(*select);
   return "";  // not a node
 }
 

@@ -119,8 +119,9 @@ struct launch_command {
 };
 
 /// A stream command. Trivially copyable, so that submission only copies it into the ring.
-using command = std::variant<operate_command, copy_command, fill_command, call_command,
-                             stamp_command, record_command, wait_command, launch_command>;
+using command =
+    std::variant<operate_command, copy_command, fill_command, call_command, stamp_command,
+                 select_command, record_command, wait_command, launch_command>;
 
 static_assert(std::is_trivially_copyable_v<command> && sizeof(command) <= 32);
 
@@ -133,7 +134,7 @@ inline bool is_work(const command& c) noexcept {
 /// Returns the name of a graph node's command for listings, traces and messages.
 std::string name_of(const command& c);
 
-using host_captured = captured_graph<command>;  // operations, copies, fills, calls and stamps
+using host_captured = captured_graph<command>;  // without recordings, waits and launches
 using host_capture = capture_session<host_stream, host_event, command>;
 using host_captures = capture_registry<host_capture>;
 

@@ -23,6 +23,7 @@ device_properties model_properties(const model_settings& settings) {
   p.priority_levels = 3;
   p.one_at_a_time = settings.operations_at_once == 1 && !settings.copies_apart;
   p.reports_busy_time = true;
+  p.selects = true;
   return p;
 }
 

@@ -40,8 +40,8 @@ struct model_settings {
 /// - Nothing happens until the clock advances. `event::wait`, `device::synchronize` and the
 ///   destructors of streams, events and executables advance it far enough.
 /// - An operation, copy, fill or call of a stream is ready when all earlier work of the stream is
-///   complete. In a graph it is ready when its dependencies are complete. Waits, recordings, stamps
-///   and launches take no time.
+///   complete. In a graph it is ready when its dependencies are complete. Waits, recordings,
+///   stamps, launches and switches take no time.
 /// - Ready work starts after all other clock events of the same time, in this order: calls (one at
 ///   a time), copies on their engine, operations while an engine is free. Work on streams of higher
 ///   priority starts first, then work that became ready first. A graph has the priority of its

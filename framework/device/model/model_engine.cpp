@@ -37,6 +37,7 @@ std::string name_of(const model_command& c) {
   if (const auto* copy = std::get_if<copy_command>(&c)) return name_of(*copy);
   if (const auto* fill = std::get_if<fill_command>(&c)) return name_of(*fill);
   if (const auto* call = std::get_if<call_command>(&c)) return name_of(*call);
+  if (const auto* select = std::get_if<select_command>(&c)) return name_of(*select);
   if (const auto* record = std::get_if<model_record>(&c)) return record->stamped->name();
   return "";  // not a node
 }
@@ -171,7 +172,7 @@ void model_engine::finish(model_job& job) {
   }
   if (!failed.is_set()) perform(*job.what);
   model_lane& lane = *job.lane;
-  if (job.run == nullptr || job.run->done(job.node)) {
+  if (job.run == nullptr || job.run->done(job)) {
     complete_front(lane);
     resumed_.push_back(&lane);
     settle();

@@ -57,7 +57,7 @@ struct model_launch {
 };
 
 using model_command = std::variant<model_operation, copy_command, fill_command, call_command,
-                                   model_record, model_wait, model_launch>;
+                                   select_command, model_record, model_wait, model_launch>;
 
 /// Returns the name of a graph node's command for listings, traces and messages.
 std::string name_of(const model_command& c);
@@ -86,7 +86,7 @@ struct model_job {
   const model_command* what = nullptr;
   model_lane* lane = nullptr;
   model_run* run = nullptr;  ///< null outside a graph
-  std::size_t node = 0;      ///< index in the graph
+  std::size_t node = 0;      ///< index in the graph; of a switch, the active node of its body
 };
 
 /// The command queue of a stream. Lives as long as the device and is reused by new streams, so that

@@ -7,28 +7,35 @@ namespace graphline {
 model_run::model_run(model_engine& engine, const model_captured& graph)
     : engine_(engine),
       graph_(graph),
-      followers_(graph.nodes.size()),
+      followers_(graph.followers()),
+      outer_nodes_(graph.outer_nodes()),
       busy_(graph.branch_count),
       jobs_(graph.nodes.size()),
-      waits_for_(graph.nodes.size()) {
-  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-    for (const std::size_t before : graph.nodes[i].after) followers_[before].push_back(i);
-  }
-}
+      waits_for_(graph.nodes.size()) {}
 
 bool model_run::begin(model_lane& on) {
-  left_ = graph_.nodes.size();
-  for (std::size_t i = 0; i < left_; ++i) {
-    jobs_[i] = {.what = &graph_.commands[i], .lane = &on, .run = this, .node = i};
+  left_ = outer_nodes_;
+  for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+    jobs_[i] = {.lane = &on, .run = this};
     waits_for_[i] = graph_.nodes[i].after.size();
     if (waits_for_[i] == 0) free_.push_back(i);
   }
   return settle();
 }
 
-bool model_run::done(std::size_t node) {
-  count_off(node);
+bool model_run::done(model_job& job) {
+  if (graph_.nodes[job.node].body && !graph_.ends_body(job.node)) {
+    start(job, job.node + 1);
+    return false;
+  }
+  count_off(static_cast<std::size_t>(&job - jobs_.data()));
   return settle();
+}
+
+void model_run::start(model_job& job, std::size_t node) {
+  job.what = &graph_.commands[node];
+  job.node = node;
+  engine_.make_ready(job);
 }
 
 void model_run::count_off(std::size_t node) {
@@ -44,8 +51,14 @@ bool model_run::settle() {
     if (const auto* record = std::get_if<model_record>(&graph_.commands[node])) {
       record->stamped->stamp_in_graph(engine_.clock.now(), busy_of(node).total());
       count_off(node);
+    } else if (const auto* select = std::get_if<select_command>(&graph_.commands[node])) {
+      if (const auto first = graph_.selected(*select)) {
+        start(jobs_[node], *first);
+      } else {
+        count_off(node);
+      }
     } else {
-      engine_.make_ready(jobs_[node]);
+      start(jobs_[node], node);
     }
   }
   free_.clear();

@@ -18,8 +18,8 @@ class model_run {
   /// Starts a launch in lane `on`. Returns true if the launch is complete.
   bool begin(model_lane& on);
 
-  /// Completes a node. Returns true if the launch is complete.
-  bool done(std::size_t node);
+  /// Completes the node of a job. Returns true if the launch is complete.
+  bool done(model_job& job);
 
   stage_point point_of(std::size_t node, const stage_point& launched) const noexcept {
     return graph_.point_of(node, launched);
@@ -30,12 +30,14 @@ class model_run {
  private:
   void count_off(std::size_t node);
   bool settle();
+  void start(model_job& job, std::size_t node);
 
   model_engine& engine_;
   const model_captured& graph_;
-  std::vector<std::vector<std::size_t>> followers_;  // per node: nodes that depend on it
-  std::vector<model_busy_time> busy_;                // per branch
-  std::vector<model_job> jobs_;                      // per node
+  const std::vector<std::vector<std::size_t>> followers_;
+  const std::size_t outer_nodes_;
+  std::vector<model_busy_time> busy_;  // per branch
+  std::vector<model_job> jobs_;        // per node; that of a switch executes the nodes of its body
 
   // State of the active launch.
   std::size_t left_ = 0;                // number of incomplete nodes

@@ -106,6 +106,12 @@ void model_stream::stamp(timed_event& e) {
   capture_->add(*this, model_record{&same_engine<model_event>(e, engine_)}, "stamp");
 }
 
+void model_stream::select(const std::uint32_t* selector,
+                          std::span<const std::function<void()>> bodies) {
+  if (capture_ == nullptr) refuse_select_outside_capture(name_);
+  capture_->select(*this, selector, bodies);
+}
+
 void model_stream::launch(graph_exec& g) {
   const std::scoped_lock lock(engine_.mutex);
   auto& ours = same_engine<model_graph_exec>(g, engine_);

@@ -2,7 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -94,6 +96,8 @@ class model_stream final : public stream {
   void wait(const event& e) override;
   void call(host_function& f) override;
   void stamp(timed_event& e) override;
+  void select(const std::uint32_t* selector,
+              std::span<const std::function<void()>> bodies) override;
   void launch(graph_exec& g) override;
   void operate(model_operation operation);
 

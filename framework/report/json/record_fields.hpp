@@ -71,6 +71,7 @@ void fields(Archive& a, part_of_record<graph_node> auto& of) {
   a.value("name", of.name);
   a.value("type", of.type);
   a.value("after", of.after, index_below(a.nodes));
+  a.value("body", of.body, from_0);
 }
 
 }  // namespace graphline

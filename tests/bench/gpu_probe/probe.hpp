@@ -52,6 +52,7 @@ void probe_negative_times();
 void probe_disturbed_capture();
 void probe_host_functions();
 void probe_callback_stack();
+void probe_switches();
 void probe_libraries();
 
 }  // namespace gpu_probe

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <vector>
 
 #include "framework/device/cuda/cuda_calls.hpp"
 #include "framework/device/cuda/cuda_device.hpp"
@@ -50,7 +52,15 @@ inline std::int32_t use_everything(device& d) {
   d.synchronize(wait_mode::block);
   d.check_clock();
 
-  const auto captured = d.capture(*main, enqueue);
+  const memory selector = d.allocate_pinned(sizeof(std::uint32_t));
+  auto* const selected = static_cast<std::uint32_t*>(selector.data());
+  *selected = 1;
+  const auto captured = d.capture(*main, [&] {
+    enqueue();
+    main->select(selected,
+                 std::vector<std::function<void()>>{
+                     [] {}, [&] { main->fill(block.data(), std::byte{2}, block.bytes()); }});
+  });
   static_cast<void>(captured->nodes());
   const auto exec = captured->instantiate();
   main->record(*begin);

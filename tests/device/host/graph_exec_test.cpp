@@ -1,6 +1,10 @@
 // Scheduling between graph nodes of the `host` device, and captures that cannot be combined.
 
+#include <cstdint>
+#include <cstring>
+#include <functional>
 #include <string>
+#include <vector>
 
 #include "tests/device/host/host_fixture.hpp"
 
@@ -27,6 +31,35 @@ TEST_F(host_graph, lets_a_more_urgent_stream_in_between_its_nodes) {
   gate.open();
   dev_->synchronize(wait_mode::block);
   EXPECT_EQ(order, "gUnn");
+}
+
+TEST_F(host_graph, lets_a_more_urgent_stream_in_between_the_nodes_of_a_body) {
+  const auto low = make_stream("low", priority::low);
+  const auto high = make_stream("high", priority::high);
+  const memory selector = dev_->allocate_pinned(sizeof(std::uint32_t));
+  const std::uint32_t second = 1;
+  std::memcpy(selector.data(), &second, sizeof second);
+  std::string order;
+  held_operation gate([&] { order += 'g'; });
+  function_operation skipped("skipped", [&] { order += 's'; });
+  function_operation node("node", [&] { order += 'n'; });
+  function_operation after("after", [&] { order += 'a'; });
+  function_operation urgent("urgent", [&] { order += 'U'; });
+  const auto exec = make_exec(*low, [&] {
+    const std::vector<std::function<void()>> bodies = {[&] { host_enqueue(*low, skipped); },
+                                                       [&] {
+                                                         host_enqueue(*low, gate);
+                                                         host_enqueue(*low, node);
+                                                       }};
+    low->select(static_cast<const std::uint32_t*>(selector.data()), bodies);
+    host_enqueue(*low, after);
+  });
+  low->launch(*exec);
+  gate.wait_until_begun();
+  host_enqueue(*high, urgent);
+  gate.open();
+  dev_->synchronize(wait_mode::block);
+  EXPECT_EQ(order, "gUna");
 }
 
 TEST_F(host_graph, streams_of_one_priority_take_turns) {

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <functional>
+#include <vector>
+
 #include "tests/device/conformance/test_function.hpp"
 #include "tests/device/host/host_fixture.hpp"
 #include "tests/run/counted_new.hpp"
@@ -48,15 +52,22 @@ TEST_F(host_submission, allocates_nothing) {
   EXPECT_EQ(runs, 3 * 2001);
 }
 
-TEST_F(host_submission, of_calls_and_of_graphs_with_calls_and_stamps_allocates_nothing) {
+TEST_F(host_submission, of_calls_and_of_graphs_with_calls_stamps_and_switches_allocates_nothing) {
+  const memory selector = dev_->allocate_pinned(sizeof(std::uint32_t));
+  const auto selected = static_cast<std::uint32_t*>(selector.data());
   const auto begin = dev_->make_timed_event("begin");
   const auto end = dev_->make_timed_event("end");
   const auto fork = dev_->make_event("fork");
   const auto join = dev_->make_event("join");
   long runs = 0;
   long calls = 0;
+  long chosen_runs = 0;
   function_operation count("count", [&] { ++runs; });
-  conformance::test_function count_call("count call", [&] { ++calls; });
+  function_operation chosen("chosen", [&] { ++chosen_runs; });
+  conformance::test_function count_call("count call", [&] {
+    ++calls;
+    *selected = static_cast<std::uint32_t>(calls % 3);
+  });
   const auto s = make_stream("s");
   const auto side = make_stream("side");
   const auto exec = make_exec(*s, [&] {
@@ -69,6 +80,7 @@ TEST_F(host_submission, of_calls_and_of_graphs_with_calls_and_stamps_allocates_n
     host_enqueue(*side, count);
     side->record(*join);
     s->wait(*join);
+    s->select(selected, std::vector<std::function<void()>>(2, [&] { host_enqueue(*s, chosen); }));
     s->stamp(*end);
   });
   auto frame = [&] {
@@ -84,6 +96,7 @@ TEST_F(host_submission, of_calls_and_of_graphs_with_calls_and_stamps_allocates_n
   dev_->synchronize(wait_mode::block);
   EXPECT_EQ(counted_new::allocations.load(), before);
   EXPECT_EQ(runs, 2 * 2 * 1001);
+  EXPECT_GT(chosen_runs, 0);
   EXPECT_EQ(calls, (2 * 2 + 1) * 1001);
 }
 

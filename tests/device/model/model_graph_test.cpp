@@ -1,6 +1,10 @@
 // Graphs, overheads and busy time on the `model` device, to the nanosecond.
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <utility>
+#include <vector>
 
 #include "tests/device/model/model_fixture.hpp"
 
@@ -75,6 +79,41 @@ TEST_F(model_graph, spends_overheads_before_operations_and_graphs_and_occupies_n
                                    started{"node 2", 58}));
   EXPECT_EQ(end->since(*begin), 58);
   EXPECT_EQ(end->busy_since(*begin), 44);
+}
+
+TEST_F(model_graph, spends_the_time_of_the_selected_body) {
+  open({.operation_overhead = 2});
+  const memory selector = dev_->allocate_pinned(sizeof(std::uint32_t));
+  const auto selected = static_cast<std::uint32_t*>(selector.data());
+  timed_function choose("choose", 3, [&] { ++*selected; });
+  const auto begin = dev_->make_timed_event("begin");
+  const auto end = dev_->make_timed_event("end");
+  const auto s = make_stream("s");
+  const auto side = make_stream("side");
+  const auto exec = make_exec(*s, [&] {
+    follow(*s, *side);
+    operate(*side, "beside", 50);
+    s->stamp(*begin);
+    s->call(choose);
+    s->select(selected, std::vector<std::function<void()>>{[&] { operate(*s, "one", 10); },
+                                                           [&] {
+                                                             operate(*s, "two", 20);
+                                                             operate(*s, "three", 30);
+                                                           },
+                                                           [] {}});
+    s->stamp(*end);
+    operate(*s, "last", 1);
+    follow(*side, *s);
+  });
+  *selected = static_cast<std::uint32_t>(-1);
+  for (const auto& [span, busy] : {std::pair{62, 10}, {104, 50}, {3, 0}, {3, 0}}) {
+    starts_.clear();
+    const nanoseconds t = clock_.now();
+    s->launch(*exec);  // beside 2 to 52; the call to 3; the body's first operation from 52
+    EXPECT_EQ(finish() - t, busy == 0 ? 53 : span + 3);
+    EXPECT_EQ(end->since(*begin), span);
+    EXPECT_EQ(end->busy_since(*begin), busy);
+  }
 }
 
 TEST_F(model_graph, tells_busy_time_apart_from_time_spent_on_other_streams) {

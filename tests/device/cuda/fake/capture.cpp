@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "framework/device/cuda/cuda_versions.hpp"
 #include "tests/device/cuda/fake/api.hpp"
 
 namespace fake_cuda {
@@ -14,6 +15,9 @@ std::vector<capture_ref> going_on() {
   }
   return found;
 }
+
+/// How much the calling thread cares about unsafe calls (cudaThreadExchangeStreamCaptureMode).
+thread_local cudaStreamCaptureMode mode_of_thread = cudaStreamCaptureModeGlobal;
 
 void add_new(node_list& to, const node_list& from) {
   for (const cudaGraphNode_t n : from) {
@@ -41,6 +45,7 @@ void end(const capture_ref& c) {
 
 cudaError_t refuse_unsafe() {
   cudaError_t status = cudaSuccess;
+  if (mode_of_thread == cudaStreamCaptureModeRelaxed) return status;
   for (const capture_ref& c : going_on()) {
     const bool ours = c->thread == std::this_thread::get_id();
     const bool minds =
@@ -112,18 +117,77 @@ cudaError_t capture_wait(CUstream_st& s, const CUevent_st& e) {
 
 using namespace fake_cuda;
 
+namespace {
+
+/// Begins a capture into a graph of its own, or into a body.
+cudaError_t begin(cudaStream_t stream, cudaGraph_t body, cudaStreamCaptureMode mode) {
+  if (const cudaError_t status = usable(stream); status != cudaSuccess) return status;
+  if (stream->capture != nullptr) return cudaErrorIllegalState;
+  auto c = std::make_shared<capture>();
+  c->mode = mode;
+  c->thread = std::this_thread::get_id();
+  c->origin = stream;
+  c->into_body = body != nullptr;
+  c->graph = c->into_body ? body : objects().graphs.add();
+  c->graph->device = stream->device;
+  c->streams.insert(stream);
+  stream->capture = std::move(c);
+  return cudaSuccess;
+}
+
+/// The capture of a stream that is to be asked about or changed.
+cudaError_t refuse_unless_captured(cudaStream_t stream) {
+  const cudaError_t status = usable(stream);
+  if (status == cudaSuccess && stream->capture == nullptr) return cudaErrorIllegalState;
+  return status;
+}
+
+}  // namespace
+
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
-  return api("cudaStreamBeginCapture", [&](locked&) {
-    if (const cudaError_t status = usable(stream); status != cudaSuccess) return status;
-    if (stream->capture != nullptr) return cudaErrorIllegalState;
-    auto c = std::make_shared<capture>();
-    c->mode = mode;
-    c->thread = std::this_thread::get_id();
-    c->origin = stream;
-    c->graph = objects().graphs.add();
-    c->graph->device = stream->device;
-    c->streams.insert(stream);
-    stream->capture = std::move(c);
+  return api("cudaStreamBeginCapture", [&](locked&) { return begin(stream, nullptr, mode); });
+}
+
+cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph,
+                                          const cudaGraphNode_t* /*after*/,
+                                          const cudaGraphEdgeData* /*data*/, size_t count,
+                                          cudaStreamCaptureMode mode) {
+  return api("cudaStreamBeginCaptureToGraph", [&](locked&) {
+    if (!objects().graphs.has(graph)) return cudaErrorInvalidValue;
+    // This project captures only into bodies that are empty.
+    if (count != 0 || !graph->is_body || !graph->nodes.empty()) return cudaErrorNotSupported;
+    return begin(stream, graph, mode);
+  });
+}
+
+cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
+  return api("cudaThreadExchangeStreamCaptureMode", [&](locked&) {
+    *mode = std::exchange(mode_of_thread, *mode);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus* status,
+                                     unsigned long long* /*id*/, cudaGraph_t* graph,
+                                     const cudaGraphNode_t** after,
+                                     const cudaGraphEdgeData** /*data*/, size_t* count) {
+  return api("cudaStreamGetCaptureInfo", [&](locked&) {
+    if (const auto refused = refuse_unless_captured(stream); refused != cudaSuccess) return refused;
+    *status = cudaStreamCaptureStatusActive;
+    *graph = stream->capture->graph;
+    if (after != nullptr) *after = stream->heads.data();
+    if (count != nullptr) *count = stream->heads.size();
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t* after,
+                                                const cudaGraphEdgeData* /*data*/, size_t count,
+                                                unsigned flags) {
+  return api("cudaStreamUpdateCaptureDependencies", [&](locked&) {
+    if (const auto refused = refuse_unless_captured(stream); refused != cudaSuccess) return refused;
+    if (flags != cudaStreamSetCaptureDependencies) return cudaErrorNotSupported;
+    stream->heads.assign(after, after + count);
     return cudaSuccess;
   });
 }
@@ -150,8 +214,8 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
     end(c);
     if (status == cudaSuccess) {
       *graph = c->graph;
-    } else {
-      objects().graphs.remove(c->graph);
+    } else if (!c->into_body) {
+      remove_graph(c->graph);
     }
     return status;
   });

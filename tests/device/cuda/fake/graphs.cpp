@@ -9,16 +9,90 @@
 namespace fake_cuda {
 namespace {
 
-/// The nodes of a graph as they are now. Every node was captured after those it depends on.
+using condition_ref = std::shared_ptr<condition>;
+
+/// The work of a node of a body, for the launches that select it.
+operation_ref if_selected(const operation& what, const condition_ref& by, unsigned body) {
+  auto made = std::make_shared<operation>(what);
+  made->run = [by, body, run = what.run] {
+    {
+      const locked lock(the_machine().mutex);
+      if (by->selected != body) return cudaSuccess;
+    }
+    return run();
+  };
+  return made;
+}
+
+operation_ref decision_of(const operation& what) {
+  auto made = std::make_shared<operation>(what);
+  made->run = [by = what.condition] {
+    const locked lock(the_machine().mutex);
+    by->selected = by->value;
+    return cudaSuccess;
+  };
+  return made;
+}
+
+bool may_be_in_body(cudaGraphNodeType type) {
+  return type == cudaGraphNodeTypeKernel || type == cudaGraphNodeTypeMemcpy ||
+         type == cudaGraphNodeTypeMemset;
+}
+
+/// A switch: a decision, every body after it, then an end. All bodies are enqueued, and what is not
+/// selected does nothing. False if a body contains what CUDA does not allow there.
+bool add_switch(plan& to, const CUgraphNode_st& node, std::vector<std::size_t> after) {
+  const std::size_t decision = to.size();
+  to.push_back({decision_of(*node.what), std::move(after)});
+  std::vector<std::size_t> ends = {decision};
+  for (unsigned body = 0; body < node.bodies.size(); ++body) {
+    std::map<cudaGraphNode_t, std::size_t> places;
+    for (const auto& inner : node.bodies[body]->nodes) {
+      if (!may_be_in_body(inner->what->type)) return false;
+      std::vector<std::size_t> before = {decision};
+      for (const cudaGraphNode_t n : inner->after) before.push_back(places.at(n));
+      ends.push_back(places[inner.get()] = to.size());
+      to.push_back({if_selected(*inner->what, node.what->condition, body), std::move(before)});
+    }
+  }
+  to.push_back({nothing(), std::move(ends)});
+  return true;
+}
+
+/// The nodes of a graph as they are now. Every node was captured after those it depends on. Null if
+/// a body contains what it must not.
 std::shared_ptr<const plan> plan_of(const CUgraph_st& graph) {
   auto made = std::make_shared<plan>();
   std::map<cudaGraphNode_t, std::size_t> places;
   for (const auto& node : graph.nodes) {
-    plan_node& added = made->emplace_back();
-    added.what = node->what;
-    for (const cudaGraphNode_t n : node->after) added.after.push_back(places.at(n));
+    std::vector<std::size_t> after;
+    for (const cudaGraphNode_t n : node->after) after.push_back(places.at(n));
+    if (node->what->type == cudaGraphNodeTypeConditional) {
+      if (!add_switch(*made, *node, std::move(after))) return nullptr;
+    } else {
+      made->push_back({node->what, std::move(after)});
+    }
     places[node.get()] = made->size() - 1;
   }
+  return made;
+}
+
+/// "Only one instantiation of the graph may exist at any point in time", of one with a conditional
+/// node.
+bool is_instantiated(cudaGraph_t graph) {
+  return std::ranges::any_of(objects().executables,
+                             [&](const auto& exec) { return exec->graph == graph; });
+}
+
+/// Gives conditions their values at the begin of a launch.
+operation_ref begin_of(const std::vector<condition_ref>& conditions) {
+  if (conditions.empty()) return nothing();
+  auto made = std::make_shared<operation>();
+  made->run = [conditions] {
+    const locked lock(the_machine().mutex);
+    for (const condition_ref& c : conditions) c->value = c->initial;
+    return cudaSuccess;
+  };
   return made;
 }
 
@@ -30,6 +104,13 @@ bool events_exist(const plan& nodes) {
 }
 
 }  // namespace
+
+void remove_graph(cudaGraph_t graph) {
+  for (const auto& node : graph->nodes) {
+    for (const cudaGraph_t body : node->bodies) remove_graph(body);
+  }
+  objects().graphs.remove(graph);
+}
 
 task_ref launch(const plan& nodes, const task_ref& before, int device,
                 std::optional<int> priority) {
@@ -63,10 +144,16 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
                                          cudaGraphInstantiateFlagUseNodePriority;
     if (exec == nullptr || (flags & ~known) != 0) return cudaErrorInvalidValue;
     if (!objects().graphs.has(graph)) return cudaErrorInvalidValue;
+    if (!graph->conditions.empty() && is_instantiated(graph)) return cudaErrorInvalidValue;
+    if (!std::ranges::all_of(graph->conditions, &condition::is_used)) return cudaErrorInvalidValue;
+    auto nodes = plan_of(*graph);
+    if (nodes == nullptr) return cudaErrorInvalidValue;
     *exec = objects().executables.add();
     (*exec)->device = graph->device;
+    (*exec)->graph = graph;
+    (*exec)->conditions = graph->conditions;
     (*exec)->node_priorities = (flags & cudaGraphInstantiateFlagUseNodePriority) != 0;
-    (*exec)->nodes = plan_of(*graph);
+    (*exec)->nodes = std::move(nodes);
     return cudaSuccess;
   });
 }
@@ -90,8 +177,12 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
     if (exec->device != stream->device) return cudaErrorInvalidResourceHandle;
     if (!events_exist(*exec->nodes)) return cudaErrorInvalidResourceHandle;
     if (stream->capture != nullptr) return cudaErrorNotSupported;  // a child graph's node
-    const task_ref begin =
-        the_machine().add(nothing(), stream->device, stream->priority, {stream->last, exec->last});
+    // Conditions belong to the graph.
+    if (!exec->conditions.empty() && !objects().graphs.has(exec->graph)) {
+      return cudaErrorInvalidResourceHandle;
+    }
+    const task_ref begin = the_machine().add(begin_of(exec->conditions), stream->device,
+                                             stream->priority, {stream->last, exec->last});
     exec->last = launch(*exec->nodes, begin, stream->device,
                         exec->node_priorities ? std::nullopt : std::optional(stream->priority));
     put_last(stream, exec->last);
@@ -110,8 +201,8 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
 
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
   return api("cudaGraphDestroy", call_kind::releasing, [&](locked&) {
-    if (!objects().graphs.has(graph)) return cudaErrorInvalidValue;
-    objects().graphs.remove(graph);
+    if (!objects().graphs.has(graph) || graph->is_body) return cudaErrorInvalidValue;
+    remove_graph(graph);
     return cudaSuccess;
   });
 }

@@ -36,6 +36,14 @@ struct plan_node {
 };
 using plan = std::vector<plan_node>;
 
+/// What decides which body of a switch runs.
+struct condition {
+  unsigned initial = 0;  ///< its value when a launch begins
+  unsigned value = 0;
+  unsigned selected = 0;  ///< its value when the launch reached the switch
+  bool is_used = false;   ///< by a node
+};
+
 struct operation {
   cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
   int device = 0;
@@ -47,6 +55,7 @@ struct operation {
   cudaMemsetParams fill{};
   cudaHostNodeParams host{};
   cudaEvent_t event = nullptr;
+  std::shared_ptr<struct condition> condition = {};  ///< of a conditional node
 };
 
 /// The operation that does nothing, of tasks that only wait.

@@ -20,6 +20,7 @@ struct capture {
   cudaStream_t origin = nullptr;
   cudaGraph_t graph = nullptr;
   std::set<cudaStream_t> streams;
+  bool into_body = false;  ///< the graph is a body, which belongs to its switch
   bool invalidated = false;
   bool ended = false;
 };
@@ -49,15 +50,20 @@ struct CUevent_st {
 struct CUgraphNode_st {
   fake_cuda::operation_ref what;
   fake_cuda::node_list after;
+  std::vector<cudaGraph_t> bodies;  ///< of a conditional node
 };
 
 struct CUgraph_st {
   int device = 0;
+  bool is_body = false;
   std::vector<std::unique_ptr<CUgraphNode_st>> nodes;
+  std::vector<std::shared_ptr<fake_cuda::condition>> conditions;  ///< a handle is its address
 };
 
 struct CUgraphExec_st {
   int device = 0;
+  cudaGraph_t graph = nullptr;
+  std::vector<std::shared_ptr<fake_cuda::condition>> conditions;
   bool node_priorities = false;
   std::shared_ptr<const fake_cuda::plan> nodes;
   fake_cuda::task_ref last;  ///< the end of the latest launch, which the next one waits for
@@ -108,6 +114,9 @@ void put_last(cudaStream_t s, const task_ref& t);
 
 /// Waits until there is room in a stream, if it is one.
 void wait_for_room(std::unique_lock<std::mutex>& lock, cudaStream_t s);
+
+/// Destroys a graph with the bodies of its switches.
+void remove_graph(cudaGraph_t graph);
 
 /// Enqueues the nodes of a graph after `before`. Returns the task that ends the launch.
 task_ref launch(const plan& nodes, const task_ref& before, int device, std::optional<int> priority);

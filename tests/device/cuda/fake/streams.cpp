@@ -39,6 +39,7 @@ namespace {
 cudaError_t create(const char* call, cudaStream_t* stream, unsigned flags, int priority) {
   return api(call, [&](locked&) {
     if (flags != cudaStreamNonBlocking) return cudaErrorInvalidValue;
+    if (const cudaError_t status = refuse_unsafe(); status != cudaSuccess) return status;
     *stream = objects().streams.add();
     (*stream)->device = current_device();
     (*stream)->priority = std::clamp(priority, most_urgent, least_urgent);
