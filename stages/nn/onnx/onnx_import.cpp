@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <iterator>
 #include <set>
 #include <utility>
@@ -124,12 +123,11 @@ std::size_t onnx_importer::add_named(const std::string& name, std::span<const fl
     unique = fmt::format("{}.{}", base, numbered);
     if (constant_names_.try_emplace(unique, 1).second) break;
   }
-  named_tensor& tensor =
-      constants_.emplace_back(named_tensor{unique, {extents, dtype::float32}, {}});
-  tensor.data.resize(data.size_bytes());
-  std::memcpy(tensor.data.data(), data.data(), data.size_bytes());
+  const tensor_type type{extents, dtype::float32};
+  const auto bytes = std::as_bytes(data);
+  constants_.push_back({unique, type, {bytes.begin(), bytes.end()}});
   const bool all = written == extents.elements();
-  return network_.add_constant(unique, tensor.type, all ? std::nullopt : std::optional(written));
+  return network_.add_constant(unique, type, all ? std::nullopt : std::optional(written));
 }
 
 std::vector<std::size_t> onnx_importer::add_all(layer_operation operation,
