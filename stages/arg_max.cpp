@@ -38,11 +38,12 @@ stage_kind arg_max_kind(const device_stage_factory& make_cuda) {
   stage_kind kind;
   kind.name = "arg_max";
   kind.headline = "Find the greatest element along the last axis";
-  kind.inputs = {{"input", "float32 [..., C]"}};
+  kind.inputs = {{"input", "float32 [..., C]", true}};
   kind.outputs = {{"classes",
                    "int64 [...], index of the greatest element; the first of equal ones, and of "
-                   "NaNs, which are greater than all numbers, as in PyTorch"},
-                  {"values", "float32 [...], that element"}};
+                   "NaNs, which are greater than all numbers, as in PyTorch",
+                   true},
+                  {"values", "float32 [...], that element", true}};
   kind.prepare = prepare_arg_max;
   return on_devices(std::move(kind), make_host_arg_max, make_cuda);
 }

@@ -34,8 +34,8 @@ stage_kind copy_kind() {
   kind.headline = "Copies a tensor between the CPU and the device";
   kind.on = side::device;
   kind.moves = true;
-  kind.inputs = {{"input", "Any tensor."}};
-  kind.outputs = {{"output", "The same tensor on the other side."}};
+  kind.inputs = {{"input", "Any tensor.", true}};
+  kind.outputs = {{"output", "The same tensor on the other side.", true}};
   kind.prepare = prepare_copy;
   kind.backends = {""};
   return kind;

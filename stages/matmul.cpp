@@ -134,9 +134,10 @@ stage_kind matmul_kind(const matmul_factory& make_cuda) {
   kind.name = "matmul";
   kind.headline = "Batched matrix product, leading dimensions broadcast";
   kind.on = side::device;
-  kind.inputs = {{"a", "[..., m, k] in float32; [..., k, m] with transpose_a."},
+  // 'b' has no rows: the rows of 'a' are multiplied by the same 'b'.
+  kind.inputs = {{"a", "[..., m, k] in float32; [..., k, m] with transpose_a.", true},
                  {"b", "[..., k, n] in float32; [..., n, k] with transpose_b."}};
-  kind.outputs = {{"c", "[..., m, n] in float32."}};
+  kind.outputs = {{"c", "[..., m, n] in float32.", true}};
   kind.parameters = {
       {.name = "transpose_a",
        .type = parameter_type::boolean,

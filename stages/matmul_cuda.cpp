@@ -25,7 +25,7 @@ std::unique_ptr<device_stage> make_cuda_matmul(device& d, const nn::matmul_form&
                                         .name = "matmul",
                                         .owner = owner,
                                         .parameter = "precision"}),
-      memory(), p);
+      program_weights(), p);
 }
 
 }  // namespace graphline

@@ -32,9 +32,9 @@ std::string layer_manual() {
 }
 
 std::vector<port> ports_of(const std::vector<named>& names, const char* only) {
-  if (names.empty()) return {{only, ""}};
+  if (names.empty()) return {{only, "", true}};
   std::vector<port> ports;
-  for (const named& name : names) ports.push_back({name.text, ""});
+  for (const named& name : names) ports.push_back({name.text, "", true});
   return ports;
 }
 
@@ -107,8 +107,8 @@ stage_kind network_kind(const network_factory& make_cuda) {
   kind.name = "network";
   kind.headline = "A neural network, given layer by layer";
   kind.on = side::device;
-  kind.inputs = {{"input", "What the first layer reads, or those of 'inputs', float32."}};
-  kind.outputs = {{"output", "What the last layer gives, or those of 'outputs', float32."}};
+  kind.inputs = {{"input", "What the first layer reads, or those of 'inputs', float32.", true}};
+  kind.outputs = {{"output", "What the last layer gives, or those of 'outputs', float32.", true}};
   kind.parameters = {
       {.name = "layers",
        .type = parameter_type::tree,

@@ -37,16 +37,21 @@ std::unique_ptr<device_stage> make_cuda_network(device& d, const nn::network_def
                                   .owner = owner,
                                   .inputs = forms_of(config.inputs, config.input_layouts),
                                   .outputs = forms_of(config.outputs, config.output_layouts)});
-  memory constants;
+  program_weights loaded;
   if (program.weights_bytes > 0) {
-    constants = d.allocate(program.weights_bytes);
     const memory staging = d.allocate_pinned(program.weights_bytes);
     program.write_constants(staging.at(0));
-    const auto s = d.make_stream("weights", priority::normal);
-    s->copy(constants.data(), staging.data(), program.weights_bytes);
-    d.synchronize(wait_mode::block);
+    if (config.constants == nullptr) {
+      memory block = d.allocate(program.weights_bytes);
+      const auto s = d.make_stream("weights", priority::normal);
+      s->copy(block.data(), staging.data(), block.bytes());
+      d.synchronize(wait_mode::block);
+      loaded = {program, std::move(block)};
+    } else {
+      loaded = {program, staging.at(0), config.constants};
+    }
   }
-  return std::make_unique<program_stage<nn::cuda_program>>(std::move(program), std::move(constants),
+  return std::make_unique<program_stage<nn::cuda_program>>(std::move(program), std::move(loaded),
                                                            p);
 }
 

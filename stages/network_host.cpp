@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <cstddef>
 #include <utility>
+#include <vector>
 
 #include "framework/device/host/host_device.hpp"
 #include "stages/network_stage.hpp"
@@ -18,11 +20,18 @@ std::unique_ptr<device_stage> make_host_network(device& d, const nn::network_def
                                .flush_denormals = flushes_denormals(config.arguments)};
   nn::host_program program;
   host_call(d, [&] { program = nn::lower_network_for_host(network, weights, target); });
-  memory constants;
-  if (program.weights_bytes > 0) constants = d.allocate(program.weights_bytes);
-  host_call(d, [&] { program.load_constants(constants.at(0)); });
-  return std::make_unique<program_stage<nn::host_program>>(std::move(program),
-                                                           std::move(constants));
+  const auto load = [&](std::byte* to) { host_call(d, [&] { program.load_constants(to); }); };
+  program_weights loaded;
+  if (config.constants != nullptr) {
+    std::vector<std::byte> written(program.weights_bytes);
+    load(written.data());
+    loaded = {program, written.data(), config.constants};
+  } else if (program.weights_bytes > 0) {
+    memory block = d.allocate(program.weights_bytes);
+    load(block.at(0));
+    loaded = {program, std::move(block)};
+  }
+  return std::make_unique<program_stage<nn::host_program>>(std::move(program), std::move(loaded));
 }
 
 }  // namespace graphline

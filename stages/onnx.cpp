@@ -52,13 +52,18 @@ nn::onnx_model model_of(const arguments& values, diagnostics& out) {
   }
 }
 
+/// Inputs have rows if the model leaves their first extent open; then so do the outputs.
 stage_ports ports_of(const nn::onnx_graph& graph) {
-  const auto ports = [](const std::vector<nn::onnx_value>& tensors) {
-    std::vector<port> named;
-    for (const nn::onnx_value& tensor : tensors) named.push_back({tensor.name, shape_text(tensor)});
-    return named;
-  };
-  return {ports(graph.inputs), ports(graph.outputs)};
+  stage_ports ports;
+  for (const nn::onnx_value& input : graph.inputs) {
+    const bool open = !input.extents ||
+                      (!input.extents->empty() && input.extents->front().number.value_or(0) <= 0);
+    ports.inputs.push_back({input.name, shape_text(input), open});
+  }
+  for (const nn::onnx_value& output : graph.outputs) {
+    ports.outputs.push_back({output.name, shape_text(output), true});
+  }
+  return ports;
 }
 
 /// Warns about open extents that have the same name in the model but different values.
@@ -119,15 +124,19 @@ nn::onnx_network network_for(const nn::onnx_model& model, const arguments& value
   return nn::import_onnx(model, inputs, outputs, where, out);
 }
 
+/// Prepares the stage for inputs of these types. `shared` has the constants of earlier calls, which
+/// were for other buckets; equal ones exist once.
 prepared_stage prepare_onnx(const nn::onnx_model& model, const arguments& values,
                             std::span<const tensor_type> inputs, const network_factory& make_cuda,
-                            diagnostics& out) {
+                            std::shared_ptr<const nn::weight_table>& shared, diagnostics& out) {
   nn::onnx_network imported = network_for(model, values, inputs, out);
   if (out.has_errors()) return {};
   const auto network =
       std::make_shared<const nn::network_definition>(std::move(imported.definition));
-  const auto weights =
-      std::make_shared<const nn::weight_table>(*network, std::move(imported.constants));
+  const auto table = std::make_shared<nn::weight_table>(*network, std::move(imported.constants));
+  if (shared != nullptr) table->share(*shared);
+  shared = table;
+  const auto weights = shared;
   prepared_stage result = prepared_network(
       network, [weights](const stage_config&) { return weights; }, values, make_cuda);
   result.weights = [network, weights](const stage_config&) {
@@ -147,9 +156,9 @@ opened_stage open_onnx(const arguments& values, const network_factory& make_cuda
                        diagnostics& out) {
   const auto model = std::make_shared<const nn::onnx_model>(model_of(values, out));
   return {ports_of(model->graph),
-          [model, make_cuda](const arguments& given, std::span<const tensor_type> inputs,
-                             diagnostics& problems) {
-            return prepare_onnx(*model, given, inputs, make_cuda, problems);
+          [model, make_cuda, shared = std::make_shared<std::shared_ptr<const nn::weight_table>>()](
+              const arguments& given, std::span<const tensor_type> inputs, diagnostics& problems) {
+            return prepare_onnx(*model, given, inputs, make_cuda, *shared, problems);
           }};
 }
 
@@ -185,8 +194,8 @@ stage_kind onnx_kind(const network_factory& make_cuda) {
   kind.name = "onnx";
   kind.headline = "A neural network from an ONNX file";
   kind.on = side::device;
-  kind.inputs = {{"inputs", "Those of the model: float32, int32, int64 or uint8."}};
-  kind.outputs = {{"outputs", "Those of the model, float32."}};
+  kind.inputs = {{"inputs", "Those of the model: float32, int32, int64 or uint8.", true}};
+  kind.outputs = {{"outputs", "Those of the model, float32.", true}};
   kind.parameters = {{.name = "model",
                       .type = parameter_type::path,
                       .help = "ONNX file, of operator set 7 to 21.",

@@ -2,14 +2,43 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "framework/base/precision.hpp"
+#include "framework/stage/shared_constants.hpp"
 #include "framework/stage/stage.hpp"
 #include "stages/nn/program/program.hpp"
 
 namespace graphline {
+
+/// A program's constants in device memory: in a block of their own, or shared.
+struct program_weights {
+  memory block;
+  std::shared_ptr<shared_constants> shared;
+  std::vector<std::byte*> addresses;  ///< as in `nn::program_memory`
+
+  program_weights() = default;
+
+  /// Takes device memory that contains the constants at their offsets.
+  program_weights(const nn::program& p, memory constants)
+      : block(std::move(constants)), addresses(p.weights_in(block.at(0))) {}
+
+  /// Shares constants that `written`, in host memory, contains at their offsets.
+  program_weights(const nn::program& p, std::byte* written, std::shared_ptr<shared_constants> with)
+      : shared(std::move(with)), addresses(p.weights_in(written)) {
+    std::vector<std::span<const std::byte>> contents;
+    for (std::size_t i = 0; i < addresses.size(); ++i) {
+      if (addresses[i] != nullptr) contents.emplace_back(addresses[i], p.buffers[i].bytes);
+    }
+    const std::vector<std::byte*> kept = shared->keep(contents);
+    auto next = kept.begin();
+    for (std::byte*& address : addresses) {
+      if (address != nullptr) address = *next++;
+    }
+  }
+};
 
 /// The steps of a program, bound to the memory of one slot.
 template <class Program>
@@ -40,7 +69,7 @@ class program_work final : public device_work {
 template <class Program>
 class program_stage final : public device_stage {
  public:
-  explicit program_stage(Program program, memory weights = {},
+  explicit program_stage(Program program, program_weights weights = {},
                          precision arithmetic = precision::float32)
       : program_(std::move(program)), weights_(std::move(weights)), arithmetic_(arithmetic) {}
 
@@ -58,14 +87,14 @@ class program_stage final : public device_stage {
     return std::make_unique<program_work<Program>>(
         program_.bind({.inputs = tensors.inputs,
                        .outputs = tensors.outputs,
-                       .weights = weights_.at(0),
+                       .weights = weights_.addresses,
                        .scratch = static_cast<std::byte*>(tensors.scratch)}),
         program_.parts);
   }
 
  private:
   Program program_;
-  memory weights_;
+  program_weights weights_;
   precision arithmetic_;
 };
 

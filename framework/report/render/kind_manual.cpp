@@ -34,7 +34,7 @@ std::string ports_text(std::string_view title, const std::vector<port>& ports,
   std::size_t width = 0;
   for (const port& p : ports) width = std::max(width, p.name.size());
   for (const port& p : ports) {
-    const auto line = fmt::format("  {:{}}  {}", p.name, width, p.help);
+    const auto line = fmt::format("  {:{}}  {}{}", p.name, width, p.help, p.rows ? " (rows)" : "");
     text += wrapped(line, width + 4, page_width) + '\n';
   }
   return text;
@@ -78,6 +78,11 @@ std::string describe_kind(const stage_kind& kind, std::size_t width) {
   std::vector<port> inputs = kind.inputs;
   for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i].help += input_note(kind, i);
   page += ports_text("Reads", inputs, width) + ports_text("Writes", kind.outputs, width);
+  if (std::ranges::any_of(inputs, &port::rows)) {
+    const char* const legend =
+        "(rows): a stage with the key 'rows' computes only the first rows of these tensors.";
+    page += '\n' + wrapped(legend, 0, width) + '\n';
+  }
   append_parameters(page, kind.parameters, width);
 
   if (kind.manual) page += '\n' + kind.manual();

@@ -58,13 +58,12 @@ void zero_padding(host_lowering& b, const host_value& tensor, const shape& s, st
   if (used == 0) return;
   const std::vector<std::int64_t> strides = blocked_strides(s, block);
   const std::int64_t begin = (s[1] / block) * strides[1] + used;
-  const float zero[] = {0};
   const pointwise_expression copy{.operands = 1, .steps = {}, .results = {0}};
   const pointwise_space space{
       {s[0], s[2] * s[3], block - used},
       {{0, 0, 0}, {s.elements() == 0 ? 0 : blocked_extents(s, block)[1] * strides[1], block, 1}}};
   add_loops(b, "padding", copy, space,
-            {{DNNL_ARG_SRC, b.constant(zero, shape{1}, plain_layout({1}))},
+            {{DNNL_ARG_SRC, b.constant({0.0F}, shape{1}, plain_layout({1}))},
              {DNNL_ARG_DST, tensor, static_cast<std::size_t>(begin) * sizeof(float)}});
 }
 
@@ -73,7 +72,7 @@ host_value constant_of(host_lowering& b, const expression_source& source, const 
                        const dnnl::memory::desc& wanted) {
   std::vector<float> values;
   for (const double number : source.numbers) values.push_back(static_cast<float>(number));
-  return b.constant(values, extents, wanted);
+  return b.constant(std::move(values), extents, wanted);
 }
 
 struct eltwise_form {

@@ -57,7 +57,7 @@ const host_value& host_lowering::value(std::size_t index) {
   host_value& value = values_[index];
   if (value.layout.is_zero()) {
     const shape& extents = network().shape_of(index);
-    value = constant(weights().of(index), extents, plain_layout(extents));
+    value = constant(weights().of(index), extents);
   }
   return value;
 }
@@ -103,17 +103,16 @@ host_value host_lowering::in_shape(const host_value& tensor, const shape& wanted
   return {in_layout(tensor, plain_layout(given), layer).buffer, plain_layout(wanted)};
 }
 
-host_value host_lowering::constant(std::span<const float> values, const dnnl::memory::desc& given,
+host_value host_lowering::constant(std::vector<float> values, const dnnl::memory::desc& given,
                                    const dnnl::memory::desc& wanted) {
   const std::size_t buffer = program_.add_buffer(buffer_place::weights, wanted.get_size());
-  program_.constants.push_back({buffer, given, wanted, {values.begin(), values.end()}});
+  program_.constants.push_back({buffer, given, wanted, std::move(values)});
   return {buffer, wanted};
 }
 
 host_value host_lowering::vector_of(const network_layer& layer, std::size_t input) {
   const std::span<const float> values = weights().of(layer, input);
-  const shape extent{static_cast<std::int64_t>(values.size())};
-  return constant(values, extent, plain_layout(extent));
+  return constant(values, shape{static_cast<std::int64_t>(values.size())});
 }
 
 void host_lowering::add_step(host_step step) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "framework/device/host/host_device.hpp"
@@ -54,12 +55,17 @@ class host_lowering : public network_lowering {
 
   /// Adds a constant in the layout `wanted`. `values` are laid out as `given`; by default, packed
   /// and row-major.
-  host_value constant(std::span<const float> values, const shape& extents,
+  host_value constant(std::vector<float> values, const shape& extents,
                       const dnnl::memory::desc& wanted) {
-    return constant(values, plain_layout(extents), wanted);
+    return constant(std::move(values), plain_layout(extents), wanted);
   }
-  host_value constant(std::span<const float> values, const dnnl::memory::desc& given,
+  host_value constant(std::vector<float> values, const dnnl::memory::desc& given,
                       const dnnl::memory::desc& wanted);
+
+  /// Adds a constant of the network, row-major.
+  host_value constant(std::span<const float> values, const shape& extents) {
+    return constant({values.begin(), values.end()}, extents, plain_layout(extents));
+  }
 
   /// Adds a one-dimensional constant input of a layer.
   host_value vector_of(const network_layer& layer, std::size_t input);

@@ -53,8 +53,8 @@ void lower(host_lowering& b, const layer_group& group, const conv2d_layer& conv)
   const network_layer& head = b.layer(group.head);
   const shape& in = b.input_shape(head);
   const shape weights = weight_shape(conv, in[1]);
-  const fused_product product = product_of(b, group, b.output_shape(head), conv.bias);
-  const conv_weights& values = product.weights;
+  fused_product product = product_of(b, group, b.output_shape(head), conv.bias);
+  conv_weights& values = product.weights;
   const bool bias = !values.bias.empty();
   const shape bias_shape{conv.out_channels};
 
@@ -72,9 +72,10 @@ void lower(host_lowering& b, const layer_group& group, const conv2d_layer& conv)
   const auto operands = [&](const convolution::primitive_desc& chosen) {
     std::vector<host_operand> all{
         {DNNL_ARG_SRC, b.in_layout(b.input_of(head), chosen.src_desc(), head)},
-        {DNNL_ARG_WEIGHTS, b.constant(values.weight, weights, chosen.weights_desc())}};
+        {DNNL_ARG_WEIGHTS, b.constant(std::move(values.weight), weights, chosen.weights_desc())}};
     if (bias) {
-      all.push_back({DNNL_ARG_BIAS, b.constant(values.bias, bias_shape, chosen.bias_desc())});
+      all.push_back(
+          {DNNL_ARG_BIAS, b.constant(std::move(values.bias), bias_shape, chosen.bias_desc())});
     }
     return all;
   };
@@ -87,8 +88,8 @@ void lower(host_lowering& b, const layer_group& group, const linear_layer& linea
   const shape in = as_rows(b.input_shape(head));
   const shape weight_shape{linear.out_features, in[1]};
   const shape bias_shape{linear.out_features};
-  const fused_product product = product_of(b, group, as_rows(b.output_shape(head)), linear.bias);
-  const conv_weights& values = product.weights;
+  fused_product product = product_of(b, group, as_rows(b.output_shape(head)), linear.bias);
+  conv_weights& values = product.weights;
   const bool bias = !values.bias.empty();
 
   const auto choose = [&](const dnnl::primitive_attr& attributes,
@@ -112,9 +113,11 @@ void lower(host_lowering& b, const layer_group& group, const linear_layer& linea
     std::vector<host_operand> all{
         {DNNL_ARG_SRC,
          b.in_layout(b.in_shape(b.input_of(head), in, head), chosen.src_desc(), head)},
-        {DNNL_ARG_WEIGHTS, b.constant(values.weight, weight_shape, chosen.weights_desc())}};
+        {DNNL_ARG_WEIGHTS,
+         b.constant(std::move(values.weight), weight_shape, chosen.weights_desc())}};
     if (bias) {
-      all.push_back({DNNL_ARG_BIAS, b.constant(values.bias, bias_shape, chosen.bias_desc())});
+      all.push_back(
+          {DNNL_ARG_BIAS, b.constant(std::move(values.bias), bias_shape, chosen.bias_desc())});
     }
     return all;
   };
@@ -129,7 +132,7 @@ void lower(host_lowering& b, const layer_group& group, const conv_transpose2d_la
   const shape& in = b.input_shape(head);
   const shape& out = b.output_shape(head);
   const shape weights = weight_shape(conv, in[1]);
-  const fused_product product = product_of(b, group, out, conv.bias);
+  fused_product product = product_of(b, group, out, conv.bias);
   group_expression rest = product.layers;
   if (!product.weights.bias.empty()) rest = rest.plus(product.bias_term());
 
@@ -141,11 +144,11 @@ void lower(host_lowering& b, const layer_group& group, const conv_transpose2d_la
   const deconvolution::primitive_desc chosen(wanted, onednn_attributes(), onednn_engine());
   const host_value source = b.in_layout(b.input_of(head), chosen.src_desc(), head);
   const host_value made = b.make_tensor(chosen.dst_desc());
-  b.add_primitive<deconvolution>(
-      head.kind, head, chosen,
-      {{DNNL_ARG_SRC, source},
-       {DNNL_ARG_WEIGHTS, b.constant(product.weights.weight, weights, chosen.weights_desc())},
-       {DNNL_ARG_DST, made}});
+  b.add_primitive<deconvolution>(head.kind, head, chosen,
+                                 {{DNNL_ARG_SRC, source},
+                                  {DNNL_ARG_WEIGHTS, b.constant(std::move(product.weights.weight),
+                                                                weights, chosen.weights_desc())},
+                                  {DNNL_ARG_DST, made}});
   if (rest.steps.empty()) {
     b.set_output(group.last(), made);
     return;

@@ -36,7 +36,8 @@ void lower(host_lowering& b, const layer_group& group, const lstm_layer& lstm) {
     const dnnl::memory::desc given(
         extents.extents(), dnnl::memory::data_type::f32,
         {directions * 4 * hidden * columns, 4 * hidden * columns, 1, hidden * columns, columns});
-    return b.constant(b.weights().of(head, input), given, to);
+    const std::span<const float> values = b.weights().of(head, input);
+    return b.constant({values.begin(), values.end()}, given, to);
   };
   const auto state_before = [&](std::size_t input) {
     return host_value{b.plain_input_of(head, input).buffer, state_layout};
@@ -51,7 +52,7 @@ void lower(host_lowering& b, const layer_group& group, const lstm_layer& lstm) {
        {DNNL_ARG_SRC_ITER_C, state_before(2)},
        {DNNL_ARG_WEIGHTS_LAYER, weight(3, weight_extents, chosen.weights_layer_desc())},
        {DNNL_ARG_WEIGHTS_ITER, weight(4, iter_extents, chosen.weights_iter_desc())},
-       {DNNL_ARG_BIAS, b.constant(b.weights().of(head, 5), bias_extents, chosen.bias_desc())},
+       {DNNL_ARG_BIAS, b.constant(b.weights().of(head, 5), bias_extents)},
        {DNNL_ARG_DST_LAYER, result},
        {DNNL_ARG_DST_ITER, last_hidden},
        {DNNL_ARG_DST_ITER_C, last_cell}});

@@ -179,8 +179,7 @@ void lower(host_lowering& b, const layer_group& group, const pad_layer& pad) {
   const shape& out = b.output_shape(head);
   const std::vector<std::int64_t> strides = packed_strides(out);
   const host_value result = b.make_tensor(plain_layout(out));
-  const float value[] = {pad.value};
-  add_copy(b, head, out, b.constant(value, shape{1}, plain_layout({1})),
+  add_copy(b, head, out, b.constant({pad.value}, shape{1}, plain_layout({1})),
            {0, std::vector<std::int64_t>(out.rank(), 0)}, result, {0, strides});
   add_copy(b, head, in, b.plain_input_of(head), {0, packed_strides(in)}, result,
            inside_of(pad, strides));

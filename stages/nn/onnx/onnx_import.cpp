@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <iterator>
 #include <set>
 #include <utility>
@@ -67,6 +66,13 @@ onnx_type given_element(const onnx_call& call) {
   return moves(call.node().op_type) ? call.type(0).element : onnx_type::float32;
 }
 
+/// Returns the tensor that a node `Constant` stores; null for other nodes. Spares a copy.
+const onnx_tensor* stored_by(const onnx_node& node) {
+  if (node.op_type != "Constant" || node.outputs.size() != 1) return nullptr;
+  const auto* tensor = node.attribute<onnx_tensor>("value");
+  return tensor != nullptr && tensor->known() ? tensor : nullptr;
+}
+
 const onnx_operator& find_operator(const onnx_call& call) {
   const onnx_node& node = call.node();
   if (!node.domain.empty()) {
@@ -124,12 +130,11 @@ std::size_t onnx_importer::add_named(const std::string& name, std::span<const fl
     unique = fmt::format("{}.{}", base, numbered);
     if (constant_names_.try_emplace(unique, 1).second) break;
   }
-  named_tensor& tensor =
-      constants_.emplace_back(named_tensor{unique, {extents, dtype::float32}, {}});
-  tensor.data.resize(data.size_bytes());
-  std::memcpy(tensor.data.data(), data.data(), data.size_bytes());
+  const tensor_type type{extents, dtype::float32};
+  const auto bytes = std::as_bytes(data);
+  constants_.push_back({unique, type, {bytes.begin(), bytes.end()}});
   const bool all = written == extents.elements();
-  return network_.add_constant(unique, tensor.type, all ? std::nullopt : std::optional(written));
+  return network_.add_constant(unique, type, all ? std::nullopt : std::optional(written));
 }
 
 std::vector<std::size_t> onnx_importer::add_all(layer_operation operation,
@@ -262,6 +267,10 @@ void onnx_importer::read_node(const onnx_node& node) {
       return tensor == nullptr || tensor->known() || extents_only;
     });
     if (!constant || !can_evaluate(node)) return add_node(call);
+    if (const onnx_tensor* stored = stored_by(node)) {
+      known_[node.outputs.front()] = {stored, {}};
+      return;
+    }
     std::vector<onnx_tensor> outputs = evaluate_onnx(node, inputs, budget_);
     for (std::size_t i = 0; i < std::min(node.outputs.size(), outputs.size()); ++i) {
       known_[node.outputs[i]] = {&keep(std::move(outputs[i])), {}};

@@ -49,6 +49,15 @@ void program::place_buffers(const std::vector<std::vector<std::size_t>>& uses) {
   scratch_bytes = layout.bytes;
 }
 
+std::vector<std::byte*> program::weights_in(std::byte* block) const {
+  std::vector<std::byte*> addresses;
+  for (const program_buffer& buffer : buffers) {
+    const bool constant = buffer.place == buffer_place::weights;
+    addresses.push_back(constant ? block + buffer.offset : nullptr);
+  }
+  return addresses;
+}
+
 std::byte* program::address_of(std::size_t buffer, const program_memory& memory) const {
   const program_buffer& of = buffers[buffer];
   if (of.within) return address_of(*of.within, memory) + of.offset;
@@ -58,7 +67,7 @@ std::byte* program::address_of(std::size_t buffer, const program_memory& memory)
     case buffer_place::output:
       return static_cast<std::byte*>(memory.outputs[of.tensor].data);
     case buffer_place::weights:
-      return memory.weights + of.offset;
+      return memory.weights[buffer];
     case buffer_place::scratch:
       return memory.scratch + of.offset;
   }

@@ -15,7 +15,7 @@ namespace graphline::nn {
 enum class buffer_place {
   input,
   output,
-  weights,  ///< at `offset` in the weights
+  weights,  ///< a constant, at `offset` in a block of all constants, or shared
   scratch,  ///< at `offset` in the scratch memory
 };
 
@@ -38,8 +38,8 @@ struct program_part {
 struct program_memory {
   std::span<const tensor_view> inputs;
   std::span<const tensor_view> outputs;
-  std::byte* weights = nullptr;
-  std::byte* scratch = nullptr;  ///< `scratch_bytes` bytes, aligned to 256 bytes
+  std::span<std::byte* const> weights;  ///< by buffer; null for buffers of other places
+  std::byte* scratch = nullptr;         ///< `scratch_bytes` bytes, aligned to 256 bytes
 };
 
 /// Buffers and parts of a program. The derived class for a device adds the steps.
@@ -57,6 +57,10 @@ struct program {
   /// Assigns offsets aligned to 256 bytes. Weights are consecutive. Scratch buffers share memory if
   /// their lifetimes do not overlap. `uses` lists the buffers of each step.
   void place_buffers(const std::vector<std::vector<std::size_t>>& uses);
+
+  /// Returns the address of each weights buffer, by buffer, if `block` contains all at their
+  /// offsets.
+  std::vector<std::byte*> weights_in(std::byte* block) const;
 
   std::byte* address_of(std::size_t buffer, const program_memory& memory) const;
 };

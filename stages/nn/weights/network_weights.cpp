@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <random>
 #include <set>
+#include <string_view>
 
 #include "framework/base/error.hpp"
 #include "framework/base/random.hpp"
@@ -116,10 +118,8 @@ void check_tensors(const safetensors_file& file, const network_definition& netwo
 }
 
 named_tensor as_tensor(const network_value& weight, const std::vector<float>& values) {
-  named_tensor tensor{weight.name, weight.type, {}};
-  tensor.data.resize(values.size() * sizeof(float));
-  std::memcpy(tensor.data.data(), values.data(), tensor.data.size());
-  return tensor;
+  const auto bytes = std::as_bytes(std::span(values));
+  return {weight.name, weight.type, {bytes.begin(), bytes.end()}};
 }
 
 }  // namespace
@@ -154,10 +154,26 @@ std::vector<named_tensor> network_weights(const network_definition& network,
 }
 
 weight_table::weight_table(const network_definition& network, std::vector<named_tensor> tensors)
-    : tensors_(std::move(tensors)), of_value_(network.values.size()) {
+    : of_value_(network.values.size()) {
+  for (named_tensor& tensor : tensors) {
+    tensors_.push_back(std::make_shared<const named_tensor>(std::move(tensor)));
+  }
   std::size_t next = 0;
   for (std::size_t i = 0; i < network.values.size(); ++i) {
     if (network.values[i].constant) of_value_[i] = next++;
+  }
+}
+
+void weight_table::share(const weight_table& other) {
+  std::map<std::string_view, std::shared_ptr<const named_tensor>> known;
+  for (const auto& tensor : other.tensors_) known[tensor->name] = tensor;
+  for (auto& tensor : tensors_) {
+    const auto found = known.find(tensor->name);
+    if (found == known.end() || found->second->type != tensor->type) continue;
+    // The types have the same size. std::byte has no vectorized comparison.
+    const std::vector<std::byte>& data = tensor->data;
+    if (std::memcmp(found->second->data.data(), data.data(), data.size()) != 0) continue;
+    tensor = found->second;
   }
 }
 
@@ -166,7 +182,7 @@ std::span<const float> weight_table::of(const network_layer& layer, std::size_t 
 }
 
 std::span<const float> weight_table::of(std::size_t value) const {
-  const std::vector<std::byte>& data = tensors_.at(of_value_[value]).data;
+  const std::vector<std::byte>& data = tensors_.at(of_value_[value])->data;
   return {reinterpret_cast<const float*>(data.data()), data.size() / sizeof(float)};
 }
 

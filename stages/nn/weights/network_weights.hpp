@@ -33,6 +33,9 @@ class weight_table {
   /// `tensors` are the network's constants, in the order of its values.
   weight_table(const network_definition& network, std::vector<named_tensor> tensors);
 
+  /// Frees the tensors that equal a tensor of `other` and uses that one.
+  void share(const weight_table& other);
+
   /// Returns a constant input of a layer; empty if the layer has fewer inputs.
   std::span<const float> of(const network_layer& layer, std::size_t input) const;
 
@@ -40,7 +43,7 @@ class weight_table {
   std::span<const float> of(std::size_t value) const;
 
  private:
-  std::vector<named_tensor> tensors_;
+  std::vector<std::shared_ptr<const named_tensor>> tensors_;
   std::vector<std::size_t> of_value_;
 };
 

@@ -85,6 +85,29 @@ Parameters: none
   EXPECT_THAT(describe_kind(kind), testing::HasSubstr("[N, 4] (one or more)\n"));
 }
 
+TEST(describe_kind, marks_ports_with_rows) {
+  stage_kind kind = crop_kind();
+  kind.parameters.clear();
+  kind.inputs[1].rows = true;
+  kind.outputs[0].rows = true;
+  EXPECT_EQ(describe_kind(kind),
+            R"(cpu.crop: Cut regions out of an image
+Runs on: cpu
+
+Reads:
+  image    float32 [C, H, W]
+  regions  float32 [N, 4] (rows)
+
+Writes:
+  crops  float32 [N, C, side, side] (rows)
+
+(rows): a stage with the key 'rows' computes only the first rows of these
+tensors.
+
+Parameters: none
+)");
+}
+
 TEST(describe_kind, ends_with_the_manual_of_the_kind) {
   stage_kind kind = crop_kind();
   kind.manual = [] { return std::string("Layers:\n  conv2d"); };

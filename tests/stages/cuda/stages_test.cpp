@@ -10,6 +10,7 @@
 #include "framework/base/clock.hpp"
 #include "tests/device/cuda/fake/fake_cuda.hpp"
 #include "tests/stages/cuda/cuda_trial.hpp"
+#include "tests/stages/rows_trial.hpp"
 #include "tests/stages/stage_trial.hpp"
 
 namespace graphline::test {
@@ -64,6 +65,26 @@ const shape small_input{2, 5, 11, 7};
 
 TEST_F(cuda_stages, compute_a_network_as_the_host_does_with_two_slots_at_once) {
   expect_two_slots_as_on_host(small_network, small_input, 1e-5);
+}
+
+TEST_F(cuda_stages, share_the_constants_of_buckets_and_ignore_padding) {
+  const auto expect_rows = [&](const char* kind, const std::string& yaml,
+                               const std::vector<tensor_type>& inputs) {
+    return expect_first_rows(device_, kind_of(kind), yaml, inputs, {1, 2, 5}, 1e-5);
+  };
+  for (const char* const precision : {"", "precision: tf32"}) {
+    const auto added =
+        expect_rows("network", precision + std::string(small_network), {floats({5, 5, 11, 7})});
+    EXPECT_GT(added[0], 0U);
+    EXPECT_THAT(added, ElementsAre(added[0], 0, 0));
+  }
+  expect_rows("matmul", "{}", {floats({5, 6, 7}), floats({7, 9})});
+  expect_rows("matmul", "{method: fused}", {floats({5, 300}), floats({300, 1})});
+  expect_rows("copy", "{}", {floats({5, 3})});
+  expect_rows("arg_max", "{}", {floats({5, 3, 40})});
+  const std::vector<tensor_type> pictures{{{5, 12, 20, 3}, dtype::uint8}, {{5, 2}, dtype::int64}};
+  expect_rows("resize", "{size: [8, 30]}", pictures);
+  expect_rows("normalize", "{}", pictures);
 }
 
 TEST_F(cuda_stages, compute_a_network_from_a_graph) {

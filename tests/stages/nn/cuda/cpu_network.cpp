@@ -94,8 +94,9 @@ std::vector<std::vector<float>> cpu_network::run(const std::vector<std::vector<f
     written.push_back({output.data(), type});
     touched.push_back(output.span());
   }
+  const std::vector<std::byte*> weights = program_.weights_in(weights_->data());
   const program_memory memory{
-      .inputs = read, .outputs = written, .weights = weights_->data(), .scratch = scratch.data()};
+      .inputs = read, .outputs = written, .weights = weights, .scratch = scratch.data()};
   for (const bound_cuda_step& bound : program_.bind(memory)) {
     if (const auto* kernel = std::get_if<kernel_form>(&bound.step->work)) {
       SCOPED_TRACE(bound.step->owner);
