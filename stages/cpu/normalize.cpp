@@ -64,10 +64,11 @@ stage_kind described_normalize(const char* name) {
   stage_kind kind;
   kind.name = name;
   kind.headline = "Convert pictures to the numbers that a network expects";
-  kind.inputs = {{"pictures", "uint8 [B, H, W, 3]: red, green, blue"}, sizes_port()};
+  kind.inputs = {{"pictures", "uint8 [B, H, W, 3]: red, green, blue", true}, sizes_port()};
   kind.optional_inputs = 1;
-  kind.outputs = {
-      {"normalized", "float32 [B, 3, H, W]: (x / 255 - mean) / std; zeros outside of a picture"}};
+  kind.outputs = {{"normalized",
+                   "float32 [B, 3, H, W]: (x / 255 - mean) / std; zeros outside of a picture",
+                   true}};
   kind.parameters = {
       {.name = "mean",
        .type = parameter_type::numbers,

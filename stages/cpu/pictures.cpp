@@ -21,7 +21,7 @@ picture_view picture_at(const const_tensor_view& pictures, const const_tensor_vi
 }
 
 port sizes_port() {
-  return {"sizes", "int64 [B, 2]: height and width of each; without them all H and W"};
+  return {"sizes", "int64 [B, 2]: height and width of each; without them all H and W", true};
 }
 
 parameter size_parameter(std::string help) {

@@ -43,9 +43,10 @@ stage_kind described_resize(const char* name) {
   stage_kind kind;
   kind.name = name;
   kind.headline = "Bring pictures to one size (bilinear, as OpenCV)";
-  kind.inputs = {{"pictures", "uint8 [B, H, W, C]"}, sizes_port()};
+  kind.inputs = {{"pictures", "uint8 [B, H, W, C]", true}, sizes_port()};
   kind.optional_inputs = 1;
-  kind.outputs = {{"resized", "uint8 [B, height, width, C]; zeros where there is no picture"}};
+  kind.outputs = {
+      {"resized", "uint8 [B, height, width, C]; zeros where there is no picture", true}};
   kind.parameters = {
       size_parameter(
           "[height, width]. Of a picture that is more than twice as large, pixels are skipped."),
