@@ -58,7 +58,7 @@ stage_kind threshold_kind() {
   kind.headline =
       "Compare the largest or smallest value with a limit, to decide whether stages run";
   kind.on = side::cpu;
-  kind.inputs = {{"values", "float32 of any shape", true}};
+  kind.inputs = {{"values", "float32 of any shape"}};
   kind.outputs = {
       {"flag",
        "int64 [1], for 'when': 1 if the value is below or above the limit; else, and if "
@@ -68,7 +68,7 @@ stage_kind threshold_kind() {
        .type = parameter_type::choice,
        .help =
            "Which value is compared. A classifier is unsure if the largest probability is below "
-           "a limit; of the rows that cpu.top_k writes, if the smallest is.",
+           "a limit; of a batch, if the smallest that cpu.top_k writes is.",
        .default_value = "largest",
        .choices = {"largest", "smallest"}},
       {.name = "below",

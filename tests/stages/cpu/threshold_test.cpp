@@ -1,7 +1,6 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
-#include <cstring>
 #include <string>
 #include <vector>
 
@@ -44,18 +43,6 @@ TEST(threshold, decides_as_numpy_does) {
     EXPECT_THAT(trial.output<std::int64_t>(0), ElementsAre(c.flag))
         << c.parameters << " of " << testing::PrintToString(c.values);
   }
-}
-
-TEST(threshold, looks_at_the_rows_of_the_frame_only) {
-  stage_trial trial(threshold_kind(), "{above: 0.8}", {{{3, 2}, dtype::float32}});
-  trial.input(0, std::vector<float>{0.1F, 0.2F, 0.3F, 0.9F, NAN, NAN});
-  const auto flag_of = [&](std::int64_t rows) {
-    std::int64_t flag = -1;
-    std::memcpy(&flag, trial.outputs_of_rows(rows).at(0).data(), sizeof flag);
-    return flag;
-  };
-  EXPECT_EQ(flag_of(1), 0);
-  EXPECT_EQ(flag_of(2), 1);
 }
 
 TEST(threshold, needs_one_limit_and_numbers) {
