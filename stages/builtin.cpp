@@ -52,6 +52,7 @@ stage_registry builtin_stages() {
   registry.add(letterbox_kind());
   registry.add(normalize_kind());
   registry.add(top_k_kind());
+  registry.add(threshold_kind());
   registry.add(nms_kind());
   registry.add(gather_kind());
   registry.add(text_boxes_kind());

@@ -7,7 +7,7 @@ stage_kind device_spin_kind(const device_stage_factory& make_cuda) {
   stage_kind kind;
   kind.name = "device.spin";
   kind.headline = "Keep the device busy for a set time";
-  kind.inputs = {{"inputs", "tensors to wait for; they are not looked at"}};
+  kind.inputs = {{"inputs", "tensors to wait for; they are not looked at", true}};
   kind.optional_inputs = 1;
   kind.repeat_last_input = true;
   kind.parameters = {
@@ -17,9 +17,11 @@ stage_kind device_spin_kind(const device_stage_factory& make_cuda) {
                "of one thread, beside which other streams' kernels run. Never shorter, and on cuda "
                "longer by up to two ticks of that timer.",
        .required = true,
-       .minimum = 0}};
+       .minimum = 0},
+      per_row_parameter()};
   // The cost is zero, because the stage does not access its tensors.
-  kind.prepare = [](const arguments&, std::span<const tensor_type>, diagnostics&) {
+  kind.prepare = [](const arguments& given, std::span<const tensor_type> inputs, diagnostics& out) {
+    check_per_row(given, inputs, out);
     return prepared_stage{.known = known_cost::all};
   };
   return on_devices(std::move(kind), make_host_spin, make_cuda);

@@ -27,7 +27,7 @@ class device_spin final : public device_stage, host_operation {
 }  // namespace
 
 std::unique_ptr<device_stage> make_host_spin(device& /*d*/, const stage_config& config) {
-  return std::make_unique<device_spin>(config.arguments.duration("duration"));
+  return std::make_unique<device_spin>(device_spin_time(config));
 }
 
 }  // namespace graphline

@@ -8,6 +8,7 @@
 #include "stages/cpu/pictures.hpp"
 #include "stages/kinds.hpp"
 #include "stages/nn/cuda/kernel_forms.hpp"
+#include "stages/spinning.hpp"
 
 namespace graphline {
 namespace {
@@ -47,7 +48,7 @@ class kernel_stage final : public device_stage {
 }  // namespace
 
 std::unique_ptr<device_stage> make_cuda_spin(device& /*d*/, const stage_config& config) {
-  const nn::spin_form form{config.arguments.duration("duration")};
+  const nn::spin_form form{device_spin_time(config)};
   return std::make_unique<kernel_stage>(config, "spin", form, 0);
 }
 

@@ -45,6 +45,7 @@ stage_kind resize_kind();         // cpu/resize.cpp
 stage_kind letterbox_kind();      // cpu/letterbox.cpp
 stage_kind normalize_kind();      // cpu/normalize.cpp
 stage_kind top_k_kind();          // cpu/top_k.cpp
+stage_kind threshold_kind();      // cpu/threshold.cpp
 stage_kind nms_kind();            // cpu/nms.cpp
 stage_kind gather_kind();         // cpu/gather.cpp
 stage_kind text_boxes_kind();     // cpu/text_boxes.cpp

@@ -18,6 +18,8 @@
 namespace graphline {
 namespace {
 
+constexpr double a_century = 3e18;
+
 /// Reads a text file with one duration per line; skips empty lines and comments (#).
 std::vector<nanoseconds> read_durations(const std::string& path) {
   constexpr std::size_t largest = std::size_t{16} << 20;
@@ -83,6 +85,34 @@ std::vector<parameter> spin_duration_parameters() {
            .type = parameter_type::path,
            .help = "Instead of 'duration', a text file with one in each line, such as 12.5ms, used "
                    "over and over; # begins a comment."}};
+}
+
+parameter per_row_parameter() {
+  return {.name = "per_row",
+          .type = parameter_type::duration,
+          .help = "Additional time for each row of the first input.",
+          .default_value = "0ms",
+          .minimum = 0};
+}
+
+void check_per_row(const arguments& given, std::span<const tensor_type> inputs, diagnostics& out) {
+  if (given.duration("per_row") > 0 && (inputs.empty() || inputs[0].shape.rank() == 0)) {
+    out.error(given.where("per_row"),
+              "'per_row' counts the rows of the first input; add 'reads' with a tensor [N, ..]");
+  }
+}
+
+nanoseconds add_rows(nanoseconds time, nanoseconds per_row, std::int64_t rows) noexcept {
+  if (per_row == 0) return time;
+  const double sum =
+      static_cast<double>(time) + static_cast<double>(per_row) * static_cast<double>(rows);
+  return static_cast<nanoseconds>(std::min(sum, a_century));
+}
+
+nanoseconds device_spin_time(const stage_config& config) {
+  const nanoseconds per_row = config.arguments.duration("per_row");
+  return add_rows(config.arguments.duration("duration"), per_row,
+                  per_row == 0 ? 0 : config.inputs.at(0).shape[0]);
 }
 
 spin_durations spin_durations::read(const arguments& given, diagnostics& out) {
@@ -173,7 +203,6 @@ nanoseconds spin_durations::of_frame(std::int64_t frame, std::uint64_t seed) con
     const double variance = std::log1p(stddev_ / mean_ * (stddev_ / mean_));
     drawn *= std::exp(std::sqrt(variance) * normal() - variance / 2);
   }
-  constexpr double a_century = 3e18;
   return static_cast<nanoseconds>(std::clamp(drawn, 0.0, a_century));
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,18 @@ void spin_wall_time(nanoseconds time) noexcept;
 void spin_cpu_time(nanoseconds time) noexcept;
 
 std::vector<parameter> spin_duration_parameters();
+
+/// The parameter `per_row` of the kinds that spin.
+parameter per_row_parameter();
+
+/// Reports an error if `per_row` is given and the first input has no rows.
+void check_per_row(const arguments& given, std::span<const tensor_type> inputs, diagnostics& out);
+
+/// Adds `per_row` for each of `rows`; a century at most.
+nanoseconds add_rows(nanoseconds time, nanoseconds per_row, std::int64_t rows) noexcept;
+
+/// Returns the time of a `device.spin` stage.
+nanoseconds device_spin_time(const stage_config& config);
 
 /// A stage's duration in each frame: fixed, drawn, or from a file. It depends only on the stage's
 /// seed and the frame, so it is the same in every configuration.

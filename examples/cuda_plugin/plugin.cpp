@@ -110,8 +110,9 @@ stage_kind normalize_kind() {
   kind.name = "my.normalize";
   kind.headline = "Per channel, subtract a mean and divide by a standard deviation";
   kind.on = side::device;
-  kind.inputs = {{"images", "float32 [n, c, h, w]"}};
-  kind.outputs = {{"normalized", "float32, the same shape"}};
+  // Images are independent, so a stage with `rows:` normalizes only those of the frame.
+  kind.inputs = {{.name = "images", .help = "float32 [n, c, h, w]", .rows = true}};
+  kind.outputs = {{.name = "normalized", .help = "float32, the same shape", .rows = true}};
   kind.parameters = {{.name = "mean",
                       .type = parameter_type::numbers,
                       .help = "What to subtract, for each channel or for all",

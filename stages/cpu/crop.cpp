@@ -90,15 +90,52 @@ void sample(const picture_view& picture, point p, std::uint8_t* out) {
   }
 }
 
-/// A box of a picture, seen as an upright line of text. A box at least 1.5 times as high as wide
-/// holds a line that runs upwards.
+/// Boxes of a batch: four corners each, or an upright rectangle.
+class box_reader {
+ public:
+  box_reader(const const_tensor_view& boxes, std::string_view format)
+      : values_(boxes.as<const float>()),
+        quads_(boxes.type.shape.rank() == 4),
+        center_(format != "corners"),
+        relative_(format == "relative_center") {}
+
+  /// True if a high box holds a line of text that runs upwards.
+  bool quads() const noexcept { return quads_; }
+
+  quad operator()(std::size_t index, const picture_view& picture) const noexcept {
+    const float* v = values_ + index * (quads_ ? 8 : 4);
+    if (quads_) return {{{v[0], v[1]}, {v[2], v[3]}, {v[4], v[5]}, {v[6], v[7]}}};
+    point low{v[0], v[1]};
+    point high{v[2], v[3]};
+    if (center_) {
+      const point half = high * 0.5F;
+      high = low + half;
+      low = low - half;
+    }
+    if (relative_) {
+      const point extent{static_cast<float>(picture.width), static_cast<float>(picture.height)};
+      low = {low.x * extent.x, low.y * extent.y};
+      high = {high.x * extent.x, high.y * extent.y};
+    }
+    return {{low, {high.x, low.y}, high, {low.x, high.y}}};
+  }
+
+ private:
+  const float* values_;
+  bool quads_;
+  bool center_;
+  bool relative_;
+};
+
+/// A box of a picture, brought upright.
 class crop_view {
  public:
-  /// The sides of `box` may be infinite or NaN; `longest` limits them.
-  crop_view(const quad& box, bool turned, float longest)
+  /// The sides of `box` may be infinite or NaN; `longest` limits them. A box of text that is at
+  /// least 1.5 times as high as wide holds a line that runs upwards.
+  crop_view(const quad& box, bool text, bool turned, float longest)
       : width_(extent(box, 0, 1, 3, 2, longest)),
         height_(extent(box, 0, 3, 1, 2, longest)),
-        upright_(2 * height_ >= 3 * width_),
+        upright_(text && 2 * height_ >= 3 * width_),
         turned_(turned),
         to_picture_(box, static_cast<double>(width_), static_cast<double>(height_)) {}
 
@@ -134,32 +171,31 @@ class crop_view {
 class crop final : public cpu_stage {
  public:
   explicit crop(const stage_config& config)
-      : turn_threshold_(static_cast<float>(config.arguments.number("turn_threshold"))),
+      : format_(config.arguments.text("format")),
+        turn_threshold_(static_cast<float>(config.arguments.number("turn_threshold"))),
         columns_(static_cast<std::size_t>(config.arguments.integers("size").at(1))),
         rows_(static_cast<std::size_t>(config.arguments.integers("size").at(0))) {}
 
   void run(const cpu_call& call) override {
-    const quad* boxes = call.inputs[1].as<const quad>();
+    const box_reader boxes(call.inputs[1], format_);
     const std::int64_t* counts = call.inputs[2].as<const std::int64_t>();
     const float* turned = call.inputs.size() > 3 ? call.inputs[3].as<const float>() : nullptr;
-    const auto entries = static_cast<std::size_t>(call.inputs[1].type.shape[0]);
     const auto most = static_cast<std::size_t>(call.inputs[1].type.shape[1]);
+    const auto crops = static_cast<std::size_t>(call.outputs[1].type.shape[0]);
     auto* out = call.outputs[0].as<std::uint8_t>();
     auto* sizes = call.outputs[1].as<std::int64_t>();
 
     std::fill_n(out, call.outputs[0].type.bytes(), std::uint8_t{0});
-    std::fill_n(sizes, entries * most * 2, 0);
-    for (std::size_t entry = 0; entry < entries; ++entry) {
-      const picture_view picture = picture_at(call.inputs[0], nullptr, entry);
+    for (std::size_t at = 0; at < crops; ++at, sizes += 2) {
+      const picture_view picture = picture_at(call.inputs[0], nullptr, at / most);
+      sizes[0] = sizes[1] = 0;
+      if (static_cast<std::int64_t>(at % most) >= counts[at / most]) continue;
+      const bool turn = turned != nullptr && turned[at * 2 + 1] > turn_threshold_;
       const auto longest = static_cast<float>(picture.height + picture.width);
-      for (std::size_t i = 0; i < most && static_cast<std::int64_t>(i) < counts[entry]; ++i) {
-        const std::size_t at = entry * most + i;
-        const bool turn = turned != nullptr && turned[at * 2 + 1] > turn_threshold_;
-        const std::size_t width = cut(picture, crop_view(boxes[at], turn, longest),
-                                      out + at * rows_ * columns_ * picture.channels);
-        sizes[at * 2] = static_cast<std::int64_t>(rows_);
-        sizes[at * 2 + 1] = static_cast<std::int64_t>(width);
-      }
+      const crop_view view(boxes(at, picture), boxes.quads(), turn, longest);
+      const std::size_t width = cut(picture, view, out + at * rows_ * columns_ * picture.channels);
+      sizes[0] = static_cast<std::int64_t>(rows_);
+      sizes[1] = static_cast<std::int64_t>(width);
     }
   }
 
@@ -184,6 +220,7 @@ class crop final : public cpu_stage {
     return width;
   }
 
+  std::string format_;
   float turn_threshold_;
   std::size_t columns_;
   std::size_t rows_;
@@ -196,20 +233,27 @@ prepared_stage prepare_crop(const arguments& given, std::span<const tensor_type>
                             diagnostics& out) {
   const shape& pictures = inputs[0].shape;
   const shape& boxes = inputs[1].shape;
+  const bool quads = boxes.rank() == 4;
   const bool sound =
       inputs[0].element == dtype::uint8 && pictures.rank() == 4 &&
-      inputs[1].element == dtype::float32 && boxes.rank() == 4 && boxes[2] == 4 && boxes[3] == 2 &&
-      boxes[0] == pictures[0] && inputs[2] == tensor_type{{pictures[0]}, dtype::int64} &&
+      inputs[1].element == dtype::float32 && (quads || boxes.rank() == 3) && boxes[2] == 4 &&
+      (!quads || boxes[3] == 2) && boxes[0] == pictures[0] &&
+      inputs[2] == tensor_type{{pictures[0]}, dtype::int64} &&
       (inputs.size() < 4 || inputs[3] == tensor_type{{boxes[0] * boxes[1], 2}, dtype::float32});
   if (!sound) {
     std::string found;
     for (const tensor_type& type : inputs) found += (found.empty() ? "" : ", ") + to_string(type);
     out.error(
         given.where(),
-        fmt::format("cpu.crop reads pictures uint8 [B, H, W, C], boxes float32 [B, N, 4, 2], how "
-                    "many int64 [B] and optionally which are turned float32 [B x N, 2]; found {}",
+        fmt::format("cpu.crop reads pictures uint8 [B, H, W, C], boxes float32 [B, N, 4, 2] or "
+                    "[B, N, 4], how many int64 [B] and optionally which are turned float32 [B x N, "
+                    "2]; found {}",
                     found));
     return {};
+  }
+  if (quads && given.text("format") != "corners") {
+    out.error(given.where("format"),
+              fmt::format("'format' applies to boxes [B, N, 4], found {}", to_string(inputs[1])));
   }
   const auto& size = given.integers("size");
   if (!check_count(given, "size", size.size(), 2, "height and width", out)) return {};
@@ -226,24 +270,35 @@ stage_kind crop_kind() {
   kind.name = "cpu.crop";
   kind.headline = "Cut boxes out of pictures and bring them upright to one size";
   kind.on = side::cpu;
-  kind.inputs = {{"pictures", "uint8 [B, H, W, C]"},
-                 {"boxes",
-                  "float32 [B, N, 4, 2]: x and y of the corners in pixels, clockwise from the top "
-                  "left"},
-                 {"count", "int64 [B], how many of the N there are"},
-                 {"turned",
-                  "float32 [B x N, 2]: probabilities that a crop is the right way up and upside "
-                  "down"}};
+  kind.inputs = {
+      {"pictures", "uint8 [B, H, W, C]"},
+      {"boxes",
+       "float32 [B, N, 4, 2]: x and y of the corners of a text in pixels, clockwise from "
+       "the top left; a box much higher than wide is turned upright. Or [B, N, 4]: "
+       "rectangles in 'format'"},
+      {"count", "int64 [B], how many of the N there are"},
+      {"turned",
+       "float32 [B x N, 2]: probabilities that a crop is the right way up and upside "
+       "down",
+       true}};
   kind.optional_inputs = 1;
-  kind.outputs = {{"crops",
-                   "uint8 [B x N, height, width, C]; zeros right of a crop that is narrower, and "
-                   "where there is no box"},
-                  {"sizes", "int64 [B x N, 2]: height and width of each, 0 where there is no box"}};
+  kind.outputs = {
+      {"crops",
+       "uint8 [B x N, height, width, C]; zeros right of a crop that is narrower, and "
+       "where there is no box",
+       true},
+      {"sizes", "int64 [B x N, 2]: height and width of each, 0 where there is no box", true}};
   kind.parameters = {
       size_parameter(
           "[height, width] of a crop, which is cut out pixel by pixel (bicubic) and then "
           "resized (bilinear); the width follows from the height and the box, and is at "
           "most this."),
+      {.name = "format",
+       .type = parameter_type::choice,
+       .help = "Of boxes [B, N, 4]. corners: x1, y1, x2, y2; center: x and y of the center, width, "
+               "height; relative_center: the same, relative to width and height of the picture.",
+       .default_value = "corners",
+       .choices = {"corners", "center", "relative_center"}},
       {.name = "turn_threshold",
        .type = parameter_type::number,
        .help = "Crops are turned by 180 degrees where they are upside down with a probability "

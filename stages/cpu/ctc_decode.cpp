@@ -32,10 +32,13 @@ std::vector<std::string> read_characters(const std::string& path) {
 /// decoding" in Graves et al., "Connectionist Temporal Classification", 2006.
 class ctc_decode final : public cpu_stage {
  public:
-  ctc_decode(std::string file, std::vector<std::string> characters, double score_threshold)
+  /// Each of the counts, if read, applies to `rows_per_count` rows.
+  ctc_decode(std::string file, std::vector<std::string> characters, double score_threshold,
+             std::int64_t rows_per_count)
       : file_(std::move(file)),
         characters_(std::move(characters)),
-        score_threshold_(score_threshold) {}
+        score_threshold_(score_threshold),
+        rows_per_count_(rows_per_count) {}
 
   void run(const cpu_call& call) override {
     const shape& steps = call.inputs[0].type.shape;
@@ -60,10 +63,10 @@ class ctc_decode final : public cpu_stage {
   }
 
  private:
-  static bool counted(const cpu_call& call, std::int64_t row) {
+  bool counted(const cpu_call& call, std::int64_t row) const {
     if (call.inputs.size() < 3) return true;
-    const std::int64_t each = call.inputs[0].type.shape[0] / call.inputs[2].type.shape[0];
-    return row % each < call.inputs[2].as<const std::int64_t>()[row / each];
+    const std::int64_t* counts = call.inputs[2].as<const std::int64_t>();
+    return row % rows_per_count_ < counts[row / rows_per_count_];
   }
 
   void decode(const std::int64_t* classes, const float* probabilities, std::int64_t steps) {
@@ -95,6 +98,7 @@ class ctc_decode final : public cpu_stage {
   std::string file_;
   std::vector<std::string> characters_;
   double score_threshold_;
+  std::int64_t rows_per_count_;
   std::string text_;  // text of the last decoded row
   double score_ = 0;
 };
@@ -127,13 +131,14 @@ prepared_stage prepare_ctc_decode(const arguments& given, std::span<const tensor
     return {};
   }
   const auto longest = std::ranges::max(characters, {}, &std::string::size).size();
-  return prepared_moves(inputs,
-                        {{{steps[0], steps[1] * static_cast<std::int64_t>(longest)}, dtype::uint8},
-                         {{steps[0]}, dtype::float32}},
-                        [file = given.text("characters"), characters,
-                         threshold = given.number("score_threshold")](const stage_config&) {
-                          return std::make_unique<ctc_decode>(file, characters, threshold);
-                        });
+  return prepared_moves(
+      inputs,
+      {{{steps[0], steps[1] * static_cast<std::int64_t>(longest)}, dtype::uint8},
+       {{steps[0]}, dtype::float32}},
+      [file = given.text("characters"), characters, threshold = given.number("score_threshold"),
+       each = counted ? steps[0] / inputs[2].shape[0] : steps[0]](const stage_config&) {
+        return std::make_unique<ctc_decode>(file, characters, threshold, each);
+      });
 }
 
 }  // namespace
@@ -145,12 +150,14 @@ stage_kind ctc_decode_kind() {
   kind.on = side::cpu;
   kind.inputs = {{"classes",
                   "int64 [N, T], the most probable at each of T steps, as from a stage arg_max; "
-                  "class 0 is the blank"},
-                 {"probabilities", "float32 [N, T], of these classes"},
+                  "class 0 is the blank",
+                  true},
+                 {"probabilities", "float32 [N, T], of these classes", true},
                  {"count", "int64 [B]: how many of each N / B rows to read; without it all"}};
   kind.optional_inputs = 1;
-  kind.outputs = {{"text", "uint8 [N, bytes]: texts in UTF-8, each followed by zeros"},
-                  {"score", "float32 [N], mean probability of a text's characters; 0 without any"}};
+  kind.outputs = {
+      {"text", "uint8 [N, bytes]: texts in UTF-8, each followed by zeros", true},
+      {"score", "float32 [N], mean probability of a text's characters; 0 without any", true}};
   kind.parameters = {
       {.name = "characters",
        .type = parameter_type::path,

@@ -88,15 +88,16 @@ prepared_stage prepare_gather(const arguments& given, std::span<const tensor_typ
 
 /// Opens a stage with an input port and an output port for each name in 'inputs'.
 opened_stage open_gather(const arguments& given, diagnostics& out) {
-  stage_ports ports{.inputs = {{"indices", ""}}, .outputs = {}};
+  // Rows are the entries of a batch, as for cpu.nms.
+  stage_ports ports{.inputs = {{"indices", "", true}}, .outputs = {}};
   for (const named& name : read_names(given.tree("inputs"), "inputs", out)) {
     if (std::ranges::count(ports.inputs, name.text, &port::name) > 0) {
       out.error(name.place, fmt::format("cpu.gather already reads a tensor as '{}'; give each of "
                                         "'inputs' another name",
                                         name.text));
     }
-    ports.inputs.push_back({name.text, ""});
-    ports.outputs.push_back({name.text, ""});
+    ports.inputs.push_back({name.text, "", true});
+    ports.outputs.push_back({name.text, "", true});
   }
   if (ports.outputs.empty()) {
     out.error(given.where("inputs"), "'inputs' must name at least one tensor to gather from");
@@ -111,11 +112,12 @@ stage_kind gather_kind() {
   kind.name = "cpu.gather";
   kind.headline = "Gather rows of tensors by index, such as the boxes that cpu.nms keeps";
   kind.on = side::cpu;
-  kind.inputs = {{"indices", "int64 [K], or of a batch [B, K]: rows, -1 for none"},
-                 {"boxes", "[N, ..] or [B, N, ..] of any dtype, or those of 'inputs'"}};
+  kind.inputs = {{"indices", "int64 [K], or of a batch [B, K]: rows, -1 for none", true},
+                 {"boxes", "[N, ..] or [B, N, ..] of any dtype, or those of 'inputs'", true}};
   kind.outputs = {{"boxes",
                    "[K, ..] or [B, K, ..], or one for each of 'inputs': the rows in the order of "
-                   "the indices, zeros for -1"}};
+                   "the indices, zeros for -1",
+                   true}};
   kind.parameters = {
       {.name = "inputs",
        .type = parameter_type::tree,

@@ -93,14 +93,16 @@ stage_kind letterbox_kind() {
   kind.name = "cpu.letterbox";
   kind.headline = "Fit pictures into one size, aspect ratio kept (bilinear, as Ultralytics)";
   kind.on = side::cpu;
-  kind.inputs = {{"pictures", "uint8 [B, H, W, C]"}, sizes_port()};
+  kind.inputs = {{"pictures", "uint8 [B, H, W, C]", true}, sizes_port()};
   kind.optional_inputs = 1;
   kind.outputs = {{"fitted",
                    "uint8 [B, height, width, C]: each picture in the middle, the rest filled; all "
-                   "filled where there is no picture"},
+                   "filled where there is no picture",
+                   true},
                   {"placement",
                    "float32 [B, 3]: scale, left, top; (x - left) / scale and (y - top) / scale "
-                   "are pixels of the picture; zeros where there is no picture"}};
+                   "are pixels of the picture; zeros where there is no picture",
+                   true}};
   kind.parameters = {
       size_parameter("[height, width]. Pictures shrink or grow until one side fits."),
       {.name = "fill",

@@ -188,16 +188,19 @@ stage_kind nms_kind() {
   kind.name = "cpu.nms";
   kind.headline = "Keep the best of boxes that overlap (non-maximum suppression)";
   kind.on = side::cpu;
-  kind.inputs = {{"boxes", "float32 [N, 4], or of a batch [B, N, 4]"},
-                 {"scores", "float32 [N] or [N, 1], of a batch [B, N] or [B, N, 1]"},
+  // Rows are the entries of a batch. Without a batch, boxes are not independent of each other: the
+  // first extents of `boxes` and `count` then differ, and a plan refuses `rows`.
+  kind.inputs = {{"boxes", "float32 [N, 4], or of a batch [B, N, 4]", true},
+                 {"scores", "float32 [N] or [N, 1], of a batch [B, N] or [B, N, 1]", true},
                  {"classes",
                   "int64, shaped like scores; with them a box is dropped only for a better one of "
-                  "its class"}};
+                  "its class",
+                  true}};
   kind.optional_inputs = 1;
   kind.outputs = {
-      {"indices",
-       "int64 [max_outputs] or [B, max_outputs]: positions among N, best first, then -1"},
-      {"count", "int64 [1] or [B], how many were kept"}};
+      {"indices", "int64 [max_outputs] or [B, max_outputs]: positions among N, best first, then -1",
+       true},
+      {"count", "int64 [1] or [B], how many were kept", true}};
   kind.parameters = {
       {.name = "iou_threshold",
        .type = parameter_type::number,

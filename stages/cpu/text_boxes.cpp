@@ -157,6 +157,7 @@ class text_boxes final : public cpu_stage {
     const auto most = static_cast<std::size_t>(written[1]);
     for (std::int64_t entry = 0; entry < written[0]; ++entry) {
       find_boxes(map);
+      counts[entry] = static_cast<std::int64_t>(found_.size());
       if (found_.size() > most) {
         std::ranges::stable_sort(found_, std::ranges::greater(), &text_box::score);
         found_.resize(most);
@@ -165,7 +166,6 @@ class text_boxes final : public cpu_stage {
       for (std::size_t i = 0; i < most; ++i) {
         corners[i] = i < found_.size() ? found_[i].corners : quad{};
       }
-      counts[entry] = static_cast<std::int64_t>(found_.size());
       map += open_.size();
       corners += most;
     }
@@ -313,7 +313,7 @@ stage_kind text_boxes_kind() {
   kind.outputs = {{"boxes",
                    "float32 [B, max_outputs, 4, 2]: x and y of the corners in pixels of the map, "
                    "clockwise from the top left, in reading order, then zeros"},
-                  {"count", "int64 [B], how many were found"}};
+                  {"count", "int64 [B], how many were found; may be more than max_outputs"}};
   kind.parameters = {
       {.name = "threshold",
        .type = parameter_type::number,

@@ -15,43 +15,42 @@ namespace {
 
 class top_k final : public cpu_stage {
  public:
-  explicit top_k(const stage_config& config)
-      : k_(static_cast<std::size_t>(config.arguments.integer("k"))),
-        candidates_(static_cast<std::size_t>(config.inputs.at(0).shape.extents().back())),
-        rows_(static_cast<std::size_t>(config.inputs.at(0).shape.elements()) / candidates_.size()) {
-  }
+  explicit top_k(const stage_config&) {}
 
   void run(const cpu_call& call) override {
     const float* row = call.inputs[0].as<const float>();
     float* values = call.outputs[0].as<float>();
     std::int64_t* indices = call.outputs[1].as<std::int64_t>();
-    for (std::size_t r = 0; r < rows_; ++r) {
-      rank(row);
-      for (std::size_t i = 0; i < k_; ++i) {
+    const shape& read = call.inputs[0].type.shape;
+    const std::int64_t each = read.extents().back();
+    const std::int64_t rows = read.elements() / each;
+    const auto k = static_cast<std::size_t>(call.outputs[0].type.shape.extents().back());
+    candidates_.resize(static_cast<std::size_t>(each));
+    for (std::int64_t r = 0; r < rows; ++r) {
+      rank(row, k);
+      for (std::size_t i = 0; i < k; ++i) {
         const std::uint32_t index = candidates_[i].index();
         values[i] = row[index];
         indices[i] = index;
       }
       row += candidates_.size();
-      values += k_;
-      indices += k_;
+      values += k;
+      indices += k;
     }
   }
 
  private:
   /// Moves the k largest values of a row to the front, in order.
-  void rank(const float* row) {
+  void rank(const float* row, std::size_t k) {
     for (std::size_t c = 0; c < candidates_.size(); ++c) {
       candidates_[c] = ranked(row[c], static_cast<std::uint32_t>(c));
     }
-    const auto end = candidates_.begin() + static_cast<std::ptrdiff_t>(k_);
+    const auto end = candidates_.begin() + static_cast<std::ptrdiff_t>(k);
     if (end != candidates_.end()) std::nth_element(candidates_.begin(), end, candidates_.end());
     std::sort(candidates_.begin(), end);
   }
 
-  std::size_t k_;
-  std::vector<ranked> candidates_;
-  std::size_t rows_;
+  std::vector<ranked> candidates_;  // values of the current row
 };
 
 /// FLOPs are unknown, because comparisons do not count as FLOPs.
@@ -89,10 +88,11 @@ stage_kind top_k_kind() {
   kind.name = "cpu.top_k";
   kind.headline = "Find the largest values along the last axis, and where they are";
   kind.on = side::cpu;
-  kind.inputs = {{"scores", "float32 [.., C]"}};
+  kind.inputs = {{"scores", "float32 [.., C]", true}};
   kind.outputs = {
-      {"values", "float32 [.., k], largest first; NaN counts as the largest"},
-      {"indices", "int64 [.., k], positions along the last axis; the lower first among equals"}};
+      {"values", "float32 [.., k], largest first; NaN counts as the largest", true},
+      {"indices", "int64 [.., k], positions along the last axis; the lower first among equals",
+       true}};
   kind.parameters = {{.name = "k",
                       .type = parameter_type::integer,
                       .help = "How many to keep, at most C.",

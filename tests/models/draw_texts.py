@@ -22,25 +22,37 @@ LINES = [
     "Cold water", "Line 42", "Mind the gap", "Depart 07:45", "Seat 18C", "Max. 250 kg"]
 
 
-def draw_line(picture, chosen, text, left, top):
-    """A line, up to four degrees out of level."""
-    font = ImageFont.truetype(FONTS / f"{chosen.choice(FACES)}.ttf", chosen.randint(28, 54))
+def draw_line(picture, chosen, text, left, top, sizes=(28, 54), tilt=4):
+    """A line, up to `tilt` degrees out of level."""
+    font = ImageFont.truetype(FONTS / f"{chosen.choice(FACES)}.ttf", chosen.randint(*sizes))
     ink = tuple(chosen.randint(0, 90) for _ in range(3))
     line = Image.new("RGBA", SIZE, (*ink, 0))
     ImageDraw.Draw(line).text((left, top), text, ink, font)
-    line = line.rotate(chosen.uniform(-4, 4), Image.Resampling.BICUBIC, center=(left, top))
+    line = line.rotate(chosen.uniform(-tilt, tilt), Image.Resampling.BICUBIC, center=(left, top))
     picture.paste(line, (0, 0), line)
 
 
+def blank_picture(chosen):
+    return Image.new("RGB", SIZE, tuple(chosen.randint(200, 255) for _ in range(3)))
+
+
 def draw_picture(chosen):
-    paper = tuple(chosen.randint(200, 255) for _ in range(3))
-    picture = Image.new("RGB", SIZE, paper)
+    picture = blank_picture(chosen)
     places = [(60 + 620 * column, 70 + 120 * row) for row in range(5) for column in range(2)]
     texts = chosen.sample(LINES, chosen.randint(3, 6))
     for text, (left, top) in zip(texts, chosen.sample(places, len(texts)), strict=True):
         draw_line(picture, chosen, text, left + chosen.randint(0, 60),
                   top + chosen.randint(-20, 20))
     return picture.rotate(180) if chosen.random() < 0.25 else picture
+
+
+def draw_lines(chosen, lines):
+    """A picture with that many lines, at most 20."""
+    picture = blank_picture(chosen)
+    for number, text in enumerate(chosen.sample(LINES, lines)):
+        draw_line(picture, chosen, text, 60 + 620 * (number % 2), 30 + 68 * (number // 2),
+                  sizes=(28, 32), tilt=1)
+    return picture
 
 
 def draw_pictures(folder, count):

@@ -137,6 +137,18 @@ TEST(device_spin, keeps_the_device_busy_for_no_less_than_it_is_told_and_moves_no
   EXPECT_EQ(trial.operations(), std::vector{std::string("spin")});
 }
 
+TEST(device_spin, takes_longer_for_each_row_of_its_bucket) {
+  const std::string yaml = "{duration: 1ms, per_row: 500us}";
+  for (const std::int64_t rows : {1, 8}) {
+    stage_trial trial(device_spin_kind(), yaml, {floats({rows, 5})});
+    const nanoseconds begin = now();
+    trial.enqueue();
+    trial.wait();
+    EXPECT_GE(now() - begin, 1'000'000 + rows * 500'000);
+  }
+  EXPECT_THAT(problems_of(device_spin_kind(), yaml, {}), HasSubstr("add 'reads'"));
+}
+
 TEST(copy, keeps_any_type_and_counts_bytes_only) {
   const tensor_type type{{4, 2}, dtype::uint8};
   const prepared_stage s = prepare(copy_kind(), "{}", {type});

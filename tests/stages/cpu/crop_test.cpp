@@ -64,6 +64,27 @@ TEST(crop, lays_down_a_box_that_stands_upright) {
   EXPECT_THAT(crops("{size: [2, 4]}", high, 1), ElementsAre(10, 18, 26, 34, 9, 17, 25, 33));
 }
 
+TEST(crop, takes_rectangles_in_each_format_and_leaves_high_ones_as_they_are) {
+  const auto cut = [](const char* format, const std::vector<float>& box) {
+    stage_trial trial(crop_kind(), std::string("{size: [4, 4], format: ") + format + "}",
+                      {{{1, picture_rows, picture_columns, 1}, dtype::uint8},
+                       {{1, 1, 4}, dtype::float32},
+                       {{1}, dtype::int64}});
+    std::vector<std::uint8_t> picture(picture_rows * picture_columns);
+    std::iota(picture.begin(), picture.end(), std::uint8_t{0});
+    return trial.input(0, picture)
+        .input(1, box)
+        .input<std::int64_t>(2, {1})
+        .run()
+        .output<std::uint8_t>(0);
+  };
+  // Two columns and four rows from (1, 1).
+  const auto expected = ElementsAre(9, 10, 0, 0, 17, 18, 0, 0, 25, 26, 0, 0, 33, 34, 0, 0);
+  EXPECT_THAT(cut("corners", {1, 1, 3, 5}), expected);
+  EXPECT_THAT(cut("center", {2, 3, 2, 4}), expected);
+  EXPECT_THAT(cut("relative_center", {2.0F / 8, 3.0F / 6, 2.0F / 8, 4.0F / 6}), expected);
+}
+
 TEST(crop, sees_a_trapezoid_in_perspective) {
   // The diagonals of (0, 0), (8, 0), (6, 4), (2, 4) meet at (4, 8/3), the middle of the crop.
   const auto crop = crops("{size: [4, 8]}", {0, 0, 8, 0, 6, 4, 2, 4}, 1);
@@ -131,6 +152,9 @@ TEST(crop, refuses_what_does_not_belong_together) {
         .complaints();
   };
   EXPECT_THAT(complaints({pictures, boxes, count, {{10, 2}, dtype::float32}}), ElementsAre());
+  EXPECT_THAT(complaints({pictures, {{2, 5, 4}, dtype::float32}, count}), ElementsAre());
+  EXPECT_THAT(complaints({pictures, boxes, count}, "[2, 2], format: center"),
+              ElementsAre("'format' applies to boxes [B, N, 4], found float32 [2, 5, 4, 2]"));
   for (const auto& wrong :
        std::vector<std::vector<tensor_type>>{{pictures, boxes, {{1}, dtype::int64}},
                                              {pictures, {{2, 5, 8}, dtype::float32}, count},

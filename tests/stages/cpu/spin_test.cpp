@@ -97,6 +97,19 @@ TEST(spin, stalls_in_the_one_frame_it_is_told) {
   EXPECT_LT(std::min({times[0], times[1], times[3]}), times[2]);
 }
 
+TEST(spin, takes_longer_for_each_row_of_the_frame) {
+  stage_trial trial(spin_kind(), "{duration: 1ms, per_row: 500us}", {{{4, 2}, dtype::float32}});
+  for (const std::int64_t rows : {1, 4}) {
+    const nanoseconds start = thread_processor_time();
+    trial.outputs_of_rows(rows);
+    EXPECT_GE(thread_processor_time() - start, 1'000'000 + rows * 500'000);
+  }
+  EXPECT_THAT(stage_trial(spin_kind(), "{duration: 1ms, per_row: 1us}").complaints(),
+              ElementsAre(HasSubstr("add 'reads'")));
+  EXPECT_EQ(add_rows(1'000, 300, 4), 2'200);
+  EXPECT_EQ(add_rows(1'000, nanoseconds{1} << 60, 1 << 30), 3'000'000'000'000'000'000);
+}
+
 TEST(spin, asks_which_frame_stalls) {
   const auto complaints = stage_trial(spin_kind(), "{duration: 0ms, stall: 5ms}").complaints();
   EXPECT_THAT(complaints, ElementsAre(HasSubstr("add stall_at")));

@@ -8,6 +8,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "framework/spec/yaml_reader.hpp"
@@ -57,6 +58,32 @@ class stage_trial {
     return *this;
   }
 
+  /// Runs on the first rows of the tensors of ports with rows, each of which then ends at a
+  /// protected page, and returns the outputs' bytes.
+  std::vector<std::vector<std::byte>> outputs_of_rows(std::int64_t rows) {
+    const auto taken = [&](std::vector<tensor_type> types, const std::vector<port>& ports) {
+      for (std::size_t i = 0; i < types.size(); ++i) {
+        if (ports.at(i).rows) types[i] = first_rows(types[i], rows);
+      }
+      return types;
+    };
+    std::deque<block> blocks;
+    std::vector<const_tensor_view> inputs;
+    std::vector<tensor_view> outputs;
+    reserve(taken(config_.inputs, ports_.inputs), test::guard::behind, blocks, inputs);
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      std::memcpy(blocks[i].data(), inputs_[i].data, inputs[i].type.bytes());
+    }
+    reserve(taken(config_.outputs, ports_.outputs), test::guard::behind, blocks, outputs);
+    stage_->run({0, inputs, outputs});
+    std::vector<std::vector<std::byte>> written;
+    for (std::size_t i = inputs.size(); i < blocks.size(); ++i) {
+      if (!blocks[i].alone()) throw std::logic_error("a stage wrote beside its outputs");
+      written.push_back(blocks[i].values());
+    }
+    return written;
+  }
+
   template <class T>
   std::vector<T> output(std::size_t index) const {
     const auto from = output_data_.at(index).span();
@@ -77,8 +104,13 @@ class stage_trial {
     config_.arguments = bind_arguments(kind.parameters, read_yaml(source, problems_), kind.name,
                                        {source, 1, 1, 1}, ".", problems_);
     if (problems_.has_errors()) return {};
-    const prepare_function prepare =
-        kind.open ? kind.open(config_.arguments, problems_).prepare : kind.prepare;
+    prepare_function prepare = kind.prepare;
+    ports_ = {kind.inputs, kind.outputs};
+    if (kind.open) {
+      opened_stage opened = kind.open(config_.arguments, problems_);
+      prepare = std::move(opened.prepare);
+      ports_ = std::move(opened.ports);
+    }
     if (problems_.has_errors()) return {};
     prepared_stage prepared = prepare(config_.arguments, inputs, problems_);
     config_.outputs = prepared.outputs;
@@ -94,6 +126,7 @@ class stage_trial {
 
   diagnostics problems_;
   stage_config config_;
+  stage_ports ports_;
   prepared_stage prepared_;
   std::unique_ptr<cpu_stage> stage_;
   std::deque<block> input_data_;

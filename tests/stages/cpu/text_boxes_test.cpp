@@ -131,7 +131,7 @@ TEST(text_boxes, come_in_reading_order_the_most_probable_where_there_are_too_man
   add(block(10, 8, 29, 15), 0.9F);
   add(block(60, 45, 79, 52), 0.7F);  // the least probable of four
   const stage_trial trial = found(map, ", unclip: 0");
-  EXPECT_EQ(count_of(trial), 3);
+  EXPECT_EQ(count_of(trial), 4);
   EXPECT_THAT(box_of(trial, 0).front(), 10);
   EXPECT_THAT(box_of(trial, 1).front(), 50);
   EXPECT_THAT(box_of(trial, 2), ElementsAre(10, 40, 30, 40, 30, 48, 10, 48));
