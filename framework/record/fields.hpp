@@ -54,6 +54,7 @@ inline constexpr number_range from_1{1, 0x1p63, "a number from 1"};
 constexpr number_range index_below(std::size_t end) {
   return {0, static_cast<double>(end) - 1, "an index below {}"};
 }
+inline constexpr number_range row_count{0, 0x1p31 - 1, "a number of rows below 2^31"};
 inline constexpr number_range rows_of_frame{-1, 0x1p31 - 1, "-1 or a number of rows below 2^31"};
 constexpr number_range cause_below(std::size_t end) {
   return {-2, static_cast<double>(end) - 1, "-2, -1 or an index below {}"};

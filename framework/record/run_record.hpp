@@ -41,7 +41,7 @@ template <class Archive>
 void fields(Archive& a, part_of_record<graph_record> auto& of) {
   constexpr std::size_t most_executables = 1 << 9;  // one for each frame in flight
   a.value("name", of.name);
-  a.value("rows", of.rows, any_amount);
+  a.value("rows", of.rows, row_count);
   a.value("operations", of.operations);
   a.value("executables", of.executables, index_below(most_executables));
   a.value("capture_ns", of.capture, any_time);
@@ -120,7 +120,7 @@ void fields(Archive& a, part_of_record<output_record> auto& of) {
   a.type(of.type);
   a.value("checksum", of.checksum);
   a.value("finite", of.finite);
-  a.value("rows", of.rows, any_amount);
+  a.value("rows", of.rows, row_count);
   a.value("values", of.values);
 }
 inline constexpr std::size_t most_output_values = 256;

@@ -47,7 +47,7 @@ struct bucket_record {
 
 template <class Archive>
 void fields(Archive& a, part_of_record<bucket_record> auto& of) {
-  a.value("rows", of.rows, from_1);
+  a.value("rows", of.rows, row_count);
   a.value("cost", of.cost);
 }
 
@@ -169,7 +169,7 @@ void fields(Archive& a, part_of_record<stage_record> auto& of) {
   a.value("priority", of.priority);
   a.value("waits", of.waits);
   a.value("cost", of.cost);
-  a.value("capacity", of.capacity, any_amount);
+  a.value("capacity", of.capacity, row_count);
   a.value("buckets", of.buckets);
   a.buckets = std::max<std::size_t>(1, of.buckets.size());
   a.column("rows", of.rows, rows_of_frame);

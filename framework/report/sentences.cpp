@@ -56,6 +56,12 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
     {"no_roofline",
      "no roofline: this result has no calibration with a bandwidth and a rate; run 'graphline "
      "calibrate' on the device, then 'graphline roofline' again"},
+    {"rows_above_capacity",
+     "{subjects} computed only the first {capacity row} in {frames frame}, which had up to {most}: "
+     "raise the first extent of the tensors with rows"},
+    {"padding",
+     "{padding} of the rows that {subjects} computed were padding; for the rows of this run, "
+     "'buckets: {buckets}' would make it {better}"},
     {"disturbed", "disturbed (machine noise): {by}"},
     {"device_waits_for_host",
      "the device waits for the host for {idle} of a frame ({share}): enqueueing stage {subject} "
@@ -97,6 +103,9 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
     {"values_differ",
      "outputs of {configurations} differ from those of {reference}: '{tensor}' by {largest} at "
      "most in {compared}[, {relative} of the largest]"},
+    {"rows_differ",
+     "outputs of {configurations} differ from those of {reference}: '{tensor}' has {rows row}, not "
+     "{reference_rows}"},
     {"checksums_differ",
      "outputs of {configurations} differ from those of {reference}: '{tensor}' by its checksum[, "
      "though not in {compared}]"},

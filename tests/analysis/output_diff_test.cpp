@@ -34,6 +34,24 @@ TEST(output_diff, computes_the_largest_difference) {
   EXPECT_THAT(change.relative, Optional(DoubleNear(0.5 / 4.5, 1e-12)));
 }
 
+TEST(output_diff, compares_the_rows_of_the_last_frame) {
+  const auto with_rows = [](std::optional<std::int64_t> rows, std::string checksum) {
+    auto made = output(std::move(checksum));
+    made.rows = rows;
+    return made;
+  };
+  const auto found = [&](std::optional<std::int64_t> before, std::optional<std::int64_t> after,
+                         std::string checksum_after) {
+    return change_of(with_rows(before, "00"), with_rows(after, std::move(checksum_after))).found;
+  };
+  EXPECT_EQ(found(2, 2, "00"), output_fate::same);
+  EXPECT_EQ(found(2, 2, "01"), output_fate::differs);
+  EXPECT_EQ(found(2, 3, "00"), output_fate::other_rows);
+  EXPECT_EQ(found(0, 0, "01"), output_fate::same);  // both were skipped or have no rows
+  EXPECT_EQ(found(0, 1, "00"), output_fate::other_rows);
+  EXPECT_EQ(found({}, 1, "00"), output_fate::other_rows);
+}
+
 TEST(output_diff, compares_only_finite_values_of_the_same_elements) {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   const auto change = change_of(output("00", {nan, 2.0}), output("01", {3.0, 2.0}));

@@ -50,6 +50,25 @@ TEST(output_findings, merge_configurations_with_equal_differences) {
                "reference=graphs=off configurations=graphs=stage and graphs=frame"));
 }
 
+TEST(output_findings, compare_the_rows_of_outputs) {
+  const auto said_of = [](std::optional<std::int64_t> rows, std::optional<std::int64_t> reference) {
+    auto record = two_strategies();
+    for_runs_of(record, 0, [&](run_record& run) { run.outputs.front().rows = reference; });
+    for_runs_of(record, 1, [&](run_record& run) {
+      run.outputs.front().rows = rows;
+      if (rows == 0) run.outputs.front().checksum = "stale";
+    });
+    return findings(record);
+  };
+  EXPECT_THAT(said_of(2, 2), Contains("same_outputs runs=6"));
+  EXPECT_THAT(said_of(0, 0), Contains("same_outputs runs=6"));
+  EXPECT_THAT(said_of(0, 2), Contains("rows_differ(strategy=async) tensor=score rows=0 "
+                                      "reference_rows=2 reference=strategy=serial "
+                                      "configurations=strategy=async"));
+  EXPECT_THAT(said_of(2, {}), Contains(StartsWith("outputs_not_comparable(strategy=async) "
+                                                  "why=only one has rows in 'score'")));
+}
+
 TEST(output_findings, do_not_compare_different_shapes) {
   auto record = made_experiment("e", {made_of({{"batch", "1"}}), made_of({{"batch", "4"}})}, 3);
   for_runs_of(record, 1, [](run_record& run) {

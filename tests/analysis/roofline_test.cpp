@@ -131,9 +131,9 @@ TEST(roofline, adds_up_the_roofline_times_of_parts) {
   EXPECT_EQ(stage.figures.by, bound::compute);
   EXPECT_THAT(stage.figures.ratio, Optional(DoubleEq(2)));
   ASSERT_THAT(stage.parts, SizeIs(2));
-  EXPECT_EQ(stage.parts[0].by, bound::compute);
-  EXPECT_EQ(stage.parts[1].by, bound::memory);
-  EXPECT_FALSE(stage.parts[1].measured);  // event does not time parts
+  EXPECT_EQ(stage.parts[0].figures.by, bound::compute);
+  EXPECT_EQ(stage.parts[1].figures.by, bound::memory);
+  EXPECT_FALSE(stage.parts[1].figures.measured);  // event does not time parts
 }
 
 TEST(roofline, uses_the_whole_stage_if_a_part_is_unknown) {
@@ -152,14 +152,15 @@ TEST(roofline, takes_the_times_of_parts_from_the_run_under_layers) {
     layers.stages[0].parts[1].device.push_back({800 * us, 1100 * us});
   }
   const auto parts = evaluate_roofline(made.record, &layers)->stages.at(0).parts;
-  EXPECT_THAT(parts[0].ratio, Optional(DoubleEq(2)));
-  EXPECT_THAT(parts[1].ratio, Optional(DoubleEq(3)));
-  EXPECT_THAT(evaluate_roofline(layers)->stages.at(0).parts[1].ratio, Optional(DoubleEq(3)));
+  EXPECT_THAT(parts[0].figures.ratio, Optional(DoubleEq(2)));
+  EXPECT_THAT(parts[1].figures.ratio, Optional(DoubleEq(3)));
+  EXPECT_THAT(evaluate_roofline(layers)->stages.at(0).parts[1].figures.ratio,
+              Optional(DoubleEq(3)));
 
   layers.stages[0].parts[1].name = "another";
-  EXPECT_FALSE(evaluate_roofline(made.record, &layers)->stages.at(0).parts[0].measured);
+  EXPECT_FALSE(evaluate_roofline(made.record, &layers)->stages.at(0).parts[0].figures.measured);
   layers.stages.clear();
-  EXPECT_FALSE(evaluate_roofline(made.record, &layers)->stages.at(0).parts[0].measured);
+  EXPECT_FALSE(evaluate_roofline(made.record, &layers)->stages.at(0).parts[0].figures.measured);
 }
 
 TEST(roofline, has_no_measured_time_if_only_the_launch_is_timed) {

@@ -29,11 +29,16 @@ void add_distance(output_change& to, const output_record& before, const output_r
 }
 
 output_change compare(const output_record& before, const output_record& after) {
-  output_change result{
-      .tensor = before.tensor, .finite_before = before.finite, .finite_after = after.finite};
+  output_change result{.tensor = before.tensor,
+                       .finite_before = before.finite,
+                       .finite_after = after.finite,
+                       .rows_before = before.rows,
+                       .rows_after = after.rows};
   if (before.type != after.type) {
     result.found = output_fate::other_type;
-  } else if (before.checksum != after.checksum) {
+  } else if (before.rows != after.rows) {
+    result.found = output_fate::other_rows;
+  } else if (before.rows != 0 && before.checksum != after.checksum) {
     result.found = output_fate::differs;
     add_distance(result, before, after);
   }

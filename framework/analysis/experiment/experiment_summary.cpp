@@ -54,10 +54,27 @@ void add_frames(member_summary& to, const run_list& runs, double tail) {
   if (to.end_to_end) to.tail = to.end_to_end->percentile(tail);
 }
 
+void add_rows(member_summary::stage& to, const run_list& runs) {
+  double frames = 0;
+  double ran = 0;
+  double rows = 0;
+  for (const auto* run : runs) {
+    const auto stage = std::ranges::find(run->stages, to.name, &stage_record::name);
+    const auto found = stage == run->stages.end() ? std::nullopt : rows_of(*stage, run->run);
+    if (!found) continue;
+    frames += static_cast<double>(stage->rows.size());
+    ran += static_cast<double>(found->ran);
+    rows += static_cast<double>(found->rows);
+  }
+  if (frames > 0) to.ran = ran / frames;
+  if (rows > 0) to.mean_rows = rows / ran;
+}
+
 void add_stage(member_summary& to, const stage_record& first, const run_list& runs) {
   auto& stage = to.stages.emplace_back();
   stage.name = first.name;
   stage.on = first.on;
+  add_rows(stage, runs);
   const auto measures = measures_of(first.on, runs.front()->run);
   if (measures.empty()) return;
   stage.what = measures.front();

@@ -98,6 +98,8 @@ struct member_summary {
     side on = side::device;
     std::optional<measure> what;  ///< empty if stages are not timed
     std::optional<distribution> times;
+    std::optional<double> ran;        ///< fraction of frames; empty if it runs in every frame
+    std::optional<double> mean_rows;  ///< of frames that ran it; empty without `rows`
   };
   std::vector<stage> stages;
 

@@ -25,6 +25,10 @@ finding not_comparable(std::string why) {
 finding difference_in(const output_change& by, const tensor_type& type) {
   finding made{"checksums_differ", finding_severity::warning};
   made.with("tensor", by.tensor);
+  if (by.found == output_fate::other_rows) {
+    made.key = "rows_differ";
+    return made.with("rows", *by.rows_after).with("reference_rows", *by.rows_before);
+  }
   if (by.compared == 0) return made;
   const bool all = static_cast<std::int64_t>(by.compared) == type.shape.elements();
   made.with("compared",
@@ -37,12 +41,18 @@ finding difference_in(const output_change& by, const tensor_type& type) {
 /// Returns how the outputs of two runs differ; empty if they are equal.
 std::optional<finding> disagreement(const run_record& what, const run_record& reference) {
   const auto changes = compare(reference.outputs, what.outputs);
+  const auto differs_in_values = [](const output_change& of) {
+    return of.found == output_fate::differs || of.found == output_fate::other_rows;
+  };
   for (const auto& change : changes) {
-    if (change.found == output_fate::same || change.found == output_fate::differs) continue;
+    if (change.found == output_fate::same || differs_in_values(change)) continue;
     return not_comparable(fmt::format("not both have an output '{}' of one type", change.tensor));
   }
-  const auto differs = std::ranges::find(changes, output_fate::differs, &output_change::found);
+  const auto differs = std::ranges::find_if(changes, differs_in_values);
   if (differs == changes.end()) return std::nullopt;
+  if (differs->rows_before.has_value() != differs->rows_after.has_value()) {
+    return not_comparable(fmt::format("only one has rows in '{}'", differs->tensor));
+  }
   if (!last_frame(what) || last_frame(what) != last_frame(reference)) {
     return not_comparable("they did not end with the same frame");
   }
@@ -52,15 +62,16 @@ std::optional<finding> disagreement(const run_record& what, const run_record& re
 }
 
 /// Returns a tensor whose checksums differ between trials with the same last frame; empty if none.
+/// Tensors without rows are equal.
 std::string unsteady_tensor(const std::vector<const run_record*>& runs) {
-  std::map<std::pair<std::string, std::size_t>, std::string> checksums;
+  std::map<std::pair<std::string, std::size_t>, std::string> contents;
   for (const auto* run : runs) {
     const auto last = last_frame(*run);
     if (!last) continue;
     for (const auto& output : run->outputs) {
-      const auto& known =
-          checksums.try_emplace({output.tensor, *last}, output.checksum).first->second;
-      if (known != output.checksum) return output.tensor;
+      const auto content = output.rows == 0 ? "no rows" : output.checksum;
+      const auto& known = contents.try_emplace({output.tensor, *last}, content).first->second;
+      if (known != content) return output.tensor;
     }
   }
   return "";

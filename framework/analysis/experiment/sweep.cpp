@@ -34,15 +34,29 @@ void add(std::optional<std::int64_t>& sum, const std::optional<std::int64_t>& pa
   if (!sum || !part || __builtin_add_overflow(*sum, *part, &*sum)) sum.reset();
 }
 
+/// Returns a cost per frame: the mean over all frames, of which some may not run the stage.
+std::optional<std::int64_t> mean_cost(const stage_record& stage,
+                                      std::optional<std::int64_t> cost_record::*what) {
+  if (stage.rows.empty()) return stage.cost.*what;
+  double sum = 0;
+  for (std::size_t frame = 0; frame < stage.rows.size(); ++frame) {
+    if (!ran(stage, frame)) continue;
+    const auto& cost = cost_of(stage, frame).*what;
+    if (!cost) return std::nullopt;
+    sum += static_cast<double>(*cost);
+  }
+  return std::llround(sum / static_cast<double>(stage.rows.size()));
+}
+
 void add_cost(sweep_point& to, const run_record& run) {
   if (std::none_of(run.stages.begin(), run.stages.end(), computes)) return;
   to.flops = 0;
   to.bytes = 0;
   for (const auto& stage : run.stages) {
     if (!computes(stage)) continue;
-    add(to.flops, stage.cost.flops);
-    add(to.bytes, stage.cost.bytes_read);
-    add(to.bytes, stage.cost.bytes_written);
+    add(to.flops, mean_cost(stage, &cost_record::flops));
+    add(to.bytes, mean_cost(stage, &cost_record::bytes_read));
+    add(to.bytes, mean_cost(stage, &cost_record::bytes_written));
   }
   if (to.flops && to.bytes && *to.bytes > 0) {
     to.intensity = static_cast<double>(*to.flops) / static_cast<double>(*to.bytes);
@@ -67,7 +81,7 @@ std::optional<double> time_in_stages(const run_list& runs, measure what) {
     std::vector<nanoseconds> sums(run->frames.size());
     for (const auto& stage : run->stages) {
       if (!computes(stage)) continue;
-      const auto times = times_of(stage, what);
+      const auto times = times_by_frame(stage, what);
       for (std::size_t i = 0; i < std::min(sums.size(), times.size()); ++i) sums[i] += times[i];
     }
     all.insert(all.end(), sums.begin(), sums.end());
@@ -85,9 +99,11 @@ void add_roofline(sweep_point& to, const run_record& run, const calibration& kno
   for (const auto& stage : roofline->stages) {
     if (!computes(run.stages[stage.stage])) continue;
     const auto& figures = stage.figures;
+    if (stage.share_of_frames == 0) continue;
     if (!figures.roofline_time) return;
-    sum += *figures.roofline_time;
-    if (figures.by) by[*figures.by] += *figures.roofline_time;
+    const double time = *figures.roofline_time * stage.share_of_frames;
+    sum += time;
+    if (figures.by) by[*figures.by] += time;
   }
   if (sum <= 0) return;
   to.roofline_time = sum;

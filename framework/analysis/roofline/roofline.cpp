@@ -85,9 +85,9 @@ const ceiling_figure* bandwidth_of_copy(const run_record& record, std::size_t st
   return nullptr;
 }
 
-void add_to(std::optional<double>& sum, const std::optional<double>& value) {
+void add_to(std::optional<double>& sum, const std::optional<double>& value, double weight = 1) {
   if (sum && value) {
-    *sum += *value;
+    *sum += weight * *value;
   } else {
     sum.reset();
   }
@@ -136,48 +136,67 @@ const stage_record* stage_in_layers(const run_record& record, const run_record* 
   return same ? &other : nullptr;
 }
 
+/// Evaluates the frames of a bucket; all frames of a stage without buckets.
 roofline_stage evaluate_stage(const run_record& record, const run_record* layers, std::size_t s,
-                              const device_ceilings& at) {
+                              std::size_t bucket, const device_ceilings& at) {
   const auto& stage = record.stages[s];
+  const auto& cost = stage.buckets.empty() ? stage.cost : stage.buckets[bucket].cost;
   roofline_stage result;
   result.stage = s;
-  for (const auto& part : stage.parts) result.parts.push_back(on_device(part.cost, at));
+  result.bucket = bucket;
+  std::vector<roofline_metrics> parts;
+  for (const auto& part : stage.parts) {
+    if (part.bucket == bucket) parts.push_back(on_device(part.cost, at));
+  }
   const bool all_known =
-      !result.parts.empty() &&
-      std::all_of(result.parts.begin(), result.parts.end(),
-                  [](const auto& part) { return part.roofline_time.has_value(); });
+      !parts.empty() && std::all_of(parts.begin(), parts.end(), [](const auto& part) {
+        return part.roofline_time.has_value();
+      });
   if (stage.copy) {
-    result.figures = in_transfer(stage.cost, bandwidth_of_copy(record, s, at));
+    result.figures = in_transfer(cost, bandwidth_of_copy(record, s, at));
   } else {
-    result.figures = all_known ? sum_of(stage.cost, result.parts) : on_device(stage.cost, at);
+    result.figures = all_known ? sum_of(cost, parts) : on_device(cost, at);
   }
-  if (record.run.timing == timing_method::sync) {
-    set_measured(result.figures, lengths(stage.synced));
-  } else {
-    set_measured(result.figures, device_times(stage));
-  }
-  if (const auto* timed = stage_in_layers(record, layers, s)) {
-    for (std::size_t p = 0; p < result.parts.size(); ++p) {
-      set_measured(result.parts[p], device_times(timed->parts[p]));
-    }
+  const bool synced = record.run.timing == timing_method::sync;
+  set_measured(result.figures,
+               of_frames_run(stage, synced ? lengths(stage.synced) : device_times(stage), bucket));
+  const auto* timed = stage_in_layers(record, layers, s);
+  for (std::size_t p = 0; p < stage.parts.size(); ++p) {
+    if (stage.parts[p].bucket != bucket) continue;
+    auto& part = result.parts.emplace_back();
+    part = {p, std::move(parts[result.parts.size() - 1])};
+    if (timed == nullptr) continue;
+    set_measured(part.figures, of_frames_run(*timed, device_times(timed->parts[p]), bucket));
   }
   return result;
 }
 
+/// Returns the fraction of frames that took each bucket; of a stage without buckets, that ran it.
+std::vector<double> shares_by_bucket(const stage_record& stage) {
+  if (stage.rows.empty() && stage.buckets.empty()) return {1};
+  std::vector<double> shares(std::max<std::size_t>(1, stage.buckets.size()));
+  for (std::size_t f = 0; f < stage.rows.size(); ++f) {
+    if (ran(stage, f)) shares[bucket_of(stage, f)] += 1;
+  }
+  for (auto& share : shares) share /= std::max(1.0, static_cast<double>(stage.rows.size()));
+  return shares;
+}
+
 /// Returns the part of a stage's time above its roofline that is on the critical path, in ns per
 /// frame. Empty if the measured time or the roofline time is unknown.
-std::optional<double> gain_of(const roofline_metrics& figures, const path_stage& path) {
+std::optional<double> gain_of(const roofline_stage& stage, const path_stage& path) {
+  const auto& figures = stage.figures;
   if (!figures.measured || !figures.roofline_time) return std::nullopt;
   const double whole = path.on_path + path.off_path;
   const double on_path = whole > 0 ? path.on_path / whole : 0;
-  return (*figures.measured - *figures.roofline_time) * on_path;
+  return (*figures.measured - *figures.roofline_time) * stage.share_of_frames * on_path;
 }
 
 std::vector<std::size_t> order_by_gain(const std::vector<roofline_stage>& stages,
                                        const std::vector<path_stage>& paths) {
   std::vector<std::pair<double, std::size_t>> gains;
   for (std::size_t i = 0; i < stages.size(); ++i) {
-    if (const auto gain = gain_of(stages[i].figures, paths[stages[i].stage])) {
+    if (const auto gain = gain_of(stages[i], paths[stages[i].stage])) {
       gains.emplace_back(*gain, i);
     }
   }
@@ -189,6 +208,11 @@ std::vector<std::size_t> order_by_gain(const std::vector<roofline_stage>& stages
 }
 
 }  // namespace
+
+std::string name_of(const run_record& record, const roofline_stage& stage) {
+  const auto& of = record.stages[stage.stage];
+  return of.name + bucket_suffix(of, stage.bucket);
+}
 
 std::optional<roofline_summary> evaluate_roofline(const run_record& record,
                                                   const run_record* layers,
@@ -202,15 +226,21 @@ std::optional<roofline_summary> evaluate_roofline(const run_record& record,
   result.compute = at.compute;
   for (std::size_t s = 0; s < record.stages.size(); ++s) {
     if (record.stages[s].on != side::device) continue;
-    auto& stage = result.stages.emplace_back(evaluate_stage(record, layers, s, at));
-    if (path && !path->stages.empty() && path->end_to_end.all > 0) {
-      stage.share_of_path = path->stages[s].on_path / path->end_to_end.all;
+    const auto shares = shares_by_bucket(record.stages[s]);
+    for (std::size_t b = 0; b < shares.size(); ++b) {
+      if (shares[b] == 0 && !record.stages[s].buckets.empty()) continue;
+      auto& stage = result.stages.emplace_back(evaluate_stage(record, layers, s, b, at));
+      stage.share_of_frames = shares[b];
+      if (path && !path->stages.empty() && path->end_to_end.all > 0) {
+        stage.share_of_path = path->stages[s].by_bucket[b] / path->end_to_end.all;
+      }
     }
   }
   if (!result.stages.empty()) result.measured = result.roofline_time = 0;
   for (const auto& stage : result.stages) {
-    add_to(result.measured, stage.figures.measured);
-    add_to(result.roofline_time, stage.figures.roofline_time);
+    if (stage.share_of_frames == 0) continue;
+    add_to(result.measured, stage.figures.measured, stage.share_of_frames);
+    add_to(result.roofline_time, stage.figures.roofline_time, stage.share_of_frames);
   }
   if (path && !path->stages.empty()) result.by_gain = order_by_gain(result.stages, path->stages);
   return result;

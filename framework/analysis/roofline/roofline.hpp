@@ -40,20 +40,33 @@ struct roofline_metrics {
   bool below_roofline = false;
 };
 
+/// A stage or, for a stage with buckets, its frames of one bucket.
 struct roofline_stage {
-  std::size_t stage = 0;  ///< index in the record
+  std::size_t stage = 0;       ///< index in the record
+  std::size_t bucket = 0;      ///< index in the stage's buckets; 0 without buckets
+  double share_of_frames = 1;  ///< fraction of all frames that ran the stage, in this bucket
   roofline_metrics figures;
   std::optional<double> share_of_path;  ///< time on the critical path / mean end-to-end time
-  std::vector<roofline_metrics> parts;  ///< as in the record; measured only under `layers`
+  struct part {
+    std::size_t index = 0;  ///< in the record
+    roofline_metrics figures;
+  };
+  std::vector<part> parts;  ///< of the bucket, in the record's order; measured only under `layers`
 };
+
+/// Returns the name of the stage, with its bucket if it has buckets: "recognize (rows=16)".
+std::string name_of(const run_record& record, const roofline_stage& stage);
 
 /// A run compared with the ceilings of its device.
 struct roofline_summary {
   ceiling_figure bandwidth;  ///< the higher of `read` and `copy`, the slope of the roofline
   std::vector<compute_ceiling> compute;  ///< measured ceilings, in the order of `precision`
-  std::vector<roofline_stage> stages;    ///< device stages including copies, in planned order
-  std::optional<double> measured;        ///< sum over stages; empty if a stage was not measured
-  std::optional<double> roofline_time;   ///< sum over stages; empty if one is unknown
+  /// Device stages including copies, in planned order, each bucket that a frame took separately.
+  std::vector<roofline_stage> stages;
+  /// Sums over `stages`, weighted by their shares of frames. Empty if a stage that ran was not
+  /// measured or has no roofline time.
+  std::optional<double> measured;
+  std::optional<double> roofline_time;
   /// Indices into `stages` of stages with a known gain, by descending gain. The gain is the part of
   /// the time above the roofline that is on the critical path.
   std::vector<std::size_t> by_gain;

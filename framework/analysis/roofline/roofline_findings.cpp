@@ -26,17 +26,17 @@ void add_times(finding& to, const roofline_metrics& of, bool part = false) {
 }
 
 /// Returns the part that accounts for more than half of the time above the roofline, summed over
-/// all parts; empty if there is none.
-std::optional<std::size_t> farthest_part(const roofline_stage& stage) {
-  if (stage.parts.size() < 2) return std::nullopt;
+/// all parts; null if there is none.
+const roofline_stage::part* farthest_part(const roofline_stage& stage) {
+  if (stage.parts.size() < 2) return nullptr;
   std::vector<double> above;
-  for (const auto& part : stage.parts) {
+  for (const auto& [index, part] : stage.parts) {
     const bool known = part.measured && part.roofline_time;
     above.push_back(known ? std::max(0.0, *part.measured - *part.roofline_time) : 0.0);
   }
   const auto most = std::max_element(above.begin(), above.end());
-  if (*most <= std::accumulate(above.begin(), above.end(), 0.0) / 2) return std::nullopt;
-  return static_cast<std::size_t>(most - above.begin());
+  if (*most <= std::accumulate(above.begin(), above.end(), 0.0) / 2) return nullptr;
+  return &stage.parts[static_cast<std::size_t>(most - above.begin())];
 }
 
 class collector {
@@ -54,8 +54,8 @@ class collector {
   }
 
  private:
-  const std::string& name_of(const roofline_stage& stage) const {
-    return record_.stages[stage.stage].name;
+  std::string name_of(const roofline_stage& stage) const {
+    return graphline::name_of(record_, stage);
   }
 
   finding& add(std::string_view key, std::vector<std::string> subjects = {},
@@ -83,9 +83,9 @@ class collector {
       add_times(found, stage.figures);
       found.with("ratio", stage.figures.ratio, unit::ratio);
       found.with("share_of_critical_path", stage.share_of_path, unit::share);
-      if (const auto part = farthest_part(stage)) {
-        found.with("part", record_.stages[stage.stage].parts[*part].name);
-        add_times(found, stage.parts[*part], true);
+      if (const auto* part = farthest_part(stage)) {
+        found.with("part", record_.stages[stage.stage].parts[part->index].name);
+        add_times(found, part->figures, true);
       }
       first = false;
     }
@@ -119,8 +119,8 @@ class collector {
       note_below(name_of(stage), stage.figures);
       if (stage.figures.below_roofline) continue;
       const auto& parts = record_.stages[stage.stage].parts;
-      for (std::size_t p = 0; p < stage.parts.size(); ++p) {
-        note_below(name_of(stage) + '/' + parts[p].name, stage.parts[p]);
+      for (const auto& [index, figures] : stage.parts) {
+        note_below(name_of(stage) + '/' + parts[index].name, figures);
       }
     }
     if (!found.subjects.empty()) to_.push_back(std::move(found));

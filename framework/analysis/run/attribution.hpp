@@ -77,6 +77,8 @@ struct frame_attribution {
 ///   was complete, or a `previous_frame_wait` until the same stage returned in the previous frame.
 ///   A `worker_wait` follows.
 /// - The time is `untimed` if the host waits for a device stage of which only the launch is timed.
+///
+/// A stage that the frame did not run is an instant, through which the walk passes.
 class attributor {
  public:
   /// Takes O(n log n) time for n stamps.

@@ -85,7 +85,11 @@ bool are_stages_timed(const settings& run) {
 class path_times {
  public:
   explicit path_times(const run_record& record)
-      : record_(record), stages_(record.stages.size()), on_path_(record.stages.size(), 0) {}
+      : record_(record), stages_(record.stages.size()), on_path_(record.stages.size(), 0) {
+    for (std::size_t s = 0; s < stages_.size(); ++s) {
+      stages_[s].by_bucket.resize(std::max<std::size_t>(1, record.stages[s].buckets.size()));
+    }
+  }
 
   void add(std::size_t frame, const std::vector<path_piece>& pieces) {
     for_device_.clear();
@@ -95,9 +99,12 @@ class path_times {
         for_device_.push_back({piece.begin, piece.end});
       }
       if (!is_work(piece.what)) continue;
+      const auto length = static_cast<double>(piece.length());
+      auto& stage = stages_[*piece.stage];
       on_path_[*piece.stage] = piece.length();
-      stages_[*piece.stage].on_path += static_cast<double>(piece.length());
-      stages_[*piece.stage].share_of_frames += 1;
+      stage.on_path += length;
+      stage.by_bucket[bucket_of(record_.stages[*piece.stage], frame)] += length;
+      stage.share_of_frames += 1;
     }
     for (std::size_t s = 0; s < stages_.size(); ++s) {
       const nanoseconds on_path = std::exchange(on_path_[s], 0);
@@ -115,6 +122,7 @@ class path_times {
     const auto frames = static_cast<double>(record_.frames.size());
     for (auto& stage : stages_) {
       stage.on_path /= frames;
+      for (auto& time : stage.by_bucket) time /= frames;
       stage.off_path /= frames;
       stage.share_of_frames /= frames;
     }
@@ -289,8 +297,9 @@ void add_overlap(const run_record& record, const attribution_summary& summary,
   });
   finding_items items;
   for (const std::size_t s : by_share) {
-    const auto& [on, off, share] = summary.stages[s];
-    items.push_back({"", record.stages[s].name, time_of(off), off / (on + off)});
+    const auto& stage = summary.stages[s];
+    items.push_back({"", record.stages[s].name, time_of(stage.off_path),
+                     stage.off_path / (stage.on_path + stage.off_path)});
   }
   to.push_back(
       finding{"overlap_hid"}.with("hidden", time_of(hidden)).with("pieces", std::move(items)));

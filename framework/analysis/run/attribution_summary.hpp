@@ -22,7 +22,8 @@ struct attribution_row {
 };
 
 struct path_stage {
-  double on_path = 0;  ///< mean time on the path, in ns per frame
+  double on_path = 0;             ///< mean time on the path, in ns per frame
+  std::vector<double> by_bucket;  ///< `on_path` in frames of each bucket; one without buckets
   /// Mean time off the path, in ns per frame. On a device that executes one operation at a time,
   /// excludes the time the stage waited for stages of the path.
   double off_path = 0;

@@ -20,6 +20,7 @@ std::optional<stamp_pair> sound_stamps(const std::vector<stamp_pair>& column, st
 }
 
 std::optional<stamp_pair> work_stamps(const stage_record& stage, std::size_t frame) {
+  if (!ran(stage, frame)) return std::nullopt;
   if (stage.on == side::cpu) return sound_stamps(stage.cpu, frame);
   if (frame >= stage.device.size()) return sound_stamps(stage.synced, frame);
   auto stamps = sound_stamps(stage.device, frame);
@@ -85,7 +86,8 @@ frame_activities::frame_activities(const run_record& record, const run_lanes& la
     const auto& stage = record.stages[s];
     const bool by_device = stage.on == side::device && frame < stage.device.size();
     const auto lane = by_device ? lanes.of_stream(s) : lanes.of_thread(s, frame);
-    work_[s] = add({.stage = s, .by_device = by_device, .lane = lane}, work_stamps(stage, frame));
+    work_[s] = add({.stage = s, .by_device = by_device, .lane = lane},
+                   ran(stage, frame) ? work_stamps(stage, frame) : skipped_at(record, s, frame));
   }
   for (std::size_t s = 0; s < record.stages.size(); ++s) {
     launches_[s] =
@@ -110,6 +112,28 @@ std::optional<std::size_t> frame_activities::add(activity what,
   what.end = stamps->end;
   all_.push_back(what);
   return all_.size() - 1;
+}
+
+std::optional<stamp_pair> frame_activities::skipped_at(const run_record& record, std::size_t stage,
+                                                       std::size_t frame) const {
+  const auto& of = record.stages[stage];
+  if (of.on == side::cpu) return sound_stamps(of.cpu, frame);
+  if (frame >= of.device.size()) return sound_stamps(of.synced, frame);
+  const auto decided = sound_stamps(of.device, frame);
+  if (!decided) return std::nullopt;
+  nanoseconds at = decided->end;
+  for (const auto& wait : of.waits) {
+    const bool on_device =
+        wait.how == satisfied_by::stream_order || wait.how == satisfied_by::event_wait;
+    if (wait.stage >= stage || !on_device || !work_[wait.stage]) continue;
+    at = std::max(at, all_[*work_[wait.stage]].end);
+  }
+  for (const auto& other : record.stages) {
+    const auto launch = sound_stamps(other.enqueued, frame);
+    if (other.stream != of.stream || !launch || launch->begin >= decided->begin) continue;
+    if (const auto work = work_stamps(other, frame)) at = std::max(at, work->end);
+  }
+  return stamp_pair{at, at};
 }
 
 std::optional<std::size_t> frame_activities::before_in_lane(std::size_t index,

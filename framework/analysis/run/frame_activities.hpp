@@ -14,7 +14,7 @@ std::optional<stamp_pair> sound_stamps(const std::vector<stamp_pair>& column, st
 
 /// Returns the interval in which a stage worked on a frame. If the device reports busy time, this
 /// is the last part of the span between the events, since waits for other streams are assumed to
-/// come first.
+/// come first. Empty if the frame did not run the stage.
 std::optional<stamp_pair> work_stamps(const stage_record& stage, std::size_t frame);
 
 /// Clamps a time to 36 years around the epoch.
@@ -26,7 +26,7 @@ std::vector<stamp_pair> merged(std::vector<stamp_pair> spans);
 /// A timed activity of a frame.
 struct activity {
   enum class kind {
-    stage,         ///< stage execution, from device, synced or CPU stamps
+    stage,         ///< stage execution, from device, synced or CPU stamps; see `skipped_at`
     launch,        ///< launch of a device stage
     frame_launch,  ///< launch of the frame's graph
   };
@@ -87,6 +87,12 @@ class frame_activities {
 
  private:
   std::optional<std::size_t> add(activity what, const std::optional<stamp_pair>& stamps);
+
+  /// Returns the instant that stands for a stage that the frame did not run. A device stage keeps
+  /// its place on its stream, so its successors wait for the stages before it on the stream and for
+  /// those whose events it waits for.
+  std::optional<stamp_pair> skipped_at(const run_record& record, std::size_t stage,
+                                       std::size_t frame) const;
 
   std::vector<activity> all_;
   std::vector<std::optional<std::size_t>> work_;      ///< by stage

@@ -1,6 +1,9 @@
 #include "framework/analysis/run/graph_cost.hpp"
 
 #include <algorithm>
+#include <cmath>
+
+#include "framework/analysis/run/rows.hpp"
 
 namespace graphline {
 
@@ -10,20 +13,34 @@ constexpr std::size_t least_repetitions = 3;
 
 /// Quartiles (nearest rank) of repeated times, summed over graphs.
 struct quartiles {
-  nanoseconds low = 0;
-  nanoseconds median = 0;
-  nanoseconds high = 0;
+  double low = 0;
+  double median = 0;
+  double high = 0;
 };
 
-/// Adds the quartiles of `times`. Returns false and adds nothing if there are too few repetitions.
-bool add(quartiles& to, std::vector<nanoseconds> times) {
+/// Adds the quartiles of `times`, multiplied by `weight`. Returns false and adds nothing if there
+/// are too few repetitions.
+bool add(quartiles& to, std::vector<nanoseconds> times, double weight) {
   const std::size_t n = times.size();
   if (n < least_repetitions) return false;
   std::sort(times.begin(), times.end());
-  to.low += times[(n + 3) / 4 - 1];
-  to.median += times[(n - 1) / 2];
-  to.high += times[(3 * n + 3) / 4 - 1];
+  to.low += weight * static_cast<double>(times[(n + 3) / 4 - 1]);
+  to.median += weight * static_cast<double>(times[(n - 1) / 2]);
+  to.high += weight * static_cast<double>(times[(3 * n + 3) / 4 - 1]);
   return true;
+}
+
+/// Returns the fraction of frames that launched the graph.
+double launched_in(const run_record& record, const graph_record& graph) {
+  const auto stage = std::ranges::find(record.stages, graph.name, &stage_record::name);
+  if (stage == record.stages.end() || stage->rows.empty()) return 1;
+  std::size_t frames = 0;
+  for (std::size_t f = 0; f < stage->rows.size(); ++f) {
+    if (!ran(*stage, f)) continue;
+    const auto rows = stage->buckets.empty() ? 0 : stage->buckets[bucket_of(*stage, f)].rows;
+    if (rows == graph.rows) ++frames;
+  }
+  return static_cast<double>(frames) / static_cast<double>(stage->rows.size());
 }
 
 /// Returns the one-time cost of the graphs in ns; empty if unknown.
@@ -34,12 +51,12 @@ std::optional<nanoseconds> cost_of(const graph_cost_summary& summary) {
 
 void compare(graph_cost_summary& summary, const quartiles& launch, const quartiles& eager) {
   using comparison = graph_cost_summary::comparison;
-  summary.saving = eager.median - launch.median;
+  summary.saving = std::llround(eager.median - launch.median);
   summary.found = comparison::no_difference;
   if (launch.low > eager.high) summary.found = comparison::costs;
   if (launch.high >= eager.low) return;
   summary.found = comparison::saves;
-  if (const auto cost = cost_of(summary)) {
+  if (const auto cost = cost_of(summary); cost && *summary.saving > 0) {
     summary.breaks_even_after = (*cost + *summary.saving - 1) / *summary.saving;
   }
 }
@@ -48,8 +65,8 @@ void compare(graph_cost_summary& summary, const quartiles& launch, const quartil
 
 std::optional<nanoseconds> median_of_repetitions(std::vector<nanoseconds> times) {
   quartiles found;
-  if (!add(found, std::move(times))) return std::nullopt;
-  return found.median;
+  if (!add(found, std::move(times), 1)) return std::nullopt;
+  return static_cast<nanoseconds>(found.median);
 }
 
 std::optional<graph_cost_summary> graph_cost_of(const run_record& record) {
@@ -73,7 +90,8 @@ std::optional<graph_cost_summary> graph_cost_of(const run_record& record) {
           static_cast<nanoseconds>(graph.executables) * std::max<nanoseconds>(0, *later);
       *summary.first_launch += std::max<nanoseconds>(0, graph.first_launch - usual);
     }
-    enough = add(launch, graph.launch) && add(eager, graph.eager) && enough;
+    const double weight = launched_in(record, graph);
+    enough = add(launch, graph.launch, weight) && add(eager, graph.eager, weight) && enough;
   }
   if (enough) compare(summary, launch, eager);
   return summary;

@@ -37,9 +37,10 @@ void add_gaps(std::vector<stamp_pair>& gaps, const std::vector<stamp_pair>& work
   }
 }
 
-/// A device stage that is launched separately. Times are sums over all frames in ns.
+/// A device stage that is launched separately. Times are sums over the frames that ran it, in ns.
 struct launched_stage {
   std::size_t stage = 0;
+  double frames = 0;
   double idle = 0;    ///< device idle time while the host enqueued the stage
   double beside = 0;  ///< time between its events while the host enqueued it
   double enqueue = 0;
@@ -96,6 +97,7 @@ class launch_waits {
     const auto span = sound_stamps(stage.device, f);
     const auto work = work_stamps(stage, f);
     if (!launch || !span || !work) return;
+    ++one.frames;
     one.enqueue += static_cast<double>(launch->length());
     one.device += static_cast<double>(work->length());
     const auto beside = std::min(launch->end, span->end) - std::max(launch->begin, span->begin);
@@ -116,8 +118,8 @@ class launch_waits {
 
   finding finding_of(std::string_view key, const launched_stage& of, std::size_t stages) const {
     finding made{key, finding_severity::warning, {record_.stages[of.stage].name}};
-    made.with("enqueue", of.enqueue / frames(), unit::duration)
-        .with("device", of.device / frames(), unit::duration);
+    made.with("enqueue", of.enqueue / of.frames, unit::duration)
+        .with("device", of.device / of.frames, unit::duration);
     if (stages > 1) made.with("stages", stages);
     return made;
   }

@@ -49,6 +49,7 @@ class frame_stages {
                schedules of)
       : record_(record),
         steps_(steps),
+        frame_(frame),
         one_launch_(properties_of(record.run).one_launch),
         stages_(record.stages.size()) {
     for (std::size_t s = 0; s < stages_.size(); ++s) {
@@ -149,7 +150,7 @@ class frame_stages {
     std::vector<std::pair<std::string_view, std::size_t>> streams;  // stream, its last stage so far
     for (const std::size_t s : order_) {
       const auto& stage = record_.stages[s];
-      if (stage.on == side::cpu) continue;
+      if (stage.on == side::cpu || !ran(stage, frame_)) continue;
       const auto known = std::find_if(streams.begin(), streams.end(),
                                       [&](const auto& of) { return of.first == stage.stream; });
       if (known == streams.end()) {
@@ -321,6 +322,7 @@ class frame_stages {
 
   const run_record& record_;
   const std::vector<schedule_step>& steps_;
+  std::size_t frame_;
   bool one_launch_;
   std::vector<stage_of_frame> stages_;
   std::vector<std::size_t> order_;  ///< topological order

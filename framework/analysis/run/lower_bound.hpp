@@ -55,6 +55,8 @@ struct lower_bound {
 /// A bound exceeds the frame's time from begin to end by at most the clock error. The bound for any
 /// schedule is at most that for this schedule. A simulated list schedule would guarantee neither,
 /// because stages that are ready earlier can lead to a longer schedule (Graham 1969).
+///
+/// A stage that the frame did not run has length 0 and no place in the order of its stream.
 class lower_bounds {
  public:
   /// @pre `record` outlives this object.

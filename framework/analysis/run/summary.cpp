@@ -46,6 +46,23 @@ std::vector<finding> findings_of(const run_record& record, const run_summary& su
        {disturbance_finding(record.conditions, record), launch_finding(record)}) {
     if (warning) result.push_back(*warning);
   }
+  std::vector<finding> notes;
+  for (std::size_t s = 0; s < record.stages.size(); ++s) {
+    const auto& rows = summary.stages[s].rows;
+    if (!rows) continue;
+    for (auto& found : rows_findings(record.stages[s], *rows)) {
+      auto& list = found.how == finding_severity::note ? notes : result;
+      const auto same = std::ranges::find_if(list, [&found](const finding& other) {
+        return other.key == found.key && other.figures == found.figures;
+      });
+      if (same == list.end()) {
+        list.push_back(std::move(found));
+      } else {
+        same->subjects.push_back(found.subjects.front());
+      }
+    }
+  }
+  result.insert(result.end(), notes.begin(), notes.end());
   return result;
 }
 
@@ -58,12 +75,16 @@ stage_summary summarize(const stage_record& stage, const settings& run,
   const bool settled = end_to_end && end_to_end->why_unsettled().empty();
   if (!result.columns.empty() && result.columns.front().times && settled &&
       end_to_end->mean() > 0) {
-    result.share = result.columns.front().times->mean() / end_to_end->mean();
+    const auto& times = *result.columns.front().times;
+    const double of_frames =
+        static_cast<double>(times.count()) / static_cast<double>(end_to_end->count());
+    result.share = times.mean() * of_frames / end_to_end->mean();
   }
-  const auto whole = distribution::of(device_times(stage));
+  result.rows = rows_of(stage, run);
   for (const auto& part : stage.parts) {
     auto& to = result.parts.emplace_back();
-    to.times = distribution::of(device_times(part));
+    to.times = distribution::of(of_frames_run(stage, device_times(part), part.bucket));
+    const auto whole = distribution::of(of_frames_run(stage, device_times(stage), part.bucket));
     if (to.times && whole && whole->mean() > 0) to.share = to.times->mean() / whole->mean();
   }
   return result;
@@ -85,8 +106,24 @@ const std::vector<stamp_pair>& stamps_of(const stage_record& stage, measure what
   return stage.cpu;
 }
 
-std::vector<nanoseconds> times_of(const stage_record& stage, measure what) {
+std::vector<nanoseconds> times_by_frame(const stage_record& stage, measure what) {
   return what == measure::device_time ? device_times(stage) : lengths(stamps_of(stage, what));
+}
+
+std::vector<nanoseconds> of_frames_run(const stage_record& stage, std::vector<nanoseconds> column,
+                                       std::optional<std::size_t> bucket) {
+  if (stage.rows.empty()) return column;
+  std::size_t kept = 0;
+  for (std::size_t frame = 0; frame < column.size(); ++frame) {
+    if (!ran(stage, frame) || (bucket && bucket_of(stage, frame) != *bucket)) continue;
+    column[kept++] = column[frame];
+  }
+  column.resize(kept);
+  return column;
+}
+
+std::vector<nanoseconds> times_of(const stage_record& stage, measure what) {
+  return of_frames_run(stage, times_by_frame(stage, what));
 }
 
 std::vector<measure> measures_of(side on, const settings& run) {
@@ -187,10 +224,10 @@ run_summary summarize(const run_record& record) {
     result.end_to_end = std::move(*result.end_to_end).unsettled(why);
     result.load->queue_wait = std::move(*result.load->queue_wait).unsettled(why);
   }
-  result.findings = findings_of(record, result);
   for (const auto& stage : record.stages) {
     result.stages.push_back(summarize(stage, record.run, result.end_to_end));
   }
+  result.findings = findings_of(record, result);
   return result;
 }
 

@@ -8,6 +8,7 @@
 
 #include "framework/analysis/finding.hpp"
 #include "framework/analysis/run/overload.hpp"
+#include "framework/analysis/run/rows.hpp"
 #include "framework/analysis/stats/distribution.hpp"
 #include "framework/base/words.hpp"
 #include "framework/record/run_record.hpp"
@@ -28,7 +29,16 @@ struct words_of<measure> {
 
 const std::vector<stamp_pair>& stamps_of(const stage_record& stage, measure what) noexcept;
 
-/// Returns the samples of a measure. Device time is the busy time if the device reports it.
+/// Returns a measure in every frame. Device time is the busy time if the device reports it. A frame
+/// that did not run the stage has 0, which is not a sample.
+std::vector<nanoseconds> times_by_frame(const stage_record& stage, measure what);
+
+/// Returns the values of a column for the frames that ran the stage or, if stated, that took a
+/// bucket; in frame order.
+std::vector<nanoseconds> of_frames_run(const stage_record& stage, std::vector<nanoseconds> column,
+                                       std::optional<std::size_t> bucket = {});
+
+/// Returns the samples of a measure: one for each frame that ran the stage.
 std::vector<nanoseconds> times_of(const stage_record& stage, measure what);
 
 /// Returns what the timing method measures of a stage; the stage's time comes first. The enqueue
@@ -38,17 +48,19 @@ std::vector<measure> measures_of(side on, const settings& run);
 struct stage_summary {
   struct column {
     measure what = measure::device_time;
-    std::optional<distribution> times;  ///< empty if no frame was measured
+    std::optional<distribution> times;  ///< of frames that ran the stage; empty if none did
   };
   std::vector<column> columns;  ///< by `measures_of`; empty if stages are not timed
 
-  /// Mean of the first column divided by the mean end-to-end time. The shares of overlapping stages
-  /// can sum to more than 1. Empty if the end-to-end time is unsettled.
+  /// Sum of the first column divided by the sum of all end-to-end times. The shares of overlapping
+  /// stages can sum to more than 1. Empty if the end-to-end time is unsettled.
   std::optional<double> share;
 
+  std::optional<rows_summary> rows;  ///< empty if the stage runs in every frame
+
   struct part {
-    std::optional<distribution> times;  ///< only under `layers`
-    std::optional<double> share;        ///< fraction of the stage's mean
+    std::optional<distribution> times;  ///< only under `layers`; of frames that ran the part
+    std::optional<double> share;        ///< fraction of the stage's mean over these frames
   };
   std::vector<part> parts;  ///< as in the record
 };
@@ -89,7 +101,7 @@ struct run_summary {
   std::optional<deadline_summary> deadline;
   std::optional<load_summary> load;  ///< empty with `arrival: closed`
   std::optional<graphline::overload> overload;
-  /// Failures (overload, then missed deadlines), then warnings (recorded, then from the samples).
+  /// Failures (overload, then missed deadlines), warnings (recorded, then from the samples), notes.
   std::vector<finding> findings;
 };
 

@@ -31,6 +31,11 @@ stamp_pair at_work(const Timed& of, std::size_t frame) {
   return stamps;
 }
 
+/// Returns true if a frame that ran the stage has times of the part.
+bool has_part(const stage_record& stage, const part_record& part, std::size_t frame) {
+  return frame < part.device.size() && bucket_of(stage, frame) == part.bucket;
+}
+
 bool on_stream(const stage_record& stage) {
   return stage.on == side::device && !stage.device.empty();
 }
@@ -91,7 +96,7 @@ void timeline::add_device_spans(std::size_t index, std::size_t frame,
   const bool held = work.begin > between.begin;
   if (held) add(kind::held, between);
   const bool in_parts = std::ranges::any_of(
-      stage.parts, [frame](const part_record& part) { return frame < part.device.size(); });
+      stage.parts, [&](const part_record& part) { return has_part(stage, part, frame); });
   if (!held || !in_parts) add(stage.copy ? kind::copy : kind::device, work);
 }
 
@@ -110,6 +115,7 @@ std::vector<timeline_span> timeline::spans_of(std::size_t frame) const {
   }
   for (std::size_t i = 0; i < record_.stages.size(); ++i) {
     const stage_record& stage = record_.stages[i];
+    if (!ran(stage, frame)) continue;
     if (frame < stage.threads.size()) {
       add(host_kind(stage), lane_of_thread_[stage.threads[frame]], i, host_stamps(stage));
     }
@@ -125,12 +131,26 @@ std::vector<timeline_span> timeline::spans_of(std::size_t frame) const {
     if (span.what != kind::device && span.what != kind::held) continue;
     const auto& parts = record_.stages[*span.stage].parts;
     for (std::size_t i = 0; i < parts.size(); ++i) {
-      if (frame >= parts[i].device.size()) continue;
+      if (!has_part(record_.stages[*span.stage], parts[i], frame)) continue;
       const auto [begin, end] = at_work(parts[i], frame);
       with_parts.push_back({kind::part, span.lane, span.stage, i, begin, end});
     }
   }
   return with_parts;
+}
+
+std::vector<timeline_span> timeline::skipped_in(std::size_t frame) const {
+  std::vector<timeline_span> spans;
+  for (std::size_t i = 0; i < record_.stages.size(); ++i) {
+    const stage_record& stage = record_.stages[i];
+    if (ran(stage, frame)) continue;
+    const bool threaded = frame < stage.threads.size() && frame < host_stamps(stage).size();
+    const auto& stamps = threaded ? host_stamps(stage) : stage.device;
+    const std::size_t lane = threaded ? lane_of_thread_[stage.threads[frame]] : lane_of_stage_[i];
+    if (lane == no_lane || frame >= stamps.size()) continue;
+    spans.push_back({host_kind(stage), lane, i, 0, stamps[frame].begin, stamps[frame].begin});
+  }
+  return spans;
 }
 
 }  // namespace graphline

@@ -69,8 +69,13 @@ class timeline {
 
   /// Returns the spans of a frame, sorted by begin; parts follow their stage. If a stage's busy
   /// time is shorter than the time between its events, this longer time is a `held` span. The
-  /// stage's timed parts or, without parts, a second span at the end show the busy time.
+  /// stage's timed parts or, without parts, a second span at the end show the busy time. Omits
+  /// stages that the frame did not run.
   std::vector<timeline_span> spans_of(std::size_t frame) const;
+
+  /// Returns a span of length 0 for each stage that the frame did not run, at the time at which the
+  /// host decided this: in the lane of its thread or, if unknown, of its stream.
+  std::vector<timeline_span> skipped_in(std::size_t frame) const;
 
  private:
   void add_streams(timeline_lane::kind what);

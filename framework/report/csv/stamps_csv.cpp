@@ -21,9 +21,11 @@ namespace graphline {
 
 namespace {
 
-/// The stamps of one measure of a stage. Its rows share the leading `fields`.
+/// The stamps of one measure of a stage or part. Its rows share the leading `fields`.
 struct column {
   std::string fields;
+  const stage_record* stage;
+  const part_record* part;  ///< null for a stage
   const std::vector<stamp_pair>* stamps;
   const std::vector<nanoseconds>* busy = nullptr;  ///< null if not reported
 };
@@ -33,16 +35,22 @@ std::vector<column> columns_of(const run_record& record) {
   for (const auto& stage : record.stages) {
     for (const auto what : measures_of(stage.on, record.run)) {
       result.push_back(
-          {fmt::format("{},{},{}", csv_field(stage.name), to_word(stage.on), to_word(what)),
-           &stamps_of(stage, what), what == measure::device_time ? &stage.busy : nullptr});
+          {fmt::format("{},{},{}", csv_field(stage.name), to_word(stage.on), to_word(what)), &stage,
+           nullptr, &stamps_of(stage, what), what == measure::device_time ? &stage.busy : nullptr});
     }
     for (const auto& part : stage.parts) {
       result.push_back({fmt::format("{},{},part_time", csv_field(stage.name + "/" + part.name),
                                     to_word(stage.on)),
-                        &part.device, &part.busy});
+                        &stage, &part, &part.device, &part.busy});
     }
   }
   return result;
+}
+
+/// Returns the number of rows; empty if the stage was skipped or has no `rows`.
+std::string rows_of(const stage_record& stage, std::size_t frame) {
+  const bool known = stage.capacity > 0 && !stage.rows.empty() && stage.rows[frame] >= 0;
+  return known ? fmt::to_string(stage.rows[frame]) : "";
 }
 
 /// `before`: leading fields of each row, with a trailing comma.
@@ -50,10 +58,10 @@ void write_csv_rows(text_sink& to, const run_record& record, std::string_view be
   const auto columns = columns_of(record);
   fmt::memory_buffer text;
   const auto row = [&](std::size_t frame, std::string_view fields, stamp_pair stamps,
-                       std::optional<nanoseconds> busy = {}) {
+                       std::optional<nanoseconds> busy = {}, const std::string& rows = {}) {
     text.clear();
-    fmt::format_to(std::back_inserter(text), "{}{},{},{},{},{}\n", before, frame, fields,
-                   stamps.begin, stamps.end, busy.value_or(stamps.length()));
+    fmt::format_to(std::back_inserter(text), "{}{},{},{},{},{},{}\n", before, frame, fields,
+                   stamps.begin, stamps.end, busy.value_or(stamps.length()), rows);
     to.append({text.data(), text.size()});
   };
   const bool scheduled = record.run.arrival != arrival::closed;
@@ -63,13 +71,21 @@ void write_csv_rows(text_sink& to, const run_record& record, std::string_view be
     if (scheduled) row(frame, ",,queue_wait", {at.due, at.begin});
     for (const auto& c : columns) {
       if (frame >= c.stamps->size()) continue;
+      const auto rows = rows_of(*c.stage, frame);
+      if (!ran(*c.stage, frame)) {
+        if (c.part != nullptr) continue;
+        to.append(fmt::format("{}{},{},{},,,{}\n", before, frame, c.fields,
+                              (*c.stamps)[frame].begin, rows));
+        continue;
+      }
+      if (c.part != nullptr && c.part->bucket != bucket_of(*c.stage, frame)) continue;
       const bool told = c.busy != nullptr && frame < c.busy->size();
       row(frame, c.fields, (*c.stamps)[frame],
-          told ? std::optional((*c.busy)[frame]) : std::nullopt);
+          told ? std::optional((*c.busy)[frame]) : std::nullopt, rows);
     }
   }
   const auto rows_without_end = [&](std::string_view fate, const std::vector<nanoseconds>& times) {
-    for (const auto due : times) to.append(fmt::format("{},,,{},{},,\n", before, fate, due));
+    for (const auto due : times) to.append(fmt::format("{},,,{},{},,,\n", before, fate, due));
   };
   rows_without_end("dropped", record.load.dropped);
   rows_without_end("unfinished", record.load.unfinished);

@@ -227,6 +227,12 @@ std::string words_of(const output_change& of) {
       return "the same";
     case output_fate::other_type:
       return "of another shape or type, so not compared";
+    case output_fate::other_rows: {
+      const auto rows = [](const std::optional<std::int64_t>& of) {
+        return of ? counted(*of, "row") : std::string("without rows");
+      };
+      return fmt::format("{} before, {} after", rows(of.rows_before), rows(of.rows_after));
+    }
     case output_fate::only_before:
       return "only before";
     case output_fate::only_after:
@@ -260,6 +266,10 @@ table output_table(const std::vector<output_change>& outputs) {
        {data_column("values_compared"), [](o x) { return x.compared; }},
        {data_column("largest_difference"), [](o x) { return cell(x.largest); }},
        {data_column("of_largest_value"), [](o x) { return cell(x.relative); }},
+       {{.key = "rows_before", .where = in_data, .optional = true},
+        [](o x) { return cell(x.rows_before); }},
+       {{.key = "rows_after", .where = in_data, .optional = true},
+        [](o x) { return cell(x.rows_after); }},
        {data_column("finite_before"), [](o x) { return x.finite_before; }},
        {data_column("finite_after"), [](o x) { return x.finite_after; }}},
       outputs);

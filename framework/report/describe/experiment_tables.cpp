@@ -376,18 +376,17 @@ table configuration_table(const experiment_view& of) {
 }
 
 table stage_times(const experiment_view& of) {
-  table made{"stages",
-             "",
-             "stage",
-             "",
-             {{"stage"}, {"configuration"}, {"member"}, {"on"}, {"measure"}, {"times"}},
-             {},
-             in_data};
+  table made{"stages", "", "stage"};
+  made.columns = {{"stage"}, {"configuration"}, {"member"}, {"on"}, {"measure"}, {"times"}};
+  made.columns.push_back({.key = "ran", .optional = true});
+  made.columns.push_back({.key = "mean_rows", .optional = true});
+  made.where = in_data;
   for (const auto& who : of.labels.all()) {
     for (const auto& stage : of.of(who).stages) {
       made.rows.push_back(
           {{stage.name, of.record.configurations[who.configuration].name, of.of(who).name, stage.on,
-            stage.what, stage.what ? cell(samples_of(stage.times)) : cell()}});
+            stage.what, stage.what ? cell(samples_of(stage.times)) : cell(), cell(stage.ran),
+            cell(stage.mean_rows)}});
     }
   }
   return made;

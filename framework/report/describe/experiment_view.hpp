@@ -61,6 +61,8 @@ cell verdict_cell(verdict what, figure of = figure::p50);
 /// Add the tables for the text and page reports.
 void add_answer(document& to, const experiment_view& of);
 void add_stages(document& to, const experiment_view& of);
+/// Adds the shares of frames and the numbers of rows of stages, if they differ.
+void add_rows(document& to, const experiment_view& of);
 void add_costs(document& to, const experiment_view& of);
 
 /// Adds all figures and comparisons for JSON and CSV.

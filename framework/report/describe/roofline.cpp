@@ -19,9 +19,10 @@ std::optional<double> rate_over(const cost_record& cost, const std::optional<dou
 
 /// A stage or a part. CPU stages have only a time, since ceilings are known only for the device.
 struct roofline_row {
-  const std::string& name;
+  std::string name;
   const stage_record& stage;
   const part_record* part = nullptr;
+  std::optional<std::int64_t> rows = {};  ///< of the bucket
   const roofline_metrics& of;
   std::optional<double> share = {};
 };
@@ -38,6 +39,7 @@ const std::vector<column_of<roofline_row>>& roofline_columns() {
        [](p x) { return x.part ? unless_empty(x.part->choice) : cell(); }},
       {{"precision", "precision", {}, 0, "", not_in_text},
        [](p x) { return x.stage.on == side::device ? cell(x.of.cost.arithmetic) : cell(); }},
+      {{.key = "rows", .where = in_data, .optional = true}, [](p x) { return cell(x.rows); }},
       {{"flops", "FLOPs", flops, 4}, [](p x) { return cell(x.of.cost.flops, flops); }},
       {{"bytes", "bytes", bytes, 5, "", shown},
        [](p x) { return cell(bytes_of(x.of.cost), bytes); }},
@@ -75,7 +77,7 @@ const std::vector<column_of<roofline_row>>& roofline_columns() {
 
 roofline_metrics cpu_metrics(const stage_record& stage) {
   roofline_metrics only_measured;
-  only_measured.measured = p50_of(distribution::of(lengths(stage.cpu)));
+  only_measured.measured = p50_of(distribution::of(times_of(stage, measure::cpu_time)));
   return only_measured;
 }
 
@@ -92,15 +94,20 @@ table stage_table(const run_record& run, const roofline_summary& summary) {
     const auto& stage = run.stages[s];
     if (next == summary.stages.end() || next->stage != s) {
       made.rows.push_back(
-          row_of(roofline_row{stage.name, stage, nullptr, cpu_metrics(stage)}, columns));
+          row_of(roofline_row{stage.name, stage, nullptr, {}, cpu_metrics(stage)}, columns));
       continue;
     }
-    const auto& held = *next++;
-    made.rows.push_back(row_of(
-        roofline_row{stage.name, stage, nullptr, held.figures, held.share_of_path}, columns));
-    for (std::size_t p = 0; p < held.parts.size(); ++p) {
-      const auto& part = stage.parts[p];
-      made.rows.push_back(row_of(roofline_row{part.name, stage, &part, held.parts[p]}, columns, 1));
+    for (; next != summary.stages.end() && next->stage == s; ++next) {
+      const auto rows =
+          stage.buckets.empty() ? std::optional<std::int64_t>() : stage.buckets[next->bucket].rows;
+      made.rows.push_back(row_of(roofline_row{name_of(run, *next), stage, nullptr, rows,
+                                              next->figures, next->share_of_path},
+                                 columns));
+      for (const auto& [index, figures] : next->parts) {
+        const auto& part = stage.parts[index];
+        made.rows.push_back(
+            row_of(roofline_row{part.name, stage, &part, rows, figures}, columns, 1));
+      }
     }
   }
   return made;
@@ -115,13 +122,17 @@ facts totals(const roofline_analysis& analysis) {
   const auto& roofline = summary.roofline_time;
   std::optional<double> times;
   if (measured && roofline && *measured > 0 && *roofline > 0) times = *measured / *roofline;
+  const bool varies = std::ranges::any_of(
+      summary.stages, [](const roofline_stage& stage) { return stage.share_of_frames < 1; });
+  const std::string by = varies ? ", each by its share of frames" : "";
   using enum unit;
-  return {"totals",
-          "Totals",
-          {{"end_to_end", "end to end", cell(p50, duration), "the median frame"},
-           {"measured", "device stages", cell(measured, duration), "sum of their medians"},
-           {"roofline_time", "roofline", cell(roofline, duration), "sum of their roofline times"},
-           {"ratio", "ratio", cell(times, ratio), "measured over roofline"}}};
+  return {
+      "totals",
+      "Totals",
+      {{"end_to_end", "end to end", cell(p50, duration), "the median frame"},
+       {"measured", "device stages", cell(measured, duration), "sum of their medians" + by},
+       {"roofline_time", "roofline", cell(roofline, duration), "sum of their roofline times" + by},
+       {"ratio", "ratio", cell(times, ratio), "measured over roofline"}}};
 }
 
 facts ceilings_used(const roofline_summary& summary, const calibration& from) {
@@ -156,20 +167,19 @@ chart chart_of(const run_record& run, const roofline_summary& summary) {
   drawn.bandwidth = summary.bandwidth.value;
   for (std::size_t i = 0; i < summary.stages.size(); ++i) {
     const auto& held = summary.stages[i];
-    const auto& stage = run.stages[held.stage];
+    const auto name = name_of(run, held);
     // Does not draw work without FLOPs, bytes or a time.
     const auto add = [&](const roofline_metrics& of, const std::optional<double>& share,
                          const std::string& part) {
       const auto rate = rate_over(of.cost, of.measured);
       if (!rate || of.intensity.value_or(0) <= 0) return false;
-      drawn.points.push_back(
-          {stage.name, part, i, *of.intensity, *rate, share, words_of(of, *rate)});
+      drawn.points.push_back({name, part, i, *of.intensity, *rate, share, words_of(of, *rate)});
       return true;
     };
-    if (!add(held.figures, held.share_of_path, "")) drawn.without.push_back(stage.name);
+    if (!add(held.figures, held.share_of_path, "")) drawn.without.push_back(name);
     if (held.parts.size() < 2) continue;  // a single part would repeat the stage
-    for (std::size_t p = 0; p < held.parts.size(); ++p) {
-      add(held.parts[p], {}, stage.parts[p].name);
+    for (const auto& part : held.parts) {
+      add(part.figures, {}, run.stages[held.stage].parts[part.index].name);
     }
   }
   for (const auto& of : summary.compute) {
@@ -214,7 +224,7 @@ document describe(const roofline_record& record, const roofline_analysis& analys
     ceilings.where = not_in_text;
     made.parts.push_back(std::move(ceilings));
     std::vector<std::string> first;
-    for (const auto i : summary.by_gain) first.push_back(run.stages[summary.stages[i].stage].name);
+    for (const auto i : summary.by_gain) first.push_back(name_of(run, summary.stages[i]));
     made.parts.push_back(facts{"", "", {{"by_gain", "", first}}, in_data});
   } else {
     made.findings.push_back({"no_roofline", finding_severity::failure});

@@ -111,6 +111,15 @@ table output_table(const run_record& record) {
           return whole_numbers(extents.begin(), extents.end());
         }},
        {data_column("dtype"), [](o x) { return to_string(x.type.element); }},
+       {{"rows", "rows", {}, 0, "", shown},
+        [](o x) {
+          if (!x.rows) return cell();
+          const auto& extents = x.type.shape.extents();
+          return cell(extents.empty() ? fmt::to_string(*x.rows)
+                                      : fmt::format("{} of {}", *x.rows, extents.front()));
+        }},
+       {{.key = "rows_computed", .where = in_data, .optional = true},
+        [](o x) { return cell(x.rows); }},
        {{"checksum", "checksum"}, [](o x) { return x.checksum; }},
        {data_column("finite"), [](o x) { return x.finite; }}},
       record.outputs);
@@ -157,18 +166,20 @@ table graph_table(const run_record& record) {
                                      return cell(median_of_repetitions(x.*member), duration);
                                    }};
   };
-  auto made = table_of<graph_record>({"graphs", "", "graph"},
-                                     {{{"name"}, [](g x) { return x.name; }},
-                                      {{"nodes"}, [](g x) { return x.nodes.size(); }},
-                                      {{"operations"}, [](g x) { return x.operations; }},
-                                      {{"executables"}, [](g x) { return x.executables; }},
-                                      time("capture", &graph_record::capture),
-                                      time("instantiate", &graph_record::instantiate),
-                                      time("first_launch", &graph_record::first_launch),
-                                      median("later_launch", &graph_record::later_launch),
-                                      median("launch", &graph_record::launch),
-                                      median("eager", &graph_record::eager)},
-                                     record.graphs);
+  auto made = table_of<graph_record>(
+      {"graphs", "", "graph"},
+      {{{"name"}, [](g x) { return x.name; }},
+       {{.key = "rows", .optional = true}, [](g x) { return x.rows > 0 ? cell(x.rows) : cell(); }},
+       {{"nodes"}, [](g x) { return x.nodes.size(); }},
+       {{"operations"}, [](g x) { return x.operations; }},
+       {{"executables"}, [](g x) { return x.executables; }},
+       time("capture", &graph_record::capture),
+       time("instantiate", &graph_record::instantiate),
+       time("first_launch", &graph_record::first_launch),
+       median("later_launch", &graph_record::later_launch),
+       median("launch", &graph_record::launch),
+       median("eager", &graph_record::eager)},
+      record.graphs);
   made.where = in_data;
   return made;
 }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "framework/analysis/stats/distribution.hpp"
@@ -15,21 +16,25 @@ constexpr std::size_t most_frames = 2000;  ///< maximum number of points of the 
 
 /// Returns all times if there are at most `most`. Otherwise returns the first and the last time,
 /// and the shortest and the longest time of each of many equal stretches, so that spikes are kept.
+/// @param numbers Frame of each time.
 frames_chart::series series_of(std::string name, const std::vector<nanoseconds>& times,
-                               std::size_t most) {
+                               const std::vector<std::size_t>& numbers, std::size_t most) {
   const auto count = times.size();
   const auto stretches = count <= most ? count : (most - 2) / 2;
-  std::set<std::size_t> frames = {0, count - 1};
+  std::set<std::size_t> kept = {0, count - 1};
   for (std::size_t i = 0; i < stretches; ++i) {
     const auto at = [&](std::size_t stretch) {
       return times.begin() + static_cast<std::ptrdiff_t>(count * stretch / stretches);
     };
     const auto [low, high] = std::minmax_element(at(i), at(i + 1));
-    frames.insert(static_cast<std::size_t>(low - times.begin()));
-    frames.insert(static_cast<std::size_t>(high - times.begin()));
+    kept.insert(static_cast<std::size_t>(low - times.begin()));
+    kept.insert(static_cast<std::size_t>(high - times.begin()));
   }
-  frames_chart::series made{std::move(name), "", {frames.begin(), frames.end()}, {}};
-  for (const auto frame : made.frames) made.times.push_back(times[frame]);
+  frames_chart::series made{std::move(name)};
+  for (const auto i : kept) {
+    made.frames.push_back(numbers[i]);
+    made.times.push_back(times[i]);
+  }
   return made;
 }
 
@@ -40,14 +45,19 @@ chart frame_times(const run_record& record, const run_summary& summary) {
   const auto times = end_to_end_times(record);
   frames_chart made;
   made.frames = times.size();
-  made.list.push_back(series_of("end to end", times, most_frames));
+  std::vector<std::size_t> all(times.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  made.list.push_back(series_of("end to end", times, all, most_frames));
   const auto stages = std::max<std::size_t>(record.stages.size(), 1);
   const auto points = std::clamp(most_points / stages, least_of_one, most_of_one);
   for (std::size_t i = 0; i < record.stages.size(); ++i) {
     const auto& columns = summary.stages[i].columns;
     if (columns.empty() || !columns.front().times) continue;
     const auto what = columns.front().what;
-    made.list.push_back(series_of(record.stages[i].name, times_of(record.stages[i], what), points));
+    const auto& stage = record.stages[i];
+    auto numbers = all;
+    std::erase_if(numbers, [&](std::size_t frame) { return !ran(stage, frame); });
+    made.list.push_back(series_of(stage.name, times_of(stage, what), numbers, points));
     made.list.back().what = short_name(what);
   }
   made.deadline = record.run.deadline;

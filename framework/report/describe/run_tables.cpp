@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "framework/analysis/run/rows.hpp"
 #include "framework/base/units.hpp"
 #include "framework/report/describe/describe.hpp"
 #include "framework/report/render/heading.hpp"
@@ -95,17 +96,31 @@ facts latency_facts(const run_analysis& analysis) {
   return made;
 }
 
-const roofline_stage* roofline_of(const run_analysis& analysis, std::size_t stage) {
+const roofline_metrics* roofline_of(const run_analysis& analysis, std::size_t stage,
+                                    std::size_t bucket) {
   if (!analysis.roofline) return nullptr;
-  const auto& list = analysis.roofline->stages;
-  const auto found = std::ranges::find(list, stage, &roofline_stage::stage);
-  return found == list.end() ? nullptr : &*found;
+  for (const auto& one : analysis.roofline->stages) {
+    if (one.stage == stage && one.bucket == bucket) return &one.figures;
+  }
+  return nullptr;
+}
+
+const roofline_metrics* roofline_of_part(const run_analysis& analysis, std::size_t stage,
+                                         std::size_t part) {
+  if (!analysis.roofline) return nullptr;
+  for (const auto& one : analysis.roofline->stages) {
+    if (one.stage != stage) continue;
+    const auto found = std::ranges::find(one.parts, part, &roofline_stage::part::index);
+    if (found != one.parts.end()) return &found->figures;
+  }
+  return nullptr;
 }
 
 /// A stage or a part.
 struct stage_row {
   const stage_record& stage;
   const part_record* part;
+  const std::optional<rows_summary>& rows;  ///< of the stage
   const std::vector<stage_summary::column>& measured;
   const std::optional<distribution>& times;
   std::optional<double> share;
@@ -125,14 +140,29 @@ cell measured_times(const stage_row& x, measure what) {
 /// Returns the times between a stage's events. Empty unless the device also reports busy times.
 cell spans_of(const stage_row& x) {
   if (x.part != nullptr || x.stage.busy.empty()) return {};
-  return samples_of(distribution::of(lengths(x.stage.device)));
+  return samples_of(distribution::of(of_frames_run(x.stage, lengths(x.stage.device))));
+}
+
+/// Returns "33 of 45"; unknown for a part and for a stage that runs in every frame.
+cell frames_run(const stage_row& x) {
+  if (x.part != nullptr || !x.rows) return {};
+  return cell(fmt::format("{} of {}", x.rows->ran, x.stage.rows.size()));
+}
+
+column_of<stage_row> frames_column(std::string key, std::size_t rows_summary::*count) {
+  return {data_column(std::move(key)), [count](const stage_row& x) {
+            return x.part == nullptr && x.rows ? cell((*x.rows).*count) : cell();
+          }};
 }
 
 std::vector<column_of<stage_row>> stage_columns(const run_record& record,
                                                 const std::vector<statistic>& statistics) {
   using r = const stage_row&;
   std::vector<column_of<stage_row>> list = {
-      {{"name", "stage"}, [](r x) { return x.part ? x.part->name : x.stage.name; }},
+      {{"name", "stage"},
+       [](r x) {
+         return x.part ? x.part->name + bucket_suffix(x.stage, x.part->bucket) : x.stage.name;
+       }},
       {{"kind", "kind", {}, 0, "", not_in_text},
        [](r x) { return x.part ? cell() : cell(x.stage.kind); }},
       {data_column("on"), [](r x) { return x.part ? cell() : cell(x.stage.on); }},
@@ -141,18 +171,28 @@ std::vector<column_of<stage_row>> stage_columns(const run_record& record,
       {data_column("copy"), [](r x) { return !x.part && x.stage.copy ? cell(true) : cell(); }},
       {{"kernel", "kernel", {}, 16},
        [](r x) { return x.part ? unless_empty(x.part->choice) : cell(); }},
-      {{.key = "time_is", .title = "time is", .rank = 3, .where = shown, .decides = true}, [](r x) {
+      {{.key = "time_is", .title = "time is", .rank = 3, .where = shown, .decides = true},
+       [](r x) {
          if (x.part) return cell("");
          return x.times ? cell(short_name(x.measured.front().what)) : cell();
-       }}};
+       }},
+      {{"ran", "ran", {}, 2, "frames that ran the stage; its times are of these frames", shown},
+       frames_run},
+      frames_column("frames_run", &rows_summary::ran),
+      frames_column("frames_without_rows", &rows_summary::without_rows),
+      frames_column("frames_skipped", &rows_summary::skipped)};
   for (const auto& one : statistics) {
     list.push_back({{one.title, one.title, duration, one.rank, "", shown, one.title == "p50"},
                     [one](r x) { return x.times ? cell(one.of(*x.times), duration) : cell(); }});
   }
   const bool parts = record.run.timing == timing_method::layers;
+  const bool skips = std::ranges::any_of(
+      record.stages, [](const stage_record& stage) { return !stage.rows.empty(); });
   const std::vector<column_of<stage_row>> rest = {
       {{"share", "share %", share, 1,
-        fmt::format("% of the mean end-to-end time{}; overlapping stages can exceed 100 %",
+        fmt::format("% of the {}{}; overlapping stages can exceed 100 %",
+                    skips ? "end-to-end time of all frames, whether they ran the stage or not"
+                          : "mean end-to-end time",
                     parts ? " (of parts: of their stage)" : "")},
        [](r x) { return cell(x.share, share); }},
       {{"roofline_time", "bound", duration, 4,
@@ -187,23 +227,89 @@ table stage_table(const run_record& record, const run_analysis& analysis) {
   table made{"stages", "Stages", "stage", "part", columns_of(columns)};
   const auto add = [&](const stage_row& one, int level) {
     made.rows.push_back(row_of(one, columns, level));
-    if (!one.times) made.rows.back().where = in_data;
+    if (!one.times && !(one.rows && one.part == nullptr)) made.rows.back().where = in_data;
   };
   const std::optional<distribution> none;
   for (std::size_t s = 0; s < record.stages.size(); ++s) {
     const auto& stage = record.stages[s];
     const auto& summary = analysis.summary.stages[s];
     const auto& measured = summary.columns;
-    const auto* held = roofline_of(analysis, s);
-    add({stage, nullptr, measured, measured.empty() ? none : measured.front().times, summary.share,
-         held ? &held->figures : nullptr},
+    // The table of rows shows the roofline of each bucket.
+    const auto* roofline = stage.buckets.empty() ? roofline_of(analysis, s, 0) : nullptr;
+    add({stage, nullptr, summary.rows, measured, measured.empty() ? none : measured.front().times,
+         summary.share, roofline},
         0);
     for (std::size_t p = 0; p < stage.parts.size(); ++p) {
-      const bool is_held = held && p < held->parts.size();
-      add({stage, &stage.parts[p], measured, summary.parts[p].times, summary.parts[p].share,
-           is_held ? &held->parts[p] : nullptr},
+      add({stage, &stage.parts[p], summary.rows, measured, summary.parts[p].times,
+           summary.parts[p].share, roofline_of_part(analysis, s, p)},
           1);
     }
+  }
+  return made;
+}
+
+// ---- Rows ---------------------------------------------------------------------------------------
+
+/// Returns a table of the stages with `rows`, and of the buckets that their frames took.
+table rows_table(const run_record& record, const run_analysis& analysis) {
+  table made{"rows",
+             "Rows by bucket",
+             "stage",
+             "bucket",
+             {{"name", "stage"},
+              {.key = "frames", .title = "frames", .in = none, .compared = true},
+              {.key = "rows", .title = "rows", .in = count, .help = "the mean", .compared = true},
+              {.key = "mean", .title = "mean", .in = duration, .compared = true},
+              {"p95", "p95", duration, 1},
+              {"padding", "padding %", share, 0, "% of the rows that were computed"},
+              {"flops", "FLOPs", flops, 4, "of a frame"},
+              {"roofline_time", "bound", duration, 3, "roofline time"},
+              {"ratio", "ratio", ratio, 2, "p50 over bound"}}};
+  made.titled = true;
+  const auto mean = [](const std::optional<distribution>& times) {
+    return times ? cell(times->mean(), duration) : cell();
+  };
+  const auto p95 = [](const std::optional<distribution>& times) {
+    return times ? cell(times->percentile(0.95), duration) : cell();
+  };
+  for (std::size_t s = 0; s < record.stages.size(); ++s) {
+    const auto& stage = record.stages[s];
+    const auto& of = analysis.summary.stages[s];
+    if (stage.capacity == 0 || !of.rows) continue;
+    const auto& rows = *of.rows;
+    const auto times = of.columns.empty() ? std::nullopt : of.columns.front().times;
+    made.rows.push_back(
+        {{stage.name,
+          rows.ran,
+          cell(rows.mean_rows(), count),
+          mean(times),
+          p95(times),
+          stage.buckets.empty() ? cell() : cell(padding_of(rows.rows, rows.computed), share),
+          {},
+          {},
+          {}}});
+    for (std::size_t b = 0; b < rows.buckets.size(); ++b) {
+      const auto& use = rows.buckets[b];
+      const auto& bucket = stage.buckets[b];
+      const auto frames = static_cast<std::int64_t>(use.frames);
+      const auto* roofline = roofline_of(analysis, s, b);
+      const auto mean_rows =
+          use.frames == 0
+              ? std::nullopt
+              : std::optional(static_cast<double>(use.rows) / static_cast<double>(use.frames));
+      made.rows.push_back(
+          {{counted(bucket.rows, "row"), use.frames, cell(mean_rows, count), mean(use.times),
+            p95(use.times), cell(padding_of(use.rows, frames * bucket.rows), share),
+            cell(bucket.cost.flops, flops),
+            roofline ? cell(roofline->roofline_time, duration) : cell(),
+            roofline ? cell(roofline->ratio, ratio) : cell()},
+           1});
+    }
+    const auto add = [&](const char* name, std::size_t frames) {
+      if (frames > 0) made.rows.push_back({{name, frames, {}, {}, {}, {}, {}, {}, {}}, 1});
+    };
+    add("no rows", rows.without_rows);
+    add("skipped", rows.skipped);
   }
   return made;
 }
@@ -355,6 +461,9 @@ void add_run_tables(document& to, const run_record& record, const run_analysis& 
   to.parts.push_back(latency_facts(analysis));
   to.parts.push_back(end_to_end_table(analysis));
   to.parts.push_back(stage_table(record, analysis));
+  if (auto rows = rows_table(record, analysis); !rows.rows.empty()) {
+    to.parts.push_back(std::move(rows));
+  }
   if (analysis.attribution) add_attribution(to, record, *analysis.attribution);
 }
 

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "framework/analysis/run/attribution.hpp"
+#include "framework/analysis/run/rows.hpp"
 #include "framework/report/describe/describe.hpp"
 
 namespace graphline::report {
@@ -112,7 +113,9 @@ timeline_chart timeline_of(const run_record& record, std::size_t median, std::si
   timeline_chart made;
   for (const auto& stage : record.stages) {
     made.stages.push_back({stage.name, {}});
-    for (const auto& part : stage.parts) made.stages.back().parts.push_back(part.name);
+    for (const auto& part : stage.parts) {
+      made.stages.back().parts.push_back(part.name + bucket_suffix(stage, part.bucket));
+    }
   }
   made.total = record.frames.size();
   made.median = median;

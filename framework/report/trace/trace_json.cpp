@@ -306,10 +306,36 @@ std::string head_of(const run_record& record, const timeline_span& span) {
   return head + "\"frame\":";
 }
 
+/// Returns the members about the rows of a frame, each after a comma.
+std::string rows_members(const run_record& record, const timeline_span& span, std::size_t frame) {
+  if (!span.stage) return "";
+  const auto& stage = record.stages[*span.stage];
+  if (stage.capacity == 0 || stage.rows.empty()) return "";
+  auto members = fmt::format(",\"rows\":{}", stage.rows[frame]);
+  if (stage.buckets.empty()) return members;
+  return members + fmt::format(",\"bucket\":{}", stage.buckets[bucket_of(stage, frame)].rows);
+}
+
+/// Marks the times at which the host decided that a frame does not run a stage.
+void write_skipped(event_writer& to, const run_record& record, const timeline& picture,
+                   const std::vector<track>& tracks) {
+  for (std::size_t frame = 0; frame < record.frames.size(); ++frame) {
+    for (const auto& span : picture.skipped_in(frame)) {
+      const auto& stage = record.stages[*span.stage];
+      const bool skip = stage.rows[frame] == skipped;
+      to.instant(
+          'i', tracks[span.lane], span.begin,
+          fmt::format(R"("s":"t","cat":"skipped","name":{},"args":{{"frame":{}}})",
+                      json_string(stage.name + (skip ? " skipped" : " has no rows")), frame));
+    }
+  }
+}
+
 void write_slices(event_writer& to, const run_record& record, const trace_slices& slices,
                   const std::vector<track>& tracks) {
   for (const auto& [span, frame, measured] : slices.all) {
     auto members = head_of(record, span) + fmt::to_string(frame);
+    members += rows_members(record, span, frame);
     if (measured != span.end - span.begin) {
       const bool host = tracks[span.lane].process == host_process;
       members += fmt::format(",\"{}\":{}", host ? "host_ns" : "device_ns", measured);
@@ -391,6 +417,7 @@ void write_trace(text_sink& to, const run_record& record) {
   name_everything(events, record, picture.lanes(), tracks, row_count);
   write_frames(events, record, rows);
   write_slices(events, record, slices, tracks);
+  write_skipped(events, record, picture, tracks);
   // Written last, because an arrow's end binds to the latest slice with the same begin.
   write_flows(events, record, slices, tracks);
   to.append("\n]}\n");

@@ -83,7 +83,7 @@ TEST(experiment_csv, quotes_names_that_need_it_and_keeps_columns_apart) {
   EXPECT_EQ(
       experiment_csv(record),
       header("params.stage,") +
-          "c1,\"a \"\"b\"\"\",\"c,?d\",\"x,y\",4,0,true,false,false,false,0,,,end_to_end,0,9,9\n");
+          "c1,\"a \"\"b\"\"\",\"c,?d\",\"x,y\",4,0,true,false,false,false,0,,,end_to_end,0,9,9,\n");
 }
 
 TEST(experiment_csv, of_no_trials_is_its_header) {

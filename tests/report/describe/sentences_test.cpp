@@ -131,6 +131,17 @@ void add_outputs(sentence_list& to) {
   to.add(differ, {"values_differ"});
   differ.with("relative", 0.002, unit::none).with("why", "the seeds differ");
   to.add(differ, {"values_differ", "outputs_not_comparable", "outputs_vary", "not_finite"});
+  to.add(differ.with("rows", 1).with("reference_rows", 0), {"rows_differ"});
+}
+
+void add_rows(sentence_list& to) {
+  to.title("rows");
+  finding rows{"rows_above_capacity", finding_severity::warning, {"recognize"}};
+  to.add(rows.with("frames", 2).with("most", 23).with("capacity", 16));
+  finding padding{"padding", finding_severity::note, {"recognize"}};
+  to.add(padding.with("padding", quantity{0.38, unit::share})
+             .with("buckets", "[3, 6, 16]")
+             .with("better", quantity{0.09, unit::share}));
 }
 
 void add_ways_to_run(sentence_list& to) {
@@ -200,7 +211,7 @@ void add_limits(sentence_list& to) {
 TEST(sentence, of_every_finding_of_runs_and_experiments) {
   sentence_list all;
   for (const auto add :
-       {add_load, add_limits, add_timing, add_outputs, add_ways_to_run, add_machine}) {
+       {add_load, add_limits, add_timing, add_outputs, add_rows, add_ways_to_run, add_machine}) {
     add(all);
   }
   samples::expect_golden("sentences.txt", all.text());
