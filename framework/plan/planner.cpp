@@ -245,23 +245,6 @@ plan assemble(draft& d) {
 }  // namespace graphline::planning
 
 namespace graphline {
-namespace {
-
-/// A graph of the whole frame is fixed before the frame is known.
-void refuse_decisions_in_one_launch(const plan& p, const settings_places& places,
-                                    diagnostics& out) {
-  if (!p.schedule.properties.one_launch) return;
-  const auto decided = std::ranges::find_if(p.stages, &planned_stage::decided_per_frame);
-  if (decided == p.stages.end()) return;
-  const auto given = places.each.find("graphs");
-  out.error(
-      given == places.each.end() ? places.section : given->second,
-      fmt::format("'graphs: frame' makes one graph of the whole frame, but stage '{}' depends "
-                  "on what a frame holds; use graphs: stage",
-                  decided->name));
-}
-
-}  // namespace
 
 plan make_plan(const pipeline_spec& spec, const stage_registry& registry, const plan_target& target,
                diagnostics& out) {
@@ -296,7 +279,6 @@ plan make_plan(const pipeline_spec& spec, const stage_registry& registry, const 
   if (out.has_errors()) return p;
 
   p.schedule.properties = properties_of(p.run);
-  refuse_decisions_in_one_launch(p, places, out);
   planning::assign_streams(p);
   if (p.schedule.properties.one_launch) planning::assign_call_streams(p);
   planning::settle_edges(p);

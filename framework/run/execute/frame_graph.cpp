@@ -9,6 +9,19 @@
 namespace graphline {
 namespace {
 
+/// Does the work of a host node. After an exception, the host nodes of all frames do nothing.
+template <class Work>
+void attempt(const bound_stage& stage, frame_launch& launched, const Work& work) noexcept {
+  if (launched.abandoned->load(std::memory_order_relaxed)) return;
+  try {
+    work();
+  } catch (...) {
+    launched.problem = std::current_exception();
+    launched.failed_stage = stage.index;
+    launched.abandoned->store(true, std::memory_order_relaxed);
+  }
+}
+
 /// Host node that runs a CPU stage.
 class stage_call final : public host_function, public model_timed_call {
  public:
@@ -18,29 +31,45 @@ class stage_call final : public host_function, public model_timed_call {
 
   void call() noexcept override {
     if (launched_.runner == nullptr) return;
-    attempt([this] { launched_.runner->run_on_cpu(stage_, launched_.frame); });
+    attempt(stage_, launched_, [this] { launched_.runner->run_on_cpu(stage_, launched_.frame); });
   }
 
   nanoseconds call_time() noexcept override {
     nanoseconds time = 0;
     if (launched_.in_virtual_time != nullptr) {
-      attempt([&] { time = (*launched_.in_virtual_time)(stage_, launched_.frame); });
+      attempt(stage_, launched_,
+              [&] { time = (*launched_.in_virtual_time)(stage_, launched_.frame); });
     }
     return time;
   }
 
  private:
-  template <class Work>
-  void attempt(const Work& work) noexcept {
-    if (launched_.abandoned->load(std::memory_order_relaxed)) return;
-    try {
-      work();
-    } catch (...) {
-      launched_.problem = std::current_exception();
-      launched_.failed_stage = stage_.index;
-      launched_.abandoned->store(true, std::memory_order_relaxed);
+  bound_stage& stage_;
+  frame_launch& launched_;
+};
+
+/// Host node that decides how much of a device stage runs, and selects the body of its switch.
+class stage_choice final : public host_function {
+ public:
+  stage_choice(bound_stage& stage, frame_launch& launched) : stage_(stage), launched_(launched) {}
+
+  std::string_view name() const noexcept override { return stage_.name; }
+
+  /// The launches of the preparation run all rows, whatever the tensors hold.
+  void call() noexcept override {
+    *stage_.selector = no_body;
+    if (launched_.runner == nullptr) {
+      *stage_.selector = static_cast<std::uint32_t>(stage_.whole());
+      return;
     }
+    attempt(stage_, launched_, [this] {
+      if (!launched_.runner->runs(stage_, launched_.frame, thread_number())) return;
+      *stage_.selector = static_cast<std::uint32_t>(stage_.chosen.variant);
+    });
   }
+
+ private:
+  static constexpr std::uint32_t no_body = std::numeric_limits<std::uint32_t>::max();
 
   bound_stage& stage_;
   frame_launch& launched_;
@@ -58,16 +87,33 @@ frame_graph::frame_graph(device& d, const plan& p, slot& s,
       fork_(d.make_event("frame fork", wait_mode::spin)),  // the host never waits for it
       complete_(d.make_event("frame complete", p.run.wait)) {
   for (auto& stage : slot_.stages) {
-    if (stage.cpu != nullptr) stage.call = std::make_unique<stage_call>(stage, current_);
+    if (stage.cpu != nullptr) {
+      stage.call = std::make_unique<stage_call>(stage, current_);
+    } else if (stage.decision != nullptr) {
+      stage.call = std::make_unique<stage_choice>(stage, current_);
+    }
   }
 }
 
 void frame_graph::enqueue(timing_method method) {
+  fork_and_join([&](bound_stage& stage) { enqueue(stage, method); });
+}
+
+void frame_graph::enqueue_eagerly() {
+  fork_and_join([&](bound_stage& stage) {
+    for (const event* e : stage.stream_waits) stage.on->wait(*e);
+    if (stage.call != nullptr) stage.on->call(*stage.call);
+    if (stage.cpu == nullptr) stage.variants[stage.whole()].work->enqueue(*stage.on);
+    if (stage.complete != nullptr) stage.on->record(*stage.complete);
+  });
+}
+
+void frame_graph::fork_and_join(const std::function<void(bound_stage&)>& enqueue_stage) {
   origin_.record(*fork_);
   for (const auto& s : streams_) s->wait(*fork_);
   for (auto& stage : slot_.stages) {
     with_stage_context(plan_.stages[stage.index], "enqueueing it in a frame graph",
-                       [&] { enqueue(stage, method); });
+                       [&] { enqueue_stage(stage); });
   }
   for (const auto& stage : slot_.stages) {
     // Waiting for the stages without followers is enough: all other stages complete earlier.
@@ -81,8 +127,11 @@ void frame_graph::enqueue(bound_stage& stage, timing_method method) {
     stage.on->call(*stage.call);
   } else {
     const bool stamped = method != timing_method::none;
+    if (stage.decision != nullptr) stage.on->call(*stage.call);
     if (stamped) stage.on->stamp(*stage.begin);
-    if (method == timing_method::layers && stage.variant().parts != nullptr) {
+    if (stage.decision != nullptr) {
+      enqueue_switch(stage);
+    } else if (method == timing_method::layers && stage.variant().parts != nullptr) {
       stage.variant().parts->enqueue(*stage.variant().work, *stage.on);
     } else {
       stage.variant().work->enqueue(*stage.on);
@@ -90,6 +139,16 @@ void frame_graph::enqueue(bound_stage& stage, timing_method method) {
     if (stamped) stage.on->stamp(*stage.end);
   }
   if (stage.complete != nullptr) stage.on->record(*stage.complete);
+}
+
+/// Enqueues all variants of a stage, of which a frame runs one or none. Their parts have no stamps,
+/// because a body cannot contain any.
+void frame_graph::enqueue_switch(bound_stage& stage) {
+  std::vector<std::function<void()>> bodies;
+  for (bound_variant& each : stage.variants) {
+    bodies.push_back([&] { each.work->enqueue(*stage.on); });
+  }
+  stage.on->select(stage.selector, bodies);
 }
 
 void frame_graph::instrument(timing_method method) {

@@ -18,7 +18,7 @@
 namespace graphline {
 
 /// Begins a CPU stage in virtual time and returns its duration.
-using virtual_cpu_stage = std::function<nanoseconds(const bound_stage&, frame_position)>;
+using virtual_cpu_stage = std::function<nanoseconds(bound_stage&, frame_position)>;
 
 /// One launch: arguments that the graph's host nodes read, and results that they store.
 struct frame_launch {
@@ -43,8 +43,11 @@ class frame_graph {
   frame_graph(device& d, const plan& p, slot& s,
               const std::vector<std::unique_ptr<stream>>& streams, stream& origin);
 
-  /// Enqueues the frame's operations, captured or not, with the stamps that `method` needs.
+  /// Enqueues the frame's operations in a capture, with the stamps that `method` needs.
   void enqueue(timing_method method);
+
+  /// Enqueues them outside a capture: all rows of each stage, without stamps.
+  void enqueue_eagerly();
 
   /// Instantiates the executable for a method if it does not exist. `event` stamps stage
   /// boundaries, `layers` also part boundaries, and `none` nothing.
@@ -62,7 +65,9 @@ class frame_graph {
   frame_launch& current() noexcept { return current_; }
 
  private:
+  void fork_and_join(const std::function<void(bound_stage&)>& enqueue_stage);
   void enqueue(bound_stage& stage, timing_method method);
+  static void enqueue_switch(bound_stage& stage);
   std::unique_ptr<graph_exec>& executable(timing_method method) noexcept {
     return executables_[static_cast<std::size_t>(method)];
   }

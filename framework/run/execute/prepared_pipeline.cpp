@@ -10,6 +10,7 @@
 #include "framework/record/timing_protocol.hpp"
 #include "framework/run/execute/frame_graph.hpp"
 #include "framework/run/execute/tensor_data.hpp"
+#include "framework/stage/shared_constants.hpp"
 
 namespace graphline {
 namespace {
@@ -40,9 +41,10 @@ void repeat(device& d, wait_mode how, const std::function<void()>& enqueue,
 
 std::unique_ptr<graph_exec> make_measured_graph(device& d, stream& origin,
                                                 const std::function<void()>& enqueue, wait_mode how,
-                                                graph_record& into) {
+                                                graph_record& into,
+                                                const std::function<void()>& eager) {
   const bool first = into.executables++ == 0;
-  if (first) repeat(d, how, enqueue, into.eager, nullptr);
+  if (first) repeat(d, how, eager ? eager : enqueue, into.eager, nullptr);
 
   const nanoseconds begin = now();
   const auto captured = d.capture(origin, enqueue);
@@ -96,8 +98,20 @@ void stop_if_raised(const stop_request* stop) {
 
 }  // namespace
 
+/// Refuses a graph of the whole frame that must choose on a device that cannot.
+void check_choices(const plan& p, const device_properties& on) {
+  if (!p.schedule.properties.one_launch || on.selects) return;
+  const auto decided = std::ranges::find_if(p.stages, &planned_stage::decided_per_frame);
+  if (decided == p.stages.end()) return;
+  throw input_error(fmt::format(
+      "with graphs: frame, the graph decides how much of stage '{}' runs, which takes a "
+      "driver for CUDA 12.8 or later; use graphs: stage",
+      decided->name));
+}
+
 prepared_pipeline::prepared_pipeline(plan p, graphline::device& d, const stop_request* stop)
     : plan_(std::move(p)), device_(d) {
+  check_choices(plan_, device_.properties());
   for (const auto& s : plan_.streams) streams_.push_back(device_.make_stream(s.name, s.priority));
   transfers_ = device_.make_stream("transfers", priority::normal);
   make_inputs();
@@ -214,12 +228,15 @@ void prepared_pipeline::make_stages(const stop_request* stop) {
       }
       if (stage.buckets.empty())
         device_stages_[i].push_back(factory->second(device_, stage.config));
+      const auto constants =
+          stage.buckets.size() > 1 ? std::make_shared<shared_constants>(device_) : nullptr;
       // The largest first: its layouts of constants are those that the others share.
       device_stages_[i].resize(std::max<std::size_t>(1, stage.buckets.size()));
       for (std::size_t b = stage.buckets.size(); b-- > 0;) {
         const planned_bucket& bucket = stage.buckets[b];
-        device_stages_[i][b] = bucket.prepared->make_device.at(factory->first)(
-            device_, config_for_rows(stage, bucket.rows));
+        stage_config config = config_for_rows(stage, bucket.rows);
+        config.constants = constants;
+        device_stages_[i][b] = bucket.prepared->make_device.at(factory->first)(device_, config);
       }
     });
   }
@@ -261,8 +278,15 @@ void prepared_pipeline::make_slot(slot& s, std::size_t index) {
     bound.end = device_.make_timed_event(stage.name + " end");
   }
   bind_waits(s);
+  if (frames_ != nullptr) {
+    s.selectors = device_.allocate_pinned(plan_.stages.size() * sizeof(std::uint32_t));
+  }
   for (std::size_t i = 0; i < plan_.stages.size(); ++i) {
-    if (plan_.stages[i].decided_per_frame()) bind_decision(s, i, index);
+    if (!plan_.stages[i].decided_per_frame()) continue;
+    bind_decision(s, i, index);
+    if (frames_ != nullptr) {
+      s.stages[i].selector = static_cast<std::uint32_t*>(s.selectors.data()) + i;
+    }
   }
   if (frames_ != nullptr) {
     s.frame = std::make_unique<frame_graph>(device_, plan_, s, streams_, *frames_);
@@ -377,8 +401,9 @@ void prepared_pipeline::capture(const stop_request* stop) {
     for (auto& s : slots_) {
       stop_if_raised(stop);
       const auto enqueue = [&] { s.frame->enqueue(timing_method::none); };
+      const auto eager = [&] { s.frame->enqueue_eagerly(); };
       s.frame->keep(timing_method::none,
-                    make_measured_graph(device_, *frames_, enqueue, how, graphs_.back()));
+                    make_measured_graph(device_, *frames_, enqueue, how, graphs_.back(), eager));
     }
     return;
   }
@@ -412,6 +437,8 @@ void prepared_pipeline::prepare(timing_method method) {
       for (auto& bound : s.stages) {
         for (bound_variant& of : bound.variants) {
           if (parts_[bound.index][of.bucket].empty() || of.parts != nullptr) continue;
+          // The bodies of a switch have no stamps.
+          if (frames_ != nullptr && bound.decision != nullptr) continue;
           with_stage_context(plan_.stages[bound.index], "capturing its parts",
                              [&] { capture_in_parts(bound, of); });
         }

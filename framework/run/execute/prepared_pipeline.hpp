@@ -89,10 +89,12 @@ class prepared_pipeline {
 /// Captures the work that `enqueue` enqueues on `origin`, instantiates the graph, launches it once
 /// and adds the times to `into`. The first call for a record also measures up to nine launches of
 /// the graph, and of its operations one by one.
+/// @param eager Enqueues the operations outside a capture; if unset, `enqueue` does.
 /// @pre The device is idle, as it is on return.
 std::unique_ptr<graph_exec> make_measured_graph(device& d, stream& origin,
                                                 const std::function<void()>& enqueue, wait_mode how,
-                                                graph_record& into);
+                                                graph_record& into,
+                                                const std::function<void()>& eager = {});
 
 /// Returns the memory that a pipeline took between two readings of a device's usage, and its peak.
 /// If an earlier pipeline had a higher peak, this peak is unknown and set to the memory taken.

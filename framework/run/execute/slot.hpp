@@ -111,9 +111,10 @@ struct bound_stage {
   std::vector<tensor_view> outputs;
 
   // CPU stages.
-  cpu_stage* cpu = nullptr;             ///< null for a device stage
-  cpu_call arguments = {};              ///< tensors; `frame` is set before each call
-  std::vector<std::string> guarded;     ///< output names with `guard: on`
+  cpu_stage* cpu = nullptr;          ///< null for a device stage
+  cpu_call arguments = {};           ///< tensors; `frame` is set before each call
+  std::vector<std::string> guarded;  ///< output names with `guard: on`
+
   std::unique_ptr<host_function> call;  ///< host node in a frame's graph, or null
 
   // Stages on a stream: device stages and, in a frame's graph, CPU stages.
@@ -130,6 +131,8 @@ struct bound_stage {
 
   std::unique_ptr<stage_decision> decision;  ///< null for a stage that runs whole in every frame
   frame_choice chosen;                       ///< of the frame in the slot
+  std::uint32_t* selector =
+      nullptr;  ///< of the stage's switch in a frame's graph, in pinned memory
 
   bound_variant& variant() noexcept { return variants[chosen.variant]; }
 
@@ -170,6 +173,7 @@ struct bound_stage {
 struct slot {
   memory device_block;
   memory pinned_block;
+  memory selectors;                    ///< pinned; with `graphs: frame`
   std::vector<bound_stage> stages;     ///< in the plan's order
   std::unique_ptr<frame_graph> frame;  ///< with `graphs: frame`
 

@@ -133,7 +133,10 @@ class virtual_host {
   /// Runs the graph's CPU stages one at a time, on a thread of the device.
   void launch(frame_graph& graph, frame_position frame, std::atomic<bool>& abandoned) {
     if (world_.issue > 0) clock_.advance_to(now() + world_.issue);
-    graph.current() = {.in_virtual_time = &in_graph_, .frame = frame, .abandoned = &abandoned};
+    graph.current() = {.runner = &*runner_,
+                       .in_virtual_time = &in_graph_,
+                       .frame = frame,
+                       .abandoned = &abandoned};
     graph.launch(runner_->into().method());
   }
 
@@ -363,7 +366,8 @@ class virtual_host {
   virtual_clock& clock_;
   std::optional<stage_runner> runner_;
   const virtual_cpu_stage in_graph_ = [this, thread = new_thread_number("host functions")](
-                                          const bound_stage& s, frame_position frame) {
+                                          bound_stage& s, frame_position frame) {
+    if (!decided(s, frame, thread)) return nanoseconds{0};
     const nanoseconds time = time_of(s, frame);
     keep(s, frame, now(), now() + time, thread);
     return time;
