@@ -89,9 +89,10 @@ void agrees_with_a_queue_that_watches_the_clock() {
     work.work = [&](std::size_t, std::size_t count) {
       return takes(static_cast<std::int64_t>(count));
     };
-    const outcome expected = watched_queue(static_cast<std::size_t>(how.queue), how.when_full,
-                                           {how.batch_frames, how.batch_wait.value_or(0)}, work)
-                                 .run(arrivals);
+    const load_outcome expected =
+        watched_queue(static_cast<std::size_t>(how.queue), how.when_full,
+                      {how.batch_frames, how.batch_wait.value_or(0)}, work)
+            .run(arrivals);
     const run_record found = run_in_virtual_time<Executor>(how, takes, round);
 
     EXPECT_EQ(found.load.dropped, expected.load.dropped) << round;

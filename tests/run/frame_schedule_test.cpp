@@ -26,10 +26,10 @@ arrival_source source_of(const std::vector<nanoseconds>& arrivals) {
 }
 
 /// The same through a schedule that is only asked when frames can begin.
-outcome through_schedule(const std::vector<nanoseconds>& arrivals, std::int64_t room,
-                         queue_policy when_full, frame_batching batching, const course& of) {
+load_outcome through_schedule(const std::vector<nanoseconds>& arrivals, std::int64_t room,
+                              queue_policy when_full, frame_batching batching, const course& of) {
   frame_schedule schedule(source_of(arrivals), room, when_full, batching);
-  outcome result;
+  load_outcome result;
   nanoseconds free = 0;
   nanoseconds now = 0;
   while (const auto at = schedule.next(now)) {

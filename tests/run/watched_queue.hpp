@@ -12,7 +12,7 @@
 namespace graphline::testing_load {
 
 /// What became of frames: those that began together, when each had been due, and when they began.
-struct outcome {
+struct load_outcome {
   std::vector<std::vector<nanoseconds>> due;
   std::vector<nanoseconds> begun;
   std::vector<nanoseconds> ready;
@@ -38,7 +38,7 @@ class watched_queue {
   watched_queue(std::size_t room, queue_policy when_full, frame_batching batching, const course& of)
       : room_(room), when_full_(when_full), batching_(batching), of_(of) {}
 
-  outcome run(const std::vector<nanoseconds>& arrivals) {
+  load_outcome run(const std::vector<nanoseconds>& arrivals) {
     coming_.assign(arrivals.begin(), arrivals.end());
     for (nanoseconds t = 0; !over(t); ++t) {
       while (end_ <= t && t < of_.stop && can_begin(t)) begin(t);
@@ -110,7 +110,7 @@ class watched_queue {
   nanoseconds end_ = 0;
   std::deque<nanoseconds> coming_;
   std::deque<nanoseconds> queue_;  ///< those that wait, under `block` beyond its room
-  outcome result_;
+  load_outcome result_;
 };
 
 }  // namespace graphline::testing_load

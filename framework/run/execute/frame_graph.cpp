@@ -30,7 +30,7 @@ class stage_call final : public host_function, public model_timed_call {
   std::string_view name() const noexcept override { return stage_.name; }
 
   void call() noexcept override {
-    if (launched_.runner == nullptr) return;
+    if (launched_.runner == nullptr || launched_.in_virtual_time != nullptr) return;
     attempt(stage_, launched_, [this] { launched_.runner->run_on_cpu(stage_, launched_.frame); });
   }
 

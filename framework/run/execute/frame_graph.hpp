@@ -22,9 +22,8 @@ using virtual_cpu_stage = std::function<nanoseconds(bound_stage&, frame_position
 
 /// One launch: arguments that the graph's host nodes read, and results that they store.
 struct frame_launch {
-  // One of these executes CPU stages. The warm-up launch has neither and skips CPU stages.
-  const stage_runner* runner = nullptr;
-  const virtual_cpu_stage* in_virtual_time = nullptr;
+  const stage_runner* runner = nullptr;  ///< null in warm-up launches, which skip CPU stages
+  const virtual_cpu_stage* in_virtual_time = nullptr;  ///< if set, executes CPU stages
 
   frame_position frame;
   std::atomic<bool>* abandoned = nullptr;  ///< shared by all slots; if true, CPU stages do nothing
