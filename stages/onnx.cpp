@@ -52,16 +52,18 @@ nn::onnx_model model_of(const arguments& values, diagnostics& out) {
   }
 }
 
-/// Inputs have rows if the model leaves their first extent open; then so do the outputs.
+/// An input has rows if the model leaves its first extent open. The outputs have rows if an input
+/// has.
 stage_ports ports_of(const nn::onnx_graph& graph) {
   stage_ports ports;
   for (const nn::onnx_value& input : graph.inputs) {
-    const bool open = !input.extents ||
-                      (!input.extents->empty() && input.extents->front().number.value_or(0) <= 0);
+    const auto& extents = input.extents;
+    const bool open = !extents || (!extents->empty() && extents->front().number.value_or(0) <= 0);
     ports.inputs.push_back({input.name, shape_text(input), open});
   }
+  const bool any = std::ranges::any_of(ports.inputs, &port::rows);
   for (const nn::onnx_value& output : graph.outputs) {
-    ports.outputs.push_back({output.name, shape_text(output), true});
+    ports.outputs.push_back({output.name, shape_text(output), any});
   }
   return ports;
 }

@@ -220,7 +220,8 @@ void settle_rows(draft& d, draft_stage& stage, const std::vector<tensor_type>& i
   check_number(d, stage, "rows", spec.rows, stage.rows);
   stage.row_reads = with_rows(stage.ports->inputs, stage.reads.size());
   stage.row_writes = with_rows(stage.ports->outputs, stage.writes.size());
-  if (stage.row_writes.empty() || stage.row_writes.size() != stage.writes.size()) {
+  if ((stage.row_reads.empty() && stage.row_writes.empty()) ||
+      stage.row_writes.size() != stage.writes.size()) {
     d.error(stage, spec.rows.place,
             fmt::format("kind '{}' cannot compute the first rows only{}", stage.kind->name,
                         stage.kind->open ? ": what it reads has a fixed first extent"

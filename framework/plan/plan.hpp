@@ -103,7 +103,7 @@ struct planned_stage {
   bool host_waits = false;
 
   /// Returns true if the host decides for each frame how much of the stage runs.
-  bool decided_per_frame() const noexcept { return rows || conditional; }
+  bool decided_per_frame() const noexcept { return rows || conditional || !otherwise.empty(); }
 };
 
 struct planned_stream {

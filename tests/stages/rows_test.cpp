@@ -124,6 +124,19 @@ TEST(rows, of_an_onnx_model_share_the_constants_on_the_host) {
   EXPECT_THAT(constants, Each(constants.front()));
 }
 
+TEST(rows, are_those_of_an_onnx_model_that_leaves_the_first_extent_open) {
+  const auto ports_of = [](const std::string& model) {
+    const stage_kind kind = onnx_kind();
+    diagnostics out;
+    const std::string source = GRAPHLINE_SOURCE_DIR;
+    return kind.open(read_arguments(kind, "{model: '" + source + model + "'}"), out).ports;
+  };
+  const stage_ports open = ports_of("/pipelines/classify.onnx");  // [batch, 3, 64, 64]
+  EXPECT_TRUE(open.inputs.at(0).rows && open.outputs.at(0).rows);
+  const stage_ports fixed = ports_of("/tests/stages/nn/onnx/transformers/vit/model.onnx");
+  EXPECT_FALSE(fixed.inputs.at(0).rows || fixed.outputs.at(0).rows);
+}
+
 TEST(rows, of_a_product_are_independent) {
   const stage_kind kind = matmul_kind();
   expect_rows_on_host(kind, "{}", {floats({5, 6, 7}), floats({7, 9})}, other_order);
