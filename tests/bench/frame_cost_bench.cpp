@@ -1,6 +1,7 @@
 // Graphline's own cost per frame: six empty CPU stages, a chain with one diamond
 // (a -> b -> {c, d} -> e -> f), one frame at a time, compared with a hand-written oneTBB flow graph
-// of the same shape in the same process, interleaved in random order. Prints medians.
+// of the same shape in the same process, interleaved in random order. Prints medians. Beside them:
+// the same chain with five of the stages `when` the first one says so, and the choice of a bucket.
 //
 //   frame_cost_bench [--frames N] [--repetitions N]
 
@@ -17,6 +18,7 @@
 
 #include "framework/base/clock.hpp"
 #include "framework/device/host/host_device.hpp"
+#include "framework/run/execute/slot.hpp"
 #include "stages/builtin.hpp"
 #include "tests/bench/program.hpp"
 
@@ -28,8 +30,10 @@ struct settings_given {
   int repetitions = 15;
 };
 
-stage_spec empty_stage(const std::string& name, const std::vector<std::string>& after) {
+stage_spec empty_stage(const std::string& name, const std::vector<std::string>& after,
+                       const std::string& when = "") {
   stage_spec stage;
+  stage.when = {when};
   stage.name = {name};
   stage.kind = {"cpu.spin"};
   for (const auto& earlier : after) stage.after.push_back({earlier});
@@ -37,11 +41,20 @@ stage_spec empty_stage(const std::string& name, const std::vector<std::string>& 
   return stage;
 }
 
-session make_session(device& d, const stage_registry& registry, strategy how, std::int64_t frames) {
+session make_session(device& d, const stage_registry& registry, strategy how, std::int64_t frames,
+                     const std::string& when = "") {
   pipeline_spec spec;
   spec.name = {"six_empty_stages"};
-  spec.stages = {empty_stage("a", {}),    empty_stage("b", {"a"}),      empty_stage("c", {"b"}),
-                 empty_stage("d", {"b"}), empty_stage("e", {"c", "d"}), empty_stage("f", {"e"})};
+  spec.stages = {empty_stage("a", {}),
+                 empty_stage("b", {"a"}, when),
+                 empty_stage("c", {"b"}, when),
+                 empty_stage("d", {"b"}, when),
+                 empty_stage("e", {"c", "d"}, when),
+                 empty_stage("f", {"e"}, when)};
+  if (!when.empty()) {
+    spec.stages[0].kind = {"cpu.batch"};
+    spec.stages[0].parameters = node::mapping({});
+  }
   spec.run.strategy = how;
   spec.run.frames = frames;
   spec.run.warmup = 100;
@@ -56,6 +69,26 @@ double run_once(session& s, timing_method method) {
   const run_record record = record_of(s, {.timing = method});
   return static_cast<double>(record.frames.back().end - record.frames.front().begin) /
          static_cast<double>(record.frames.size());
+}
+
+/// Nanoseconds per choice of one of five buckets.
+double choose_bucket(std::int64_t times) {
+  std::int64_t rows = 1;
+  bound_stage stage;
+  stage.decision = std::make_unique<stage_decision>();
+  stage.decision->rows = &rows;
+  stage.decision->buckets = {1, 2, 4, 8, 16};
+  stage.decision->capacity = 16;
+  std::size_t sum = 0;
+  const nanoseconds begin = now();
+  for (std::int64_t i = 0; i < times; ++i) {
+    rows = i % 17;
+    stage.decide();
+    sum += stage.chosen.variant;
+  }
+  const nanoseconds end = now();
+  if (sum == 0) fmt::print("no bucket was chosen\n");
+  return static_cast<double>(end - begin) / static_cast<double>(times);
 }
 
 /// Nanoseconds per frame of the flow graph.
@@ -111,13 +144,17 @@ void measure(const settings_given& given) {
   const auto registry = builtin_stages();
   session overlap = make_session(*on, registry, strategy::overlap, given.frames);
   session async = make_session(*on, registry, strategy::async, given.frames);
+  session async_when = make_session(*on, registry, strategy::async, given.frames, "a");
   const std::vector<std::pair<std::string, std::function<double()>>> variants = {
       {"clock_read", [&] { return read_clock(given.frames); }},
       {"flow_graph", [&] { return run_flow_graph(given.frames); }},
       {"overlap_none", [&] { return run_once(overlap, timing_method::none); }},
       {"overlap_event", [&] { return run_once(overlap, timing_method::event); }},
       {"async_none", [&] { return run_once(async, timing_method::none); }},
-      {"async_event", [&] { return run_once(async, timing_method::event); }}};
+      {"async_event", [&] { return run_once(async, timing_method::event); }},
+      {"when_none", [&] { return run_once(async_when, timing_method::none); }},
+      {"when_event", [&] { return run_once(async_when, timing_method::event); }},
+      {"choose_bucket", [&] { return choose_bucket(given.frames); }}};
   std::vector<std::size_t> turns;
   for (int i = 0; i < given.repetitions; ++i) {
     for (std::size_t each = 0; each < variants.size(); ++each) turns.push_back(each);
