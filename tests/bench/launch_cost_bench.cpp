@@ -130,10 +130,10 @@ bare_calls calls_of(const device& d, const bound_stage& stage) {
   if (d.properties().backend == "cuda") return cuda_calls(stage);
 #endif
   static_cast<void>(d);
-  return {[&stage] { stage.on->launch(*stage.executable); },
+  return {[&stage] { stage.on->launch(*stage.variants[0].executable); },
           [&stage] {
             stage.on->record(*stage.begin);
-            stage.on->launch(*stage.executable);
+            stage.on->launch(*stage.variants[0].executable);
             stage.on->record(*stage.end);
           }};
 }

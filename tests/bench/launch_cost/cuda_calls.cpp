@@ -11,7 +11,7 @@ using graphline::check_cuda;
 bare_calls cuda_calls(const graphline::bound_stage& stage) {
   const auto stream = static_cast<cudaStream_t>(stage.on->native());
   const cudaGraphExec_t executable =
-      dynamic_cast<const graphline::cuda_graph_exec&>(*stage.executable).handle();
+      dynamic_cast<const graphline::cuda_graph_exec&>(*stage.variants[0].executable).handle();
   // Never destroyed.
   cudaEvent_t begin = nullptr;
   cudaEvent_t end = nullptr;
