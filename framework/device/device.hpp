@@ -220,13 +220,13 @@ struct device_properties {
   int priority_levels = 1;                    ///< distinct levels among high, normal and low
   bool one_at_a_time = false;                 ///< operations of all streams execute one at a time
   bool reports_busy_time = false;             ///< timed events support `busy_since`
-  bool selects = false;                       ///< supports `stream::select`; not part of results
   /// CPUs for the host's compute threads; the device has the others. Empty if all may be used. Not
   /// part of results.
   cpu_set host_cpus;
   /// More properties for reports (versions, compute capability), as names and values.
   std::vector<std::pair<std::string, std::string>> details;
   nanoseconds warm_up = 0;  ///< time under load before measurements
+  bool selects = false;     ///< supports `stream::select`; not part of results
 };
 
 /// A snapshot of a device. Empty values are unknown.

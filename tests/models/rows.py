@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Reads pictures of 0 to 20 lines of text with pipelines/ocr.yaml on `host`, which computes only the
-lines that there are: the same strings as with all stages at their fixed extents, under every
-strategy, with graphs and without, and with one and two frames in flight.
+"""Reads pictures of 0 to 20 lines of text with pipelines/ocr.yaml on `host`, which computes only
+the lines that there are: the same strings as with all stages at their fixed extents, under every
+strategy and graph mode, and with one and two frames in flight.
 
 usage: rows.py GRAPHLINE
 """
@@ -33,6 +33,7 @@ LINES = [16, 1, 20, 0, 6, 3]  # of the pictures; frames leave lines behind for t
 SETTINGS = [(strategy, graphs, in_flight)
             for strategy in ("serial", "async", "overlap") for graphs in ("stage", "off")
             for in_flight in (1, 2) if strategy != "serial" or in_flight == 1]
+SETTINGS += [("async", "frame", 1), ("async", "frame", 2)]
 
 
 def run(pipeline, folder, frames, strategy="overlap", graphs="stage", in_flight=2):
@@ -43,10 +44,10 @@ def run(pipeline, folder, frames, strategy="overlap", graphs="stage", in_flight=
                         "--frames", str(frames), "--warmup", "0", "--strategy", strategy,
                         "--graphs", graphs, "--in-flight", str(in_flight), "--save-tensors", out,
                         "--json", result], check=True, stdout=subprocess.DEVNULL)
-        stages = {stage["name"]: stage for stage in json.loads(result.read_text())["record"]["stages"]}
+        record = json.loads(result.read_text())["record"]
+        (rows,) = [stage.get("rows") for stage in record["stages"] if stage["name"] == "decode"]
         texts = np.load(pathlib.Path(out) / "output.text.npy")
-        return ([bytes(row).rstrip(b"\0").decode() for row in texts],
-                stages["decode"].get("rows"))
+        return [bytes(row).rstrip(b"\0").decode() for row in texts], rows
 
 
 wrong = 0
