@@ -5,7 +5,7 @@
 namespace graphline {
 
 std::size_t bucket_of(const stage_record& stage, std::size_t frame) noexcept {
-  if (stage.rows.empty()) return 0;  // a damaged file
+  if (frame >= stage.rows.size()) return 0;
   std::size_t bucket = 0;
   while (bucket + 1 < stage.buckets.size() && stage.buckets[bucket].rows < stage.rows[frame]) {
     ++bucket;

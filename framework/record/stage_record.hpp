@@ -129,7 +129,8 @@ struct stage_record {
   cost_record cost;                                            ///< the sum over its parts, if any
   std::vector<wait_record> waits;  ///< by earlier stage, ascending, each once
   std::int64_t capacity = 0;       ///< most rows of a frame; 0 without `rows`
-  std::vector<bucket_record> buckets = {};  ///< device stage with `rows`, ascending; the last is the capacity
+  /// Of a device stage with `rows`, ascending; the last is the capacity.
+  std::vector<bucket_record> buckets = {};
   /// Rows that the frame has, or 1 for a stage without `rows`; may exceed the capacity, which then
   /// ran. A frame with 0 rows and one with `skipped` did not run the stage: its intervals have no
   /// length and state when that was decided. Filled under all methods, for stages that are decided
@@ -188,7 +189,7 @@ void fields(Archive& a, part_of_record<stage_record> auto& of) {
 
 /// Returns true if the stage ran in a frame.
 inline bool ran(const stage_record& stage, std::size_t frame) noexcept {
-  return stage.rows.empty() || stage.rows[frame] > 0;
+  return frame >= stage.rows.size() || stage.rows[frame] > 0;
 }
 
 /// Returns the index in `buckets` of the bucket that a frame takes; 0 without buckets.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <random>
@@ -280,6 +281,11 @@ run_record damaged(run_record record, std::mt19937_64& generator) {
       if (generator() % 10 == 0) column->resize(column->size() / 2);
     }
     for (auto& time : stage.busy) time = any(time);
+    if (generator() % 4 == 0) {
+      for (std::size_t f = 0; f < record.frames.size(); ++f) {
+        stage.rows.push_back(static_cast<std::int32_t>(generator() % 4) - 1);
+      }
+    }
     for (auto& thread : stage.threads) {
       if (generator() % 10 == 0) thread = static_cast<std::uint32_t>(generator());
     }

@@ -44,6 +44,12 @@ class drawing : public record_counts {
     if (coin()) return;
     for (const auto& stamps : device) list.push_back(whole(0, stamps.length()));
   }
+  void batches(std::string_view, std::vector<batch_record>& list, std::size_t all) {
+    if (coin()) return;
+    for (std::size_t held = 0; held < all; held += static_cast<std::size_t>(list.back().frames)) {
+      list.push_back({static_cast<std::int32_t>(1 + below(all - held)), time()});
+    }
+  }
   void type(tensor_type& of) {
     std::vector<std::int64_t> extents(below(4));
     for (auto& extent : extents) extent = whole(0, 1000);

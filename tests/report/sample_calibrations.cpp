@@ -47,6 +47,7 @@ calibration_record host_calibration() {
                    3,
                    true,
                    true,
+                   true,
                    {},
                    {{"cores", "2"}, {"vector instructions", "AVX-512"}}};
   record.environment = {{"graphline", "0.5.0"},
@@ -77,6 +78,7 @@ calibration_record gpu_calibration() {
                    3,
                    false,
                    false,
+                   true,
                    {},
                    {{"compute capability", "9.0"},
                     {"multiprocessors", "132"},

@@ -119,6 +119,9 @@ class key_lister : public record_counts {
             const std::vector<stamp_pair>&) {
     column(key, list);
   }
+  void batches(std::string_view key, const std::vector<batch_record>&, std::size_t) {
+    add(key, "`frames` and `ready`, a list of whole numbers each, or left out");
+  }
   void type(const tensor_type& of) {
     add("shape", type_of(of.shape.extents()));
     add("dtype", "word");
