@@ -47,7 +47,6 @@ calibration_record host_calibration() {
                    3,
                    true,
                    true,
-                   true,
                    {},
                    {{"cores", "2"}, {"vector instructions", "AVX-512"}}};
   record.environment = {{"graphline", "0.5.0"},
@@ -78,7 +77,6 @@ calibration_record gpu_calibration() {
                    3,
                    false,
                    false,
-                   true,
                    {},
                    {{"compute capability", "9.0"},
                     {"multiprocessors", "132"},
