@@ -74,13 +74,7 @@ TEST_P(decisions, are_those_of_an_interpreter_on_random_pipelines) {
   }
 }
 
-std::vector<way> ways_that_decide() {
-  auto list = testing_kinds::every_way({1, 2, 3});
-  std::erase_if(list, [](const way& w) { return w.graphs == graph_mode::frame; });
-  return list;
-}
-
-INSTANTIATE_TEST_SUITE_P(run, decisions, testing::ValuesIn(ways_that_decide()),
+INSTANTIATE_TEST_SUITE_P(run, decisions, testing::ValuesIn(testing_kinds::every_way({1, 2, 3})),
                          [](const auto& tested) { return name_of(tested.param); });
 
 /// Writes 3 - frame.

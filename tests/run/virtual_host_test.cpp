@@ -226,10 +226,6 @@ TEST(virtual_host, notes_which_worker_had_a_stage) {
   }
 }
 
-struct never_run final : cpu_stage {
-  void run(const cpu_call&) override { throw std::logic_error("it must not compute"); }
-};
-
 /// A device stage whose time is that of its rows.
 class served_stage final : public device_stage {
  public:
@@ -265,7 +261,12 @@ stage_registry served_kinds() {
                                     diagnostics&) {
       prepared_stage made;
       made.outputs = {number ? tensor_type{{1}, dtype::int64} : inputs[0]};
-      made.make_cpu = [](const stage_config&) { return std::make_unique<never_run>(); };
+      made.make_cpu = [](const stage_config&) {
+        struct never_run final : cpu_stage {
+          void run(const cpu_call&) override { throw std::logic_error("it must not compute"); }
+        };
+        return std::make_unique<never_run>();
+      };
       made.make_device[""] = [of_row](device&, const stage_config& config) {
         return std::make_unique<served_stage>(of_row * config.outputs[0].shape[0]);
       };
@@ -310,17 +311,17 @@ run_record served(strategy how, const std::vector<std::int64_t>& counts) {
   const auto on = open_model_device(clock, {.operations_at_once = 2});
   prepared_pipeline pipeline(p, *on, nullptr);
   const auto count_of = [&](std::int64_t frame) { return counts[static_cast<std::size_t>(frame)]; };
-  const auto time_of = [&](std::size_t stage, std::int64_t frame) -> nanoseconds {
+  const auto time_of = [&](std::size_t stage, const frame_position& frame) -> nanoseconds {
     const std::string& name = p.stages[stage].name;
     if (name == "beside") return 3000;
     if (name == "count") return 1000;
-    return name == "flag" ? 0 : 7 * std::min<std::int64_t>(count_of(frame), 4);
+    return name == "flag" ? 0 : 7 * std::min<std::int64_t>(count_of(frame.number), 4);
   };
-  const auto result_of = [&](std::size_t stage, std::int64_t frame,
+  const auto result_of = [&](std::size_t stage, const frame_position& frame,
                              std::span<const tensor_view> outputs) {
     const std::string& name = p.stages[stage].name;
-    if (name == "count") *outputs[0].as<std::int64_t>() = count_of(frame);
-    if (name == "flag") *outputs[0].as<std::int64_t>() = frame % 2;
+    if (name == "count") *outputs[0].as<std::int64_t>() = count_of(frame.number);
+    if (name == "flag") *outputs[0].as<std::int64_t>() = frame.number % 2;
   };
   const auto frames = std::ssize(counts);
   recording kept(p, pipeline.parts(), on->properties(), timing_method::event, frames, clock.now());
