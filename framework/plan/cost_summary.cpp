@@ -56,6 +56,10 @@ stage_figures stage_of(const plan& p, const planned_stage& stage) {
     result.layers.push_back(
         {layer.name, layer.kind, layer.output, figures_of(layer.cost, prepared.known)});
   }
+  for (const planned_bucket& bucket : stage.buckets) {
+    result.buckets.push_back(
+        {bucket.rows, figures_of(bucket.prepared->cost, bucket.prepared->known)});
+  }
   return result;
 }
 

@@ -65,6 +65,18 @@ void fields(Archive& a, part_of_record<written_tensor> auto& of) {
   a.type(of.type);
 }
 
+/// Cost of a frame that takes a bucket of a stage with `rows`.
+struct bucket_figures {
+  std::int64_t rows = 0;
+  cost_figures figures;
+};
+
+template <class Archive>
+void fields(Archive& a, part_of_record<bucket_figures> auto& of) {
+  a.value("rows", of.rows, from_1);
+  a.value("figures", of.figures);
+}
+
 struct stage_figures {
   std::string name;
   std::string kind;
@@ -73,6 +85,7 @@ struct stage_figures {
   std::vector<written_tensor> outputs;
   cost_figures figures;
   std::vector<layer_figures> layers;
+  std::vector<bucket_figures> buckets = {};  ///< ascending; `figures` is that of the last
 };
 
 template <class Archive>
@@ -84,6 +97,7 @@ void fields(Archive& a, part_of_record<stage_figures> auto& of) {
   a.value("outputs", of.outputs);
   a.value("figures", of.figures);
   a.value("layers", of.layers);
+  a.value("buckets", of.buckets);
 }
 
 /// Cost of each stage of a pipeline, in planned order, and the sum.

@@ -76,10 +76,9 @@ std::optional<named> replaced_by(draft& d, draft_stage& stage, std::size_t entry
     const named& read = spec.otherwise_reads[entry];
     if (std::ranges::find(missing, read.text) != missing.end()) return read;
     d.error(stage, read.place,
-            fmt::format("'otherwise' of stage '{}' replaces what it reads and what can be skipped: "
-                        "{}; found '{}'{}",
-                        spec.name.text, fmt::join(missing, ", "), read.text,
-                        suggestion(read.text, missing)));
+            fmt::format("'otherwise' of stage '{}' can only replace what it reads and what can be "
+                        "skipped, found '{}'{}",
+                        spec.name.text, read.text, suggestion(read.text, missing)));
     return std::nullopt;
   }
   if (missing.size() == 1) return named{missing.front(), by.place};
@@ -100,9 +99,15 @@ void check_alternative(draft& d, draft_stage& stage, const named& read, const na
                         to_string(*found), read.text, stage.spec->name.text, to_string(*wanted)));
   }
   if (d.tensors[replaced].rows != d.tensors[tensor].rows) {
-    d.error(stage, by.place,
-            fmt::format("'{}' cannot replace '{}' in stage '{}': they do not have the same rows",
-                        by.text, read.text, stage.spec->name.text));
+    const auto rows_of = [&](std::size_t t) {
+      const std::size_t rows = d.tensors[t].rows;
+      return rows == none ? "all" : fmt::format("those that '{}' counts", d.tensors[rows].name);
+    };
+    d.error(
+        stage, by.place,
+        fmt::format("'{}' cannot replace '{}' in stage '{}', since they have different rows: "
+                    "{}, and {}",
+                    by.text, read.text, stage.spec->name.text, rows_of(tensor), rows_of(replaced)));
   }
   const auto of_read = guards_of(d, replaced);
   const auto of_tensor = guards_of(d, tensor);
@@ -118,7 +123,8 @@ void settle_alternatives(draft& d, draft_stage& stage) {
   const stage_spec& spec = *stage.spec;
   if (stage.alternatives.size() > 1 && stage.kind->on == side::device) {
     d.error(stage, spec.otherwise[1].place,
-            fmt::format("stage '{}' runs on the device and can replace one tensor, found {}",
+            fmt::format("stage '{}' runs on the device, where 'otherwise' can replace only one "
+                        "tensor, found {}",
                         spec.name.text, stage.alternatives.size()));
     return;
   }
@@ -146,18 +152,19 @@ std::vector<std::size_t> with_rows(const std::vector<port>& ports, std::size_t c
 
 /// Reports a tensor of which the stage may read undefined rows.
 void check_rows_read(draft& d, draft_stage& stage) {
+  const auto by_rows = with_rows(stage.ports->inputs, stage.reads.size());
   for (std::size_t i = 0; i < stage.reads.size(); ++i) {
     const draft_tensor& tensor = d.tensors[stage.reads[i]];
     if (tensor.rows == none || reads(stage, tensor.rows)) continue;
-    const bool by_rows = std::ranges::find(stage.row_reads, i) != stage.row_reads.end();
-    if (by_rows && tensor.rows == stage.rows) continue;
+    const bool can = std::ranges::find(by_rows, i) != by_rows.end();
+    if (can && tensor.rows == stage.rows) continue;
     const std::string& count = d.tensors[tensor.rows].name;
     const std::string remedy =
-        stage.rows == none ? fmt::format("state 'rows: {}'", count)
-        : by_rows ? fmt::format("but its rows are those of '{}'", d.tensors[stage.rows].name)
-                  : "but it reads this input whole";
+        !can                 ? fmt::format(", but kind '{}' reads all rows", stage.kind->name)
+        : stage.rows == none ? fmt::format("; add 'rows: {}'", count)
+                             : fmt::format(", but its 'rows' is '{}'", d.tensors[stage.rows].name);
     d.error(stage, i < stage.read_names.size() ? stage.read_names[i].place : stage.spec->name.place,
-            fmt::format("stage '{}' reads '{}', of which a frame has as many rows as '{}' says; {}",
+            fmt::format("stage '{}' reads '{}', which has only the rows that '{}' counts{}",
                         stage.spec->name.text, tensor.name, count, remedy));
   }
 }
@@ -182,7 +189,8 @@ std::optional<std::int64_t> capacity_of(draft& d, draft_stage& stage) {
   if (alike && capacity) return capacity;
   if (!alike) {
     d.error(stage, rows.place,
-            fmt::format("the tensors with rows of stage '{}' must have one first extent, found {}",
+            fmt::format("the tensors of stage '{}' must have the same number of rows (first "
+                        "extent), found {}",
                         stage.spec->name.text, found));
   }
   return std::nullopt;
@@ -213,7 +221,8 @@ void settle_rows(draft& d, draft_stage& stage, const std::vector<tensor_type>& i
   if (spec.rows.text.empty()) {
     if (!spec.buckets.rows.empty()) {
       d.error(stage, spec.buckets.place,
-              fmt::format("'buckets' has no effect on stage '{}' without 'rows'", spec.name.text));
+              fmt::format("'buckets' has no effect on stage '{}' without 'rows'; remove it",
+                          spec.name.text));
     }
     return check_rows_read(d, stage);
   }
@@ -223,9 +232,9 @@ void settle_rows(draft& d, draft_stage& stage, const std::vector<tensor_type>& i
   if ((stage.row_reads.empty() && stage.row_writes.empty()) ||
       stage.row_writes.size() != stage.writes.size()) {
     d.error(stage, spec.rows.place,
-            fmt::format("kind '{}' cannot compute the first rows only{}", stage.kind->name,
-                        stage.kind->open ? ": what it reads has a fixed first extent"
-                                         : "; remove 'rows', or set it on stages that can"));
+            fmt::format("stage '{}' cannot compute only its first rows, because kind '{}' combines "
+                        "rows or fixes their number; remove 'rows'",
+                        spec.name.text, stage.kind->name));
     return;
   }
   check_rows_read(d, stage);
@@ -237,7 +246,7 @@ void settle_rows(draft& d, draft_stage& stage, const std::vector<tensor_type>& i
     if (spec.buckets.rows.empty()) return;
     d.error(stage, spec.buckets.place,
             fmt::format("'buckets' has no effect on stage '{}', which runs on the CPU and computes "
-                        "exactly the rows of a frame",
+                        "exactly the rows of a frame; remove it",
                         spec.name.text));
     return;
   }
@@ -249,6 +258,12 @@ void settle_rows(draft& d, draft_stage& stage, const std::vector<tensor_type>& i
   } else {
     stage.sound = false;
   }
+}
+
+std::string types_text(const std::vector<tensor_type>& types) {
+  std::vector<std::string> texts;
+  for (const tensor_type& type : types) texts.push_back(to_string(type));
+  return fmt::format("{}", fmt::join(texts, ", "));
 }
 
 }  // namespace
@@ -270,16 +285,19 @@ std::optional<std::vector<planned_bucket>> prepare_buckets(
     const auto prepared = d.prepared.prepare(kind, name, given, types, found);
     // Its warnings are those of the whole stage.
     if (prepared == nullptr) {
-      forward(found, d.out);
+      for (const diagnostic& each : found.all()) {
+        d.out.error(each.place, fmt::format("for {} of 'buckets': {}", rows, each.message));
+      }
       return std::nullopt;
     }
     std::vector<tensor_type> wanted = whole->outputs;
     for (const std::size_t i : row_writes) wanted[i] = first_rows(wanted[i], rows);
     if (prepared->outputs != wanted) {
-      d.out.error(given.where(),
-                  fmt::format("stage '{}' does not write {} rows when it reads {}, so its rows "
-                              "depend on each other; remove 'rows'",
-                              name, rows, rows));
+      d.out.error(
+          given.where(),
+          fmt::format("stage '{}' cannot compute only its first rows: for {} of 'buckets' "
+                      "its kind '{}' writes {}, expected {}; remove 'rows'",
+                      name, rows, kind.name, types_text(prepared->outputs), types_text(wanted)));
       return std::nullopt;
     }
     list.push_back({rows, prepared});

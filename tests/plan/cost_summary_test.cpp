@@ -122,5 +122,19 @@ TEST(cost_summary, can_be_had_without_a_device_for_kinds_of_any_backend) {
   EXPECT_EQ(summarize_cost(p).stages.at(0).figures.bytes_read, 64);
 }
 
+TEST(cost_summary, states_the_cost_of_each_bucket) {
+  spec_builder b;
+  b.input("x", {6, 4}).stage("n", "count", {}).stage("some", "row_gpu", {"x"});
+  b.spec.stages.back().rows = {"n"};
+  b.spec.stages.back().buckets.rows = {2, 6};
+  const cost_summary summary = summarize_cost(plan_of(b));
+  const auto& buckets = summary.stages.back().buckets;
+  ASSERT_EQ(buckets.size(), 2U);
+  EXPECT_EQ(buckets[0].rows, 2);
+  EXPECT_EQ(buckets[0].figures.bytes_read, 2 * 4 * 4);
+  EXPECT_EQ(buckets[1].rows, 6);
+  EXPECT_EQ(buckets[1].figures.bytes_read, summary.stages.back().figures.bytes_read);
+}
+
 }  // namespace
 }  // namespace graphline::plan_testing

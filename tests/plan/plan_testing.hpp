@@ -89,6 +89,7 @@ inline stage_kind same_kind(std::string name, side on) {
 inline stage_kind copy_kind() {
   stage_kind kind = same_kind("copy", side::device);
   kind.moves = true;
+  kind.inputs[0].rows = kind.outputs[0].rows = true;
   return kind;
 }
 
@@ -248,9 +249,39 @@ inline std::vector<std::string> errors_of(const spec_builder& b, const plan_targ
   return messages(out, severity::error);
 }
 
+/// Adds `count` and `gpu_count` (any inputs; write int64 [1]), `row_work` and `row_gpu` (any
+/// inputs; rows are independent), and `row_eight` (device; claims so, but always writes 8 rows).
+inline void add_row_kinds(stage_registry& registry) {
+  for (const side on : {side::cpu, side::device}) {
+    stage_kind count = plain_kind(on == side::cpu ? "count" : "gpu_count", on);
+    count.prepare = [on](const arguments&, std::span<const tensor_type>, diagnostics&) {
+      prepared_stage result = makes_nothing(on);
+      result.outputs = {{{1}, dtype::int64}};
+      return result;
+    };
+    registry.add(std::move(count));
+
+    stage_kind rows = plain_kind(on == side::cpu ? "row_work" : "row_gpu", on);
+    rows.inputs[0].rows = rows.outputs[0].rows = true;
+    registry.add(std::move(rows));
+  }
+  stage_kind eight = plain_kind("row_eight", side::device);
+  eight.inputs[0].rows = eight.outputs[0].rows = true;
+  eight.prepare = [](const arguments&, std::span<const tensor_type> inputs, diagnostics&) {
+    prepared_stage result = makes_nothing(side::device);
+    result.outputs = {first_rows(inputs[0], 8)};
+    return result;
+  };
+  registry.add(std::move(eight));
+}
+
 /// A registry that outlives every plan of a test program.
 inline const stage_registry& lasting_registry() {
-  static const stage_registry registry = test_registry();
+  static const stage_registry registry = [] {
+    stage_registry made = test_registry();
+    add_row_kinds(made);
+    return made;
+  }();
   return registry;
 }
 

@@ -13,7 +13,7 @@ namespace {
 using enum schedule_step::action;
 using testing::IsEmpty;
 
-constexpr int pipelines = 400;
+constexpr int drawn_pipelines = 400;
 
 plan planned_with(pipeline_spec spec, strategy how, graph_mode graphs = graph_mode::stage) {
   spec.run.strategy = how;
@@ -73,7 +73,7 @@ void expect_sound(const plan& p) {
 
 TEST(schedules, of_one_host_thread_meet_every_edge_and_hold_every_stage_once) {
   random_source random(11);
-  for (int round = 0; round < pipelines; ++round) {
+  for (int round = 0; round < drawn_pipelines; ++round) {
     const pipeline_spec spec = random_spec(random, 30);
     expect_sound(planned_with(spec, strategy::serial));
     expect_sound(planned_with(spec, strategy::async));
@@ -82,7 +82,7 @@ TEST(schedules, of_one_host_thread_meet_every_edge_and_hold_every_stage_once) {
 
 TEST(schedules, of_serial_leave_nothing_on_the_device_between_two_stages) {
   random_source random(12);
-  for (int round = 0; round < pipelines; ++round) {
+  for (int round = 0; round < drawn_pipelines; ++round) {
     const plan p = planned_with(random_spec(random, 30), strategy::serial);
     const auto& steps = p.schedule.steps;
     for (std::size_t i = 0; i < steps.size(); ++i) {

@@ -12,6 +12,7 @@
 #include "framework/run/execute/frame_schedule.hpp"
 #include "framework/run/execute/session.hpp"
 #include "tests/run/counted_new.hpp"
+#include "tests/run/decided_pipelines.hpp"
 #include "tests/run/test_kinds.hpp"
 
 namespace graphline {
@@ -61,6 +62,37 @@ TEST(frame_loop, allocates_nothing_per_frame) {
       }
       spec.run.arrival = arrival::closed;
       spec.run.rate.reset();
+    }
+  }
+}
+
+TEST(frame_loop, allocates_nothing_for_decisions) {
+  const auto dev = open_host_device(1);
+  const auto registry = testing_decisions::make_host_registry();
+  pipeline_spec spec;
+  spec.name = {"decided"};
+  spec.inputs.push_back(
+      {.name = {"x"},
+       .type = {{testing_decisions::most_rows, testing_decisions::columns}, dtype::int64}});
+  const auto add = [&](const char* name, const char* kind,
+                       const std::vector<std::string>& reads) -> stage_spec& {
+    return testing_decisions::add_stage(spec, name, kind, reads, 1);
+  };
+  add("count", "cpu_number", {});
+  add("flag", "number", {"count"});
+  add("first", "table", {"x"}).rows = {"count"};
+  stage_spec& second = add("second", "table", {"first"});
+  second.rows = {"count"};
+  second.when = {"flag"};
+  stage_spec& end = add("end", "cpu_table", {"second"});
+  end.rows = {"count"};
+  end.otherwise = {{"first"}};
+  for (const auto how : {strategy::serial, strategy::async}) {
+    for (const auto& graphs : graph_mode_words) {
+      if (how == strategy::serial && graphs.second == graph_mode::frame) continue;
+      spec.run.strategy = how;
+      spec.run.graphs = graphs.second;
+      expect_none_per_frame(spec, registry, *dev);
     }
   }
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "framework/run/execute/session.hpp"
 #include "tests/device/cuda/fake/fake_cuda.hpp"
 #include "tests/run/cuda_session.hpp"
+#include "tests/run/decided_pipelines.hpp"
 #include "tests/run/test_kinds.hpp"
 
 namespace graphline {
@@ -74,6 +76,38 @@ TEST_F(cuda_order, computes_every_frame_as_the_host_device_does_in_any_order_the
       const auto cuda = open_cuda_device(0);
       EXPECT_EQ(seen_by(forked(w.graphs, w.how, w.in_flight), "cuda", *cuda), expected)
           << name_of(w) << ", seed " << seed;
+    }
+  }
+}
+
+TEST_F(cuda_order, decides_as_an_interpreter_does_in_any_order_the_waits_allow) {
+  const auto launch = [](stream& s, host_operation& work,
+                         const std::vector<const void*>& operands) {
+    const auto carry_out = [&work] {
+      work.run();
+      return cudaSuccess;
+    };
+    const auto handle = static_cast<cudaStream_t>(s.native());
+    if (fake_cuda::launch_kernel(handle, "mix", carry_out, operands) != cudaSuccess) {
+      throw run_error("the kernel was not launched");
+    }
+  };
+  const auto registry = testing_decisions::make_registry("cuda", launch);
+  const auto first = static_cast<std::uint32_t>(fake_cuda::seed().value_or(1));
+  std::mt19937 random(first);
+  for (int round = 0; round < 12; ++round) {
+    pipeline_spec spec = testing_decisions::draw(random);
+    for (const way& w : every_way({1, 3})) {
+      w.set(spec.run);
+      spec.run.warmup = 1;
+      spec.run.frames = 9;
+      fake_cuda::reset();
+      fake_cuda::shuffle(random());
+      const auto cuda = open_cuda_device(0);
+      const run_record record = session(plan_for(spec, registry, "cuda"), *cuda).run();
+      testing_decisions::expect_as_interpreted(record, testing_decisions::interpret(spec, 10));
+      ASSERT_FALSE(HasFailure()) << name_of(w) << ", seed " << first << "\n"
+                                 << testing_decisions::lines_of(spec);
     }
   }
 }

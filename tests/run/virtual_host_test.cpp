@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "framework/plan/planner.hpp"
 #include "framework/run/execute/frame_executor.hpp"
 #include "framework/run/execute/in_order_executor.hpp"
 #include "framework/run/execute/ready_executor.hpp"
@@ -222,6 +223,145 @@ TEST(virtual_host, notes_which_worker_had_a_stage) {
                                                             testing::StartsWith("worker 2")));
   for (std::size_t f = 0; f < 3; ++f) {
     EXPECT_NE(record.stages[0].threads[f], record.stages[1].threads[f]);
+  }
+}
+
+/// A device stage whose time is that of its rows.
+class served_stage final : public device_stage {
+ public:
+  explicit served_stage(nanoseconds time) : time_(time) {}
+  std::unique_ptr<device_work> bind(const stage_tensors&) override {
+    struct work final : device_work {
+      explicit work(nanoseconds of) : time(of) {}
+      void enqueue(stream& s) override { model_operate(s, "served", time); }
+      nanoseconds time;
+    };
+    return std::make_unique<work>(time_);
+  }
+
+ private:
+  nanoseconds time_;
+};
+
+/// `number` and `rows` on the CPU; `served` and `copy` on the device, of 1000 and 10 ns a row.
+stage_registry served_kinds() {
+  stage_registry registry;
+  for (const char* name : {"number", "rows", "served", "copy"}) {
+    stage_kind kind;
+    kind.name = name;
+    kind.moves = kind.name == "copy";
+    const bool number = kind.name == "number";
+    const nanoseconds of_row = kind.moves ? 10 : 1000;
+    kind.on = kind.moves || kind.name == "served" ? side::device : side::cpu;
+    kind.inputs = {{"x", "", !number}};
+    kind.optional_inputs = number ? 1 : 0;
+    kind.outputs = {{"y", "", !number}};
+    if (kind.on == side::device) kind.backends = {""};
+    kind.prepare = [number, of_row](const arguments&, std::span<const tensor_type> inputs,
+                                    diagnostics&) {
+      prepared_stage made;
+      made.outputs = {number ? tensor_type{{1}, dtype::int64} : inputs[0]};
+      made.make_cpu = [](const stage_config&) {
+        struct never_run final : cpu_stage {
+          void run(const cpu_call&) override { throw std::logic_error("it must not compute"); }
+        };
+        return std::make_unique<never_run>();
+      };
+      made.make_device[""] = [of_row](device&, const stage_config& config) {
+        return std::make_unique<served_stage>(of_row * config.outputs[0].shape[0]);
+      };
+      return made;
+    };
+    registry.add(std::move(kind));
+  }
+  return registry;
+}
+
+pipeline_spec served_pipeline() {
+  pipeline_spec spec;
+  spec.name = {"served"};
+  spec.inputs.push_back({.name = {"x"}, .type = {{4, 2}, dtype::float32}, .on = side::device});
+  const auto add = [&](const char* name, const char* kind, std::vector<named> reads) {
+    stage_spec& stage = spec.stages.emplace_back();
+    stage.name = {name};
+    stage.kind = {kind};
+    stage.reads = std::move(reads);
+    if (stage.kind.text != "number") stage.rows = {"count"};
+  };
+  add("beside", "number", {});
+  add("count", "number", {});
+  add("flag", "number", {});
+  add("first", "served", {{"x"}});
+  add("second", "served", {{"first"}});
+  spec.stages.back().when = {"flag"};
+  add("post", "rows", {{"second"}});
+  spec.stages.back().otherwise = {{"first"}};
+  return spec;
+}
+
+template <template <class> class Executor>
+run_record served(strategy how, const std::vector<std::int64_t>& counts) {
+  const stage_registry registry = served_kinds();
+  pipeline_spec spec = served_pipeline();
+  spec.run.strategy = how;
+  diagnostics found;
+  const plan p = make_plan(spec, registry, {.backend = "model"}, found);
+  EXPECT_TRUE(found.all().empty()) << found.render();
+  virtual_clock clock;
+  const auto on = open_model_device(clock, {.operations_at_once = 2});
+  prepared_pipeline pipeline(p, *on, nullptr);
+  const auto count_of = [&](std::int64_t frame) { return counts[static_cast<std::size_t>(frame)]; };
+  const auto time_of = [&](std::size_t stage, const frame_position& frame) -> nanoseconds {
+    const std::string& name = p.stages[stage].name;
+    if (name == "beside") return 3000;
+    if (name == "count") return 1000;
+    return name == "flag" ? 0 : 7 * std::min<std::int64_t>(count_of(frame.number), 4);
+  };
+  const auto result_of = [&](std::size_t stage, const frame_position& frame,
+                             std::span<const tensor_view> outputs) {
+    const std::string& name = p.stages[stage].name;
+    if (name == "count") *outputs[0].as<std::int64_t>() = count_of(frame.number);
+    if (name == "flag") *outputs[0].as<std::int64_t>() = frame.number % 2;
+  };
+  const auto frames = std::ssize(counts);
+  recording kept(p, pipeline.parts(), on->properties(), timing_method::event, frames, clock.now());
+  Executor<virtual_host> executor(
+      pipeline,
+      virtual_world{.clock = clock, .workers = 3, .cpu_time = time_of, .cpu_result = result_of});
+  batch all;
+  all.frames = frames;
+  all.into = &kept;
+  const batch_result result = executor.run(all);
+  EXPECT_EQ(result.failure, std::nullopt);
+  run_record record;
+  std::move(kept).move_into(record, result.completed);
+  return record;
+}
+
+TEST(virtual_host, takes_the_time_of_the_bucket_that_holds_the_rows_of_a_frame) {
+  const std::vector<std::int64_t> counts = {0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 9, 9, 1};
+  const run_record serial = served<sequential_executor>(strategy::serial, counts);
+  const run_record async = served<sequential_executor>(strategy::async, counts);
+  const run_record overlap = served<ready_executor>(strategy::overlap, counts);
+  for (std::size_t f = 0; f < counts.size(); ++f) {
+    const std::int64_t rows = std::min<std::int64_t>(counts[f], 4);
+    const std::int64_t bucket = rows == 3 ? 4 : rows;
+    const bool second = f % 2 == 1;
+    const nanoseconds post = 7 * rows;
+    const nanoseconds copy = 10 * bucket;
+    // The copy of the first result is beside the second stage.
+    const nanoseconds path = 1000 * bucket + (second ? 1000 * bucket : 0) + copy + post;
+    const auto time_of = [f](const run_record& record) {
+      return record.frames[f].end - record.frames[f].begin;
+    };
+    EXPECT_EQ(time_of(serial), 4000 + path + (second ? copy : 0)) << "frame " << f;
+    EXPECT_EQ(time_of(async), 4000 + path) << "frame " << f;
+    EXPECT_EQ(time_of(overlap), std::max<nanoseconds>(3000, 1000 + path)) << "frame " << f;
+    for (const auto& stage : overlap.stages) {
+      if (stage.name != "first" && stage.name != "second") continue;
+      const bool runs = rows > 0 && (second || stage.name == "first");
+      EXPECT_EQ(stage.device[f].end - stage.device[f].begin, runs ? 1000 * bucket : 0);
+    }
   }
 }
 

@@ -9,17 +9,18 @@ namespace graphline::report {
 
 namespace {
 
-/// A stage, a layer of a stage, or the total of all stages.
+/// A stage, a bucket or a layer of a stage, or the total of all stages.
 struct cost_row {
-  const std::string& name;
+  std::string name;
   const cost_figures& of;
   const stage_figures* stage = nullptr;
   const layer_figures* layer = nullptr;
+  const bucket_figures* bucket = nullptr;
 };
 
 /// Returns the shape of the first output. The element type follows unless it is float32.
 cell shape_of(const cost_row& x) {
-  if (x.stage == nullptr) return {};
+  if (x.stage == nullptr || x.bucket != nullptr) return {};
   const auto& outputs = x.stage->outputs;
   if (x.layer == nullptr && outputs.empty()) return "";
   const auto& type = x.layer != nullptr ? x.layer->output : outputs.front().type;
@@ -30,7 +31,7 @@ cell shape_of(const cost_row& x) {
 
 /// Returns the outputs of a stage as tensor names and types, or the output type of a layer.
 cell output_of(const cost_row& x) {
-  if (x.stage == nullptr) return {};
+  if (x.stage == nullptr || x.bucket != nullptr) return {};
   if (x.layer != nullptr) return to_string(x.layer->output);
   std::vector<named_value> outputs;
   for (const auto& [tensor, type] : x.stage->outputs) outputs.push_back({tensor, to_string(type)});
@@ -44,6 +45,7 @@ const std::vector<column_of<cost_row>>& cost_columns() {
       {{"name", "stage"}, [](p x) { return x.name; }},
       {{"kind", "kind", {}, 11},
        [](p x) {
+         if (x.bucket != nullptr) return cell("bucket");
          if (x.layer != nullptr) return cell(x.layer->kind);
          return x.stage != nullptr ? cell(x.stage->kind) : cell();
        }},
@@ -81,6 +83,11 @@ table stage_table(const cost_summary& summary) {
   table made{"stages", "Stages and layers", "stage", "layer", columns_of(columns), {}};
   for (const auto& stage : summary.stages) {
     made.rows.push_back(row_of(cost_row{stage.name, stage.figures, &stage}, columns));
+    for (const auto& bucket : stage.buckets) {
+      made.rows.push_back(
+          row_of(cost_row{counted(bucket.rows, "row"), bucket.figures, &stage, nullptr, &bucket},
+                 columns, 1));
+    }
     for (const auto& layer : stage.layers) {
       made.rows.push_back(row_of(cost_row{layer.name, layer.figures, &stage, &layer}, columns, 1));
     }

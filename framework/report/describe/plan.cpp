@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "framework/base/units.hpp"
 #include "framework/plan/placement.hpp"
 #include "framework/report/describe/describe.hpp"
@@ -72,9 +74,87 @@ table edge_table(const plan& p) {
        {{"", "to read", {}, 0, "", shown},
         [&](e x) {
           const auto names = names_of(x);
-          return names.empty() ? "(after)" : fmt::format("{}", fmt::join(names, ", "));
+          if (names.empty()) return std::string("(after)");
+          return fmt::format("{}{}", fmt::join(names, ", "), x.wait.decides ? ", to decide" : "");
         }}},
       edges);
+  made.titled = true;
+  return made;
+}
+
+/// A stage that depends on the frame, or one of its buckets.
+struct decided {
+  const planned_stage& stage;
+  const planned_bucket* bucket = nullptr;
+};
+
+/// Returns the number of executables with `graphs: stage`.
+std::size_t graphs_of(const plan& p, const decided& x) {
+  if (!p.schedule.captures || p.schedule.properties.one_launch || x.stage.on == side::cpu) return 0;
+  const std::size_t buckets =
+      x.bucket != nullptr ? 1 : std::max<std::size_t>(1, x.stage.buckets.size());
+  const std::size_t inputs = x.stage.otherwise.empty() ? 1 : 2;
+  return static_cast<std::size_t>(p.run.in_flight) * buckets * inputs;
+}
+
+table decision_table(const plan& p) {
+  using enum unit;
+  using d = const decided&;
+  const auto name_of = [&](d x, const std::optional<std::size_t>& tensor) {
+    return tensor && x.bucket == nullptr ? cell(p.tensors[*tensor].name) : cell();
+  };
+  const std::vector<column_of<decided>> columns = {
+      {{"name", "stage"},
+       [](d x) { return x.bucket == nullptr ? x.stage.name : counted(x.bucket->rows, "row"); }},
+      {{"rows", "rows"}, [&](d x) { return name_of(x, x.stage.rows); }},
+      {{"most", "most", count},
+       [](d x) {
+         if (x.bucket != nullptr) return cell(x.bucket->rows, count);
+         return x.stage.capacity == 0 ? cell() : cell(x.stage.capacity, count);
+       }},
+      {{"when", "when"}, [&](d x) { return name_of(x, x.stage.when); }},
+      {{"otherwise", "otherwise"},
+       [&](d x) {
+         std::vector<std::string> names;
+         for (const alternative_read& other : x.stage.otherwise) {
+           names.push_back(fmt::format("{} for {}", p.tensors[other.tensor].name,
+                                       p.tensors[x.stage.reads[other.input]].name));
+         }
+         return names.empty() || x.bucket != nullptr
+                    ? cell()
+                    : cell(fmt::format("{}", fmt::join(names, ", ")));
+       }},
+      {{"can_be_skipped", "can be skipped"},
+       [](d x) { return x.bucket == nullptr ? cell(x.stage.conditional ? "yes" : "no") : cell(); }},
+      {{"graphs", "graphs", count},
+       [&](d x) {
+         const std::size_t graphs = graphs_of(p, x);
+         return graphs == 0 ? cell() : cell(graphs, count);
+       }},
+      {{"flops", "FLOPs", flops},
+       [](d x) {
+         if (x.bucket == nullptr || x.bucket->prepared->cost.flops == 0) return cell();
+         return cell(x.bucket->prepared->cost.flops, flops);
+       }},
+      {{"bytes", "moved", bytes}, [](d x) {
+         if (x.bucket == nullptr || x.bucket->prepared->known == known_cost::none) return cell();
+         const cost& of = x.bucket->prepared->cost;
+         return cell(static_cast<double>(of.bytes_read) + static_cast<double>(of.bytes_written),
+                     bytes);
+       }}};
+  table made{"decisions",
+             "What depends on the frame, with the buckets of device stages",
+             "stage",
+             "bucket",
+             columns_of(columns),
+             {}};
+  for (const planned_stage& stage : p.stages) {
+    if (!stage.decided_per_frame()) continue;
+    made.rows.push_back(row_of(decided{stage}, columns));
+    for (const planned_bucket& bucket : stage.buckets) {
+      made.rows.push_back(row_of(decided{stage, &bucket}, columns, 1));
+    }
+  }
   made.titled = true;
   return made;
 }
@@ -175,6 +255,9 @@ document describe(const plan& p, const plan_target& target, int cores) {
         note{fmt::format("the whole frame is one graph, with CPU stages as host nodes; {} of it, "
                          "one per frame in flight",
                          counted(p.run.in_flight, "executable"))});
+  }
+  if (std::ranges::any_of(p.stages, &planned_stage::decided_per_frame)) {
+    made.parts.push_back(decision_table(p));
   }
   made.parts.push_back(edge_table(p));
   const placement placed = place_buffers(p, {});

@@ -223,7 +223,8 @@ void bound_stage::decide() {
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
   const std::int64_t found = *by.rows;
   if (found < 0) {
-    throw run_error(fmt::format("'{}' holds {}, which is no number of rows", by.rows_name, found));
+    throw run_error(
+        fmt::format("the number of rows in '{}' is {}, expected 0 or more", by.rows_name, found));
   }
   chosen.rows = static_cast<std::int32_t>(std::min(found, most));
   const std::int64_t rows = std::min(found, by.capacity);

@@ -41,6 +41,23 @@ TEST(plan_report, is_as_expected_for_two_models_as_one_graph) {
   samples::expect_golden("plan_frame.txt", described_plan(b));
 }
 
+TEST(plan_report, shows_what_depends_on_the_frame) {
+  spec_builder b;
+  b.input("x", {6, 4});
+  b.stage("count", "gpu_count", {"x"});
+  b.stage("flag", "count", {});
+  b.stage("cheap", "row_gpu", {"x"}).with("flops", 1000);
+  b.spec.stages.back().rows = {"count"};
+  b.stage("dear", "row_gpu", {"cheap"}).with("flops", 5000);
+  b.spec.stages.back().rows = {"count"};
+  b.spec.stages.back().buckets.rows = {3, 6};
+  b.spec.stages.back().when = {"flag"};
+  b.stage("end", "row_work", {"dear"});
+  b.spec.stages.back().rows = {"count"};
+  b.spec.stages.back().otherwise = {{"cheap"}};
+  samples::expect_golden("plan_decisions.txt", described_plan(b));
+}
+
 TEST(plan_report, names_the_workers_that_nobody_set) {
   spec_builder b = two_models();
   const auto described = [&](int cores) {
