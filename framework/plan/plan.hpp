@@ -78,20 +78,20 @@ struct planned_stage {
   const stage_kind* kind = nullptr;
   stage_config config;
   std::shared_ptr<const prepared_stage> prepared;
-  side on = side::device;              ///< copies are device stages
-  bool inserted = false;               ///< a copy that the planner inserted
-  std::vector<std::size_t> reads;      ///< tensor indices
-  std::vector<std::size_t> writes;     ///< tensor indices
-  std::optional<std::size_t> rows;     ///< tensor on the CPU with the number of rows; empty: all
-  std::vector<std::size_t> row_reads;  ///< indices in `reads` of inputs with rows
+  side on = side::device;               ///< copies are device stages
+  bool inserted = false;                ///< a copy that the planner inserted
+  std::vector<std::size_t> reads;       ///< tensor indices
+  std::vector<std::size_t> writes;      ///< tensor indices
+  std::optional<std::size_t> rows;      ///< tensor on the CPU with the number of rows; empty: all
+  std::vector<std::size_t> row_reads;   ///< indices in `reads` of inputs with rows
   std::vector<std::size_t> row_writes;  ///< indices in `writes` of outputs with rows
   std::int64_t capacity = 0;            ///< most rows; 0 without `rows`
   /// Device stage with `rows`: ascending; the last is the capacity.
   std::vector<planned_bucket> buckets;
   std::optional<std::size_t> when;  ///< tensor on the CPU; zero skips the stage
   std::vector<alternative_read> otherwise;
-  bool conditional = false;  ///< may be skipped: by `when`, or with the producer of an input
-  std::vector<dependency> waits;       ///< one per earlier stage, in ascending order
+  bool conditional = false;       ///< may be skipped: by `when`, or with the producer of an input
+  std::vector<dependency> waits;  ///< one per earlier stage, in ascending order
   std::vector<std::size_t> followers;  ///< stages that wait for this one, ascending
   graphline::priority priority = graphline::priority::normal;
   std::size_t stream = 0;  ///< index into `streams`; CPU stages have one only in a frame's graph

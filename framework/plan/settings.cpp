@@ -57,7 +57,7 @@ class settings_check {
           fmt::format("batch_frames: {} makes no sense with arrival: closed, where no frame waits "
                       "for another; use arrival: constant or poisson with a rate",
                       run_.batch_frames));
-    } else if (run_.batch_frames > run_.queue) {
+    } else if (run_.batch_frames > 1 && run_.batch_frames > run_.queue) {
       error({"batch_frames", "queue"},
             fmt::format("batch_frames: {} needs as many frames in the queue, found queue: {}",
                         run_.batch_frames, run_.queue));

@@ -101,10 +101,8 @@ void frame_graph::enqueue(timing_method method) {
 
 void frame_graph::enqueue_eagerly() {
   fork_and_join([&](bound_stage& stage) {
-    for (const event* e : stage.stream_waits) stage.on->wait(*e);
     if (stage.call != nullptr) stage.on->call(*stage.call);
     if (stage.cpu == nullptr) stage.variants[stage.whole()].work->enqueue(*stage.on);
-    if (stage.complete != nullptr) stage.on->record(*stage.complete);
   });
 }
 
@@ -112,8 +110,11 @@ void frame_graph::fork_and_join(const std::function<void(bound_stage&)>& enqueue
   origin_.record(*fork_);
   for (const auto& s : streams_) s->wait(*fork_);
   for (auto& stage : slot_.stages) {
-    with_stage_context(plan_.stages[stage.index], "enqueueing it in a frame graph",
-                       [&] { enqueue_stage(stage); });
+    with_stage_context(plan_.stages[stage.index], "enqueueing it in a frame graph", [&] {
+      for (const event* e : stage.stream_waits) stage.on->wait(*e);
+      enqueue_stage(stage);
+      if (stage.complete != nullptr) stage.on->record(*stage.complete);
+    });
   }
   for (const auto& stage : slot_.stages) {
     // Waiting for the stages without followers is enough: all other stages complete earlier.
@@ -122,7 +123,6 @@ void frame_graph::fork_and_join(const std::function<void(bound_stage&)>& enqueue
 }
 
 void frame_graph::enqueue(bound_stage& stage, timing_method method) {
-  for (const event* e : stage.stream_waits) stage.on->wait(*e);
   if (stage.cpu != nullptr) {
     stage.on->call(*stage.call);
   } else {
@@ -138,7 +138,6 @@ void frame_graph::enqueue(bound_stage& stage, timing_method method) {
     }
     if (stamped) stage.on->stamp(*stage.end);
   }
-  if (stage.complete != nullptr) stage.on->record(*stage.complete);
 }
 
 /// Enqueues all variants of a stage, of which a frame runs one or none. Their parts have no stamps,
