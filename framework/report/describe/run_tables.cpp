@@ -145,7 +145,7 @@ cell spans_of(const stage_row& x) {
 
 /// Returns "33 of 45"; unknown for a part and for a stage that runs in every frame.
 cell frames_run(const stage_row& x) {
-  if (x.part != nullptr || !x.rows) return {};
+  if (x.part != nullptr || !x.rows || x.rows->ran == x.stage.rows.size()) return {};
   return cell(fmt::format("{} of {}", x.rows->ran, x.stage.rows.size()));
 }
 
@@ -186,8 +186,9 @@ std::vector<column_of<stage_row>> stage_columns(const run_record& record,
                     [one](r x) { return x.times ? cell(one.of(*x.times), duration) : cell(); }});
   }
   const bool parts = record.run.timing == timing_method::layers;
-  const bool skips = std::ranges::any_of(
-      record.stages, [](const stage_record& stage) { return !stage.rows.empty(); });
+  const bool skips = std::ranges::any_of(record.stages, [](const stage_record& stage) {
+    return std::ranges::any_of(stage.rows, [](std::int32_t rows) { return rows <= 0; });
+  });
   const std::vector<column_of<stage_row>> rest = {
       {{"share", "share %", share, 1,
         fmt::format("% of the {}{}; overlapping stages can exceed 100 %",
@@ -275,7 +276,8 @@ table rows_table(const run_record& record, const run_analysis& analysis) {
   for (std::size_t s = 0; s < record.stages.size(); ++s) {
     const auto& stage = record.stages[s];
     const auto& of = analysis.summary.stages[s];
-    if (stage.capacity == 0 || !of.rows) continue;
+    // Copies follow the stage that writes what they copy.
+    if (stage.capacity == 0 || stage.copy || !of.rows) continue;
     const auto& rows = *of.rows;
     const auto times = of.columns.empty() ? std::nullopt : of.columns.front().times;
     made.rows.push_back(
@@ -290,13 +292,11 @@ table rows_table(const run_record& record, const run_analysis& analysis) {
           {}}});
     for (std::size_t b = 0; b < rows.buckets.size(); ++b) {
       const auto& use = rows.buckets[b];
+      if (use.frames == 0) continue;
       const auto& bucket = stage.buckets[b];
       const auto frames = static_cast<std::int64_t>(use.frames);
       const auto* roofline = roofline_of(analysis, s, b);
-      const auto mean_rows =
-          use.frames == 0
-              ? std::nullopt
-              : std::optional(static_cast<double>(use.rows) / static_cast<double>(use.frames));
+      const double mean_rows = static_cast<double>(use.rows) / static_cast<double>(use.frames);
       made.rows.push_back(
           {{counted(bucket.rows, "row"), use.frames, cell(mean_rows, count), mean(use.times),
             p95(use.times), cell(padding_of(use.rows, frames * bucket.rows), share),
