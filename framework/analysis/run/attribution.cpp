@@ -344,7 +344,8 @@ std::string in_words(time_category what) {
   return text;
 }
 
-attributor::attributor(const run_record& record) : record_(record), lanes_(record), passes_(record) {
+attributor::attributor(const run_record& record)
+    : record_(record), lanes_(record), passes_(record) {
   std::vector<bool> followed(record.stages.size(), false);
   for (std::size_t s = 0; s < followed.size(); ++s) {
     for (const auto& wait : record.stages[s].waits) {

@@ -49,8 +49,8 @@ std::string in_words(time_category what);
 /// A piece of a frame's critical path.
 struct path_piece {
   time_category what = time_category::queue_wait;
-  /// The stage that works or waits. Empty for `queue_wait`, `batch_wait`, for the launch of a frame's graph, and
-  /// for waits after the frame's last stage.
+  /// The stage that works or waits. Empty for `queue_wait`, `batch_wait`, for the launch of a
+  /// frame's graph, and for waits after the frame's last stage.
   std::optional<std::size_t> stage;
   nanoseconds begin = 0;  ///< since the run's epoch
   nanoseconds end = 0;

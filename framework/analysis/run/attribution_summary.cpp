@@ -22,13 +22,17 @@ namespace graphline {
 namespace {
 
 /// Order of the rows of a stage, and of the rows without a stage.
-constexpr time_category in_order[] = {
-    time_category::queue_wait,          time_category::batch_wait,
-    time_category::previous_frame_wait, time_category::worker_wait,
-    time_category::completion_delay,    time_category::untimed,
-    time_category::cpu,                 time_category::launch,
-    time_category::stream_wait,         time_category::device,
-    time_category::copy};
+constexpr time_category in_order[] = {time_category::queue_wait,
+                                      time_category::batch_wait,
+                                      time_category::previous_frame_wait,
+                                      time_category::worker_wait,
+                                      time_category::completion_delay,
+                                      time_category::untimed,
+                                      time_category::cpu,
+                                      time_category::launch,
+                                      time_category::stream_wait,
+                                      time_category::device,
+                                      time_category::copy};
 
 bool is_before_begin(time_category what) {
   return what == time_category::queue_wait || what == time_category::batch_wait;

@@ -19,8 +19,8 @@ struct completion {
   std::size_t frames = 0;
 };
 
-/// Counts the frames of the passes after the first `apart`. Their time is the sum of gaps divided by
-/// `apart`; a gap is the time from the completion `apart` earlier.
+/// Counts the frames of the passes after the first `apart`. Their time is the sum of gaps divided
+/// by `apart`; a gap is the time from the completion `apart` earlier.
 /// @pre 0 < `apart` < `ends.size()`; `ends` ascends.
 completed_frames between(const std::vector<completion>& ends, std::size_t apart) {
   double frames = 0;
@@ -76,8 +76,8 @@ completed_frames on_schedule(const run_record& record, const std::vector<complet
   const auto [first, last] =
       std::minmax_element(record.frames.begin(), record.frames.end(),
                           [](const auto& a, const auto& b) { return a.due < b.due; });
-  const bool kept_up = record.load.dropped.empty() &&
-                       (ends.size() == 1 || ends[ends.size() - 2].end <= last->due);
+  const bool kept_up =
+      record.load.dropped.empty() && (ends.size() == 1 || ends[ends.size() - 2].end <= last->due);
   if (kept_up) {
     return {static_cast<double>(frames - 1), static_cast<double>(last->due - first->due)};
   }

@@ -1,5 +1,7 @@
 #include "framework/analysis/run/passes.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <map>
@@ -71,7 +73,10 @@ std::optional<batch_summary> batches_of(const run_record& record) {
     sizes[range_of(frames)].push_back(pass);
   }
   for (const auto& [range, of_size] : sizes) {
-    auto& size = result.sizes.emplace_back(batch_size{range.first, range.second, of_size.size()});
+    auto& size = result.sizes.emplace_back();
+    size.low = range.first;
+    size.high = range.second;
+    size.batches = of_size.size();
     std::vector<nanoseconds> times;
     for (const auto pass : of_size) {
       size.frames += passes.frames_in(pass);
@@ -89,7 +94,7 @@ std::optional<finding> batch_finding(const run_record& record, const batch_summa
   const auto& wait = record.run.batch_wait;
   if (wait && summary.mean < least_mean) {
     return finding{"batches_of_one", finding_severity::note}
-        .with("wait", *wait, unit::duration)
+        .with("wait", static_cast<double>(*wait), unit::duration)
         .with("mean", fmt::format("{:.2f}", summary.mean))
         .with("waited", summary.wait->mean(), unit::duration);
   }

@@ -60,9 +60,9 @@ struct batch_size {
 
 struct batch_summary {
   std::size_t batches = 0;
-  double mean = 0;                 ///< frames in a batch
-  std::size_t full = 0;            ///< batches of `batch_frames` frames
-  std::vector<batch_size> sizes;   ///< those that occurred, ascending; ranges above 16
+  double mean = 0;                   ///< frames in a batch
+  std::size_t full = 0;              ///< batches of `batch_frames` frames
+  std::vector<batch_size> sizes;     ///< those that occurred, ascending; ranges above 16
   std::optional<distribution> wait;  ///< of frames, for others of their batch
 };
 

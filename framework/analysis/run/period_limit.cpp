@@ -43,7 +43,8 @@ class period_uses {
     if (schedule.one_host_thread()) {
       double launches = 0;
       for (const auto& stage : record.stages) {
-        launches += mean_length(record, [&](auto pass) { return sound_stamps(stage.enqueued, pass); });
+        launches +=
+            mean_length(record, [&](auto pass) { return sound_stamps(stage.enqueued, pass); });
       }
       add(serial_resource::host_thread, on_cpu, sum_of(on_cpu) + launches);
     } else if (const int cores = schedule.one_launch ? 1 : record.cpu_cores; cores > 0) {

@@ -57,8 +57,8 @@ struct words_of<timeline_span::kind> {
   static constexpr const auto& table = timeline_span_words;
 };
 
-/// The time spans of a run, in lanes on one clock. Input of all charts and traces. Frames of a batch
-/// share the spans of their pass.
+/// The time spans of a run, in lanes on one clock. Input of all charts and traces. Frames of a
+/// batch share the spans of their pass.
 class timeline {
  public:
   /// @pre `record` outlives this object.
