@@ -8,6 +8,7 @@
 
 #include "framework/analysis/run/disturbance.hpp"
 #include "framework/analysis/run/frame_period.hpp"
+#include "framework/analysis/run/passes.hpp"
 #include "framework/analysis/run/summary.hpp"
 #include "framework/analysis/stats/confidence.hpp"
 #include "framework/analysis/stats/distribution.hpp"
@@ -62,10 +63,12 @@ bool keeps_growing(const capacity_run& run) {
 double mean_own_time(const run_record& record) {
   const auto& frames = record.frames;
   const auto slots = slots_of(record);
+  const run_passes passes(record);
   double sum = 0;
   for (std::size_t i = 0; i < frames.size(); ++i) {
     auto free = frames[i].due;
-    if (i >= slots) free = std::max(free, frames[i - slots].end);
+    const auto pass = passes.of(i);
+    if (pass >= slots) free = std::max(free, passes[pass - slots].end);
     sum += static_cast<double>(frames[i].end - free);
   }
   return frames.empty() ? 0 : sum / static_cast<double>(frames.size());

@@ -4,6 +4,7 @@
 #include "framework/analysis/experiment/experiment_findings.hpp"
 #include "framework/analysis/run/frame_activities.hpp"
 #include "framework/analysis/run/frame_period.hpp"
+#include "framework/analysis/run/passes.hpp"
 #include "framework/plan/schedules/schedule.hpp"
 #include "framework/record/timing_protocol.hpp"
 
@@ -49,19 +50,21 @@ void add_stages(side_by_side& to, const run_record& run) {
   to.overlap += total(all) - total(merged(all));
 }
 
-/// Returns means over all frames.
+/// Returns means over all frames or, with `batch_frames`, over all batches.
 side_by_side side_by_side_of(const std::vector<const run_record*>& runs) {
   side_by_side all;
   double frames = 0;
   for (const auto* run : runs) {
-    const auto count = static_cast<double>(run->frames.size());
+    const run_passes passes(*run);
     add_stages(all, *run);
-    frames += count;
+    frames += static_cast<double>(passes.size());
     all.doubt = std::max(all.doubt, static_cast<double>(run->clock_error));
     if (run->run.in_flight > 1) {
-      all.frame += frame_period(*run).value_or(0) * count;
+      all.frame += frame_period(*run).value_or(0) * static_cast<double>(run->frames.size());
     } else {
-      for (const auto& one : run->frames) all.frame += static_cast<double>(one.end - one.begin);
+      for (std::size_t pass = 0; pass < passes.size(); ++pass) {
+        all.frame += static_cast<double>(passes[pass].end - passes[pass].begin);
+      }
     }
   }
   for (double* sum : {&all.overlap, &all.stages, &all.longest, &all.frame}) *sum /= frames;

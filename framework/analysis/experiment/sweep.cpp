@@ -9,6 +9,7 @@
 
 #include "framework/analysis/experiment/counted_trials.hpp"
 #include "framework/analysis/experiment/experiment_labels.hpp"
+#include "framework/analysis/run/passes.hpp"
 
 namespace graphline {
 
@@ -78,7 +79,7 @@ std::optional<measure> measure_of_work(const std::vector<run_list>& all) {
 std::optional<double> time_in_stages(const run_list& runs, measure what) {
   std::vector<nanoseconds> all;
   for (const auto* run : runs) {
-    std::vector<nanoseconds> sums(run->frames.size());
+    std::vector<nanoseconds> sums(run_passes(*run).size());
     for (const auto& stage : run->stages) {
       if (!computes(stage)) continue;
       const auto times = times_by_frame(stage, what);

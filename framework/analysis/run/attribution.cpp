@@ -23,15 +23,16 @@ struct blocker {
 class blocker_search {
  public:
   /// @param ends Device stages that no stage waits for.
+  /// @param begin Begin of the pass.
   /// @pre All arguments outlive this object.
   blocker_search(const run_record& record, const std::vector<std::size_t>& ends,
-                 const frame_activities& done, std::size_t frame)
+                 const frame_activities& done, std::size_t pass, nanoseconds begin)
       : record_(record),
         ends_(ends),
         schedule_(properties_of(record.run)),
         done_(done),
-        frame_(frame),
-        frame_begin_(sound_time(record.frames[frame].begin)),
+        pass_(pass),
+        frame_begin_(begin),
         // A clock error above 18 minutes indicates a broken clock.
         clock_error_(std::clamp<nanoseconds>(record.clock_error, 0, nanoseconds{1} << 40)),
         found_(done.all().size(), false) {}
@@ -49,7 +50,7 @@ class blocker_search {
     blocker result;
     result.ready = end;
     result.gap = time_category::completion_delay;
-    const auto by = value_at(record_.ended_by, frame_);
+    const auto by = value_at(record_.ended_by, pass_);
     if (!by || *by >= record_.stages.size()) {
       for (std::size_t i = 0; i < done_.all().size(); ++i) consider_for_end(i, end, result);
     } else if (record_.stages[*by].on == side::cpu) {
@@ -91,8 +92,8 @@ class blocker_search {
   enum class order { known, by_stamps };
 
   template <class T>
-  static std::optional<T> value_at(const std::vector<T>& column, std::size_t frame) {
-    return frame < column.size() ? std::optional(column[frame]) : std::nullopt;
+  static std::optional<T> value_at(const std::vector<T>& column, std::size_t pass) {
+    return pass < column.size() ? std::optional(column[pass]) : std::nullopt;
   }
 
   void consider_for_end(std::optional<std::size_t> activity, nanoseconds end,
@@ -152,7 +153,7 @@ class blocker_search {
   /// thread busy.
   void consider_for_host() {
     const std::size_t stage = done_[later_].stage;
-    const auto by = value_at(record_.stages[stage].causes, frame_);
+    const auto by = value_at(record_.stages[stage].causes, pass_);
     best_.ready = frame_begin_;
     if (by && *by >= 0) {
       consider_cause(static_cast<std::size_t>(*by), stage);
@@ -181,7 +182,7 @@ class blocker_search {
       const auto gap = work ? time_category::completion_delay : time_category::untimed;
       const bool is_last = consider(work, gap, order::known);
       if (!consider(launch, gap, order::known) && !is_last) return;
-      const auto seen = value_at(record_.stages[stage].seen, frame_);
+      const auto seen = value_at(record_.stages[stage].seen, pass_);
       if (seen) best_.ready = std::clamp(sound_time(*seen), best_.end, std::max(best_.end, begin_));
     } else if (consider(launch ? launch : work, time_category::worker_wait, order::known)) {
       best_.ready = best_.end;
@@ -198,10 +199,10 @@ class blocker_search {
 
   /// Returns the time at which the host finished the stage in the previous frame.
   std::optional<nanoseconds> end_in_previous_frame(std::size_t stage) const {
-    if (frame_ == 0) return std::nullopt;
+    if (pass_ == 0) return std::nullopt;
     const auto& of = record_.stages[stage];
     for (const auto* column : {&of.cpu, &of.synced, &of.enqueued}) {
-      const auto stamps = sound_stamps(*column, frame_ - 1);
+      const auto stamps = sound_stamps(*column, pass_ - 1);
       if (stamps && stamps->end <= begin_) return stamps->end;
     }
     return std::nullopt;
@@ -211,7 +212,7 @@ class blocker_search {
   const std::vector<std::size_t>& ends_;
   schedule_properties schedule_;
   const frame_activities& done_;
-  std::size_t frame_;
+  std::size_t pass_;
   nanoseconds frame_begin_;
   nanoseconds clock_error_;
   std::vector<bool> found_;
@@ -226,15 +227,16 @@ class blocker_search {
 /// Walks the critical path back from a frame's end to its due time.
 class critical_path_walk {
  public:
-  critical_path_walk(const run_record& record, const run_lanes& lanes,
+  critical_path_walk(const run_record& record, const run_lanes& lanes, const run_passes& passes,
                      const std::vector<std::size_t>& ends, std::size_t frame)
       : record_(record),
         lanes_(lanes),
         due_(sound_time(record.frames[frame].due)),
+        joined_(sound_time(passes.joined(frame))),
         begin_(sound_time(record.frames[frame].begin)),
         end_(sound_time(record.frames[frame].end)),
-        done_(record, lanes, frame),
-        search_(record, ends, done_, frame) {}
+        done_(record, lanes, passes.of(frame)),
+        search_(record, ends, done_, passes.of(frame), begin_) {}
 
   frame_attribution pieces() && {
     explained_ = end_;
@@ -243,7 +245,8 @@ class critical_path_walk {
     } else {
       walk();
     }
-    add({time_category::queue_wait, {}, due_, begin_});
+    add({time_category::batch_wait, {}, joined_, begin_});
+    add({time_category::queue_wait, {}, due_, joined_});
     std::reverse(result_.pieces.begin(), result_.pieces.end());
     result_.residual = end_ - due_;
     for (const auto& piece : result_.pieces) result_.residual -= piece.length();
@@ -323,6 +326,7 @@ class critical_path_walk {
   const run_record& record_;
   const run_lanes& lanes_;
   nanoseconds due_;
+  nanoseconds joined_;
   nanoseconds begin_;
   nanoseconds end_;
   frame_activities done_;
@@ -340,7 +344,8 @@ std::string in_words(time_category what) {
   return text;
 }
 
-attributor::attributor(const run_record& record) : record_(record), lanes_(record) {
+attributor::attributor(const run_record& record)
+    : record_(record), lanes_(record), passes_(record) {
   std::vector<bool> followed(record.stages.size(), false);
   for (std::size_t s = 0; s < followed.size(); ++s) {
     for (const auto& wait : record.stages[s].waits) {
@@ -353,7 +358,7 @@ attributor::attributor(const run_record& record) : record_(record), lanes_(recor
 }
 
 frame_attribution attributor::of(std::size_t frame) const {
-  return critical_path_walk(record_, lanes_, ends_, frame).pieces();
+  return critical_path_walk(record_, lanes_, passes_, ends_, frame).pieces();
 }
 
 }  // namespace graphline

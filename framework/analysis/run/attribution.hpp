@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "framework/analysis/run/frame_activities.hpp"
+#include "framework/analysis/run/passes.hpp"
 #include "framework/base/words.hpp"
 #include "framework/record/run_record.hpp"
 
@@ -13,7 +14,8 @@ namespace graphline {
 
 /// Category of a piece of a frame's time.
 enum class time_category {
-  queue_wait,           ///< due but not begun
+  queue_wait,           ///< due, but no slot was free
+  batch_wait,           ///< waited for other frames of its batch
   cpu,                  ///< a CPU stage runs
   launch,               ///< the host launches a device stage or the frame's graph
   device,               ///< the device executes a stage
@@ -26,6 +28,7 @@ enum class time_category {
 };
 inline constexpr word<time_category> time_category_words[] = {
     {"queue_wait", time_category::queue_wait},
+    {"batch_wait", time_category::batch_wait},
     {"cpu", time_category::cpu},
     {"launch", time_category::launch},
     {"device", time_category::device},
@@ -46,8 +49,8 @@ std::string in_words(time_category what);
 /// A piece of a frame's critical path.
 struct path_piece {
   time_category what = time_category::queue_wait;
-  /// The stage that works or waits. Empty for `queue_wait`, for the launch of a frame's graph, and
-  /// for waits after the frame's last stage.
+  /// The stage that works or waits. Empty for `queue_wait`, `batch_wait`, for the launch of a
+  /// frame's graph, and for waits after the frame's last stage.
   std::optional<std::size_t> stage;
   nanoseconds begin = 0;  ///< since the run's epoch
   nanoseconds end = 0;
@@ -78,7 +81,8 @@ struct frame_attribution {
 ///   A `worker_wait` follows.
 /// - The time is `untimed` if the host waits for a device stage of which only the launch is timed.
 ///
-/// A stage that the frame did not run is an instant, through which the walk passes.
+/// A stage that the frame did not run is an instant, through which the walk passes. Frames of a
+/// batch share the activities of their pass, and differ in their waits before it.
 class attributor {
  public:
   /// Takes O(n log n) time for n stamps.
@@ -91,6 +95,7 @@ class attributor {
  private:
   const run_record& record_;
   run_lanes lanes_;
+  run_passes passes_;
   std::vector<std::size_t> ends_;  ///< device stages that no stage waits for
 };
 

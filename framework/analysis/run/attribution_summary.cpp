@@ -10,6 +10,7 @@
 #include "framework/analysis/run/disturbance.hpp"
 #include "framework/analysis/run/frame_activities.hpp"
 #include "framework/analysis/run/lower_bound.hpp"
+#include "framework/analysis/run/passes.hpp"
 #include "framework/analysis/run/period_limit.hpp"
 #include "framework/analysis/run/summary.hpp"
 #include "framework/analysis/stats/distribution.hpp"
@@ -21,12 +22,21 @@ namespace graphline {
 namespace {
 
 /// Order of the rows of a stage, and of the rows without a stage.
-constexpr time_category in_order[] = {
-    time_category::queue_wait,  time_category::previous_frame_wait,
-    time_category::worker_wait, time_category::completion_delay,
-    time_category::untimed,     time_category::cpu,
-    time_category::launch,      time_category::stream_wait,
-    time_category::device,      time_category::copy};
+constexpr time_category in_order[] = {time_category::queue_wait,
+                                      time_category::batch_wait,
+                                      time_category::previous_frame_wait,
+                                      time_category::worker_wait,
+                                      time_category::completion_delay,
+                                      time_category::untimed,
+                                      time_category::cpu,
+                                      time_category::launch,
+                                      time_category::stream_wait,
+                                      time_category::device,
+                                      time_category::copy};
+
+bool is_before_begin(time_category what) {
+  return what == time_category::queue_wait || what == time_category::batch_wait;
+}
 
 bool is_work(time_category what) {
   return what == time_category::cpu || what == time_category::device || what == time_category::copy;
@@ -69,7 +79,7 @@ groups group(const std::vector<nanoseconds>& times, const std::set<std::size_t>&
 using placed_rows = std::map<std::pair<std::size_t, std::ptrdiff_t>, attribution_row>;
 
 attribution_row& row_of(placed_rows& rows, const path_piece& piece, std::size_t stages) {
-  const bool first = piece.what == time_category::queue_wait || piece.what == time_category::launch;
+  const bool first = is_before_begin(piece.what) || piece.what == time_category::launch;
   const auto place = piece.stage ? *piece.stage + 1 : first ? 0 : stages + 1;
   auto& row = rows[{place, std::ranges::find(in_order, piece.what) - in_order}];
   row.what = piece.what;
@@ -85,13 +95,17 @@ bool are_stages_timed(const settings& run) {
 class path_times {
  public:
   explicit path_times(const run_record& record)
-      : record_(record), stages_(record.stages.size()), on_path_(record.stages.size(), 0) {
+      : record_(record),
+        passes_(record),
+        stages_(record.stages.size()),
+        on_path_(record.stages.size(), 0) {
     for (std::size_t s = 0; s < stages_.size(); ++s) {
       stages_[s].by_bucket.resize(std::max<std::size_t>(1, record.stages[s].buckets.size()));
     }
   }
 
   void add(std::size_t frame, const std::vector<path_piece>& pieces) {
+    const std::size_t pass = passes_.of(frame);
     for_device_.clear();
     for (const auto& piece : pieces) {
       const bool by_device = piece.stage && record_.stages[*piece.stage].on == side::device;
@@ -103,12 +117,12 @@ class path_times {
       auto& stage = stages_[*piece.stage];
       on_path_[*piece.stage] = piece.length();
       stage.on_path += length;
-      stage.by_bucket[bucket_of(record_.stages[*piece.stage], frame)] += length;
+      stage.by_bucket[bucket_of(record_.stages[*piece.stage], pass)] += length;
       stage.share_of_frames += 1;
     }
     for (std::size_t s = 0; s < stages_.size(); ++s) {
       const nanoseconds on_path = std::exchange(on_path_[s], 0);
-      const auto stamps = work_stamps(record_.stages[s], frame);
+      const auto stamps = work_stamps(record_.stages[s], pass);
       if (!stamps) continue;
       nanoseconds off_path = stamps->length() - on_path;
       if (record_.device.one_at_a_time && on_path == 0 && record_.stages[s].on == side::device) {
@@ -144,6 +158,7 @@ class path_times {
   }
 
   const run_record& record_;
+  run_passes passes_;
   std::vector<path_stage> stages_;
   std::vector<nanoseconds> on_path_;    ///< by stage, in the current frame
   std::vector<stamp_pair> for_device_;  ///< device pieces of the current frame's path
@@ -155,10 +170,16 @@ std::vector<nanoseconds> running_times(const run_record& record) {
   return times;
 }
 
-double mean_bound(const lower_bounds& bounds, std::size_t frames, schedules of) {
+/// Returns the mean over frames.
+double mean_bound(const lower_bounds& bounds, const run_passes& passes, schedules of) {
   double sum = 0;
-  for (std::size_t f = 0; f < frames; ++f) sum += static_cast<double>(bounds.of(f, of).time);
-  return sum / static_cast<double>(frames);
+  double frames = 0;
+  for (std::size_t pass = 0; pass < passes.size(); ++pass) {
+    const auto count = static_cast<double>(passes.frames_in(pass));
+    sum += count * static_cast<double>(bounds.of(pass, of).time);
+    frames += count;
+  }
+  return sum / frames;
 }
 
 // ---- Findings -----------------------------------------------------------------------------------
@@ -231,9 +252,10 @@ bool follows_schedule(const run_record& record, const lower_bound& bound) {
 /// the median frame. Otherwise something else limits the frame.
 bool fills(const run_record& record, const attribution_summary& summary) {
   const auto& median = summary.bound_of_median;
+  const auto pass = run_passes(record).of(summary.median_frame);
   nanoseconds work = 0;
   for (const auto stage : median.stages) {
-    if (const auto stamps = work_stamps(record.stages[stage], summary.median_frame)) {
+    if (const auto stamps = work_stamps(record.stages[stage], pass)) {
       work += stamps->length();
     }
   }
@@ -325,7 +347,7 @@ std::optional<attribution_summary> attribute(const run_record& record, std::stri
     for (const auto f : group) {
       const auto found = paths.of(f);
       for (const auto& piece : found.pieces) {
-        if (!queued && piece.what == time_category::queue_wait) continue;
+        if (!queued && is_before_begin(piece.what)) continue;
         row_of(rows, piece, record.stages.size()).*row_column +=
             static_cast<double>(piece.length());
       }
@@ -353,9 +375,10 @@ std::optional<attribution_summary> attribute(const run_record& record, std::stri
   if (are_stages_timed(record.run)) {
     result.stages = std::move(stages).means();
     const lower_bounds bounds(record);
-    result.bound = mean_bound(bounds, record.frames.size(), schedules::this_one);
-    result.bound_of_any = mean_bound(bounds, record.frames.size(), schedules::any);
-    result.bound_of_median = bounds.of(frames.median, schedules::this_one);
+    const run_passes passes(record);
+    result.bound = mean_bound(bounds, passes, schedules::this_one);
+    result.bound_of_any = mean_bound(bounds, passes, schedules::any);
+    result.bound_of_median = bounds.of(passes.of(frames.median), schedules::this_one);
   }
   return result;
 }

@@ -32,11 +32,11 @@ struct path_stage {
 
 /// Attribution of a run. In each column, rows and residual sum to the end-to-end time.
 struct attribution_summary {
-  /// Reason for excluding queue waits; empty if they are included. If set, frame times start at the
-  /// frame's begin instead of its due time.
+  /// Reason for excluding queue and batch waits; empty if they are included. If set, frame times
+  /// start at the frame's begin instead of its due time.
   std::string why_no_queue;
-  /// In path order: queue wait, launch of the frame's graph, the categories of each stage in
-  /// planned order, waits at the frame's end. Omits rows without time in any frame.
+  /// In path order: queue wait, batch wait, launch of the frame's graph, the categories of each
+  /// stage in planned order, waits at the frame's end. Omits rows without time in any frame.
   std::vector<attribution_row> rows;
   struct per_group {
     double all = 0;

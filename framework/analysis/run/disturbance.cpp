@@ -9,6 +9,7 @@
 
 #include "framework/analysis/run/frame_activities.hpp"
 #include "framework/analysis/run/frame_period.hpp"
+#include "framework/analysis/run/passes.hpp"
 #include "framework/base/units.hpp"
 #include "framework/base/utf8.hpp"
 
@@ -141,8 +142,10 @@ std::set<std::size_t> frames_held_up(const run_record& record) {
     for (const auto frame : frames_held_up(frames, still)) held_up.insert(frame);
   }
   const auto slots = slots_of(record);
-  for (std::size_t frame = slots; frame < frames.size(); ++frame) {
-    const auto before = frame - slots;
+  const run_passes passes(record);
+  for (std::size_t frame = 0; frame < frames.size(); ++frame) {
+    if (passes.of(frame) < slots) continue;
+    const auto before = passes.first_frame(passes.of(frame) - slots);
     if (held_up.contains(before) && frames[before].end > frames[frame].due) held_up.insert(frame);
   }
   return held_up;

@@ -14,18 +14,18 @@ nanoseconds sound_time(nanoseconds at) noexcept {
   return std::clamp(at, -farthest, farthest);
 }
 
-std::optional<stamp_pair> sound_stamps(const std::vector<stamp_pair>& column, std::size_t frame) {
-  if (frame >= column.size() || column[frame].end < column[frame].begin) return std::nullopt;
-  return stamp_pair{sound_time(column[frame].begin), sound_time(column[frame].end)};
+std::optional<stamp_pair> sound_stamps(const std::vector<stamp_pair>& column, std::size_t pass) {
+  if (pass >= column.size() || column[pass].end < column[pass].begin) return std::nullopt;
+  return stamp_pair{sound_time(column[pass].begin), sound_time(column[pass].end)};
 }
 
-std::optional<stamp_pair> work_stamps(const stage_record& stage, std::size_t frame) {
-  if (!ran(stage, frame)) return std::nullopt;
-  if (stage.on == side::cpu) return sound_stamps(stage.cpu, frame);
-  if (frame >= stage.device.size()) return sound_stamps(stage.synced, frame);
-  auto stamps = sound_stamps(stage.device, frame);
-  if (stamps && frame < stage.busy.size()) {
-    stamps->begin = stamps->end - std::clamp<nanoseconds>(stage.busy[frame], 0, stamps->length());
+std::optional<stamp_pair> work_stamps(const stage_record& stage, std::size_t pass) {
+  if (!ran(stage, pass)) return std::nullopt;
+  if (stage.on == side::cpu) return sound_stamps(stage.cpu, pass);
+  if (pass >= stage.device.size()) return sound_stamps(stage.synced, pass);
+  auto stamps = sound_stamps(stage.device, pass);
+  if (stamps && pass < stage.busy.size()) {
+    stamps->begin = stamps->end - std::clamp<nanoseconds>(stage.busy[pass], 0, stamps->length());
   }
   return stamps;
 }
@@ -57,17 +57,17 @@ run_lanes::run_lanes(const run_record& record)
   if (record.run.in_flight <= 1 || !one_thread_) return;
   for (const auto& stage : record.stages) {
     for (const auto* column : {&stage.enqueued, &stage.synced, &stage.cpu}) {
-      for (std::size_t frame = 0; frame < record.frames.size(); ++frame) {
-        if (const auto stamps = sound_stamps(*column, frame)) main_.push_back(*stamps);
+      for (std::size_t pass = 0; pass < column->size(); ++pass) {
+        if (const auto stamps = sound_stamps(*column, pass)) main_.push_back(*stamps);
       }
     }
   }
   std::ranges::sort(main_, {}, &stamp_pair::begin);
 }
 
-std::optional<std::size_t> run_lanes::of_thread(std::size_t stage, std::size_t frame) const {
+std::optional<std::size_t> run_lanes::of_thread(std::size_t stage, std::size_t pass) const {
   const auto& threads = record_.stages[stage].threads;
-  if (frame < threads.size()) return stream_count_ + threads[frame];
+  if (pass < threads.size()) return stream_count_ + threads[pass];
   return one_thread_ ? std::optional(of_main()) : std::nullopt;
 }
 
@@ -79,23 +79,23 @@ std::optional<nanoseconds> run_lanes::main_busy_until(nanoseconds from, nanoseco
 }
 
 frame_activities::frame_activities(const run_record& record, const run_lanes& lanes,
-                                   std::size_t frame)
+                                   std::size_t pass)
     : work_(record.stages.size()), launches_(record.stages.size()) {
   all_.reserve(2 * record.stages.size() + 1);
   for (std::size_t s = 0; s < record.stages.size(); ++s) {
     const auto& stage = record.stages[s];
-    const bool by_device = stage.on == side::device && frame < stage.device.size();
-    const auto lane = by_device ? lanes.of_stream(s) : lanes.of_thread(s, frame);
+    const bool by_device = stage.on == side::device && pass < stage.device.size();
+    const auto lane = by_device ? lanes.of_stream(s) : lanes.of_thread(s, pass);
     work_[s] = add({.stage = s, .by_device = by_device, .lane = lane},
-                   ran(stage, frame) ? work_stamps(stage, frame) : skipped_at(record, s, frame));
+                   ran(stage, pass) ? work_stamps(stage, pass) : skipped_at(record, s, pass));
   }
   for (std::size_t s = 0; s < record.stages.size(); ++s) {
     launches_[s] =
-        add({.what = activity::kind::launch, .stage = s, .lane = lanes.of_thread(s, frame)},
-            sound_stamps(record.stages[s].enqueued, frame));
+        add({.what = activity::kind::launch, .stage = s, .lane = lanes.of_thread(s, pass)},
+            sound_stamps(record.stages[s].enqueued, pass));
   }
   frame_launch_ = add({.what = activity::kind::frame_launch, .lane = lanes.of_main()},
-                      sound_stamps(record.launches, frame));
+                      sound_stamps(record.launches, pass));
 
   for (std::size_t i = 0; i < all_.size(); ++i) {
     if (all_[i].lane) by_lane_.push_back(i);
@@ -115,11 +115,11 @@ std::optional<std::size_t> frame_activities::add(activity what,
 }
 
 std::optional<stamp_pair> frame_activities::skipped_at(const run_record& record, std::size_t stage,
-                                                       std::size_t frame) const {
+                                                       std::size_t pass) const {
   const auto& of = record.stages[stage];
-  if (of.on == side::cpu) return sound_stamps(of.cpu, frame);
-  if (frame >= of.device.size()) return sound_stamps(of.synced, frame);
-  const auto decided = sound_stamps(of.device, frame);
+  if (of.on == side::cpu) return sound_stamps(of.cpu, pass);
+  if (pass >= of.device.size()) return sound_stamps(of.synced, pass);
+  const auto decided = sound_stamps(of.device, pass);
   if (!decided) return std::nullopt;
   nanoseconds at = decided->end;
   for (const auto& wait : of.waits) {
@@ -129,9 +129,9 @@ std::optional<stamp_pair> frame_activities::skipped_at(const run_record& record,
     at = std::max(at, all_[*work_[wait.stage]].end);
   }
   for (const auto& other : record.stages) {
-    const auto launch = sound_stamps(other.enqueued, frame);
+    const auto launch = sound_stamps(other.enqueued, pass);
     if (other.stream != of.stream || !launch || launch->begin >= decided->begin) continue;
-    if (const auto work = work_stamps(other, frame)) at = std::max(at, work->end);
+    if (const auto work = work_stamps(other, pass)) at = std::max(at, work->end);
   }
   return stamp_pair{at, at};
 }

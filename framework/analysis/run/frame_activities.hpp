@@ -8,14 +8,14 @@
 
 namespace graphline {
 
-/// Returns a frame's stamps; empty if they are missing or end before they begin. Clamps stamps of a
+/// Returns a pass's stamps; empty if they are missing or end before they begin. Clamps stamps of a
 /// damaged file to 36 years around the epoch so that differences do not overflow.
-std::optional<stamp_pair> sound_stamps(const std::vector<stamp_pair>& column, std::size_t frame);
+std::optional<stamp_pair> sound_stamps(const std::vector<stamp_pair>& column, std::size_t pass);
 
-/// Returns the interval in which a stage worked on a frame. If the device reports busy time, this
+/// Returns the interval in which a stage worked in a pass. If the device reports busy time, this
 /// is the last part of the span between the events, since waits for other streams are assumed to
-/// come first. Empty if the frame did not run the stage.
-std::optional<stamp_pair> work_stamps(const stage_record& stage, std::size_t frame);
+/// come first. Empty if the pass did not run the stage.
+std::optional<stamp_pair> work_stamps(const stage_record& stage, std::size_t pass);
 
 /// Clamps a time to 36 years around the epoch.
 nanoseconds sound_time(nanoseconds at) noexcept;
@@ -23,7 +23,7 @@ nanoseconds sound_time(nanoseconds at) noexcept;
 /// Sorts spans and joins those that overlap or touch.
 std::vector<stamp_pair> merged(std::vector<stamp_pair> spans);
 
-/// A timed activity of a frame.
+/// A timed activity of a pass.
 struct activity {
   enum class kind {
     stage,         ///< stage execution, from device, synced or CPU stamps; see `skipped_at`
@@ -51,7 +51,7 @@ class run_lanes {
 
   /// Returns the lane of the thread that ran a CPU stage or launched a device stage. Empty if the
   /// record does not name the thread and there are several.
-  std::optional<std::size_t> of_thread(std::size_t stage, std::size_t frame) const;
+  std::optional<std::size_t> of_thread(std::size_t stage, std::size_t pass) const;
 
   std::size_t of_main() const noexcept { return stream_count_; }
 
@@ -68,10 +68,10 @@ class run_lanes {
   std::vector<stamp_pair> main_;      ///< activities of the single host thread, by begin
 };
 
-/// All activities of a frame, by index.
+/// All activities of a pass, which runs one frame or a batch; by index.
 class frame_activities {
  public:
-  frame_activities(const run_record& record, const run_lanes& lanes, std::size_t frame);
+  frame_activities(const run_record& record, const run_lanes& lanes, std::size_t pass);
 
   /// Returns stage executions, then launches, each in planned order.
   const std::vector<activity>& all() const noexcept { return all_; }
@@ -92,7 +92,7 @@ class frame_activities {
   /// its place on its stream, so its successors wait for the stages before it on the stream and for
   /// those whose events it waits for.
   std::optional<stamp_pair> skipped_at(const run_record& record, std::size_t stage,
-                                       std::size_t frame) const;
+                                       std::size_t pass) const;
 
   std::vector<activity> all_;
   std::vector<std::optional<std::size_t>> work_;      ///< by stage

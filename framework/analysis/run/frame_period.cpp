@@ -8,19 +8,29 @@
 #include <vector>
 
 #include "framework/analysis/run/frame_activities.hpp"
+#include "framework/analysis/run/passes.hpp"
 
 namespace graphline {
 namespace {
 
-/// Counts the completions after the first `apart`. Their time is the sum of gaps divided by
-/// `apart`; a gap is the time from the completion `apart` earlier.
+/// The end of a pass, and the number of frames that passes have completed by then.
+struct completion {
+  nanoseconds end = 0;
+  std::size_t frames = 0;
+};
+
+/// Counts the frames of the passes after the first `apart`. Their time is the sum of gaps divided
+/// by `apart`; a gap is the time from the completion `apart` earlier.
 /// @pre 0 < `apart` < `ends.size()`; `ends` ascends.
-completed_frames between(const std::vector<nanoseconds>& ends, std::size_t apart) {
-  double sum = 0;
+completed_frames between(const std::vector<completion>& ends, std::size_t apart) {
+  double frames = 0;
+  double time = 0;
   for (std::size_t i = 0; i < apart; ++i) {
-    sum += static_cast<double>(ends[ends.size() - 1 - i] - ends[i]);
+    const auto& last = ends[ends.size() - 1 - i];
+    frames += static_cast<double>(last.frames) - static_cast<double>(ends[i].frames);
+    time += static_cast<double>(last.end - ends[i].end);
   }
-  return {static_cast<double>(ends.size() - apart), sum / static_cast<double>(apart)};
+  return {frames / static_cast<double>(apart), time / static_cast<double>(apart)};
 }
 
 /// Returns the largest mean busy time per frame, in ns, among stages, host threads, streams and a
@@ -29,16 +39,17 @@ double busiest(const run_record& record) {
   double most = 0;
   std::map<std::uint32_t, double> threads;
   std::map<std::string_view, double> streams;
+  const std::size_t passes = run_passes(record).size();
   for (const auto& stage : record.stages) {
     double work = 0;
-    for (std::size_t f = 0; f < record.frames.size(); ++f) {
-      if (const auto stamps = work_stamps(stage, f)) {
+    for (std::size_t pass = 0; pass < passes; ++pass) {
+      if (const auto stamps = work_stamps(stage, pass)) {
         work += static_cast<double>(stamps->length());
       }
-      if (f >= stage.threads.size()) continue;
+      if (pass >= stage.threads.size()) continue;
       for (const auto* by_host : {&stage.enqueued, &stage.synced, &stage.cpu}) {
-        const auto stamps = sound_stamps(*by_host, f);
-        if (stamps) threads[stage.threads[f]] += static_cast<double>(stamps->length());
+        const auto stamps = sound_stamps(*by_host, pass);
+        if (stamps) threads[stage.threads[pass]] += static_cast<double>(stamps->length());
       }
     }
     most = std::max(most, work);
@@ -52,21 +63,23 @@ double busiest(const run_record& record) {
 }
 
 /// Counts completions, but at no higher rate than the busiest resource allows.
-completed_frames in_the_long_run(const run_record& record, const std::vector<nanoseconds>& ends,
+completed_frames in_the_long_run(const run_record& record, const std::vector<completion>& ends,
                                  std::size_t apart) {
   auto done = between(ends, apart);
   done.time = std::max(done.time, done.count * busiest(record));
   return done;
 }
 
-completed_frames on_schedule(const run_record& record, const std::vector<nanoseconds>& ends) {
-  if (ends.size() < least_scheduled_frames) return {};
+completed_frames on_schedule(const run_record& record, const std::vector<completion>& ends) {
+  const std::size_t frames = record.frames.size();
+  if (frames < least_scheduled_frames) return {};
   const auto [first, last] =
       std::minmax_element(record.frames.begin(), record.frames.end(),
                           [](const auto& a, const auto& b) { return a.due < b.due; });
-  const bool kept_up = record.load.dropped.empty() && ends[ends.size() - 2] <= last->due;
+  const bool kept_up =
+      record.load.dropped.empty() && (ends.size() == 1 || ends[ends.size() - 2].end <= last->due);
   if (kept_up) {
-    return {static_cast<double>(ends.size() - 1), static_cast<double>(last->due - first->due)};
+    return {static_cast<double>(frames - 1), static_cast<double>(last->due - first->due)};
   }
   auto done = in_the_long_run(record, ends, std::min(slots_of(record), ends.size() - 1));
   if (const auto offered = offered_rate(record)) {
@@ -79,19 +92,24 @@ completed_frames on_schedule(const run_record& record, const std::vector<nanosec
 
 completed_frames completions_of(const run_record& record) {
   if (record.frames.empty()) return {};
-  std::vector<nanoseconds> ends;
-  ends.reserve(record.frames.size());
+  const run_passes passes(record);
+  std::vector<completion> ends;
+  ends.reserve(passes.size());
   nanoseconds begin = record.frames.front().begin;
-  for (const auto& frame : record.frames) {
-    begin = std::min(begin, frame.begin);
-    ends.push_back(frame.end);
+  for (std::size_t pass = 0; pass < passes.size(); ++pass) {
+    begin = std::min(begin, passes[pass].begin);
+    ends.push_back({passes[pass].end, passes.frames_in(pass)});
   }
-  std::sort(ends.begin(), ends.end());
+  std::ranges::sort(ends, {}, &completion::end);
+  for (std::size_t pass = 1; pass < ends.size(); ++pass) {
+    ends[pass].frames += ends[pass - 1].frames;
+  }
   if (is_scheduled(record.run)) return on_schedule(record, ends);
   const std::size_t slots = slots_of(record);
   const bool back_to_back = record.run.arrival == arrival::closed && slots == 1;
   if (back_to_back || ends.size() <= slots) {
-    return {static_cast<double>(ends.size()), static_cast<double>(ends.back() - begin)};
+    return {static_cast<double>(record.frames.size()),
+            static_cast<double>(ends.back().end - begin)};
   }
   return in_the_long_run(record, ends, slots);
 }

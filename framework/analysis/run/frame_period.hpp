@@ -27,16 +27,17 @@ bool is_scheduled(const settings& run);
 /// Counts from completion to completion, which excludes the latency of the first frames and the
 /// wait for the first due time. With K frames in flight, compares each completion with the
 /// completion K earlier, which freed its slot. Frames that end in groups then count at their
-/// long-run rate. In a closed loop with one frame in flight, or with at most K frames, counts all
-/// frames from the first begin to the last end.
+/// long-run rate; frames of a batch count as one completion of several frames. In a closed loop
+/// with one frame in flight, or with at most K frames, counts all frames from the first begin to
+/// the last end.
 ///
 /// Frames in flight at the first completion are already partly done, so completions alone can
 /// overestimate the rate. The time per frame is therefore at least the mean busy time per frame of
 /// every stage, host thread, stream and device.
 ///
 /// Scheduled frames count only if there are at least `least_scheduled_frames`. The pipeline kept up
-/// if no frame was dropped and all but one were complete when the last frame was due. In this case,
-/// all frames but one count over the time from the first due time to the last. Otherwise
+/// if no frame was dropped and all passes but one were complete when the last frame was due. In
+/// this case, all frames but one count over the time from the first due time to the last. Otherwise
 /// completions count as above, but not faster than arrivals.
 completed_frames completions_of(const run_record& record);
 

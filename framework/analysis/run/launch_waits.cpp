@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "framework/analysis/run/frame_activities.hpp"
+#include "framework/analysis/run/passes.hpp"
 
 namespace graphline {
 
@@ -55,11 +56,13 @@ class launch_waits {
       if (!stage.enqueued.empty() && !stage.device.empty()) stages_.push_back({.stage = s});
     }
     std::vector<stamp_pair> idle;  // of one frame; several stages may be enqueued concurrently
-    for (std::size_t f = 0; f < record.frames.size(); ++f) {
+    const run_passes passes(record);
+    passes_ = static_cast<double>(passes.size());
+    for (std::size_t f = 0; f < passes.size(); ++f) {
       idle.clear();
       for (auto& one : stages_) add(one, f, idle);
       for (const auto& gap : merged(idle)) idle_ += static_cast<double>(gap.length());
-      running_ += static_cast<double>(record.frames[f].end - record.frames[f].begin);
+      running_ += static_cast<double>(passes[f].end - passes[f].begin);
     }
   }
 
@@ -80,17 +83,15 @@ class launch_waits {
   std::optional<finding> device_waits_for_host() const {
     constexpr double worth_telling = 0.05;
     const auto waited = std::ranges::count_if(stages_, [](const auto& of) { return of.idle > 0; });
-    const auto doubt = 2.0 * static_cast<double>(record_.clock_error * waited) * frames();
+    const auto doubt = 2.0 * static_cast<double>(record_.clock_error * waited) * passes_;
     if (waited == 0 || idle_ < std::max(worth_telling * running_, doubt)) return std::nullopt;
     const auto worst = *std::ranges::max_element(stages_, {}, &launched_stage::idle);
     return finding_of("device_waits_for_host", worst, static_cast<std::size_t>(waited))
-        .with("idle", idle_ / frames(), unit::duration)
+        .with("idle", idle_ / passes_, unit::duration)
         .with("share", idle_ / running_, unit::share);
   }
 
  private:
-  double frames() const { return static_cast<double>(record_.frames.size()); }
-
   void add(launched_stage& one, std::size_t f, std::vector<stamp_pair>& idle) const {
     const auto& stage = record_.stages[one.stage];
     const auto launch = sound_stamps(stage.enqueued, f);
@@ -127,8 +128,9 @@ class launch_waits {
   const run_record& record_;
   std::vector<stamp_pair> work_;
   std::vector<launched_stage> stages_;
-  double idle_ = 0;     ///< device idle time while the host enqueued stages, over all frames
-  double running_ = 0;  ///< total time from begin to end of all frames
+  double passes_ = 0;
+  double idle_ = 0;     ///< device idle time while the host enqueued stages, over all passes
+  double running_ = 0;  ///< total time from begin to end of all passes
 };
 
 }  // namespace

@@ -45,16 +45,16 @@ nanoseconds all_done(std::vector<job>& jobs, std::size_t cores) {
 /// Stages of one frame with their times and order constraints.
 class frame_stages {
  public:
-  frame_stages(const run_record& record, const std::vector<schedule_step>& steps, std::size_t frame,
+  frame_stages(const run_record& record, const std::vector<schedule_step>& steps, std::size_t pass,
                schedules of)
       : record_(record),
         steps_(steps),
-        frame_(frame),
+        pass_(pass),
         one_launch_(properties_of(record.run).one_launch),
         stages_(record.stages.size()) {
     for (std::size_t s = 0; s < stages_.size(); ++s) {
       constexpr nanoseconds longest = nanoseconds{1} << 50;  // 13 days; keeps sums from overflowing
-      auto stamps = work_stamps(record.stages[s], frame).value_or(stamp_pair{});
+      auto stamps = work_stamps(record.stages[s], pass).value_or(stamp_pair{});
       stamps.begin = std::max(stamps.begin, stamps.end - longest);
       stages_[s].stamps = stamps;
       stages_[s].before.resize(stages_.size());
@@ -150,7 +150,7 @@ class frame_stages {
     std::vector<std::pair<std::string_view, std::size_t>> streams;  // stream, its last stage so far
     for (const std::size_t s : order_) {
       const auto& stage = record_.stages[s];
-      if (stage.on == side::cpu || !ran(stage, frame_)) continue;
+      if (stage.on == side::cpu || !ran(stage, pass_)) continue;
       const auto known = std::find_if(streams.begin(), streams.end(),
                                       [&](const auto& of) { return of.first == stage.stream; });
       if (known == streams.end()) {
@@ -322,7 +322,7 @@ class frame_stages {
 
   const run_record& record_;
   const std::vector<schedule_step>& steps_;
-  std::size_t frame_;
+  std::size_t pass_;
   bool one_launch_;
   std::vector<stage_of_frame> stages_;
   std::vector<std::size_t> order_;  ///< topological order
@@ -344,8 +344,8 @@ lower_bounds::lower_bounds(const run_record& record) : record_(record) {
   steps_ = planning::make_schedule(planned).steps;
 }
 
-lower_bound lower_bounds::of(std::size_t frame, schedules of) const {
-  return frame_stages(record_, steps_, frame, of).bound();
+lower_bound lower_bounds::of(std::size_t pass, schedules of) const {
+  return frame_stages(record_, steps_, pass, of).bound();
 }
 
 }  // namespace graphline

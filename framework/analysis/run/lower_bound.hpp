@@ -62,7 +62,8 @@ class lower_bounds {
   /// @pre `record` outlives this object.
   explicit lower_bounds(const run_record& record);
 
-  lower_bound of(std::size_t frame, schedules of) const;
+  /// Returns the bound of the frames of a pass, from its begin.
+  lower_bound of(std::size_t pass, schedules of) const;
 
  private:
   const run_record& record_;

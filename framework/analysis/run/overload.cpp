@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "framework/analysis/run/frame_period.hpp"
+#include "framework/analysis/run/passes.hpp"
 #include "framework/analysis/stats/confidence.hpp"
 #include "framework/analysis/stats/distribution.hpp"
 #include "framework/base/units.hpp"
@@ -21,9 +22,11 @@ constexpr std::size_t least_for_overload = 15;
 bool is_saturated(const run_record& record, std::size_t first) {
   const auto slots = slots_of(record);
   const auto& frames = record.frames;
+  const run_passes passes(record);
   std::size_t waited = 0;
-  for (std::size_t i = std::max(first, slots); i < frames.size(); ++i) {
-    if (frames[i - slots].end > frames[i].due) ++waited;
+  for (std::size_t i = first; i < frames.size(); ++i) {
+    const auto pass = passes.of(i);
+    if (pass >= slots && passes[pass - slots].end > frames[i].due) ++waited;
   }
   return 10 * waited >= 9 * (frames.size() - first);
 }
@@ -73,9 +76,10 @@ std::optional<overload> evident_overload(const run_record& record) {
   if (frames.empty() || !offered || 2 * frames.size() >= frames_due(record)) return std::nullopt;
   double shortest = 0x1p63;
   double sum = 0;
-  for (const auto& frame : frames) {
-    const auto running = static_cast<double>(frame.end - frame.begin);
-    shortest = std::min(shortest, running);
+  const run_passes passes(record);
+  for (std::size_t pass = 0; pass < passes.size(); ++pass) {
+    const auto running = static_cast<double>(passes[pass].end - passes[pass].begin);
+    shortest = std::min(shortest, running / static_cast<double>(passes.frames_in(pass)));
     sum += running;
   }
   const auto slots = static_cast<double>(slots_of(record));

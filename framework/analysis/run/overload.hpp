@@ -33,7 +33,8 @@ inline constexpr const char* latency_grows_with_length =
 /// `growth` is empty if frames were dropped within the first third.
 ///
 /// A run that completed fewer than half of its frames is overloaded if its slots could not keep up
-/// even if every frame took as long as the shortest. `growth` is then empty if frames were dropped.
+/// even if every frame took as long as the shortest, or the shortest share of its batch. `growth`
+/// is then empty if frames were dropped.
 std::optional<overload> overload_of(const run_record& record);
 
 /// Returns the medians over the overloaded runs if these are more than half of all runs. `growth`

@@ -6,30 +6,31 @@
 #include "framework/analysis/run/frame_activities.hpp"
 #include "framework/analysis/run/frame_period.hpp"
 #include "framework/analysis/run/overload.hpp"
+#include "framework/analysis/run/passes.hpp"
 #include "framework/plan/schedules/schedule.hpp"
 
 namespace graphline {
 
 namespace {
 
-/// Returns the mean length over `frames` frames, in ns; `stamps_of(frame)` returns optional stamps.
+/// Returns the mean length per frame, in ns; `stamps_of(pass)` returns optional stamps.
 template <class StampsOf>
-double mean_length(std::size_t frames, StampsOf stamps_of) {
+double mean_length(const run_record& record, StampsOf stamps_of) {
+  const std::size_t passes = run_passes(record).size();
   double sum = 0;
-  for (std::size_t f = 0; f < frames; ++f) {
-    if (const auto stamps = stamps_of(f)) sum += static_cast<double>(stamps->length());
+  for (std::size_t pass = 0; pass < passes; ++pass) {
+    if (const auto stamps = stamps_of(pass)) sum += static_cast<double>(stamps->length());
   }
-  return sum / static_cast<double>(frames);
+  return sum / static_cast<double>(record.frames.size());
 }
 
 /// Computes which fraction of the period each `serial_resource` of a run is busy.
 class period_uses {
  public:
   period_uses(const run_record& record, double period) : record_(record), period_(period) {
-    const auto frames = record.frames.size();
     std::vector<double> work;
     for (const auto& stage : record.stages) {
-      work.push_back(mean_length(frames, [&](auto f) { return work_stamps(stage, f); }));
+      work.push_back(mean_length(record, [&](auto pass) { return work_stamps(stage, pass); }));
     }
     for (std::size_t s = 0; s < work.size(); ++s) add(serial_resource::stage, {s}, work[s]);
 
@@ -42,7 +43,8 @@ class period_uses {
     if (schedule.one_host_thread()) {
       double launches = 0;
       for (const auto& stage : record.stages) {
-        launches += mean_length(frames, [&](auto f) { return sound_stamps(stage.enqueued, f); });
+        launches +=
+            mean_length(record, [&](auto pass) { return sound_stamps(stage.enqueued, pass); });
       }
       add(serial_resource::host_thread, on_cpu, sum_of(on_cpu) + launches);
     } else if (const int cores = schedule.one_launch ? 1 : record.cpu_cores; cores > 0) {

@@ -47,6 +47,9 @@ std::vector<finding> findings_of(const run_record& record, const run_summary& su
     if (warning) result.push_back(*warning);
   }
   std::vector<finding> notes;
+  if (summary.batches) {
+    if (auto found = batch_finding(record, *summary.batches)) notes.push_back(std::move(*found));
+  }
   for (std::size_t s = 0; s < record.stages.size(); ++s) {
     const auto& rows = summary.stages[s].rows;
     if (!rows) continue;
@@ -66,7 +69,18 @@ std::vector<finding> findings_of(const run_record& record, const run_summary& su
   return result;
 }
 
-stage_summary summarize(const stage_record& stage, const settings& run,
+/// Returns the sum over all frames of a stage's time in their pass, in ns.
+double time_of_frames(const stage_record& stage, measure what, const run_passes& passes) {
+  const auto times = times_by_frame(stage, what);
+  double sum = 0;
+  for (std::size_t pass = 0; pass < times.size(); ++pass) {
+    if (!ran(stage, pass)) continue;
+    sum += static_cast<double>(passes.frames_in(pass)) * static_cast<double>(times[pass]);
+  }
+  return sum;
+}
+
+stage_summary summarize(const stage_record& stage, const settings& run, const run_passes& passes,
                         const std::optional<distribution>& end_to_end) {
   stage_summary result;
   for (const auto what : measures_of(stage.on, run)) {
@@ -75,10 +89,8 @@ stage_summary summarize(const stage_record& stage, const settings& run,
   const bool settled = end_to_end && end_to_end->why_unsettled().empty();
   if (!result.columns.empty() && result.columns.front().times && settled &&
       end_to_end->mean() > 0) {
-    const auto& times = *result.columns.front().times;
-    const double of_frames =
-        static_cast<double>(times.count()) / static_cast<double>(end_to_end->count());
-    result.share = times.mean() * of_frames / end_to_end->mean();
+    result.share = time_of_frames(stage, result.columns.front().what, passes) /
+                   (end_to_end->mean() * static_cast<double>(end_to_end->count()));
   }
   result.rows = rows_of(stage, run);
   for (const auto& part : stage.parts) {
@@ -202,13 +214,6 @@ std::vector<nanoseconds> end_to_end_times(const run_record& record) {
   return times;
 }
 
-std::vector<nanoseconds> queue_wait_times(const run_record& record) {
-  std::vector<nanoseconds> times;
-  times.reserve(record.frames.size());
-  for (const auto& frame : record.frames) times.push_back(frame.begin - frame.due);
-  return times;
-}
-
 run_summary summarize(const run_record& record) {
   run_summary result;
   if (record.run.deadline) {
@@ -224,9 +229,11 @@ run_summary summarize(const run_record& record) {
     result.end_to_end = std::move(*result.end_to_end).unsettled(why);
     result.load->queue_wait = std::move(*result.load->queue_wait).unsettled(why);
   }
+  const run_passes passes(record);
   for (const auto& stage : record.stages) {
-    result.stages.push_back(summarize(stage, record.run, result.end_to_end));
+    result.stages.push_back(summarize(stage, record.run, passes, result.end_to_end));
   }
+  result.batches = batches_of(record);
   result.findings = findings_of(record, result);
   return result;
 }

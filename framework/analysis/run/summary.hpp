@@ -8,6 +8,7 @@
 
 #include "framework/analysis/finding.hpp"
 #include "framework/analysis/run/overload.hpp"
+#include "framework/analysis/run/passes.hpp"
 #include "framework/analysis/run/rows.hpp"
 #include "framework/analysis/stats/distribution.hpp"
 #include "framework/base/words.hpp"
@@ -52,7 +53,8 @@ struct stage_summary {
   };
   std::vector<column> columns;  ///< by `measures_of`; empty if stages are not timed
 
-  /// Sum of the first column divided by the sum of all end-to-end times. The shares of overlapping
+  /// Sum of the first column over all frames, each with the time of its pass, divided by the sum of
+  /// all end-to-end times. The shares of overlapping
   /// stages can sum to more than 1. Empty if the end-to-end time is unsettled.
   std::optional<double> share;
 
@@ -89,7 +91,7 @@ struct load_summary {
   std::size_t dropped = 0;
   std::size_t unfinished = 0;     ///< neither completed nor dropped at the end of the run
   std::optional<double> offered;  ///< arrivals per second; empty for fewer than two arrivals
-  /// Times from due to begin of frames that ran; unsettled if `end_to_end` is unsettled.
+  /// Result of `queue_wait_times`; unsettled if `end_to_end` is unsettled.
   std::optional<distribution> queue_wait;
 };
 
@@ -100,6 +102,7 @@ struct run_summary {
   std::vector<stage_summary> stages;  ///< as in the record
   std::optional<deadline_summary> deadline;
   std::optional<load_summary> load;  ///< empty with `arrival: closed`
+  std::optional<batch_summary> batches;
   std::optional<graphline::overload> overload;
   /// Failures (overload, then missed deadlines), warnings (recorded, then from the samples), notes.
   std::vector<finding> findings;
@@ -117,8 +120,6 @@ nanoseconds running_time(const run_record& record);
 
 /// Returns the time from due to end of each frame.
 std::vector<nanoseconds> end_to_end_times(const run_record& record);
-
-std::vector<nanoseconds> queue_wait_times(const run_record& record);
 
 /// Summary of one operation over the traced runs of a stage.
 struct operation_summary {

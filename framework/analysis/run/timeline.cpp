@@ -4,6 +4,8 @@
 #include <string_view>
 #include <utility>
 
+#include "framework/analysis/run/passes.hpp"
+
 namespace graphline {
 
 namespace {
@@ -23,17 +25,17 @@ timeline_span::kind host_kind(const stage_record& stage) {
 
 /// Returns the interval in which a stage or part worked. Like `work_stamps`, but without checks.
 template <class Timed>
-stamp_pair at_work(const Timed& of, std::size_t frame) {
-  auto stamps = of.device[frame];
-  if (frame < of.busy.size() && of.busy[frame] >= 0 && of.busy[frame] < stamps.length()) {
-    stamps.begin = stamps.end - of.busy[frame];
+stamp_pair at_work(const Timed& of, std::size_t pass) {
+  auto stamps = of.device[pass];
+  if (pass < of.busy.size() && of.busy[pass] >= 0 && of.busy[pass] < stamps.length()) {
+    stamps.begin = stamps.end - of.busy[pass];
   }
   return stamps;
 }
 
-/// Returns true if a frame that ran the stage has times of the part.
-bool has_part(const stage_record& stage, const part_record& part, std::size_t frame) {
-  return frame < part.device.size() && bucket_of(stage, frame) == part.bucket;
+/// Returns true if a pass that ran the stage has times of the part.
+bool has_part(const stage_record& stage, const part_record& part, std::size_t pass) {
+  return pass < part.device.size() && bucket_of(stage, pass) == part.bucket;
 }
 
 bool on_stream(const stage_record& stage) {
@@ -56,9 +58,9 @@ timeline::timeline(const run_record& record)
   std::vector<bool> used(record.threads.size(), false);
   if (!used.empty()) used[0] = !record.launches.empty();
   for (const auto& stage : record.stages) {
-    const std::size_t timed = std::min(host_stamps(stage).size(), record.frames.size());
-    for (std::size_t frame = 0; frame < std::min(timed, stage.threads.size()); ++frame) {
-      used[stage.threads[frame]] = true;
+    const std::size_t timed = host_stamps(stage).size();
+    for (std::size_t pass = 0; pass < std::min(timed, stage.threads.size()); ++pass) {
+      used[stage.threads[pass]] = true;
     }
   }
   for (std::size_t thread = 0; thread < used.size(); ++thread) {
@@ -83,31 +85,31 @@ void timeline::add_streams(timeline_lane::kind what) {
   }
 }
 
-void timeline::add_device_spans(std::size_t index, std::size_t frame,
+void timeline::add_device_spans(std::size_t index, std::size_t pass,
                                 std::vector<timeline_span>& to) const {
   using kind = timeline_span::kind;
   const auto& stage = record_.stages[index];
-  if (frame >= stage.device.size()) return;
-  const auto& between = stage.device[frame];
-  const auto work = at_work(stage, frame);
+  if (pass >= stage.device.size()) return;
+  const auto& between = stage.device[pass];
+  const auto work = at_work(stage, pass);
   const auto add = [&](kind what, const stamp_pair& stamps) {
     to.push_back({what, lane_of_stage_[index], index, 0, stamps.begin, stamps.end});
   };
   const bool held = work.begin > between.begin;
   if (held) add(kind::held, between);
   const bool in_parts = std::ranges::any_of(
-      stage.parts, [&](const part_record& part) { return has_part(stage, part, frame); });
+      stage.parts, [&](const part_record& part) { return has_part(stage, part, pass); });
   if (!held || !in_parts) add(stage.copy ? kind::copy : kind::device, work);
 }
 
-std::vector<timeline_span> timeline::spans_of(std::size_t frame) const {
+std::vector<timeline_span> timeline::spans_of(std::size_t pass) const {
   using kind = timeline_span::kind;
   std::vector<timeline_span> spans;
-  if (frame >= record_.frames.size()) return spans;
+  if (pass >= run_passes(record_).size()) return spans;
   const auto add = [&](kind what, std::size_t lane, std::optional<std::size_t> stage,
                        const std::vector<stamp_pair>& stamps) {
-    if (frame >= stamps.size()) return;
-    spans.push_back({what, lane, stage, 0, stamps[frame].begin, stamps[frame].end});
+    if (pass >= stamps.size()) return;
+    spans.push_back({what, lane, stage, 0, stamps[pass].begin, stamps[pass].end});
   };
   // The main thread, which is first in the record, launches the frames' graphs.
   if (!lane_of_thread_.empty()) {
@@ -115,12 +117,12 @@ std::vector<timeline_span> timeline::spans_of(std::size_t frame) const {
   }
   for (std::size_t i = 0; i < record_.stages.size(); ++i) {
     const stage_record& stage = record_.stages[i];
-    if (!ran(stage, frame)) continue;
-    if (frame < stage.threads.size()) {
-      add(host_kind(stage), lane_of_thread_[stage.threads[frame]], i, host_stamps(stage));
+    if (!ran(stage, pass)) continue;
+    if (pass < stage.threads.size()) {
+      add(host_kind(stage), lane_of_thread_[stage.threads[pass]], i, host_stamps(stage));
     }
     if (!on_stream(stage)) continue;
-    add_device_spans(i, frame, spans);
+    add_device_spans(i, pass, spans);
   }
   std::stable_sort(spans.begin(), spans.end(), [](const timeline_span& a, const timeline_span& b) {
     return a.begin < b.begin;
@@ -131,24 +133,24 @@ std::vector<timeline_span> timeline::spans_of(std::size_t frame) const {
     if (span.what != kind::device && span.what != kind::held) continue;
     const auto& parts = record_.stages[*span.stage].parts;
     for (std::size_t i = 0; i < parts.size(); ++i) {
-      if (!has_part(record_.stages[*span.stage], parts[i], frame)) continue;
-      const auto [begin, end] = at_work(parts[i], frame);
+      if (!has_part(record_.stages[*span.stage], parts[i], pass)) continue;
+      const auto [begin, end] = at_work(parts[i], pass);
       with_parts.push_back({kind::part, span.lane, span.stage, i, begin, end});
     }
   }
   return with_parts;
 }
 
-std::vector<timeline_span> timeline::skipped_in(std::size_t frame) const {
+std::vector<timeline_span> timeline::skipped_in(std::size_t pass) const {
   std::vector<timeline_span> spans;
   for (std::size_t i = 0; i < record_.stages.size(); ++i) {
     const stage_record& stage = record_.stages[i];
-    if (ran(stage, frame)) continue;
-    const bool threaded = frame < stage.threads.size() && frame < host_stamps(stage).size();
+    if (ran(stage, pass)) continue;
+    const bool threaded = pass < stage.threads.size() && pass < host_stamps(stage).size();
     const auto& stamps = threaded ? host_stamps(stage) : stage.device;
-    const std::size_t lane = threaded ? lane_of_thread_[stage.threads[frame]] : lane_of_stage_[i];
-    if (lane == no_lane || frame >= stamps.size()) continue;
-    spans.push_back({host_kind(stage), lane, i, 0, stamps[frame].begin, stamps[frame].begin});
+    const std::size_t lane = threaded ? lane_of_thread_[stage.threads[pass]] : lane_of_stage_[i];
+    if (lane == no_lane || pass >= stamps.size()) continue;
+    spans.push_back({host_kind(stage), lane, i, 0, stamps[pass].begin, stamps[pass].begin});
   }
   return spans;
 }

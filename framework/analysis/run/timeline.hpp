@@ -57,7 +57,8 @@ struct words_of<timeline_span::kind> {
   static constexpr const auto& table = timeline_span_words;
 };
 
-/// The time spans of a run, in lanes on one clock. Input of all charts and traces.
+/// The time spans of a run, in lanes on one clock. Input of all charts and traces. Frames of a
+/// batch share the spans of their pass.
 class timeline {
  public:
   /// @pre `record` outlives this object.
@@ -67,19 +68,19 @@ class timeline {
   /// streams. Omits empty lanes; empty under `timing: none`.
   const std::vector<timeline_lane>& lanes() const noexcept { return lanes_; }
 
-  /// Returns the spans of a frame, sorted by begin; parts follow their stage. If a stage's busy
+  /// Returns the spans of a pass, sorted by begin; parts follow their stage. If a stage's busy
   /// time is shorter than the time between its events, this longer time is a `held` span. The
   /// stage's timed parts or, without parts, a second span at the end show the busy time. Omits
-  /// stages that the frame did not run.
-  std::vector<timeline_span> spans_of(std::size_t frame) const;
+  /// stages that the pass did not run.
+  std::vector<timeline_span> spans_of(std::size_t pass) const;
 
-  /// Returns a span of length 0 for each stage that the frame did not run, at the time at which the
+  /// Returns a span of length 0 for each stage that the pass did not run, at the time at which the
   /// host decided this: in the lane of its thread or, if unknown, of its stream.
-  std::vector<timeline_span> skipped_in(std::size_t frame) const;
+  std::vector<timeline_span> skipped_in(std::size_t pass) const;
 
  private:
   void add_streams(timeline_lane::kind what);
-  void add_device_spans(std::size_t stage, std::size_t frame, std::vector<timeline_span>& to) const;
+  void add_device_spans(std::size_t stage, std::size_t pass, std::vector<timeline_span>& to) const;
 
   const run_record& record_;
   std::vector<timeline_lane> lanes_;

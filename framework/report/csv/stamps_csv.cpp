@@ -14,6 +14,7 @@
 #include "framework/analysis/experiment/experiment_labels.hpp"
 #include "framework/analysis/experiment/experiment_summary.hpp"
 #include "framework/analysis/run/disturbance.hpp"
+#include "framework/analysis/run/passes.hpp"
 #include "framework/analysis/run/summary.hpp"
 #include "framework/base/utf8.hpp"
 
@@ -65,23 +66,27 @@ void write_csv_rows(text_sink& to, const run_record& record, std::string_view be
     to.append({text.data(), text.size()});
   };
   const bool scheduled = record.run.arrival != arrival::closed;
+  const run_passes passes(record);
   for (std::size_t frame = 0; frame < record.frames.size(); ++frame) {
     const frame_record& at = record.frames[frame];
     row(frame, ",,end_to_end", {at.due, at.end});
-    if (scheduled) row(frame, ",,queue_wait", {at.due, at.begin});
+    if (scheduled) row(frame, ",,queue_wait", {at.due, passes.joined(frame)});
+    if (!record.batches.empty()) row(frame, ",,batch_wait", {passes.joined(frame), at.begin});
+    const std::size_t pass = passes.of(frame);
+    if (passes.first_frame(pass) != frame) continue;
     for (const auto& c : columns) {
-      if (frame >= c.stamps->size()) continue;
-      const auto rows = rows_of(*c.stage, frame);
-      if (!ran(*c.stage, frame)) {
+      if (pass >= c.stamps->size()) continue;
+      const auto rows = rows_of(*c.stage, pass);
+      if (!ran(*c.stage, pass)) {
         if (c.part != nullptr) continue;
-        to.append(fmt::format("{}{},{},{},,,{}\n", before, frame, c.fields,
-                              (*c.stamps)[frame].begin, rows));
+        to.append(fmt::format("{}{},{},{},,,{}\n", before, frame, c.fields, (*c.stamps)[pass].begin,
+                              rows));
         continue;
       }
-      if (c.part != nullptr && c.part->bucket != bucket_of(*c.stage, frame)) continue;
-      const bool told = c.busy != nullptr && frame < c.busy->size();
-      row(frame, c.fields, (*c.stamps)[frame],
-          told ? std::optional((*c.busy)[frame]) : std::nullopt, rows);
+      if (c.part != nullptr && c.part->bucket != bucket_of(*c.stage, pass)) continue;
+      const bool told = c.busy != nullptr && pass < c.busy->size();
+      row(frame, c.fields, (*c.stamps)[pass], told ? std::optional((*c.busy)[pass]) : std::nullopt,
+          rows);
     }
   }
   const auto rows_without_end = [&](std::string_view fate, const std::vector<nanoseconds>& times) {

@@ -43,6 +43,7 @@ chart frame_times(const run_record& record, const run_summary& summary) {
   constexpr std::size_t most_of_one = 1200;
   constexpr std::size_t least_of_one = 60;
   const auto times = end_to_end_times(record);
+  const run_passes passes(record);
   frames_chart made;
   made.frames = times.size();
   std::vector<std::size_t> all(times.size());
@@ -55,8 +56,10 @@ chart frame_times(const run_record& record, const run_summary& summary) {
     if (columns.empty() || !columns.front().times) continue;
     const auto what = columns.front().what;
     const auto& stage = record.stages[i];
-    auto numbers = all;
-    std::erase_if(numbers, [&](std::size_t frame) { return !ran(stage, frame); });
+    std::vector<std::size_t> numbers;
+    for (std::size_t pass = 0; pass < passes.size(); ++pass) {
+      if (ran(stage, pass)) numbers.push_back(passes.first_frame(pass));
+    }
     made.list.push_back(series_of(stage.name, times_of(stage, what), numbers, points));
     made.list.back().what = short_name(what);
   }
@@ -96,6 +99,9 @@ chart distribution_of(const run_record& record, const run_summary& summary) {
   add("end to end", "", "frame", end_to_end_times(record), *summary.end_to_end);
   if (summary.load && summary.load->queue_wait) {
     add("queue wait", "", "frame", queue_wait_times(record), *summary.load->queue_wait);
+  }
+  if (summary.batches) {
+    add("batch wait", "", "frame", batch_wait_times(record), *summary.batches->wait);
   }
   for (std::size_t i = 0; i < record.stages.size(); ++i) {
     for (const auto& [what, times] : summary.stages[i].columns) {

@@ -82,6 +82,14 @@ table end_to_end_table(const run_analysis& analysis) {
     waits.cells.push_back(samples_of(wait));
     made.rows.push_back(std::move(waits));
   }
+  if (const auto& batches = analysis.summary.batches) {
+    row in_batch{{"batch wait"}};
+    for (const auto& one : statistics(times)) {
+      in_batch.cells.push_back(cell(one.of(*batches->wait), duration));
+    }
+    in_batch.cells.push_back(samples_of(batches->wait));
+    made.rows.push_back(std::move(in_batch));
+  }
   return made;
 }
 
@@ -314,6 +322,30 @@ table rows_table(const run_record& record, const run_analysis& analysis) {
   return made;
 }
 
+// ---- Batches ------------------------------------------------------------------------------------
+
+/// Returns a histogram of the numbers of frames that ran together.
+table batch_table(const batch_summary& summary, std::size_t frames) {
+  table made{"batches",
+             fmt::format("Batches of frames, {:.2f} frames on average", summary.mean),
+             "size",
+             "",
+             {{"name", "frames in a batch"},
+              {.key = "batches", .title = "batches", .in = none, .compared = true},
+              {"frames_share", "of frames", share},
+              {"mean", "mean", duration, 0, "from begin to end of a batch"},
+              {"p95", "p95", duration, 1}}};
+  made.titled = true;
+  for (const auto& size : summary.sizes) {
+    const auto name = size.low == size.high ? fmt::to_string(size.low)
+                                            : fmt::format("{} to {}", size.low, size.high);
+    const double part = static_cast<double>(size.frames) / static_cast<double>(frames);
+    made.rows.push_back({{name, size.batches, cell(part, share), cell(size.times->mean(), duration),
+                          cell(size.times->percentile(0.95), duration)}});
+  }
+  return made;
+}
+
 // ---- Where the time of frames went --------------------------------------------------------------
 
 constexpr double least_share = 0.01;
@@ -463,6 +495,10 @@ void add_run_tables(document& to, const run_record& record, const run_analysis& 
   to.parts.push_back(stage_table(record, analysis));
   if (auto rows = rows_table(record, analysis); !rows.rows.empty()) {
     to.parts.push_back(std::move(rows));
+  }
+  if (const auto& batches = analysis.summary.batches) {
+    to.parts.push_back(batch_table(*batches, record.frames.size()));
+    to.parts.push_back(note{"times of stages are per batch; those of frames are per frame"});
   }
   if (analysis.attribution) add_attribution(to, record, *analysis.attribution);
 }

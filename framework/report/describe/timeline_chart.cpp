@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "framework/analysis/run/attribution.hpp"
+#include "framework/analysis/run/passes.hpp"
 #include "framework/analysis/run/rows.hpp"
 #include "framework/report/describe/describe.hpp"
 
@@ -21,7 +22,11 @@ class kept_frames {
  public:
   /// @pre `record` outlives this.
   kept_frames(const run_record& record, std::size_t most_numbers)
-      : record_(record), timeline_(record), attributor_(record), left_(most_numbers) {}
+      : record_(record),
+        timeline_(record),
+        attributor_(record),
+        passes_(record),
+        left_(most_numbers) {}
 
   /// Adds a frame. Returns false if there is no room for it.
   bool keep(std::size_t frame) {
@@ -56,7 +61,7 @@ class kept_frames {
  private:
   std::vector<nanoseconds> row_of(std::size_t frame) {
     const auto& at = record_.frames[frame];
-    const auto spans = timeline_.spans_of(frame);
+    const auto spans = timeline_.spans_of(passes_.of(frame));
     const auto attribution = attributor_.of(frame);
     std::vector<nanoseconds> row = {static_cast<nanoseconds>(frame),
                                     at.due,
@@ -81,6 +86,7 @@ class kept_frames {
   const run_record& record_;
   timeline timeline_;
   attributor attributor_;
+  run_passes passes_;
   std::size_t left_;  ///< numbers that still fit
   std::map<std::size_t, std::vector<nanoseconds>> rows_;
 };

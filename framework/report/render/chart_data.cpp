@@ -72,7 +72,8 @@ static void to_json(json& to, const roofline_chart& of) {
 
 /// Meaning of each category, in the order of `time_category`.
 static constexpr std::string_view category_meanings[] = {
-    "due, not yet begun",
+    "due, and no slot is free",
+    "due, and waits for other frames of its batch",
     "a CPU stage runs",
     "the host enqueues a device stage or launches the frame's graph",
     "a device stage runs",

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "framework/analysis/run/passes.hpp"
 #include "framework/analysis/run/timeline.hpp"
 #include "framework/base/words.hpp"
 #include "framework/record/timing_protocol.hpp"
@@ -24,15 +25,15 @@ using kind = timeline_span::kind;
 
 struct trace_slice {
   timeline_span span;  ///< begin and end as drawn, so that the slices of a track nest
-  std::size_t frame = 0;
+  std::size_t pass = 0;
   nanoseconds measured = 0;  ///< length according to the stamps
 };
 
 /// All slices of a run.
 struct trace_slices {
-  std::vector<trace_slice> all;  ///< in frame order, parts after their stage
+  std::vector<trace_slice> all;  ///< in order of passes, parts after their stage
   std::vector<std::size_t>
-      first;  ///< index of each frame's first slice; the last entry is the number of slices
+      first;  ///< index of each pass's first slice; the last entry is the number of slices
 };
 
 bool is_part(const trace_slice& slice) {
@@ -78,14 +79,14 @@ void fit_parts(std::vector<trace_slice>& all) {
   }
 }
 
-trace_slices slices_of(const timeline& picture, std::size_t frames) {
+trace_slices slices_of(const timeline& picture, std::size_t passes) {
   trace_slices result;
   std::vector<std::vector<std::size_t>> lanes(picture.lanes().size());  // slices that are not parts
-  for (std::size_t frame = 0; frame < frames; ++frame) {
+  for (std::size_t pass = 0; pass < passes; ++pass) {
     result.first.push_back(result.all.size());
-    for (auto span : picture.spans_of(frame)) {
+    for (auto span : picture.spans_of(pass)) {
       span.end = std::max(span.begin, span.end);
-      trace_slice slice{span, frame, span.end - span.begin};
+      trace_slice slice{span, pass, span.end - span.begin};
       if (!is_part(slice)) lanes[span.lane].push_back(result.all.size());
       result.all.push_back(slice);
     }
@@ -199,19 +200,19 @@ std::string origin(const run_record& record, nanoseconds zero) {
 
 // ---- Tracks -------------------------------------------------------------------------------------
 
-/// Returns the row of each frame, from 0. Uses the fewest rows without overlap.
-std::vector<std::size_t> rows_of(const std::vector<frame_record>& frames) {
-  std::vector<std::size_t> by_begin(frames.size());
+/// Returns the row of each pass, from 0. Uses the fewest rows without overlap.
+std::vector<std::size_t> rows_of(const run_passes& passes) {
+  std::vector<std::size_t> by_begin(passes.size());
   for (std::size_t i = 0; i < by_begin.size(); ++i) by_begin[i] = i;
-  std::ranges::stable_sort(by_begin, {}, [&](std::size_t frame) { return frames[frame].begin; });
-  std::vector<std::size_t> rows(frames.size());
+  std::ranges::stable_sort(by_begin, {}, [&](std::size_t pass) { return passes[pass].begin; });
+  std::vector<std::size_t> rows(passes.size());
   std::vector<nanoseconds> free_from;
-  for (const std::size_t frame : by_begin) {
-    const auto& one = frames[frame];
+  for (const std::size_t pass : by_begin) {
+    const auto& one = passes[pass];
     auto row = std::ranges::find_if(free_from, [&](nanoseconds free) { return free <= one.begin; });
     if (row == free_from.end()) row = free_from.insert(row, 0);
     *row = std::max(one.begin, one.end);
-    rows[frame] = static_cast<std::size_t>(row - free_from.begin());
+    rows[pass] = static_cast<std::size_t>(row - free_from.begin());
   }
   return rows;
 }
@@ -254,27 +255,47 @@ void name_everything(event_writer& to, const run_record& record,
 
 // ---- What is written ----------------------------------------------------------------------------
 
-void write_frames(event_writer& to, const run_record& record,
+/// Writes the slice of a batch, whose frames begin and end together.
+void write_batch(event_writer& to, const run_passes& passes, std::size_t pass, track on) {
+  const auto first = passes.first_frame(pass);
+  to.slice(on, passes[pass].begin, passes[pass].end,
+           fmt::format("\"cat\":\"frame\",\"name\":\"frames {} to {}\","
+                       "\"args\":{{\"frame\":{},\"frames\":{}}}",
+                       first, first + passes.frames_in(pass) - 1, first, passes.frames_in(pass)));
+}
+
+void write_frames(event_writer& to, const run_record& record, const run_passes& passes,
                   const std::vector<std::size_t>& rows) {
   for (std::size_t i = 0; i < record.frames.size(); ++i) {
     const auto [due, begin, end] = record.frames[i];
     const nanoseconds taken = std::max(begin, end) - due;
-    const track on = {frames_process, first_thread + rows[i]};
-    to.slice(on, begin, end,
-             fmt::format("\"cat\":\"frame\",\"name\":\"frame {}{}\","
-                         "\"args\":{{\"frame\":{},\"end_to_end_ns\":{}}}",
-                         i, taken > record.run.deadline.value_or(taken) ? " late" : "", i, taken));
+    const std::size_t pass = passes.of(i);
+    const track on = {frames_process, first_thread + rows[pass]};
+    if (passes.frames_in(pass) == 1) {
+      to.slice(
+          on, begin, end,
+          fmt::format("\"cat\":\"frame\",\"name\":\"frame {}{}\","
+                      "\"args\":{{\"frame\":{},\"end_to_end_ns\":{}}}",
+                      i, taken > record.run.deadline.value_or(taken) ? " late" : "", i, taken));
+    } else if (passes.first_frame(pass) == i) {
+      write_batch(to, passes, pass, on);
+    }
     const auto mark = [&](nanoseconds at, std::string_view what) {
       to.instant('i', on, at,
                  fmt::format(R"("s":"t","cat":"frame","name":"frame {} {}")", i, what));
     };
     if (record.run.arrival != arrival::closed) mark(due, "due");
     if (record.run.deadline) mark(due + *record.run.deadline, "deadline");
-    if (due >= begin) continue;
-    const auto wait =
-        fmt::format("\"cat\":\"queue\",\"name\":\"queue wait\",\"id2\":{{\"local\":\"{}\"}}", i);
-    to.instant('b', {}, due, wait);
-    to.instant('e', {}, begin, wait);
+    const auto wait = [&](std::string_view name, nanoseconds from, nanoseconds until) {
+      if (from >= until) return;
+      const auto members =
+          fmt::format("\"cat\":\"queue\",\"name\":\"{}\",\"id2\":{{\"local\":\"{}\"}}", name, i);
+      to.instant('b', {}, from, members);
+      to.instant('e', {}, until, members);
+    };
+    const nanoseconds joined = passes.joined(i);
+    wait("queue wait", due, joined);
+    wait("batch wait", joined, begin);
   }
   for (const auto due : record.load.dropped) {
     to.instant('i', {}, due, "\"s\":\"p\",\"cat\":\"queue\",\"name\":\"dropped\"");
@@ -306,36 +327,36 @@ std::string head_of(const run_record& record, const timeline_span& span) {
   return head + "\"frame\":";
 }
 
-/// Returns the members about the rows of a frame, each after a comma.
-std::string rows_members(const run_record& record, const timeline_span& span, std::size_t frame) {
+/// Returns the members about the rows of a pass, each after a comma.
+std::string rows_members(const run_record& record, const timeline_span& span, std::size_t pass) {
   if (!span.stage) return "";
   const auto& stage = record.stages[*span.stage];
   if (stage.capacity == 0 || stage.rows.empty()) return "";
-  auto members = fmt::format(",\"rows\":{}", stage.rows[frame]);
+  auto members = fmt::format(",\"rows\":{}", stage.rows[pass]);
   if (stage.buckets.empty()) return members;
-  return members + fmt::format(",\"bucket\":{}", stage.buckets[bucket_of(stage, frame)].rows);
+  return members + fmt::format(",\"bucket\":{}", stage.buckets[bucket_of(stage, pass)].rows);
 }
 
 /// Marks the times at which the host decided that a frame does not run a stage.
-void write_skipped(event_writer& to, const run_record& record, const timeline& picture,
-                   const std::vector<track>& tracks) {
-  for (std::size_t frame = 0; frame < record.frames.size(); ++frame) {
-    for (const auto& span : picture.skipped_in(frame)) {
+void write_skipped(event_writer& to, const run_record& record, const run_passes& passes,
+                   const timeline& picture, const std::vector<track>& tracks) {
+  for (std::size_t pass = 0; pass < passes.size(); ++pass) {
+    for (const auto& span : picture.skipped_in(pass)) {
       const auto& stage = record.stages[*span.stage];
-      const bool skip = stage.rows[frame] == skipped;
-      to.instant(
-          'i', tracks[span.lane], span.begin,
-          fmt::format(R"("s":"t","cat":"skipped","name":{},"args":{{"frame":{}}})",
-                      json_string(stage.name + (skip ? " skipped" : " has no rows")), frame));
+      const bool skip = stage.rows[pass] == skipped;
+      to.instant('i', tracks[span.lane], span.begin,
+                 fmt::format(R"("s":"t","cat":"skipped","name":{},"args":{{"frame":{}}})",
+                             json_string(stage.name + (skip ? " skipped" : " has no rows")),
+                             passes.first_frame(pass)));
     }
   }
 }
 
-void write_slices(event_writer& to, const run_record& record, const trace_slices& slices,
-                  const std::vector<track>& tracks) {
-  for (const auto& [span, frame, measured] : slices.all) {
-    auto members = head_of(record, span) + fmt::to_string(frame);
-    members += rows_members(record, span, frame);
+void write_slices(event_writer& to, const run_record& record, const run_passes& passes,
+                  const trace_slices& slices, const std::vector<track>& tracks) {
+  for (const auto& [span, pass, measured] : slices.all) {
+    auto members = head_of(record, span) + fmt::to_string(passes.first_frame(pass));
+    members += rows_members(record, span, pass);
     if (measured != span.end - span.begin) {
       const bool host = tracks[span.lane].process == host_process;
       members += fmt::format(",\"{}\":{}", host ? "host_ns" : "device_ns", measured);
@@ -346,17 +367,17 @@ void write_slices(event_writer& to, const run_record& record, const trace_slices
 
 // ---- Arrows -------------------------------------------------------------------------------------
 
-/// Slices of a frame that arrows connect. A pointer is null if the slice does not exist.
-struct frame_slices {
+/// Slices of a pass that arrows connect. A pointer is null if the slice does not exist.
+struct pass_slices {
   const timeline_span* launch = nullptr;       ///< launch of the frame's graph
   std::vector<const timeline_span*> launches;  ///< by stage
   std::vector<const timeline_span*> work;      ///< by stage
 };
 
-frame_slices slices_of_frame(const trace_slices& slices, std::size_t frame, std::size_t stages) {
-  frame_slices found{nullptr, std::vector<const timeline_span*>(stages),
-                     std::vector<const timeline_span*>(stages)};
-  for (std::size_t i = slices.first[frame]; i < slices.first[frame + 1]; ++i) {
+pass_slices slices_of_pass(const trace_slices& slices, std::size_t pass, std::size_t stages) {
+  pass_slices found{nullptr, std::vector<const timeline_span*>(stages),
+                    std::vector<const timeline_span*>(stages)};
+  for (std::size_t i = slices.first[pass]; i < slices.first[pass + 1]; ++i) {
     const auto& span = slices.all[i].span;
     if (span.what == kind::part) continue;
     if (!span.stage) {
@@ -385,8 +406,8 @@ void write_flows(event_writer& to, const run_record& record, const trace_slices&
     to.instant('s', tracks[before->lane], start, members);
     to.instant('f', tracks[after->lane], after->begin, members + ",\"bp\":\"e\"");
   };
-  for (std::size_t frame = 0; frame < record.frames.size(); ++frame) {
-    const auto found = slices_of_frame(slices, frame, record.stages.size());
+  for (std::size_t pass = 0; pass + 1 < slices.first.size(); ++pass) {
+    const auto found = slices_of_pass(slices, pass, record.stages.size());
     const auto known = [&](std::size_t stage) {
       return found.work[stage] != nullptr ? found.work[stage] : found.launches[stage];
     };
@@ -405,8 +426,9 @@ void write_flows(event_writer& to, const run_record& record, const trace_slices&
 
 void write_trace(text_sink& to, const run_record& record) {
   const timeline picture(record);
-  const auto slices = slices_of(picture, record.frames.size());
-  const auto rows = rows_of(record.frames);
+  const run_passes passes(record);
+  const auto slices = slices_of(picture, passes.size());
+  const auto rows = rows_of(passes);
   const auto row_count = rows.empty() ? 0 : *std::ranges::max_element(rows) + 1;
   const auto tracks = tracks_of(picture.lanes(), row_count);
   const nanoseconds zero = zero_of(record, slices);
@@ -415,9 +437,9 @@ void write_trace(text_sink& to, const run_record& record) {
       .append(",\"traceEvents\":[\n");
   event_writer events(to, zero);
   name_everything(events, record, picture.lanes(), tracks, row_count);
-  write_frames(events, record, rows);
-  write_slices(events, record, slices, tracks);
-  write_skipped(events, record, picture, tracks);
+  write_frames(events, record, passes, rows);
+  write_slices(events, record, passes, slices, tracks);
+  write_skipped(events, record, passes, picture, tracks);
   // Written last, because an arrow's end binds to the latest slice with the same begin.
   write_flows(events, record, slices, tracks);
   to.append("\n]}\n");
