@@ -13,6 +13,7 @@ namespace graphline {
 namespace {
 
 using samples::made_run;
+using samples::path_of;
 using testing::ElementsAre;
 
 /// Three frames in two passes: frames 0 and 1 from 30 to 130, frame 2 from 200 to 300. The first
@@ -61,8 +62,8 @@ TEST(passes, are_frames_without_batches) {
 TEST(passes, give_each_frame_its_own_waits_and_the_work_of_its_batch) {
   const auto made = batched();
   EXPECT_EQ(path_of(made.record, 0),
-            "queue_wait 0-10, batch_wait 10-30, cpu work 30-110, worker_wait 110-130");
-  EXPECT_EQ(path_of(made.record, 1), "batch_wait 20-30, cpu work 30-110, worker_wait 110-130");
+            "queue_wait 0-10, batch_wait 10-30, cpu work 30-110, completion_delay 110-130");
+  EXPECT_EQ(path_of(made.record, 1), "batch_wait 20-30, cpu work 30-110, completion_delay 110-130");
   EXPECT_EQ(path_of(made.record, 2),
             "queue_wait 150-190, batch_wait 190-200, worker_wait work 200-220, cpu work 220-300");
 }

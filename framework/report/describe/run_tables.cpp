@@ -236,7 +236,7 @@ table stage_table(const run_record& record, const run_analysis& analysis) {
   table made{"stages", "Stages", "stage", "part", columns_of(columns)};
   const auto add = [&](const stage_row& one, int level) {
     made.rows.push_back(row_of(one, columns, level));
-    if (!one.times && !(one.rows && one.part == nullptr)) made.rows.back().where = in_data;
+    if (!one.times && !frames_run(one).known()) made.rows.back().where = in_data;
   };
   const std::optional<distribution> none;
   for (std::size_t s = 0; s < record.stages.size(); ++s) {
