@@ -93,6 +93,8 @@ constexpr auto heading<cost_summary> = "inspection";
 template <>
 constexpr auto heading<stage_figures> = "inspected stage";
 template <>
+constexpr auto heading<bucket_figures> = "inspected bucket";
+template <>
 constexpr auto heading<written_tensor> = "written tensor";
 template <>
 constexpr auto heading<layer_figures> = "inspected layer";
