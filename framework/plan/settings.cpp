@@ -61,11 +61,12 @@ class settings_check {
       error({"batch_frames", "queue"},
             fmt::format("batch_frames: {} needs as many frames in the queue, found queue: {}",
                         run_.batch_frames, run_.queue));
-    } else if (run_.batch_wait && run_.batch_frames == 1) {
-      error({"batch_wait", "batch_frames"},
-            "batch_wait has no effect without batch_frames: N, the number of frames that run "
-            "together");
     }
+    const auto given = places_.each.find("batch_wait");
+    if (given == places_.each.end() || places_.each.contains("batch_frames")) return;
+    out_.warning(given->second,
+                 "batch_wait has no effect without batch_frames: N, the number of frames that run "
+                 "together");
   }
 
   void check_serial() {

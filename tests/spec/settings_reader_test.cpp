@@ -100,7 +100,8 @@ TEST(run_keys, have_the_defaults_of_a_run_without_them) {
   each_setting([&](auto member, const setting_entry& of) {
     EXPECT_EQ(run.*member, untouched.*member) << of.key;
   });
-  EXPECT_EQ(places.each.size(), run_keys().size() - 4);  // batch_wait, deadline, max_time and rate have none
+  EXPECT_EQ(places.each.size(),
+            run_keys().size() - 4);  // batch_wait, deadline, max_time and rate have none
 }
 
 TEST(experiment_setting_keys, have_the_defaults_of_an_experiment_without_them) {
