@@ -53,11 +53,11 @@ run_record run_in_virtual_time(const settings& how, const service& takes, std::u
   Executor<virtual_host> executor(pipeline, world);
   frame_schedule due(arrival_times(how.arrival, *how.rate, how.frames, seed), how.queue,
                      how.when_full, {how.batch_frames, how.batch_wait.value_or(0)});
-  batch all;
+  phase all;
   all.frames = how.frames;
   all.into = &kept;
   all.schedule = &due;
-  const batch_result result = executor.run(all);
+  const phase_result result = executor.run(all);
   run_record record;
   record.load = due.end(0, clock.now(), result.completed);
   std::move(kept).move_into(record, result.completed);

@@ -328,10 +328,10 @@ run_record served(strategy how, const std::vector<std::int64_t>& counts) {
   Executor<virtual_host> executor(
       pipeline,
       virtual_world{.clock = clock, .workers = 3, .cpu_time = time_of, .cpu_result = result_of});
-  batch all;
+  phase all;
   all.frames = frames;
   all.into = &kept;
-  const batch_result result = executor.run(all);
+  const phase_result result = executor.run(all);
   EXPECT_EQ(result.failure, std::nullopt);
   run_record record;
   std::move(kept).move_into(record, result.completed);

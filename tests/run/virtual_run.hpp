@@ -97,7 +97,7 @@ struct overheads {
 };
 
 struct virtual_run {
-  batch_result result;
+  phase_result result;
   run_record record;
 };
 
@@ -125,7 +125,7 @@ virtual_run run_in_virtual_time(const drawn_run& run, const overheads& of = {}) 
                                                           of.issue,
                                                           of.wake_up,
                                                           of.completion_delay});
-  batch all;
+  phase all;
   all.frames = frames;
   all.into = &kept;
   std::optional<frame_schedule> due;

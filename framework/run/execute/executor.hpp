@@ -16,7 +16,8 @@
 
 namespace graphline {
 
-struct batch {
+/// The warm-up or the measured frames of a run.
+struct phase {
   std::int64_t frames = 0;        ///< including dropped frames
   std::int64_t first_number = 0;  ///< counted from the start of the run
   recording* into = nullptr;      ///< with room for `frames`
@@ -61,7 +62,7 @@ struct batch {
   nanoseconds submitted = 0;  ///< due time of the feed's last frame
 };
 
-struct batch_result {
+struct phase_result {
   std::int64_t completed = 0;          ///< the first `completed` passes ran all their stages
   bool interrupted = false;            ///< ended by the stop request
   std::optional<std::string> failure;  ///< message naming stage and frame
@@ -72,9 +73,9 @@ class executor {
  public:
   virtual ~executor() = default;
 
-  /// Runs the frames. If a stage throws, ends the batch and sets `failure`. On return, each frame
+  /// Runs the frames. If a stage throws, ends the phase and sets `failure`. On return, each frame
   /// begun is complete or abandoned, and the device is idle.
-  virtual batch_result run(batch& b) = 0;
+  virtual phase_result run(phase& b) = 0;
 };
 
 /// Creates the executor for the plan's schedule on this machine.
@@ -87,16 +88,16 @@ std::string describe_failure(const plan& p, std::optional<std::size_t> stage, st
 /// Reports progress at most ten times a second. The caller passes the time, to save clock reads.
 class progress_meter {
  public:
-  explicit progress_meter(const batch& b) : batch_(b) {}
+  explicit progress_meter(const phase& b) : phase_(b) {}
 
   void frame_done(std::int64_t done, nanoseconds at) {
-    if (!batch_.on_progress || at - last_ < 100'000'000) return;
+    if (!phase_.on_progress || at - last_ < 100'000'000) return;
     last_ = at;
-    batch_.on_progress({batch_.warmup, done, batch_.frames});
+    phase_.on_progress({phase_.warmup, done, phase_.frames});
   }
 
  private:
-  const batch& batch_;
+  const phase& phase_;
   nanoseconds last_ = 0;
 };
 

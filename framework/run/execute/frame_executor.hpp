@@ -24,7 +24,7 @@ class frame_executor final : public in_order_executor<Host> {
   explicit frame_executor(prepared_pipeline& pipeline, World&&... world)
       : base(pipeline, std::forward<World>(world)...) {}
 
-  batch_result run(batch& b) override {
+  phase_result run(phase& b) override {
     abandoned_ = false;
     auto result = base::run(b);
     for (auto& s : pipeline_.slots()) s.frame->current() = {};

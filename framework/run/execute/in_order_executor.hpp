@@ -24,10 +24,10 @@ namespace graphline {
 template <class Host>
 class in_order_executor : public executor {
  public:
-  batch_result run(batch& b) override {
+  phase_result run(phase& b) override {
     const scoped_cpu_affinity kept(pipeline_.device().properties().host_cpus);
     progress_meter meter(b);
-    batch_ = &b;
+    phase_ = &b;
     meter_ = &meter;
     runner_ = &host_.begin(*b.into);
     const typename Host::waits waits = host_.make_waits();
@@ -96,8 +96,8 @@ class in_order_executor : public executor {
 
   prepared_pipeline& pipeline_;
   Host host_;
-  const stage_runner* runner_ = nullptr;         ///< of the current batch
-  const typename Host::waits* waits_ = nullptr;  ///< of the current batch
+  const stage_runner* runner_ = nullptr;         ///< of the current phase
+  const typename Host::waits* waits_ = nullptr;  ///< of the current phase
   std::optional<std::size_t> at_stage_;          ///< stage being executed or awaited, for messages
 
  private:
@@ -111,7 +111,7 @@ class in_order_executor : public executor {
   }
 
   bool stopped() {
-    result_.interrupted = batch_->stop != nullptr && batch_->stop->raised();
+    result_.interrupted = phase_->stop != nullptr && phase_->stop->raised();
     return result_.interrupted;
   }
 
@@ -126,11 +126,11 @@ class in_order_executor : public executor {
     };
     while (true) {
       if (begun_ - result_.completed == depth) finish_oldest();
-      frame_position next = batch_->position_of(begun_);
+      frame_position next = phase_->position_of(begun_);
       begun_frames begun;
-      if (batch_->on_schedule()) {
-        begun = batch_->await_next(*waits_, look);
-        next = {begun_, next_frame_, batch_->first_number + next_frame_, std::ssize(begun.due)};
+      if (phase_->on_schedule()) {
+        begun = phase_->await_next(*waits_, look);
+        next = {begun_, next_frame_, phase_->first_number + next_frame_, std::ssize(begun.due)};
       } else if (next.count > 0 && !look()) {
         break;
       }
@@ -177,10 +177,10 @@ class in_order_executor : public executor {
     meter_->frame_done(frame.last() + 1, end);
   }
 
-  // State of the current batch.
-  batch* batch_ = nullptr;
+  // State of the current phase.
+  phase* phase_ = nullptr;
   progress_meter* meter_ = nullptr;
-  batch_result result_;
+  phase_result result_;
   std::int64_t begun_ = 0;  ///< passes issued; passes [`result_.completed`, `begun_`) are in flight
   std::int64_t next_frame_ = 0;          ///< index of the first frame of the next pass
   std::vector<frame_position> in_slot_;  ///< the last pass of each slot

@@ -13,10 +13,10 @@
 #include "framework/base/clock.hpp"
 #include "framework/base/machine.hpp"
 #include "framework/plan/plan.hpp"
-#include "framework/run/execute/batch_state.hpp"
 #include "framework/run/execute/executor.hpp"
 #include "framework/run/execute/frame_progress.hpp"
 #include "framework/run/execute/frame_schedule.hpp"
+#include "framework/run/execute/phase_state.hpp"
 #include "framework/run/execute/prepared_pipeline.hpp"
 #include "framework/run/execute/ready_queue.hpp"
 #include "framework/run/execute/stage_runner.hpp"
@@ -52,13 +52,13 @@ class ready_executor final : public executor {
     });
   }
 
-  batch_result run(batch& b) override {
+  phase_result run(phase& b) override {
     const scoped_cpu_affinity kept(pipeline_.device().properties().host_cpus);
-    batch_ = &b;
+    phase_ = &b;
     runner_ = &host_.begin(*b.into);
     causes_ = b.into->keeps_causes();
     state_.begin(b);
-    queue_.clear();  // a failed batch may leave entries
+    queue_.clear();  // a failed phase may leave entries
     progress_.reset();
     for (auto& slot : live_) slot.busy = false;
 
@@ -73,7 +73,7 @@ class ready_executor final : public executor {
       }
     }
     state_.finish_pending();
-    batch_result result = state_.wait_for_end(meter);
+    phase_result result = state_.wait_for_end(meter);
     if (result.failure) {
       // Device stages that nothing waits for may still be running.
       try {
@@ -100,7 +100,7 @@ class ready_executor final : public executor {
   };
 
   /// Runs until the schedule ends, a stop is requested or a frame fails.
-  void begin_frames_on_schedule(batch& b, progress_meter& meter, turn& into) {
+  void begin_frames_on_schedule(phase& b, progress_meter& meter, turn& into) {
     const typename Host::waits waits = host_.make_waits();
     const auto look = [&]() -> std::optional<nanoseconds> {
       meter.frame_done(runner_->into().frames_complete(), host_.now());
@@ -139,7 +139,7 @@ class ready_executor final : public executor {
 
   /// Begins a pass without a schedule, if frames are left.
   void begin_next(std::uint32_t slot, std::int64_t pass, turn& into) {
-    const frame_position next = batch_->position_of(pass);
+    const frame_position next = phase_->position_of(pass);
     if (next.count == 0 || !state_.may_begin_frame()) return;
     begin(slot, next, {}, into);
   }
@@ -292,7 +292,7 @@ class ready_executor final : public executor {
       return;
     }
     runner_->into().pass_complete(frame.count);
-    if (batch_->on_schedule()) {
+    if (phase_->on_schedule()) {
       free_slot(live);
       return;
     }
@@ -329,11 +329,11 @@ class ready_executor final : public executor {
   std::vector<live_slot> live_;
   ready_queue queue_;
 
-  // State of the current batch.
-  const batch* batch_ = nullptr;
+  // State of the current phase.
+  const phase* phase_ = nullptr;
   const stage_runner* runner_ = nullptr;
   bool causes_ = false;  ///< whether causes are recorded
-  batch_state<Host> state_;
+  phase_state<Host> state_;
 
   Host host_;  ///< last member, because its threads use the other members
 };

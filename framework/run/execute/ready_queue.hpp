@@ -16,7 +16,7 @@ namespace graphline {
 
 /// A ready stage of a frame. Orders by frame, then by position in the plan.
 struct ready_stage {
-  std::int64_t frame;  ///< index in the batch
+  std::int64_t frame;  ///< index of its pass
   std::uint32_t stage;
   std::uint32_t slot;  ///< slot of the frame
   friend auto operator<=>(const ready_stage&, const ready_stage&) = default;

@@ -17,7 +17,7 @@ namespace graphline {
 /// Parts by stage, then bucket. CPU stages have no buckets, device stages without `rows` one.
 using stage_parts = std::vector<std::vector<std::vector<stage_part>>>;
 
-/// Sample columns of a running batch. Reserves addresses at construction and commits memory as
+/// Sample columns of a running phase. Reserves addresses at construction and commits memory as
 /// frames begin. Threads that record different stages or frames write different entries and need no
 /// lock.
 class recording {

@@ -304,19 +304,19 @@ run_record session::run(const run_options& options) {
   const nanoseconds epoch = options.common_epoch.value_or(now());
 
   recording ignored(planned(), pipeline_->parts(), record.device, method, record.run.warmup, epoch);
-  batch warmup{record.run.warmup, 0, &ignored, options.stop, options.on_progress, true};
+  phase warmup{record.run.warmup, 0, &ignored, options.stop, options.on_progress, true};
   warmup.together = planned().run.batch_frames;
   std::optional<clock_watch> clock;
   if (!options.common_epoch) clock.emplace(device());
-  const batch_result warm = executor_->run(warmup);
+  const phase_result warm = executor_->run(warmup);
   last_slot_ = slot_of(warm.completed);
 
   recording kept(planned(), pipeline_->parts(), record.device, method, record.run.frames, epoch);
-  batch_result result = warm;
+  phase_result result = warm;
   result.completed = 0;
   if (!warm.interrupted && !warm.failure) {
     stop_request stop(options.stop);
-    batch measured{record.run.frames, record.run.warmup, &kept, &stop, options.on_progress, false};
+    phase measured{record.run.frames, record.run.warmup, &kept, &stop, options.on_progress, false};
     auto schedule =
         make_schedule(planned(), record.run, options.arrival_seed.value_or(record.run.seed));
     if (options.feed != nullptr) {

@@ -12,7 +12,7 @@
 namespace graphline {
 
 /// A pass through the pipeline: one frame, or several that run together. `index` counts passes and
-/// locates the samples of stages, `first` counts frames, both from the start of the batch; `number`
+/// locates the samples of stages, `first` counts frames, both from the start of the phase; `number`
 /// counts frames from the start of the run and is passed to CPU stages.
 struct frame_position {
   std::int64_t index = 0;

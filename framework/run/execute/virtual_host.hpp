@@ -84,7 +84,7 @@ class virtual_host {
     const bool refused = into.method() == timing_method::callback ||
                          (into.method() == timing_method::sync && !workers_.empty());
     if (refused) throw run_error("this timing method has no meaning in virtual time");
-    batch_ = std::make_shared<char>();
+    phase_ = std::make_shared<char>();
     tasks_.clear();
     awaited_.clear();
     idle_.clear();
@@ -274,11 +274,11 @@ class virtual_host {
     std::uint64_t token_;
   };
 
-  /// Schedules a call on the clock; drops it if the batch has ended by then.
+  /// Schedules a call on the clock; drops it if the phase has ended by then.
   template <class Call>
   void at(nanoseconds when, Call call) {
-    clock_.at(when, [batch = std::weak_ptr(batch_), call = std::move(call)] {
-      if (!batch.expired()) call();
+    clock_.at(when, [phase = std::weak_ptr(phase_), call = std::move(call)] {
+      if (!phase.expired()) call();
     });
   }
 
@@ -372,14 +372,14 @@ class virtual_host {
     keep(s, frame, now(), now() + time, thread);
     return time;
   };
-  std::shared_ptr<char> batch_;  ///< replaced for each batch
+  std::shared_ptr<char> phase_;  ///< replaced for each phase
   seen_function seen_;
   std::deque<worker> workers_;
   std::deque<watcher> watchers_;  ///< one per stream, or one for all
   std::deque<stage_end> ends_;    ///< by slot, then stage
   std::vector<nanoseconds> stream_free_;
 
-  // State of the current batch.
+  // State of the current phase.
   std::deque<std::function<void(turn&)>> tasks_;
   std::vector<turn*> idle_;
   std::vector<awaited_stage> awaited_;

@@ -11,16 +11,16 @@
 
 namespace graphline {
 
-/// Shared state of a running batch: stop request, failure and number of pending work items. The
-/// batch ends when nothing is pending.
+/// Shared state of a running phase: stop request, failure and number of pending work items. The
+/// phase ends when nothing is pending.
 template <class Host>
-class batch_state {
+class phase_state {
  public:
-  explicit batch_state(Host& host) noexcept : host_(host) {}
+  explicit phase_state(Host& host) noexcept : host_(host) {}
 
   /// Resets the state. The caller finishes one pending item after beginning the last frame.
   /// @pre No other thread uses the state.
-  void begin(const batch& b) {
+  void begin(const phase& b) {
     stop_ = b.stop;
     into_ = b.into;
     stopping_ = false;
@@ -39,7 +39,7 @@ class batch_state {
     change([this] { ended_ = true; });
   }
 
-  /// Records the exception being handled if it is the batch's first failure. No further frame
+  /// Records the exception being handled if it is the phase's first failure. No further frame
   /// begins, and frames in flight proceed as far as they can. Call within a catch block.
   void fail(const plan& p, std::optional<std::size_t> stage, std::int64_t frame) noexcept {
     stopping_ = true;
@@ -68,14 +68,14 @@ class batch_state {
     host_.change(f);
   }
 
-  /// Waits until `reached()` returns true, the batch fails or the time is up.
+  /// Waits until `reached()` returns true, the phase fails or the time is up.
   template <class Condition>
   void wait_for_change(nanoseconds at_most, Condition&& reached) {
     host_.wait_for(at_most, [&] { return reached() || stopping_; });
   }
 
   /// Waits until nothing is pending; reports progress.
-  batch_result wait_for_end(progress_meter& meter) {
+  phase_result wait_for_end(progress_meter& meter) {
     while (!host_.wait_for(100'000'000, [this] { return ended_; })) {
       meter.frame_done(into_->frames_complete(), host_.now());
     }
