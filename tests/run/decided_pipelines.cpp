@@ -99,12 +99,12 @@ class decided_work final : public device_work, public host_operation {
 
   void enqueue(stream& s) override {
     launch_(s, *this, operands_);
-    if (parts_for(rows()).size() > 1) launch_(s, settle_, {});
+    if (parts_ > 1) launch_(s, settle_, {});
   }
   void enqueue_in_parts(stream& s, part_marker& marker) override {
     launch_(s, *this, operands_);
     marker.part_enqueued(s);
-    if (parts_for(rows()).size() == 1) return;
+    if (parts_ == 1) return;
     launch_(s, settle_, {});
     marker.part_enqueued(s);
   }
@@ -130,6 +130,7 @@ class decided_work final : public device_work, public host_operation {
   launcher launch_;
   stage_tensors tensors_;
   std::vector<const void*> operands_;
+  std::size_t parts_ = parts_for(rows()).size();
   nothing settle_;
 };
 
