@@ -42,6 +42,13 @@ void add_guards(draft_stage& stage, const std::vector<std::size_t>& guards) {
 void check_number(draft& d, draft_stage& stage, std::string_view key, const named& name,
                   std::size_t tensor) {
   if (tensor == none || !d.tensors[tensor].type) return;
+  if (d.tensors[tensor].rows != none) {
+    d.error(stage, name.place,
+            fmt::format("'{}' cannot decide about stage '{}': it is undefined in a frame in which "
+                        "'{}' is 0; write it by a stage without 'rows'",
+                        name.text, stage.spec->name.text, d.tensors[d.tensors[tensor].rows].name));
+    return;
+  }
   const tensor_type& type = *d.tensors[tensor].type;
   if (type == tensor_type{{1}, dtype::int64}) return;
   d.error(stage, name.place,
@@ -286,7 +293,8 @@ std::optional<std::vector<planned_bucket>> prepare_buckets(
     // Its warnings are those of the whole stage.
     if (prepared == nullptr) {
       for (const diagnostic& each : found.all()) {
-        d.out.error(each.place, fmt::format("for {} of 'buckets': {}", rows, each.message));
+        d.out.error(each.place,
+                    fmt::format("with {} rows (from 'buckets'): {}", rows, each.message));
       }
       return std::nullopt;
     }

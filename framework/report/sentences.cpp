@@ -192,7 +192,7 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
      "'{part}': measured {part_measured}, {part_bound} bound {part_roofline_time}]"},
     {"batches_of_one",
      "frames wait up to {wait} for others, but {mean} run together on average: the wait costs "
-     "{waited} per frame; a longer batch_wait, or none"},
+     "{waited} per frame; use a longer batch_wait, or omit it"},
     {"batches_full",
      "{full} of {batches} batches are full: batch_frames above {most} may raise the throughput"},
     {"launch_bound",

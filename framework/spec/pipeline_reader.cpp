@@ -261,8 +261,8 @@ const std::vector<parameter>& stage_keys() {
       structure_key(
           "rows", "name",
           "Tensor int64 [1] with the number of rows that the frame has: the stage computes "
-          "the first rows of its tensors only, and does not run for 0. Of kinds whose rows "
-          "do not depend on each other."),
+          "the first rows of its tensors only, and does not run for 0. Available for kinds "
+          "whose rows are independent."),
       {.name = "buckets",
        .type = parameter_type::integers,
        .help =

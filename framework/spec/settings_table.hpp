@@ -107,7 +107,7 @@ void each_setting(Take take) {
        {"batch_wait", "Longest wait of a due frame for others to join it: 2ms",
         "Longest time for which a due frame waits for others to join it; without it, only frames "
         "that are due already run together.",
-        1, std::nullopt, "TIME", true});
+        1, 3.6e12, "TIME", true});
 }
 
 /// Returns true if CPU stages run on worker threads.

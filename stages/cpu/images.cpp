@@ -63,7 +63,14 @@ class images final : public cpu_stage {
     auto* out = call.outputs[0].as<std::uint8_t>();
     auto* sizes = call.outputs[1].as<std::int64_t>();
     const auto frame = static_cast<std::size_t>(call.frame);
-    const std::size_t each = batch / static_cast<std::size_t>(call.frames);
+    const auto frames = static_cast<std::size_t>(call.frames);
+    const std::size_t each = batch / frames;
+    if (each * frames != batch) {
+      throw run_error(
+          fmt::format("{} frames run together, which do not share {} pictures evenly; "
+                      "give the stage the 'rows' that cpu.batch writes",
+                      frames, batch));
+    }
     for (std::size_t i = 0; i < batch; ++i) {
       const std::string& file = files_[(frame * each + i) % files_.size()];
       read(file);

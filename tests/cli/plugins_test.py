@@ -94,7 +94,7 @@ run: {{frames: 4, warmup: 1}}
         return self.pipeline(f"""pipeline: faulty
 plugins: {PLUGINS / "faulty.so"}
 stages:
-  - {{name: bad, kind: {kind}, how: {how}, when: {when}}}
+  - {{name: bad, kind: {kind}, how: {how}, moment: {when}}}
 run: {{frames: 60, warmup: 1}}
 """)
 

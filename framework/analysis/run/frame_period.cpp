@@ -81,6 +81,7 @@ completed_frames on_schedule(const run_record& record, const std::vector<complet
   if (kept_up) {
     return {static_cast<double>(frames - 1), static_cast<double>(last->due - first->due)};
   }
+  if (ends.size() < 2) return {};
   auto done = in_the_long_run(record, ends, std::min(slots_of(record), ends.size() - 1));
   if (const auto offered = offered_rate(record)) {
     done.time = std::max(done.time, done.count * 1e9 / *offered);

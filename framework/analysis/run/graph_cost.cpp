@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "framework/analysis/run/rows.hpp"
+#include "framework/plan/schedules/schedule.hpp"
 
 namespace graphline {
 
@@ -32,6 +33,7 @@ bool add(quartiles& to, std::vector<nanoseconds> times, double weight) {
 
 /// Returns the fraction of frames that launched the graph.
 double launched_in(const run_record& record, const graph_record& graph) {
+  if (properties_of(record.run).one_launch) return 1;
   const auto stage = std::ranges::find(record.stages, graph.name, &stage_record::name);
   if (stage == record.stages.end() || stage->rows.empty()) return 1;
   std::size_t frames = 0;

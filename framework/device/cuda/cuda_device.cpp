@@ -95,6 +95,7 @@ class cuda_device final : public device {
     properties_.priority_levels = engine_.priority_levels();
     properties_.details.emplace_back("event tick",
                                      format_duration(static_cast<double>(engine_.clock.tick())));
+    if (!properties_.selects) return;
     engine_.check(load_set_condition(), "cudaFuncGetAttributes", {"device", engine_.name});
   }
 

@@ -63,12 +63,21 @@ class stage_choice final : public host_function {
       return;
     }
     attempt(stage_, launched_, [this] {
-      if (!launched_.runner->runs(stage_, launched_.frame, thread_number())) return;
+      const launch_clock clock{launched_.clock};
+      if (!launched_.runner->runs(stage_, launched_.frame, thread_number(), clock)) return;
       *stage_.selector = static_cast<std::uint32_t>(stage_.chosen.variant);
     });
   }
 
  private:
+  struct launch_clock {
+    const virtual_clock* in_virtual_time;
+
+    nanoseconds now() const noexcept {
+      return in_virtual_time != nullptr ? in_virtual_time->now() : graphline::now();
+    }
+  };
+
   static constexpr std::uint32_t no_body = std::numeric_limits<std::uint32_t>::max();
 
   bound_stage& stage_;

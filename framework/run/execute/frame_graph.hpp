@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "framework/base/virtual_clock.hpp"
 #include "framework/device/device.hpp"
 #include "framework/plan/plan.hpp"
 #include "framework/run/execute/slot.hpp"
@@ -24,6 +25,7 @@ using virtual_cpu_stage = std::function<nanoseconds(bound_stage&, frame_position
 struct frame_launch {
   const stage_runner* runner = nullptr;  ///< null in warm-up launches, which skip CPU stages
   const virtual_cpu_stage* in_virtual_time = nullptr;  ///< if set, executes CPU stages
+  const virtual_clock* clock = nullptr;                ///< set in virtual time
 
   frame_position frame;
   std::atomic<bool>* abandoned = nullptr;  ///< shared by all slots; if true, CPU stages do nothing

@@ -96,18 +96,18 @@ void stop_if_raised(const stop_request* stop) {
   }
 }
 
-}  // namespace
-
 /// Refuses a graph of the whole frame that must choose on a device that cannot.
 void check_choices(const plan& p, const device_properties& on) {
   if (!p.schedule.properties.one_launch || on.selects) return;
   const auto decided = std::ranges::find_if(p.stages, &planned_stage::decided_per_frame);
   if (decided == p.stages.end()) return;
   throw input_error(fmt::format(
-      "with graphs: frame, the graph decides how much of stage '{}' runs, which takes a "
-      "driver for CUDA 12.8 or later; use graphs: stage",
+      "stage '{}' depends on the frame, which graphs: frame supports only with a driver for CUDA "
+      "12.8 or later; use graphs: stage",
       decided->name));
 }
+
+}  // namespace
 
 prepared_pipeline::prepared_pipeline(plan p, graphline::device& d, const stop_request* stop)
     : plan_(std::move(p)), device_(d) {

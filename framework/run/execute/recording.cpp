@@ -101,10 +101,13 @@ recording::recording(const plan& p, const stage_parts& parts, const device_prope
       if (kept.launcher()) r.threads.resize(count);
       for (std::size_t b = 0; b < by_bucket.size(); ++b) {
         first_part.push_back(r.parts.size());
+        // The bodies of a switch in a frame's graph have no stamps.
+        const bool timed =
+            kept.parts && !(p.schedule.properties.one_launch && stage.decided_per_frame());
         for (const auto& part : by_bucket[b]) {
           r.parts.push_back({part.name, part.choice, {}, cost_of(part), {}, b});
-          if (kept.parts) r.parts.back().device.resize(count);
-          if (kept.parts && kept.busy) r.parts.back().busy.resize(count);
+          if (timed) r.parts.back().device.resize(count);
+          if (timed && kept.busy) r.parts.back().busy.resize(count);
         }
       }
     } else if (kept.cpu) {

@@ -135,6 +135,7 @@ class virtual_host {
     if (world_.issue > 0) clock_.advance_to(now() + world_.issue);
     graph.current() = {.runner = &*runner_,
                        .in_virtual_time = &in_graph_,
+                       .clock = &clock_,
                        .frame = frame,
                        .abandoned = &abandoned};
     graph.launch(runner_->into().method());

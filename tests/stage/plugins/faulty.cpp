@@ -88,13 +88,13 @@ stage_kind faulty_kind(const char* name, side on) {
   kind.outputs = {{"ones", "float32 [6]"}};
   kind.parameters = {
       {.name = "how", .type = parameter_type::text, .help = "What goes wrong", .required = true},
-      {.name = "when", .type = parameter_type::text, .help = "In what", .default_value = "run"}};
+      {.name = "moment", .type = parameter_type::text, .help = "In what", .default_value = "run"}};
   if (on == side::device) kind.backends = {"host"};
   kind.prepare = [](const arguments& given, std::span<const tensor_type>, diagnostics&) {
-    if (given.text("when") == "prepare") go_wrong(given.text("how"));
+    if (given.text("moment") == "prepare") go_wrong(given.text("how"));
     prepared_stage result{.outputs = {{shape{6}, dtype::float32}}};
     result.make_cpu = [](const stage_config& config) {
-      if (config.arguments.text("when") == "make") go_wrong(config.arguments.text("how"));
+      if (config.arguments.text("moment") == "make") go_wrong(config.arguments.text("how"));
       return std::make_unique<faulty_stage>(config.arguments.text("how"));
     };
     result.make_device["host"] = [](device&, const stage_config& config) {
