@@ -429,14 +429,14 @@ void write_trace(text_sink& to, const run_record& record) {
   const run_passes passes(record);
   const auto slices = slices_of(picture, passes.size());
   const auto rows = rows_of(passes);
-  const auto row_count = rows.empty() ? 0 : *std::ranges::max_element(rows) + 1;
-  const auto tracks = tracks_of(picture.lanes(), row_count);
+  const auto in_rows = rows.empty() ? 0 : *std::ranges::max_element(rows) + 1;
+  const auto tracks = tracks_of(picture.lanes(), in_rows);
   const nanoseconds zero = zero_of(record, slices);
   to.append(R"({"displayTimeUnit":"ns","otherData":)")
       .append(origin(record, zero))
       .append(",\"traceEvents\":[\n");
   event_writer events(to, zero);
-  name_everything(events, record, picture.lanes(), tracks, row_count);
+  name_everything(events, record, picture.lanes(), tracks, in_rows);
   write_frames(events, record, passes, rows);
   write_slices(events, record, passes, slices, tracks);
   write_skipped(events, record, passes, picture, tracks);
