@@ -295,8 +295,9 @@ stage_kind crop_kind() {
           "most this."),
       {.name = "format",
        .type = parameter_type::choice,
-       .help = "Of boxes [B, N, 4]. corners: x1, y1, x2, y2; center: x and y of the center, width, "
-               "height; relative_center: the same, relative to width and height of the picture.",
+       .help =
+           "Layout of boxes [B, N, 4]. corners: x1, y1, x2, y2. center: center x, center y, width, "
+           "height. relative_center: the same, as fractions of the picture's size.",
        .default_value = "corners",
        .choices = {"corners", "center", "relative_center"}},
       {.name = "turn_threshold",

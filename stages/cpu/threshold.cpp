@@ -66,9 +66,8 @@ stage_kind threshold_kind() {
   kind.parameters = {
       {.name = "value",
        .type = parameter_type::choice,
-       .help =
-           "Which value is compared. A classifier is unsure if the largest probability is below "
-           "a limit; of a batch, if the smallest that cpu.top_k writes is.",
+       .help = "Value to compare. To detect an unsure classifier, compare the largest probability; "
+               "for a batch, the smallest of the values that cpu.top_k writes.",
        .default_value = "largest",
        .choices = {"largest", "smallest"}},
       {.name = "below",
