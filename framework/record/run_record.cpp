@@ -5,12 +5,10 @@
 namespace graphline {
 
 std::size_t bucket_of(const stage_record& stage, std::size_t frame) noexcept {
-  if (frame >= stage.rows.size()) return 0;
-  std::size_t bucket = 0;
-  while (bucket + 1 < stage.buckets.size() && stage.buckets[bucket].rows < stage.rows[frame]) {
-    ++bucket;
-  }
-  return bucket;
+  if (stage.buckets.empty() || frame >= stage.rows.size()) return 0;
+  const auto& buckets = stage.buckets;
+  const auto holds = std::ranges::lower_bound(buckets, stage.rows[frame], {}, &bucket_record::rows);
+  return static_cast<std::size_t>(std::min(holds, buckets.end() - 1) - buckets.begin());
 }
 
 std::vector<nanoseconds> lengths(const std::vector<stamp_pair>& stamps) {

@@ -15,14 +15,14 @@
 namespace graphline {
 namespace {
 
-/// Copies the rows of `from` at the given indices; writes zeros for index -1.
+/// Copies the rows of `from`, of which there are `rows`, at the given indices; writes zeros for
+/// index -1.
 /// @throws run_error if any other index is out of range
 void gather_rows(const const_tensor_view& indices, const const_tensor_view& from,
-                 const tensor_view& to) {
+                 const tensor_view& to, std::int64_t rows) {
   const std::size_t axis = indices.type.shape.rank() - 1;
   const std::int64_t entries = axis == 0 ? 1 : indices.type.shape[0];
   const std::int64_t kept = indices.type.shape[axis];
-  const std::int64_t rows = from.type.shape[axis];
   const std::size_t row_bytes = to.type.bytes() / static_cast<std::size_t>(entries * kept);
   const auto* index = indices.as<const std::int64_t>();
   const auto* entry = from.as<const std::byte>();
@@ -46,13 +46,18 @@ void gather_rows(const const_tensor_view& indices, const const_tensor_view& from
 
 class gather final : public cpu_stage {
  public:
-  explicit gather(const stage_config&) {}
+  // With `rows:` and without a batch, the frame has fewer indices but the tensors keep all rows.
+  explicit gather(const stage_config& config)
+      : rows_(config.inputs.at(1).shape[config.inputs[0].shape.rank() - 1]) {}
 
   void run(const cpu_call& call) override {
     for (std::size_t i = 0; i < call.outputs.size(); ++i) {
-      gather_rows(call.inputs[0], call.inputs[i + 1], call.outputs[i]);
+      gather_rows(call.inputs[0], call.inputs[i + 1], call.outputs[i], rows_);
     }
   }
+
+ private:
+  std::int64_t rows_;
 };
 
 prepared_stage prepare_gather(const arguments& given, std::span<const tensor_type> inputs,

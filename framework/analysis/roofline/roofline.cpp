@@ -174,11 +174,11 @@ roofline_stage evaluate_stage(const run_record& record, const run_record* layers
 /// Returns the fraction of frames that took each bucket; of a stage without buckets, that ran it.
 std::vector<double> shares_by_bucket(const stage_record& stage) {
   if (stage.rows.empty() && stage.buckets.empty()) return {1};
-  std::vector<double> shares(std::max<std::size_t>(1, stage.buckets.size()));
-  for (std::size_t f = 0; f < stage.rows.size(); ++f) {
-    if (ran(stage, f)) shares[bucket_of(stage, f)] += 1;
+  std::vector<double> shares;
+  for (const std::size_t frames : frames_by_bucket(stage)) {
+    shares.push_back(static_cast<double>(frames) /
+                     std::max(1.0, static_cast<double>(stage.rows.size())));
   }
-  for (auto& share : shares) share /= std::max(1.0, static_cast<double>(stage.rows.size()));
   return shares;
 }
 

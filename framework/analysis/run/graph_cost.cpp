@@ -36,13 +36,10 @@ double launched_in(const run_record& record, const graph_record& graph) {
   if (properties_of(record.run).one_launch) return 1;
   const auto stage = std::ranges::find(record.stages, graph.name, &stage_record::name);
   if (stage == record.stages.end() || stage->rows.empty()) return 1;
-  std::size_t frames = 0;
-  for (std::size_t f = 0; f < stage->rows.size(); ++f) {
-    if (!ran(*stage, f)) continue;
-    const auto rows = stage->buckets.empty() ? 0 : stage->buckets[bucket_of(*stage, f)].rows;
-    if (rows == graph.rows) ++frames;
-  }
-  return static_cast<double>(frames) / static_cast<double>(stage->rows.size());
+  const auto bucket = std::ranges::find(stage->buckets, graph.rows, &bucket_record::rows);
+  const auto index = bucket == stage->buckets.end() ? 0 : bucket - stage->buckets.begin();
+  return static_cast<double>(frames_by_bucket(*stage)[static_cast<std::size_t>(index)]) /
+         static_cast<double>(stage->rows.size());
 }
 
 /// Returns the one-time cost of the graphs in ns; empty if unknown.

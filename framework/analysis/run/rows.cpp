@@ -130,6 +130,14 @@ std::optional<rows_summary> rows_of(const stage_record& stage, const settings& r
   return result;
 }
 
+std::vector<std::size_t> frames_by_bucket(const stage_record& stage) {
+  std::vector<std::size_t> frames(std::max<std::size_t>(1, stage.buckets.size()));
+  for (std::size_t f = 0; f < stage.rows.size(); ++f) {
+    if (ran(stage, f)) ++frames[bucket_of(stage, f)];
+  }
+  return frames;
+}
+
 const cost_record& cost_of(const stage_record& stage, std::size_t frame) {
   return stage.buckets.empty() ? stage.cost : stage.buckets[bucket_of(stage, frame)].cost;
 }

@@ -42,6 +42,10 @@ std::optional<double> padding_of(std::int64_t rows, std::int64_t computed);
 /// Summarizes the frames of a stage; empty if the stage runs in every frame.
 std::optional<rows_summary> rows_of(const stage_record& stage, const settings& run);
 
+/// Returns how many frames ran each bucket of a stage; without buckets, how many ran the stage.
+/// @pre some frames may not run the stage
+std::vector<std::size_t> frames_by_bucket(const stage_record& stage);
+
 /// Returns the cost of a frame.
 /// @pre the stage ran in the frame
 const cost_record& cost_of(const stage_record& stage, std::size_t frame);

@@ -498,7 +498,8 @@ void add_run_tables(document& to, const run_record& record, const run_analysis& 
   }
   if (const auto& batches = analysis.summary.batches) {
     to.parts.push_back(batch_table(*batches, record.frames.size()));
-    to.parts.push_back(note{"times of stages are per batch; those of frames are per frame"});
+    to.parts.push_back(
+        note{"stages and graph launches are timed and counted per batch, end to end per frame"});
   }
   if (analysis.attribution) add_attribution(to, record, *analysis.attribution);
 }

@@ -278,7 +278,7 @@ void prepared_pipeline::make_slot(slot& s, std::size_t index) {
     bound.end = device_.make_timed_event(stage.name + " end");
   }
   bind_waits(s);
-  if (frames_ != nullptr) {
+  if (frames_ != nullptr && std::ranges::any_of(plan_.stages, &planned_stage::decided_per_frame)) {
     s.selectors = device_.allocate_pinned(plan_.stages.size() * sizeof(std::uint32_t));
   }
   for (std::size_t i = 0; i < plan_.stages.size(); ++i) {
