@@ -36,13 +36,19 @@ def draw_weights(graph):
         graph.node.remove(node)
 
 
+def require(path, remedy="tools/setup/models brings it"):
+    """Skips the test if a file or folder is missing."""
+    if path.exists():
+        return
+    print(f"skipped: no {path}; {remedy}")
+    sys.exit(SKIPPED)
+
+
 def load(name):
     """The model of that name, "light/resnet50" or a file of build/models."""
     light = name.startswith("light/")
     given = LIGHT / f"{name.replace('/', '_')}.onnx" if light else MODELS / f"{name}.onnx"
-    if not given.exists():
-        print(f"skipped: no {given}; tools/setup/models brings it")
-        sys.exit(SKIPPED)
+    require(given)
     model = onnx.load(given)
     if light:
         draw_weights(model.graph)

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-from published import MODELS, SKIPPED, np
+from published import MODELS, SKIPPED, np, require
 
 try:
     import draw_texts
@@ -23,11 +23,8 @@ except ImportError as problem:
     sys.exit(SKIPPED)
 program = sys.argv[1]
 PIPELINE = pathlib.Path(__file__).resolve().parents[2] / "pipelines" / "ocr.yaml"
-for needed, remedy in [(MODELS / "ppocr_v4", "tools/setup/models brings it"),
-                       (draw_texts.FONTS, "Debian's fonts-dejavu-core has it")]:
-    if not needed.exists():
-        print(f"skipped: no {needed}; {remedy}")
-        sys.exit(SKIPPED)
+require(MODELS / "ppocr_v4")
+require(draw_texts.FONTS, "Debian's fonts-dejavu-core has it")
 CAPACITY = 16
 LINES = [16, 1, 20, 0, 6, 3]  # of the pictures; frames leave lines behind for the next ones
 SETTINGS = [(strategy, graphs, in_flight)

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-from published import MODELS, SKIPPED, np
+from published import MODELS, SKIPPED, np, require
 
 try:
     from rapidocr_onnxruntime import RapidOCR
@@ -25,11 +25,8 @@ except ImportError as problem:
 program = sys.argv[1]
 count = int(sys.argv[2]) if len(sys.argv) > 2 else 20
 PIPELINE = pathlib.Path(__file__).resolve().parents[2] / "pipelines" / "ocr.yaml"
-for needed, remedy in [(MODELS / "ppocr_v4", "tools/setup/models brings it"),
-                       (draw_texts.FONTS, "Debian's fonts-dejavu-core has it")]:
-    if not needed.exists():
-        print(f"skipped: no {needed}; {remedy}")
-        sys.exit(SKIPPED)
+require(MODELS / "ppocr_v4")
+require(draw_texts.FONTS, "Debian's fonts-dejavu-core has it")
 
 
 def texts_of(picture, width, work):

@@ -48,21 +48,18 @@ TEST(frame_loop, allocates_nothing_per_frame) {
   auto spec =
       pipeline_of({make_stage("a", "device_parts", {}), make_stage("b", "cpu_mix", {"a"}),
                    make_stage("c", "cpu_mix", {}), make_stage("d", "device_mix", {"b", "c"})});
-  for (const auto how : {strategy::serial, strategy::async}) {
-    for (const auto& graphs : graph_mode_words) {
-      if (how == strategy::serial && graphs.second == graph_mode::frame) continue;
-      spec.run.strategy = how;
-      spec.run.graphs = graphs.second;
+  for (const way& each : every_way({1})) {
+    if (each.how == strategy::overlap) continue;
+    each.set(spec.run);
+    expect_none_per_frame(spec, registry, *dev);
+    spec.run.arrival = arrival::poisson;
+    spec.run.rate = 50'000;
+    for (const auto& entry : queue_policy_words) {
+      spec.run.when_full = entry.second;
       expect_none_per_frame(spec, registry, *dev);
-      spec.run.arrival = arrival::poisson;
-      spec.run.rate = 50'000;
-      for (const auto& entry : queue_policy_words) {
-        spec.run.when_full = entry.second;
-        expect_none_per_frame(spec, registry, *dev);
-      }
-      spec.run.arrival = arrival::closed;
-      spec.run.rate.reset();
     }
+    spec.run.arrival = arrival::closed;
+    spec.run.rate.reset();
   }
 }
 
@@ -87,13 +84,10 @@ TEST(frame_loop, allocates_nothing_for_decisions) {
   stage_spec& end = add("end", "cpu_table", {"second"});
   end.rows = {"count"};
   end.otherwise = {{"first"}};
-  for (const auto how : {strategy::serial, strategy::async}) {
-    for (const auto& graphs : graph_mode_words) {
-      if (how == strategy::serial && graphs.second == graph_mode::frame) continue;
-      spec.run.strategy = how;
-      spec.run.graphs = graphs.second;
-      expect_none_per_frame(spec, registry, *dev);
-    }
+  for (const way& each : every_way({1})) {
+    if (each.how == strategy::overlap) continue;
+    each.set(spec.run);
+    expect_none_per_frame(spec, registry, *dev);
   }
 }
 

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "framework/stage/stage.hpp"
+#include "tests/run/test_kinds.hpp"
 
 namespace graphline::testing_decisions {
 namespace {
@@ -149,20 +150,6 @@ class decided_stage final : public device_stage {
   launcher launch_;
 };
 
-class copy_stage final : public device_stage {
- public:
-  std::unique_ptr<device_work> bind(const stage_tensors& tensors) override {
-    struct work final : device_work {
-      explicit work(stage_tensors t) : tensors(std::move(t)) {}
-      void enqueue(stream& s) override {
-        s.copy(tensors.outputs[0].data, tensors.inputs[0].data, tensors.inputs[0].type.bytes());
-      }
-      stage_tensors tensors;
-    };
-    return std::make_unique<work>(tensors);
-  }
-};
-
 stage_kind decided_kind(const std::string& name, side on, bool table) {
   stage_kind kind;
   kind.name = name;
@@ -212,19 +199,9 @@ stage_registry make_registry(const std::string& backend, const launcher& launch,
     };
     registry.add(std::move(on_device));
   }
-  stage_kind copy = decided_kind("copy", side::device, true);
-  copy.moves = true;
-  copy.optional_inputs = 0;
-  copy.repeat_last_input = false;
-  copy.parameters.clear();
-  copy.backends = {""};
-  copy.prepare = [](const arguments&, std::span<const tensor_type> inputs, diagnostics&) {
-    prepared_stage result{.outputs = {inputs[0]}};
-    result.make_device[""] = [](device&, const stage_config&) {
-      return std::make_unique<copy_stage>();
-    };
-    return result;
-  };
+  const stage_registry plain = testing_kinds::make_registry();
+  stage_kind copy = *plain.find("copy");
+  copy.inputs[0].rows = copy.outputs[0].rows = true;
   registry.add(std::move(copy));
   return registry;
 }

@@ -10,6 +10,7 @@
 #include "stages/kinds.hpp"
 #include "stages/nn/definition/definition.hpp"
 #include "stages/nn/weights/network_weights.hpp"
+#include "tests/stages/mixed_network.hpp"
 #include "tests/stages/rows_trial.hpp"
 #include "tests/stages/stage_trial.hpp"
 
@@ -42,20 +43,8 @@ void expect_most_weights_once(const std::vector<std::size_t>& added) {
 }
 
 TEST(rows, of_a_convolutional_network_are_independent_and_share_weights) {
-  expect_weights_once(expect_rows_on_host(network_kind(), R"(
-layers:
-  - conv2d: {out_channels: 24, kernel: 3, padding: 1, name: stem}
-  - batch_norm2d
-  - relu
-  - conv2d: {out_channels: 24, kernel: 3, padding: 1}
-  - add: {from: stem}
-  - silu
-  - adaptive_avg_pool2d: {output: 3}
-  - flatten
-  - linear: {out_features: 10}
-  - softmax
-)",
-                                          {floats({5, 5, 11, 7})}, other_order));
+  expect_weights_once(
+      expect_rows_on_host(network_kind(), mixed_network, {floats({5, 5, 11, 7})}, other_order));
 }
 
 TEST(rows, of_attention_are_independent_and_share_weights) {

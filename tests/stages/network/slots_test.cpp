@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "stages/kinds.hpp"
+#include "tests/stages/mixed_network.hpp"
 #include "tests/stages/stage_trial.hpp"
 
 namespace graphline::test {
@@ -16,25 +17,11 @@ using testing::Field;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-/// A network with reorders, fused and unfused steps and one of Graphline's pools.
-const char* const mixed = R"(
-layers:
-  - conv2d: {out_channels: 24, kernel: 3, padding: 1, name: stem}
-  - batch_norm2d
-  - relu
-  - conv2d: {out_channels: 24, kernel: 3, padding: 1}
-  - add: {from: stem}
-  - silu
-  - adaptive_avg_pool2d: {output: 3}
-  - flatten
-  - linear: {out_features: 10}
-  - softmax
-)";
 const shape mixed_input{2, 5, 11, 7};
 
 TEST(network_work, keeps_two_slots_apart) {
   const stage_kind kind = network_kind();
-  const arguments values = read_arguments(kind, mixed);
+  const arguments values = read_arguments(kind, mixed_network);
   stage_trial alone(kind, values, {floats(mixed_input)});
   const auto first = some_values(mixed_input.elements(), 1);
   const auto second = some_values(mixed_input.elements(), 2);
@@ -72,7 +59,7 @@ TEST(network_work, flushes_denormals_unless_told_to_keep_them) {
 }
 
 TEST(network_work, gives_the_same_from_a_graph_as_enqueued) {
-  stage_trial trial(network_kind(), mixed, {floats(mixed_input)});
+  stage_trial trial(network_kind(), mixed_network, {floats(mixed_input)});
   const auto input = some_values(mixed_input.elements());
   const auto direct = trial.run({input});
 
@@ -85,7 +72,7 @@ TEST(network_work, gives_the_same_from_a_graph_as_enqueued) {
 }
 
 TEST(network_work, allocates_no_device_memory_once_bound) {
-  stage_trial trial(network_kind(), mixed, {floats(mixed_input)});
+  stage_trial trial(network_kind(), mixed_network, {floats(mixed_input)});
   const auto before = trial.on().usage().allocations;
   trial.run({some_values(mixed_input.elements())});
   EXPECT_EQ(trial.on().usage().allocations, before);
