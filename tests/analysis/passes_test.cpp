@@ -107,6 +107,19 @@ TEST(passes, complete_their_frames_together) {
   EXPECT_DOUBLE_EQ(*frame_period(made.record), 50);
 }
 
+TEST(passes, have_no_period_if_only_one_ended_and_frames_were_dropped) {
+  made_run made(strategy::serial);
+  made.cpu_stage("work");
+  for (int frame = 0; frame < 6; ++frame) made.frame(60, 160, 10 * frame);
+  made.cpu(0, 60, 150);
+  made.record.batches = {{6, 0}};
+  made.record.load.dropped = {70, 80};
+  made.record.run.arrival = arrival::constant;
+  made.record.run.rate = 1e8;
+  made.record.run.batch_frames = 6;
+  EXPECT_EQ(frame_period(made.record), std::nullopt);
+}
+
 TEST(passes, tell_when_waiting_does_not_pay) {
   auto made = made_run(strategy::serial);
   for (int i = 0; i < 20; ++i) {

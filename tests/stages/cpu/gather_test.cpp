@@ -39,6 +39,24 @@ TEST(gather, takes_rows_of_each_tensor_from_the_entry_of_the_batch) {
   EXPECT_THAT(trial.output<std::int64_t>(2), ElementsAre(20, 10, 0, 40, 0, 0));
 }
 
+TEST(gather, reads_all_rows_where_a_frame_has_fewer_indices) {
+  const tensor_type indices{{4}, dtype::int64};
+  const tensor_type values{{4}, dtype::float32};
+  const stage_trial trial(gather_kind(), "{}", {indices, values});
+  const auto stage = trial.prepared().make_cpu({.name = "found",
+                                                .arguments = {},
+                                                .inputs = {indices, values},
+                                                .outputs = trial.prepared().outputs});
+  const std::int64_t index = 3;
+  const std::vector<float> from = {10, 20, 30, 40};
+  float to = 0;
+  const const_tensor_view inputs[] = {{&index, first_rows(indices, 1)},
+                                      {from.data(), first_rows(values, 1)}};
+  const tensor_view outputs[] = {{&to, first_rows(values, 1)}};
+  stage->run({0, inputs, outputs});
+  EXPECT_EQ(to, 40);
+}
+
 TEST(gather, refuses_an_index_that_is_no_row) {
   for (const std::int64_t index : {std::int64_t{3}, std::int64_t{-2}, INT64_MIN, INT64_MAX}) {
     stage_trial trial(gather_kind(), "{}", {{{1}, dtype::int64}, {{3}, dtype::float32}});

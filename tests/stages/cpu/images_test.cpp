@@ -87,6 +87,30 @@ TEST(images, go_on_with_the_next_files_and_begin_again_after_the_last) {
   EXPECT_THAT(trial.run(1).output<std::int64_t>(1), ElementsAre(101, 131, 53, 140, 47, 61));
 }
 
+TEST(images, are_shared_evenly_by_the_frames_of_a_batch) {
+  const stage_trial trial(images_kind(), parameters(folder, "batch: 6"));
+  const auto stage = trial.prepared().make_cpu({});
+  std::vector<std::vector<std::byte>> written;
+  std::vector<tensor_view> outputs;
+  for (const tensor_type& type : trial.prepared().outputs) {
+    outputs.push_back({written.emplace_back(type.bytes()).data(), type});
+  }
+  const auto sizes = [&] {
+    const auto* from = outputs[1].as<std::int64_t>();
+    return std::vector<std::int64_t>(from, from + 12);
+  };
+  // Two pictures for each frame: the batch from frame 1 on begins with the third picture.
+  stage->run({0, {}, outputs, 1});
+  const auto of_one = sizes();
+  stage->run({1, {}, outputs, 3});
+  const auto of_three = sizes();
+  EXPECT_EQ(std::vector(of_three.begin(), of_three.begin() + 2),
+            std::vector(of_one.begin() + 4, of_one.begin() + 6));
+  for (const std::int64_t frames : {4, 8}) {
+    EXPECT_THROW(stage->run({0, {}, outputs, frames}), run_error);
+  }
+}
+
 TEST(images, are_listed_by_name_whatever_the_case_of_the_ending) {
   const temporary_folder files;
   files.write("b.JPEG", file_contents(folder + "/b_larger.jpg"));
