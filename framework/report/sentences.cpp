@@ -190,11 +190,6 @@ constexpr std::pair<std::string_view, std::string_view> sentences[] = {
      "measured {measured}, {bound} bound {roofline_time}, {ratio} roofline; "
      "{share_of_critical_path} of the critical path[; most of the excess of its parts is in "
      "'{part}': measured {part_measured}, {part_bound} bound {part_roofline_time}]"},
-    {"batches_of_one",
-     "frames wait up to {wait} for others, but {mean} run together on average: the wait costs "
-     "{waited} per frame; use a longer batch_wait, or omit it"},
-    {"batches_full",
-     "{full} of {batches} batches are full: batch_frames above {most} may raise the throughput"},
     {"launch_bound",
      "{subject} is launch-bound: its roofline time of {roofline_time} is below the {launch} that a "
      "launch takes; larger batches or fewer operations help, faster ones do not"},

@@ -85,7 +85,6 @@ TEST(passes, are_summarized_by_size) {
   const auto found = batches_of(made.record);
   ASSERT_TRUE(found);
   EXPECT_DOUBLE_EQ(found->mean, 1.5);
-  EXPECT_EQ(found->full, 1U);
   ASSERT_EQ(found->sizes.size(), 2U);
   EXPECT_EQ(found->sizes[0].low, 1);
   EXPECT_EQ(found->sizes[1].frames, 2U);
@@ -118,21 +117,6 @@ TEST(passes, have_no_period_if_only_one_ended_and_frames_were_dropped) {
   made.record.run.rate = 1e8;
   made.record.run.batch_frames = 6;
   EXPECT_EQ(frame_period(made.record), std::nullopt);
-}
-
-TEST(passes, tell_when_waiting_does_not_pay) {
-  auto made = made_run(strategy::serial);
-  for (int i = 0; i < 20; ++i) {
-    made.frame(100 * i + 10, 100 * i + 50, 100 * i);
-    made.record.batches.push_back({1, 100 * i});
-  }
-  made.record.run.batch_frames = 4;
-  EXPECT_FALSE(batch_finding(made.record, *batches_of(made.record)));
-  made.record.run.batch_wait = 10;
-  EXPECT_EQ(batch_finding(made.record, *batches_of(made.record))->key, "batches_of_one");
-  made.record.run.batch_frames = 1;
-  made.record.run.batch_wait.reset();
-  EXPECT_EQ(batch_finding(made.record, *batches_of(made.record))->key, "batches_full");
 }
 
 TEST(passes, share_their_spans) {

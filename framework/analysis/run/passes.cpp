@@ -69,7 +69,6 @@ std::optional<batch_summary> batches_of(const run_record& record) {
   std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::size_t>> sizes;
   for (std::size_t pass = 0; pass < passes.size(); ++pass) {
     const auto frames = record.batches[pass].frames;
-    if (frames >= record.run.batch_frames) ++result.full;
     sizes[range_of(frames)].push_back(pass);
   }
   for (const auto& [range, of_size] : sizes) {
@@ -85,24 +84,6 @@ std::optional<batch_summary> batches_of(const run_record& record) {
     size.times = distribution::of(std::move(times));
   }
   return result;
-}
-
-std::optional<finding> batch_finding(const run_record& record, const batch_summary& summary) {
-  constexpr std::size_t least_batches = 20;
-  constexpr double least_mean = 1.2;
-  if (summary.batches < least_batches) return std::nullopt;
-  const auto& wait = record.run.batch_wait;
-  if (wait && summary.mean < least_mean) {
-    return finding{"batches_of_one", finding_severity::note}
-        .with("wait", static_cast<double>(*wait), unit::duration)
-        .with("mean", fmt::format("{:.2f}", summary.mean))
-        .with("waited", summary.wait->mean(), unit::duration);
-  }
-  if (20 * summary.full < 19 * summary.batches) return std::nullopt;
-  return finding{"batches_full", finding_severity::note}
-      .with("full", summary.full)
-      .with("batches", summary.batches)
-      .with("most", record.run.batch_frames);
 }
 
 }  // namespace graphline

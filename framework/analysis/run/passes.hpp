@@ -5,7 +5,6 @@
 #include <optional>
 #include <vector>
 
-#include "framework/analysis/finding.hpp"
 #include "framework/analysis/stats/distribution.hpp"
 #include "framework/record/run_record.hpp"
 
@@ -61,16 +60,11 @@ struct batch_size {
 struct batch_summary {
   std::size_t batches = 0;
   double mean = 0;                   ///< frames in a batch
-  std::size_t full = 0;              ///< batches of `batch_frames` frames
   std::vector<batch_size> sizes;     ///< those that occurred, ascending; ranges above 16
   std::optional<distribution> wait;  ///< of frames, for others of their batch
 };
 
 /// Summarizes the batches of a run; empty without `batch_frames` or completed frames.
 std::optional<batch_summary> batches_of(const run_record& record);
-
-/// Returns the note "batches_of_one" if frames wait for others but fewer than 1.2 run together, or
-/// the note "batches_full" if 19 of 20 batches are full. Needs 20 batches.
-std::optional<finding> batch_finding(const run_record& record, const batch_summary& summary);
 
 }  // namespace graphline

@@ -47,9 +47,6 @@ std::vector<finding> findings_of(const run_record& record, const run_summary& su
     if (warning) result.push_back(*warning);
   }
   std::vector<finding> notes;
-  if (summary.batches) {
-    if (auto found = batch_finding(record, *summary.batches)) notes.push_back(std::move(*found));
-  }
   for (std::size_t s = 0; s < record.stages.size(); ++s) {
     const auto& rows = summary.stages[s].rows;
     if (!rows) continue;
@@ -93,10 +90,14 @@ stage_summary summarize(const stage_record& stage, const settings& run, const ru
                    (end_to_end->mean() * static_cast<double>(end_to_end->count()));
   }
   result.rows = rows_of(stage, run);
-  for (const auto& part : stage.parts) {
+  std::optional<distribution> whole;  // times of the stage in the bucket of the part
+  for (std::size_t p = 0; p < stage.parts.size(); ++p) {
+    const part_record& part = stage.parts[p];
+    if (p == 0 || part.bucket != stage.parts[p - 1].bucket) {
+      whole = distribution::of(of_frames_run(stage, device_times(stage), part.bucket));
+    }
     auto& to = result.parts.emplace_back();
     to.times = distribution::of(of_frames_run(stage, device_times(part), part.bucket));
-    const auto whole = distribution::of(of_frames_run(stage, device_times(stage), part.bucket));
     if (to.times && whole && whole->mean() > 0) to.share = to.times->mean() / whole->mean();
   }
   return result;
